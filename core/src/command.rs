@@ -1,0 +1,258 @@
+//! Turns input into a [`Command`], or into a sentence about what is wrong with it.
+//!
+//! The only place that knows the names of fields. Models drift between argument schemas, so what
+//! has only one meaning is repaired (see [`Command::decode`]); nothing else is guessed. Fields
+//! that a command does not have are ignored.
+
+use std::borrow::Cow;
+
+use crate::reply;
+use crate::value::{Fields, Value};
+
+/// One command of the tool, with its fields as they came: paths are not judged yet.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum Command<'a> {
+    /// Show a directory, or a file or some lines of it.
+    View {
+        /// What to show.
+        path: Cow<'a, str>,
+        /// Which lines; all if absent.
+        view_range: Option<ViewRange>,
+    },
+    /// Make a new file.
+    Create {
+        /// Where.
+        path: Cow<'a, str>,
+        /// Its content.
+        file_text: Cow<'a, str>,
+    },
+    /// Replace the only occurrence of a text.
+    StrReplace {
+        /// In which file.
+        path: Cow<'a, str>,
+        /// The text to replace, to the letter; may span lines.
+        old_str: Cow<'a, str>,
+        /// What to put there; empty deletes.
+        new_str: Cow<'a, str>,
+    },
+    /// Insert whole lines.
+    Insert {
+        /// Into which file.
+        path: Cow<'a, str>,
+        /// After which line; 0 is the start of the file.
+        insert_line: i64,
+        /// The lines.
+        insert_text: Cow<'a, str>,
+    },
+    /// Delete a file, or a directory and all that it holds.
+    Delete {
+        /// Which.
+        path: Cow<'a, str>,
+    },
+    /// Rename or move a file or directory.
+    Rename {
+        /// What.
+        old_path: Cow<'a, str>,
+        /// Where to.
+        new_path: Cow<'a, str>,
+    },
+}
+
+/// The `view_range` of a view.
+///
+/// Whether it is valid depends on the file (and on a directory it is ignored), so that a malformed
+/// one is carried along and judged there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ViewRange {
+    /// First and last line, 1-based and inclusive; a last line of -1 is the end of the file.
+    Lines(i64, i64),
+    /// Something else than two integers, as the error shows it.
+    Malformed(String),
+}
+
+/// The names of the six commands, in the order of the documentation.
+pub const COMMANDS: [&str; 6] = ["view", "create", "str_replace", "insert", "delete", "rename"];
+
+impl<'a> Command<'a> {
+    /// Decodes the input of one tool call.
+    ///
+    /// Repaired, because it has only one meaning: `insert` takes `new_str` where `insert_text` is
+    /// absent, `rename` takes `path` where `old_path` is absent, integers may come as `2.0` or
+    /// `"2"`, `view_range` and `new_str` may be null.
+    ///
+    /// # Errors
+    /// A sentence for the model that names the field, what was expected and what came.
+    pub fn decode(fields: &'a dyn Fields) -> Result<Self, String> {
+        let name = match fields.get("command") {
+            None => return Err(reply::missing_command()),
+            Some(Value::Text(name)) => name,
+            Some(other) => return Err(reply::unknown_command(&other)),
+        };
+        Self::decode_as(&name, fields)
+    }
+
+    /// Decodes the fields of the command `name`, whatever their own `command` field says.
+    ///
+    /// # Errors
+    /// As [`Command::decode`].
+    pub fn decode_as(name: &str, fields: &'a dyn Fields) -> Result<Self, String> {
+        let input = Input { command: name, fields };
+        match name {
+            "view" => {
+                Ok(Command::View { path: input.text("path")?, view_range: input.view_range() })
+            }
+            "create" => Ok(Command::Create {
+                path: input.text("path")?,
+                file_text: input.text("file_text")?,
+            }),
+            "str_replace" => Ok(Command::StrReplace {
+                path: input.text("path")?,
+                old_str: input.text("old_str")?,
+                new_str: input.optional_text("new_str")?.unwrap_or_default(),
+            }),
+            "insert" => Ok(Command::Insert {
+                path: input.text("path")?,
+                insert_line: input.integer("insert_line")?,
+                insert_text: input.text_or_alias("insert_text", "new_str")?,
+            }),
+            "delete" => Ok(Command::Delete { path: input.text("path")? }),
+            "rename" => Ok(Command::Rename {
+                old_path: input.text_or_alias("old_path", "path")?,
+                new_path: input.text("new_path")?,
+            }),
+            _ => Err(reply::unknown_command(&Value::Text(Cow::Borrowed(name)))),
+        }
+    }
+
+    /// The command's name, as the documentation spells it.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self {
+            Command::View { .. } => "view",
+            Command::Create { .. } => "create",
+            Command::StrReplace { .. } => "str_replace",
+            Command::Insert { .. } => "insert",
+            Command::Delete { .. } => "delete",
+            Command::Rename { .. } => "rename",
+        }
+    }
+}
+
+/// The fields of one command, read with the sentences that belong to it.
+struct Input<'i, 'a> {
+    command: &'i str,
+    fields: &'a dyn Fields,
+}
+
+impl<'a> Input<'_, 'a> {
+    fn text(&self, field: &str) -> Result<Cow<'a, str>, String> {
+        match self.fields.get(field) {
+            Some(Value::Text(text)) => Ok(text),
+            None => Err(reply::missing_field(self.command, field, "a string")),
+            Some(other) => Err(reply::wrong_type(field, "a string", &other)),
+        }
+    }
+
+    fn optional_text(&self, field: &str) -> Result<Option<Cow<'a, str>>, String> {
+        match self.fields.get(field) {
+            None | Some(Value::Null) => Ok(None),
+            Some(_) => self.text(field).map(Some),
+        }
+    }
+
+    /// `alias` stands in for `field` only where `field` is absent (null counts as absent, because
+    /// typed SDKs fill what is missing with null).
+    fn text_or_alias(&self, field: &str, alias: &str) -> Result<Cow<'a, str>, String> {
+        match (self.fields.get(field), self.fields.get(alias)) {
+            (None | Some(Value::Null), Some(Value::Text(text))) => Ok(text),
+            _ => self.text(field),
+        }
+    }
+
+    fn integer(&self, field: &str) -> Result<i64, String> {
+        let value = self
+            .fields
+            .get(field)
+            .ok_or_else(|| reply::missing_field(self.command, field, "an integer"))?;
+        value.as_integer().ok_or_else(|| reply::wrong_type(field, "an integer", &value))
+    }
+
+    fn view_range(&self) -> Option<ViewRange> {
+        let value = match self.fields.get("view_range") {
+            None | Some(Value::Null) => return None,
+            Some(value) => value,
+        };
+        if let Value::List(items) = &value
+            && let [first, last] = items.as_slice()
+            && let (Some(first), Some(last)) = (first.as_integer(), last.as_integer())
+        {
+            return Some(ViewRange::Lines(first, last));
+        }
+        Some(ViewRange::Malformed(value.to_string()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn decode(json: &str) -> Result<String, String> {
+        let fields: serde_json::Map<_, _> = serde_json::from_str(json).unwrap();
+        Command::decode(&fields).map(|command| format!("{command:?}"))
+    }
+
+    #[test]
+    fn repairs_what_has_one_meaning() {
+        for (drifted, plain) in [
+            (
+                r#"{"command":"insert","path":"p","insert_line":"2","new_str":"t"}"#,
+                r#"{"command":"insert","path":"p","insert_line":2,"insert_text":"t"}"#,
+            ),
+            (
+                r#"{"command":"insert","path":"p","insert_line":2.0,"insert_text":null,"new_str":"t"}"#,
+                r#"{"command":"insert","path":"p","insert_line":2,"insert_text":"t"}"#,
+            ),
+            (
+                r#"{"command":"rename","path":"a","new_path":"b"}"#,
+                r#"{"command":"rename","old_path":"a","new_path":"b"}"#,
+            ),
+            (
+                r#"{"command":"view","path":"a","view_range":null,"extra":1}"#,
+                r#"{"command":"view","path":"a"}"#,
+            ),
+            (
+                r#"{"command":"view","path":"a","view_range":["1",2.0]}"#,
+                r#"{"command":"view","path":"a","view_range":[1,2]}"#,
+            ),
+            (
+                r#"{"command":"str_replace","path":"a","old_str":"o","new_str":null}"#,
+                r#"{"command":"str_replace","path":"a","old_str":"o","new_str":""}"#,
+            ),
+        ] {
+            assert_eq!(decode(drifted), decode(plain), "{drifted}");
+            assert!(decode(plain).is_ok());
+        }
+    }
+
+    #[test]
+    fn guesses_nothing_else() {
+        for wrong in [
+            r#"{}"#,
+            r#"{"command":null}"#,
+            r#"{"command":"View","path":"a"}"#,
+            r#"{"command":"view"}"#,
+            r#"{"command":"view","path":null}"#,
+            r#"{"command":"view","path":["a"]}"#,
+            r#"{"command":"insert","path":"p","insert_line":true,"insert_text":"t"}"#,
+            r#"{"command":"insert","path":"p","insert_line":1.5,"insert_text":"t"}"#,
+            r#"{"command":"insert","path":"p","insert_line":1,"insert_text":3,"new_str":"t"}"#,
+            r#"{"command":"str_replace","path":"p","new_str":"t"}"#,
+            r#"{"command":"rename","old_path":"a"}"#,
+        ] {
+            let sentence = decode(wrong).expect_err(wrong);
+            assert!(sentence.starts_with("Error: "), "{sentence}");
+        }
+    }
+}

@@ -1,0 +1,22 @@
+//! What a host program can run into. A model's mistake is data and not one of these for
+//! [`Memory::execute`](crate::Memory::execute); the typed methods hand it over as
+//! [`Error::Refused`].
+
+use crate::store::StoreError;
+
+/// Why a call of a typed method did not do what it was asked to do.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The command was wrong, and nothing was changed. The text is the exact answer for the
+    /// model, to be sent back with `is_error: true`.
+    #[error("{0}")]
+    Refused(String),
+    /// The store itself failed: a disk error, a server that is gone. The details are for the
+    /// developer and not for the model.
+    #[error("the memory store failed: {0}")]
+    Store(#[source] StoreError),
+    /// The store's address or an option is wrong.
+    #[error("{0}")]
+    Config(String),
+}

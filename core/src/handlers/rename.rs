@@ -1,0 +1,24 @@
+//! `rename`: a file or directory moves, and never onto another.
+
+use crate::error::Error;
+use crate::path::MemoryPath;
+use crate::reply;
+use crate::store::{Store, StoreError};
+
+pub(crate) fn rename(
+    store: &dyn Store,
+    from: &MemoryPath,
+    to: &MemoryPath,
+) -> Result<String, Error> {
+    if from.is_root() {
+        return Err(reply::rename_root());
+    }
+    match store.rename(from, to) {
+        Ok(()) => Ok(reply::renamed(from, to)),
+        Err(StoreError::NotFound) => Err(reply::missing(from)),
+        Err(StoreError::AlreadyExists) => Err(reply::rename_exists(to)),
+        Err(StoreError::IntoItself) => Err(reply::rename_into_itself(from, to)),
+        Err(StoreError::Source(error)) => Err(reply::condition(from, *error)),
+        Err(error) => Err(reply::condition(to, error)),
+    }
+}

@@ -1,0 +1,171 @@
+//! `view`: a directory two levels deep, or the numbered lines of a file.
+
+use std::fmt::Write as _;
+use std::io::Read;
+
+use crate::command::ViewRange;
+use crate::error::Error;
+use crate::options::Options;
+use crate::path::MemoryPath;
+use crate::reply;
+use crate::store::{Entry, EntryKind, Node, Store, StoreError};
+use crate::text::{Ending, MAX_LINES, Pager, human_size};
+
+/// How many levels a listing shows (documentation of the tool, "view").
+const LISTED_LEVELS: usize = 2;
+
+/// How much of a file is in memory at a time, in bytes.
+const WINDOW: usize = 256 * 1024;
+
+pub(crate) fn view(
+    store: &dyn Store,
+    options: &Options,
+    path: &MemoryPath,
+    range: Option<&ViewRange>,
+) -> Result<String, Error> {
+    match store.open(path, LISTED_LEVELS) {
+        // The documentation's own example sends a range with a directory: it is ignored.
+        Ok(Node::Directory(entries)) => Ok(listing(options, path, entries)),
+        Ok(Node::File(..)) if is_image(path) => Err(reply::image(path)),
+        Ok(Node::File(size, content)) => numbered(options, path, range, size, content),
+        Err(StoreError::NotFound | StoreError::NotADirectory) => Err(reply::view_missing(path)),
+        Err(error) => Err(reply::condition(path, error)),
+    }
+}
+
+fn listing(options: &Options, path: &MemoryPath, mut entries: Vec<Entry>) -> String {
+    entries.sort_unstable_by(|a, b| a.path.cmp(&b.path));
+    let mut out = reply::directory_header(path);
+    push_entry(&mut out, &Entry::directory(path.clone()));
+    let mut chars = out.chars().count();
+    for (shown, entry) in entries.iter().enumerate() {
+        let start = out.len();
+        push_entry(&mut out, entry);
+        chars += out[start..].chars().count();
+        if options.max_view_chars.is_some_and(|limit| chars > limit) {
+            out.truncate(start);
+            out += &reply::more_entries(entries.len() - shown);
+            break;
+        }
+    }
+    out
+}
+
+fn push_entry(out: &mut String, entry: &Entry) {
+    let _ = match entry.kind {
+        EntryKind::File(bytes) => write!(out, "\n{}\t{}", human_size(bytes), entry.path),
+        // A directory's own size differs between stores and says nothing: everywhere the figure of
+        // the documentation's example.
+        EntryKind::Directory => write!(out, "\n4.0K\t{}", entry.path),
+    };
+}
+
+fn is_image(path: &MemoryPath) -> bool {
+    let extension = path.name().and_then(|name| name.rsplit_once('.')).map(|(_, end)| end);
+    extension.is_some_and(|extension| {
+        ["png", "jpg", "jpeg"].iter().any(|image| extension.eq_ignore_ascii_case(image))
+    })
+}
+
+/// The lines that a view asks for, 1-based and inclusive; no `last` is the end of the file.
+#[derive(Clone, Copy)]
+struct Lines {
+    first: u64,
+    last: Option<u64>,
+}
+
+/// The range as far as it can be judged without the file; `None` if it is wrong for any file.
+fn wanted(range: Option<&ViewRange>) -> Option<Lines> {
+    match range {
+        None => Some(Lines { first: 1, last: None }),
+        Some(ViewRange::Malformed(_)) => None,
+        Some(&ViewRange::Lines(first, last)) => {
+            let first = u64::try_from(first).ok().filter(|&first| first > 0)?;
+            match u64::try_from(last) {
+                // A backward range that starts at 1 is judged when the file's length is known.
+                Ok(last) if last >= first || first == 1 => Some(Lines { first, last: Some(last) }),
+                Err(_) if last == -1 => Some(Lines { first, last: None }),
+                _ => None,
+            }
+        }
+    }
+}
+
+fn numbered(
+    options: &Options,
+    path: &MemoryPath,
+    range: Option<&ViewRange>,
+    size: u64,
+    mut content: Box<dyn Read + '_>,
+) -> Result<String, Error> {
+    let lines = wanted(range);
+    // Also for a wrong range the file is read: the error says how many lines it has.
+    let Lines { first, last } = lines.unwrap_or(Lines { first: u64::MAX, last: None });
+    let header = reply::file_header(path);
+    let mut pager = Pager::new(header, first, last.unwrap_or(u64::MAX), options.max_view_chars);
+
+    // One byte more than the file is said to have, so that a small one is read in one go.
+    let room = usize::try_from(size).unwrap_or(WINDOW).saturating_add(1).clamp(1, WINDOW);
+    pager.reserve(room + room / 2);
+    let mut window = vec![0; room];
+    loop {
+        let filled = match content.read(&mut window) {
+            Ok(0) => break,
+            Ok(filled) => filled,
+            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
+            Err(error) => {
+                return Err(Error::Store(StoreError::failed("reading a file", error)));
+            }
+        };
+        pager.feed(&window[..filled]).map_err(|_| reply::not_text(path))?;
+    }
+    let page = pager.finish().map_err(|_| reply::not_text(path))?;
+
+    let total = page.last_line;
+    if total > MAX_LINES {
+        return Err(reply::too_many_lines(path));
+    }
+    let valid = lines.is_some_and(|Lines { first, last }| {
+        // The empty file can be asked for from its first line on, whatever the end.
+        if total == 0 { first == 1 } else { first <= total && last.is_none_or(|last| last >= first) }
+    });
+    if !valid {
+        let range = match range {
+            Some(ViewRange::Lines(first, last)) => format!("[{first}, {last}]"),
+            Some(ViewRange::Malformed(shown)) => shown.clone(),
+            None => String::new(),
+        };
+        return Err(reply::invalid_view_range(&range, total));
+    }
+    let mut text = page.text;
+    // An end past the end is cut to it.
+    let end = last.filter(|&last| last < total);
+    match (page.ending, page.last_shown) {
+        (Ending::More, Some(shown)) => text += &reply::more_lines(first, shown, total, end),
+        (Ending::CutLine(chars), Some(shown)) => {
+            text += &reply::cut_line(shown, chars, total, end);
+        }
+        _ => {}
+    }
+    Ok(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn images_are_known_by_their_ending() {
+        for (name, image) in [
+            ("a.png", true),
+            ("a.b.JPG", true),
+            ("a.jpeg", true),
+            ("png", false),
+            ("a.png.md", false),
+            (".png", true),
+        ] {
+            let path = MemoryPath::root().join(name).unwrap();
+            assert_eq!(is_image(&path), image, "{name}");
+        }
+    }
+}

@@ -1,0 +1,43 @@
+//! The memory directory for agents that use Claude's memory tool (`memory_20250818`).
+//!
+//! The tool is client-side: the model asks for `view`, `create`, `str_replace`, `insert`, `delete`
+//! and `rename` on paths under `/memories`, and the developer's own program carries them out.
+//! [`Memory`] does that exactly: in the words of the tool's documentation, safely whatever the
+//! paths are, and on any [`Store`].
+//!
+//! ```
+//! use memdir::{Memory, Options};
+//!
+//! let memory = Memory::open("memory:", Options::default())?;
+//! let reply = memory.execute(r#"{"command": "view", "path": "/memories/../etc/passwd"}"#);
+//! assert!(reply.is_error);
+//! assert_eq!(
+//!     reply.content.as_str(),
+//!     "Path /memories/../etc/passwd would escape /memories directory",
+//! );
+//! # Ok::<(), memdir::Error>(())
+//! ```
+//!
+//! The way of a command is one file per arrow, downward only: [`command`] decodes, [`path`]
+//! judges, a handler decides, a [`store`] keeps, [`text`] formats, [`reply`] says.
+#![forbid(unsafe_code)]
+
+pub mod command;
+pub mod path;
+pub mod reply;
+pub mod store;
+pub mod text;
+pub mod value;
+
+mod error;
+mod handlers;
+mod memory;
+mod options;
+
+pub use command::Command;
+pub use error::Error;
+pub use memory::Memory;
+pub use options::{Durability, OnExisting, Options};
+pub use path::MemoryPath;
+pub use reply::{Content, Reply};
+pub use store::{Store, StoreError, open_store};

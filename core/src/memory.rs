@@ -1,0 +1,213 @@
+//! [`Memory`]: a store and its options, and the way of a command through them.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use crate::command::{Command, ViewRange};
+use crate::error::Error;
+use crate::handlers;
+use crate::options::Options;
+use crate::path::MemoryPath;
+use crate::reply::{self, Reply};
+use crate::store::{Store, open_store};
+use crate::value::{Fields, Value};
+
+/// The memory directory: executes the six commands of Claude's memory tool on a store.
+///
+/// Cheap to clone, and to be shared between threads: the store excludes writers from each other.
+///
+/// ```
+/// use memdir::{Memory, Options};
+///
+/// let memory = Memory::open("memory:", Options::default())?;
+/// let reply = memory.execute(
+///     r#"{"command": "create", "path": "/memories/notes.md", "file_text": "- likes tea\n"}"#,
+/// );
+/// assert_eq!(reply.content.as_str(), "File created successfully at: /memories/notes.md");
+/// assert!(!reply.is_error);
+///
+/// assert_eq!(
+///     memory.view("/memories/notes.md", None)?,
+///     "Here's the content of /memories/notes.md with line numbers:\n     1\t- likes tea",
+/// );
+/// # Ok::<(), memdir::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct Memory {
+    store: Arc<dyn Store>,
+    options: Options,
+}
+
+impl std::fmt::Debug for Memory {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        // Not the store: its address may hold a password.
+        f.debug_struct("Memory").field("options", &self.options).finish_non_exhaustive()
+    }
+}
+
+impl Memory {
+    /// Opens the store that `address` names: a directory such as `./memory` (made if it is not
+    /// there; the files are in its `memories` directory, as the SDKs' own tools keep them), or
+    /// `memory:` for a new store in this process.
+    ///
+    /// # Errors
+    /// [`Error::Config`] if the address is not known, [`Error::Store`] if it cannot be opened.
+    pub fn open(address: &str, options: Options) -> Result<Self, Error> {
+        Ok(Self { store: open_store(address, &options)?, options })
+    }
+
+    /// A memory on a store of your own, or on one that is shared with another memory.
+    #[must_use]
+    pub fn with_store(store: Arc<dyn Store>, options: Options) -> Self {
+        Self { store, options }
+    }
+
+    /// The store beneath.
+    #[must_use]
+    pub fn store(&self) -> &Arc<dyn Store> {
+        &self.store
+    }
+
+    /// The options in force.
+    #[must_use]
+    pub fn options(&self) -> &Options {
+        &self.options
+    }
+
+    /// Executes one tool call, given as the JSON text of its `input`.
+    ///
+    /// Never fails: whatever the model did wrong is an answer with `is_error`, and so is a broken
+    /// store (the reply's `cause` has the details for the developer).
+    #[must_use]
+    pub fn execute(&self, json: &str) -> Reply {
+        let input: serde_json::Value = match serde_json::from_str(json) {
+            Ok(input) => input,
+            Err(error) => return Err(Error::Refused(reply::not_json(&error.to_string()))).into(),
+        };
+        self.execute_value(&input)
+    }
+
+    /// As [`execute`](Memory::execute), for input that is parsed already.
+    #[must_use]
+    pub fn execute_value(&self, input: &serde_json::Value) -> Reply {
+        match input {
+            serde_json::Value::Object(fields) => self.execute_fields(fields),
+            other => self.refuse_input(&Value::from(other)),
+        }
+    }
+
+    /// As [`execute`](Memory::execute), for the dict or object of a host language.
+    #[must_use]
+    pub fn execute_fields(&self, fields: &dyn Fields) -> Reply {
+        self.answer(Command::decode(fields))
+    }
+
+    /// As [`execute_fields`](Memory::execute_fields), for the command `name`, whatever the input's
+    /// own `command` field says.
+    #[must_use]
+    pub fn execute_as(&self, name: &str, fields: &dyn Fields) -> Reply {
+        self.answer(Command::decode_as(name, fields))
+    }
+
+    /// The answer to input that is not an object at all.
+    #[must_use]
+    pub fn refuse_input(&self, input: &Value<'_>) -> Reply {
+        Err(Error::Refused(reply::not_an_object(input))).into()
+    }
+
+    fn answer(&self, decoded: Result<Command<'_>, String>) -> Reply {
+        decoded.map_err(Error::Refused).and_then(|command| self.run(&command)).into()
+    }
+
+    /// Runs a command: judges its paths and hands it to its handler.
+    ///
+    /// # Errors
+    /// [`Error::Refused`] with the exact answer for the model, [`Error::Store`] if the store broke.
+    pub fn run(&self, command: &Command<'_>) -> Result<String, Error> {
+        let judge = |raw: &str| MemoryPath::parse(raw).map_err(|error| reply::bad_path(raw, error));
+        let (store, options) = (&*self.store, &self.options);
+        match command {
+            Command::View { path, view_range } => {
+                handlers::view(store, options, &judge(path)?, view_range.as_ref())
+            }
+            Command::Create { path, file_text } => {
+                handlers::create(store, options, &judge(path)?, file_text)
+            }
+            Command::StrReplace { path, old_str, new_str } => {
+                handlers::str_replace(store, options, &judge(path)?, old_str, new_str)
+            }
+            Command::Insert { path, insert_line, insert_text } => {
+                handlers::insert(store, options, &judge(path)?, *insert_line, insert_text)
+            }
+            Command::Delete { path } => handlers::delete(store, &judge(path)?),
+            Command::Rename { old_path, new_path } => {
+                handlers::rename(store, &judge(old_path)?, &judge(new_path)?)
+            }
+        }
+    }
+
+    /// Shows a directory two levels deep, or the numbered lines of a file: all of them, or
+    /// `view_range` as first and last line (1-based, inclusive; a last line of -1 is the end).
+    ///
+    /// # Errors
+    /// As [`run`](Memory::run).
+    pub fn view(&self, path: &str, view_range: Option<(i64, i64)>) -> Result<String, Error> {
+        let view_range = view_range.map(|(first, last)| ViewRange::Lines(first, last));
+        self.run(&Command::View { path: Cow::Borrowed(path), view_range })
+    }
+
+    /// Makes a new file, with its parents.
+    ///
+    /// # Errors
+    /// As [`run`](Memory::run).
+    pub fn create(&self, path: &str, file_text: &str) -> Result<String, Error> {
+        let (path, file_text) = (Cow::Borrowed(path), Cow::Borrowed(file_text));
+        self.run(&Command::Create { path, file_text })
+    }
+
+    /// Replaces the only occurrence of `old_str` in a file by `new_str`.
+    ///
+    /// # Errors
+    /// As [`run`](Memory::run).
+    pub fn str_replace(&self, path: &str, old_str: &str, new_str: &str) -> Result<String, Error> {
+        let (path, old_str) = (Cow::Borrowed(path), Cow::Borrowed(old_str));
+        self.run(&Command::StrReplace { path, old_str, new_str: Cow::Borrowed(new_str) })
+    }
+
+    /// Inserts `insert_text` as whole lines after line `insert_line` of a file; 0 is its start.
+    ///
+    /// # Errors
+    /// As [`run`](Memory::run).
+    pub fn insert(&self, path: &str, insert_line: i64, insert_text: &str) -> Result<String, Error> {
+        let (path, insert_text) = (Cow::Borrowed(path), Cow::Borrowed(insert_text));
+        self.run(&Command::Insert { path, insert_line, insert_text })
+    }
+
+    /// Deletes a file, or a directory and all that it holds.
+    ///
+    /// # Errors
+    /// As [`run`](Memory::run).
+    pub fn delete(&self, path: &str) -> Result<String, Error> {
+        self.run(&Command::Delete { path: Cow::Borrowed(path) })
+    }
+
+    /// Renames or moves a file or directory; never overwrites.
+    ///
+    /// # Errors
+    /// As [`run`](Memory::run).
+    pub fn rename(&self, old_path: &str, new_path: &str) -> Result<String, Error> {
+        let (old_path, new_path) = (Cow::Borrowed(old_path), Cow::Borrowed(new_path));
+        self.run(&Command::Rename { old_path, new_path })
+    }
+
+    /// Deletes everything below `/memories`. Not a command of the tool: for the developer.
+    ///
+    /// # Errors
+    /// As [`run`](Memory::run).
+    pub fn clear(&self) -> Result<String, Error> {
+        match self.store.clear() {
+            Ok(()) => Ok(reply::cleared()),
+            Err(error) => Err(reply::condition(&MemoryPath::root(), error)),
+        }
+    }
+}

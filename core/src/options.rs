@@ -1,0 +1,91 @@
+//! What a developer can set. Every language offers these under the same names.
+
+use crate::error::Error;
+
+/// How a [`Memory`](crate::Memory) behaves where the tool's documentation leaves a choice.
+///
+/// ```
+/// use memdir::{Memory, OnExisting, Options};
+///
+/// let mut options = Options::default();
+/// options.on_existing = OnExisting::Overwrite;
+/// let memory = Memory::open("memory:", options).unwrap();
+/// memory.create("/memories/a", "one").unwrap();
+/// memory.create("/memories/a", "two").unwrap();
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Options {
+    /// The most characters (Unicode scalar values) that one view returns before it is cut and
+    /// says how to go on; `None` lifts the limit. Default 16,000, the figure in Claude's own
+    /// description of the tool.
+    pub max_view_chars: Option<usize>,
+    /// The most bytes that one file may come to hold by a create, str_replace or insert; `None`
+    /// lifts the limit. Default 16 MiB. Larger files made by somebody else can still be viewed.
+    pub max_file_bytes: Option<u64>,
+    /// What `create` does about a file that is already there. Default: an error.
+    pub on_existing: OnExisting,
+    /// What an acknowledged command survives. Default: power loss.
+    pub durability: Durability,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            max_view_chars: Some(16_000),
+            max_file_bytes: Some(16 * 1024 * 1024),
+            on_existing: OnExisting::Error,
+            durability: Durability::Full,
+        }
+    }
+}
+
+/// What `create` does about a file that is already there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum OnExisting {
+    /// Refuse, with the documented error (the reference behaviour).
+    #[default]
+    Error,
+    /// Replace the whole content, atomically.
+    Overwrite,
+}
+
+/// What an acknowledged command survives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Durability {
+    /// Loss of power: data and directory are flushed before the command is acknowledged.
+    #[default]
+    Full,
+    /// A crash of the process; the operating system writes to disk when it sees fit.
+    Relaxed,
+}
+
+impl std::str::FromStr for OnExisting {
+    type Err = Error;
+
+    /// `"error"` or `"overwrite"`.
+    fn from_str(word: &str) -> Result<Self, Error> {
+        match word {
+            "error" => Ok(Self::Error),
+            "overwrite" => Ok(Self::Overwrite),
+            _ => Err(Error::Config(format!(
+                "on_existing must be \"error\" or \"overwrite\", got {word:?}"
+            ))),
+        }
+    }
+}
+
+impl std::str::FromStr for Durability {
+    type Err = Error;
+
+    /// `"full"` or `"relaxed"`.
+    fn from_str(word: &str) -> Result<Self, Error> {
+        match word {
+            "full" => Ok(Self::Full),
+            "relaxed" => Ok(Self::Relaxed),
+            _ => Err(Error::Config(format!(
+                "durability must be \"full\" or \"relaxed\", got {word:?}"
+            ))),
+        }
+    }
+}

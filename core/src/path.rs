@@ -1,0 +1,359 @@
+//! The only place that judges a path.
+//!
+//! A model sends paths as text, and text can lie: `..`, backslashes, percent-encoded slashes,
+//! control characters. [`MemoryPath::parse`] turns such a text into a canonical path below
+//! `/memories` or says why it cannot. Nothing further down ever sees a raw string, and no store
+//! can hand a dangerous name back up, because [`MemoryPath::join`] judges it by the same rules.
+
+use std::cmp::Ordering;
+use std::fmt;
+
+/// The directory that every path starts with.
+pub const ROOT: &str = "/memories";
+
+/// The longest path that is accepted, in bytes (Linux's `PATH_MAX`).
+pub const MAX_PATH_BYTES: usize = 4096;
+/// The longest single component that is accepted, in bytes (`NAME_MAX` of common file systems).
+pub const MAX_NAME_BYTES: usize = 255;
+/// How many levels below `/memories` a path may have.
+pub const MAX_LEVELS: usize = 64;
+
+/// A canonical, safe path: `/memories` itself or something below it.
+///
+/// There is no way to make one that holds `..`, an empty or `.` component, a backslash, a control
+/// character, or anything that percent-decodes to one of these.
+///
+/// The order is that of a listing: a directory stands before what it holds, and siblings are in
+/// the byte order of their names.
+///
+/// ```
+/// use memdir::MemoryPath;
+///
+/// let path = MemoryPath::parse("/memories//notes/./today.md/").unwrap();
+/// assert_eq!(path.as_str(), "/memories/notes/today.md");
+/// assert_eq!(path.relative(), "notes/today.md");
+/// assert!(MemoryPath::parse("/memories/%2e%2e/secret").is_err());
+/// ```
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub struct MemoryPath(Box<str>);
+
+/// Why a text is not a [`MemoryPath`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum PathError {
+    /// It is neither `/memories` nor below it.
+    #[error("the path does not start with /memories")]
+    Outside,
+    /// It holds, as given or after percent-decoding, something that could lead out of `/memories`
+    /// or forge a line of a reply.
+    #[error("the path would escape /memories")]
+    Escapes,
+    /// The whole path is longer than [`MAX_PATH_BYTES`].
+    #[error("the path is longer than {MAX_PATH_BYTES} bytes")]
+    PathTooLong,
+    /// One component is longer than [`MAX_NAME_BYTES`].
+    #[error("a component of the path is longer than {MAX_NAME_BYTES} bytes")]
+    NameTooLong,
+    /// There are more than [`MAX_LEVELS`] levels.
+    #[error("the path has more than {MAX_LEVELS} levels")]
+    TooDeep,
+}
+
+impl MemoryPath {
+    /// The directory `/memories` itself.
+    #[must_use]
+    pub fn root() -> Self {
+        Self(ROOT.into())
+    }
+
+    /// Judges `raw` and brings it into canonical form: doubled and trailing slashes and `.`
+    /// components are dropped.
+    ///
+    /// A `%` that decodes to nothing harmful is part of the name and stays as it is.
+    ///
+    /// # Errors
+    /// [`PathError`] says which rule `raw` breaks.
+    pub fn parse(raw: &str) -> Result<Self, PathError> {
+        let below = raw.strip_prefix(ROOT).ok_or(PathError::Outside)?;
+        if !below.is_empty() && !below.starts_with('/') {
+            return Err(PathError::Outside);
+        }
+        // Before anything is decoded, so that decoding works on a bounded text.
+        if raw.len() > MAX_PATH_BYTES {
+            return Err(PathError::PathTooLong);
+        }
+        if escapes(below) {
+            return Err(PathError::Escapes);
+        }
+        let mut canonical = String::with_capacity(raw.len());
+        canonical.push_str(ROOT);
+        let names = below.split('/').filter(|name| !matches!(*name, "" | "."));
+        for (level, name) in names.enumerate() {
+            if name.len() > MAX_NAME_BYTES {
+                return Err(PathError::NameTooLong);
+            }
+            if level == MAX_LEVELS {
+                return Err(PathError::TooDeep);
+            }
+            canonical.push('/');
+            canonical.push_str(name);
+        }
+        Ok(Self(canonical.into()))
+    }
+
+    /// The path of the entry `name` in this directory.
+    ///
+    /// # Errors
+    /// [`PathError`] if `name` is not one plain component: a store meets such names when somebody
+    /// else made them, and leaves them out of its listings.
+    pub fn join(&self, name: &str) -> Result<Self, PathError> {
+        if matches!(name, "" | "." | "..") || name.contains('/') || escapes(name) {
+            return Err(PathError::Escapes);
+        }
+        if name.len() > MAX_NAME_BYTES {
+            return Err(PathError::NameTooLong);
+        }
+        if self.0.len() + 1 + name.len() > MAX_PATH_BYTES {
+            return Err(PathError::PathTooLong);
+        }
+        if self.names().count() == MAX_LEVELS {
+            return Err(PathError::TooDeep);
+        }
+        Ok(Self(format!("{}/{name}", self.0).into()))
+    }
+
+    /// The canonical text, `/memories` or `/memories/…`.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// The part below `/memories/`; empty for the root.
+    #[must_use]
+    pub fn relative(&self) -> &str {
+        self.0.get(ROOT.len() + 1..).unwrap_or("")
+    }
+
+    /// Whether this is `/memories` itself.
+    #[must_use]
+    pub fn is_root(&self) -> bool {
+        self.0.len() == ROOT.len()
+    }
+
+    /// The components below `/memories`, outermost first.
+    pub fn names(&self) -> impl DoubleEndedIterator<Item = &str> {
+        self.relative().split('/').filter(|name| !name.is_empty())
+    }
+
+    /// The last component; `None` for the root.
+    #[must_use]
+    pub fn name(&self) -> Option<&str> {
+        self.names().next_back()
+    }
+
+    /// The directory that holds this path; `None` for the root.
+    #[must_use]
+    pub fn parent(&self) -> Option<Self> {
+        if self.is_root() {
+            return None;
+        }
+        self.0.rsplit_once('/').map(|(parent, _)| Self(parent.into()))
+    }
+
+    /// Where this path comes to be when `from`, which is this path or above it, is moved to `to`.
+    ///
+    /// # Errors
+    /// [`PathError`] if that path is too long or too deep.
+    pub fn moved(&self, from: &Self, to: &Self) -> Result<Self, PathError> {
+        let mut rest = self.names().skip(from.names().count());
+        rest.try_fold(to.clone(), |dir, name| dir.join(name))
+    }
+
+    /// Whether `other` lies below this path (a path does not lie below itself).
+    ///
+    /// ```
+    /// use memdir::MemoryPath;
+    ///
+    /// let notes = MemoryPath::parse("/memories/notes").unwrap();
+    /// assert!(notes.is_above(&MemoryPath::parse("/memories/notes/a").unwrap()));
+    /// assert!(!notes.is_above(&MemoryPath::parse("/memories/notes2").unwrap()));
+    /// ```
+    #[must_use]
+    pub fn is_above(&self, other: &Self) -> bool {
+        other.0.strip_prefix(&*self.0).is_some_and(|rest| rest.starts_with('/'))
+    }
+}
+
+/// Whether listings leave an entry of this name out, together with all below it: hidden entries
+/// and `node_modules` (documentation of the tool, "view").
+#[must_use]
+pub fn is_hidden(name: &str) -> bool {
+    name.starts_with('.') || name == "node_modules"
+}
+
+impl Ord for MemoryPath {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.names().cmp(other.names())
+    }
+}
+
+impl PartialOrd for MemoryPath {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl fmt::Display for MemoryPath {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl fmt::Debug for MemoryPath {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&self.0, f)
+    }
+}
+
+/// Whether `path` is dangerous as given, or becomes so at any stage of repeated decoding.
+fn escapes(path: &str) -> bool {
+    let slashes = path.matches('/').count();
+    let mut stage = path.to_owned();
+    loop {
+        let dangerous = |c: char| c == '\\' || c.is_control();
+        if stage.contains(dangerous) || stage.split('/').any(|name| name == "..") {
+            return true;
+        }
+        // A slash that decoding brought in would be a separator to some other program.
+        if stage.matches('/').count() > slashes {
+            return true;
+        }
+        let Some(decoded) = percent_decoded(&stage) else {
+            return false;
+        };
+        let Ok(next) = String::from_utf8(decoded) else {
+            return true;
+        };
+        stage = next;
+    }
+}
+
+/// One pass of percent-decoding; `None` if there was nothing to decode.
+fn percent_decoded(text: &str) -> Option<Vec<u8>> {
+    if !text.contains('%') {
+        return None;
+    }
+    let bytes = text.as_bytes();
+    let mut decoded = Vec::with_capacity(bytes.len());
+    let mut at = 0;
+    while let Some(&byte) = bytes.get(at) {
+        let code = (byte == b'%').then(|| hex_pair(bytes.get(at + 1..at + 3)?)).flatten();
+        decoded.push(code.unwrap_or(byte));
+        at += if code.is_some() { 3 } else { 1 };
+    }
+    (decoded.len() < bytes.len()).then_some(decoded)
+}
+
+fn hex_pair(digits: &[u8]) -> Option<u8> {
+    let nibble = |digit: u8| (digit as char).to_digit(16).and_then(|n| u8::try_from(n).ok());
+    Some(nibble(*digits.first()?)? << 4 | nibble(*digits.get(1)?)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn parse(raw: &str) -> Result<String, PathError> {
+        MemoryPath::parse(raw).map(|path| path.as_str().to_owned())
+    }
+
+    #[test]
+    fn brings_paths_into_canonical_form() {
+        for (raw, canonical) in [
+            ("/memories", "/memories"),
+            ("/memories/", "/memories"),
+            ("/memories//a///b/", "/memories/a/b"),
+            ("/memories/./a/./", "/memories/a"),
+            ("/memories/...", "/memories/..."),
+            ("/memories/a..b", "/memories/a..b"),
+            ("/memories/50%25.md", "/memories/50%25.md"),
+            ("/memories/100%", "/memories/100%"),
+            ("/memories/%zz%4", "/memories/%zz%4"),
+            ("/memories/%2e", "/memories/%2e"),
+            ("/memories/été/猫.md", "/memories/été/猫.md"),
+        ] {
+            assert_eq!(parse(raw).as_deref(), Ok(canonical), "{raw}");
+        }
+    }
+
+    #[test]
+    fn refuses_what_is_not_under_memories() {
+        for raw in ["", "/", "memories/a", "/memoriesX", "/memories.md", "//memories", "/Memories"] {
+            assert_eq!(parse(raw), Err(PathError::Outside), "{raw}");
+        }
+    }
+
+    #[test]
+    fn refuses_whatever_could_escape_also_when_encoded() {
+        for raw in [
+            "/memories/..",
+            "/memories/../etc",
+            "/memories/a/../b",
+            "/memories/a\\b",
+            "/memories/a\0",
+            "/memories/a\nb",
+            "/memories/a\u{7f}",
+            "/memories/a\u{85}",
+            "/memories/%2e%2e/etc",
+            "/memories/.%2E/etc",
+            "/memories/%252e%252e",
+            "/memories/%25252e.",
+            "/memories/%%32%65%%32%65",
+            "/memories/a%2fb",
+            "/memories/a%252fb",
+            "/memories/a%5cb",
+            "/memories/a%00",
+            "/memories/a%0ab",
+            "/memories/%ff",
+            "/memories/%c3%28",
+        ] {
+            assert_eq!(parse(raw), Err(PathError::Escapes), "{raw:?}");
+        }
+    }
+
+    #[test]
+    fn limits_are_exact() {
+        let name = |len: usize| format!("/memories/{}", "n".repeat(len));
+        assert!(parse(&name(255)).is_ok());
+        assert_eq!(parse(&name(256)), Err(PathError::NameTooLong));
+        assert!(parse(&format!("/memories{}", "/d".repeat(64))).is_ok());
+        assert_eq!(parse(&format!("/memories{}", "/d".repeat(65))), Err(PathError::TooDeep));
+        let long = format!("/memories{}", format!("/{}", "n".repeat(254)).repeat(17));
+        assert_eq!(parse(&long), Err(PathError::PathTooLong));
+    }
+
+    #[test]
+    fn parents_names_and_order() {
+        let path = |raw| MemoryPath::parse(raw).unwrap();
+        assert_eq!(path("/memories/a/b").parent(), Some(path("/memories/a")));
+        assert_eq!(path("/memories/a").parent(), Some(MemoryPath::root()));
+        assert_eq!(MemoryPath::root().parent(), None);
+        assert_eq!(path("/memories/a/b").name(), Some("b"));
+        let mut paths = ["/memories/a.b", "/memories/a/z", "/memories/a", "/memories/B"].map(path);
+        paths.sort();
+        assert_eq!(paths, ["/memories/B", "/memories/a", "/memories/a/z", "/memories/a.b"].map(path));
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_accepted_is_canonical_and_harmless(raw in "(/memories)?[/a.%25eEfF\\\\\u{0}é]{0,40}") {
+            if let Ok(path) = MemoryPath::parse(&raw) {
+                prop_assert_eq!(MemoryPath::parse(path.as_str()).unwrap(), path.clone());
+                prop_assert!(path.names().all(|name| !matches!(name, "" | "." | "..")));
+                let rebuilt = path.names().try_fold(MemoryPath::root(), |dir, name| dir.join(name));
+                prop_assert_eq!(rebuilt.unwrap(), path);
+            }
+        }
+    }
+}

@@ -1,0 +1,437 @@
+//! Every sentence that a model can read, and nothing else.
+//!
+//! What the tool's documentation quotes stands here to the letter; what it leaves open is worded
+//! to say what happened, what was expected and what to do next. No sentence names anything of the
+//! host: no path, no bucket, no operating-system error.
+
+use std::fmt;
+
+use crate::command::COMMANDS;
+use crate::error::Error;
+use crate::path::{MAX_LEVELS, MAX_NAME_BYTES, MAX_PATH_BYTES, MemoryPath, PathError};
+use crate::store::StoreError;
+use crate::text::human_size;
+use crate::value::Value;
+
+/// The answer to one tool call: what goes back to the model.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Reply {
+    /// What the model is shown.
+    pub content: Content,
+    /// Whether the command failed; goes into the `is_error` of the `tool_result`.
+    pub is_error: bool,
+    /// What broke, if the store itself did: for the developer's log and never for the model, whose
+    /// `content` then says only that the memory is out of reach.
+    pub cause: Option<StoreError>,
+}
+
+/// What a [`Reply`] shows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Content {
+    /// Text.
+    Text(String),
+}
+
+impl Content {
+    /// The text of it.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        match self {
+            Content::Text(text) => text,
+        }
+    }
+
+    /// The text of it, by value.
+    #[must_use]
+    pub fn into_text(self) -> String {
+        match self {
+            Content::Text(text) => text,
+        }
+    }
+}
+
+impl fmt::Display for Content {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl From<Result<String, Error>> for Reply {
+    fn from(result: Result<String, Error>) -> Self {
+        let (text, is_error, cause) = match result {
+            Ok(text) => (text, false, None),
+            Err(Error::Refused(text)) => (text, true, None),
+            Err(Error::Store(cause)) => (out_of_reach(), true, Some(cause)),
+            // Options are judged when a memory is opened, so that no command meets this.
+            Err(Error::Config(_)) => (out_of_reach(), true, None),
+        };
+        Self { content: Content::Text(text), is_error, cause }
+    }
+}
+
+fn refused(text: String) -> Error {
+    Error::Refused(text)
+}
+
+// --- view -------------------------------------------------------------------------------------
+
+pub(crate) fn file_header(path: &MemoryPath) -> String {
+    format!("Here's the content of {path} with line numbers:")
+}
+
+pub(crate) fn directory_header(path: &MemoryPath) -> String {
+    format!(
+        "Here're the files and directories up to 2 levels deep in {path}, excluding hidden items \
+         and node_modules:"
+    )
+}
+
+pub(crate) fn view_missing(path: &MemoryPath) -> Error {
+    refused(format!("The path {path} does not exist. Please provide a valid path."))
+}
+
+pub(crate) fn too_many_lines(path: &MemoryPath) -> Error {
+    refused(format!("File {path} exceeds maximum line limit of 999,999 lines."))
+}
+
+pub(crate) fn invalid_view_range(range: &str, lines: u64) -> Error {
+    let valid = match lines {
+        0 => "The file is empty: leave view_range out.".to_owned(),
+        1 => "The file has one line: it should be [1, 1] or [1, -1].".to_owned(),
+        _ => format!(
+            "It should be two integers [start, end] with start within [1, {lines}] and end not \
+             before start, or -1 for the end of the file."
+        ),
+    };
+    refused(format!("Error: Invalid `view_range` parameter: {range}. {valid}"))
+}
+
+pub(crate) fn not_text(path: &MemoryPath) -> Error {
+    refused(format!(
+        "Error: The file {path} is not valid UTF-8 text. It can only be deleted or renamed."
+    ))
+}
+
+pub(crate) fn image(path: &MemoryPath) -> Error {
+    refused(format!("Error: The file {path} is an image, and images cannot be shown here."))
+}
+
+/// The last line of a page that shows the lines `first..=last` of `total`; `end` is the last line
+/// that was asked for.
+pub(crate) fn more_lines(first: u64, last: u64, total: u64, end: Option<u64>) -> String {
+    let next = next_range(last, end);
+    format!(
+        "\n[Lines {first} to {last} of {total} are shown: the view reached its limit of \
+         characters. To go on, view with view_range {next}.]"
+    )
+}
+
+/// The last line of a page that holds one line and not the whole of it.
+pub(crate) fn cut_line(line: u64, chars: usize, total: u64, end: Option<u64>) -> String {
+    let more = if line < end.unwrap_or(total) {
+        format!(" To go on with the next line, view with view_range {}.", next_range(line, end))
+    } else {
+        String::new()
+    };
+    format!(
+        "\n[Line {line} of {total} is longer than a view may be: only its first {chars} characters \
+         are shown.{more}]"
+    )
+}
+
+fn next_range(last: u64, end: Option<u64>) -> String {
+    match end {
+        Some(end) => format!("[{}, {end}]", last + 1),
+        None => format!("[{}, -1]", last + 1),
+    }
+}
+
+/// The last line of a listing that leaves entries out.
+pub(crate) fn more_entries(left_out: usize) -> String {
+    let entries = if left_out == 1 { "entry is" } else { "entries are" };
+    format!(
+        "\n[{left_out} more {entries} not shown: the view reached its limit of characters. View a \
+         directory below to see what it holds.]"
+    )
+}
+
+// --- create -----------------------------------------------------------------------------------
+
+pub(crate) fn created(path: &MemoryPath) -> String {
+    format!("File created successfully at: {path}")
+}
+
+pub(crate) fn create_exists(path: &MemoryPath) -> Error {
+    refused(format!("Error: File {path} already exists"))
+}
+
+// --- str_replace ------------------------------------------------------------------------------
+
+/// Followed by `\n` and the numbered lines.
+pub(crate) fn replaced() -> String {
+    "The memory file has been edited. Here is the snippet showing the change (with line numbers):"
+        .to_owned()
+}
+
+pub(crate) fn replace_missing(path: &MemoryPath) -> Error {
+    refused(format!("Error: The path {path} does not exist. Please provide a valid path."))
+}
+
+pub(crate) fn replace_empty() -> Error {
+    refused(
+        "Error: Invalid `old_str` parameter: it is empty. Give the text to replace, exactly as it \
+         stands in the file."
+            .to_owned(),
+    )
+}
+
+pub(crate) fn replace_not_found(path: &MemoryPath, old_str: &str) -> Error {
+    let old_str = quoted(old_str);
+    refused(format!(
+        "No replacement was performed, old_str `{old_str}` did not appear verbatim in {path}."
+    ))
+}
+
+pub(crate) fn replace_ambiguous(old_str: &str, lines: &[u64]) -> Error {
+    /// More line numbers than this help nobody.
+    const MAX_LINES_NAMED: usize = 1000;
+    let old_str = quoted(old_str);
+    let mut named: Vec<String> =
+        lines.iter().take(MAX_LINES_NAMED).map(ToString::to_string).collect();
+    if lines.len() > MAX_LINES_NAMED {
+        named.push(format!("and {} more", lines.len() - MAX_LINES_NAMED));
+    }
+    let lines = named.join(", ");
+    refused(format!(
+        "No replacement was performed. Multiple occurrences of old_str `{old_str}` in lines: \
+         {lines}. Please ensure it is unique"
+    ))
+}
+
+/// A text that was sent, as a sentence repeats it: whole, unless it is absurdly long.
+fn quoted(text: &str) -> String {
+    const MAX_QUOTED_CHARS: usize = 16_000;
+    match text.char_indices().nth(MAX_QUOTED_CHARS) {
+        None => text.to_owned(),
+        Some((cut, _)) => {
+            format!("{}… ({} more bytes)", &text[..cut], text.len() - cut)
+        }
+    }
+}
+
+// --- insert -----------------------------------------------------------------------------------
+
+pub(crate) fn inserted(path: &MemoryPath) -> String {
+    format!("The file {path} has been edited.")
+}
+
+pub(crate) fn invalid_insert_line(insert_line: i64, lines: u64) -> Error {
+    refused(format!(
+        "Error: Invalid `insert_line` parameter: {insert_line}. It should be within the range of \
+         lines of the file: [0, {lines}]"
+    ))
+}
+
+// --- delete, rename ---------------------------------------------------------------------------
+
+pub(crate) fn deleted(path: &MemoryPath) -> String {
+    format!("Successfully deleted {path}")
+}
+
+pub(crate) fn delete_root() -> Error {
+    refused("Cannot delete the /memories directory itself".to_owned())
+}
+
+pub(crate) fn renamed(from: &MemoryPath, to: &MemoryPath) -> String {
+    format!("Successfully renamed {from} to {to}")
+}
+
+pub(crate) fn rename_root() -> Error {
+    refused("Cannot rename the /memories directory itself".to_owned())
+}
+
+pub(crate) fn rename_exists(to: &MemoryPath) -> Error {
+    refused(format!("Error: The destination {to} already exists"))
+}
+
+pub(crate) fn rename_into_itself(from: &MemoryPath, to: &MemoryPath) -> Error {
+    refused(format!("Error: The directory {from} cannot be moved into itself, to {to}"))
+}
+
+/// `Error: The path {path} does not exist`: insert, delete and rename.
+pub(crate) fn missing(path: &MemoryPath) -> Error {
+    refused(format!("Error: The path {path} does not exist"))
+}
+
+pub(crate) fn cleared() -> String {
+    "All memory cleared".to_owned()
+}
+
+// --- limits and stores ------------------------------------------------------------------------
+
+pub(crate) fn file_too_large(path: &MemoryPath, would_be: u64, limit: u64) -> Error {
+    let (would_be, limit) = (bytes(would_be), bytes(limit));
+    refused(format!(
+        "Error: The file {path} would hold {would_be}, and a file may hold {limit} at most. \
+         Nothing was changed: split it into smaller files, or remove what is no longer needed."
+    ))
+}
+
+fn bytes(count: u64) -> String {
+    match count {
+        0..1024 => format!("{count} bytes"),
+        _ => format!("{count} bytes ({})", human_size(count)),
+    }
+}
+
+/// What a condition of the tree is called, where the command has no sentence of its own for it.
+pub(crate) fn condition(path: &MemoryPath, error: StoreError) -> Error {
+    refused(match error {
+        StoreError::Symlink => {
+            format!("Path {path} would escape /memories directory via symlink")
+        }
+        StoreError::NotFound => format!("Error: The path {path} does not exist"),
+        StoreError::AlreadyExists => format!("Error: {path} already exists"),
+        StoreError::IsADirectory => format!("Error: {path} is a directory, not a file"),
+        StoreError::NotADirectory => format!(
+            "Error: {path} cannot be made, because one of its parents is a file and not a directory"
+        ),
+        StoreError::SpecialFile => {
+            format!("Error: {path} is neither a file nor a directory and cannot be opened")
+        }
+        StoreError::IntoItself => format!("Error: {path} cannot be moved into itself"),
+        StoreError::NameTooLong => {
+            format!("Error: The path {path} is too long for this memory store")
+        }
+        StoreError::PermissionDenied => {
+            format!("Error: Permission denied: the memory store does not allow this for {path}")
+        }
+        StoreError::Full => format!(
+            "Error: The memory store is full. {path} was not changed: delete what is no longer \
+             needed, then try again"
+        ),
+        StoreError::Source(error) => return condition(path, *error),
+        failed @ StoreError::Failed { .. } => return Error::Store(failed),
+    })
+}
+
+fn out_of_reach() -> String {
+    "Error: The memory directory cannot be reached at the moment. Nothing is known to have been \
+     changed; try again later."
+        .to_owned()
+}
+
+// --- malformed input --------------------------------------------------------------------------
+
+pub(crate) fn bad_path(raw: &str, error: PathError) -> Error {
+    let path = echoed(raw);
+    refused(match error {
+        PathError::Outside => format!("Path must start with /memories, got: {path}"),
+        PathError::Escapes => format!("Path {path} would escape /memories directory"),
+        PathError::PathTooLong => format!(
+            "Error: The path {} is too long: it has {} bytes, and a path may have {MAX_PATH_BYTES} \
+             at most",
+            shortened(raw),
+            raw.len()
+        ),
+        PathError::NameTooLong => format!(
+            "Error: The path {} is too long: a file's or directory's name may have \
+             {MAX_NAME_BYTES} bytes at most",
+            shortened(raw)
+        ),
+        PathError::TooDeep => format!(
+            "Error: The path {} is too deep: it may have {MAX_LEVELS} levels below /memories at \
+             most",
+            shortened(raw)
+        ),
+    })
+}
+
+/// A path that was refused, as it came, unless it is longer than any path could be.
+fn echoed(raw: &str) -> String {
+    if raw.len() > MAX_PATH_BYTES { shortened(raw) } else { raw.to_owned() }
+}
+
+fn shortened(raw: &str) -> String {
+    const SHOWN_CHARS: usize = 80;
+    match raw.char_indices().nth(SHOWN_CHARS) {
+        None => raw.to_owned(),
+        Some((cut, _)) => format!("{}…", &raw[..cut]),
+    }
+}
+
+fn commands() -> String {
+    let [most @ .., last] = &COMMANDS;
+    format!("{} or {last}", most.join(", "))
+}
+
+pub(crate) fn not_json(problem: &str) -> String {
+    format!("Error: The input is not valid JSON: {problem}")
+}
+
+pub(crate) fn not_an_object(came: &Value<'_>) -> String {
+    format!("Error: The input should be an object with a `command`, got {}", described(came))
+}
+
+pub(crate) fn missing_command() -> String {
+    format!("Error: Missing `command` parameter: expected {}", commands())
+}
+
+pub(crate) fn unknown_command(came: &Value<'_>) -> String {
+    format!(
+        "Error: Invalid `command` parameter: expected {}, got {}",
+        commands(),
+        described(came)
+    )
+}
+
+pub(crate) fn missing_field(command: &str, field: &str, expected: &str) -> String {
+    format!("Error: Missing `{field}` parameter for the `{command}` command: expected {expected}")
+}
+
+pub(crate) fn wrong_type(field: &str, expected: &str, came: &Value<'_>) -> String {
+    format!("Error: Invalid `{field}` parameter: expected {expected}, got {}", described(came))
+}
+
+/// A value in words: what kind it is, and itself where that says more.
+fn described(value: &Value<'_>) -> String {
+    match value {
+        Value::Null => "null".to_owned(),
+        Value::Bool(_) => format!("the boolean {value}"),
+        Value::Integer(_) | Value::Number(_) => format!("the number {value}"),
+        Value::Text(_) => format!("the string {value}"),
+        Value::List(_) => format!("the list {value}"),
+        Value::Object | Value::Other(_) => value.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_input_is_never_repeated_whole() {
+        let long = "é".repeat(1_000_000);
+        for error in [
+            bad_path(&long, PathError::Outside),
+            bad_path(&long, PathError::PathTooLong),
+            replace_not_found(&MemoryPath::root(), &long),
+            replace_ambiguous(&long, &(1..100_000).collect::<Vec<_>>()),
+        ] {
+            assert!(error.to_string().len() < 50_000);
+        }
+        assert!(unknown_command(&Value::Text(long.into())).len() < 1000);
+    }
+
+    #[test]
+    fn what_broke_is_for_the_developer_alone() {
+        let broken = StoreError::failed("opening /srv/agent", "connection to db.internal refused");
+        let reply = Reply::from(Err(condition(&MemoryPath::root(), broken)));
+        assert!(reply.is_error);
+        assert!(!reply.content.as_str().contains("/srv"));
+        assert!(!reply.content.as_str().contains("db.internal"));
+        assert!(reply.cause.unwrap().to_string().contains("db.internal"));
+    }
+}

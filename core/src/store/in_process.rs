@@ -1,0 +1,218 @@
+//! A store in this process: a map under a lock. For tests, and for agents whose memory shall end
+//! with them.
+
+use std::collections::BTreeMap;
+use std::io::{self, Read};
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+
+use super::{Edit, Entry, Node, Store, StoreError};
+use crate::options::OnExisting;
+use crate::path::{MemoryPath, PathError, is_hidden};
+
+/// Keeps everything in memory, for as long as it lives.
+///
+/// The map's order is that of a listing, so that a directory's subtree is one run of it.
+#[derive(Debug)]
+pub struct InProcess {
+    nodes: RwLock<BTreeMap<MemoryPath, Kept>>,
+}
+
+/// Contents are shared, so that a reader holds the lock only to find them.
+#[derive(Debug, Clone)]
+enum Kept {
+    File(Arc<Vec<u8>>),
+    Directory,
+}
+
+type Tree = BTreeMap<MemoryPath, Kept>;
+
+impl Default for InProcess {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl InProcess {
+    /// An empty store.
+    #[must_use]
+    pub fn new() -> Self {
+        Self { nodes: RwLock::new(BTreeMap::from([(MemoryPath::root(), Kept::Directory)])) }
+    }
+
+    // A panic under the lock (in an edit) leaves the tree as it was: it is changed last, at once.
+
+    fn tree(&self) -> RwLockReadGuard<'_, Tree> {
+        self.nodes.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn tree_mut(&self) -> RwLockWriteGuard<'_, Tree> {
+        self.nodes.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn file(&self, path: &MemoryPath) -> Result<Arc<Vec<u8>>, StoreError> {
+        match self.tree().get(path) {
+            None => Err(StoreError::NotFound),
+            Some(Kept::Directory) => Err(StoreError::IsADirectory),
+            Some(Kept::File(content)) => Ok(Arc::clone(content)),
+        }
+    }
+}
+
+impl Store for InProcess {
+    fn read(&self, path: &MemoryPath) -> Result<Vec<u8>, StoreError> {
+        self.file(path).map(|content| content.as_ref().clone())
+    }
+
+    fn list(&self, path: &MemoryPath) -> Result<Vec<Entry>, StoreError> {
+        let tree = self.tree();
+        match tree.get(path) {
+            None => return Err(StoreError::NotFound),
+            Some(Kept::File(_)) => return Err(StoreError::NotADirectory),
+            Some(Kept::Directory) => {}
+        }
+        Ok(subtree(&tree, path)
+            .filter(|(found, _)| found.parent().as_ref() == Some(path))
+            .map(entry)
+            .collect())
+    }
+
+    fn open(&self, path: &MemoryPath, depth: usize) -> Result<Node<'_>, StoreError> {
+        let tree = self.tree();
+        match tree.get(path) {
+            None => Err(StoreError::NotFound),
+            Some(Kept::File(content)) => {
+                let content = Arc::clone(content);
+                Ok(Node::File(content.len() as u64, Box::new(Whole { content, at: 0 })))
+            }
+            Some(Kept::Directory) => {
+                let levels = path.names().count();
+                let visible = |found: &MemoryPath| {
+                    found.names().count() <= levels + depth
+                        && !found.names().skip(levels).any(is_hidden)
+                };
+                Ok(Node::Directory(
+                    subtree(&tree, path)
+                        .skip(1)
+                        .filter(|(found, _)| visible(found))
+                        .map(entry)
+                        .collect(),
+                ))
+            }
+        }
+    }
+
+    fn write(
+        &self,
+        path: &MemoryPath,
+        content: &[u8],
+        existing: OnExisting,
+    ) -> Result<(), StoreError> {
+        let mut tree = self.tree_mut();
+        match (tree.get(path), existing) {
+            (None, _) | (Some(Kept::File(_)), OnExisting::Overwrite) => {}
+            (Some(_), _) => return Err(StoreError::AlreadyExists),
+        }
+        make_parents(&mut tree, path)?;
+        tree.insert(path.clone(), Kept::File(Arc::new(content.to_vec())));
+        Ok(())
+    }
+
+    fn update(&self, path: &MemoryPath, edit: &mut Edit<'_>) -> Result<(), StoreError> {
+        let mut tree = self.tree_mut();
+        match tree.get_mut(path) {
+            None => Err(StoreError::NotFound),
+            Some(Kept::Directory) => Err(StoreError::IsADirectory),
+            Some(Kept::File(content)) => {
+                if let Some(splice) = edit(content) {
+                    *content = Arc::new(splice.apply(content));
+                }
+                Ok(())
+            }
+        }
+    }
+
+    fn delete(&self, path: &MemoryPath) -> Result<(), StoreError> {
+        let mut tree = self.tree_mut();
+        if !tree.contains_key(path) {
+            return Err(StoreError::NotFound);
+        }
+        let gone: Vec<MemoryPath> = subtree(&tree, path).map(|(path, _)| path.clone()).collect();
+        for path in gone {
+            tree.remove(&path);
+        }
+        Ok(())
+    }
+
+    fn rename(&self, from: &MemoryPath, to: &MemoryPath) -> Result<(), StoreError> {
+        let mut tree = self.tree_mut();
+        match tree.get(from) {
+            None => return Err(StoreError::NotFound),
+            _ if tree.contains_key(to) => return Err(StoreError::AlreadyExists),
+            Some(Kept::Directory) if from.is_above(to) => return Err(StoreError::IntoItself),
+            Some(_) => {}
+        }
+        // Where everything goes is known before anything moves: a path may become too long.
+        let moves: Vec<(MemoryPath, MemoryPath)> = subtree(&tree, from)
+            .map(|(path, _)| Ok((path.clone(), path.moved(from, to)?)))
+            .collect::<Result<_, PathError>>()
+            .map_err(|_| StoreError::NameTooLong)?;
+        make_parents(&mut tree, to)?;
+        for (old, new) in moves {
+            if let Some(kept) = tree.remove(&old) {
+                tree.insert(new, kept);
+            }
+        }
+        Ok(())
+    }
+
+    fn clear(&self) -> Result<(), StoreError> {
+        self.tree_mut().retain(|path, _| path.is_root());
+        Ok(())
+    }
+}
+
+/// `path` and all that is below it, in the order of a listing.
+fn subtree<'t>(
+    tree: &'t Tree,
+    path: &'t MemoryPath,
+) -> impl Iterator<Item = (&'t MemoryPath, &'t Kept)> {
+    tree.range(path..).take_while(move |(found, _)| *found == path || path.is_above(found))
+}
+
+fn entry((path, kept): (&MemoryPath, &Kept)) -> Entry {
+    match kept {
+        Kept::File(content) => Entry::file(path.clone(), content.len() as u64),
+        Kept::Directory => Entry::directory(path.clone()),
+    }
+}
+
+/// Makes the directories above `path`, if none of them is a file.
+fn make_parents(tree: &mut Tree, path: &MemoryPath) -> Result<(), StoreError> {
+    let mut missing = Vec::new();
+    let mut above = path.parent();
+    while let Some(directory) = above {
+        match tree.get(&directory) {
+            Some(Kept::Directory) => break,
+            Some(Kept::File(_)) => return Err(StoreError::NotADirectory),
+            None => {}
+        }
+        above = directory.parent();
+        missing.push(directory);
+    }
+    tree.extend(missing.into_iter().map(|directory| (directory, Kept::Directory)));
+    Ok(())
+}
+
+/// Reads a shared content.
+struct Whole {
+    content: Arc<Vec<u8>>,
+    at: usize,
+}
+
+impl Read for Whole {
+    fn read(&mut self, window: &mut [u8]) -> io::Result<usize> {
+        let read = self.content.get(self.at..).unwrap_or_default().read(window)?;
+        self.at += read;
+        Ok(read)
+    }
+}

@@ -1,0 +1,173 @@
+//! Opening what is beneath a directory handle, and nothing else.
+//!
+//! On Linux one `openat2` with `RESOLVE_BENEATH` and `RESOLVE_NO_SYMLINKS` does it; elsewhere, and
+//! where the kernel or its sandbox does not offer that call, each component is opened by itself
+//! without following links. Either way a directory that is swapped for a link in mid-command leads
+//! nowhere. (Not tried on Android, where asking for `openat2` ends the process.)
+
+use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat, fstat, openat, statat};
+use rustix::io::Errno;
+
+use crate::store::StoreError;
+
+/// Opens `relative`, a canonical path without a leading slash, beneath `root`; empty is `root`.
+pub(super) fn open(root: BorrowedFd<'_>, relative: &str, flags: OFlags) -> Result<OwnedFd, Errno> {
+    let relative = if relative.is_empty() { "." } else { relative };
+    #[cfg(target_os = "linux")]
+    if let Some(result) = open_at_once(root, relative, flags) {
+        return result;
+    }
+    open_by_steps(root, relative, flags)
+}
+
+/// `None` if this system cannot do it.
+#[cfg(target_os = "linux")]
+fn open_at_once(
+    root: BorrowedFd<'_>,
+    relative: &str,
+    flags: OFlags,
+) -> Option<Result<OwnedFd, Errno>> {
+    use rustix::fs::{ResolveFlags, openat2};
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    static MISSING: AtomicBool = AtomicBool::new(false);
+    if MISSING.load(Ordering::Relaxed) {
+        return None;
+    }
+    let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS;
+    match openat2(root, relative, flags | OFlags::CLOEXEC, Mode::empty(), resolve) {
+        // Sandboxes answer EPERM to calls that they do not know.
+        Err(Errno::NOSYS | Errno::PERM) => {
+            MISSING.store(true, Ordering::Relaxed);
+            None
+        }
+        // Somebody renamed a directory on the way meanwhile: the steps do not mind.
+        Err(Errno::AGAIN) => None,
+        result => Some(result),
+    }
+}
+
+fn open_by_steps(root: BorrowedFd<'_>, relative: &str, flags: OFlags) -> Result<OwnedFd, Errno> {
+    let mut directory: Option<OwnedFd> = None;
+    let mut rest = relative;
+    while let Some((name, below)) = rest.split_once('/') {
+        let above = directory.as_ref().map_or(root, AsFd::as_fd);
+        directory = Some(open_child(above, name, PASSAGE | OFlags::DIRECTORY)?);
+        rest = below;
+    }
+    open_child(directory.as_ref().map_or(root, AsFd::as_fd), rest, flags)
+}
+
+/// What a directory is opened with that is only passed through.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+pub(super) const PASSAGE: OFlags = OFlags::PATH;
+#[cfg(not(any(target_os = "linux", target_os = "android")))]
+pub(super) const PASSAGE: OFlags = OFlags::RDONLY;
+
+/// Opens one entry of a directory. A link is `ELOOP`, whatever the flags.
+pub(super) fn open_child(
+    directory: BorrowedFd<'_>,
+    name: &str,
+    flags: OFlags,
+) -> Result<OwnedFd, Errno> {
+    let result =
+        openat(directory, name, flags | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty());
+    // Systems differ in what they call a link that is not followed.
+    result.map_err(|errno| match statat(directory, name, AtFlags::SYMLINK_NOFOLLOW) {
+        Ok(stat) if kind(&stat) == FileType::Symlink => Errno::LOOP,
+        _ => errno,
+    })
+}
+
+/// What a look at a path found.
+pub(super) enum Found {
+    File(OwnedFd, Stat),
+    Directory(OwnedFd),
+}
+
+/// Opens `relative` beneath `root` for reading, if it is a file or a directory.
+///
+/// Anything else is never opened, as opening a FIFO or a device can have effects: what is there is
+/// looked at first. Should it be swapped in between, the flags keep the opening from blocking.
+pub(super) fn look(root: BorrowedFd<'_>, relative: &str) -> Result<Found, StoreError> {
+    let failed = |errno| condition("opening a file", errno);
+    if !relative.is_empty() {
+        let stat = statat(root, relative, AtFlags::SYMLINK_NOFOLLOW).map_err(failed)?;
+        if !matches!(kind(&stat), FileType::RegularFile | FileType::Directory | FileType::Symlink)
+        {
+            // This look may have gone through a link, which then is what has to be said.
+            let (above, name) = relative.rsplit_once('/').unwrap_or(("", relative));
+            let above = open(root, above, PASSAGE | OFlags::DIRECTORY).map_err(failed)?;
+            statat(above, name, AtFlags::SYMLINK_NOFOLLOW).map_err(failed)?;
+            return Err(StoreError::SpecialFile);
+        }
+    }
+    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY;
+    let opened = open(root, relative, flags).map_err(failed)?;
+    let stat = fstat(&opened).map_err(failed)?;
+    match kind(&stat) {
+        FileType::RegularFile => Ok(Found::File(opened, stat)),
+        FileType::Directory => Ok(Found::Directory(opened)),
+        _ => Err(StoreError::SpecialFile),
+    }
+}
+
+pub(super) fn kind(stat: &Stat) -> FileType {
+    FileType::from_raw_mode(stat.st_mode)
+}
+
+/// What the operating system says, as the store's own condition or failure.
+pub(super) fn condition(operation: &'static str, errno: Errno) -> StoreError {
+    match errno {
+        Errno::NOENT => StoreError::NotFound,
+        Errno::EXIST | Errno::NOTEMPTY => StoreError::AlreadyExists,
+        Errno::ISDIR => StoreError::IsADirectory,
+        Errno::NOTDIR => StoreError::NotADirectory,
+        Errno::LOOP | Errno::MLINK => StoreError::Symlink,
+        Errno::NAMETOOLONG => StoreError::NameTooLong,
+        // A name that this file system cannot have, such as a reserved one.
+        Errno::ILSEQ => StoreError::NameTooLong,
+        // Also a mount point on the way of a deletion or a move.
+        Errno::ACCESS | Errno::PERM | Errno::ROFS | Errno::BUSY | Errno::XDEV => {
+            StoreError::PermissionDenied
+        }
+        Errno::NOSPC | Errno::DQUOT | Errno::FBIG => StoreError::Full,
+        other => StoreError::failed(operation, std::io::Error::from(other)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+    use std::os::unix::fs::symlink;
+
+    type Opener = fn(BorrowedFd<'_>, &str, OFlags) -> Result<OwnedFd, Errno>;
+
+    #[test]
+    fn both_ways_of_opening_stay_beneath() {
+        let place = tempfile::tempdir().unwrap();
+        let root_path = place.path().join("root");
+        fs::create_dir_all(root_path.join("a/b")).unwrap();
+        fs::write(root_path.join("a/b/file"), "in").unwrap();
+        fs::write(place.path().join("secret"), "out").unwrap();
+        symlink("../secret", root_path.join("leaf")).unwrap();
+        symlink("..", root_path.join("up")).unwrap();
+        symlink("a", root_path.join("inside")).unwrap();
+        let root = fs::File::open(&root_path).unwrap();
+
+        for open in [open as Opener, open_by_steps] {
+            let open = |path, flags| open(root.as_fd(), path, flags).map(|_| ());
+            assert_eq!(open("a/b/file", OFlags::RDONLY), Ok(()));
+            assert_eq!(open(".", OFlags::RDONLY), Ok(()));
+            assert_eq!(open("a/b", OFlags::RDONLY | OFlags::DIRECTORY), Ok(()));
+            for link in ["leaf", "up", "up/secret", "inside", "inside/b/file"] {
+                assert_eq!(open(link, OFlags::RDONLY), Err(Errno::LOOP), "{link}");
+            }
+            assert_eq!(open("up", OFlags::RDONLY | OFlags::DIRECTORY), Err(Errno::LOOP));
+            assert_eq!(open("a/none", OFlags::RDONLY), Err(Errno::NOENT));
+            assert_eq!(open("a/b/file/x", OFlags::RDONLY), Err(Errno::NOTDIR));
+        }
+    }
+}

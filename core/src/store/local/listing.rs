@@ -1,0 +1,86 @@
+//! Reading directories: what a listing shows, and nothing that could forge a line of it.
+
+use std::ffi::CString;
+
+use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
+use rustix::fs::{AtFlags, Dir, FileType, OFlags, statat};
+use rustix::io::Errno;
+
+use super::beneath::{condition, kind, open_child};
+use crate::path::{MemoryPath, is_hidden};
+use crate::store::{Entry, StoreError};
+
+/// Which entries are wanted.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Scope {
+    /// Visible ones, so many levels deep.
+    Visible(usize),
+    /// All, one level deep.
+    All,
+}
+
+/// Collects the entries of an open directory whose path is `path`.
+///
+/// Links, special files and names that no [`MemoryPath`] can hold are left out, and so is what is
+/// below a directory that cannot be opened.
+pub(super) fn collect(
+    directory: &OwnedFd,
+    path: &MemoryPath,
+    scope: Scope,
+    found: &mut Vec<Entry>,
+) -> Result<(), StoreError> {
+    let failed = |errno| condition("reading a directory", errno);
+    for (name, file_type) in entries(directory.as_fd()).map_err(failed)? {
+        let Ok(name) = name.to_str() else { continue };
+        if scope != Scope::All && is_hidden(name) {
+            continue;
+        }
+        let Ok(path) = path.join(name) else { continue };
+        match (resolve(directory.as_fd(), name, file_type), scope) {
+            (Some(Kind::File(size)), _) => found.push(Entry::file(path, size)),
+            (Some(Kind::Directory), Scope::Visible(depth)) if depth > 1 => {
+                found.push(Entry::directory(path.clone()));
+                let flags = OFlags::RDONLY | OFlags::DIRECTORY;
+                if let Ok(below) = open_child(directory.as_fd(), name, flags) {
+                    collect(&below, &path, Scope::Visible(depth - 1), found)?;
+                }
+            }
+            (Some(Kind::Directory), _) => found.push(Entry::directory(path)),
+            (None, _) => {}
+        }
+    }
+    Ok(())
+}
+
+/// The names in a directory, without `.` and `..`, with what the directory says they are.
+pub(super) fn entries(directory: BorrowedFd<'_>) -> Result<Vec<(CString, FileType)>, Errno> {
+    let mut entries = Vec::new();
+    for entry in Dir::read_from(directory)? {
+        let entry = entry?;
+        if !matches!(entry.file_name().to_bytes(), b"." | b"..") {
+            entries.push((entry.file_name().to_owned(), entry.file_type()));
+        }
+    }
+    Ok(entries)
+}
+
+enum Kind {
+    File(u64),
+    Directory,
+}
+
+/// `None` for what is neither file nor directory, or gone meanwhile.
+fn resolve(directory: BorrowedFd<'_>, name: &str, file_type: FileType) -> Option<Kind> {
+    match file_type {
+        FileType::Directory => Some(Kind::Directory),
+        FileType::RegularFile | FileType::Unknown => {
+            let stat = statat(directory, name, AtFlags::SYMLINK_NOFOLLOW).ok()?;
+            match kind(&stat) {
+                FileType::RegularFile => Some(Kind::File(u64::try_from(stat.st_size).unwrap_or(0))),
+                FileType::Directory => Some(Kind::Directory),
+                _ => None,
+            }
+        }
+        _ => None,
+    }
+}

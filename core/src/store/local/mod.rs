@@ -1,0 +1,303 @@
+//! The local directory: files as they are, in the layout of the SDKs' own tools.
+//!
+//! - **Confined.** Each command opens the tree's root once and works beneath that handle
+//!   ([`beneath`]); no link is ever followed below it.
+//! - **One writer.** A writer holds `flock` on the root directory itself, which excludes threads
+//!   and processes alike and leaves no file behind. The handle is opened anew for each command and
+//!   nothing is kept between commands, so that a `fork()` at any moment harms nobody.
+//! - **Readers never wait.** Contents are replaced by renaming ([`staged`]); who has the old file
+//!   open reads the old content to its end.
+//! - **No litter.** What a killed process leaves has a name that no listing shows and no command
+//!   can reach; the next writer or the next open removes it.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
+use rustix::fs::{AtFlags, FileType, OFlags, Stat, fstat, statat, unlinkat};
+use rustix::io::Errno;
+
+use super::{Edit, Entry, Node, Store, StoreError};
+use crate::options::{Durability, OnExisting};
+use crate::path::MemoryPath;
+
+mod beneath;
+mod directory;
+mod listing;
+mod moving;
+mod remove;
+mod staged;
+
+use beneath::{Found, PASSAGE, condition, kind, look};
+use directory::{Parent, flush, make_all, open_root};
+use listing::{Scope, collect};
+use staged::Target;
+
+/// A directory on a file system of this machine; the files are in its `memories` directory.
+///
+/// Links and special files that somebody else put there are never followed or opened. Names that
+/// no [`MemoryPath`] can hold are left alone and left out. An edit keeps a file's mode and owner
+/// but, as it replaces the file, not its hard links.
+#[derive(Debug)]
+pub struct LocalDirectory {
+    /// The `memories` directory, absolute, its links resolved when it was opened.
+    root: PathBuf,
+    durability: Durability,
+}
+
+/// The root, while this command is its only writer.
+struct Locked {
+    root: File,
+}
+
+impl Drop for Locked {
+    fn drop(&mut self) {
+        // Not left to the closing of the handle, which a fork in another thread may have copied.
+        let _ = self.root.unlock();
+    }
+}
+
+impl LocalDirectory {
+    /// Opens the tree below `base`, making what is missing (0700, whatever the umask).
+    ///
+    /// # Errors
+    /// [`StoreError::Failed`] if it cannot be made or opened.
+    pub fn open(base: impl AsRef<Path>, durability: Durability) -> Result<Self, StoreError> {
+        let memories = base.as_ref().join("memories");
+        let failed = |error| StoreError::failed(format!("opening {}", memories.display()), error);
+        make_all(&memories).map_err(failed)?;
+        // A link that leads to the tree is the developer's word, once; later it is not followed.
+        let root = memories.canonicalize().map_err(failed)?;
+        let store = Self { root, durability };
+        store.sweep()?;
+        Ok(store)
+    }
+
+    /// The directory that holds the files, as an absolute path.
+    #[must_use]
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// Removes what a killed process left half done.
+    fn sweep(&self) -> Result<(), StoreError> {
+        let root = self.enter()?;
+        let left = [staged::STAGED, remove::DOOMED];
+        if left.iter().all(|name| statat(&root, *name, AtFlags::SYMLINK_NOFOLLOW).is_err()) {
+            return Ok(());
+        }
+        // A tree that may only be read is left as it is.
+        if let Ok(locked) = self.lock() {
+            for name in left {
+                let _ = remove::entry(locked.root.as_fd(), name);
+            }
+        }
+        Ok(())
+    }
+
+    /// The root, for a command that only reads.
+    fn enter(&self) -> Result<OwnedFd, StoreError> {
+        open_root(&self.root, PASSAGE)
+    }
+
+    /// Waits until no other writer is in the tree.
+    fn lock(&self) -> Result<Locked, StoreError> {
+        let failed = |error| StoreError::failed("locking the memory directory", error);
+        loop {
+            let root = File::from(open_root(&self.root, OFlags::RDONLY)?);
+            match root.lock() {
+                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
+                result => result.map_err(failed)?,
+            }
+            let locked = Locked { root };
+            // While we waited, the root may have been removed and made anew.
+            if fstat(&locked.root).map_err(|errno| failed(errno.into()))?.st_nlink > 0 {
+                return Ok(locked);
+            }
+        }
+    }
+}
+
+/// Where a parent is a file, nothing can be below it.
+fn absent(error: StoreError) -> StoreError {
+    match error {
+        StoreError::NotADirectory => StoreError::NotFound,
+        other => other,
+    }
+}
+
+/// The directory above an existing entry, and the entry's name in it.
+fn parent_of<'p>(root: BorrowedFd<'_>, path: &'p MemoryPath) -> Result<(File, &'p str), StoreError> {
+    let (Some(above), Some(name)) = (path.parent(), path.name()) else {
+        return Err(StoreError::IsADirectory);
+    };
+    let opened = beneath::open(root, above.relative(), OFlags::RDONLY | OFlags::DIRECTORY);
+    let opened = opened.map_err(|errno| condition("opening a directory", errno))?;
+    Ok((opened.into(), name))
+}
+
+/// What is under `name`, if anything is; a link is not followed.
+fn peek(parent: &File, name: &str) -> Result<Option<Stat>, StoreError> {
+    match statat(parent, name, AtFlags::SYMLINK_NOFOLLOW) {
+        Ok(stat) => Ok(Some(stat)),
+        Err(Errno::NOENT) => Ok(None),
+        Err(errno) => Err(condition("looking at a file", errno)),
+    }
+}
+
+fn read_whole(file: OwnedFd, stat: &Stat) -> Result<Vec<u8>, StoreError> {
+    let size = usize::try_from(stat.st_size).unwrap_or(0);
+    let mut content = Vec::with_capacity(size.saturating_add(1));
+    match File::from(file).read_to_end(&mut content) {
+        Ok(_) => Ok(content),
+        Err(error) => Err(StoreError::failed("reading a file", error)),
+    }
+}
+
+impl Store for LocalDirectory {
+    fn read(&self, path: &MemoryPath) -> Result<Vec<u8>, StoreError> {
+        let root = self.enter()?;
+        match look(root.as_fd(), path.relative()).map_err(absent)? {
+            Found::File(file, stat) => read_whole(file, &stat),
+            Found::Directory(_) => Err(StoreError::IsADirectory),
+        }
+    }
+
+    fn list(&self, path: &MemoryPath) -> Result<Vec<Entry>, StoreError> {
+        let root = self.enter()?;
+        match look(root.as_fd(), path.relative()).map_err(absent)? {
+            Found::File(..) => Err(StoreError::NotADirectory),
+            Found::Directory(directory) => {
+                let mut entries = Vec::new();
+                collect(&directory, path, Scope::All, &mut entries)?;
+                Ok(entries)
+            }
+        }
+    }
+
+    fn open(&self, path: &MemoryPath, depth: usize) -> Result<Node<'_>, StoreError> {
+        let root = self.enter()?;
+        match look(root.as_fd(), path.relative()).map_err(absent)? {
+            Found::File(file, stat) => {
+                let size = u64::try_from(stat.st_size).unwrap_or(0);
+                Ok(Node::File(size, Box::new(File::from(file))))
+            }
+            Found::Directory(directory) => {
+                let mut entries = Vec::new();
+                if depth > 0 {
+                    collect(&directory, path, Scope::Visible(depth), &mut entries)?;
+                }
+                Ok(Node::Directory(entries))
+            }
+        }
+    }
+
+    fn write(
+        &self,
+        path: &MemoryPath,
+        content: &[u8],
+        existing: OnExisting,
+    ) -> Result<(), StoreError> {
+        let Some(name) = path.name() else { return Err(StoreError::AlreadyExists) };
+        let locked = self.lock()?;
+        let parent = Parent::make(locked.root.as_fd(), path, self.durability)?;
+        let there = peek(&parent.directory, name)?;
+        match (there.as_ref().map(kind), existing) {
+            (None, _) | (Some(FileType::RegularFile), OnExisting::Overwrite) => {}
+            (Some(FileType::Symlink), _) => return Err(StoreError::Symlink),
+            (Some(FileType::RegularFile | FileType::Directory), _) | (_, OnExisting::Error) => {
+                return Err(StoreError::AlreadyExists);
+            }
+            (Some(_), OnExisting::Overwrite) => return Err(StoreError::SpecialFile),
+        }
+        let target = Target {
+            root: locked.root.as_fd(),
+            parent: parent.directory.as_fd(),
+            name,
+            replaces: there.as_ref(),
+            durability: self.durability,
+        };
+        target.write(&[content])?;
+        flush(&parent.directory, self.durability)?;
+        parent.keep();
+        Ok(())
+    }
+
+    fn update(&self, path: &MemoryPath, edit: &mut Edit<'_>) -> Result<(), StoreError> {
+        let locked = self.lock()?;
+        let (parent, name) = parent_of(locked.root.as_fd(), path).map_err(absent)?;
+        let (file, stat) = match look(parent.as_fd(), name)? {
+            Found::File(file, stat) => (file, stat),
+            Found::Directory(_) => return Err(StoreError::IsADirectory),
+        };
+        let content = read_whole(file, &stat)?;
+        let Some(splice) = edit(&content) else { return Ok(()) };
+        let target = Target {
+            root: locked.root.as_fd(),
+            parent: parent.as_fd(),
+            name,
+            replaces: Some(&stat),
+            durability: self.durability,
+        };
+        target.write(&splice.pieces(&content))?;
+        flush(&parent, self.durability)
+    }
+
+    fn delete(&self, path: &MemoryPath) -> Result<(), StoreError> {
+        let locked = self.lock()?;
+        let (parent, name) = parent_of(locked.root.as_fd(), path).map_err(absent)?;
+        match peek(&parent, name)?.as_ref().map(kind) {
+            None => return Err(StoreError::NotFound),
+            Some(FileType::Directory) => {
+                remove::directory(locked.root.as_fd(), &parent, name, self.durability)?;
+            }
+            // A file, or what somebody else put there: a link is removed and not followed.
+            Some(_) => unlinkat(&parent, name, AtFlags::empty())
+                .map_err(|errno| condition("deleting a file", errno))?,
+        }
+        flush(&parent, self.durability)
+    }
+
+    fn rename(&self, from: &MemoryPath, to: &MemoryPath) -> Result<(), StoreError> {
+        let locked = self.lock()?;
+        let root = locked.root.as_fd();
+        let of_source = |error| match error {
+            StoreError::NotFound | StoreError::NotADirectory => StoreError::NotFound,
+            other => StoreError::Source(Box::new(other)),
+        };
+        let (old_parent, old) = parent_of(root, from).map_err(of_source)?;
+        let source = peek(&old_parent, old).map_err(of_source)?.ok_or(StoreError::NotFound)?;
+        let Some(new) = to.name() else { return Err(StoreError::AlreadyExists) };
+        match parent_of(root, to) {
+            Ok((parent, name)) if peek(&parent, name)?.is_some() => {
+                return Err(StoreError::AlreadyExists);
+            }
+            Ok(_) | Err(StoreError::NotFound) => {}
+            Err(error) => return Err(error),
+        }
+        if kind(&source) == FileType::Directory {
+            if from.is_above(to) {
+                return Err(StoreError::IntoItself);
+            }
+            moving::check_paths_below(old_parent.as_fd(), old, to)
+                .map_err(|_| StoreError::NameTooLong)?;
+        }
+        let parent = Parent::make(root, to, self.durability)?;
+        moving::rename_new(old_parent.as_fd(), old, parent.directory.as_fd(), new)
+            .map_err(|errno| condition("moving a file", errno))?;
+        flush(&parent.directory, self.durability)?;
+        parent.keep();
+        flush(&old_parent, self.durability)
+    }
+
+    fn clear(&self) -> Result<(), StoreError> {
+        let locked = self.lock()?;
+        let failed = |errno| condition("clearing the memory directory", errno);
+        // Also what no path can name: links, special files, names that are not text.
+        for (name, _) in listing::entries(locked.root.as_fd()).map_err(failed)? {
+            remove::entry(locked.root.as_fd(), name.as_c_str()).map_err(failed)?;
+        }
+        flush(&locked.root, self.durability)
+    }
+}

@@ -1,0 +1,109 @@
+//! Moves that never overwrite.
+
+use rustix::fd::BorrowedFd;
+use rustix::fs::{AtFlags, FileType, OFlags, linkat, renameat, statat, unlinkat};
+use rustix::io::Errno;
+
+use super::beneath::{kind, open_child};
+use super::listing::entries;
+use crate::path::{MemoryPath, PathError};
+
+/// Renames to a name that must be free, in one step where the system has one.
+pub(super) fn rename_new(
+    from: BorrowedFd<'_>,
+    old: &str,
+    to: BorrowedFd<'_>,
+    new: &str,
+) -> Result<(), Errno> {
+    #[cfg(any(target_os = "linux", target_os = "android", target_vendor = "apple"))]
+    {
+        use rustix::fs::{RenameFlags, renameat_with};
+        match renameat_with(from, old, to, new, RenameFlags::NOREPLACE) {
+            // Not every file system can.
+            Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {}
+            result => return result,
+        }
+    }
+    rename_new_by_steps(from, old, to, new)
+}
+
+/// For a file, a second link is made and the first removed, so that it is exclusive all the same.
+/// A directory cannot have two links; for it the lock keeps other writers of this tree out.
+fn rename_new_by_steps(
+    from: BorrowedFd<'_>,
+    old: &str,
+    to: BorrowedFd<'_>,
+    new: &str,
+) -> Result<(), Errno> {
+    let stat = statat(from, old, AtFlags::SYMLINK_NOFOLLOW)?;
+    if kind(&stat) != FileType::Directory {
+        match linkat(from, old, to, new, AtFlags::empty()) {
+            Ok(()) => return unlinkat(from, old, AtFlags::empty()),
+            // Not every file system has links.
+            Err(Errno::PERM | Errno::NOTSUP | Errno::NOSYS | Errno::INVAL) => {}
+            Err(errno) => return Err(errno),
+        }
+    }
+    match statat(to, new, AtFlags::SYMLINK_NOFOLLOW) {
+        Ok(_) => Err(Errno::EXIST),
+        Err(Errno::NOENT) => renameat(from, old, to, new),
+        Err(errno) => Err(errno),
+    }
+}
+
+/// Whether everything below the directory `name` still has a path when it is moved from `old` to
+/// `new`.
+pub(super) fn check_paths_below(
+    directory: BorrowedFd<'_>,
+    name: &str,
+    new: &MemoryPath,
+) -> Result<(), PathError> {
+    let Ok(opened) = open_child(directory, name, OFlags::RDONLY | OFlags::DIRECTORY) else {
+        return Ok(());
+    };
+    for (entry, file_type) in entries(rustix::fd::AsFd::as_fd(&opened)).unwrap_or_default() {
+        let Ok(entry) = entry.to_str() else { continue };
+        match new.join(entry) {
+            Ok(moved) if file_type == FileType::Directory => {
+                check_paths_below(rustix::fd::AsFd::as_fd(&opened), entry, &moved)?;
+            }
+            // A name that cannot be reached now either.
+            Ok(_) | Err(PathError::Escapes) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rustix::fd::AsFd;
+    use std::fs;
+
+    type Renamer = fn(BorrowedFd<'_>, &str, BorrowedFd<'_>, &str) -> Result<(), Errno>;
+
+    #[test]
+    fn neither_way_overwrites() {
+        for rename in [rename_new as Renamer, rename_new_by_steps] {
+            let place = tempfile::tempdir().unwrap();
+            let path = |name: &str| place.path().join(name);
+            fs::write(path("a"), "a").unwrap();
+            fs::write(path("b"), "b").unwrap();
+            fs::create_dir(path("d")).unwrap();
+            fs::create_dir(path("empty")).unwrap();
+            let dir = fs::File::open(place.path()).unwrap();
+            let rename = |old, new| rename(dir.as_fd(), old, dir.as_fd(), new);
+
+            assert_eq!(rename("a", "b"), Err(Errno::EXIST));
+            assert_eq!(rename("a", "empty"), Err(Errno::EXIST));
+            assert_eq!(rename("d", "empty"), Err(Errno::EXIST));
+            assert_eq!(rename("none", "c"), Err(Errno::NOENT));
+            assert_eq!(rename("a", "c"), Ok(()));
+            assert_eq!(rename("d", "e"), Ok(()));
+            assert_eq!(fs::read_to_string(path("b")).unwrap(), "b");
+            assert_eq!(fs::read_to_string(path("c")).unwrap(), "a");
+            assert!(!path("a").exists() && path("e").is_dir());
+        }
+    }
+}

@@ -1,0 +1,391 @@
+//! Where memories are kept: one trait, its contract, and its implementations.
+//!
+//! A store keeps bytes under a [`MemoryPath`] and knows no sentence. What every store must
+//! guarantee is written on [`Store`] and its methods; [`contract`] checks it.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::io::{Cursor, Read};
+use std::ops::Range;
+use std::sync::Arc;
+
+use crate::error::Error;
+use crate::options::{OnExisting, Options};
+use crate::path::{MemoryPath, is_hidden};
+
+mod in_process;
+#[cfg(unix)]
+mod local;
+
+#[cfg(feature = "testing")]
+pub mod contract;
+
+pub use in_process::InProcess;
+#[cfg(unix)]
+pub use local::LocalDirectory;
+
+/// A place that keeps files and directories under `/memories`.
+///
+/// # Contract
+/// - **One tree.** Directories exist by themselves, also when empty; the root always exists. A
+///   file's parents are directories.
+/// - **All or nothing.** Each method either does the whole of what it says and returns `Ok`, or
+///   leaves the store as it was and returns `Err`: no new parents, no empty file, no half of a
+///   content. Where an engine cannot delete or move a directory in one step, the store's own page
+///   says what a crash in the middle leaves.
+/// - **Nothing acknowledged is lost.** When a writing method has returned `Ok`, every later read,
+///   by whomever, sees its effect, and no concurrent writer can undo it unknowingly. Writers
+///   exclude each other by the store's own means, across threads and processes.
+/// - **Readers see whole contents**: the state before or after a concurrent write, never a mix.
+/// - **Conditions have names.** A state of the tree that forbids the operation is the matching
+///   [`StoreError`]; only what broke is [`StoreError::Failed`].
+///
+/// Methods may be called from many threads at once. Callbacks do not call back into the store.
+pub trait Store: Send + Sync {
+    /// The whole content of a file.
+    ///
+    /// # Errors
+    /// [`NotFound`](StoreError::NotFound) if there is nothing (also where a parent is a file),
+    /// [`IsADirectory`](StoreError::IsADirectory).
+    fn read(&self, path: &MemoryPath) -> Result<Vec<u8>, StoreError>;
+
+    /// The entries of a directory, one level deep, in any order, hidden ones included. Entries
+    /// whose names no [`MemoryPath`] can hold, links and special files are left out.
+    ///
+    /// # Errors
+    /// [`NotFound`](StoreError::NotFound), [`NotADirectory`](StoreError::NotADirectory) if it is a
+    /// file.
+    fn list(&self, path: &MemoryPath) -> Result<Vec<Entry>, StoreError>;
+
+    /// What is at `path`: a file to read from, or a directory's entries `depth` levels deep, in
+    /// any order, without the hidden ones and what is below them.
+    ///
+    /// This is one method so that a remote store can answer it in one round trip and a local one
+    /// can stream; by default it is made of [`read`](Store::read) and [`list`](Store::list).
+    ///
+    /// # Errors
+    /// [`NotFound`](StoreError::NotFound).
+    fn open(&self, path: &MemoryPath, depth: usize) -> Result<Node<'_>, StoreError> {
+        match self.read(path) {
+            Ok(content) => Ok(Node::file(content)),
+            Err(StoreError::IsADirectory) => {
+                let mut entries = Vec::new();
+                walk(self, path, depth, &mut entries)?;
+                Ok(Node::Directory(entries))
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Writes a whole file, making missing parents.
+    ///
+    /// With [`OnExisting::Error`] creation is exclusive: of two at once exactly one succeeds. With
+    /// [`OnExisting::Overwrite`] a file that is there is replaced atomically.
+    ///
+    /// # Errors
+    /// [`AlreadyExists`](StoreError::AlreadyExists) if there is a file (unless overwriting) or a
+    /// directory (always), [`NotADirectory`](StoreError::NotADirectory) if a parent is a file.
+    fn write(
+        &self,
+        path: &MemoryPath,
+        content: &[u8],
+        existing: OnExisting,
+    ) -> Result<(), StoreError>;
+
+    /// Changes a file: reads it, asks `edit` for the change, and writes the result, while no other
+    /// writer can come between.
+    ///
+    /// A store that retries on conflict calls `edit` again with the newer content; the last call
+    /// counts. When `edit` returns `None` nothing is written.
+    ///
+    /// # Errors
+    /// [`NotFound`](StoreError::NotFound), [`IsADirectory`](StoreError::IsADirectory).
+    fn update(&self, path: &MemoryPath, edit: &mut Edit<'_>) -> Result<(), StoreError>;
+
+    /// Deletes a file, or a directory and all that it holds. Never called for the root.
+    ///
+    /// # Errors
+    /// [`NotFound`](StoreError::NotFound).
+    fn delete(&self, path: &MemoryPath) -> Result<(), StoreError>;
+
+    /// Moves a file or directory, making the destination's missing parents, never overwriting.
+    /// Never called for the root as `from`.
+    ///
+    /// # Errors
+    /// In this order: [`NotFound`](StoreError::NotFound) if `from` is not there (any other
+    /// condition of `from` is wrapped in [`Source`](StoreError::Source)),
+    /// [`AlreadyExists`](StoreError::AlreadyExists) if `to` is (also when both are the same),
+    /// [`IntoItself`](StoreError::IntoItself) if `to` lies below the directory `from`,
+    /// [`NotADirectory`](StoreError::NotADirectory) if a parent of `to` is a file,
+    /// [`NameTooLong`](StoreError::NameTooLong) if something below `from` would come to have a path
+    /// that no [`MemoryPath`] can be.
+    fn rename(&self, from: &MemoryPath, to: &MemoryPath) -> Result<(), StoreError>;
+
+    /// Deletes everything below the root; the root stays.
+    ///
+    /// # Errors
+    /// Only what broke.
+    fn clear(&self) -> Result<(), StoreError> {
+        for entry in self.list(&MemoryPath::root())? {
+            match self.delete(&entry.path) {
+                Ok(()) | Err(StoreError::NotFound) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Looks at a file's content and says what to change; `None` changes nothing.
+pub type Edit<'e> = dyn FnMut(&[u8]) -> Option<Splice> + 'e;
+
+/// A change of one stretch of a file: the bytes in `range` give way to `text`.
+///
+/// ```
+/// use memdir::store::Splice;
+///
+/// let splice = Splice { range: 6..11, text: b"there".to_vec() };
+/// assert_eq!(splice.apply(b"hello world!"), b"hello there!");
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Splice {
+    /// The bytes that go; empty where text is only inserted. Must lie within the content.
+    pub range: Range<usize>,
+    /// The bytes that come in their place.
+    pub text: Vec<u8>,
+}
+
+impl Splice {
+    /// The three pieces of the new content, in order. A store can write them one after the other
+    /// without building the whole.
+    #[must_use]
+    pub fn pieces<'s>(&'s self, old: &'s [u8]) -> [&'s [u8]; 3] {
+        let start = self.range.start.min(old.len());
+        let end = self.range.end.clamp(start, old.len());
+        [&old[..start], &self.text, &old[end..]]
+    }
+
+    /// The new content as a whole.
+    #[must_use]
+    pub fn apply(&self, old: &[u8]) -> Vec<u8> {
+        self.pieces(old).concat()
+    }
+
+    /// How many bytes a content of `old_len` bytes has after the change.
+    #[must_use]
+    pub fn len_after(&self, old_len: usize) -> usize {
+        old_len - self.range.len() + self.text.len()
+    }
+}
+
+/// One entry of a directory.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Entry {
+    /// Where it is.
+    pub path: MemoryPath,
+    /// What it is.
+    pub kind: EntryKind,
+}
+
+/// What an [`Entry`] is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EntryKind {
+    /// A file of so many bytes.
+    File(u64),
+    /// A directory.
+    Directory,
+}
+
+impl Entry {
+    /// A file of `size` bytes.
+    #[must_use]
+    pub fn file(path: MemoryPath, size: u64) -> Self {
+        Self { path, kind: EntryKind::File(size) }
+    }
+
+    /// A directory.
+    #[must_use]
+    pub fn directory(path: MemoryPath) -> Self {
+        Self { path, kind: EntryKind::Directory }
+    }
+}
+
+/// What [`Store::open`] found.
+#[non_exhaustive]
+pub enum Node<'s> {
+    /// A file: its size in bytes, as far as it is known before reading, and its content.
+    File(u64, Box<dyn Read + 's>),
+    /// A directory: the entries below it.
+    Directory(Vec<Entry>),
+}
+
+impl Node<'_> {
+    /// A file whose content is at hand as a whole.
+    #[must_use]
+    pub fn file(content: Vec<u8>) -> Self {
+        Node::File(content.len() as u64, Box::new(Cursor::new(content)))
+    }
+}
+
+impl fmt::Debug for Node<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Node::File(size, _) => f.debug_tuple("File").field(size).finish_non_exhaustive(),
+            Node::Directory(entries) => f.debug_tuple("Directory").field(entries).finish(),
+        }
+    }
+}
+
+/// Why a store did not do what it was asked to do.
+///
+/// All but [`Failed`](StoreError::Failed) are conditions of the tree, which a model can act on.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StoreError {
+    /// Nothing is there.
+    #[error("not found")]
+    NotFound,
+    /// Something is there already.
+    #[error("already exists")]
+    AlreadyExists,
+    /// It is a directory where a file was needed.
+    #[error("is a directory")]
+    IsADirectory,
+    /// It, or a parent of it, is a file where a directory was needed.
+    #[error("not a directory")]
+    NotADirectory,
+    /// A symbolic link is on the way or at the end; links are never followed.
+    #[error("a symbolic link")]
+    Symlink,
+    /// It is neither a file nor a directory: a FIFO, a socket, a device.
+    #[error("neither a file nor a directory")]
+    SpecialFile,
+    /// A directory was to be moved into its own subtree.
+    #[error("a directory cannot be moved into itself")]
+    IntoItself,
+    /// In a [`rename`](Store::rename), a condition of the path that was to be moved.
+    #[error("the source: {0}")]
+    Source(#[source] Box<StoreError>),
+    /// The store cannot keep a name or path of this length.
+    #[error("the name is too long for this store")]
+    NameTooLong,
+    /// The store does not allow it.
+    #[error("permission denied")]
+    PermissionDenied,
+    /// There is no room left.
+    #[error("no space left")]
+    Full,
+    /// The store itself is broken or out of reach.
+    #[error("{operation}: {source}")]
+    Failed {
+        /// What was being done, in a few words for the developer.
+        operation: Cow<'static, str>,
+        /// What went wrong.
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+}
+
+impl StoreError {
+    /// A failure of the store itself while doing `operation`.
+    pub fn failed(
+        operation: impl Into<Cow<'static, str>>,
+        source: impl Into<Box<dyn std::error::Error + Send + Sync>>,
+    ) -> Self {
+        Self::Failed { operation: operation.into(), source: source.into() }
+    }
+}
+
+/// Opens the store that `address` names: `memory:` is a new one in this process, anything else
+/// without a scheme is a local directory.
+///
+/// # Errors
+/// [`Error::Config`] for an address that this build does not know; [`Error::Store`] if the store
+/// cannot be opened.
+pub fn open_store(address: &str, options: &Options) -> Result<Arc<dyn Store>, Error> {
+    match scheme(address) {
+        Some("memory") if address.len() == "memory:".len() => Ok(Arc::new(InProcess::new())),
+        Some(scheme) => Err(Error::Config(format!(
+            "a store address that starts with \"{scheme}:\" is not known to this build of memdir: \
+             use a directory such as \"./memory\", or \"memory:\" for one in this process"
+        ))),
+        None if address.is_empty() => Err(Error::Config(
+            "the store address is empty: use a directory such as \"./memory\"".to_owned(),
+        )),
+        None => open_directory(address, options),
+    }
+}
+
+#[cfg(unix)]
+fn open_directory(address: &str, options: &Options) -> Result<Arc<dyn Store>, Error> {
+    let store = LocalDirectory::open(address, options.durability).map_err(Error::Store)?;
+    Ok(Arc::new(store))
+}
+
+#[cfg(not(unix))]
+fn open_directory(_: &str, _: &Options) -> Result<Arc<dyn Store>, Error> {
+    Err(Error::Config(
+        "local directories are not supported on this platform yet: use \"memory:\", or a store of \
+         your own"
+            .to_owned(),
+    ))
+}
+
+/// The scheme of an address such as `memory:` or `postgres://…`. One letter is a drive.
+fn scheme(address: &str) -> Option<&str> {
+    let (scheme, _) = address.split_once(':')?;
+    let plain = scheme.chars().all(|c| c.is_ascii_alphanumeric() || "+-.".contains(c));
+    (scheme.len() > 1 && plain && scheme.starts_with(|c: char| c.is_ascii_alphabetic()))
+        .then_some(scheme)
+}
+
+/// Collects the visible entries below `path`, `depth` levels deep.
+fn walk<S: Store + ?Sized>(
+    store: &S,
+    path: &MemoryPath,
+    depth: usize,
+    found: &mut Vec<Entry>,
+) -> Result<(), StoreError> {
+    for entry in store.list(path)? {
+        if entry.path.name().is_none_or(is_hidden) {
+            continue;
+        }
+        let below = (depth > 1 && entry.kind == EntryKind::Directory).then(|| entry.path.clone());
+        found.push(entry);
+        if let Some(directory) = below {
+            match walk(store, &directory, depth - 1, found) {
+                // Gone or changed since its parent was listed, or closed to us.
+                Ok(())
+                | Err(
+                    StoreError::NotFound
+                    | StoreError::NotADirectory
+                    | StoreError::PermissionDenied
+                    | StoreError::Symlink,
+                ) => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn schemes_are_told_from_paths() {
+        assert_eq!(scheme("memory:"), Some("memory"));
+        assert_eq!(scheme("postgres://u:p@h/db"), Some("postgres"));
+        for path in ["./memory", "/var/memory", "memory", "C:\\memory", "./a:b", "../x:y"] {
+            assert_eq!(scheme(path), None, "{path}");
+        }
+    }
+
+    #[test]
+    fn an_unknown_scheme_is_refused_without_its_secrets() {
+        let error = open_store("redis://user:hunter2@host/0", &Options::default()).err().unwrap();
+        assert!(error.to_string().contains("\"redis:\""));
+        assert!(!error.to_string().contains("hunter2"));
+    }
+}

@@ -1,0 +1,135 @@
+//! Occurrences of a text, overlaps counted, in linear time.
+//!
+//! A model may send any `old_str` for any file, so that no pair of them may take quadratic time:
+//! the common cases (none, one) use memchr's search; only when there are several, which is an
+//! error anyway, all of them are enumerated with the Knuth–Morris–Pratt automaton.
+
+use memchr::{memchr_iter, memmem};
+
+/// How often a text occurs in a content.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Occurrences {
+    /// Not at all.
+    None,
+    /// Once, at this byte.
+    One(usize),
+    /// Several times: the 1-based numbers of the lines on which an occurrence starts, ascending,
+    /// each once.
+    Many(Vec<u64>),
+}
+
+/// Finds `needle` in `content`. Occurrences may overlap: `aa` is twice in `aaa`.
+///
+/// An empty `needle` occurs nowhere.
+#[must_use]
+pub fn find(content: &[u8], needle: &[u8]) -> Occurrences {
+    if needle.is_empty() {
+        return Occurrences::None;
+    }
+    let finder = memmem::Finder::new(needle);
+    let Some(first) = finder.find(content) else {
+        return Occurrences::None;
+    };
+    // Not the rest of the content after the first one: the second may overlap it.
+    if finder.find(&content[first + 1..]).is_none() {
+        return Occurrences::One(first);
+    }
+    Occurrences::Many(lines_of_starts(content, first, needle))
+}
+
+/// The lines on which an occurrence starts; the first one is known to start at `from`.
+fn lines_of_starts(content: &[u8], from: usize, needle: &[u8]) -> Vec<u64> {
+    let borders = borders(needle);
+    let mut lines: Vec<u64> = Vec::new();
+    let mut newlines = memchr_iter(b'\n', content).peekable();
+    let mut line = 1;
+    let mut matched = 0;
+    for (at, &byte) in content.iter().enumerate().skip(from) {
+        while matched > 0 && needle[matched] != byte {
+            matched = borders[matched - 1];
+        }
+        if needle[matched] == byte {
+            matched += 1;
+        }
+        if matched == needle.len() {
+            let start = at + 1 - needle.len();
+            while newlines.next_if(|&newline| newline < start).is_some() {
+                line += 1;
+            }
+            if lines.last() != Some(&line) {
+                lines.push(line);
+            }
+            matched = borders[matched - 1];
+        }
+    }
+    lines
+}
+
+/// For each prefix of `needle`, the length of its longest proper prefix that is also its suffix.
+fn borders(needle: &[u8]) -> Vec<usize> {
+    let mut borders = vec![0; needle.len()];
+    let mut length = 0;
+    for at in 1..needle.len() {
+        while length > 0 && needle[length] != needle[at] {
+            length = borders[length - 1];
+        }
+        if needle[length] == needle[at] {
+            length += 1;
+        }
+        borders[at] = length;
+    }
+    borders
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// All there is to say, at quadratic cost.
+    fn naive(content: &str, needle: &str) -> Occurrences {
+        let starts: Vec<usize> = (0..content.len())
+            .filter(|&at| content.as_bytes()[at..].starts_with(needle.as_bytes()))
+            .collect();
+        match starts.as_slice() {
+            [] => Occurrences::None,
+            [one] => Occurrences::One(*one),
+            many => {
+                let mut lines: Vec<u64> =
+                    many.iter().map(|&at| 1 + content[..at].matches('\n').count() as u64).collect();
+                lines.dedup();
+                Occurrences::Many(lines)
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn agrees_with_the_naive_search(content in "[ab\n]{0,40}", needle in "[ab\n]{1,4}") {
+            prop_assert_eq!(find(content.as_bytes(), needle.as_bytes()), naive(&content, &needle));
+        }
+
+        #[test]
+        fn finds_what_was_put_there(before in "[^x]{0,50}", needle in "x[^x]{0,20}", after in "[^x]{0,50}") {
+            let content = format!("{before}{needle}{after}");
+            prop_assert_eq!(
+                find(content.as_bytes(), needle.as_bytes()),
+                Occurrences::One(before.len())
+            );
+        }
+    }
+
+    #[test]
+    fn hostile_pairs_take_linear_time() {
+        // Quadratic work here would be 10^13 steps: the test would not end.
+        let content = "\n".repeat(8_000_000);
+        let Occurrences::Many(lines) = find(content.as_bytes(), "\n".repeat(4_000_000).as_bytes())
+        else {
+            panic!("there are many")
+        };
+        assert_eq!(lines.len(), 4_000_001);
+        let mut needle = "a".repeat(4_000_000);
+        needle.push('b');
+        assert_eq!(find("a".repeat(8_000_000).as_bytes(), needle.as_bytes()), Occurrences::None);
+    }
+}

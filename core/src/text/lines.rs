@@ -1,0 +1,141 @@
+//! Lines: counting them, putting some between others, showing those around a change.
+
+use memchr::{memchr_iter, memrchr_iter};
+
+use crate::store::Splice;
+
+/// The number of lines in `content`; an unfinished last line counts.
+///
+/// ```
+/// use memdir::text::count_lines;
+///
+/// assert_eq!(count_lines(b""), 0);
+/// assert_eq!(count_lines(b"a\nb\n"), 2);
+/// assert_eq!(count_lines(b"a\nb"), 2);
+/// ```
+#[must_use]
+pub fn count_lines(content: &[u8]) -> u64 {
+    let newlines = memchr_iter(b'\n', content).count() as u64;
+    newlines + u64::from(content.last().is_some_and(|&last| last != b'\n'))
+}
+
+/// The change that puts `text` after line `after` of `content` as whole lines.
+///
+/// One final `\n` of `text` is its last line's end. The content keeps its own state at the end: if
+/// its last line had no `\n`, neither has the result's.
+///
+/// # Errors
+/// The number of lines, if `after` is not within `0..=lines`.
+pub fn insert_lines(content: &[u8], after: i64, text: &str) -> Result<Splice, u64> {
+    let lines = count_lines(content);
+    let after = u64::try_from(after).ok().filter(|&after| after <= lines).ok_or(lines)?;
+    let body = text.strip_suffix('\n').unwrap_or(text);
+    let at = match after.checked_sub(1) {
+        None => Some(0),
+        Some(skip) => usize::try_from(skip)
+            .ok()
+            .and_then(|skip| memchr_iter(b'\n', content).nth(skip))
+            .map(|newline| newline + 1),
+    };
+    Ok(match at {
+        Some(at) => Splice { range: at..at, text: [body, "\n"].concat().into_bytes() },
+        // After a last line that has no end: it gets one, and the text has none.
+        None => {
+            let end = content.len();
+            Splice { range: end..end, text: ["\n", body].concat().into_bytes() }
+        }
+    })
+}
+
+/// The lines around a change, in the new content.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Snippet {
+    /// The number of the first line of `text`.
+    pub first: u64,
+    /// Whole lines; empty if the new content is.
+    pub text: Vec<u8>,
+}
+
+/// How many lines a snippet shows before and after the changed ones.
+const CONTEXT: usize = 2;
+
+/// Cuts out of the new content the lines from two before the first changed one to two after the
+/// last changed one.
+///
+/// The changed lines are those that the new text stands on; if it is empty, the line that it was
+/// removed from.
+#[must_use]
+pub fn snippet(old: &[u8], splice: &Splice) -> Snippet {
+    let [before, text, after] = splice.pieces(old);
+    let start = memrchr_iter(b'\n', before).nth(CONTEXT).map_or(0, |newline| newline + 1);
+    let first = 1 + memchr_iter(b'\n', &before[..start]).count() as u64;
+    // What follows a new text that ends its own line are unchanged lines; otherwise it begins with
+    // the rest of the last changed one.
+    let ends = CONTEXT + usize::from(text.last() != Some(&b'\n'));
+    let end = memchr_iter(b'\n', after).nth(ends - 1).map_or(after.len(), |newline| newline + 1);
+    Snippet { first, text: [&before[start..], text, &after[..end]].concat() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Lines by the book: `\n` ends a line, and what is left is an unfinished one.
+    fn naive_lines(content: &str) -> Vec<&str> {
+        let mut lines: Vec<&str> = content.split('\n').collect();
+        if lines.last() == Some(&"") {
+            lines.pop();
+        }
+        lines
+    }
+
+    proptest! {
+        #[test]
+        fn counts_as_the_naive_split(content in "[ab\n\r]{0,30}") {
+            prop_assert_eq!(count_lines(content.as_bytes()), naive_lines(&content).len() as u64);
+        }
+
+        #[test]
+        fn inserts_as_a_list_of_lines_would(
+            content in "[ab\n]{0,30}", text in "[xy\n]{0,10}", after in -2_i64..12
+        ) {
+            let lines = naive_lines(&content);
+            let ended = content.is_empty() || content.ends_with('\n');
+            let expected = usize::try_from(after).ok().filter(|&at| at <= lines.len()).map(|at| {
+                let body = text.strip_suffix('\n').unwrap_or(&text);
+                let mut all = lines.clone();
+                all.insert(at, body);
+                all.join("\n") + if ended { "\n" } else { "" }
+            });
+            let got = insert_lines(content.as_bytes(), after, &text)
+                .map(|splice| String::from_utf8(splice.apply(content.as_bytes())).unwrap());
+            prop_assert_eq!(got.ok(), expected);
+        }
+
+        #[test]
+        fn snippets_are_the_changed_lines_and_two_around(
+            before in "[ab\n]{0,20}", old in "[o\n]{0,4}", new in "[n\n]{0,4}", after in "[cd\n]{0,20}"
+        ) {
+            let content = format!("{before}{old}{after}");
+            let splice = Splice {
+                range: before.len()..before.len() + old.len(),
+                text: new.clone().into_bytes(),
+            };
+            let result = format!("{before}{new}{after}");
+            let all = naive_lines(&result);
+            // 0-based numbers of the first and last changed line.
+            let first = before.matches('\n').count();
+            let last = match new.as_bytes() {
+                [] => first,
+                [most @ .., _] => first + most.iter().filter(|&&byte| byte == b'\n').count(),
+            };
+            let from = first.saturating_sub(2);
+            let to = (last + 3).min(all.len());
+            let snippet = snippet(content.as_bytes(), &splice);
+            let text = String::from_utf8(snippet.text).unwrap();
+            prop_assert_eq!(naive_lines(&text), &all[from.min(to)..to]);
+            prop_assert!(text.is_empty() || snippet.first == from as u64 + 1);
+        }
+    }
+}

@@ -1,0 +1,50 @@
+//! Pure functions over text: lines, occurrences, splices, sizes, pages.
+//!
+//! Everything here speaks of content and knows no path, no store and no whole sentence. A line
+//! ends at `\n` and nowhere else; a final `\n` ends the last line and opens no further one.
+
+mod find;
+mod lines;
+mod page;
+mod size;
+
+pub use find::{Occurrences, find};
+pub use lines::{Snippet, count_lines, insert_lines, snippet};
+pub use page::{Ending, NotText, Page, Pager};
+pub use size::human_size;
+
+/// The most lines a file may have to be shown: line numbers are six characters wide
+/// (documentation of the tool, "view").
+pub const MAX_LINES: u64 = 999_999;
+
+/// Appends a line's number, right-aligned to six characters, and the tab that follows it.
+///
+/// By hand, because `format!` is most of the cost of a small view.
+pub(crate) fn push_number(out: &mut String, number: u64) {
+    const WIDTH: usize = 6;
+    let mut digits = [b' '; 20];
+    let mut at = digits.len();
+    let mut rest = number;
+    while at > 0 && (rest > 0 || at == digits.len()) {
+        at -= 1;
+        digits[at] = b'0' + u8::try_from(rest % 10).unwrap_or(0);
+        rest /= 10;
+    }
+    let start = at.min(digits.len() - WIDTH);
+    out.extend(digits[start..].iter().map(|&digit| char::from(digit)));
+    out.push('\t');
+}
+
+#[cfg(test)]
+mod tests {
+    use super::push_number;
+
+    #[test]
+    fn numbers_are_right_aligned_to_six() {
+        for number in [0, 1, 9, 10, 100, 999_999, 1_000_000, u64::MAX] {
+            let mut out = String::new();
+            push_number(&mut out, number);
+            assert_eq!(out, format!("{number:>6}\t"));
+        }
+    }
+}

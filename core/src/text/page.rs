@@ -1,0 +1,332 @@
+//! Numbered lines of a content that streams by, up to a limit of characters.
+//!
+//! A view must know the whole file (that it is text, how many lines it has) but shows a part of
+//! it. The [`Pager`] is fed one window after the other, keeps what is to be shown, and counts the
+//! rest, so that a ranged view of a large file never holds the file.
+
+use memchr::{memchr, memchr_iter};
+
+use super::{MAX_LINES, push_number};
+
+/// Collects the numbered lines of a range. Feed it the content, then [`finish`](Pager::finish).
+#[derive(Debug)]
+pub struct Pager {
+    out: String,
+    /// The lines wanted, inclusive.
+    first: u64,
+    last: u64,
+    limit: Option<usize>,
+    /// The number of the line that the next byte belongs to.
+    line: u64,
+    /// Whether the current line has a byte yet.
+    begun: bool,
+    /// Whether further lines may still be shown.
+    showing: bool,
+    /// Where the current line begins in `out`.
+    line_start: usize,
+    last_shown: Option<u64>,
+    ending: Ending,
+    /// How many characters the first `counted.1` bytes of `out` are.
+    counted: (usize, usize),
+    /// The start of a character whose rest is in the next window.
+    pending: Vec<u8>,
+}
+
+/// What a [`Pager`] collected.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Page {
+    /// The header, then a `\n` and a numbered line for each line shown.
+    pub text: String,
+    /// The number of the last line of the content, counted from where it began.
+    pub last_line: u64,
+    /// The number of the last line shown; `None` if none was.
+    pub last_shown: Option<u64>,
+    /// Whether all that was wanted is shown.
+    pub ending: Ending,
+}
+
+/// How a [`Page`] ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ending {
+    /// With the last line that was wanted.
+    Whole,
+    /// With the last line that fits the limit; more were wanted.
+    More,
+    /// Within its only line, which does not fit; so many characters of it are shown.
+    CutLine(usize),
+}
+
+/// The content is not valid UTF-8.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NotText;
+
+impl Pager {
+    /// A page that starts with `header` and shows the lines `first..=last`, whole ones only, as
+    /// long as all of it is at most `limit` characters.
+    #[must_use]
+    pub fn new(header: String, first: u64, last: u64, limit: Option<usize>) -> Self {
+        Self {
+            line_start: header.len(),
+            out: header,
+            first,
+            last: last.min(MAX_LINES),
+            limit,
+            line: 1,
+            begun: false,
+            showing: true,
+            last_shown: None,
+            ending: Ending::Whole,
+            counted: (0, 0),
+            pending: Vec::new(),
+        }
+    }
+
+    /// The content to come begins with line `number` and not with line 1.
+    #[must_use]
+    pub fn starting_at(mut self, number: u64) -> Self {
+        self.line = number;
+        self
+    }
+
+    /// Makes room for `bytes` more bytes at once.
+    pub fn reserve(&mut self, bytes: usize) {
+        self.out.reserve(bytes);
+    }
+
+    /// Takes the next window of the content, of any length.
+    ///
+    /// # Errors
+    /// [`NotText`] as soon as the content cannot be UTF-8.
+    pub fn feed(&mut self, mut window: &[u8]) -> Result<(), NotText> {
+        while !self.pending.is_empty() {
+            let Some((&byte, rest)) = window.split_first() else { return Ok(()) };
+            self.pending.push(byte);
+            window = rest;
+            let pending = std::mem::take(&mut self.pending);
+            match std::str::from_utf8(&pending) {
+                Ok(character) => self.take(character),
+                Err(error) if error.error_len().is_some() => return Err(NotText),
+                Err(_) => self.pending = pending,
+            }
+        }
+        match std::str::from_utf8(window) {
+            Ok(text) => self.take(text),
+            Err(error) if error.error_len().is_some() => return Err(NotText),
+            Err(error) => {
+                let (whole, start) = window.split_at(error.valid_up_to());
+                self.pending = start.to_vec();
+                self.take(std::str::from_utf8(whole).map_err(|_| NotText)?);
+            }
+        }
+        Ok(())
+    }
+
+    /// The page, when all of the content was fed.
+    ///
+    /// # Errors
+    /// [`NotText`] if the content ends within a character.
+    pub fn finish(mut self) -> Result<Page, NotText> {
+        if !self.pending.is_empty() {
+            return Err(NotText);
+        }
+        if self.begun {
+            self.end_line();
+        }
+        Ok(Page {
+            text: self.out,
+            last_line: self.line - 1,
+            last_shown: self.last_shown,
+            ending: self.ending,
+        })
+    }
+
+    fn take(&mut self, mut text: &str) {
+        if self.showing && self.line < self.first {
+            text = self.skip_to_first(text);
+        }
+        while self.showing && self.line >= self.first && !text.is_empty() {
+            text = self.show(text);
+        }
+        if let Some(last) = text.as_bytes().last() {
+            self.line += memchr_iter(b'\n', text.as_bytes()).count() as u64;
+            self.begun = *last != b'\n';
+        }
+    }
+
+    /// Counts lines up to the first one wanted; what is left begins with it.
+    fn skip_to_first<'t>(&mut self, text: &'t str) -> &'t str {
+        for newline in memchr_iter(b'\n', text.as_bytes()) {
+            self.line += 1;
+            self.begun = false;
+            if self.line == self.first {
+                return &text[newline + 1..];
+            }
+        }
+        self.begun |= !text.is_empty() && !text.ends_with('\n');
+        ""
+    }
+
+    /// Shows the rest of the current line, as far as `text` has it; what is left lies behind.
+    fn show<'t>(&mut self, text: &'t str) -> &'t str {
+        if !self.begun {
+            if self.line > self.last {
+                self.showing = false;
+                return text;
+            }
+            self.line_start = self.out.len();
+            self.out.push('\n');
+            push_number(&mut self.out, self.line);
+        }
+        match memchr(b'\n', text.as_bytes()) {
+            Some(newline) => {
+                self.out.push_str(&text[..newline]);
+                self.end_line();
+                &text[newline + 1..]
+            }
+            None => {
+                self.begun = true;
+                self.out.push_str(text);
+                // A line that is too long already is not collected to its end.
+                if !self.fits() {
+                    self.cut();
+                }
+                ""
+            }
+        }
+    }
+
+    fn end_line(&mut self) {
+        if self.showing && self.line >= self.first {
+            if self.fits() {
+                self.last_shown = Some(self.line);
+            } else {
+                self.cut();
+            }
+        }
+        self.line += 1;
+        self.begun = false;
+    }
+
+    fn fits(&mut self) -> bool {
+        // A character is a byte at least, so that most pages need no counting.
+        let Some(limit) = self.limit.filter(|&limit| self.out.len() > limit) else { return true };
+        let (chars, bytes) = self.counted;
+        self.counted = (chars + self.out[bytes..].chars().count(), self.out.len());
+        self.counted.0 <= limit
+    }
+
+    /// The current line goes beyond the limit: it is left out, or cut if it is the only one.
+    fn cut(&mut self) {
+        self.showing = false;
+        if self.last_shown.is_some() {
+            self.out.truncate(self.line_start);
+            self.ending = Ending::More;
+            return;
+        }
+        let limit = self.limit.unwrap_or(usize::MAX);
+        let text_start = self.out[self.line_start..]
+            .find('\t')
+            .map_or(self.out.len(), |tab| self.line_start + tab + 1);
+        let end = self.out.char_indices().nth(limit).map_or(self.out.len(), |(at, _)| at);
+        self.out.truncate(end.max(text_start));
+        self.last_shown = Some(self.line);
+        self.ending = Ending::CutLine(self.out[text_start..].chars().count());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn page(windows: &[&[u8]], first: u64, last: u64, limit: Option<usize>) -> Result<Page, NotText> {
+        let mut pager = Pager::new("H:".to_owned(), first, last, limit);
+        for window in windows {
+            pager.feed(window)?;
+        }
+        pager.finish()
+    }
+
+    /// The same page from the whole content at once.
+    fn naive(content: &str, first: u64, last: u64, limit: Option<usize>) -> Page {
+        let mut lines: Vec<&str> = content.split('\n').collect();
+        if lines.last() == Some(&"") {
+            lines.pop();
+        }
+        let mut page = Page {
+            text: "H:".to_owned(),
+            last_line: lines.len() as u64,
+            last_shown: None,
+            ending: Ending::Whole,
+        };
+        for (line, number) in lines.iter().zip(1..) {
+            if number < first || number > last {
+                continue;
+            }
+            let longer = format!("{}\n{number:>6}\t{line}", page.text);
+            if limit.is_none_or(|limit| longer.chars().count() <= limit) {
+                page.text = longer;
+                page.last_shown = Some(number);
+            } else if page.last_shown.is_some() {
+                page.ending = Ending::More;
+                break;
+            } else {
+                let room = limit.unwrap().saturating_sub("H:\n123456\t".len());
+                let cut: String = line.chars().take(room).collect();
+                page.text = format!("H:\n{number:>6}\t{cut}");
+                page.last_shown = Some(number);
+                page.ending = Ending::CutLine(cut.chars().count());
+                break;
+            }
+        }
+        page
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(2000))]
+        #[test]
+        fn agrees_with_the_naive_page_however_it_is_fed(
+            content in "[aé猫\n\r\u{2028}]{0,30}",
+            first in 1_u64..6,
+            length in 0_u64..6,
+            limit in proptest::option::of(0_usize..60),
+            cuts in proptest::collection::vec(0_usize..40, 0..4),
+        ) {
+            let bytes = content.as_bytes();
+            let mut cuts: Vec<usize> = cuts.into_iter().map(|cut| cut.min(bytes.len())).collect();
+            cuts.extend([0, bytes.len()]);
+            cuts.sort_unstable();
+            let windows: Vec<&[u8]> = cuts.windows(2).map(|cut| &bytes[cut[0]..cut[1]]).collect();
+            prop_assert_eq!(
+                page(&windows, first, first + length, limit),
+                Ok(naive(&content, first, first + length, limit))
+            );
+        }
+
+        #[test]
+        fn tells_text_from_other_bytes_however_it_is_fed(
+            bytes in proptest::collection::vec(
+                prop_oneof![Just(b'a'), Just(0xc3), Just(0xa9), Just(0xf0), Just(0x9f), Just(0x8d), Just(0xed)],
+                0..12
+            ),
+        ) {
+            let single: Vec<&[u8]> = bytes.chunks(1).collect();
+            let is_text = std::str::from_utf8(&bytes).is_ok();
+            prop_assert_eq!(page(&single, 1, 9, None).is_ok(), is_text);
+            prop_assert_eq!(page(&[&bytes], 1, 9, None).is_ok(), is_text);
+        }
+    }
+
+    #[test]
+    fn a_long_line_is_not_collected_whole() {
+        let mut pager = Pager::new(String::new(), 1, u64::MAX, Some(100));
+        for _ in 0..1000 {
+            pager.feed(&[b'x'; 1000]).unwrap();
+            assert!(pager.out.capacity() < 5000);
+        }
+        let page = pager.finish().unwrap();
+        assert_eq!(page.text.chars().count(), 100);
+        assert_eq!(page.ending, Ending::CutLine(92));
+        assert_eq!(page.last_line, 1);
+    }
+}

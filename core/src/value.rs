@@ -1,0 +1,169 @@
+//! The border between a host language's values and the decoder.
+//!
+//! A binding shows the decoder its dict or object through [`Fields`], so that a command is decoded
+//! once, straight from the host's own values, and every language gets the same sentences.
+
+use std::borrow::Cow;
+use std::fmt::{self, Write as _};
+
+/// One value of a command's input, as far as the decoder cares.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum Value<'a> {
+    /// JSON's `null`, Python's `None`, JavaScript's `undefined` where it was set by hand.
+    Null,
+    /// A boolean; never taken for a number.
+    Bool(bool),
+    /// An integer that fits 64 bits.
+    Integer(i64),
+    /// Any other number, also an integer that does not fit.
+    Number(f64),
+    /// Text, borrowed from the host where it can be.
+    Text(Cow<'a, str>),
+    /// A list, array or tuple.
+    List(Vec<Value<'a>>),
+    /// An object or dict.
+    Object,
+    /// Something a command cannot hold, in words with an article: "a function", "text that is not
+    /// valid Unicode".
+    Other(Cow<'a, str>),
+}
+
+/// A command's input: named values.
+///
+/// Implement it for the dict or object type of a language. Only the input's *own* fields count,
+/// never what it inherits.
+pub trait Fields {
+    /// The value under `name`, or `None` if there is none.
+    fn get<'a>(&'a self, name: &str) -> Option<Value<'a>>;
+}
+
+impl Fields for serde_json::Map<String, serde_json::Value> {
+    fn get<'a>(&'a self, name: &str) -> Option<Value<'a>> {
+        self.get(name).map(Value::from)
+    }
+}
+
+impl<'a> From<&'a serde_json::Value> for Value<'a> {
+    fn from(value: &'a serde_json::Value) -> Self {
+        use serde_json::Value as Json;
+        match value {
+            Json::Null => Value::Null,
+            Json::Bool(flag) => Value::Bool(*flag),
+            Json::Number(number) => match number.as_i64() {
+                Some(integer) => Value::Integer(integer),
+                None => Value::Number(number.as_f64().unwrap_or(f64::NAN)),
+            },
+            Json::String(text) => Value::Text(Cow::Borrowed(text)),
+            Json::Array(items) => Value::List(items.iter().map(Value::from).collect()),
+            Json::Object(_) => Value::Object,
+        }
+    }
+}
+
+impl Value<'_> {
+    /// The integer this means: an integer, a number without a fraction (`2.0`), or the decimal
+    /// text of an integer (`"2"`). Never a boolean.
+    #[must_use]
+    pub fn as_integer(&self) -> Option<i64> {
+        /// Up to here a float names every integer exactly: 2^53.
+        const EXACT: f64 = 9_007_199_254_740_992.0;
+        match self {
+            Value::Integer(integer) => Some(*integer),
+            #[expect(clippy::cast_possible_truncation, reason = "whole and within ±2^53")]
+            Value::Number(number) if number.fract() == 0.0 && number.abs() <= EXACT => {
+                Some(*number as i64)
+            }
+            Value::Text(text) => text.parse().ok(),
+            _ => None,
+        }
+    }
+}
+
+/// The longest value that is shown whole in a sentence about it, in characters.
+const MAX_SHOWN_CHARS: usize = 100;
+
+/// The value as a sentence shows it: JSON's notation with `, ` between the items of a list,
+/// shortened when it is long.
+impl fmt::Display for Value<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut shown = String::new();
+        self.show(&mut shown);
+        match shown.char_indices().nth(MAX_SHOWN_CHARS) {
+            None => f.write_str(&shown),
+            Some((cut, _)) => write!(f, "{}…", &shown[..cut]),
+        }
+    }
+}
+
+impl Value<'_> {
+    fn show(&self, out: &mut String) {
+        // Enough is written when the sentence is going to cut it anyway.
+        if out.len() > 4 * MAX_SHOWN_CHARS {
+            return;
+        }
+        match self {
+            Value::Null => out.push_str("null"),
+            Value::Bool(flag) => out.push_str(if *flag { "true" } else { "false" }),
+            Value::Integer(integer) => {
+                let _ = write!(out, "{integer}");
+            }
+            Value::Number(number) => {
+                let _ = write!(out, "{number:?}");
+            }
+            Value::Text(text) => {
+                let start: String = text.chars().take(MAX_SHOWN_CHARS + 1).collect();
+                let _ = write!(out, "{}", serde_json::Value::String(start));
+            }
+            Value::List(items) => {
+                out.push('[');
+                for (at, item) in items.iter().enumerate().take(MAX_SHOWN_CHARS) {
+                    if at > 0 {
+                        out.push_str(", ");
+                    }
+                    item.show(out);
+                }
+                out.push(']');
+            }
+            Value::Object => out.push_str("an object"),
+            Value::Other(words) => out.push_str(words),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn integers_may_come_in_three_dresses_and_no_other() {
+        let text = |text| Value::Text(Cow::Borrowed(text));
+        for (value, integer) in [
+            (Value::Integer(-3), Some(-3)),
+            (Value::Number(2.0), Some(2)),
+            (text("2"), Some(2)),
+            (text("-1"), Some(-1)),
+            (Value::Number(2.5), None),
+            (Value::Number(1e300), None),
+            (Value::Number(f64::NAN), None),
+            (text("2.0"), None),
+            (text(" 2"), None),
+            (text(""), None),
+            (Value::Bool(true), None),
+            (Value::Null, None),
+        ] {
+            assert_eq!(value.as_integer(), integer, "{value:?}");
+        }
+    }
+
+    #[test]
+    fn values_are_shown_in_json_and_shortened() {
+        let list = Value::List(vec![Value::Integer(1), Value::Text("x\"".into()), Value::Null]);
+        assert_eq!(list.to_string(), r#"[1, "x\"", null]"#);
+        assert_eq!(Value::Number(2.5).to_string(), "2.5");
+        let long = Value::Text("é".repeat(1_000_000).into());
+        assert_eq!(long.to_string().chars().count(), MAX_SHOWN_CHARS + 1);
+        let deep = Value::List(vec![Value::List(vec![Value::Integer(7); 100_000]); 3]);
+        assert!(deep.to_string().ends_with('…'));
+    }
+}
