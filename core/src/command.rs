@@ -126,6 +126,30 @@ impl<'a> Command<'a> {
         }
     }
 
+    /// The command with texts of its own, so that it can go to another thread.
+    #[must_use]
+    pub fn into_owned(self) -> Command<'static> {
+        let own = |text: Cow<'a, str>| Cow::Owned(text.into_owned());
+        match self {
+            Command::View { path, view_range } => Command::View { path: own(path), view_range },
+            Command::Create { path, file_text } => {
+                Command::Create { path: own(path), file_text: own(file_text) }
+            }
+            Command::StrReplace { path, old_str, new_str } => Command::StrReplace {
+                path: own(path),
+                old_str: own(old_str),
+                new_str: own(new_str),
+            },
+            Command::Insert { path, insert_line, insert_text } => {
+                Command::Insert { path: own(path), insert_line, insert_text: own(insert_text) }
+            }
+            Command::Delete { path } => Command::Delete { path: own(path) },
+            Command::Rename { old_path, new_path } => {
+                Command::Rename { old_path: own(old_path), new_path: own(new_path) }
+            }
+        }
+    }
+
     /// The command's name, as the documentation spells it.
     #[must_use]
     pub fn name(&self) -> &'static str {

@@ -289,7 +289,8 @@ mod tests {
 
     #[test]
     fn refuses_what_is_not_under_memories() {
-        for raw in ["", "/", "memories/a", "/memoriesX", "/memories.md", "//memories", "/Memories"] {
+        for raw in ["", "/", "memories/a", "/memoriesX", "/memories.md", "//memories", "/Memories"]
+        {
             assert_eq!(parse(raw), Err(PathError::Outside), "{raw}");
         }
     }
@@ -342,7 +343,10 @@ mod tests {
         assert_eq!(path("/memories/a/b").name(), Some("b"));
         let mut paths = ["/memories/a.b", "/memories/a/z", "/memories/a", "/memories/B"].map(path);
         paths.sort();
-        assert_eq!(paths, ["/memories/B", "/memories/a", "/memories/a/z", "/memories/a.b"].map(path));
+        assert_eq!(
+            paths,
+            ["/memories/B", "/memories/a", "/memories/a/z", "/memories/a.b"].map(path)
+        );
     }
 
     proptest! {

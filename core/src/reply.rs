@@ -380,11 +380,7 @@ pub(crate) fn missing_command() -> String {
 }
 
 pub(crate) fn unknown_command(came: &Value<'_>) -> String {
-    format!(
-        "Error: Invalid `command` parameter: expected {}, got {}",
-        commands(),
-        described(came)
-    )
+    format!("Error: Invalid `command` parameter: expected {}, got {}", commands(), described(came))
 }
 
 pub(crate) fn missing_field(command: &str, field: &str, expected: &str) -> String {

@@ -17,16 +17,20 @@ pub(crate) fn insert(
 ) -> Result<String, Error> {
     // What the last call of the edit came to; the store may make several.
     let mut outcome = Err(reply::missing(path));
-    let done = store.update(path, &mut |content| {
-        match decide(options, path, content, insert_line, insert_text) {
-            Ok(splice) => {
-                outcome = Ok(reply::inserted(path));
-                Some(splice)
-            }
-            Err(refusal) => {
-                outcome = Err(refusal);
-                None
-            }
+    let done = store.update(path, &mut |content| match decide(
+        options,
+        path,
+        content,
+        insert_line,
+        insert_text,
+    ) {
+        Ok(splice) => {
+            outcome = Ok(reply::inserted(path));
+            Some(splice)
+        }
+        Err(refusal) => {
+            outcome = Err(refusal);
+            None
         }
     });
     match done {

@@ -127,7 +127,11 @@ fn numbered(
     }
     let valid = lines.is_some_and(|Lines { first, last }| {
         // The empty file can be asked for from its first line on, whatever the end.
-        if total == 0 { first == 1 } else { first <= total && last.is_none_or(|last| last >= first) }
+        if total == 0 {
+            first == 1
+        } else {
+            first <= total && last.is_none_or(|last| last >= first)
+        }
     });
     if !valid {
         let range = match range {

@@ -1,0 +1,508 @@
+//! The contract of [`Store`] as a check that anybody can run on a store of their own.
+//!
+//! ```
+//! use std::sync::Arc;
+//! use memdir::store::{InProcess, contract};
+//!
+//! contract::check(&|| Arc::new(InProcess::new())).unwrap();
+//! ```
+
+use std::collections::BTreeMap;
+use std::io::Read;
+use std::mem::discriminant;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+use super::{Entry, EntryKind, Node, Splice, Store, StoreError};
+use crate::options::OnExisting::{Error, Overwrite};
+use crate::path::MemoryPath;
+
+/// Makes a fresh, empty store each time it is called.
+pub type Factory<'f> = dyn Fn() -> Arc<dyn Store> + 'f;
+
+/// A rule of the contract that a store does not keep.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("the store does not keep the rule \"{rule}\": {what}")]
+pub struct Violation {
+    /// The rule, in a few words.
+    pub rule: &'static str,
+    /// What was expected and what came.
+    pub what: String,
+}
+
+/// Checks every rule, each on a fresh store, and stops at the first one that is not kept.
+///
+/// # Errors
+/// The [`Violation`].
+pub fn check(factory: &Factory<'_>) -> Result<(), Violation> {
+    for (rule, holds) in RULES {
+        let store = factory();
+        holds(&Checked(&*store)).map_err(|what| Violation { rule, what })?;
+    }
+    Ok(())
+}
+
+/// The rules that [`check`] checks, in its order.
+pub fn rules() -> impl Iterator<Item = &'static str> {
+    RULES.iter().map(|(rule, _)| *rule)
+}
+
+type Holds = Result<(), String>;
+
+#[rustfmt::skip]
+const RULES: &[(&str, fn(&Checked<'_>) -> Holds)] = &[
+    ("an empty store has a root and nothing else", empty),
+    ("a content comes back as it was written", contents),
+    ("a name comes back as it was written", names),
+    ("creation is exclusive, overwriting replaces", creation),
+    ("writing makes missing parents, and none when it fails", parents),
+    ("a listing is one level deep and complete", listing),
+    ("opening a directory shows visible entries as deep as asked", opening),
+    ("an update changes what it was asked to", updating),
+    ("deleting takes what is below along, and nothing else", deleting),
+    ("renaming moves what is below along", renaming),
+    ("renaming never overwrites and fails whole", renaming_refused),
+    ("clearing leaves the root", clearing),
+    ("concurrent updates all count", concurrent_updates),
+    ("of concurrent creations of one path exactly one succeeds", concurrent_creation),
+    ("of concurrent renames to one path exactly one succeeds", concurrent_renames),
+    ("readers see whole contents", concurrent_reading),
+];
+
+/// A store, with the questions that the rules ask of it.
+struct Checked<'s>(&'s dyn Store);
+
+/// Every file's content and every directory, by path.
+type Tree = BTreeMap<MemoryPath, Option<Vec<u8>>>;
+
+impl Checked<'_> {
+    fn write(&self, at: &str, content: &str) -> Holds {
+        let written = self.0.write(&path(at)?, content.as_bytes(), Error);
+        written.map_err(|error| format!("writing {at}: {error}"))
+    }
+
+    fn holds(&self, at: &str, content: &str) -> Holds {
+        let read = self.0.read(&path(at)?).map_err(|error| format!("reading {at}: {error}"))?;
+        expect(at, content.as_bytes().to_vec(), read)
+    }
+
+    fn tree(&self) -> Result<Tree, String> {
+        let mut tree = Tree::new();
+        let mut directories = vec![MemoryPath::root()];
+        while let Some(directory) = directories.pop() {
+            let listed = self.0.list(&directory);
+            for entry in listed.map_err(|error| format!("listing {directory}: {error}"))? {
+                let content = match entry.kind {
+                    EntryKind::Directory => {
+                        directories.push(entry.path.clone());
+                        None
+                    }
+                    EntryKind::File(size) => {
+                        let read = self.0.read(&entry.path);
+                        let read =
+                            read.map_err(|error| format!("reading {}: {error}", entry.path))?;
+                        expect(&format!("the size of {}", entry.path), read.len() as u64, size)?;
+                        Some(read)
+                    }
+                };
+                tree.insert(entry.path, content);
+            }
+        }
+        Ok(tree)
+    }
+
+    /// The operation fails with the given condition and leaves the tree as it was.
+    fn refuses<T>(
+        &self,
+        what: &str,
+        condition: &StoreError,
+        operation: impl FnOnce(&dyn Store) -> Result<T, StoreError>,
+    ) -> Holds {
+        let before = self.tree()?;
+        match operation(self.0) {
+            Ok(_) => return Err(format!("{what} succeeded, but should be: {condition}")),
+            Err(error) if discriminant(&error) != discriminant(condition) => {
+                return Err(format!("{what} failed with: {error}; it should be: {condition}"));
+            }
+            Err(_) => {}
+        }
+        expect(&format!("the tree after {what}, which failed,"), before, self.tree()?)
+    }
+
+    fn has(&self, expected: &[(&str, Option<&str>)]) -> Holds {
+        let mut tree = Tree::new();
+        for (at, content) in expected {
+            tree.insert(path(at)?, content.map(|content| content.as_bytes().to_vec()));
+        }
+        expect("the tree", tree, self.tree()?)
+    }
+}
+
+fn path(text: &str) -> Result<MemoryPath, String> {
+    MemoryPath::parse(text).map_err(|error| format!("{text}: {error}"))
+}
+
+fn expect<T: PartialEq + std::fmt::Debug>(what: &str, expected: T, got: T) -> Holds {
+    if expected == got {
+        return Ok(());
+    }
+    let shorten = |value: T| format!("{value:?}").chars().take(500).collect::<String>();
+    Err(format!("{what} should be {}, but is {}", shorten(expected), shorten(got)))
+}
+
+fn done<T>(what: &str, result: Result<T, StoreError>) -> Result<T, String> {
+    result.map_err(|error| format!("{what}: {error}"))
+}
+
+fn sorted(mut entries: Vec<Entry>) -> Vec<Entry> {
+    entries.sort_by(|a, b| a.path.cmp(&b.path));
+    entries
+}
+
+fn opened(store: &Checked<'_>, at: &str, depth: usize) -> Result<Vec<Entry>, String> {
+    match done("opening", store.0.open(&path(at)?, depth))? {
+        Node::Directory(entries) => Ok(sorted(entries)),
+        Node::File(..) => Err(format!("{at} should open as a directory")),
+    }
+}
+
+fn empty(store: &Checked<'_>) -> Holds {
+    store.has(&[])?;
+    expect("the entries of the root", vec![], opened(store, "/memories", 2)?)?;
+    let root = MemoryPath::root();
+    store.refuses("reading the root", &StoreError::IsADirectory, |s| s.read(&root))?;
+    store
+        .refuses("writing the root", &StoreError::AlreadyExists, |s| s.write(&root, b"", Error))?;
+    let none = path("/memories/none")?;
+    store.refuses("reading what is not there", &StoreError::NotFound, |s| s.read(&none))?;
+    store.refuses("listing what is not there", &StoreError::NotFound, |s| s.list(&none))?;
+    store.refuses("opening what is not there", &StoreError::NotFound, |s| {
+        s.open(&none, 2).map(|_| ())
+    })
+}
+
+fn contents(store: &Checked<'_>) -> Holds {
+    let every_byte: Vec<u8> = (0..=u8::MAX).collect();
+    let large = every_byte.repeat(4096);
+    for (name, content) in [("empty", &[][..]), ("bytes", &every_byte), ("large", &large)] {
+        let at = path(&format!("/memories/{name}"))?;
+        done("writing", store.0.write(&at, content, Error))?;
+        expect(name, content.to_vec(), done("reading", store.0.read(&at))?)?;
+        let Node::File(size, mut stream) = done("opening", store.0.open(&at, 2))? else {
+            return Err(format!("{at} should open as a file"));
+        };
+        let mut streamed = Vec::new();
+        stream.read_to_end(&mut streamed).map_err(|error| format!("streaming {at}: {error}"))?;
+        expect("the size of an opened file", content.len() as u64, size)?;
+        expect("a streamed content", content.to_vec(), streamed)?;
+    }
+    Ok(())
+}
+
+fn names(store: &Checked<'_>) -> Holds {
+    let long = "n".repeat(255);
+    let wide = "猫".repeat(85);
+    let plain =
+        ["a b", "50%25", "100%", "...", "été", "e\u{301}te\u{301}", "\"'`$*?:|<>", "-", "~"];
+    for name in plain.into_iter().chain([&*long, &*wide]) {
+        store.write(&format!("/memories/{name}"), name)?;
+        store.write(&format!("/memories/in {name}/{name}"), name).or_else(|error| {
+            // Three bytes longer: beyond the limit of a name for the longest two.
+            if name.len() > 252 { Ok(()) } else { Err(error) }
+        })?;
+    }
+    for name in plain.into_iter().chain([&*long, &*wide]) {
+        store.holds(&format!("/memories/{name}"), name)?;
+    }
+    let listed = done("listing", store.0.list(&MemoryPath::root()))?;
+    for name in plain {
+        let at = path(&format!("/memories/{name}"))?;
+        if !listed.iter().any(|entry| entry.path == at) {
+            return Err(format!("{at} is not in the listing"));
+        }
+    }
+    Ok(())
+}
+
+fn creation(store: &Checked<'_>) -> Holds {
+    store.write("/memories/dir/a", "one")?;
+    let a = path("/memories/dir/a")?;
+    store.refuses("creating a file twice", &StoreError::AlreadyExists, |s| {
+        s.write(&a, b"", Error)
+    })?;
+    done("overwriting a file", store.0.write(&a, b"two", Overwrite))?;
+    store.holds("/memories/dir/a", "two")?;
+    done("overwriting nothing", store.0.write(&path("/memories/b")?, b"new", Overwrite))?;
+    store.holds("/memories/b", "new")?;
+    let dir = path("/memories/dir")?;
+    for existing in [Error, Overwrite] {
+        store.refuses("writing over a directory", &StoreError::AlreadyExists, |s| {
+            s.write(&dir, b"x", existing)
+        })?;
+    }
+    Ok(())
+}
+
+fn parents(store: &Checked<'_>) -> Holds {
+    store.write("/memories/a/b/c", "deep")?;
+    store.has(&[
+        ("/memories/a", None),
+        ("/memories/a/b", None),
+        ("/memories/a/b/c", Some("deep")),
+    ])?;
+    for below in ["/memories/a/b/c/d", "/memories/a/b/c/d/e/f"] {
+        let below = path(below)?;
+        for existing in [Error, Overwrite] {
+            store.refuses("writing below a file", &StoreError::NotADirectory, |s| {
+                s.write(&below, b"x", existing)
+            })?;
+        }
+        store.refuses("reading below a file", &StoreError::NotFound, |s| s.read(&below))?;
+        store.refuses("deleting below a file", &StoreError::NotFound, |s| s.delete(&below))?;
+        store.refuses("opening below a file", &StoreError::NotFound, |s| {
+            s.open(&below, 1).map(|_| ())
+        })?;
+    }
+    Ok(())
+}
+
+fn listing(store: &Checked<'_>) -> Holds {
+    for at in ["/memories/b", "/memories/a/x", "/memories/a/deep/y", "/memories/.hidden"] {
+        store.write(at, "12345")?;
+    }
+    expect(
+        "the entries of /memories",
+        vec![
+            Entry::file(path("/memories/.hidden")?, 5),
+            Entry::directory(path("/memories/a")?),
+            Entry::file(path("/memories/b")?, 5),
+        ],
+        sorted(done("listing", store.0.list(&MemoryPath::root()))?),
+    )?;
+    let b = path("/memories/b")?;
+    store.refuses("listing a file", &StoreError::NotADirectory, |s| s.list(&b))
+}
+
+fn opening(store: &Checked<'_>) -> Holds {
+    for at in ["a/x", "a/deep/y", "a/.h", ".hidden/z", "node_modules/m", "b", "a/node_modules/q"] {
+        store.write(&format!("/memories/{at}"), "12345")?;
+    }
+    let all = [
+        Entry::directory(path("/memories/a")?),
+        Entry::directory(path("/memories/a/deep")?),
+        Entry::file(path("/memories/a/deep/y")?, 5),
+        Entry::file(path("/memories/a/x")?, 5),
+        Entry::file(path("/memories/b")?, 5),
+    ];
+    for depth in 1..=3 {
+        let expected: Vec<Entry> =
+            all.iter().filter(|entry| entry.path.names().count() <= depth).cloned().collect();
+        let what = format!("what /memories shows {depth} deep");
+        expect(&what, expected, opened(store, "/memories", depth)?)?;
+    }
+    // A hidden directory that is named outright shows what it holds.
+    let z = Entry::file(path("/memories/.hidden/z")?, 5);
+    expect("what /memories/.hidden shows", vec![z], opened(store, "/memories/.hidden", 2)?)
+}
+
+fn updating(store: &Checked<'_>) -> Holds {
+    store.write("/memories/dir/a", "hello world")?;
+    let a = path("/memories/dir/a")?;
+    let mut seen = Vec::new();
+    done(
+        "updating",
+        store.0.update(&a, &mut |content| {
+            seen = content.to_vec();
+            Some(Splice { range: 0..5, text: b"goodbye".to_vec() })
+        }),
+    )?;
+    expect("what the edit was shown", b"hello world".to_vec(), seen)?;
+    store.holds("/memories/dir/a", "goodbye world")?;
+    done("updating nothing", store.0.update(&a, &mut |_| None))?;
+    store.holds("/memories/dir/a", "goodbye world")?;
+    done(
+        "emptying",
+        store.0.update(&a, &mut |old| Some(Splice { range: 0..old.len(), text: Vec::new() })),
+    )?;
+    store.holds("/memories/dir/a", "")?;
+    for (at, condition) in [
+        ("/memories/none", StoreError::NotFound),
+        ("/memories/none/none", StoreError::NotFound),
+        ("/memories/dir/a/below", StoreError::NotFound),
+        ("/memories/dir", StoreError::IsADirectory),
+        ("/memories", StoreError::IsADirectory),
+    ] {
+        let at = path(at)?;
+        store.refuses("updating what is no file", &condition, |s| {
+            s.update(&at, &mut |_| Some(Splice { range: 0..0, text: b"x".to_vec() }))
+        })?;
+    }
+    Ok(())
+}
+
+fn deleting(store: &Checked<'_>) -> Holds {
+    for at in ["a/x", "a/deep/y", "a/.h", "ab", "a.b", "A", "keep/one"] {
+        store.write(&format!("/memories/{at}"), "")?;
+    }
+    done("deleting a directory", store.0.delete(&path("/memories/a")?))?;
+    done("deleting a file", store.0.delete(&path("/memories/keep/one")?))?;
+    store.has(&[
+        ("/memories/A", Some("")),
+        ("/memories/a.b", Some("")),
+        ("/memories/ab", Some("")),
+        ("/memories/keep", None),
+    ])?;
+    let gone = path("/memories/a")?;
+    store.refuses("deleting what is not there", &StoreError::NotFound, |s| s.delete(&gone))?;
+    store.write("/memories/a", "anew")
+}
+
+fn renaming(store: &Checked<'_>) -> Holds {
+    store.write("/memories/file", "f")?;
+    store.write("/memories/dir/x", "x")?;
+    store.write("/memories/dir/.deep/y", "y")?;
+    store.write("/memories/dirt", "d")?;
+    let rename = |from: &str, to: &str| done("renaming", store.0.rename(&path(from)?, &path(to)?));
+    rename("/memories/file", "/memories/new/parents/file")?;
+    rename("/memories/dir", "/memories/new/dir")?;
+    store.has(&[
+        ("/memories/dirt", Some("d")),
+        ("/memories/new", None),
+        ("/memories/new/dir", None),
+        ("/memories/new/dir/.deep", None),
+        ("/memories/new/dir/.deep/y", Some("y")),
+        ("/memories/new/dir/x", Some("x")),
+        ("/memories/new/parents", None),
+        ("/memories/new/parents/file", Some("f")),
+    ])
+}
+
+fn renaming_refused(store: &Checked<'_>) -> Holds {
+    for at in ["file", "other", "dir/x", "full/y"] {
+        store.write(&format!("/memories/{at}"), at)?;
+    }
+    let deep = format!("/memories/deep{}", "/d".repeat(60));
+    store.write(&deep, "deep")?;
+    for (from, to, condition) in [
+        ("none", "/memories/new/a", StoreError::NotFound),
+        ("none", "/memories/file", StoreError::NotFound),
+        ("file/below", "/memories/new", StoreError::NotFound),
+        ("file", "/memories/other", StoreError::AlreadyExists),
+        ("file", "/memories/file", StoreError::AlreadyExists),
+        ("file", "/memories/dir", StoreError::AlreadyExists),
+        ("dir", "/memories/file", StoreError::AlreadyExists),
+        ("dir", "/memories/full", StoreError::AlreadyExists),
+        ("dir", "/memories/dir", StoreError::AlreadyExists),
+        ("dir/x", "/memories", StoreError::AlreadyExists),
+        ("dir", "/memories/dir/in/itself", StoreError::IntoItself),
+        ("dir", "/memories/file/below", StoreError::NotADirectory),
+        ("file", "/memories/other/below/it", StoreError::NotADirectory),
+        ("file", "/memories/file/below", StoreError::NotADirectory),
+        ("deep", "/memories/new/1/2/3/4/5", StoreError::NameTooLong),
+    ] {
+        let (old, new) = (path(&format!("/memories/{from}"))?, path(to)?);
+        let what = format!("renaming {old} to {new}");
+        store.refuses(&what, &condition, |s| s.rename(&old, &new))?;
+    }
+    Ok(())
+}
+
+fn clearing(store: &Checked<'_>) -> Holds {
+    for at in ["a", "dir/x", ".hidden/y"] {
+        store.write(&format!("/memories/{at}"), at)?;
+    }
+    done("clearing", store.0.clear())?;
+    store.has(&[])?;
+    done("clearing an empty store", store.0.clear())?;
+    store.write("/memories/a", "anew")
+}
+
+/// Runs `each` on several threads at once and counts how often it succeeds; conditions are failures.
+fn race(
+    store: &Checked<'_>,
+    each: impl Fn(&dyn Store, usize) -> Result<(), StoreError> + Sync,
+) -> Result<usize, String> {
+    const THREADS: usize = 8;
+    let successes = AtomicUsize::new(0);
+    let broken = thread::scope(|scope| {
+        let racers: Vec<_> = (0..THREADS)
+            .map(|racer| {
+                let (each, successes) = (&each, &successes);
+                scope.spawn(move || match each(store.0, racer) {
+                    Ok(()) => {
+                        successes.fetch_add(1, Ordering::Relaxed);
+                        None
+                    }
+                    Err(StoreError::Failed { operation, source }) => {
+                        Some(format!("{operation}: {source}"))
+                    }
+                    Err(_) => None,
+                })
+            })
+            .collect();
+        racers.into_iter().find_map(|racer| racer.join().unwrap_or(Some("panicked".to_owned())))
+    });
+    match broken {
+        Some(broken) => Err(broken),
+        None => Ok(successes.load(Ordering::Relaxed)),
+    }
+}
+
+fn concurrent_updates(store: &Checked<'_>) -> Holds {
+    const EACH: usize = 25;
+    store.write("/memories/count", "")?;
+    let at = path("/memories/count")?;
+    let succeeded = race(store, |s, _| {
+        (0..EACH).try_for_each(|_| {
+            s.update(&at, &mut |old| {
+                Some(Splice { range: old.len()..old.len(), text: b"+".to_vec() })
+            })
+        })
+    })?;
+    store.holds("/memories/count", &"+".repeat(succeeded * EACH))?;
+    expect("how many threads could update", 8, succeeded)
+}
+
+fn concurrent_creation(store: &Checked<'_>) -> Holds {
+    for round in 0..10 {
+        let at = path(&format!("/memories/new {round}/file"))?;
+        let winners = race(store, |s, racer| s.write(&at, racer.to_string().as_bytes(), Error))?;
+        expect("how many creations of one path succeeded", 1, winners)?;
+    }
+    Ok(())
+}
+
+fn concurrent_renames(store: &Checked<'_>) -> Holds {
+    let sources: Vec<MemoryPath> = (0..8)
+        .map(|racer| {
+            let at = format!("/memories/{racer}");
+            store.write(&at, &at)?;
+            path(&at)
+        })
+        .collect::<Result<_, String>>()?;
+    let to = path("/memories/to/one")?;
+    let winners = race(store, |s, racer| s.rename(&sources[racer], &to))?;
+    expect("how many renames to one path succeeded", 1, winners)?;
+    let files = store.tree()?.into_values().flatten().count();
+    expect("how many of the files are there after the renames", sources.len(), files)
+}
+
+fn concurrent_reading(store: &Checked<'_>) -> Holds {
+    let contents = [b"a".repeat(100_000), b"bb".repeat(70_000)];
+    let at = path("/memories/file")?;
+    done("writing", store.0.write(&at, &contents[0], Error))?;
+    let torn = AtomicUsize::new(0);
+    race(store, |s, racer| {
+        for round in 0..20 {
+            if racer == 0 {
+                s.write(&at, &contents[round % 2], Overwrite)?;
+            } else if !contents.contains(&s.read(&at)?) {
+                torn.fetch_add(1, Ordering::Relaxed);
+            }
+        }
+        Ok(())
+    })
+    .and_then(|finished| expect("how many threads could read and write", 8, finished))?;
+    expect("how many contents were torn", 0, torn.into_inner())
+}

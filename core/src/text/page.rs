@@ -239,7 +239,12 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn page(windows: &[&[u8]], first: u64, last: u64, limit: Option<usize>) -> Result<Page, NotText> {
+    fn page(
+        windows: &[&[u8]],
+        first: u64,
+        last: u64,
+        limit: Option<usize>,
+    ) -> Result<Page, NotText> {
         let mut pager = Pager::new("H:".to_owned(), first, last, limit);
         for window in windows {
             pager.feed(window)?;

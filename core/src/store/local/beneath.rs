@@ -71,8 +71,7 @@ pub(super) fn open_child(
     name: &str,
     flags: OFlags,
 ) -> Result<OwnedFd, Errno> {
-    let result =
-        openat(directory, name, flags | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty());
+    let result = openat(directory, name, flags | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty());
     // Systems differ in what they call a link that is not followed.
     result.map_err(|errno| match statat(directory, name, AtFlags::SYMLINK_NOFOLLOW) {
         Ok(stat) if kind(&stat) == FileType::Symlink => Errno::LOOP,
@@ -94,8 +93,7 @@ pub(super) fn look(root: BorrowedFd<'_>, relative: &str) -> Result<Found, StoreE
     let failed = |errno| condition("opening a file", errno);
     if !relative.is_empty() {
         let stat = statat(root, relative, AtFlags::SYMLINK_NOFOLLOW).map_err(failed)?;
-        if !matches!(kind(&stat), FileType::RegularFile | FileType::Directory | FileType::Symlink)
-        {
+        if !matches!(kind(&stat), FileType::RegularFile | FileType::Directory | FileType::Symlink) {
             // This look may have gone through a link, which then is what has to be said.
             let (above, name) = relative.rsplit_once('/').unwrap_or(("", relative));
             let above = open(root, above, PASSAGE | OFlags::DIRECTORY).map_err(failed)?;

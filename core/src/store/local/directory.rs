@@ -19,8 +19,10 @@ const DIRECTORY_MODE: u32 = 0o700;
 
 /// Makes `path` and its missing parents on the host.
 pub(super) fn make_all(path: &Path) -> io::Result<()> {
-    let missing: Vec<&Path> =
-        path.ancestors().take_while(|above| !above.as_os_str().is_empty() && !above.exists()).collect();
+    let missing: Vec<&Path> = path
+        .ancestors()
+        .take_while(|above| !above.as_os_str().is_empty() && !above.exists())
+        .collect();
     for directory in missing.into_iter().rev() {
         match DirBuilder::new().mode(DIRECTORY_MODE).create(directory) {
             // The umask may have taken more than it should.

@@ -128,7 +128,10 @@ fn absent(error: StoreError) -> StoreError {
 }
 
 /// The directory above an existing entry, and the entry's name in it.
-fn parent_of<'p>(root: BorrowedFd<'_>, path: &'p MemoryPath) -> Result<(File, &'p str), StoreError> {
+fn parent_of<'p>(
+    root: BorrowedFd<'_>,
+    path: &'p MemoryPath,
+) -> Result<(File, &'p str), StoreError> {
     let (Some(above), Some(name)) = (path.parent(), path.name()) else {
         return Err(StoreError::IsADirectory);
     };

@@ -4,7 +4,9 @@ use std::fs::File;
 use std::io::{self, Write};
 
 use rustix::fd::BorrowedFd;
-use rustix::fs::{AtFlags, Gid, Mode, OFlags, Stat, Uid, fchmod, fchown, openat, renameat, unlinkat};
+use rustix::fs::{
+    AtFlags, Gid, Mode, OFlags, Stat, Uid, fchmod, fchown, openat, renameat, unlinkat,
+};
 use rustix::io::Errno;
 
 use super::beneath::condition;
@@ -100,11 +102,8 @@ struct Staged<'d> {
 impl<'d> Staged<'d> {
     fn new(directory: BorrowedFd<'d>) -> Result<Self, Errno> {
         let create = || {
-            let flags = OFlags::WRONLY
-                | OFlags::CREATE
-                | OFlags::EXCL
-                | OFlags::NOFOLLOW
-                | OFlags::CLOEXEC;
+            let flags =
+                OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
             openat(directory, STAGED, flags, Mode::from_raw_mode(FILE_MODE))
         };
         let file = match create() {

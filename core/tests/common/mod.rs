@@ -1,0 +1,80 @@
+//! What the tests of the local directory share: processes of their own, and places of their own.
+#![allow(dead_code, reason = "each test file uses its part")]
+
+use std::os::unix::fs::{PermissionsExt, chown};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command};
+
+use memdir::{Durability, Memory, Options};
+
+/// A user without any power: `nobody` on every system.
+const NOBODY: u32 = 65534;
+
+/// Runs the calling test in a process that cannot do harm, with a directory to work in.
+///
+/// Tests that try to break out, follow links or delete trees must not be able to reach anything,
+/// also if memdir were wrong. Root hands over to `nobody`; anybody else goes on as they are.
+pub(crate) fn without_power(test: &str, body: impl FnOnce(&Path)) {
+    if let Some(place) = std::env::var_os("MEMDIR_TEST_PLACE") {
+        return body(Path::new(&place));
+    }
+    let place = tempfile::tempdir().unwrap();
+    if !rustix::process::geteuid().is_root() {
+        return body(place.path());
+    }
+    // The binary goes along: `nobody` may not be able to reach where it was built.
+    let program = place.path().join("test");
+    std::fs::copy(std::env::current_exe().unwrap(), &program).unwrap();
+    std::fs::set_permissions(place.path(), PermissionsExt::from_mode(0o755)).unwrap();
+    let work = place.path().join("work");
+    std::fs::create_dir(&work).unwrap();
+    chown(&work, Some(NOBODY), Some(NOBODY)).unwrap();
+    let status = Command::new(program)
+        .args(["--exact", test, "--nocapture"])
+        .env("MEMDIR_TEST_PLACE", &work)
+        .current_dir(&work)
+        .uid(NOBODY)
+        .gid(NOBODY)
+        .status()
+        .unwrap();
+    assert!(status.success(), "{test} failed without power");
+}
+
+/// Starts this test binary anew as a process that runs only `test`, which finds its job in the
+/// environment.
+pub(crate) fn process(test: &str, job: &[(&str, &str)]) -> Child {
+    Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", test, "--nocapture"])
+        .envs(job.iter().copied())
+        .stdout(std::process::Stdio::null())
+        .spawn()
+        .unwrap()
+}
+
+pub(crate) fn memory(base: &Path) -> Memory {
+    memory_with(base, Durability::Full)
+}
+
+pub(crate) fn memory_with(base: &Path, durability: Durability) -> Memory {
+    let mut options = Options::default();
+    options.durability = durability;
+    Memory::open(base.to_str().unwrap(), options).unwrap()
+}
+
+/// Every path below `base` on disk, also what no command can reach, sorted.
+pub(crate) fn on_disk(base: &Path) -> Vec<String> {
+    fn collect(base: &Path, at: &Path, found: &mut Vec<String>) {
+        for entry in std::fs::read_dir(at).unwrap() {
+            let path: PathBuf = entry.unwrap().path();
+            found.push(path.strip_prefix(base).unwrap().to_string_lossy().into_owned());
+            if path.is_dir() && !path.is_symlink() {
+                collect(base, &path, found);
+            }
+        }
+    }
+    let mut found = Vec::new();
+    collect(base, base, &mut found);
+    found.sort();
+    found
+}

@@ -1,0 +1,151 @@
+//! Every store of the core keeps the contract, and the check notices stores that do not.
+
+use std::sync::{Arc, Mutex};
+
+use memdir::store::{Edit, Entry, InProcess, Node, Store, StoreError, contract};
+use memdir::{MemoryPath, OnExisting};
+
+#[test]
+fn the_in_process_store_keeps_the_contract() {
+    contract::check(&|| Arc::new(InProcess::new())).unwrap();
+}
+
+#[cfg(unix)]
+#[test]
+fn the_local_directory_keeps_the_contract() {
+    use memdir::Durability;
+    use memdir::store::LocalDirectory;
+
+    for durability in [Durability::Full, Durability::Relaxed] {
+        let places = Mutex::new(Vec::new());
+        contract::check(&|| {
+            let place = tempfile::tempdir().unwrap();
+            let store = LocalDirectory::open(place.path(), durability).unwrap();
+            places.lock().unwrap().push(place);
+            Arc::new(store)
+        })
+        .unwrap();
+        assert_eq!(places.into_inner().unwrap().len(), contract::rules().count());
+    }
+}
+
+/// A good store with one method gone wrong.
+struct Faulty(InProcess, Fault);
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Fault {
+    None,
+    RenameOverwrites,
+    CreationOverwrites,
+    UpdateIsTwoSteps,
+    UpdateOfNothingIsFine,
+    ListingIsDeep,
+    DeleteForgetsTheDirectory,
+    HiddenEntriesShow,
+    ParentsStay,
+}
+
+impl Store for Faulty {
+    fn read(&self, path: &MemoryPath) -> Result<Vec<u8>, StoreError> {
+        self.0.read(path)
+    }
+
+    fn list(&self, path: &MemoryPath) -> Result<Vec<Entry>, StoreError> {
+        match self.1 {
+            Fault::ListingIsDeep => {
+                let mut entries = self.0.list(path)?;
+                for entry in entries.clone() {
+                    entries.extend(self.0.list(&entry.path).unwrap_or_default());
+                }
+                Ok(entries)
+            }
+            _ => self.0.list(path),
+        }
+    }
+
+    fn open(&self, path: &MemoryPath, depth: usize) -> Result<Node<'_>, StoreError> {
+        match (self.0.open(path, depth)?, self.1) {
+            (Node::Directory(_), Fault::HiddenEntriesShow) => {
+                Ok(Node::Directory(self.0.list(path)?))
+            }
+            (node, _) => Ok(node),
+        }
+    }
+
+    fn write(
+        &self,
+        path: &MemoryPath,
+        content: &[u8],
+        existing: OnExisting,
+    ) -> Result<(), StoreError> {
+        if self.1 == Fault::CreationOverwrites {
+            return self.0.write(path, content, OnExisting::Overwrite);
+        }
+        self.0.write(path, content, existing)
+    }
+
+    fn update(&self, path: &MemoryPath, edit: &mut Edit<'_>) -> Result<(), StoreError> {
+        match self.1 {
+            Fault::UpdateIsTwoSteps => {
+                let content = self.0.read(path)?;
+                std::thread::sleep(std::time::Duration::from_millis(1));
+                match edit(&content) {
+                    None => Ok(()),
+                    Some(splice) => {
+                        self.0.write(path, &splice.apply(&content), OnExisting::Overwrite)
+                    }
+                }
+            }
+            Fault::UpdateOfNothingIsFine => match self.0.update(path, edit) {
+                Err(StoreError::NotFound) => Ok(()),
+                result => result,
+            },
+            _ => self.0.update(path, edit),
+        }
+    }
+
+    fn delete(&self, path: &MemoryPath) -> Result<(), StoreError> {
+        self.0.delete(path)?;
+        if self.1 == Fault::DeleteForgetsTheDirectory
+            && let Some(parent) = path.parent().filter(|parent| !parent.is_root())
+        {
+            // As a store without directories of its own would.
+            self.0.delete(&parent)?;
+        }
+        Ok(())
+    }
+
+    fn rename(&self, from: &MemoryPath, to: &MemoryPath) -> Result<(), StoreError> {
+        let overwritten =
+            self.1 == Fault::RenameOverwrites && from != to && self.0.read(from).is_ok();
+        if overwritten && self.0.read(to).is_ok() {
+            self.0.delete(to)?;
+        }
+        if self.1 == Fault::ParentsStay
+            && let Some(parent) = to.parent().filter(|parent| self.0.list(parent).is_err())
+        {
+            self.0.write(&parent.join("x").unwrap(), b"", OnExisting::Error)?;
+            self.0.delete(&parent.join("x").unwrap())?;
+        }
+        self.0.rename(from, to)
+    }
+}
+
+#[test]
+fn the_check_notices_what_is_wrong() {
+    let check = |fault| contract::check(&|| Arc::new(Faulty(InProcess::new(), fault)));
+    check(Fault::None).unwrap();
+    for (fault, rule) in [
+        (Fault::RenameOverwrites, "renaming never overwrites and fails whole"),
+        (Fault::CreationOverwrites, "creation is exclusive, overwriting replaces"),
+        (Fault::UpdateIsTwoSteps, "concurrent updates all count"),
+        (Fault::UpdateOfNothingIsFine, "an update changes what it was asked to"),
+        (Fault::ListingIsDeep, "a listing is one level deep and complete"),
+        (Fault::DeleteForgetsTheDirectory, "deleting takes what is below along, and nothing else"),
+        (Fault::HiddenEntriesShow, "opening a directory shows visible entries as deep as asked"),
+        (Fault::ParentsStay, "renaming never overwrites and fails whole"),
+    ] {
+        let violation = check(fault).expect_err(&format!("{fault:?}"));
+        assert_eq!(violation.rule, rule, "{fault:?}: {violation}");
+    }
+}
