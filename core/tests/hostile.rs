@@ -1,4 +1,5 @@
 //! Paths, links and files that mean harm, in a place of their own and without power.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a panic is how a test fails")]
 #![cfg(unix)]
 
 mod common;

@@ -1,4 +1,5 @@
 //! The local directory: its layout on disk, its modes, and what it does not leave behind.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a panic is how a test fails")]
 #![cfg(unix)]
 
 mod common;

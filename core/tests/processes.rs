@@ -1,4 +1,5 @@
 //! Several processes in one tree, and processes that are killed in the middle of their work.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a panic is how a test fails")]
 #![cfg(unix)]
 
 mod common;
@@ -24,11 +25,10 @@ fn worker() {
             }
         }
         "create" => {
-            for number in 0..200 {
-                if memory.create(&format!("/memories/new/{number}"), &me).is_ok() {
-                    println!("{number}");
-                }
-            }
+            let wins = (0..200)
+                .filter(|number| memory.create(&format!("/memories/new/{number}"), &me).is_ok())
+                .count();
+            fs::write(Path::new(&base).join(format!("wins-{me}")), wins.to_string()).unwrap();
         }
         // Until it is killed: each line is acknowledged in a file of its own before the next.
         "insert-and-acknowledge" => {
@@ -74,6 +74,9 @@ fn of_two_processes_that_create_one_path_exactly_one_wins() {
     for worker in &mut workers {
         assert!(worker.wait().unwrap().success());
     }
+    let wins = |me| fs::read_to_string(place.path().join(format!("wins-{me}"))).unwrap();
+    let wins = ["a", "b", "c"].map(|me| wins(me).parse::<usize>().unwrap());
+    assert_eq!(wins.iter().sum::<usize>(), 200, "{wins:?}");
     for number in 0..200 {
         let content = fs::read_to_string(place.path().join(format!("memories/new/{number}")));
         assert!(["a", "b", "c"].contains(&content.unwrap().as_str()));

@@ -50,8 +50,11 @@ pub fn rules() -> impl Iterator<Item = &'static str> {
 
 type Holds = Result<(), String>;
 
+/// A rule in words, and how it is checked.
+type Rule = (&'static str, fn(&Checked<'_>) -> Holds);
+
 #[rustfmt::skip]
-const RULES: &[(&str, fn(&Checked<'_>) -> Holds)] = &[
+const RULES: &[Rule] = &[
     ("an empty store has a root and nothing else", empty),
     ("a content comes back as it was written", contents),
     ("a name comes back as it was written", names),
