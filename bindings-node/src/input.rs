@@ -1,0 +1,112 @@
+//! A command's input as JavaScript hands it over.
+//!
+//! JavaScript's values cannot leave their thread, so a command is decoded there, straight from the
+//! live object, and goes on with texts of its own.
+
+use std::borrow::Cow;
+
+use memdir::value::{Fields, Value};
+use memdir::{Command, Error, Memory, Reply};
+use napi::bindgen_prelude::{JsObjectValue, JsValue, Object, Unknown};
+use napi::{Result, ValueType};
+
+/// A list may be sparse and claim four thousand million items, or hold itself: more than this many
+/// items, or lists within lists, are of no use to any command or to a sentence about one.
+const MAX_ITEMS: u32 = 128;
+const MAX_DEPTH: usize = 4;
+
+/// What came for a command, free to leave JavaScript's thread.
+pub(crate) enum Input {
+    /// A command.
+    Command(Command<'static>),
+    /// The JSON text of one, not parsed yet.
+    Json(String),
+    /// Something else, and the answer to it.
+    Refused(Reply),
+}
+
+impl Input {
+    /// Decodes the object, or takes the JSON text of one.
+    pub(crate) fn decode(memory: &Memory, input: Unknown<'_>) -> Result<Self> {
+        match value(&input, 0)? {
+            Value::Object => {
+                let fields = OwnFields(input.coerce_to_object()?);
+                Ok(match Command::decode(&fields) {
+                    Ok(command) => Self::Command(command.into_owned()),
+                    Err(sentence) => Self::Refused(Err(Error::Refused(sentence)).into()),
+                })
+            }
+            Value::Text(json) => Ok(Self::Json(json.into_owned())),
+            other => Ok(Self::Refused(memory.refuse_input(&other))),
+        }
+    }
+
+    /// Executes it.
+    pub(crate) fn execute(self, memory: &Memory) -> Reply {
+        match self {
+            Self::Command(command) => memory.run(&command).into(),
+            Self::Json(json) => memory.execute(&json),
+            Self::Refused(reply) => reply,
+        }
+    }
+}
+
+/// The own properties of an object: what it inherits is nobody's input.
+struct OwnFields<'env>(Object<'env>);
+
+impl Fields for OwnFields<'_> {
+    fn get<'a>(&'a self, name: &str) -> Option<Value<'a>> {
+        let read = || -> Result<Option<Value<'static>>> {
+            if !self.0.has_own_property(name)? {
+                return Ok(None);
+            }
+            value(&self.0.get_named_property_unchecked(name)?, 0).map(Some)
+        };
+        // What fails here is a getter or a proxy that threw; JavaScript gets to see its exception.
+        read().unwrap_or(Some(Value::Other(Cow::Borrowed("a value that cannot be read"))))
+    }
+}
+
+/// A value as the decoder knows it. The coercions below are of values that have the type already.
+fn value(js: &Unknown<'_>, depth: usize) -> Result<Value<'static>> {
+    Ok(match js.get_type()? {
+        ValueType::Undefined | ValueType::Null => Value::Null,
+        ValueType::Boolean => Value::Bool(js.coerce_to_bool()?),
+        ValueType::Number => number(js.coerce_to_number()?.get_double()?),
+        ValueType::BigInt => {
+            let digits = js.coerce_to_string()?.into_utf8()?.into_owned()?;
+            match digits.parse() {
+                Ok(integer) => Value::Integer(integer),
+                Err(_) => Value::Number(digits.parse().unwrap_or(f64::NAN)),
+            }
+        }
+        ValueType::String => match js.coerce_to_string()?.into_utf16()?.as_str() {
+            Ok(text) => Value::Text(Cow::Owned(text)),
+            Err(_) => other("text that is not valid Unicode"),
+        },
+        ValueType::Object if js.is_array()? => list(&js.coerce_to_object()?, depth)?,
+        ValueType::Object => Value::Object,
+        ValueType::Function => other("a function"),
+        ValueType::Symbol => other("a symbol"),
+        _ => other("a value of another kind"),
+    })
+}
+
+fn other(words: &'static str) -> Value<'static> {
+    Value::Other(Cow::Borrowed(words))
+}
+
+/// JavaScript has one kind of number; `2` and `2.0` are the same.
+fn number(double: f64) -> Value<'static> {
+    let double = Value::Number(double);
+    double.as_integer().map_or(double, Value::Integer)
+}
+
+fn list(array: &Object<'_>, depth: usize) -> Result<Value<'static>> {
+    if depth == MAX_DEPTH {
+        return Ok(other("a list"));
+    }
+    let length = array.get_array_length()?.min(MAX_ITEMS);
+    let items = (0..length).map(|at| value(&array.get_element(at)?, depth + 1));
+    Ok(Value::List(items.collect::<Result<_>>()?))
+}
