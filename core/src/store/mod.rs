@@ -7,6 +7,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::io::{Cursor, Read};
 use std::ops::Range;
+use std::path::Path;
 use std::sync::Arc;
 
 use crate::error::Error;
@@ -66,15 +67,7 @@ pub trait Store: Send + Sync {
     /// # Errors
     /// [`NotFound`](StoreError::NotFound).
     fn open(&self, path: &MemoryPath, depth: usize) -> Result<Node<'_>, StoreError> {
-        match self.read(path) {
-            Ok(content) => Ok(Node::file(content)),
-            Err(StoreError::IsADirectory) => {
-                let mut entries = Vec::new();
-                walk(self, path, depth, &mut entries)?;
-                Ok(Node::Directory(entries))
-            }
-            Err(error) => Err(error),
-        }
+        open_whole(self, path, depth)
     }
 
     /// Writes a whole file, making missing parents.
@@ -133,6 +126,33 @@ pub trait Store: Send + Sync {
             }
         }
         Ok(())
+    }
+
+    /// The directory of this machine that the files are in, if that is where they are.
+    fn directory(&self) -> Option<&Path> {
+        None
+    }
+}
+
+/// What [`Store::open`] does by default: the whole content, or a walk through the listings.
+///
+/// For a store that only sometimes has a better way, such as one that hands on to another language.
+///
+/// # Errors
+/// As [`Store::open`].
+pub fn open_whole<S: Store + ?Sized>(
+    store: &S,
+    path: &MemoryPath,
+    depth: usize,
+) -> Result<Node<'static>, StoreError> {
+    match store.read(path) {
+        Ok(content) => Ok(Node::file(content)),
+        Err(StoreError::IsADirectory) => {
+            let mut entries = Vec::new();
+            walk(store, path, depth, &mut entries)?;
+            Ok(Node::Directory(entries))
+        }
+        Err(error) => Err(error),
     }
 }
 
@@ -316,14 +336,24 @@ pub fn open_store(address: &str, options: &Options) -> Result<Arc<dyn Store>, Er
     }
 }
 
+/// Opens the local directory `path`, which is taken as it is: never for an address with a scheme.
+///
+/// # Errors
+/// [`Error::Store`] if it cannot be opened; [`Error::Config`] on a platform without local
+/// directories.
 #[cfg(unix)]
-fn open_directory(address: &str, options: &Options) -> Result<Arc<dyn Store>, Error> {
-    let store = LocalDirectory::open(address, options.durability).map_err(Error::Store)?;
+pub fn open_directory(path: impl AsRef<Path>, options: &Options) -> Result<Arc<dyn Store>, Error> {
+    let store = LocalDirectory::open(path, options.durability).map_err(Error::Store)?;
     Ok(Arc::new(store))
 }
 
+/// Opens the local directory `path`, which is taken as it is: never for an address with a scheme.
+///
+/// # Errors
+/// [`Error::Store`] if it cannot be opened; [`Error::Config`] on a platform without local
+/// directories.
 #[cfg(not(unix))]
-fn open_directory(_: &str, _: &Options) -> Result<Arc<dyn Store>, Error> {
+pub fn open_directory(_: impl AsRef<Path>, _: &Options) -> Result<Arc<dyn Store>, Error> {
     Err(Error::Config(
         "local directories are not supported on this platform yet: use \"memory:\", or a store of \
          your own"

@@ -303,4 +303,8 @@ impl Store for LocalDirectory {
         }
         flush(&locked.root, self.durability)
     }
+
+    fn directory(&self) -> Option<&Path> {
+        Some(&self.root)
+    }
 }
