@@ -1,0 +1,196 @@
+"""Scripted conversations: what the stand-in plays back, and what it expects in return.
+
+The format is described in ``examples/README.md``. A script is checked whole when it is loaded, so
+that a slip in it is reported as such and not as a failure of the program that is being tried.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+
+class ScriptError(ValueError):
+    """The script itself is wrong; says where."""
+
+
+@dataclass(frozen=True)
+class Call:
+    """One tool use of Claude's, and what must come back for it."""
+
+    input: Any
+    result: str
+    is_error: bool
+
+
+@dataclass(frozen=True)
+class Turn:
+    """One message of Claude's: text, tool uses, or both."""
+
+    text: str | None
+    calls: tuple[Call, ...]
+
+
+@dataclass(frozen=True)
+class Session:
+    """One conversation from the user's message to Claude's last word."""
+
+    user: str
+    turns: tuple[Turn, ...]
+
+
+@dataclass(frozen=True)
+class Conversation:
+    """A whole script: sessions that follow each other on the same memory."""
+
+    about: str
+    sessions: tuple[Session, ...]
+    tool_extras: dict[str, Any] = field(default_factory=dict)
+    """Fields that the memory tool's entry must have besides ``type`` and ``name``."""
+    beside: dict[str, str] = field(default_factory=dict)
+    """Files next to the ``memories`` directory that nobody may touch: path → content."""
+    then: dict[str, str | None] | None = None
+    """The complete memory at the end: path → content; ``None`` is an empty directory."""
+
+    @property
+    def turns(self) -> int:
+        """How many messages Claude sends in all."""
+        return sum(len(session.turns) for session in self.sessions)
+
+    @property
+    def calls(self) -> int:
+        """How many tool uses there are in all."""
+        return sum(len(turn.calls) for session in self.sessions for turn in session.turns)
+
+
+def load(path: str | Path) -> Conversation:
+    """Reads a script.
+
+    Raises:
+        OSError: the file cannot be read.
+        ScriptError: it is not a script.
+    """
+    try:
+        data = json.loads(Path(path).read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise ScriptError(f"{path} is not JSON: {error}") from error
+    try:
+        return parse(data)
+    except ScriptError as error:
+        raise ScriptError(f"{path}: {error}") from None
+
+
+def parse(data: Any) -> Conversation:
+    """The conversation in a script that has been read from JSON.
+
+    Raises:
+        ScriptError: it is not a script.
+    """
+    script = _fields(
+        data,
+        "the script",
+        required={"about": str, "sessions": list},
+        optional={"tool_extras": dict, "beside": dict, "then": dict},
+    )
+    if not script["sessions"]:
+        raise ScriptError("the script has no session")
+    sessions = tuple(
+        _session(session, f"session {number}")
+        for number, session in enumerate(script["sessions"], start=1)
+    )
+    beside = {name: _text(text, f"beside {name}") for name, text in script["beside"].items()}
+    then = None
+    if "then" in data:
+        then = {
+            path: None if text is None else _text(text, f"then {path}")
+            for path, text in script["then"].items()
+        }
+    return Conversation(script["about"], sessions, script["tool_extras"], beside, then)
+
+
+def _session(data: Any, where: str) -> Session:
+    session = _fields(data, where, required={"user": str, "turns": list})
+    turns = tuple(
+        _turn(turn, f"{where}, turn {number}")
+        for number, turn in enumerate(session["turns"], start=1)
+    )
+    if not turns or turns[-1].calls:
+        raise ScriptError(f"{where} must end with a turn that has no calls: nobody would answer it")
+    for number, turn in enumerate(turns[:-1], start=1):
+        if not turn.calls:
+            raise ScriptError(f"{where}, turn {number} has no calls, so that it would be the last")
+    return Session(session["user"], turns)
+
+
+def _turn(data: Any, where: str) -> Turn:
+    turn = _fields(data, where, optional={"text": str, "calls": list})
+    calls = tuple(
+        _call(call, f"{where}, call {number}") for number, call in enumerate(turn["calls"], start=1)
+    )
+    if not turn["text"] and not calls:
+        raise ScriptError(f"{where} has neither text nor calls")
+    return Turn(turn["text"] or None, calls)
+
+
+def _call(data: Any, where: str) -> Call:
+    call = _fields(
+        data,
+        where,
+        required={"input": dict, "result": (str, dict), "is_error": bool},
+    )
+    return Call(
+        input=_expanded(call["input"], f"{where}, input"),
+        result=_text(call["result"], f"{where}, result"),
+        is_error=call["is_error"],
+    )
+
+
+def _text(data: Any, where: str) -> str:
+    text = _expanded(data, where)
+    if not isinstance(text, str):
+        raise ScriptError(f'{where} must be a string or {{"$text": [strings]}}')
+    return text
+
+
+def _expanded(value: Any, where: str) -> Any:
+    """The value with every ``{"$text": [piece, …]}`` in it joined."""
+    if isinstance(value, list):
+        return [_expanded(item, where) for item in value]
+    if not isinstance(value, dict):
+        return value
+    if "$text" not in value:
+        return {name: _expanded(item, where) for name, item in value.items()}
+    pieces = value["$text"]
+    if len(value) > 1 or not isinstance(pieces, list):
+        raise ScriptError(f'{where}: "$text" must stand alone and hold a list of strings')
+    if not all(isinstance(piece, str) for piece in pieces):
+        raise ScriptError(f'{where}: "$text" must hold strings only')
+    return "".join(pieces)
+
+
+def _fields(
+    data: Any,
+    where: str,
+    *,
+    required: dict[str, type | tuple[type, ...]] | None = None,
+    optional: dict[str, type] | None = None,
+) -> dict[str, Any]:
+    """The fields of an object, of the right types; absent optional ones are empty."""
+    required, optional = required or {}, optional or {}
+    if not isinstance(data, dict):
+        raise ScriptError(f"{where} must be an object")
+    for name in data:
+        if name not in required and name not in optional:
+            raise ScriptError(f'{where} has an unknown field "{name}"')
+    fields: dict[str, Any] = {name: kind() for name, kind in optional.items()}
+    for name, kind in {**required, **optional}.items():
+        if name not in data:
+            if name in required:
+                raise ScriptError(f'{where} lacks "{name}"')
+            continue
+        if not isinstance(data[name], kind):
+            raise ScriptError(f'"{name}" of {where} has the wrong type')
+        fields[name] = data[name]
+    return fields
