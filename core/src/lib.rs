@@ -41,3 +41,8 @@ pub use options::{Durability, OnExisting, Options};
 pub use path::MemoryPath;
 pub use reply::{Content, Reply};
 pub use store::{Store, StoreError, open_store};
+
+/// The examples of the README compile.
+#[cfg(doctest)]
+#[doc = include_str!("../../README.md")]
+struct Readme;

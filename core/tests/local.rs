@@ -203,3 +203,54 @@ fn a_base_that_cannot_be_is_an_error_for_the_developer() {
     assert!(matches!(error, memdir::Error::Store(_)), "{error}");
     assert!(Memory::open("", Options::default()).is_err());
 }
+
+#[test]
+fn an_edit_keeps_the_owner_where_it_may() {
+    use std::os::unix::fs::chown;
+
+    let place = tempfile::tempdir().unwrap();
+    let memory = memory(place.path());
+    memory.create("/memories/a", "x\n").unwrap();
+    let path = place.path().join("memories/a");
+    // Only root can give files away; for anybody else the owner is the same anyway.
+    let owner = if rustix::process::geteuid().is_root() { 65534 } else { 0 };
+    let _ = chown(&path, Some(owner), None);
+    let before = fs::metadata(&path).unwrap().uid();
+    memory.insert("/memories/a", 0, "y").unwrap();
+    assert_eq!(fs::metadata(&path).unwrap().uid(), before);
+}
+
+/// A limit on the size of files stands in for a disk without room: the write breaks off halfway.
+#[test]
+fn a_full_disk_changes_nothing() {
+    const ME: &str = "a_full_disk_changes_nothing";
+    if let Ok(base) = std::env::var("FULL_DISK_JOB") {
+        let base = Path::new(&base);
+        let memory = memory(base);
+        let large = "x".repeat(1 << 20);
+        memory.create("/memories/a", "small\n").unwrap();
+        let before = on_disk(base);
+        for refused in [
+            memory.create("/memories/new/dir/b", &large),
+            memory.insert("/memories/a", 0, &large),
+            memory.str_replace("/memories/a", "small", &large),
+        ] {
+            let error = refused.unwrap_err().to_string();
+            assert!(error.starts_with("Error: The memory store is full."), "{error}");
+        }
+        assert_eq!(on_disk(base), before);
+        assert_eq!(fs::read_to_string(base.join("memories/a")).unwrap(), "small\n");
+        return;
+    }
+    let place = tempfile::tempdir().unwrap();
+    // The shell ignores the signal that would end the process, and sets the limit: both are kept.
+    let status = std::process::Command::new("sh")
+        .args(["-c", "trap '' XFSZ; ulimit -f 64; exec \"$0\" --exact \"$1\" --nocapture"])
+        .arg(std::env::current_exe().unwrap())
+        .arg(ME)
+        .env("FULL_DISK_JOB", place.path())
+        .stdout(std::process::Stdio::null())
+        .status()
+        .unwrap();
+    assert!(status.success());
+}

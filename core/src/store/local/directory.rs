@@ -15,7 +15,7 @@ use crate::path::MemoryPath;
 use crate::store::StoreError;
 
 /// The mode of new directories, whatever the umask.
-const DIRECTORY_MODE: u32 = 0o700;
+const DIRECTORY_MODE: Mode = Mode::RWXU;
 
 /// Makes `path` and its missing parents on the host.
 pub(super) fn make_all(path: &Path) -> io::Result<()> {
@@ -24,10 +24,10 @@ pub(super) fn make_all(path: &Path) -> io::Result<()> {
         .take_while(|above| !above.as_os_str().is_empty() && !above.exists())
         .collect();
     for directory in missing.into_iter().rev() {
-        match DirBuilder::new().mode(DIRECTORY_MODE).create(directory) {
+        match DirBuilder::new().mode(0o700).create(directory) {
             // The umask may have taken more than it should.
             Ok(()) => {
-                fs::set_permissions(directory, fs::Permissions::from_mode(DIRECTORY_MODE))?;
+                fs::set_permissions(directory, fs::Permissions::from_mode(0o700))?;
             }
             // Made by somebody else at the same moment.
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists && directory.is_dir() => {}
@@ -76,7 +76,7 @@ impl Parent {
         let directory = beneath::open(root, "", flags).map_err(failed)?.into();
         let mut parent = Self { directory, made: Vec::new() };
         for name in above.names() {
-            let made = match mkdirat(&parent.directory, name, Mode::from_raw_mode(DIRECTORY_MODE)) {
+            let made = match mkdirat(&parent.directory, name, DIRECTORY_MODE) {
                 Ok(()) => true,
                 Err(Errno::EXIST) => false,
                 Err(errno) => return Err(failed(errno)),
@@ -89,7 +89,7 @@ impl Parent {
             }
             let below = below.map_err(failed)?;
             if made {
-                fchmod(&below, Mode::from_raw_mode(DIRECTORY_MODE)).map_err(failed)?;
+                fchmod(&below, DIRECTORY_MODE).map_err(failed)?;
                 flush(&parent.directory, durability)?;
             }
             parent.directory = below.into();

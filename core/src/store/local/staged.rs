@@ -20,7 +20,7 @@ use crate::store::StoreError;
 pub(super) const STAGED: &str = ".memdir-staged%2F";
 
 /// The mode of new files, whatever the umask.
-const FILE_MODE: u32 = 0o600;
+const FILE_MODE: Mode = Mode::RUSR.union(Mode::WUSR);
 
 /// Where a content goes.
 pub(super) struct Target<'t> {
@@ -53,7 +53,7 @@ impl Target<'_> {
     fn write_through(&self, aside: BorrowedFd<'_>, pieces: &[&[u8]]) -> Result<(), Problem> {
         let mut staged = Staged::new(aside)?;
         let mode = match self.replaces {
-            None => Mode::from_raw_mode(FILE_MODE),
+            None => FILE_MODE,
             Some(old) => {
                 // Fails unless we are privileged or already own both, and then it does not matter.
                 let owner = (Uid::from_raw(old.st_uid), Gid::from_raw(old.st_gid));
@@ -104,7 +104,7 @@ impl<'d> Staged<'d> {
         let create = || {
             let flags =
                 OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-            openat(directory, STAGED, flags, Mode::from_raw_mode(FILE_MODE))
+            openat(directory, STAGED, flags, FILE_MODE)
         };
         let file = match create() {
             // Left by a process that was killed: nobody else is writing now.
