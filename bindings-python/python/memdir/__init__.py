@@ -1,0 +1,78 @@
+"""The memory directory for agents that use Claude's memory tool.
+
+Claude asks for `view`, `create`, `str_replace`, `insert`, `delete` and `rename` on files under
+`/memories`; memdir carries them out, in the exact words of the tool's documentation, safely
+whatever the paths are, on a local directory or on a store of your own.
+
+With the Anthropic SDK (`pip install "memdir[anthropic]"`), put a tool into the runner's `tools`:
+
+    from anthropic import Anthropic
+    from memdir import MemoryTool
+
+    client = Anthropic()
+    runner = client.beta.messages.tool_runner(
+        model="claude-sonnet-5-5",
+        max_tokens=2048,
+        messages=[{"role": "user", "content": "What did we plan for today?"}],
+        tools=[MemoryTool("./memory")],
+    )
+    print(runner.until_done())
+
+With any other framework, or none, hand a tool call's input to a `Memory`:
+
+>>> from memdir import Memory
+>>> memory = Memory("memory:")
+>>> reply = memory.execute({"command": "view", "path": "/memories"})
+>>> print(reply.content)
+Here're the files and directories up to 2 levels deep in /memories, excluding hidden items and node_modules:
+4.0K	/memories
+>>> reply.is_error
+False
+"""  # noqa: E501
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from memdir._errors import CommandError, ConfigError, MemdirError, StoreError
+from memdir._memdir import Entry, Memory, open_store
+from memdir._reply import Reply
+from memdir._store import Store
+
+if TYPE_CHECKING:
+    from memdir._tool import AsyncMemoryTool, MemoryTool
+
+__all__ = [
+    "AsyncMemoryTool",
+    "CommandError",
+    "ConfigError",
+    "Entry",
+    "MemdirError",
+    "Memory",
+    "MemoryTool",
+    "Reply",
+    "Store",
+    "StoreError",
+    "open_store",
+]
+
+
+def __getattr__(name: str) -> object:
+    # The tools extend classes of the SDK, which is only imported when one of them is asked for.
+    if name not in {"MemoryTool", "AsyncMemoryTool"}:
+        raise AttributeError(f"module 'memdir' has no attribute {name!r}")
+    try:
+        from memdir import _tool  # noqa: PLC0415
+    except ImportError as error:
+        if not (error.name or "").startswith("anthropic"):
+            raise
+        raise ImportError(
+            f"memdir.{name} needs the package anthropic, 0.84 or newer: "
+            'pip install "memdir[anthropic]"',
+            name=error.name,
+        ) from error
+    return getattr(_tool, name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -1,0 +1,31 @@
+"""The exceptions, in Python because classes of the stable ABI cannot extend `Exception`."""
+
+from __future__ import annotations
+
+
+class MemdirError(Exception):
+    """What every exception of memdir is."""
+
+
+class CommandError(MemdirError):
+    """A command was refused, and nothing was changed.
+
+    `str(error)` is the exact answer for the model, to be sent back with `is_error`.
+    """
+
+
+class StoreError(MemdirError):
+    """The store itself failed: a disk error, a server that is gone.
+
+    The text has the details, for your log and not for the model. If a store written in Python
+    failed, its own exception is the `__cause__`.
+    """
+
+
+class ConfigError(MemdirError, ValueError):
+    """A store's address or an option is wrong."""
+
+
+for _class in (MemdirError, CommandError, StoreError, ConfigError):
+    # They are public as `memdir.CommandError` and so on, and are shown and pickled as that.
+    _class.__module__ = "memdir"

@@ -1,0 +1,240 @@
+"""
+The native half of memdir; import `memdir`.
+"""
+
+from pathlib import Path
+from typing import Final, SupportsIndex, final
+
+__all__ = ["Entry", "Memory", "NativeStore", "answer", "decode", "open_store", "open_whole"]
+
+@final
+class Entry:
+    """
+    One entry of a directory, as a `Store` lists it.
+
+    `path` is the whole path, from `/memories` on. `size` is a file's length in bytes, and `None`
+    for a directory.
+
+    >>> from memdir import Entry
+    >>> Entry("/memories/notes.md", 120)
+    Entry('/memories/notes.md', 120)
+    >>> Entry("/memories/projects").is_directory
+    True
+    """
+    __match_args__: Final[tuple[str, str]]
+    def __eq__(self, value: object, /) -> bool: ...
+    def __hash__(self, /) -> int: ...
+    def __ne__(self, value: object, /) -> bool: ...
+    def __new__(cls, /, path: str, size: SupportsIndex | None = None) -> Entry: ...
+    def __repr__(self, /) -> str: ...
+    @property
+    def is_directory(self, /) -> bool:
+        """
+        Whether it is a directory.
+        """
+    @property
+    def path(self, /) -> str:
+        """
+        The whole path, from `/memories` on.
+        """
+    @property
+    def size(self, /) -> int | None:
+        """
+        A file's length in bytes; `None` for a directory.
+        """
+
+@final
+class Memory:
+    """
+    The memory directory: executes the six commands of Claude's memory tool on a store.
+
+    It needs no SDK. `execute` takes a tool call's input as it came from the model and never raises
+    for anything that the model did; the methods named after the commands take plain arguments,
+    return the text of the reply and raise `CommandError` where the command was refused.
+
+    It may be used by many threads at once, and by many processes on one directory: the store
+    excludes writers from each other. Other Python threads run while the store works.
+
+    Args:
+        store: Where the files are: a directory, made if it is not there (the files are in its
+            `memories` directory, in the layout of the SDK's own tool); `"memory:"` for a new store
+            in this process; or a `Store`.
+        max_view_chars: The most characters that one view returns before it is cut and says how to
+            go on. `None` lifts the limit.
+        max_file_bytes: The most bytes that one file may come to hold. `None` lifts the limit.
+        on_existing: What `create` does about a file that is there: `"error"` refuses, `"overwrite"`
+            replaces it atomically.
+        durability: What an acknowledged command survives: `"full"` loss of power, `"relaxed"` a
+            crash of the process.
+
+    Raises:
+        ConfigError: The address or an option is wrong.
+        StoreError: The store cannot be opened.
+
+    >>> from memdir import Memory
+    >>> memory = Memory("memory:")
+    >>> memory.create("/memories/notes.md", "- likes tea\\n")
+    'File created successfully at: /memories/notes.md'
+    >>> print(memory.view("/memories/notes.md"))
+    Here's the content of /memories/notes.md with line numbers:
+         1\t- likes tea
+    >>> content, is_error = memory.execute({"command": "view", "path": "/etc/passwd"})
+    >>> content, is_error
+    ('Path must start with /memories, got: /etc/passwd', True)
+    """
+    def __new__(cls, /, store: "str | os.PathLike[str] | memdir.Store" = ..., *, max_view_chars: "int | None" = ..., max_file_bytes: "int | None" = ..., on_existing: "typing.Literal['error', 'overwrite']" = "error", durability: "typing.Literal['full', 'relaxed']" = "full") -> Memory: ...
+    def clear(self, /) -> str:
+        """
+        Deletes everything below `/memories`. Not a command of the tool: for you, not the model.
+
+        Raises:
+            StoreError: The store itself failed.
+        """
+    def create(self, /, path: str, file_text: str) -> str:
+        """
+        Makes a new file, with its parents.
+
+        Raises:
+            CommandError: The command was refused; its text is the answer for the model.
+            StoreError: The store itself failed.
+        """
+    def delete(self, /, path: str) -> str:
+        """
+        Deletes a file, or a directory and all that it holds.
+
+        Raises:
+            CommandError: The command was refused; its text is the answer for the model.
+            StoreError: The store itself failed.
+        """
+    @property
+    def directory(self, /) -> Path | None:
+        """
+        The directory of this machine that holds the files; `None` if they are kept elsewhere.
+        """
+    def execute(self, input: "object", /) -> "memdir.Reply":
+        """
+        Executes one tool call.
+
+        Args:
+            input: The call's input: a dict, its JSON text, or one of the SDK's command models.
+
+        Returns:
+            What goes back to the model. Never an exception: whatever the model did wrong is a reply
+            with `is_error`, and so is a broken store (its `cause` has the details for you).
+        """
+    def insert(self, /, path: str, insert_line: SupportsIndex, insert_text: str) -> str:
+        """
+        Inserts `insert_text` as whole lines after line `insert_line`; 0 is the file's start.
+
+        Raises:
+            CommandError: The command was refused; its text is the answer for the model.
+            StoreError: The store itself failed.
+        """
+    def rename(self, /, old_path: str, new_path: str) -> str:
+        """
+        Renames or moves a file or directory; never overwrites.
+
+        Raises:
+            CommandError: The command was refused; its text is the answer for the model.
+            StoreError: The store itself failed.
+        """
+    def str_replace(self, /, path: str, old_str: str, new_str: str = "") -> str:
+        """
+        Replaces the only occurrence of `old_str` in a file by `new_str`; an empty one deletes.
+
+        Raises:
+            CommandError: The command was refused; its text is the answer for the model.
+            StoreError: The store itself failed.
+        """
+    def view(self, /, path: str, view_range: "tuple[int, int] | list[int] | None" = None) -> str:
+        """
+        Shows a directory two levels deep, or the numbered lines of a file.
+
+        Args:
+            path: What to show.
+            view_range: The first and the last line to show, counted from 1; -1 as the last is the
+                end of the file. All lines if absent.
+
+        Raises:
+            CommandError: The command was refused; its text is the answer for the model.
+            StoreError: The store itself failed.
+        """
+
+@final
+class NativeStore:
+    """
+    A store that memdir brings along, as `open_store` opens it. Its methods are those of `Store`.
+    """
+    def clear(self, /) -> None:
+        """
+        Deletes everything below the root.
+        """
+    def delete(self, /, path: str) -> None:
+        """
+        Deletes a file, or a directory and all that it holds.
+        """
+    def list(self, /, path: str) -> list[Entry]:
+        """
+        The entries of a directory, one level deep.
+        """
+    def open(self, /, path: str, depth: SupportsIndex) -> "bytes | list[memdir.Entry]":
+        """
+        A file's content, or a directory's visible entries `depth` levels deep.
+        """
+    def read(self, /, path: str) -> bytes:
+        """
+        The whole content of a file.
+        """
+    def rename(self, /, old: str, new: str) -> None:
+        """
+        Moves a file or directory, making missing parents, never overwriting.
+        """
+    def update(self, /, path: str, edit: "collections.abc.Callable[[bytes], bytes | None]") -> None:
+        """
+        Changes a file while no other writer can come between.
+        """
+    def write(self, /, path: str, content: bytes, overwrite: bool = False) -> None:
+        """
+        Writes a whole file, making missing parents.
+        """
+
+def answer(memory: Memory, input: "object", command: str | None = None) -> "tuple[str, bool, memdir.StoreError | None]":
+    """
+    The answer to `input`, which is never taken for JSON text, as
+    content, `is_error` and what broke. With `command`, the input's own `command` does not count.
+    """
+
+def decode(memory: Memory, input: "object") -> "dict[str, object]":
+    """
+    The command in `input`, repaired, as a dict with the fields that the documentation names.
+
+    # Errors
+    `CommandError` with the sentence for the model.
+    """
+
+def open_store(store: "str | os.PathLike[str]", *, durability: "typing.Literal['full', 'relaxed']" = "full") -> "memdir.Store":
+    """
+    Opens a store by its address, to be used directly or shared by several memories.
+
+    Args:
+        store: A directory, made if it is not there, or `"memory:"` for a new store in this process.
+        durability: What an acknowledged write survives: `"full"` loss of power, `"relaxed"` a crash
+            of the process.
+
+    Raises:
+        ConfigError: The address or an option is wrong.
+        StoreError: The store cannot be opened.
+
+    >>> from memdir import Memory, open_store
+    >>> store = open_store("memory:")
+    >>> Memory(store).create("/memories/a.md", "one")
+    'File created successfully at: /memories/a.md'
+    >>> store.read("/memories/a.md")
+    b'one'
+    """
+
+def open_whole(store: "memdir.Store", path: str, depth: SupportsIndex) -> "bytes | list[memdir.Entry]":
+    """
+    What `Store.open` does where a class does not have a better way: reads the whole content, or
+    walks through the listings.
+    """

@@ -1,0 +1,49 @@
+"""`Reply`, in Python so that a type checker knows what it comes apart into."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+    from memdir._errors import StoreError
+
+
+class _Answer(NamedTuple):
+    content: str
+    is_error: bool
+
+
+class Reply(_Answer):
+    """The answer to one tool call: what goes back to the model.
+
+    It comes apart into content and `is_error`:
+
+    >>> from memdir import Memory
+    >>> content, is_error = Memory("memory:").execute('{"command": "delete", "path": "/memories"}')
+    >>> content, is_error
+    ('Cannot delete the /memories directory itself', True)
+
+    Attributes:
+        content: What the model is shown.
+        is_error: Whether the command failed; goes into the `is_error` of the `tool_result`.
+        cause: What broke, if the store itself did: for your log and never for the model.
+    """
+
+    cause: StoreError | None
+
+    def __new__(cls, content: str, is_error: bool = False, cause: StoreError | None = None) -> Self:
+        self = super().__new__(cls, content, is_error)
+        self.__dict__["cause"] = cause
+        return self
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"a Reply does not change: {name!r} cannot be set")
+
+    def __repr__(self) -> str:
+        cause = f", cause={self.cause!r}" if self.cause is not None else ""
+        return f"Reply(content={self.content!r}, is_error={self.is_error}{cause})"
+
+
+Reply.__module__ = "memdir"

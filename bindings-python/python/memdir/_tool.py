@@ -1,0 +1,385 @@
+"""The tools for the Anthropic SDK's runners; importing this imports the SDK.
+
+The SDK accepts only instances of its own classes, and calls a tool with the input as the model sent
+it. So these are subclasses of the SDK's abstract memory tools which hand that input straight to the
+engine, without the unchecked model that the SDK would build of it first.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from anthropic.lib.tools import (
+    BetaAbstractMemoryTool,
+    BetaAsyncAbstractMemoryTool,
+    BetaFunctionToolResultType,
+    ToolError,
+)
+from anyio.to_thread import run_sync
+
+from memdir._errors import CommandError
+from memdir._memdir import Memory, answer, decode
+
+if TYPE_CHECKING:
+    from anthropic.types.beta import (
+        BetaCacheControlEphemeralParam,
+        BetaMemoryTool20250818Command,
+        BetaMemoryTool20250818CreateCommand,
+        BetaMemoryTool20250818DeleteCommand,
+        BetaMemoryTool20250818InsertCommand,
+        BetaMemoryTool20250818RenameCommand,
+        BetaMemoryTool20250818StrReplaceCommand,
+        BetaMemoryTool20250818ViewCommand,
+    )
+    from typing_extensions import Unpack
+
+    from memdir._options import Options
+    from memdir._store import Store
+
+logger = logging.getLogger("memdir")
+
+_COMMANDS = ("view", "create", "str_replace", "insert", "delete", "rename")
+
+
+class _Engine:
+    """What the two tools share: the memory, where it is, and which methods a subclass has."""
+
+    base_path: Path | None
+    memory_root: Path | None
+
+    def _open(self, store: str | os.PathLike[str] | Store, options: Options) -> None:
+        self._memory = Memory(store, **options)
+        directory = self._memory.directory
+        if directory is None:
+            self.base_path = None
+        elif isinstance(store, (str, os.PathLike)):
+            self.base_path = Path(store)
+        else:
+            self.base_path = directory.parent
+        self.memory_root = None if self.base_path is None else self.base_path / "memories"
+
+    def _answer(self, input: object, command: str | None = None) -> str:
+        """Carries out what the model sent; `command` is known where a method is named after it."""
+        content, is_error, cause = answer(self._memory, input, command)
+        if not is_error:
+            return content
+        if cause is not None:
+            logger.error("%s", cause, exc_info=cause)
+        raise ToolError(content) from cause
+
+    def _own_way(self, input: object) -> str | None:
+        """The command in `input`, if somebody put a method of their own in the place of ours."""
+        try:
+            command = dict.get(input, "command") if isinstance(input, dict) else input.command  # type: ignore[attr-defined]
+        except Exception:  # noqa: BLE001 - whatever this object is, the engine has the words for it
+            return None
+        return command if command in _COMMANDS and self._is_replaced(command) else None
+
+    def _decoded(self, input: object) -> dict[str, object]:
+        """The input, repaired and complete, for somebody's own method."""
+        try:
+            return decode(self._memory, input)
+        except CommandError as error:
+            raise ToolError(str(error)) from None
+
+    def _is_replaced(self, method: str) -> bool:
+        return getattr(getattr(self, method), "__func__", None) not in _OURS
+
+
+class MemoryTool(_Engine, BetaAbstractMemoryTool):
+    """Claude's memory tool for `Anthropic`: put it into a tool runner's `tools`.
+
+    Whatever the model does wrong is a `ToolError` with the exact sentence for it, which the runner
+    sends back with `is_error`. So is a broken store, in one short sentence without details; those
+    are logged to the logger `memdir`, and are the error's `__cause__`, a `StoreError`.
+
+    A subclass may have its own `view`, `create` and so on: `call` and `execute` use it. It gets a
+    command of the SDK whose fields are all there and of the right types.
+
+    It may be called by several threads at once, and several tools may share one store.
+
+    Args:
+        store: Where the files are: a directory, made if it is not there (the files are in its
+            `memories` directory, as the SDK's own tool keeps them); `"memory:"` for a new store in
+            this process; or a `Store`.
+        cache_control: Goes into the tool's entry in each request.
+        **options: The options of `Memory`.
+
+    Attributes:
+        base_path: The directory that was given; `None` if the files are kept elsewhere.
+        memory_root: The directory in it that holds the files; `None` likewise.
+
+    Raises:
+        ConfigError: The address or an option is wrong.
+        StoreError: The store cannot be opened.
+
+    >>> from memdir import MemoryTool
+    >>> tool = MemoryTool("memory:")
+    >>> tool.call({"command": "create", "path": "/memories/a", "file_text": "one"})
+    'File created successfully at: /memories/a'
+    >>> tool.call({"command": "view", "path": "/memories/b"})
+    Traceback (most recent call last):
+    ...
+    anthropic.lib.tools._beta_functions.ToolError: The path /memories/b does not exist. Please provide a valid path.
+    """
+
+    def __init__(
+        self,
+        store: str | os.PathLike[str] | Store = "./memory",
+        *,
+        cache_control: BetaCacheControlEphemeralParam | None = None,
+        **options: Unpack[Options],
+    ) -> None:
+        super().__init__(cache_control=cache_control)
+        self._open(store, options)
+
+    def call(self, input: object) -> BetaFunctionToolResultType:
+        """Executes one tool call, given as the input that the model sent.
+
+        Raises:
+            ToolError: The command was refused, or the store is broken.
+        """
+        if self._is_replaced("execute") or self._own_way(input):
+            # Makes the SDK's command of it, and goes on with `execute`.
+            return super().call(self._decoded(input))
+        return self._answer(input)
+
+    def execute(
+        self, command: BetaMemoryTool20250818Command | Mapping[str, object]
+    ) -> BetaFunctionToolResultType:
+        """Executes one command: one of the SDK's models, or a mapping with the same fields.
+
+        Raises:
+            ToolError: The command was refused, or the store is broken.
+        """
+        own = self._own_way(command)
+        if own is None:
+            return self._answer(command)
+        if isinstance(command, Mapping):
+            return super().call(self._decoded(command))
+        result: BetaFunctionToolResultType = getattr(self, own)(command)
+        return result
+
+    def view(
+        self, command: BetaMemoryTool20250818ViewCommand | Mapping[str, object]
+    ) -> BetaFunctionToolResultType:
+        """Shows a directory two levels deep, or the numbered lines of a file.
+
+        Raises:
+            ToolError: The command was refused, or the store is broken.
+        """
+        return self._answer(command, "view")
+
+    def create(
+        self, command: BetaMemoryTool20250818CreateCommand | Mapping[str, object]
+    ) -> BetaFunctionToolResultType:
+        """Makes a new file, with its parents.
+
+        Raises:
+            ToolError: The command was refused, or the store is broken.
+        """
+        return self._answer(command, "create")
+
+    def str_replace(
+        self, command: BetaMemoryTool20250818StrReplaceCommand | Mapping[str, object]
+    ) -> BetaFunctionToolResultType:
+        """Replaces the only occurrence of a text in a file.
+
+        Raises:
+            ToolError: The command was refused, or the store is broken.
+        """
+        return self._answer(command, "str_replace")
+
+    def insert(
+        self, command: BetaMemoryTool20250818InsertCommand | Mapping[str, object]
+    ) -> BetaFunctionToolResultType:
+        """Inserts whole lines into a file.
+
+        Raises:
+            ToolError: The command was refused, or the store is broken.
+        """
+        return self._answer(command, "insert")
+
+    def delete(
+        self, command: BetaMemoryTool20250818DeleteCommand | Mapping[str, object]
+    ) -> BetaFunctionToolResultType:
+        """Deletes a file, or a directory and all that it holds.
+
+        Raises:
+            ToolError: The command was refused, or the store is broken.
+        """
+        return self._answer(command, "delete")
+
+    def rename(
+        self, command: BetaMemoryTool20250818RenameCommand | Mapping[str, object]
+    ) -> BetaFunctionToolResultType:
+        """Renames or moves a file or directory; never overwrites.
+
+        Raises:
+            ToolError: The command was refused, or the store is broken.
+        """
+        return self._answer(command, "rename")
+
+    def clear_all_memory(self) -> BetaFunctionToolResultType:
+        """Deletes everything below `/memories`. For you, not for the model.
+
+        Raises:
+            MemdirError: The store does not allow it, or is broken.
+        """
+        return self._memory.clear()
+
+
+class AsyncMemoryTool(_Engine, BetaAsyncAbstractMemoryTool):
+    """Claude's memory tool for `AsyncAnthropic`: put it into a tool runner's `tools`.
+
+    Whatever the model does wrong is a `ToolError` with the exact sentence for it, which the runner
+    sends back with `is_error`. So is a broken store, in one short sentence without details; those
+    are logged to the logger `memdir`, and are the error's `__cause__`, a `StoreError`.
+
+    A subclass may have its own `view`, `create` and so on: `call` and `execute` use it. It gets a
+    command of the SDK whose fields are all there and of the right types.
+
+    The store works in a thread of AnyIO's, so that the event loop (asyncio's or Trio's) goes on; a
+    command that has begun is carried out also when its task is cancelled.
+
+    Args:
+        store: Where the files are: a directory, made if it is not there (the files are in its
+            `memories` directory, as the SDK's own tool keeps them); `"memory:"` for a new store in
+            this process; or a `Store`.
+        cache_control: Goes into the tool's entry in each request.
+        **options: The options of `Memory`.
+
+    Attributes:
+        base_path: The directory that was given; `None` if the files are kept elsewhere.
+        memory_root: The directory in it that holds the files; `None` likewise.
+
+    Raises:
+        ConfigError: The address or an option is wrong.
+        StoreError: The store cannot be opened.
+
+    >>> import asyncio
+    >>> from memdir import AsyncMemoryTool
+    >>> tool = AsyncMemoryTool("memory:")
+    >>> asyncio.run(tool.call({"command": "create", "path": "/memories/a", "file_text": "one"}))
+    'File created successfully at: /memories/a'
+    """
+
+    def __init__(
+        self,
+        store: str | os.PathLike[str] | Store = "./memory",
+        *,
+        cache_control: BetaCacheControlEphemeralParam | None = None,
+        **options: Unpack[Options],
+    ) -> None:
+        super().__init__(cache_control=cache_control)
+        self._open(store, options)
+
+    async def call(self, input: object) -> BetaFunctionToolResultType:
+        """Executes one tool call, given as the input that the model sent.
+
+        Raises:
+            ToolError: The command was refused, or the store is broken.
+        """
+        if self._is_replaced("execute") or self._own_way(input):
+            # Makes the SDK's command of it, and goes on with `execute`.
+            return await super().call(self._decoded(input))
+        return await run_sync(self._answer, input)
+
+    async def execute(
+        self, command: BetaMemoryTool20250818Command | Mapping[str, object]
+    ) -> BetaFunctionToolResultType:
+        """Executes one command: one of the SDK's models, or a mapping with the same fields.
+
+        Raises:
+            ToolError: The command was refused, or the store is broken.
+        """
+        own = self._own_way(command)
+        if own is None:
+            return await run_sync(self._answer, command)
+        if isinstance(command, Mapping):
+            return await super().call(self._decoded(command))
+        result: BetaFunctionToolResultType = await getattr(self, own)(command)
+        return result
+
+    async def view(
+        self, command: BetaMemoryTool20250818ViewCommand | Mapping[str, object]
+    ) -> BetaFunctionToolResultType:
+        """Shows a directory two levels deep, or the numbered lines of a file.
+
+        Raises:
+            ToolError: The command was refused, or the store is broken.
+        """
+        return await run_sync(self._answer, command, "view")
+
+    async def create(
+        self, command: BetaMemoryTool20250818CreateCommand | Mapping[str, object]
+    ) -> BetaFunctionToolResultType:
+        """Makes a new file, with its parents.
+
+        Raises:
+            ToolError: The command was refused, or the store is broken.
+        """
+        return await run_sync(self._answer, command, "create")
+
+    async def str_replace(
+        self, command: BetaMemoryTool20250818StrReplaceCommand | Mapping[str, object]
+    ) -> BetaFunctionToolResultType:
+        """Replaces the only occurrence of a text in a file.
+
+        Raises:
+            ToolError: The command was refused, or the store is broken.
+        """
+        return await run_sync(self._answer, command, "str_replace")
+
+    async def insert(
+        self, command: BetaMemoryTool20250818InsertCommand | Mapping[str, object]
+    ) -> BetaFunctionToolResultType:
+        """Inserts whole lines into a file.
+
+        Raises:
+            ToolError: The command was refused, or the store is broken.
+        """
+        return await run_sync(self._answer, command, "insert")
+
+    async def delete(
+        self, command: BetaMemoryTool20250818DeleteCommand | Mapping[str, object]
+    ) -> BetaFunctionToolResultType:
+        """Deletes a file, or a directory and all that it holds.
+
+        Raises:
+            ToolError: The command was refused, or the store is broken.
+        """
+        return await run_sync(self._answer, command, "delete")
+
+    async def rename(
+        self, command: BetaMemoryTool20250818RenameCommand | Mapping[str, object]
+    ) -> BetaFunctionToolResultType:
+        """Renames or moves a file or directory; never overwrites.
+
+        Raises:
+            ToolError: The command was refused, or the store is broken.
+        """
+        return await run_sync(self._answer, command, "rename")
+
+    async def clear_all_memory(self) -> BetaFunctionToolResultType:
+        """Deletes everything below `/memories`. For you, not for the model.
+
+        Raises:
+            MemdirError: The store does not allow it, or is broken.
+        """
+        return await run_sync(self._memory.clear)
+
+
+# The methods that nobody has replaced.
+_OURS = frozenset(
+    getattr(tool, method)
+    for tool in (MemoryTool, AsyncMemoryTool)
+    for method in (*_COMMANDS, "execute")
+)
+
+for _class in (MemoryTool, AsyncMemoryTool):
+    _class.__module__ = "memdir"

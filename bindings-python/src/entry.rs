@@ -1,0 +1,73 @@
+//! [`Entry`]: what a store lists.
+
+use memdir::store::{Entry as CoreEntry, EntryKind};
+use pyo3::prelude::*;
+
+/// One entry of a directory, as a `Store` lists it.
+///
+/// `path` is the whole path, from `/memories` on. `size` is a file's length in bytes, and `None`
+/// for a directory.
+///
+/// >>> from memdir import Entry
+/// >>> Entry("/memories/notes.md", 120)
+/// Entry('/memories/notes.md', 120)
+/// >>> Entry("/memories/projects").is_directory
+/// True
+#[pyclass(module = "memdir", frozen, eq, hash)]
+#[derive(PartialEq, Eq, Hash)]
+pub struct Entry {
+    /// The whole path, from `/memories` on.
+    #[pyo3(get)]
+    path: String,
+    /// A file's length in bytes; `None` for a directory.
+    #[pyo3(get)]
+    size: Option<u64>,
+}
+
+#[pymethods]
+impl Entry {
+    #[classattr]
+    fn __match_args__() -> (&'static str, &'static str) {
+        ("path", "size")
+    }
+
+    #[new]
+    #[pyo3(signature = (path, size = None))]
+    fn new(path: String, size: Option<u64>) -> Self {
+        Self { path, size }
+    }
+
+    /// Whether it is a directory.
+    #[getter]
+    fn is_directory(&self) -> bool {
+        self.size.is_none()
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        let path = self.path.as_str().into_pyobject(py)?.repr()?;
+        Ok(match self.size {
+            Some(size) => format!("Entry({path}, {size})"),
+            None => format!("Entry({path})"),
+        })
+    }
+}
+
+impl Entry {
+    pub(crate) fn path(&self) -> &str {
+        &self.path
+    }
+
+    pub(crate) fn size(&self) -> Option<u64> {
+        self.size
+    }
+}
+
+impl From<CoreEntry> for Entry {
+    fn from(entry: CoreEntry) -> Self {
+        let size = match entry.kind {
+            EntryKind::File(size) => Some(size),
+            EntryKind::Directory => None,
+        };
+        Self { path: entry.path.as_str().to_owned(), size }
+    }
+}

@@ -1,0 +1,163 @@
+//! Errors across the border: the core's become Python's exceptions, and the exceptions of a store
+//! written in Python become the core's conditions.
+
+use std::error::Error as _;
+
+use memdir::{Error, MemoryPath, StoreError};
+use pyo3::PyTypeInfo;
+use pyo3::exceptions::{
+    PyException, PyFileExistsError, PyFileNotFoundError, PyIsADirectoryError, PyNotADirectoryError,
+    PyOSError, PyPermissionError,
+};
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::PyType;
+
+/// The exceptions of `memdir`, which are declared in Python.
+mod class {
+    use super::{Py, PyOnceLock, PyType};
+
+    pub(super) static COMMAND: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+    pub(super) static STORE: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+    pub(super) static CONFIG: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+}
+
+fn raised(py: Python<'_>, class: &PyOnceLock<Py<PyType>>, name: &str, text: &str) -> PyErr {
+    match class.import(py, "memdir._errors", name).and_then(|class| class.call1((text,))) {
+        Ok(exception) => PyErr::from_value(exception),
+        Err(error) => error,
+    }
+}
+
+/// A refused command.
+pub(crate) fn command_error(py: Python<'_>, text: &str) -> PyErr {
+    raised(py, &class::COMMAND, "CommandError", text)
+}
+
+/// A wrong address or option.
+pub(crate) fn config_error(py: Python<'_>, error: &Error) -> PyErr {
+    raised(py, &class::CONFIG, "ConfigError", &error.to_string())
+}
+
+/// What a store written in Python raised that is no error at all, such as a `KeyboardInterrupt` or
+/// a cancellation: it is nobody's answer and is passed on as it is.
+pub(crate) fn interruption(py: Python<'_>, error: &StoreError) -> Option<PyErr> {
+    python_cause(error)
+        .filter(|cause| !cause.is_instance_of::<PyException>(py))
+        .map(|cause| cause.clone_ref(py))
+}
+
+/// A broken store. If a store written in Python broke, its own exception is the `__cause__`.
+pub(crate) fn store_error(py: Python<'_>, error: &StoreError) -> PyErr {
+    if let Some(interruption) = interruption(py, error) {
+        return interruption;
+    }
+    let raised = raised(py, &class::STORE, "StoreError", &error.to_string());
+    raised.set_cause(py, python_cause(error).map(|cause| cause.clone_ref(py)));
+    raised
+}
+
+fn python_cause(error: &StoreError) -> Option<&PyErr> {
+    error.source().and_then(|source| source.downcast_ref())
+}
+
+/// Any error of the core.
+pub(crate) fn to_python(py: Python<'_>, error: &Error) -> PyErr {
+    match error {
+        Error::Refused(text) => command_error(py, text),
+        Error::Store(error) => store_error(py, error),
+        other => config_error(py, other),
+    }
+}
+
+/// What a store's method raises: a condition as the exception that Python's own file functions
+/// raise for it, with the path as `filename`; what broke as what broke it, if that was Python.
+pub(crate) fn raise_condition(py: Python<'_>, error: &StoreError, path: &str) -> PyErr {
+    let condition = match error {
+        StoreError::Source(condition) => condition,
+        condition => condition,
+    };
+    let Some(errno) = errno(condition) else {
+        return match python_cause(condition) {
+            Some(cause) => cause.clone_ref(py),
+            None => store_error(py, condition),
+        };
+    };
+    match py.import("errno").and_then(|numbers| numbers.getattr(errno)?.extract::<i32>()) {
+        // OSError itself chooses the class that belongs to the number.
+        Ok(errno) => PyOSError::new_err((errno, condition.to_string(), path.to_owned())),
+        Err(error) => error,
+    }
+}
+
+/// The name of the number that the operating system has for a condition.
+fn errno(condition: &StoreError) -> Option<&'static str> {
+    Some(match condition {
+        StoreError::NotFound => "ENOENT",
+        StoreError::AlreadyExists => "EEXIST",
+        StoreError::IsADirectory => "EISDIR",
+        StoreError::NotADirectory => "ENOTDIR",
+        StoreError::PermissionDenied => "EACCES",
+        StoreError::Symlink => "ELOOP",
+        StoreError::SpecialFile => "ENXIO",
+        StoreError::IntoItself => "EINVAL",
+        StoreError::NameTooLong => "ENAMETOOLONG",
+        StoreError::Full => "ENOSPC",
+        _ => return None,
+    })
+}
+
+/// What an exception of a store written in Python means: a condition of the tree, if it is one
+/// that Python's own file functions raise for it, and else that the store broke in `operation`.
+pub(crate) fn condition_from_python(py: Python<'_>, operation: String, error: PyErr) -> StoreError {
+    let is = |class: Bound<'_, PyType>| error.is_instance(py, &class);
+    if is(PyFileNotFoundError::type_object(py)) {
+        StoreError::NotFound
+    } else if is(PyFileExistsError::type_object(py)) {
+        StoreError::AlreadyExists
+    } else if is(PyIsADirectoryError::type_object(py)) {
+        StoreError::IsADirectory
+    } else if is(PyNotADirectoryError::type_object(py)) {
+        StoreError::NotADirectory
+    } else if is(PyPermissionError::type_object(py)) {
+        StoreError::PermissionDenied
+    } else {
+        match errno_name(py, &error).as_deref() {
+            Some("ELOOP") => StoreError::Symlink,
+            Some("ENXIO") => StoreError::SpecialFile,
+            Some("ENAMETOOLONG") => StoreError::NameTooLong,
+            Some("ENOSPC" | "EDQUOT") => StoreError::Full,
+            _ => StoreError::failed(operation, error),
+        }
+    }
+}
+
+/// As [`condition_from_python`] for a rename, whose exception may be about either path: as with
+/// Python's own, `filename` says which. And as with `os.rename`, `EINVAL` is a directory that was
+/// to be moved below itself.
+pub(crate) fn rename_condition_from_python(
+    py: Python<'_>,
+    from: &MemoryPath,
+    error: PyErr,
+) -> StoreError {
+    if errno_name(py, &error).as_deref() == Some("EINVAL") {
+        return StoreError::IntoItself;
+    }
+    let about = error.value(py).getattr("filename").and_then(|name| name.extract::<String>());
+    let about_source = about.is_ok_and(|about| about == from.as_str());
+    match condition_from_python(py, format!("renaming {from}"), error) {
+        condition @ (StoreError::NotFound | StoreError::Failed { .. }) => condition,
+        condition if about_source => StoreError::Source(Box::new(condition)),
+        condition => condition,
+    }
+}
+
+/// The symbolic name of an `OSError`'s number.
+fn errno_name(py: Python<'_>, error: &PyErr) -> Option<String> {
+    if !error.is_instance_of::<PyOSError>(py) {
+        return None;
+    }
+    let number = error.value(py).getattr("errno").ok()?;
+    let names = py.import("errno").ok()?.getattr("errorcode").ok()?;
+    names.get_item(number).ok()?.extract().ok()
+}

@@ -1,0 +1,179 @@
+//! A command's input, read straight from Python's own values.
+//!
+//! Texts are borrowed from the `str` objects that hold them and not copied. Those objects are kept
+//! alive here as long as the decoded command, because another thread may change the dict they came
+//! from while the core works with the interpreter released.
+
+use std::borrow::Cow;
+use std::cell::OnceCell;
+
+use memdir::value::{Fields, Value};
+use pyo3::exceptions::PyAttributeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyMapping, PyString, PyTuple};
+
+/// How many values of a list are looked at. A list that means something holds two; of any other a
+/// sentence shows the first hundred characters, which no more values than this can fill. It also
+/// puts an end to a list that contains itself.
+const MAX_VALUES: usize = 512;
+
+/// The input of one command: a dict, another mapping, or an object with attributes.
+pub(crate) struct Input<'py> {
+    source: Source<'py>,
+    kept: Kept<'py>,
+}
+
+enum Source<'py> {
+    Dict(Bound<'py, PyDict>),
+    Mapping(Bound<'py, PyMapping>),
+    Object(Bound<'py, PyAny>),
+}
+
+impl<'py> Input<'py> {
+    /// The input in `value`; `None` if it is nothing that could have fields.
+    pub(crate) fn new(value: &Bound<'py, PyAny>) -> Option<Self> {
+        let source = if let Ok(dict) = value.cast::<PyDict>() {
+            Source::Dict(dict.clone())
+        } else if is_plain(value) {
+            return None;
+        } else if let Ok(mapping) = value.cast::<PyMapping>() {
+            Source::Mapping(mapping.clone())
+        } else {
+            Source::Object(value.clone())
+        };
+        Some(Self { source, kept: Kept::default() })
+    }
+
+    /// As [`Input::new`] for what may be anything: an object without a `command` is not one.
+    pub(crate) fn of_call(value: &Bound<'py, PyAny>) -> Option<Self> {
+        let input = Self::new(value)?;
+        match &input.source {
+            Source::Object(object) if !object.hasattr("command").unwrap_or(true) => None,
+            _ => Some(input),
+        }
+    }
+
+    /// The value under `name`, or `None` if there is none.
+    pub(crate) fn raw(&self, name: &str) -> PyResult<Option<Bound<'py, PyAny>>> {
+        match &self.source {
+            Source::Dict(dict) => dict.get_item(name),
+            Source::Mapping(mapping) => {
+                if mapping.contains(name)? {
+                    mapping.get_item(name).map(Some)
+                } else {
+                    Ok(None)
+                }
+            }
+            Source::Object(object) => match object.getattr(name) {
+                Ok(value) => Ok(Some(value)),
+                Err(error) if error.is_instance_of::<PyAttributeError>(object.py()) => Ok(None),
+                Err(error) => Err(error),
+            },
+        }
+    }
+}
+
+impl Fields for Input<'_> {
+    fn get<'a>(&'a self, name: &str) -> Option<Value<'a>> {
+        let value = match self.raw(name) {
+            Ok(value) => value?,
+            Err(_) => return Some(Value::Other(Cow::Borrowed("something that cannot be read"))),
+        };
+        Some(match value.cast_into::<PyString>() {
+            Ok(text) => text_value(self.kept.keep(text)),
+            Err(other) => value_of(&other.into_inner(), &mut { MAX_VALUES }),
+        })
+    }
+}
+
+/// Whether it is one of the types that JSON's other values become.
+fn is_plain(value: &Bound<'_, PyAny>) -> bool {
+    value.is_none()
+        || value.is_instance_of::<PyString>()
+        || value.is_instance_of::<PyInt>()
+        || value.is_instance_of::<PyFloat>()
+        || value.is_instance_of::<PyList>()
+        || value.is_instance_of::<PyTuple>()
+}
+
+fn text_value<'a>(text: &'a Bound<'_, PyString>) -> Value<'a> {
+    match text.to_str() {
+        Ok(text) => Value::Text(Cow::Borrowed(text)),
+        // A lone surrogate.
+        Err(_) => Value::Other(Cow::Borrowed("text that is not valid Unicode")),
+    }
+}
+
+/// A value that owns its texts, for lists and for what is only going to be shown.
+pub(crate) fn owned_value(value: &Bound<'_, PyAny>) -> Value<'static> {
+    value_of(value, &mut { MAX_VALUES })
+}
+
+fn value_of(value: &Bound<'_, PyAny>, left: &mut usize) -> Value<'static> {
+    *left = left.saturating_sub(1);
+    if value.is_none() {
+        Value::Null
+    } else if let Ok(flag) = value.cast::<PyBool>() {
+        Value::Bool(flag.is_true())
+    } else if let Ok(text) = value.cast::<PyString>() {
+        match text_value(text) {
+            Value::Text(text) => Value::Text(Cow::Owned(text.into_owned())),
+            _ => Value::Other(Cow::Borrowed("text that is not valid Unicode")),
+        }
+    } else if let Ok(integer) = value.cast::<PyInt>() {
+        match integer.extract::<i64>() {
+            Ok(integer) => Value::Integer(integer),
+            // Too large also for a float: what counts is that no line has this number.
+            Err(_) => Value::Number(integer.extract::<f64>().unwrap_or(f64::INFINITY)),
+        }
+    } else if let Ok(number) = value.cast::<PyFloat>() {
+        Value::Number(number.value())
+    } else if let Ok(list) = value.cast::<PyList>() {
+        Value::List(items(list.iter(), left))
+    } else if let Ok(tuple) = value.cast::<PyTuple>() {
+        Value::List(items(tuple.iter(), left))
+    } else if value.is_instance_of::<PyDict>() {
+        Value::Object
+    } else {
+        Value::Other(Cow::Owned(kind(value)))
+    }
+}
+
+fn items<'py>(
+    iterator: impl Iterator<Item = Bound<'py, PyAny>>,
+    left: &mut usize,
+) -> Vec<Value<'static>> {
+    let mut items = Vec::new();
+    for item in iterator {
+        if *left == 0 {
+            break;
+        }
+        items.push(value_of(&item, left));
+    }
+    items
+}
+
+/// What else it is, in words.
+fn kind(value: &Bound<'_, PyAny>) -> String {
+    match value.get_type().name() {
+        Ok(name) => format!("a Python object of type {}", name.to_string_lossy()),
+        Err(_) => "a Python object".to_owned(),
+    }
+}
+
+/// Keeps texts alive while they are lent out: a list that only grows, so that what was put in can
+/// be borrowed while more is put in.
+#[derive(Default)]
+struct Kept<'py> {
+    next: OnceCell<Box<(Bound<'py, PyString>, Kept<'py>)>>,
+}
+
+impl<'py> Kept<'py> {
+    fn keep(&self, text: Bound<'py, PyString>) -> &Bound<'py, PyString> {
+        let mut end = self;
+        while let Some(kept) = end.next.get() {
+            end = &kept.1;
+        }
+        &end.next.get_or_init(|| Box::new((text, Kept::default()))).0
+    }
+}

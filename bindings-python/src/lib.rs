@@ -1,0 +1,32 @@
+//! memdir for Python: the native half of the package `memdir`.
+//!
+//! Thin by intent. What is decided here is how Python's values, exceptions and threads meet the
+//! core: a command is decoded straight from the dict or object that holds it ([`fields`]), the
+//! interpreter is released while the core works, and a store written in Python is a store like any
+//! other ([`python_store`]). What needs Python's own shapes (abstract classes, exceptions, the
+//! SDK's tool) is written in Python, in `python/memdir`.
+
+mod entry;
+mod errors;
+mod fields;
+mod memory;
+mod native_store;
+mod options;
+mod python_store;
+mod reply;
+mod stores;
+mod swap;
+mod tool;
+
+/// The native half of memdir; import `memdir`.
+#[pyo3::pymodule]
+mod _memdir {
+    #[pymodule_export]
+    use crate::entry::Entry;
+    #[pymodule_export]
+    use crate::memory::Memory;
+    #[pymodule_export]
+    use crate::native_store::{NativeStore, open_store, open_whole};
+    #[pymodule_export]
+    use crate::tool::{answer, decode};
+}

@@ -1,0 +1,215 @@
+//! [`Memory`]: the engine, for Python.
+
+use std::path::Path;
+
+use memdir::{Command, Error, Memory as Core, Reply};
+use pyo3::prelude::*;
+use pyo3::types::PyString;
+
+use crate::errors::to_python;
+use crate::fields::{Input, owned_value};
+use crate::options::options;
+use crate::{reply, stores};
+
+/// The memory directory: executes the six commands of Claude's memory tool on a store.
+///
+/// It needs no SDK. `execute` takes a tool call's input as it came from the model and never raises
+/// for anything that the model did; the methods named after the commands take plain arguments,
+/// return the text of the reply and raise `CommandError` where the command was refused.
+///
+/// It may be used by many threads at once, and by many processes on one directory: the store
+/// excludes writers from each other. Other Python threads run while the store works.
+///
+/// Args:
+///     store: Where the files are: a directory, made if it is not there (the files are in its
+///         `memories` directory, in the layout of the SDK's own tool); `"memory:"` for a new store
+///         in this process; or a `Store`.
+///     max_view_chars: The most characters that one view returns before it is cut and says how to
+///         go on. `None` lifts the limit.
+///     max_file_bytes: The most bytes that one file may come to hold. `None` lifts the limit.
+///     on_existing: What `create` does about a file that is there: `"error"` refuses, `"overwrite"`
+///         replaces it atomically.
+///     durability: What an acknowledged command survives: `"full"` loss of power, `"relaxed"` a
+///         crash of the process.
+///
+/// Raises:
+///     ConfigError: The address or an option is wrong.
+///     StoreError: The store cannot be opened.
+///
+/// >>> from memdir import Memory
+/// >>> memory = Memory("memory:")
+/// >>> memory.create("/memories/notes.md", "- likes tea\n")
+/// 'File created successfully at: /memories/notes.md'
+/// >>> print(memory.view("/memories/notes.md"))
+/// Here's the content of /memories/notes.md with line numbers:
+///      1	- likes tea
+/// >>> content, is_error = memory.execute({"command": "view", "path": "/etc/passwd"})
+/// >>> content, is_error
+/// ('Path must start with /memories, got: /etc/passwd', True)
+#[pyclass(module = "memdir", frozen)]
+pub struct Memory {
+    core: Core,
+}
+
+#[pymethods]
+impl Memory {
+    #[new]
+    #[pyo3(signature = (
+        store: "str | os.PathLike[str] | memdir.Store" = stores::Argument::Default,
+        *,
+        max_view_chars: "int | None" = Some(16_000),
+        max_file_bytes: "int | None" = Some(16_777_216),
+        on_existing: "typing.Literal['error', 'overwrite']" = "error",
+        durability: "typing.Literal['full', 'relaxed']" = "full",
+    ))]
+    fn new(
+        py: Python<'_>,
+        store: stores::Argument<'_>,
+        max_view_chars: Option<usize>,
+        max_file_bytes: Option<u64>,
+        on_existing: &str,
+        durability: &str,
+    ) -> PyResult<Self> {
+        let options = options(py, max_view_chars, max_file_bytes, on_existing, durability)?;
+        let store = store.open(py, &options)?;
+        Ok(Self { core: Core::with_store(store, options) })
+    }
+
+    /// Executes one tool call.
+    ///
+    /// Args:
+    ///     input: The call's input: a dict, its JSON text, or one of the SDK's command models.
+    ///
+    /// Returns:
+    ///     What goes back to the model. Never an exception: whatever the model did wrong is a reply
+    ///     with `is_error`, and so is a broken store (its `cause` has the details for you).
+    #[pyo3(signature = (input: "object", /) -> "memdir.Reply")]
+    fn execute<'py>(&self, input: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        let py = input.py();
+        let reply = match input.cast::<PyString>().ok().and_then(|text| text.to_str().ok()) {
+            Some(json) => py.detach(|| self.core.execute(json)),
+            None => self.run(input, None),
+        };
+        reply::to_python(py, &reply)
+    }
+
+    /// Shows a directory two levels deep, or the numbered lines of a file.
+    ///
+    /// Args:
+    ///     path: What to show.
+    ///     view_range: The first and the last line to show, counted from 1; -1 as the last is the
+    ///         end of the file. All lines if absent.
+    ///
+    /// Raises:
+    ///     CommandError: The command was refused; its text is the answer for the model.
+    ///     StoreError: The store itself failed.
+    #[pyo3(signature = (path, view_range: "tuple[int, int] | list[int] | None" = None))]
+    fn view(&self, py: Python<'_>, path: &str, view_range: Option<[i64; 2]>) -> PyResult<String> {
+        let view_range = view_range.map(|[first, last]| (first, last));
+        done(py, |core| core.view(path, view_range), &self.core)
+    }
+
+    /// Makes a new file, with its parents.
+    ///
+    /// Raises:
+    ///     CommandError: The command was refused; its text is the answer for the model.
+    ///     StoreError: The store itself failed.
+    fn create(&self, py: Python<'_>, path: &str, file_text: &str) -> PyResult<String> {
+        done(py, |core| core.create(path, file_text), &self.core)
+    }
+
+    /// Replaces the only occurrence of `old_str` in a file by `new_str`; an empty one deletes.
+    ///
+    /// Raises:
+    ///     CommandError: The command was refused; its text is the answer for the model.
+    ///     StoreError: The store itself failed.
+    #[pyo3(signature = (path, old_str, new_str = ""))]
+    fn str_replace(
+        &self,
+        py: Python<'_>,
+        path: &str,
+        old_str: &str,
+        new_str: &str,
+    ) -> PyResult<String> {
+        done(py, |core| core.str_replace(path, old_str, new_str), &self.core)
+    }
+
+    /// Inserts `insert_text` as whole lines after line `insert_line`; 0 is the file's start.
+    ///
+    /// Raises:
+    ///     CommandError: The command was refused; its text is the answer for the model.
+    ///     StoreError: The store itself failed.
+    fn insert(
+        &self,
+        py: Python<'_>,
+        path: &str,
+        insert_line: i64,
+        insert_text: &str,
+    ) -> PyResult<String> {
+        done(py, |core| core.insert(path, insert_line, insert_text), &self.core)
+    }
+
+    /// Deletes a file, or a directory and all that it holds.
+    ///
+    /// Raises:
+    ///     CommandError: The command was refused; its text is the answer for the model.
+    ///     StoreError: The store itself failed.
+    fn delete(&self, py: Python<'_>, path: &str) -> PyResult<String> {
+        done(py, |core| core.delete(path), &self.core)
+    }
+
+    /// Renames or moves a file or directory; never overwrites.
+    ///
+    /// Raises:
+    ///     CommandError: The command was refused; its text is the answer for the model.
+    ///     StoreError: The store itself failed.
+    fn rename(&self, py: Python<'_>, old_path: &str, new_path: &str) -> PyResult<String> {
+        done(py, |core| core.rename(old_path, new_path), &self.core)
+    }
+
+    /// The directory of this machine that holds the files; `None` if they are kept elsewhere.
+    #[getter]
+    fn directory(&self) -> Option<&Path> {
+        self.core.store().directory()
+    }
+
+    /// Deletes everything below `/memories`. Not a command of the tool: for you, not the model.
+    ///
+    /// Raises:
+    ///     StoreError: The store itself failed.
+    fn clear(&self, py: Python<'_>) -> PyResult<String> {
+        done(py, Core::clear, &self.core)
+    }
+}
+
+impl Memory {
+    pub(crate) fn core(&self) -> &Core {
+        &self.core
+    }
+
+    /// Decodes while attached, because the input is Python's, and runs detached.
+    pub(crate) fn run(&self, input: &Bound<'_, PyAny>, command: Option<&str>) -> Reply {
+        let found = match command {
+            None => Input::of_call(input),
+            Some(_) => Input::new(input),
+        };
+        let Some(fields) = found else { return self.core.refuse_input(&owned_value(input)) };
+        let decoded = match command {
+            None => Command::decode(&fields),
+            Some(name) => Command::decode_as(name, &fields),
+        };
+        match decoded {
+            Ok(command) => input.py().detach(|| self.core.run(&command)).into(),
+            Err(sentence) => Err(Error::Refused(sentence)).into(),
+        }
+    }
+}
+
+/// Runs a typed command detached.
+fn done(
+    py: Python<'_>,
+    command: impl FnOnce(&Core) -> Result<String, Error> + Send,
+    core: &Core,
+) -> PyResult<String> {
+    py.detach(|| command(core)).map_err(|error| to_python(py, &error))
+}

@@ -1,0 +1,196 @@
+//! [`NativeStore`]: a store of the core, to be used from Python like one's own.
+
+use std::io::Read as _;
+use std::sync::Arc;
+
+use memdir::store::{Entry as CoreEntry, Node, Splice, open_whole as core_open_whole};
+use memdir::{MemoryPath, OnExisting, Store, StoreError};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedBytes;
+use pyo3::types::PyBytes;
+
+use crate::entry::Entry;
+use crate::errors::raise_condition;
+use crate::options::options;
+use crate::python_store::PythonStore;
+use crate::stores;
+
+/// A store that memdir brings along, as `open_store` opens it. Its methods are those of `Store`.
+#[pyclass(module = "memdir._memdir", frozen)]
+pub struct NativeStore {
+    core: Arc<dyn Store>,
+}
+
+impl NativeStore {
+    pub(crate) fn core(&self) -> &Arc<dyn Store> {
+        &self.core
+    }
+
+    /// Runs an operation detached; a condition is raised as Python's file functions would.
+    fn run<T: Send>(
+        &self,
+        py: Python<'_>,
+        path: &str,
+        operation: impl FnOnce(&dyn Store, &MemoryPath) -> Result<T, StoreError> + Send,
+    ) -> PyResult<T> {
+        let at = path_argument(path)?;
+        py.detach(|| operation(&*self.core, &at)).map_err(|error| raise_condition(py, &error, path))
+    }
+}
+
+#[pymethods]
+impl NativeStore {
+    /// The whole content of a file.
+    fn read<'py>(&self, py: Python<'py>, path: &str) -> PyResult<Bound<'py, PyBytes>> {
+        Ok(PyBytes::new(py, &self.run(py, path, |store, at| store.read(at))?))
+    }
+
+    /// The entries of a directory, one level deep.
+    fn list(&self, py: Python<'_>, path: &str) -> PyResult<Vec<Entry>> {
+        let entries = self.run(py, path, |store, at| store.list(at))?;
+        Ok(entries.into_iter().map(Entry::from).collect())
+    }
+
+    /// A file's content, or a directory's visible entries `depth` levels deep.
+    #[pyo3(signature = (path, depth) -> "bytes | list[memdir.Entry]")]
+    fn open<'py>(&self, py: Python<'py>, path: &str, depth: usize) -> PyResult<Bound<'py, PyAny>> {
+        self.run(py, path, |store, at| Opened::new(store.open(at, depth)?))?.into_python(py)
+    }
+
+    /// Writes a whole file, making missing parents.
+    #[pyo3(signature = (path, content, overwrite = false))]
+    fn write(&self, py: Python<'_>, path: &str, content: &[u8], overwrite: bool) -> PyResult<()> {
+        let existing = if overwrite { OnExisting::Overwrite } else { OnExisting::Error };
+        self.run(py, path, |store, at| store.write(at, content, existing))
+    }
+
+    /// Changes a file while no other writer can come between.
+    #[pyo3(signature = (path, edit: "collections.abc.Callable[[bytes], bytes | None]"))]
+    fn update(&self, py: Python<'_>, path: &str, edit: Bound<'_, PyAny>) -> PyResult<()> {
+        let (edit, mut raised) = (edit.unbind(), None);
+        self.run(py, path, |store, at| {
+            store.update(at, &mut |old| {
+                let edited = Python::try_attach(|py| -> PyResult<_> {
+                    let new = edit.call1(py, (PyBytes::new(py, old),))?;
+                    Ok(new.extract::<Option<PyBackedBytes>>(py)?.map(|new| new.to_vec()))
+                });
+                match edited.transpose() {
+                    Ok(new) => {
+                        raised = None;
+                        new.flatten().map(|text| Splice { range: 0..old.len(), text })
+                    }
+                    Err(error) => {
+                        raised = Some(error);
+                        None
+                    }
+                }
+            })
+        })?;
+        raised.map_or(Ok(()), Err)
+    }
+
+    /// Deletes a file, or a directory and all that it holds.
+    fn delete(&self, py: Python<'_>, path: &str) -> PyResult<()> {
+        self.run(py, path, |store, at| {
+            if at.is_root() { Err(StoreError::PermissionDenied) } else { store.delete(at) }
+        })
+    }
+
+    /// Moves a file or directory, making missing parents, never overwriting.
+    fn rename(&self, py: Python<'_>, old: &str, new: &str) -> PyResult<()> {
+        let to = path_argument(new)?;
+        let from = path_argument(old)?;
+        if from.is_root() {
+            return Err(raise_condition(py, &StoreError::PermissionDenied, old));
+        }
+        py.detach(|| self.core.rename(&from, &to)).map_err(|error| {
+            let about_source = matches!(error, StoreError::NotFound | StoreError::Source(_));
+            raise_condition(py, &error, if about_source { old } else { new })
+        })
+    }
+
+    /// Deletes everything below the root.
+    fn clear(&self, py: Python<'_>) -> PyResult<()> {
+        self.run(py, memdir::path::ROOT, |store, _| store.clear())
+    }
+}
+
+/// What an opened [`Node`] holds, read to its end.
+enum Opened {
+    File(Vec<u8>),
+    Directory(Vec<CoreEntry>),
+}
+
+impl Opened {
+    fn new(node: Node<'_>) -> Result<Self, StoreError> {
+        match node {
+            Node::File(_, mut stream) => {
+                let mut content = Vec::new();
+                let read = stream.read_to_end(&mut content);
+                read.map_err(|error| StoreError::failed("reading a file", error))?;
+                Ok(Self::File(content))
+            }
+            Node::Directory(entries) => Ok(Self::Directory(entries)),
+            _ => Err(StoreError::failed("opening", "neither a file nor a directory")),
+        }
+    }
+
+    fn into_python(self, py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+        match self {
+            Self::File(content) => Ok(PyBytes::new(py, &content).into_any()),
+            Self::Directory(entries) => {
+                let entries: Vec<Entry> = entries.into_iter().map(Entry::from).collect();
+                Ok(entries.into_pyobject(py)?)
+            }
+        }
+    }
+}
+
+/// A path as a method's argument.
+fn path_argument(path: &str) -> PyResult<MemoryPath> {
+    MemoryPath::parse(path).map_err(|error| PyValueError::new_err(format!("{path:?}: {error}")))
+}
+
+/// Opens a store by its address, to be used directly or shared by several memories.
+///
+/// Args:
+///     store: A directory, made if it is not there, or `"memory:"` for a new store in this process.
+///     durability: What an acknowledged write survives: `"full"` loss of power, `"relaxed"` a crash
+///         of the process.
+///
+/// Raises:
+///     ConfigError: The address or an option is wrong.
+///     StoreError: The store cannot be opened.
+///
+/// >>> from memdir import Memory, open_store
+/// >>> store = open_store("memory:")
+/// >>> Memory(store).create("/memories/a.md", "one")
+/// 'File created successfully at: /memories/a.md'
+/// >>> store.read("/memories/a.md")
+/// b'one'
+#[pyfunction]
+#[pyo3(signature = (
+    store: "str | os.PathLike[str]",
+    *,
+    durability: "typing.Literal['full', 'relaxed']" = "full",
+) -> "memdir.Store")]
+pub(crate) fn open_store(store: &Bound<'_, PyAny>, durability: &str) -> PyResult<NativeStore> {
+    let options = options(store.py(), None, None, "error", durability)?;
+    Ok(NativeStore { core: stores::open(store, &options)? })
+}
+
+/// What `Store.open` does where a class does not have a better way: reads the whole content, or
+/// walks through the listings.
+#[pyfunction]
+#[pyo3(signature = (store: "memdir.Store", path, depth) -> "bytes | list[memdir.Entry]")]
+pub(crate) fn open_whole<'py>(
+    store: &Bound<'py, PyAny>,
+    path: &str,
+    depth: usize,
+) -> PyResult<Bound<'py, PyAny>> {
+    let (py, at) = (store.py(), path_argument(path)?);
+    let store = PythonStore::new(store);
+    let opened = py.detach(|| core_open_whole(&store, &at, depth).and_then(Opened::new));
+    opened.map_err(|error| raise_condition(py, &error, path))?.into_python(py)
+}

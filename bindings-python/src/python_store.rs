@@ -1,0 +1,152 @@
+//! [`PythonStore`]: a store written in Python, as the core sees it.
+//!
+//! The core calls it from whichever thread a command runs on, with the interpreter released; every
+//! method takes it back for as long as Python works.
+
+use memdir::path::PathError;
+use memdir::store::{Edit, Entry as CoreEntry, Node};
+use memdir::{MemoryPath, OnExisting, Store, StoreError};
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedBytes;
+use pyo3::types::{PyBytes, PyString};
+
+use crate::entry::Entry;
+use crate::errors::{condition_from_python, rename_condition_from_python};
+use crate::swap::{State, Swap};
+
+/// An object whose class extends `memdir.Store`.
+pub(crate) struct PythonStore {
+    object: Py<PyAny>,
+}
+
+impl PythonStore {
+    pub(crate) fn new(object: &Bound<'_, PyAny>) -> Self {
+        Self { object: object.clone().unbind() }
+    }
+
+    /// Calls a method of the object; what it raises is a condition or a failure of `operation`.
+    fn call<T>(
+        &self,
+        operation: &str,
+        path: &MemoryPath,
+        method: impl FnOnce(&Bound<'_, PyAny>) -> PyResult<T>,
+    ) -> Result<T, StoreError> {
+        attached(|py| {
+            let result = method(self.object.bind(py));
+            result.map_err(|error| condition_from_python(py, format!("{operation} {path}"), error))
+        })
+    }
+}
+
+/// Takes the interpreter back, unless it is shutting down.
+fn attached<T>(work: impl FnOnce(Python<'_>) -> Result<T, StoreError>) -> Result<T, StoreError> {
+    Python::try_attach(work).unwrap_or_else(|| {
+        Err(StoreError::failed("calling a Python store", "the interpreter is shutting down"))
+    })
+}
+
+impl Store for PythonStore {
+    fn read(&self, path: &MemoryPath) -> Result<Vec<u8>, StoreError> {
+        self.call("reading", path, |store| {
+            let content = store.call_method1("read", (path.as_str(),))?;
+            Ok(content.extract::<PyBackedBytes>()?.to_vec())
+        })
+    }
+
+    fn list(&self, path: &MemoryPath) -> Result<Vec<CoreEntry>, StoreError> {
+        self.call("listing", path, |store| entries(&store.call_method1("list", (path.as_str(),))?))
+    }
+
+    fn open(&self, path: &MemoryPath, depth: usize) -> Result<Node<'_>, StoreError> {
+        self.call("opening", path, |store| {
+            let opened = store.call_method1("open", (path.as_str(), depth))?;
+            match opened.extract::<PyBackedBytes>() {
+                Ok(content) => Ok(Node::file(content.to_vec())),
+                Err(_) => entries(&opened).map(Node::Directory),
+            }
+        })
+    }
+
+    fn write(
+        &self,
+        path: &MemoryPath,
+        content: &[u8],
+        existing: OnExisting,
+    ) -> Result<(), StoreError> {
+        self.call("writing", path, |store| {
+            let content = PyBytes::new(store.py(), content);
+            let overwrite = existing == OnExisting::Overwrite;
+            store.call_method1("write", (path.as_str(), content, overwrite)).map(drop)
+        })
+    }
+
+    /// Python gets a function that may outlive this call, which the borrowed `edit` must not. So
+    /// the edit is made beforehand, on what a read shows, and the function only puts it in place
+    /// if the content is still the same. If it is not, another writer was faster, and the edit is
+    /// made anew on what Python had.
+    fn update(&self, path: &MemoryPath, edit: &mut Edit<'_>) -> Result<(), StoreError> {
+        let mut old = self.read(path)?;
+        while let Some(splice) = edit(&old) {
+            let new = splice.apply(&old);
+            let state = self.call("updating", path, |store| {
+                let swap = Bound::new(store.py(), Swap::new(old, new))?;
+                store.call_method1("update", (path.as_str(), &swap))?;
+                Ok(swap.get().state())
+            })?;
+            match state {
+                State::Swapped => break,
+                State::Changed(now) => old = now,
+                State::Untouched => {
+                    return Err(StoreError::failed(
+                        format!("updating {path}"),
+                        "the Python store's update() did not call edit()",
+                    ));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn delete(&self, path: &MemoryPath) -> Result<(), StoreError> {
+        self.call("deleting", path, |store| {
+            store.call_method1("delete", (path.as_str(),)).map(drop)
+        })
+    }
+
+    fn rename(&self, from: &MemoryPath, to: &MemoryPath) -> Result<(), StoreError> {
+        attached(|py| {
+            let renamed = self.object.bind(py).call_method1("rename", (from.as_str(), to.as_str()));
+            renamed.map(drop).map_err(|error| rename_condition_from_python(py, from, error))
+        })
+    }
+
+    fn clear(&self) -> Result<(), StoreError> {
+        let root = MemoryPath::root();
+        self.call("clearing", &root, |store| store.call_method0("clear").map(drop))
+    }
+}
+
+/// The entries that a Python store listed. Names that no path can hold are left out, as everywhere;
+/// what is not below `/memories` is a mistake of the store.
+fn entries(listed: &Bound<'_, PyAny>) -> PyResult<Vec<CoreEntry>> {
+    if listed.is_instance_of::<PyString>() {
+        return Err(PyTypeError::new_err("expected entries, got a str"));
+    }
+    let mut entries = Vec::new();
+    for item in listed.try_iter()? {
+        let item = item?;
+        let entry = item.cast::<Entry>()?.get();
+        match MemoryPath::parse(entry.path()) {
+            Ok(path) => entries.push(match entry.size() {
+                Some(size) => CoreEntry::file(path, size),
+                None => CoreEntry::directory(path),
+            }),
+            Err(error @ PathError::Outside) => {
+                return Err(PyValueError::new_err(format!("{:?}: {error}", entry.path())));
+            }
+            Err(_) => {}
+        }
+    }
+    Ok(entries)
+}

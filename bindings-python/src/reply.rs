@@ -1,0 +1,36 @@
+//! The core's reply as Python's `Reply`, which is declared in Python: a named pair that type
+//! checkers can take apart.
+
+use memdir::Reply;
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::PyType;
+
+use crate::errors::{interruption, store_error};
+
+static REPLY: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+
+/// Makes a `memdir.Reply`.
+///
+/// # Errors
+/// What a store written in Python raised, if it is no error at all: a `KeyboardInterrupt`, say.
+pub(crate) fn to_python<'py>(py: Python<'py>, reply: &Reply) -> PyResult<Bound<'py, PyAny>> {
+    let class = REPLY.import(py, "memdir._reply", "Reply")?;
+    let content = reply.content.as_str();
+    match cause(py, reply)? {
+        None => class.call1((content, reply.is_error)),
+        Some(cause) => class.call1((content, reply.is_error, cause)),
+    }
+}
+
+/// What broke, as a `memdir.StoreError`.
+///
+/// # Errors
+/// As [`to_python`].
+pub(crate) fn cause(py: Python<'_>, reply: &Reply) -> PyResult<Option<PyErr>> {
+    let Some(cause) = &reply.cause else { return Ok(None) };
+    match interruption(py, cause) {
+        Some(interruption) => Err(interruption),
+        None => Ok(Some(store_error(py, cause))),
+    }
+}

@@ -1,0 +1,69 @@
+//! What may be given as a store: an address, a path, or an object.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use memdir::store::open_directory;
+use memdir::{Options, Store, open_store};
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyString, PyType};
+
+use crate::errors::to_python;
+use crate::native_store::NativeStore;
+use crate::python_store::PythonStore;
+
+static STORE: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+
+/// The `store` argument of a class: what was given, or the default.
+pub(crate) enum Argument<'py> {
+    /// Nothing was given: `./memory`.
+    Default,
+    /// This was given.
+    Given(Bound<'py, PyAny>),
+}
+
+impl<'py> FromPyObject<'_, 'py> for Argument<'py> {
+    type Error = PyErr;
+
+    fn extract(given: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        Ok(Self::Given(given.to_owned()))
+    }
+}
+
+impl Argument<'_> {
+    pub(crate) fn open(self, py: Python<'_>, options: &Options) -> PyResult<Arc<dyn Store>> {
+        match self {
+            Self::Given(store) => open(&store, options),
+            Self::Default => {
+                py.detach(|| open_store("./memory", options)).map_err(|error| to_python(py, &error))
+            }
+        }
+    }
+}
+
+/// Opens the store that `store` is or names.
+pub(crate) fn open(store: &Bound<'_, PyAny>, options: &Options) -> PyResult<Arc<dyn Store>> {
+    let py = store.py();
+    if let Ok(address) = store.cast::<PyString>() {
+        let address = address.to_str()?;
+        return py.detach(|| open_store(address, options)).map_err(|error| to_python(py, &error));
+    }
+    if let Ok(native) = store.cast::<NativeStore>() {
+        return Ok(Arc::clone(native.get().core()));
+    }
+    if store.is_instance(STORE.import(py, "memdir._store", "Store")?)? {
+        return Ok(Arc::new(PythonStore::new(store)));
+    }
+    match store.extract::<PathBuf>() {
+        // An object that is a path is one, whatever it looks like.
+        Ok(path) => {
+            py.detach(|| open_directory(path, options)).map_err(|error| to_python(py, &error))
+        }
+        Err(_) => Err(PyTypeError::new_err(format!(
+            "store must be a str, an os.PathLike or a memdir.Store, not {}",
+            store.get_type().name()?
+        ))),
+    }
+}

@@ -1,0 +1,142 @@
+"""The demo, as whoever clones the project runs it."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import conversation
+import pytest
+from standin import StandIn
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    Demo = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture
+def demo(examples: Path) -> Demo:
+    def run(*arguments: str | Path, **env: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, examples / "python" / "demo.py", *arguments],
+            env={**os.environ, "PYTHONIOENCODING": "utf-8", **env},
+            capture_output=True,
+            encoding="utf-8",
+            check=False,
+            timeout=300,
+        )
+
+    return run
+
+
+@pytest.fixture
+def played(examples: Path) -> conversation.Conversation:
+    return conversation.load(examples / "conversations" / "release-notes.json")
+
+
+def tree(base: Path) -> dict[str, str]:
+    return {
+        file.relative_to(base).as_posix(): file.read_text(encoding="utf-8")
+        for file in base.rglob("*")
+        if file.is_file()
+    }
+
+
+@pytest.mark.parametrize("flags", [[], ["--async"]], ids=["sync", "async"])
+def test_it_plays_both_sessions_and_leaves_the_tree(
+    demo: Demo, played: conversation.Conversation, tmp_path: Path, flags: list[str]
+) -> None:
+    base = tmp_path / "kept"
+    done = demo("--keep", base, *flags)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert played.then is not None
+    wanted = {path.removeprefix("/"): text for path, text in played.then.items()}
+    assert tree(base) == {**wanted, **played.beside}
+
+    # Two sessions, two processes.
+    processes = re.findall(r"Session \d · process (\d+)", done.stdout)
+    assert len(set(processes)) == 2
+    # Every command and every reply is shown, the errors marked; the whole without colours.
+    for command in ("view", "create", "str_replace", "insert", "rename", "delete"):
+        assert f"▸ {command} /memories" in done.stdout
+    calls = [call for session in played.sessions for turn in session.turns for call in turn.calls]
+    assert done.stdout.count("    ✗ ") == sum(call.is_error for call in calls)
+    assert done.stdout.count("    ✓ ") == sum(not call.is_error for call in calls)
+    for call in calls:
+        mark = "✗" if call.is_error else "✓"
+        assert f"    {mark} {call.result.splitlines()[0]}\n" in done.stdout
+    assert "\x1b" not in done.stdout
+    assert played.beside["secrets/old-notes.md"].strip() not in done.stdout
+
+
+def test_it_leaves_nothing_behind_unless_asked_to(demo: Demo, tmp_path: Path) -> None:
+    done = demo(TMPDIR=str(tmp_path))
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_it_fails_when_a_reply_is_not_what_the_script_says(
+    demo: Demo, examples: Path, tmp_path: Path
+) -> None:
+    text = (examples / "conversations" / "parallel.json").read_text(encoding="utf-8")
+    wrong = tmp_path / "wrong.json"
+    wrong.write_text(text.replace("     4\\t- a guest", "     4\\t- a ghost"), encoding="utf-8")
+    done = demo("--conversation", wrong)
+    assert done.returncode == 1
+    assert '-"     4\\t- a ghost\\n"' in done.stdout
+    assert '+"     4\\t- a guest\\n"' in done.stdout
+
+
+def test_it_fails_when_the_memory_at_the_end_is_not_what_the_script_says(
+    demo: Demo, examples: Path, tmp_path: Path
+) -> None:
+    script = json.loads((examples / "conversations" / "parallel.json").read_text(encoding="utf-8"))
+    script["then"] = {"/memories/other.md": "", "/memories/picnic.md": "rain\n"}
+    wrong = tmp_path / "wrong.json"
+    wrong.write_text(json.dumps(script), encoding="utf-8")
+    done = demo("--conversation", wrong)
+    assert done.returncode == 1
+    assert "/memories/other.md should be there" in done.stdout
+    assert "/memories/picnic.md should be there with another content" in done.stdout
+
+
+def test_it_does_not_begin_on_a_memory_that_is_in_use(demo: Demo, tmp_path: Path) -> None:
+    note = tmp_path / "memories" / "mine.md"
+    note.parent.mkdir()
+    note.write_text("precious\n")
+    done = demo("--keep", tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "holds memories already" in done.stderr
+    assert tree(tmp_path) == {"memories/mine.md": "precious\n"}
+
+
+def test_live_without_a_key_is_one_clear_sentence(demo: Demo, tmp_path: Path) -> None:
+    done = demo("--live", "--keep", tmp_path / "kept", ANTHROPIC_API_KEY="")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "--live talks to the real API and needs a key in ANTHROPIC_API_KEY.\n"
+    assert not (tmp_path / "kept").exists()
+
+
+@pytest.mark.parametrize("flags", [[], ["--async"]], ids=["sync", "async"])
+def test_live_takes_the_key_the_address_and_the_model_that_it_is_given(
+    demo: Demo, played: conversation.Conversation, flags: list[str]
+) -> None:
+    # The same way as to the real API, which a test cannot reach.
+    with StandIn(played) as standin:
+        done = demo(
+            *("--live", "--model", "claude-of-tomorrow", *flags),
+            ANTHROPIC_API_KEY="sk-from-the-environment",
+            ANTHROPIC_BASE_URL=standin.base_url,
+        )
+    assert done.returncode == 0, done.stdout + done.stderr
+    standin.finish()
+    for request in standin.requests:
+        assert request["body"]["model"] == "claude-of-tomorrow"
+        keys = (request["headers"].get("x-api-key"), request["headers"].get("authorization"))
+        assert any("sk-from-the-environment" in (key or "") for key in keys)

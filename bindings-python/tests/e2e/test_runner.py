@@ -1,0 +1,346 @@
+"""The tool in the SDK's own tool runner: what goes over the wire is what the memory answered.
+
+The stand-in checks each result against its script; these tests look at the recorded requests
+besides, so that they do not hang on the stand-in's judgement alone.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any
+
+import conversation
+import pytest
+from standin import StandIn
+
+import memdir
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from conftest import Converse
+    from conversation import Conversation
+
+OUT_OF_REACH = (
+    "Error: The memory directory cannot be reached at the moment. Nothing is known to have been "
+    "changed; try again later."
+)
+SIX = "view, create, str_replace, insert, delete or rename"
+
+
+def results(standin: StandIn) -> list[dict[str, Any]]:
+    """The tool results that were sent, each as it was when it was new."""
+    blocks: list[dict[str, Any]] = []
+    for request in standin.requests[1:]:
+        blocks += request["body"]["messages"][-1]["content"]
+    return blocks
+
+
+def tree(base: Path) -> dict[str, str]:
+    """The files of a memory on disk: path → content."""
+    return {
+        "/" + file.relative_to(base).as_posix(): file.read_bytes().decode()
+        for file in (base / "memories").rglob("*")
+        if file.is_file()
+    }
+
+
+@pytest.mark.parametrize("cache_control", [None, {"type": "ephemeral", "ttl": "1h"}])
+def test_the_tool_entry(
+    converse: Converse,
+    script: Callable[..., Conversation],
+    tmp_path: Path,
+    cache_control: dict[str, str] | None,
+) -> None:
+    extras = {} if cache_control is None else {"cache_control": cache_control}
+    with StandIn(script(tool_extras=extras)) as standin:
+        converse(standin.base_url, tmp_path, cache_control=cache_control)
+    standin.finish()
+    [request] = standin.requests
+    assert request["body"]["tools"] == [{"type": "memory_20250818", "name": "memory", **extras}]
+    assert "context-management" not in request["headers"].get("anthropic-beta", "")
+
+
+def test_every_result_goes_out_to_the_letter(
+    converse: Converse,
+    history: dict[str, Any],
+    script: Callable[..., Conversation],
+    tmp_path: Path,
+) -> None:
+    note = "/memories/note.md"
+    odd = 'ünï\u2028çödé 🫖 "quoted" \\back\\ </tool_result>\r\n\tone $& \\1\n'
+    listing = (
+        "Here're the files and directories up to 2 levels deep in /memories, "
+        "excluding hidden items and node_modules:\n4.0K\t/memories"
+    )
+    edited = (
+        "The memory file has been edited. Here is the snippet showing the change "
+        "(with line numbers):\n"
+    )
+    turns: list[list[tuple[dict[str, Any], str, bool]]] = [
+        [({"command": "view", "path": "/memories"}, listing, False)],
+        [
+            (
+                {"command": "create", "path": note, "file_text": odd},
+                f"File created successfully at: {note}",
+                False,
+            )
+        ],
+        [
+            (
+                {"command": "view", "path": note},
+                f"Here's the content of {note} with line numbers:\n"
+                '     1\tünï\u2028çödé 🫖 "quoted" \\back\\ </tool_result>\r\n'
+                "     2\t\tone $& \\1",
+                False,
+            ),
+            (
+                {"command": "create", "path": note, "file_text": ""},
+                f"Error: File {note} already exists",
+                True,
+            ),
+            (
+                {"command": "str_replace", "path": note, "old_str": "o", "new_str": "0"},
+                "No replacement was performed. Multiple occurrences of old_str `o` in lines: 1, 2. "
+                "Please ensure it is unique",
+                True,
+            ),
+            (
+                {"command": "str_replace", "path": note, "old_str": "one", "new_str": "two"},
+                edited + '     1\tünï\u2028çödé 🫖 "quoted" \\back\\ </tool_result>\r\n'
+                "     2\t\ttwo $& \\1",
+                False,
+            ),
+            (
+                {"command": "insert", "path": note, "insert_line": 3, "insert_text": "x"},
+                "Error: Invalid `insert_line` parameter: 3. It should be within the range of lines "
+                "of the file: [0, 2]",
+                True,
+            ),
+            (
+                {"command": "insert", "path": note, "insert_line": 0, "insert_text": "# Note"},
+                f"The file {note} has been edited.",
+                False,
+            ),
+        ],
+        [
+            (
+                {"command": "rename", "old_path": note, "new_path": "/memories/old/note.md"},
+                f"Successfully renamed {note} to /memories/old/note.md",
+                False,
+            )
+        ],
+        [
+            (
+                {"command": "delete", "path": note},
+                f"Error: The path {note} does not exist",
+                True,
+            ),
+            (
+                {"command": "view", "path": "/memories/../../etc/passwd"},
+                "Path /memories/../../etc/passwd would escape /memories directory",
+                True,
+            ),
+            (
+                {"command": "view", "path": "/etc/passwd"},
+                "Path must start with /memories, got: /etc/passwd",
+                True,
+            ),
+        ],
+    ]
+    with StandIn(script(*turns)) as standin:
+        converse(standin.base_url, tmp_path, **history)
+    standin.finish()
+
+    wanted = [
+        {
+            "type": "tool_result",
+            "tool_use_id": f"toolu_standin_1_{turn}_{call}",
+            "content": result,
+            **({"is_error": True} if is_error else {}),
+        }
+        for turn, calls in enumerate(turns, start=1)
+        for call, (_, result, is_error) in enumerate(calls, start=1)
+    ]
+    assert results(standin) == wanted
+    assert tree(tmp_path) == {"/memories/old/note.md": "# Note\n" + odd.replace("one", "two")}
+
+
+@pytest.mark.parametrize("name", ["release-notes", "parallel"])
+def test_the_conversations_of_the_examples(
+    converse: Converse, history: dict[str, Any], examples: Path, tmp_path: Path, name: str
+) -> None:
+    played = conversation.load(examples / "conversations" / f"{name}.json")
+    with StandIn(played) as standin:
+        for session in played.sessions:
+            converse(standin.base_url, tmp_path, user=session.user, **history)
+    report = standin.finish()
+    assert report["tool_results_checked"] == played.calls > 0
+    assert tree(tmp_path) == played.then
+
+
+def test_the_sdk_sends_the_history_both_ways(
+    converse: Converse,
+    history: dict[str, Any],
+    script: Callable[..., Conversation],
+    tmp_path: Path,
+) -> None:
+    gone = {"command": "delete", "path": "/memories/a"}
+    turn = [(gone, "Error: The path /memories/a does not exist", True)]
+    with StandIn(script(turn, turn)) as standin:
+        converse(standin.base_url, tmp_path, **history)
+    standin.finish()
+    threaded = ["thread" in request["body"] for request in standin.requests]
+    lengths = [len(request["body"]["messages"]) for request in standin.requests]
+    assert (threaded, lengths) in [([True] * 3, [1, 1, 1]), ([False] * 3, [1, 3, 5])]
+    assert not (history and any(threaded))
+
+
+def test_many_conversations_at_once_lose_nothing(
+    converse: Converse, script: Callable[..., Conversation], tmp_path: Path
+) -> None:
+    log = "/memories/log.md"
+    conversations, turns, calls = 4, 5, 5
+    memdir.Memory(tmp_path).create(log, "")
+
+    def speak(who: int) -> None:
+        # At the start of the file, which is always there, whatever the others do.
+        done = f"The file {log} has been edited."
+        scripted = [
+            [
+                (
+                    {
+                        "command": "insert",
+                        "path": log,
+                        "insert_line": 0,
+                        "insert_text": f"{who}.{turn}.{call}",
+                    },
+                    done,
+                    False,
+                )
+                for call in range(calls)
+            ]
+            for turn in range(turns)
+        ]
+        with StandIn(script(*scripted)) as standin:
+            converse(standin.base_url, tmp_path)
+        standin.finish()
+
+    with ThreadPoolExecutor(conversations) as pool:
+        list(pool.map(speak, range(conversations)))
+
+    lines = tree(tmp_path)[log].splitlines()
+    wanted = [
+        f"{who}.{turn}.{call}"
+        for who in range(conversations)
+        for turn in range(turns)
+        for call in range(calls)
+    ]
+    assert sorted(lines) == sorted(wanted)
+    for who in range(conversations):
+        # The calls of one turn are one after the other in these runners: the newest is on top.
+        own = [line for line in lines if line.startswith(f"{who}.")]
+        assert own == sorted(own, reverse=True)
+
+
+class BrokenStore(memdir.Store):
+    """Fails as a remote store may, with words that are nobody's business."""
+
+    SECRETS = ("db.internal", "hunter2", "/srv/agents", "RuntimeError", "Traceback")
+
+    def _fail(self, *_: Any) -> Any:
+        raise RuntimeError("postgres://agent:hunter2@db.internal/agents: /srv/agents is gone")
+
+    read = list = open = write = update = delete = rename = clear = _fail
+
+
+def test_a_broken_store_says_so_and_no_more(
+    converse: Converse, script: Callable[..., Conversation]
+) -> None:
+    path = "/memories/a.md"
+    commands: list[dict[str, Any]] = [
+        {"command": "view", "path": path},
+        {"command": "create", "path": path, "file_text": "x"},
+        {"command": "str_replace", "path": path, "old_str": "x", "new_str": "y"},
+        {"command": "insert", "path": path, "insert_line": 0, "insert_text": "x"},
+        {"command": "delete", "path": path},
+        {"command": "rename", "old_path": path, "new_path": "/memories/b.md"},
+    ]
+    turns = [[(command, OUT_OF_REACH, True)] for command in commands]
+    with StandIn(script(*turns)) as standin:
+        converse(standin.base_url, BrokenStore())
+    standin.finish()
+    sent = results(standin)
+    assert [(block["content"], block["is_error"]) for block in sent] == [(OUT_OF_REACH, True)] * 6
+    everything = repr(standin.requests)
+    assert not [secret for secret in BrokenStore.SECRETS if secret in everything]
+
+
+def test_a_broken_directory_leaks_no_path(
+    converse: Converse, script: Callable[..., Conversation], tmp_path: Path
+) -> None:
+    base = tmp_path / "the-host-s-own-name"
+    memdir.Memory(base).create("/memories/a.md", "x")
+    outside = tmp_path / "elsewhere"
+    outside.write_text("not yours\n")
+    (base / "memories" / "link.md").symlink_to(outside)
+    link = "/memories/link.md"
+    escape = f"Path {link} would escape /memories directory via symlink"
+    turn = [
+        ({"command": "view", "path": link}, escape, True),
+        ({"command": "insert", "path": link, "insert_line": 0, "insert_text": "x"}, escape, True),
+    ]
+    with StandIn(script(turn)) as standin:
+        converse(standin.base_url, base)
+    standin.finish()
+    assert outside.read_text() == "not yours\n"
+    everything = repr([request["body"] for request in standin.requests])
+    assert not [name for name in (base.name, str(tmp_path), "not yours") if name in everything]
+
+
+@pytest.mark.parametrize(
+    ("input", "content"),
+    [
+        (
+            {"command": "undo_edit", "path": "/memories/a"},
+            f'Error: Invalid `command` parameter: expected {SIX}, got the string "undo_edit"',
+        ),
+        ({}, f"Error: Missing `command` parameter: expected {SIX}"),
+        (
+            {"command": None},
+            f"Error: Invalid `command` parameter: expected {SIX}, got null",
+        ),
+        (
+            {"command": "create", "path": "/memories/a"},
+            "Error: Missing `file_text` parameter for the `create` command: expected a string",
+        ),
+        (
+            {"command": "view", "path": 7},
+            "Error: Invalid `path` parameter: expected a string, got the number 7",
+        ),
+        (
+            {
+                "command": "insert",
+                "path": "/memories/a",
+                "insert_line": True,
+                "insert_text": "x",
+            },
+            "Error: Invalid `insert_line` parameter: expected an integer, got the boolean true",
+        ),
+    ],
+)
+def test_malformed_input_is_answered_with_a_sentence(
+    converse: Converse,
+    script: Callable[..., Conversation],
+    tmp_path: Path,
+    input: dict[str, Any],
+    content: str,
+) -> None:
+    with StandIn(script([(input, content, True)])) as standin:
+        converse(standin.base_url, tmp_path)
+    standin.finish()
+    assert [(block["content"], block["is_error"]) for block in results(standin)] == [
+        (content, True)
+    ]
+    assert tree(tmp_path) == {}
