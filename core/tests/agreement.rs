@@ -1,0 +1,116 @@
+//! Two stores that share no code answer the same, whatever is asked of them in whatever order.
+#![cfg(unix)]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a panic is how a test fails")]
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use memdir::store::{EntryKind, InProcess, LocalDirectory};
+use memdir::{Durability, Memory, MemoryPath, Options, Store};
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+/// Few names, so that commands meet each other's files and directories.
+fn path() -> impl Strategy<Value = String> {
+    prop_oneof![
+        12 => "/memories(/(a|b|\\.h)){1,3}/?",
+        1 => Just("/memories".to_owned()),
+        1 => "/memories(/(\\.\\.|%2e%2e|a\\\\|node_modules|\u{7}|été)){1,2}",
+        1 => "/?memor[iy]e?sX?/a",
+    ]
+}
+
+fn text() -> impl Strategy<Value = String> {
+    prop_oneof!["[xy\n]{0,8}", "[é猫\r\n\u{2028}]{0,4}"]
+}
+
+/// Something that is not what it should be.
+fn junk() -> impl Strategy<Value = Value> {
+    prop_oneof![
+        Just(Value::Null),
+        Just(json!(true)),
+        Just(json!([1])),
+        Just(json!({})),
+        Just(json!(1.5)),
+        Just(json!("2")),
+        Just(json!(1e300)),
+    ]
+}
+
+fn command() -> impl Strategy<Value = Value> {
+    let whole = prop_oneof![
+        path().prop_map(|p| json!({"command": "view", "path": p})),
+        (path(), -2_i64..5, -2_i64..5)
+            .prop_map(|(p, a, b)| json!({"command": "view", "path": p, "view_range": [a, b]})),
+        (path(), text()).prop_map(|(p, t)| json!({"command": "create", "path": p, "file_text": t})),
+        (path(), text(), text()).prop_map(
+            |(p, o, n)| json!({"command": "str_replace", "path": p, "old_str": o, "new_str": n})
+        ),
+        (path(), -1_i64..6, text()).prop_map(
+            |(p, l, t)| json!({"command": "insert", "path": p, "insert_line": l, "insert_text": t})
+        ),
+        path().prop_map(|p| json!({"command": "delete", "path": p})),
+        (path(), path())
+            .prop_map(|(o, n)| json!({"command": "rename", "old_path": o, "new_path": n})),
+    ];
+    (whole, proptest::option::weighted(0.1, (any::<prop::sample::Index>(), junk()))).prop_map(
+        |(mut command, spoil)| {
+            if let (Some((which, junk)), Some(fields)) = (spoil, command.as_object_mut()) {
+                let names: Vec<String> = fields.keys().cloned().collect();
+                fields.insert(which.get(&names).clone(), junk);
+            }
+            command
+        },
+    )
+}
+
+/// The whole tree as a store tells it.
+fn tree(memory: &Memory) -> BTreeMap<String, Option<Vec<u8>>> {
+    let mut tree = BTreeMap::new();
+    let mut directories = vec![MemoryPath::root()];
+    while let Some(directory) = directories.pop() {
+        for entry in memory.store().list(&directory).unwrap() {
+            let content = match entry.kind {
+                EntryKind::File(_) => Some(memory.store().read(&entry.path).unwrap()),
+                EntryKind::Directory => {
+                    directories.push(entry.path.clone());
+                    None
+                }
+            };
+            tree.insert(entry.path.to_string(), content);
+        }
+    }
+    tree
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+    #[test]
+    fn stores_agree_and_failures_change_nothing(
+        commands in proptest::collection::vec(command(), 1..25),
+        limits in (proptest::option::of(80_usize..200), proptest::option::of(4_u64..12)),
+    ) {
+        let place = tempfile::tempdir().unwrap();
+        let stores: [Arc<dyn Store>; 2] = [
+            Arc::new(InProcess::new()),
+            Arc::new(LocalDirectory::open(place.path(), Durability::Relaxed).unwrap()),
+        ];
+        let mut options = Options::default();
+        (options.max_view_chars, options.max_file_bytes) = limits;
+        let [first, second] = stores.map(|store| Memory::with_store(store, options.clone()));
+        let mut before = tree(&first);
+        for command in commands {
+            let (a, b) = (first.execute_value(&command), second.execute_value(&command));
+            prop_assert_eq!(a.content.as_str(), b.content.as_str(), "{}", command);
+            prop_assert_eq!(a.is_error, b.is_error, "{}", command);
+            prop_assert!(a.cause.is_none() && b.cause.is_none());
+            prop_assert!(!a.content.as_str().is_empty());
+            let after = tree(&first);
+            prop_assert_eq!(&after, &tree(&second), "{}", command);
+            if a.is_error || command["command"] == "view" {
+                prop_assert_eq!(&before, &after, "{}", command);
+            }
+            before = after;
+        }
+    }
+}
