@@ -6,7 +6,7 @@ use crate::options::Options;
 use crate::path::MemoryPath;
 use crate::reply;
 use crate::store::{Splice, Store, StoreError};
-use crate::text::{Ending, Occurrences, Pager, find, snippet};
+use crate::text::{Ending, Occurrences, Pager, count_lines, find, snippet};
 
 pub(crate) fn str_replace(
     store: &dyn Store,
@@ -74,11 +74,12 @@ fn shown(
         .map_err(|_| reply::not_text(path))?;
     let mut answer = page.text;
     if let (Some(shown), ending) = (page.last_shown, page.ending) {
-        let end = page.last_line;
+        let end = Some(page.last_line);
+        let total = || count_lines(&splice.apply(content));
         match ending {
             Ending::Whole => {}
-            Ending::More => answer += &reply::more_lines(snippet.first, shown, end, Some(end)),
-            Ending::CutLine(chars) => answer += &reply::cut_line(shown, chars, end, Some(end)),
+            Ending::More => answer += &reply::more_lines(snippet.first, shown, total(), end),
+            Ending::CutLine(chars) => answer += &reply::cut_line(shown, chars, total(), end),
         }
     }
     Ok(answer)

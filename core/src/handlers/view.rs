@@ -81,12 +81,9 @@ fn wanted(range: Option<&ViewRange>) -> Option<Lines> {
         Some(ViewRange::Malformed(_)) => None,
         Some(&ViewRange::Lines(first, last)) => {
             let first = u64::try_from(first).ok().filter(|&first| first > 0)?;
-            match u64::try_from(last) {
-                // A backward range that starts at 1 is judged when the file's length is known.
-                Ok(last) if last >= first || first == 1 => Some(Lines { first, last: Some(last) }),
-                Err(_) if last == -1 => Some(Lines { first, last: None }),
-                _ => None,
-            }
+            // A backward range is judged when the file's length is known.
+            let last = (last != -1).then(|| u64::try_from(last).unwrap_or(0));
+            Some(Lines { first, last })
         }
     }
 }
@@ -102,7 +99,9 @@ fn numbered(
     // Also for a wrong range the file is read: the error says how many lines it has.
     let Lines { first, last } = lines.unwrap_or(Lines { first: u64::MAX, last: None });
     let header = reply::file_header(path);
-    let mut pager = Pager::new(header, first, last.unwrap_or(u64::MAX), options.max_view_chars);
+    // No line beyond the limit is ever shown, so that none is collected.
+    let until = last.unwrap_or(MAX_LINES).min(MAX_LINES);
+    let mut pager = Pager::new(header, first, until, options.max_view_chars);
 
     // One byte more than the file is said to have, so that a small one is read in one go.
     let room = usize::try_from(size).unwrap_or(WINDOW).saturating_add(1).clamp(1, WINDOW);

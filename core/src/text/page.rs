@@ -6,7 +6,7 @@
 
 use memchr::{memchr, memchr_iter};
 
-use super::{MAX_LINES, push_number};
+use super::push_number;
 
 /// Collects the numbered lines of a range. Feed it the content, then [`finish`](Pager::finish).
 #[derive(Debug)]
@@ -69,7 +69,7 @@ impl Pager {
             line_start: header.len(),
             out: header,
             first,
-            last: last.min(MAX_LINES),
+            last,
             limit,
             line: 1,
             begun: false,
