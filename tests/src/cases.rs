@@ -1,0 +1,271 @@
+//! Reads the case files, and takes nothing that the format does not have.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use base64::Engine as _;
+use memdir::{MemoryPath, Options};
+use serde_json::{Map, Value};
+
+use crate::texts::{expanded, text};
+use crate::tree::Tree;
+
+/// One file of cases.
+#[derive(Debug)]
+pub struct CaseFile {
+    /// The file's name, such as `insert.json`.
+    pub name: String,
+    /// What it covers, in one sentence.
+    pub about: String,
+    /// Its cases.
+    pub cases: Vec<Case>,
+}
+
+/// Some tool calls on one store, and what they answer.
+#[derive(Debug)]
+pub struct Case {
+    /// What is special about it, unique within its file.
+    pub name: String,
+    /// The rule that it checks, and where that comes from.
+    pub rule: String,
+    /// The options of the memory.
+    pub options: Options,
+    /// What is in the store before the first step.
+    pub given: Tree,
+    /// The tool calls.
+    pub steps: Vec<Step>,
+    /// What is in the store after the last step, if the case says so.
+    pub then: Option<Tree>,
+}
+
+/// One tool call and its reply.
+#[derive(Debug)]
+pub struct Step {
+    /// The input, with all texts made.
+    pub input: Value,
+    /// The reply's text.
+    pub content: String,
+    /// The reply's flag.
+    pub is_error: bool,
+}
+
+impl Step {
+    /// The command that the input names, if it names one.
+    #[must_use]
+    pub fn command(&self) -> Option<&str> {
+        self.input.get("command").and_then(Value::as_str)
+    }
+}
+
+/// The project's root.
+#[must_use]
+pub fn project_root() -> &'static Path {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    here.parent().unwrap_or(here)
+}
+
+/// All case files, in the order of their names.
+///
+/// # Errors
+/// Names the file and the case that is not in the format, and says why.
+pub fn load() -> Result<Vec<CaseFile>, String> {
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("cases");
+    let entries = fs::read_dir(&directory).map_err(|error| format!("tests/cases: {error}"))?;
+    let mut files: Vec<PathBuf> = entries
+        .map(|entry| entry.map(|entry| entry.path()))
+        .collect::<Result<_, _>>()
+        .map_err(|error| format!("tests/cases: {error}"))?;
+    files.sort();
+    files.iter().map(|file| load_file(file)).collect()
+}
+
+fn load_file(file: &Path) -> Result<CaseFile, String> {
+    let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let parsed = fs::read_to_string(file)
+        .map_err(|error| error.to_string())
+        .and_then(|json| serde_json::from_str(&json).map_err(|error| error.to_string()));
+    parsed.and_then(|json| case_file(&name, json)).map_err(|problem| format!("{name}: {problem}"))
+}
+
+/// Reads one file's JSON.
+///
+/// # Errors
+/// Names the case that is not in the format, and says why.
+pub fn case_file(name: &str, json: Value) -> Result<CaseFile, String> {
+    let mut fields = Fields::of(json)?;
+    let file = CaseFile {
+        name: name.to_owned(),
+        about: fields.string("about")?,
+        cases: fields.list("cases")?.into_iter().map(case).collect::<Result<_, _>>()?,
+    };
+    fields.end()?;
+    Ok(file)
+}
+
+fn case(json: Value) -> Result<Case, String> {
+    let mut fields = Fields::of(json)?;
+    let name = fields.string("name")?;
+    let rest = |mut fields: Fields| {
+        let case = Case {
+            name: name.clone(),
+            rule: fields.string("rule")?,
+            options: options(fields.take("options"))?,
+            given: tree(fields.take("given"))?.unwrap_or_default(),
+            steps: fields.list("steps")?.into_iter().map(step).collect::<Result<_, _>>()?,
+            then: tree(fields.take("then"))?,
+        };
+        fields.end()?;
+        Ok(case)
+    };
+    rest(fields).map_err(|problem: String| format!("{name:?}: {problem}"))
+}
+
+fn step(json: Value) -> Result<Step, String> {
+    let mut fields = Fields::of(json)?;
+    let step = Step {
+        input: expanded(&fields.need("input")?)?,
+        content: text(&fields.need("content")?)?,
+        is_error: fields.need("is_error")?.as_bool().ok_or("is_error must be true or false")?,
+    };
+    fields.end()?;
+    Ok(step)
+}
+
+fn options(json: Option<Value>) -> Result<Options, String> {
+    let mut options = Options::default();
+    let Some(json) = json else { return Ok(options) };
+    let mut fields = Fields::of(json)?;
+    let limit = |value: &Value| match value {
+        Value::Null => Ok(None),
+        number => number.as_u64().map(Some).ok_or(format!("{number} is no limit")),
+    };
+    if let Some(value) = fields.take("max_view_chars") {
+        let chars = limit(&value)?.map(usize::try_from).transpose();
+        options.max_view_chars = chars.map_err(|error| error.to_string())?;
+    }
+    if let Some(value) = fields.take("max_file_bytes") {
+        options.max_file_bytes = limit(&value)?;
+    }
+    if let Some(value) = fields.take("on_existing") {
+        options.on_existing =
+            text(&value)?.parse().map_err(|error: memdir::Error| error.to_string())?;
+    }
+    if let Some(value) = fields.take("durability") {
+        options.durability =
+            text(&value)?.parse().map_err(|error: memdir::Error| error.to_string())?;
+    }
+    fields.end()?;
+    Ok(options)
+}
+
+fn tree(json: Option<Value>) -> Result<Option<Tree>, String> {
+    let Some(json) = json else { return Ok(None) };
+    let mut tree = Tree::new();
+    for (path, value) in Fields::of(json)?.0 {
+        let canonical = MemoryPath::parse(&path).map_err(|error| format!("{path:?}: {error}"))?;
+        if canonical.as_str() != path || canonical.is_root() {
+            return Err(format!("{path:?} is no canonical path below /memories"));
+        }
+        tree.insert(canonical, content(&value).map_err(|error| format!("{path:?}: {error}"))?);
+    }
+    Ok(Some(tree))
+}
+
+fn content(value: &Value) -> Result<Option<Vec<u8>>, String> {
+    match value {
+        Value::Null => Ok(None),
+        Value::Object(form) if form.len() == 1 && form.contains_key("$base64") => {
+            let bytes = base64::engine::general_purpose::STANDARD
+                .decode(form["$base64"].as_str().unwrap_or("?"))
+                .map_err(|error| error.to_string())?;
+            Ok(Some(bytes))
+        }
+        described => text(described).map(|text| Some(text.into_bytes())),
+    }
+}
+
+/// The fields of an object, each to be taken once.
+struct Fields(Map<String, Value>);
+
+impl Fields {
+    fn of(json: Value) -> Result<Self, String> {
+        match json {
+            Value::Object(fields) => Ok(Self(fields)),
+            other => Err(format!("expected an object, got {other}")),
+        }
+    }
+
+    fn take(&mut self, name: &str) -> Option<Value> {
+        self.0.remove(name)
+    }
+
+    fn need(&mut self, name: &str) -> Result<Value, String> {
+        self.take(name).ok_or(format!("{name} is missing"))
+    }
+
+    fn string(&mut self, name: &str) -> Result<String, String> {
+        match self.need(name)? {
+            Value::String(text) if !text.trim().is_empty() => Ok(text),
+            other => Err(format!("{name} must be a text, got {other}")),
+        }
+    }
+
+    fn list(&mut self, name: &str) -> Result<Vec<Value>, String> {
+        match self.need(name)? {
+            Value::Array(items) if !items.is_empty() => Ok(items),
+            other => Err(format!("{name} must be a list that holds something, got {other}")),
+        }
+    }
+
+    /// What was not taken does not belong there.
+    fn end(self) -> Result<(), String> {
+        match self.0.keys().next() {
+            None => Ok(()),
+            Some(name) => Err(format!("{name:?} is not in the format")),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn read(case: &Value) -> Result<CaseFile, String> {
+        case_file("x.json", json!({ "about": "x", "cases": [case] }))
+    }
+
+    #[test]
+    fn what_the_format_does_not_have_is_an_error() {
+        let step = json!({ "input": null, "content": "x", "is_error": true });
+        let good = json!({
+            "name": "n", "rule": "r", "options": { "max_view_chars": null },
+            "given": { "/memories/a": { "$base64": "/w==" } }, "steps": [step], "then": {},
+        });
+        read(&good).unwrap();
+        for (pointer, value) in [
+            ("/more", json!(1)),
+            ("/options/max_view_char", json!(1)),
+            ("/options/max_view_chars", json!("1")),
+            ("/options/on_existing", json!("replace")),
+            ("/given/~1tmp~1a", json!("x")),
+            ("/given/~1memories~1a~1", json!("x")),
+            ("/given/~1memories", json!(null)),
+            ("/given/~1memories~1a", json!({ "$base64": "?" })),
+            ("/given/~1memories~1a", json!(1)),
+            ("/steps", json!([])),
+            ("/steps/0/then", json!({})),
+            ("/steps/0/is_error", json!("no")),
+            ("/steps/0/content", json!(null)),
+            ("/steps/0/input", json!({ "$times": 1 })),
+            ("/name", json!("")),
+            ("/rule", json!(null)),
+        ] {
+            let mut bad = good.clone();
+            let (above, key) = pointer.rsplit_once('/').unwrap();
+            let key = key.replace("~1", "/");
+            bad.pointer_mut(above).unwrap().as_object_mut().unwrap().insert(key, value);
+            assert!(read(&bad).is_err(), "{pointer}");
+        }
+    }
+}

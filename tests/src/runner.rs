@@ -1,0 +1,164 @@
+//! Runs the cases on a store.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::io::{self, Write as _};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use memdir::{Memory, Options, Reply, Store};
+
+use crate::cases::{self, Case, CaseFile, Step};
+use crate::tree::{self, Tree};
+
+/// A fresh memory with an empty store.
+pub struct Opened {
+    /// The memory that a case runs on.
+    pub memory: Memory,
+    /// What must be in no reply: where the store is on this machine.
+    pub secret: Option<String>,
+    /// What the kind of store has to say after a case, given all that the store holds.
+    pub check: Check,
+}
+
+/// Looks at a store in a way of its own; an error is a failure of the case.
+pub type Check = Box<dyn Fn(&Tree) -> Result<(), String>>;
+
+impl Opened {
+    /// A memory on `store`, about which there is nothing more to check.
+    pub fn on(store: impl Store + 'static, options: Options) -> Self {
+        let memory = Memory::with_store(Arc::new(store), options);
+        Self { memory, secret: None, check: Box::new(|_| Ok(())) }
+    }
+}
+
+/// Runs every case, each on a memory of its own from `open`; then prints and writes down how many
+/// there were, under the name `runner`.
+///
+/// # Errors
+/// Every failure, readably, one after the other.
+pub fn run(runner: &str, open: impl Fn(Options) -> Result<Opened, String>) -> Result<(), String> {
+    let counts = counts_file(runner)?;
+    let files = cases::load()?;
+    let failures = failures(&files, open);
+    if !failures.is_empty() {
+        let shown = failures.iter().take(20).map(String::as_str).collect::<Vec<_>>().join("\n");
+        return Err(format!("{runner}: {} of the cases failed\n{shown}", failures.len()));
+    }
+    let all = || files.iter().flat_map(|file| &file.cases);
+    let (cases, steps) = (all().count(), all().map(|case| case.steps.len()).sum::<usize>());
+    fs::write(counts, format!("{cases} {steps}\n")).map_err(|error| error.to_string())?;
+    // Not `println!`, which a test that passes keeps to itself.
+    writeln!(io::stdout(), "conformance: {runner}: {cases} cases, {steps} steps")
+        .map_err(|error| error.to_string())
+}
+
+/// Where the runner writes its counts; what an earlier run wrote there is removed.
+fn counts_file(runner: &str) -> Result<PathBuf, String> {
+    let directory = cases::project_root().join("target").join("conformance");
+    fs::create_dir_all(&directory).map_err(|error| error.to_string())?;
+    let file = directory.join(runner);
+    match fs::remove_file(&file) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error.to_string()),
+        _ => Ok(file),
+    }
+}
+
+/// What fails, one text for each case that does.
+pub fn failures(
+    files: &[CaseFile],
+    open: impl Fn(Options) -> Result<Opened, String>,
+) -> Vec<String> {
+    let mut failures = Vec::new();
+    for file in files {
+        for case in &file.cases {
+            let ran = open(case.options.clone()).and_then(|opened| run_case(case, &opened));
+            if let Err(problem) = ran {
+                failures.push(format!(
+                    "\n{}, case {:?} ({})\n{problem}",
+                    file.name, case.name, case.rule
+                ));
+            }
+        }
+    }
+    failures
+}
+
+fn run_case(case: &Case, opened: &Opened) -> Result<(), String> {
+    let store = opened.memory.store().as_ref();
+    tree::write(store, &case.given).map_err(|problem| format!("  given: {problem}"))?;
+    let mut before = tree::read(store)?;
+    if let Some(difference) = tree::difference(&case.given, &before) {
+        return Err(format!("  what is given is not what the store holds{difference}"));
+    }
+    for (number, step) in case.steps.iter().enumerate() {
+        let reply = opened.memory.execute(&step.input.to_string());
+        let after = tree::read(store)?;
+        check_step(step, &reply, opened.secret.as_deref(), &before, &after).map_err(|problem| {
+            let input = shortened(&step.input.to_string());
+            format!("  step {} of {}: {input}\n{problem}", number + 1, case.steps.len())
+        })?;
+        before = after;
+    }
+    if let Some(difference) = case.then.as_ref().and_then(|then| tree::difference(then, &before)) {
+        return Err(format!("  after the last step{difference}"));
+    }
+    (opened.check)(&before).map_err(|problem| format!("  after the last step: {problem}"))?;
+
+    opened.memory.clear().map_err(|error| format!("  clearing: {error}"))?;
+    match tree::difference(&Tree::new(), &tree::read(store)?) {
+        None => Ok(()),
+        Some(difference) => Err(format!("  after clearing{difference}")),
+    }
+}
+
+fn check_step(
+    step: &Step,
+    reply: &Reply,
+    secret: Option<&str>,
+    before: &Tree,
+    after: &Tree,
+) -> Result<(), String> {
+    let content = reply.content.as_str();
+    if content != step.content || reply.is_error != step.is_error {
+        return Err(differing(step, content, reply.is_error));
+    }
+    if let Some(cause) = &reply.cause {
+        return Err(format!("  the store broke: {cause}"));
+    }
+    if secret.is_some_and(|secret| content.contains(secret)) {
+        return Err(format!("  the reply says where the store is: {}", shortened(content)));
+    }
+    let may_change = !step.is_error && step.command() != Some("view");
+    match tree::difference(before, after) {
+        Some(difference) if !may_change => Err(format!("  it changed something{difference}")),
+        _ => Ok(()),
+    }
+}
+
+fn differing(step: &Step, got: &str, is_error: bool) -> String {
+    let kind = |is_error| if is_error { "error  " } else { "success" };
+    let mut report = String::new();
+    let _ = writeln!(report, "  expected {} {}", kind(step.is_error), shortened(&step.content));
+    let _ = write!(report, "  got      {} {}", kind(is_error), shortened(got));
+    let same = step.content.chars().zip(got.chars()).take_while(|(a, b)| a == b).count();
+    if step.content != got {
+        let from = |text: &str| shortened(&text.chars().skip(same).collect::<String>());
+        let _ = write!(
+            report,
+            "\n  from character {same} on\n  expected {}\n  got      {}",
+            from(&step.content),
+            from(got)
+        );
+    }
+    report
+}
+
+/// A text with its control characters shown, cut where it is long.
+fn shortened(text: &str) -> String {
+    const MOST: usize = 300;
+    match text.char_indices().nth(MOST) {
+        None => format!("{text:?}"),
+        Some((cut, _)) => format!("{:?}… ({} bytes)", &text[..cut], text.len()),
+    }
+}

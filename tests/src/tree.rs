@@ -1,0 +1,91 @@
+//! The whole of what is in a store, to be compared.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use memdir::store::EntryKind;
+use memdir::{MemoryPath, OnExisting, Store};
+
+/// Every file with its content, and every empty directory (`None`). The root is not in it.
+pub type Tree = BTreeMap<MemoryPath, Option<Vec<u8>>>;
+
+/// Reads all of a store.
+///
+/// # Errors
+/// What the store answered, in words.
+pub fn read(store: &dyn Store) -> Result<Tree, String> {
+    let mut tree = Tree::new();
+    read_below(store, &MemoryPath::root(), &mut tree)?;
+    Ok(tree)
+}
+
+fn read_below(store: &dyn Store, directory: &MemoryPath, tree: &mut Tree) -> Result<(), String> {
+    let listed = store.list(directory).map_err(|error| format!("listing {directory}: {error}"))?;
+    if listed.is_empty() && !directory.is_root() {
+        tree.insert(directory.clone(), None);
+    }
+    for entry in listed {
+        if let EntryKind::Directory = entry.kind {
+            read_below(store, &entry.path, tree)?;
+            continue;
+        }
+        let content =
+            store.read(&entry.path).map_err(|error| format!("reading {}: {error}", entry.path))?;
+        if entry.kind != EntryKind::File(content.len() as u64) {
+            return Err(format!("{} is listed as {:?}", entry.path, entry.kind));
+        }
+        tree.insert(entry.path, Some(content));
+    }
+    Ok(())
+}
+
+/// Puts all of `tree` into an empty store.
+///
+/// # Errors
+/// What the store answered, in words.
+pub fn write(store: &dyn Store, tree: &Tree) -> Result<(), String> {
+    let failed = |path: &MemoryPath, error| format!("writing {path}: {error}");
+    for (path, content) in tree {
+        match content {
+            Some(content) => {
+                store
+                    .write(path, content, OnExisting::Error)
+                    .map_err(|error| failed(path, error))?;
+            }
+            // A store makes directories for its files only, and keeps them when a file goes.
+            None => {
+                let inside = path.join("inside").map_err(|error| format!("{path}: {error}"))?;
+                store
+                    .write(&inside, b"", OnExisting::Error)
+                    .and_then(|()| store.delete(&inside))
+                    .map_err(|error| failed(path, error))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// How two trees differ, one line for each path; `None` if they do not.
+#[must_use]
+pub fn difference(expected: &Tree, got: &Tree) -> Option<String> {
+    let mut lines = String::new();
+    for path in expected.keys().chain(got.keys().filter(|path| !expected.contains_key(*path))) {
+        let (expected, got) = (expected.get(path), got.get(path));
+        if expected != got {
+            let _ = write!(lines, "\n    {path}: expected {}, got {}", shown(expected), shown(got));
+        }
+    }
+    (!lines.is_empty()).then_some(lines)
+}
+
+fn shown(content: Option<&Option<Vec<u8>>>) -> String {
+    const MOST: usize = 200;
+    match content {
+        None => "nothing".to_owned(),
+        Some(None) => "an empty directory".to_owned(),
+        Some(Some(content)) => {
+            let start = String::from_utf8_lossy(&content[..content.len().min(MOST)]);
+            format!("{} bytes, {start:?}", content.len())
+        }
+    }
+}

@@ -1,0 +1,136 @@
+//! The Rust runners: every case on every kind of store.
+
+use memdir::store::{Edit, Entry, InProcess};
+use memdir::{Memory, MemoryPath, OnExisting, Options, Store, StoreError};
+use memdir_conformance::runner::{self, Opened};
+
+fn passes(ran: Result<(), String>) {
+    let failures = ran.err().unwrap_or_default();
+    assert!(failures.is_empty(), "{failures}");
+}
+
+#[test]
+fn rust_memory() {
+    passes(runner::run("rust-memory", |options| {
+        let memory = Memory::open("memory:", options).map_err(|error| error.to_string())?;
+        Ok(Opened { memory, secret: None, check: Box::new(|_| Ok(())) })
+    }));
+}
+
+/// A store with no more than a store must have: opening and clearing are the trait's own.
+struct Plain(InProcess);
+
+impl Store for Plain {
+    fn read(&self, path: &MemoryPath) -> Result<Vec<u8>, StoreError> {
+        self.0.read(path)
+    }
+
+    fn list(&self, path: &MemoryPath) -> Result<Vec<Entry>, StoreError> {
+        self.0.list(path)
+    }
+
+    fn write(
+        &self,
+        path: &MemoryPath,
+        content: &[u8],
+        existing: OnExisting,
+    ) -> Result<(), StoreError> {
+        self.0.write(path, content, existing)
+    }
+
+    fn update(&self, path: &MemoryPath, edit: &mut Edit<'_>) -> Result<(), StoreError> {
+        self.0.update(path, edit)
+    }
+
+    fn delete(&self, path: &MemoryPath) -> Result<(), StoreError> {
+        self.0.delete(path)
+    }
+
+    fn rename(&self, from: &MemoryPath, to: &MemoryPath) -> Result<(), StoreError> {
+        self.0.rename(from, to)
+    }
+}
+
+#[test]
+fn rust_default_open() {
+    passes(runner::run("rust-default-open", |options| {
+        Ok(Opened::on(Plain(InProcess::new()), options))
+    }));
+}
+
+#[cfg(unix)]
+mod local {
+    use std::fs;
+    use std::path::Path;
+
+    use memdir::{Memory, MemoryPath};
+    use memdir_conformance::runner::{self, Opened};
+    use memdir_conformance::tree::{self, Tree};
+
+    #[test]
+    fn rust_local() {
+        super::passes(runner::run("rust-local", |options| {
+            let place = tempfile::tempdir().map_err(|error| error.to_string())?;
+            let address = place.path().to_str().ok_or("a temporary directory without a name")?;
+            let memory = Memory::open(address, options).map_err(|error| error.to_string())?;
+            Ok(Opened {
+                memory,
+                secret: Some(address.to_owned()),
+                check: Box::new(move |tree| on_disk(place.path(), tree)),
+            })
+        }));
+    }
+
+    /// The files are where the SDKs' own tools keep them, and nothing else is left there.
+    fn on_disk(base: &Path, tree: &Tree) -> Result<(), String> {
+        let mut found = Tree::new();
+        let mut names = Vec::new();
+        for entry in fs::read_dir(base).map_err(|error| error.to_string())? {
+            names.push(entry.map_err(|error| error.to_string())?.file_name());
+        }
+        if names != ["memories"] {
+            return Err(format!("beside the memories there is {names:?}"));
+        }
+        walk(&base.join("memories"), &MemoryPath::root(), &mut found)
+            .map_err(|error| error.to_string())?;
+        match tree::difference(tree, &found) {
+            None => Ok(()),
+            Some(difference) => Err(format!("on disk there is something else{difference}")),
+        }
+    }
+
+    fn walk(
+        directory: &Path,
+        path: &MemoryPath,
+        found: &mut Tree,
+    ) -> Result<(), Box<dyn std::error::Error>> {
+        let entries: Vec<_> = fs::read_dir(directory)?.collect::<Result<_, _>>()?;
+        if entries.is_empty() && !path.is_root() {
+            found.insert(path.clone(), None);
+        }
+        for entry in entries {
+            let name = entry.file_name();
+            let name = name.to_str().ok_or("a name that is not text")?;
+            let below = path.join(name).map_err(|error| format!("{name:?} was left: {error}"))?;
+            if entry.file_type()?.is_dir() {
+                walk(&entry.path(), &below, found)?;
+            } else {
+                found.insert(below, Some(fs::read(entry.path())?));
+            }
+        }
+        Ok(())
+    }
+}
+
+#[test]
+fn input_that_is_not_json_is_an_error_like_any_other() {
+    let memory = Memory::open("memory:", Options::default()).unwrap();
+    let deep = "[".repeat(100_000);
+    for input in ["", " ", "{", "{\"command\"", "view", "{} {}", "{'command': 'view'}", &deep] {
+        let reply = memory.execute(input);
+        assert!(reply.is_error, "{input:?}");
+        let content = reply.content.as_str();
+        assert!(content.starts_with("Error: The input is not valid JSON: "), "{content}");
+        assert!(content.len() < 300, "{content}");
+    }
+}
