@@ -123,8 +123,10 @@ fn value_of(value: &Bound<'_, PyAny>, left: &mut usize) -> Value<'static> {
     } else if let Ok(integer) = value.cast::<PyInt>() {
         match integer.extract::<i64>() {
             Ok(integer) => Value::Integer(integer),
-            // Too large also for a float: what counts is that no line has this number.
-            Err(_) => Value::Number(integer.extract::<f64>().unwrap_or(f64::INFINITY)),
+            Err(_) => match integer.extract::<f64>() {
+                Ok(number) => Value::Number(number),
+                Err(_) => Value::Other(Cow::Borrowed("a number that is too large")),
+            },
         }
     } else if let Ok(number) = value.cast::<PyFloat>() {
         Value::Number(number.value())

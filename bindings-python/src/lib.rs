@@ -9,6 +9,7 @@
 mod entry;
 mod errors;
 mod fields;
+mod hints;
 mod memory;
 mod native_store;
 mod options;

@@ -2,14 +2,16 @@
 
 use std::path::Path;
 
-use memdir::{Command, Error, Memory as Core, Reply};
+use memdir::{Command, Durability, Error, Memory as Core, OnExisting, Options, Reply};
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 
 use crate::errors::to_python;
 use crate::fields::{Input, owned_value};
-use crate::options::options;
-use crate::{reply, stores};
+use crate::hints::{self, Hinted};
+use crate::options::{Word, options};
+use crate::reply;
+use crate::stores::Argument;
 
 /// The memory directory: executes the six commands of Claude's memory tool on a store.
 ///
@@ -54,23 +56,27 @@ pub struct Memory {
 #[pymethods]
 impl Memory {
     #[new]
-    #[pyo3(signature = (
-        store: "str | os.PathLike[str] | memdir.Store" = stores::Argument::Default,
-        *,
-        max_view_chars: "int | None" = Some(16_000),
-        max_file_bytes: "int | None" = Some(16_777_216),
-        on_existing: "typing.Literal['error', 'overwrite']" = "error",
-        durability: "typing.Literal['full', 'relaxed']" = "full",
-    ))]
+    #[pyo3(
+        signature = (
+            store = Argument::Default,
+            *,
+            max_view_chars = Options::default().max_view_chars,
+            max_file_bytes = Options::default().max_file_bytes,
+            on_existing = Word(OnExisting::default()),
+            durability = Word(Durability::default()),
+        ),
+        text_signature = "(store='./memory', *, max_view_chars=16000, max_file_bytes=16777216, \
+                          on_existing='error', durability='full')",
+    )]
     fn new(
         py: Python<'_>,
-        store: stores::Argument<'_>,
+        store: Argument<'_>,
         max_view_chars: Option<usize>,
         max_file_bytes: Option<u64>,
-        on_existing: &str,
-        durability: &str,
+        on_existing: Word<OnExisting>,
+        durability: Word<Durability>,
     ) -> PyResult<Self> {
-        let options = options(py, max_view_chars, max_file_bytes, on_existing, durability)?;
+        let options = options(max_view_chars, max_file_bytes, on_existing, durability);
         let store = store.open(py, &options)?;
         Ok(Self { core: Core::with_store(store, options) })
     }
@@ -83,8 +89,8 @@ impl Memory {
     /// Returns:
     ///     What goes back to the model. Never an exception: whatever the model did wrong is a reply
     ///     with `is_error`, and so is a broken store (its `cause` has the details for you).
-    #[pyo3(signature = (input: "object", /) -> "memdir.Reply")]
-    fn execute<'py>(&self, input: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    #[pyo3(signature = (input, /))]
+    fn execute<'py>(&self, input: &Bound<'py, PyAny>) -> PyResult<Hinted<'py, hints::Reply>> {
         let py = input.py();
         let reply = match input.cast::<PyString>().ok().and_then(|text| text.to_str().ok()) {
             Some(json) => py.detach(|| self.core.execute(json)),
@@ -103,7 +109,7 @@ impl Memory {
     /// Raises:
     ///     CommandError: The command was refused; its text is the answer for the model.
     ///     StoreError: The store itself failed.
-    #[pyo3(signature = (path, view_range: "tuple[int, int] | list[int] | None" = None))]
+    #[pyo3(signature = (path, view_range = None))]
     fn view(&self, py: Python<'_>, path: &str, view_range: Option<[i64; 2]>) -> PyResult<String> {
         let view_range = view_range.map(|[first, last]| (first, last));
         done(py, |core| core.view(path, view_range), &self.core)

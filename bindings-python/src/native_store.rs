@@ -4,7 +4,7 @@ use std::io::Read as _;
 use std::sync::Arc;
 
 use memdir::store::{Entry as CoreEntry, Node, Splice, open_whole as core_open_whole};
-use memdir::{MemoryPath, OnExisting, Store, StoreError};
+use memdir::{Durability, MemoryPath, OnExisting, Options, Store, StoreError};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
@@ -12,7 +12,8 @@ use pyo3::types::PyBytes;
 
 use crate::entry::Entry;
 use crate::errors::raise_condition;
-use crate::options::options;
+use crate::hints::{self, Hinted};
+use crate::options::Word;
 use crate::python_store::PythonStore;
 use crate::stores;
 
@@ -47,14 +48,18 @@ impl NativeStore {
     }
 
     /// The entries of a directory, one level deep.
-    fn list(&self, py: Python<'_>, path: &str) -> PyResult<Vec<Entry>> {
+    fn list<'py>(&self, py: Python<'py>, path: &str) -> PyResult<Hinted<'py, hints::Entries>> {
         let entries = self.run(py, path, |store, at| store.list(at))?;
-        Ok(entries.into_iter().map(Entry::from).collect())
+        entries_to_python(py, entries).map(Hinted::new)
     }
 
     /// A file's content, or a directory's visible entries `depth` levels deep.
-    #[pyo3(signature = (path, depth) -> "bytes | list[memdir.Entry]")]
-    fn open<'py>(&self, py: Python<'py>, path: &str, depth: usize) -> PyResult<Bound<'py, PyAny>> {
+    fn open<'py>(
+        &self,
+        py: Python<'py>,
+        path: &str,
+        depth: usize,
+    ) -> PyResult<Hinted<'py, hints::Opened>> {
         self.run(py, path, |store, at| Opened::new(store.open(at, depth)?))?.into_python(py)
     }
 
@@ -66,9 +71,8 @@ impl NativeStore {
     }
 
     /// Changes a file while no other writer can come between.
-    #[pyo3(signature = (path, edit: "collections.abc.Callable[[bytes], bytes | None]"))]
-    fn update(&self, py: Python<'_>, path: &str, edit: Bound<'_, PyAny>) -> PyResult<()> {
-        let (edit, mut raised) = (edit.unbind(), None);
+    fn update(&self, py: Python<'_>, path: &str, edit: Hinted<'_, hints::Edit>) -> PyResult<()> {
+        let (edit, mut raised) = (edit.into_inner().unbind(), None);
         self.run(py, path, |store, at| {
             store.update(at, &mut |old| {
                 let edited = Python::try_attach(|py| -> PyResult<_> {
@@ -136,15 +140,16 @@ impl Opened {
         }
     }
 
-    fn into_python(self, py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
-        match self {
-            Self::File(content) => Ok(PyBytes::new(py, &content).into_any()),
-            Self::Directory(entries) => {
-                let entries: Vec<Entry> = entries.into_iter().map(Entry::from).collect();
-                Ok(entries.into_pyobject(py)?)
-            }
-        }
+    fn into_python(self, py: Python<'_>) -> PyResult<Hinted<'_, hints::Opened>> {
+        Ok(Hinted::new(match self {
+            Self::File(content) => PyBytes::new(py, &content).into_any(),
+            Self::Directory(entries) => entries_to_python(py, entries)?,
+        }))
     }
+}
+
+fn entries_to_python(py: Python<'_>, entries: Vec<CoreEntry>) -> PyResult<Bound<'_, PyAny>> {
+    entries.into_iter().map(Entry::from).collect::<Vec<_>>().into_pyobject(py)
 }
 
 /// A path as a method's argument.
@@ -170,27 +175,32 @@ fn path_argument(path: &str) -> PyResult<MemoryPath> {
 /// >>> store.read("/memories/a.md")
 /// b'one'
 #[pyfunction]
-#[pyo3(signature = (
-    store: "str | os.PathLike[str]",
-    *,
-    durability: "typing.Literal['full', 'relaxed']" = "full",
-) -> "memdir.Store")]
-pub(crate) fn open_store(store: &Bound<'_, PyAny>, durability: &str) -> PyResult<NativeStore> {
-    let options = options(store.py(), None, None, "error", durability)?;
-    Ok(NativeStore { core: stores::open(store, &options)? })
+#[pyo3(
+    signature = (store, *, durability = Word(Durability::default())),
+    text_signature = "(store, *, durability='full')",
+)]
+pub(crate) fn open_store<'py>(
+    store: Hinted<'py, hints::Address>,
+    durability: Word<Durability>,
+) -> PyResult<Hinted<'py, hints::Store>> {
+    let mut options = Options::default();
+    options.durability = durability.0;
+    let address = store.into_inner();
+    let core = stores::open(&address, &options)?;
+    Ok(Hinted::new(Bound::new(address.py(), NativeStore { core })?.into_any()))
 }
 
 /// What `Store.open` does where a class does not have a better way: reads the whole content, or
 /// walks through the listings.
 #[pyfunction]
-#[pyo3(signature = (store: "memdir.Store", path, depth) -> "bytes | list[memdir.Entry]")]
 pub(crate) fn open_whole<'py>(
-    store: &Bound<'py, PyAny>,
+    store: Hinted<'py, hints::Store>,
     path: &str,
     depth: usize,
-) -> PyResult<Bound<'py, PyAny>> {
+) -> PyResult<Hinted<'py, hints::Opened>> {
+    let store = store.into_inner();
     let (py, at) = (store.py(), path_argument(path)?);
-    let store = PythonStore::new(store);
+    let store = PythonStore::new(&store);
     let opened = py.detach(|| core_open_whole(&store, &at, depth).and_then(Opened::new));
     opened.map_err(|error| raise_condition(py, &error, path))?.into_python(py)
 }

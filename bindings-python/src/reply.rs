@@ -7,6 +7,7 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::PyType;
 
 use crate::errors::{interruption, store_error};
+use crate::hints::{self, Hinted};
 
 static REPLY: PyOnceLock<Py<PyType>> = PyOnceLock::new();
 
@@ -14,13 +15,17 @@ static REPLY: PyOnceLock<Py<PyType>> = PyOnceLock::new();
 ///
 /// # Errors
 /// What a store written in Python raised, if it is no error at all: a `KeyboardInterrupt`, say.
-pub(crate) fn to_python<'py>(py: Python<'py>, reply: &Reply) -> PyResult<Bound<'py, PyAny>> {
+pub(crate) fn to_python<'py>(
+    py: Python<'py>,
+    reply: &Reply,
+) -> PyResult<Hinted<'py, hints::Reply>> {
     let class = REPLY.import(py, "memdir._reply", "Reply")?;
     let content = reply.content.as_str();
-    match cause(py, reply)? {
+    let made = match cause(py, reply)? {
         None => class.call1((content, reply.is_error)),
         Some(cause) => class.call1((content, reply.is_error, cause)),
-    }
+    };
+    made.map(Hinted::new)
 }
 
 /// What broke, as a `memdir.StoreError`.

@@ -5,12 +5,15 @@ use std::sync::Arc;
 
 use memdir::store::open_directory;
 use memdir::{Options, Store, open_store};
+use pyo3::Borrowed;
 use pyo3::exceptions::PyTypeError;
+use pyo3::inspect::PyStaticExpr;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyString, PyType};
 
 use crate::errors::to_python;
+use crate::hints::{self, Hint};
 use crate::native_store::NativeStore;
 use crate::python_store::PythonStore;
 
@@ -26,6 +29,8 @@ pub(crate) enum Argument<'py> {
 
 impl<'py> FromPyObject<'_, 'py> for Argument<'py> {
     type Error = PyErr;
+
+    const INPUT_TYPE: PyStaticExpr = hints::StoreOrAddress::HINT;
 
     fn extract(given: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
         Ok(Self::Given(given.to_owned()))

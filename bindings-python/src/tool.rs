@@ -3,40 +3,39 @@
 use memdir::Command;
 use memdir::command::ViewRange;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyTuple};
+use pyo3::types::PyDict;
 
 use crate::errors::command_error;
 use crate::fields::{Input, owned_value};
+use crate::hints::{self, Hinted};
 use crate::memory::Memory;
 use crate::reply;
 
 /// The answer to `input`, which is never taken for JSON text, as
 /// content, `is_error` and what broke. With `command`, the input's own `command` does not count.
 #[pyfunction]
-#[pyo3(signature = (
-    memory, input: "object", command = None
-) -> "tuple[str, bool, memdir.StoreError | None]")]
+#[pyo3(signature = (memory, input, command = None))]
 pub(crate) fn answer<'py>(
     memory: &Bound<'py, Memory>,
     input: &Bound<'py, PyAny>,
     command: Option<&str>,
-) -> PyResult<Bound<'py, PyTuple>> {
+) -> PyResult<Hinted<'py, hints::Answer>> {
     let py = memory.py();
     let reply = memory.get().run(input, command);
     let cause = reply::cause(py, &reply)?;
-    (reply.content.as_str(), reply.is_error, cause).into_pyobject(py)
+    let answer = (reply.content.as_str(), reply.is_error, cause).into_pyobject(py)?;
+    Ok(Hinted::new(answer.into_any()))
 }
 
 /// The command in `input`, repaired, as a dict with the fields that the documentation names.
 ///
-/// # Errors
-/// `CommandError` with the sentence for the model.
+/// Raises:
+///     CommandError: With the sentence for the model.
 #[pyfunction]
-#[pyo3(signature = (memory, input: "object") -> "dict[str, object]")]
 pub(crate) fn decode<'py>(
     memory: &Bound<'py, Memory>,
     input: &Bound<'py, PyAny>,
-) -> PyResult<Bound<'py, PyDict>> {
+) -> PyResult<Hinted<'py, hints::Fields>> {
     let py = input.py();
     let Some(fields) = Input::of_call(input) else {
         let refusal = memory.get().core().refuse_input(&owned_value(input));
@@ -78,5 +77,5 @@ pub(crate) fn decode<'py>(
         }
         _ => {}
     }
-    Ok(dict)
+    Ok(Hinted::new(dict.into_any()))
 }

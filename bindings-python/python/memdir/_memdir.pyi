@@ -2,8 +2,14 @@
 The native half of memdir; import `memdir`.
 """
 
+from _typeshed import SupportsLenAndGetItem
+from collections.abc import Callable, Sequence
+from memdir._errors import StoreError
+from memdir._reply import Reply
+from memdir._store import Store
+from os import PathLike
 from pathlib import Path
-from typing import Final, SupportsIndex, final
+from typing import Any, Final, Literal, SupportsIndex, final
 
 __all__ = ["Entry", "Memory", "NativeStore", "answer", "decode", "open_store", "open_whole"]
 
@@ -82,7 +88,7 @@ class Memory:
     >>> content, is_error
     ('Path must start with /memories, got: /etc/passwd', True)
     """
-    def __new__(cls, /, store: "str | os.PathLike[str] | memdir.Store" = ..., *, max_view_chars: "int | None" = ..., max_file_bytes: "int | None" = ..., on_existing: "typing.Literal['error', 'overwrite']" = "error", durability: "typing.Literal['full', 'relaxed']" = "full") -> Memory: ...
+    def __new__(cls, /, store: str | PathLike[str] | Store = ..., *, max_view_chars: SupportsIndex | None = ..., max_file_bytes: SupportsIndex | None = ..., on_existing: Literal["error", "overwrite"] = ..., durability: Literal["full", "relaxed"] = ...) -> Memory: ...
     def clear(self, /) -> str:
         """
         Deletes everything below `/memories`. Not a command of the tool: for you, not the model.
@@ -111,7 +117,7 @@ class Memory:
         """
         The directory of this machine that holds the files; `None` if they are kept elsewhere.
         """
-    def execute(self, input: "object", /) -> "memdir.Reply":
+    def execute(self, input: Any, /) -> Reply:
         """
         Executes one tool call.
 
@@ -146,7 +152,7 @@ class Memory:
             CommandError: The command was refused; its text is the answer for the model.
             StoreError: The store itself failed.
         """
-    def view(self, /, path: str, view_range: "tuple[int, int] | list[int] | None" = None) -> str:
+    def view(self, /, path: str, view_range: SupportsLenAndGetItem[SupportsIndex] | None = None) -> str:
         """
         Shows a directory two levels deep, or the numbered lines of a file.
 
@@ -173,11 +179,11 @@ class NativeStore:
         """
         Deletes a file, or a directory and all that it holds.
         """
-    def list(self, /, path: str) -> list[Entry]:
+    def list(self, /, path: str) -> Sequence[Entry]:
         """
         The entries of a directory, one level deep.
         """
-    def open(self, /, path: str, depth: SupportsIndex) -> "bytes | list[memdir.Entry]":
+    def open(self, /, path: str, depth: SupportsIndex) -> bytes | Sequence[Entry]:
         """
         A file's content, or a directory's visible entries `depth` levels deep.
         """
@@ -189,7 +195,7 @@ class NativeStore:
         """
         Moves a file or directory, making missing parents, never overwriting.
         """
-    def update(self, /, path: str, edit: "collections.abc.Callable[[bytes], bytes | None]") -> None:
+    def update(self, /, path: str, edit: Callable[[bytes], bytes | None]) -> None:
         """
         Changes a file while no other writer can come between.
         """
@@ -198,21 +204,21 @@ class NativeStore:
         Writes a whole file, making missing parents.
         """
 
-def answer(memory: Memory, input: "object", command: str | None = None) -> "tuple[str, bool, memdir.StoreError | None]":
+def answer(memory: Memory, input: Any, command: str | None = None) -> tuple[str, bool, StoreError | None]:
     """
     The answer to `input`, which is never taken for JSON text, as
     content, `is_error` and what broke. With `command`, the input's own `command` does not count.
     """
 
-def decode(memory: Memory, input: "object") -> "dict[str, object]":
+def decode(memory: Memory, input: Any) -> dict[str, object]:
     """
     The command in `input`, repaired, as a dict with the fields that the documentation names.
 
-    # Errors
-    `CommandError` with the sentence for the model.
+    Raises:
+        CommandError: With the sentence for the model.
     """
 
-def open_store(store: "str | os.PathLike[str]", *, durability: "typing.Literal['full', 'relaxed']" = "full") -> "memdir.Store":
+def open_store(store: str | PathLike[str], *, durability: Literal["full", "relaxed"] = ...) -> Store:
     """
     Opens a store by its address, to be used directly or shared by several memories.
 
@@ -233,7 +239,7 @@ def open_store(store: "str | os.PathLike[str]", *, durability: "typing.Literal['
     b'one'
     """
 
-def open_whole(store: "memdir.Store", path: str, depth: SupportsIndex) -> "bytes | list[memdir.Entry]":
+def open_whole(store: Store, path: str, depth: SupportsIndex) -> bytes | Sequence[Entry]:
     """
     What `Store.open` does where a class does not have a better way: reads the whole content, or
     walks through the listings.

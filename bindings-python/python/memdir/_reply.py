@@ -5,9 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from typing_extensions import Self
+    from typing_extensions import Self, disjoint_base
 
     from memdir._errors import StoreError
+else:
+    # Only for the type checker: a tuple with an attribute more cannot be mixed with another one.
+    def disjoint_base(cls: type) -> type:
+        return cls
 
 
 class _Answer(NamedTuple):
@@ -15,6 +19,7 @@ class _Answer(NamedTuple):
     is_error: bool
 
 
+@disjoint_base
 class Reply(_Answer):
     """The answer to one tool call: what goes back to the model.
 

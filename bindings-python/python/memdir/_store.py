@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from memdir import _memdir
@@ -147,10 +148,9 @@ class Store(ABC):
     def clear(self) -> None:
         """Deletes everything below the root; the root stays."""
         for entry in self.list("/memories"):
-            try:
+            # Somebody else may be faster.
+            with suppress(FileNotFoundError):
                 self.delete(entry.path)
-            except FileNotFoundError:  # noqa: PERF203 - somebody else was faster
-                pass
 
 
 Store.__module__ = "memdir"

@@ -74,10 +74,13 @@ class _Engine:
     def _own_way(self, input: object) -> str | None:
         """The command in `input`, if somebody put a method of their own in the place of ours."""
         try:
-            command = dict.get(input, "command") if isinstance(input, dict) else input.command  # type: ignore[attr-defined]
-        except Exception:  # noqa: BLE001 - whatever this object is, the engine has the words for it
+            if isinstance(input, dict):
+                command = dict.get(input, "command")
+            else:
+                command = getattr(input, "command", None)
+            return command if command in _COMMANDS and self._is_replaced(command) else None
+        except Exception:  # noqa: BLE001 - an object that cannot be asked: the engine says so
             return None
-        return command if command in _COMMANDS and self._is_replaced(command) else None
 
     def _decoded(self, input: object) -> dict[str, object]:
         """The input, repaired and complete, for somebody's own method."""
@@ -121,10 +124,10 @@ class MemoryTool(_Engine, BetaAbstractMemoryTool):
     >>> tool = MemoryTool("memory:")
     >>> tool.call({"command": "create", "path": "/memories/a", "file_text": "one"})
     'File created successfully at: /memories/a'
-    >>> tool.call({"command": "view", "path": "/memories/b"})
+    >>> tool.call({"command": "delete", "path": "/memories/b"})
     Traceback (most recent call last):
     ...
-    anthropic.lib.tools._beta_functions.ToolError: The path /memories/b does not exist. Please provide a valid path.
+    anthropic.lib.tools._beta_functions.ToolError: Error: The path /memories/b does not exist
     """
 
     def __init__(

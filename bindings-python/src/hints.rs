@@ -1,0 +1,132 @@
+//! How the generated type stubs name what pyo3 cannot know: classes that are declared in Python,
+//! and values that are passed through as they are.
+
+use std::marker::PhantomData;
+
+use pyo3::inspect::{PyStaticConstant, PyStaticExpr};
+use pyo3::prelude::*;
+use pyo3::{Borrowed, type_hint_identifier, type_hint_subscript, type_hint_union};
+
+/// The type of a value, as a stub writes it.
+pub(crate) trait Hint {
+    const HINT: PyStaticExpr;
+}
+
+/// A Python value whose type in the stub is `H`.
+pub(crate) struct Hinted<'py, H>(Bound<'py, PyAny>, PhantomData<H>);
+
+impl<'py, H> Hinted<'py, H> {
+    pub(crate) fn new(value: Bound<'py, PyAny>) -> Self {
+        Self(value, PhantomData)
+    }
+
+    pub(crate) fn into_inner(self) -> Bound<'py, PyAny> {
+        self.0
+    }
+}
+
+impl<'py, H: Hint> FromPyObject<'_, 'py> for Hinted<'py, H> {
+    type Error = PyErr;
+
+    const INPUT_TYPE: PyStaticExpr = H::HINT;
+
+    fn extract(value: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        Ok(Self::new(value.to_owned()))
+    }
+}
+
+impl<'py, H: Hint> IntoPyObject<'py> for Hinted<'py, H> {
+    type Target = PyAny;
+    type Output = Bound<'py, PyAny>;
+    type Error = PyErr;
+
+    const OUTPUT_TYPE: PyStaticExpr = H::HINT;
+
+    fn into_pyobject(self, _: Python<'py>) -> PyResult<Self::Output> {
+        Ok(self.0)
+    }
+}
+
+/// Declares a [`Hint`].
+macro_rules! hint {
+    ($(#[$doc:meta])* $name:ident = $hint:expr) => {
+        $(#[$doc])*
+        pub(crate) enum $name {}
+
+        impl Hint for $name {
+            const HINT: PyStaticExpr = $hint;
+        }
+    };
+}
+
+const BYTES: PyStaticExpr = type_hint_identifier!("builtins", "bytes");
+const OBJECT: PyStaticExpr = type_hint_identifier!("builtins", "object");
+const STR: PyStaticExpr = type_hint_identifier!("builtins", "str");
+const NONE: PyStaticExpr = PyStaticExpr::Constant { value: PyStaticConstant::None };
+const ENTRY: PyStaticExpr = <crate::entry::Entry as pyo3::PyTypeInfo>::TYPE_HINT;
+
+const fn word(value: &'static str) -> PyStaticExpr {
+    PyStaticExpr::Constant { value: PyStaticConstant::Str(value) }
+}
+
+hint!(
+    /// `memdir.Store`.
+    Store = type_hint_identifier!("memdir._store", "Store")
+);
+hint!(
+    /// `memdir.Reply`.
+    Reply = type_hint_identifier!("memdir._reply", "Reply")
+);
+hint!(
+    /// The address of a store.
+    Address = type_hint_union!(STR, type_hint_subscript!(type_hint_identifier!("os", "PathLike"), STR))
+);
+hint!(
+    /// A store or its address.
+    StoreOrAddress = type_hint_union!(Address::HINT, Store::HINT)
+);
+hint!(
+    /// The words of the option `on_existing`.
+    OnExisting = type_hint_subscript!(
+        type_hint_identifier!("typing", "Literal"),
+        word("error"),
+        word("overwrite")
+    )
+);
+hint!(
+    /// The words of the option `durability`.
+    Durability = type_hint_subscript!(
+        type_hint_identifier!("typing", "Literal"),
+        word("full"),
+        word("relaxed")
+    )
+);
+hint!(
+    /// What an edit of a file is: from the old content to the new one.
+    Edit = type_hint_subscript!(
+        type_hint_identifier!("collections.abc", "Callable"),
+        PyStaticExpr::List { elts: &[BYTES] },
+        type_hint_union!(BYTES, NONE)
+    )
+);
+hint!(
+    /// The entries of a directory. Not `list`: in a class with a method of that name it means that.
+    Entries = type_hint_subscript!(type_hint_identifier!("collections.abc", "Sequence"), ENTRY)
+);
+hint!(
+    /// What opening a path gives.
+    Opened = type_hint_union!(BYTES, Entries::HINT)
+);
+hint!(
+    /// A reply in its parts.
+    Answer = type_hint_subscript!(
+        type_hint_identifier!("builtins", "tuple"),
+        STR,
+        type_hint_identifier!("builtins", "bool"),
+        type_hint_union!(type_hint_identifier!("memdir._errors", "StoreError"), NONE)
+    )
+);
+hint!(
+    /// The fields of a command.
+    Fields = type_hint_subscript!(type_hint_identifier!("builtins", "dict"), STR, OBJECT)
+);
