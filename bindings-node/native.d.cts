@@ -4,7 +4,64 @@
 /** A memory directory; the class `Memory` of the package is written on top of it. */
 export declare class Engine {
   /** Opens the store that `address` names. */
-  constructor(address: string)
-  /** Executes one tool call. */
-  execute(input: unknown): Promise<Answer>
+  static open(address: string, options?: object | undefined): Engine
+  /** On a store that is open already. */
+  static onNativeStore(store: NativeStore, options?: object | undefined): Engine
+  /**
+   * On a store that is written in JavaScript: `serve` is called with every request to it and
+   * must not throw; `opens` says whether the store has an `open` of its own.
+   */
+  static onJsStore(serve: (arg: StoreRequest) => unknown, opens: boolean, options?: object | undefined): Engine
+  /** Executes one tool call, given as an object or as the JSON text of one. */
+  execute(input: unknown): Promise<{ content: string, isError: boolean, cause?: string }>
+  /** Executes the command `name`, whatever the input's own `command` says. */
+  executeAs(name: string, input: unknown): Promise<{ content: string, isError: boolean, cause?: string }>
+}
+
+/** A store of the core. Its methods are those of the package's `Store`. */
+export declare class NativeStore {
+  /** Opens the store that `address` names. */
+  constructor(address: string, options?: object | undefined)
+  /** The whole content of a file. */
+  read(path: string): Promise<Uint8Array>
+  /** The entries of a directory, one level deep. */
+  list(path: string): Promise<Array<StoreEntry>>
+  /** Writes a whole file, making missing parents. */
+  write(path: string, content: Uint8Array, overwrite: boolean): Promise<void>
+  /** Changes a file while no other writer can come between. */
+  update(path: string, edit: (content: Uint8Array) => Uint8Array | null | undefined): Promise<void>
+  /** Deletes a file, or a directory and all that it holds. */
+  delete(path: string): Promise<void>
+  /** Moves a file or directory, never overwriting. */
+  rename(from: string, to: string): Promise<void>
+}
+
+/** One call of a store that is written in JavaScript. */
+export declare class StoreRequest {
+  /** The method that is called. */
+  get operation(): string
+  /** Its path; the source of a rename. */
+  get path(): string
+  /** The destination of a rename. */
+  get destination(): string | null
+  /** Whether a write replaces what is there. */
+  get overwrite(): boolean
+  /** How many levels of a directory are asked for. */
+  get depth(): number
+  /** The content to write, which is handed over: a second call returns nothing. */
+  takeContent(): Uint8Array | null
+  /** In an update: what `content` becomes, or null to leave it as it is. */
+  edit(content: Uint8Array): Uint8Array | null
+  /** Answers with what the method returned. */
+  succeed(returned: Uint8Array | Array<StoreEntry> | undefined): void
+  /** Answers with what the method threw. */
+  fail(code: string | undefined | null, message: string): void
+}
+
+/** One entry of a directory. */
+export interface StoreEntry {
+  /** The whole path, from `/memories` on. */
+  path: string
+  /** A file's length in bytes; a directory has none. */
+  size?: number | undefined
 }

@@ -28,16 +28,28 @@ pub(crate) enum Input {
 impl Input {
     /// Decodes the object, or takes the JSON text of one.
     pub(crate) fn decode(memory: &Memory, input: Unknown<'_>) -> Result<Self> {
-        match value(&input, 0)? {
+        Ok(match value(&input)? {
+            Value::Object => Self::decoded(Command::decode(&OwnFields(input.coerce_to_object()?))),
+            Value::Text(json) => Self::Json(json.into_owned()),
+            other => Self::Refused(memory.refuse_input(&other)),
+        })
+    }
+
+    /// Decodes the object that holds the fields of the command `name`.
+    pub(crate) fn decode_as(memory: &Memory, name: &str, input: Unknown<'_>) -> Result<Self> {
+        Ok(match value(&input)? {
             Value::Object => {
                 let fields = OwnFields(input.coerce_to_object()?);
-                Ok(match Command::decode(&fields) {
-                    Ok(command) => Self::Command(command.into_owned()),
-                    Err(sentence) => Self::Refused(Err(Error::Refused(sentence)).into()),
-                })
+                Self::decoded(Command::decode_as(name, &fields))
             }
-            Value::Text(json) => Ok(Self::Json(json.into_owned())),
-            other => Ok(Self::Refused(memory.refuse_input(&other))),
+            other => Self::Refused(memory.refuse_input(&other)),
+        })
+    }
+
+    fn decoded(result: std::result::Result<Command<'_>, String>) -> Self {
+        match result {
+            Ok(command) => Self::Command(command.into_owned()),
+            Err(sentence) => Self::Refused(Err(Error::Refused(sentence)).into()),
         }
     }
 
@@ -60,26 +72,25 @@ impl Fields for OwnFields<'_> {
             if !self.0.has_own_property(name)? {
                 return Ok(None);
             }
-            value(&self.0.get_named_property_unchecked(name)?, 0).map(Some)
+            value(&self.0.get_named_property_unchecked(name)?).map(Some)
         };
         // What fails here is a getter or a proxy that threw; JavaScript gets to see its exception.
         read().unwrap_or(Some(Value::Other(Cow::Borrowed("a value that cannot be read"))))
     }
 }
 
-/// A value as the decoder knows it. The coercions below are of values that have the type already.
-fn value(js: &Unknown<'_>, depth: usize) -> Result<Value<'static>> {
+/// A value as the decoder knows it.
+pub(crate) fn value(js: &Unknown<'_>) -> Result<Value<'static>> {
+    at_depth(js, 0)
+}
+
+/// What is coerced has the type already, so that nothing of JavaScript's runs.
+fn at_depth(js: &Unknown<'_>, depth: usize) -> Result<Value<'static>> {
     Ok(match js.get_type()? {
         ValueType::Undefined | ValueType::Null => Value::Null,
         ValueType::Boolean => Value::Bool(js.coerce_to_bool()?),
         ValueType::Number => number(js.coerce_to_number()?.get_double()?),
-        ValueType::BigInt => {
-            let digits = js.coerce_to_string()?.into_utf8()?.into_owned()?;
-            match digits.parse() {
-                Ok(integer) => Value::Integer(integer),
-                Err(_) => Value::Number(digits.parse().unwrap_or(f64::NAN)),
-            }
-        }
+        ValueType::BigInt => big(&js.coerce_to_string()?.into_utf8()?.into_owned()?),
         ValueType::String => match js.coerce_to_string()?.into_utf16()?.as_str() {
             Ok(text) => Value::Text(Cow::Owned(text)),
             Err(_) => other("text that is not valid Unicode"),
@@ -96,10 +107,17 @@ fn other(words: &'static str) -> Value<'static> {
     Value::Other(Cow::Borrowed(words))
 }
 
-/// JavaScript has one kind of number; `2` and `2.0` are the same.
+/// JavaScript has one kind of number: `2` and `2.0` are the same.
 fn number(double: f64) -> Value<'static> {
     let double = Value::Number(double);
     double.as_integer().map_or(double, Value::Integer)
+}
+
+fn big(digits: &str) -> Value<'static> {
+    match digits.parse() {
+        Ok(integer) => Value::Integer(integer),
+        Err(_) => Value::Number(digits.parse().unwrap_or(f64::NAN)),
+    }
 }
 
 fn list(array: &Object<'_>, depth: usize) -> Result<Value<'static>> {
@@ -107,6 +125,6 @@ fn list(array: &Object<'_>, depth: usize) -> Result<Value<'static>> {
         return Ok(other("a list"));
     }
     let length = array.get_array_length()?.min(MAX_ITEMS);
-    let items = (0..length).map(|at| value(&array.get_element(at)?, depth + 1));
+    let items = (0..length).map(|at| at_depth(&array.get_element(at)?, depth + 1));
     Ok(Value::List(items.collect::<Result<_>>()?))
 }

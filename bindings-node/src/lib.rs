@@ -4,8 +4,16 @@
 //! A call is decoded on JavaScript's thread ([`input`]), executed on a thread of ours ([`work`]),
 //! and answered through a promise ([`answer`]), so that the event loop never waits for a disk.
 //! What a JavaScript developer sees is written in TypeScript, in `ts/`, on top of the classes here.
+#![allow(clippy::needless_pass_by_value, reason = "what the macro hands over is owned")]
 
 mod answer;
+mod conditions;
+#[cfg(feature = "testing")]
+mod contract;
+mod engine;
+mod entry;
 mod input;
-mod memory;
+mod js_store;
+mod native_store;
+mod options;
 mod work;

@@ -3,29 +3,132 @@
 //! Not libuv's: there are four of those for the whole process, and a store written in JavaScript
 //! that reads files needs them to answer the very commands that would be waiting on them.
 
+use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::sync::{Arc, Condvar, LazyLock, Mutex, MutexGuard, PoisonError};
 use std::thread;
+use std::time::Duration;
 
 use napi::bindgen_prelude::{Object, ToNapiValue};
 use napi::{Env, Error, Result};
 
-/// Does `work` on another thread; the promise is fulfilled with what `finish`, back on
-/// JavaScript's thread, makes of its result.
-pub(crate) fn promise<'env, T, D>(
-    env: &'env Env,
-    work: impl FnOnce() -> T + Send + 'static,
-    finish: impl FnOnce(Env, T) -> Result<D> + Send + 'static,
-) -> Result<Object<'env>>
-where
-    T: Send + 'static,
-    D: ToNapiValue + 'static,
-{
-    let (deferred, promise) = env.create_deferred()?;
-    thread::Builder::new()
-        .spawn(move || match catch_unwind(AssertUnwindSafe(work)) {
+/// As many threads work for one set of callers at most; what comes beyond waits its turn. Far more
+/// than there are processors, because these threads mostly wait: for a disk, for another writer's
+/// lock, for a store written in JavaScript.
+const MOST: usize = 64;
+
+/// A thread that has had nothing to do for so long ends.
+const IDLE: Duration = Duration::from_secs(10);
+
+/// How often a thread that waits for JavaScript looks whether JavaScript is still there.
+const LOOK: Duration = Duration::from_secs(1);
+
+type Job = Box<dyn FnOnce() + Send>;
+
+/// A set of threads, started as they are needed.
+pub(crate) struct Workers {
+    queue: Mutex<Queue>,
+    wake: Condvar,
+}
+
+#[derive(Default)]
+struct Queue {
+    jobs: VecDeque<Job>,
+    threads: usize,
+    idle: usize,
+}
+
+impl Workers {
+    /// A set of its own, for callers that may wait for others.
+    pub(crate) fn own() -> Arc<Self> {
+        Arc::new(Self { queue: Mutex::default(), wake: Condvar::new() })
+    }
+
+    /// The set that all share who wait for nobody but the operating system.
+    pub(crate) fn shared() -> Arc<Self> {
+        static SHARED: LazyLock<Arc<Workers>> = LazyLock::new(Workers::own);
+        Arc::clone(&SHARED)
+    }
+
+    /// Does `work` on one of the threads; the promise is settled with what `finish`, back on
+    /// JavaScript's thread, makes of its result.
+    ///
+    /// # Errors
+    /// The system gives no thread.
+    pub(crate) fn promise<'env, T, D>(
+        self: &Arc<Self>,
+        env: &'env Env,
+        work: impl FnOnce() -> T + Send + 'static,
+        finish: impl FnOnce(Env, T) -> Result<D> + Send + 'static,
+    ) -> Result<Object<'env>>
+    where
+        T: Send + 'static,
+        D: ToNapiValue + 'static,
+    {
+        let (deferred, promise) = env.create_deferred()?;
+        self.submit(Box::new(move || match catch_unwind(AssertUnwindSafe(work)) {
             Ok(result) => deferred.resolve(move |env| finish(env, result)),
-            Err(_) => deferred.reject(Error::from_reason("a fault in memdir itself: it panicked")),
-        })
-        .map_err(|error| Error::from_reason(format!("cannot start a thread: {error}")))?;
-    Ok(promise)
+            Err(_) => deferred.reject(Error::from_reason("memdir itself is at fault: it panicked")),
+        }))?;
+        Ok(promise)
+    }
+
+    fn submit(self: &Arc<Self>, job: Job) -> Result<()> {
+        let mut queue = self.queue();
+        if queue.idle <= queue.jobs.len() && queue.threads < MOST {
+            let workers = Arc::clone(self);
+            let started =
+                thread::Builder::new().name("memdir".into()).spawn(move || workers.serve());
+            match started {
+                Ok(_) => queue.threads += 1,
+                // Those that are there will come to it.
+                Err(_) if queue.threads > 0 => {}
+                Err(error) => {
+                    return Err(Error::from_reason(format!("cannot start a thread: {error}")));
+                }
+            }
+        }
+        queue.jobs.push_back(job);
+        drop(queue);
+        self.wake.notify_one();
+        Ok(())
+    }
+
+    fn serve(&self) {
+        let mut queue = self.queue();
+        loop {
+            while let Some(job) = queue.jobs.pop_front() {
+                drop(queue);
+                job();
+                queue = self.queue();
+            }
+            queue.idle += 1;
+            let waited = self.wake.wait_timeout(queue, IDLE);
+            let (woken, timeout) = waited.unwrap_or_else(PoisonError::into_inner);
+            queue = woken;
+            queue.idle -= 1;
+            if timeout.timed_out() && queue.jobs.is_empty() {
+                queue.threads -= 1;
+                return;
+            }
+        }
+    }
+
+    /// Nothing that could panic is done under the lock.
+    fn queue(&self) -> MutexGuard<'_, Queue> {
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Waits for JavaScript's answer; none comes if the other end was dropped, or if all of JavaScript
+/// went away as a worker thread of Node's does when it is terminated.
+pub(crate) fn receive<T>(receiver: &Receiver<T>, gone: impl Fn() -> bool) -> Option<T> {
+    loop {
+        match receiver.recv_timeout(LOOK) {
+            Ok(message) => return Some(message),
+            Err(RecvTimeoutError::Timeout) if !gone() => {}
+            Err(_) => return None,
+        }
+    }
 }

@@ -1,0 +1,86 @@
+//! [`Engine`]: the core's [`Memory`] as a JavaScript class.
+
+use std::sync::Arc;
+
+use memdir::Memory;
+use napi::bindgen_prelude::{ClassInstance, Function, Object, Unknown};
+use napi::{Env, Error};
+use napi_derive::napi;
+
+use crate::answer::Answer;
+use crate::input::Input;
+use crate::js_store::{JsStore, StoreRequest};
+use crate::native_store::NativeStore;
+use crate::options;
+use crate::work::Workers;
+
+/// A memory directory; the class `Memory` of the package is written on top of it.
+#[napi]
+pub struct Engine {
+    memory: Memory,
+    workers: Arc<Workers>,
+}
+
+#[napi]
+impl Engine {
+    /// Opens the store that `address` names.
+    #[napi(factory)]
+    pub fn open(
+        address: String,
+        #[napi(ts_arg_type = "object | undefined")] options: Option<Unknown<'_>>,
+    ) -> napi::Result<Self> {
+        let memory = Memory::open(&address, options::read(options)?)
+            .map_err(|error| Error::from_reason(error.to_string()))?;
+        Ok(Self { memory, workers: Workers::shared() })
+    }
+
+    /// On a store that is open already.
+    #[napi(factory)]
+    pub fn on_native_store(
+        store: ClassInstance<'_, NativeStore>,
+        #[napi(ts_arg_type = "object | undefined")] options: Option<Unknown<'_>>,
+    ) -> napi::Result<Self> {
+        let memory = Memory::with_store(Arc::clone(store.core()), options::read(options)?);
+        Ok(Self { memory, workers: Workers::shared() })
+    }
+
+    /// On a store that is written in JavaScript: `serve` is called with every request to it and
+    /// must not throw; `opens` says whether the store has an `open` of its own.
+    #[napi(factory)]
+    pub fn on_js_store(
+        serve: Function<'_, StoreRequest, Unknown<'static>>,
+        opens: bool,
+        #[napi(ts_arg_type = "object | undefined")] options: Option<Unknown<'_>>,
+    ) -> napi::Result<Self> {
+        let options = options::read(options)?;
+        let store = JsStore::new(&serve, opens)?;
+        // Threads of its own: such a store may call another memory, whose threads must not be the
+        // ones that wait for it.
+        Ok(Self { memory: Memory::with_store(Arc::new(store), options), workers: Workers::own() })
+    }
+
+    /// Executes one tool call, given as an object or as the JSON text of one.
+    #[napi(ts_return_type = "Promise<{ content: string, isError: boolean, cause?: string }>")]
+    pub fn execute<'env>(&self, env: &'env Env, input: Unknown<'_>) -> napi::Result<Object<'env>> {
+        self.answer(env, Input::decode(&self.memory, input)?)
+    }
+
+    /// Executes the command `name`, whatever the input's own `command` says.
+    #[napi(ts_return_type = "Promise<{ content: string, isError: boolean, cause?: string }>")]
+    pub fn execute_as<'env>(
+        &self,
+        env: &'env Env,
+        name: String,
+        input: Unknown<'_>,
+    ) -> napi::Result<Object<'env>> {
+        self.answer(env, Input::decode_as(&self.memory, &name, input)?)
+    }
+}
+
+impl Engine {
+    fn answer<'env>(&self, env: &'env Env, input: Input) -> napi::Result<Object<'env>> {
+        let memory = self.memory.clone();
+        let work = move || Answer::from(input.execute(&memory));
+        self.workers.promise(env, work, |env, answer| answer.into_object(&env))
+    }
+}

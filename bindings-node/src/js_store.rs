@@ -1,0 +1,282 @@
+//! [`JsStore`]: a store written in JavaScript, as the core sees it.
+//!
+//! The core calls it from a thread of ours. The call becomes a [`StoreRequest`] that is handed to a
+//! function on JavaScript's thread, which answers when it likes: the store's methods may return
+//! promises. Until then the thread waits; it is the only one that does.
+
+use std::sync::mpsc::{self, Receiver, Sender};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use memdir::store::{Edit, Entry, Node, Splice, open_whole};
+use memdir::{MemoryPath, OnExisting, Store, StoreError};
+use napi::bindgen_prelude::{Either3, Function, Uint8Array, Unknown};
+use napi::threadsafe_function::{ThreadsafeFunction, ThreadsafeFunctionCallMode};
+use napi::{Error, Status};
+use napi_derive::napi;
+
+use crate::conditions::from_code;
+use crate::entry::StoreEntry;
+use crate::work::receive;
+
+/// A function that gets a request. It is *weak*: a store that is only kept does not keep Node
+/// alive, the promise of a command that is under way does.
+type Serve = ThreadsafeFunction<StoreRequest, Unknown<'static>, StoreRequest, Status, false, true>;
+
+/// A store written in JavaScript.
+pub(crate) struct JsStore {
+    serve: Serve,
+    /// Whether the store has an `open` of its own.
+    opens: bool,
+}
+
+/// What JavaScript says to the thread that waits for it.
+enum Message {
+    /// An `update` asks what to make of this content.
+    Edit(Vec<u8>, Sender<Option<Vec<u8>>>),
+    /// The request is done.
+    Done(Result<Outcome, StoreError>),
+}
+
+/// What a method returned.
+enum Outcome {
+    Nothing,
+    Content(Vec<u8>),
+    Entries(Vec<Entry>),
+}
+
+/// What a method is called with, besides its path.
+#[derive(Default)]
+struct Arguments {
+    destination: Option<String>,
+    content: Option<Vec<u8>>,
+    overwrite: bool,
+    depth: u32,
+}
+
+/// One call of a store that is written in JavaScript.
+#[napi]
+pub struct StoreRequest {
+    operation: &'static str,
+    path: String,
+    arguments: Mutex<Arguments>,
+    answer: Sender<Message>,
+}
+
+#[napi]
+impl StoreRequest {
+    /// The method that is called.
+    #[napi(getter)]
+    pub fn operation(&self) -> &'static str {
+        self.operation
+    }
+
+    /// Its path; the source of a rename.
+    #[napi(getter)]
+    pub fn path(&self) -> String {
+        self.path.clone()
+    }
+
+    /// The destination of a rename.
+    #[napi(getter)]
+    pub fn destination(&self) -> Option<String> {
+        self.arguments().destination.clone()
+    }
+
+    /// Whether a write replaces what is there.
+    #[napi(getter)]
+    pub fn overwrite(&self) -> bool {
+        self.arguments().overwrite
+    }
+
+    /// How many levels of a directory are asked for.
+    #[napi(getter)]
+    pub fn depth(&self) -> u32 {
+        self.arguments().depth
+    }
+
+    /// The content to write, which is handed over: a second call returns nothing.
+    #[napi]
+    pub fn take_content(&self) -> Option<Uint8Array> {
+        self.arguments().content.take().map(Uint8Array::from)
+    }
+
+    /// In an update: what `content` becomes, or null to leave it as it is.
+    #[napi]
+    pub fn edit(&self, content: &[u8]) -> napi::Result<Option<Uint8Array>> {
+        let (sender, receiver) = mpsc::channel();
+        // The thread at the other end has nothing to do but to answer this, and nothing of its
+        // answer needs JavaScript, so that waiting here is no longer than the editing itself.
+        self.answer
+            .send(Message::Edit(content.to_vec(), sender))
+            .ok()
+            .and_then(|()| receiver.recv().ok())
+            .map(|edited| edited.map(Uint8Array::from))
+            .ok_or_else(|| Error::from_reason("edit was called after the update had ended"))
+    }
+
+    /// Answers with what the method returned.
+    #[napi]
+    pub fn succeed(&self, returned: Either3<Uint8Array, Vec<StoreEntry>, ()>) {
+        self.done(Ok(match returned {
+            Either3::A(content) => Outcome::Content(content.to_vec()),
+            // An entry that no command could name is left out.
+            Either3::B(entries) => {
+                Outcome::Entries(entries.into_iter().filter_map(StoreEntry::into_core).collect())
+            }
+            Either3::C(()) => Outcome::Nothing,
+        }));
+    }
+
+    /// Answers with what the method threw.
+    #[napi]
+    pub fn fail(&self, code: Option<String>, message: String) {
+        let condition = code.as_deref().and_then(from_code);
+        self.done(Err(condition.unwrap_or_else(|| {
+            StoreError::failed(
+                format!("{} of a store written in JavaScript", self.operation),
+                message,
+            )
+        })));
+    }
+
+    fn done(&self, outcome: Result<Outcome, StoreError>) {
+        // Nobody is there any more if it was answered before.
+        let _ = self.answer.send(Message::Done(outcome));
+    }
+
+    fn arguments(&self) -> MutexGuard<'_, Arguments> {
+        self.arguments.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl JsStore {
+    /// `serve` is called with every request; `opens` says whether the store has an `open`.
+    pub(crate) fn new(
+        serve: &Function<'_, StoreRequest, Unknown<'static>>,
+        opens: bool,
+    ) -> napi::Result<Self> {
+        let serve = serve.build_threadsafe_function();
+        let serve = serve.weak::<true>().callee_handled::<false>().build()?;
+        Ok(Self { serve, opens })
+    }
+
+    /// Calls a method and waits for what comes of it.
+    fn ask(
+        &self,
+        operation: &'static str,
+        path: &MemoryPath,
+        arguments: Arguments,
+        edit: &mut Edit<'_>,
+    ) -> Result<Outcome, StoreError> {
+        let (sender, receiver) = mpsc::channel();
+        let thrown = sender.clone();
+        let request = StoreRequest {
+            operation,
+            path: path.as_str().to_owned(),
+            arguments: Mutex::new(arguments),
+            answer: sender,
+        };
+        self.serve.call_with_return_value(
+            request,
+            ThreadsafeFunctionCallMode::NonBlocking,
+            move |returned, _| {
+                if let Err(error) = returned {
+                    let failed = StoreError::failed(operation, error.reason.clone());
+                    let _ = thrown.send(Message::Done(Err(failed)));
+                }
+                Ok(())
+            },
+        );
+        self.wait(operation, &receiver, edit)
+    }
+
+    fn wait(
+        &self,
+        operation: &'static str,
+        receiver: &Receiver<Message>,
+        edit: &mut Edit<'_>,
+    ) -> Result<Outcome, StoreError> {
+        loop {
+            match receive(receiver, || self.serve.aborted()) {
+                Some(Message::Edit(content, answer)) => {
+                    let edited = edit(&content).map(|splice| splice.apply(&content));
+                    let _ = answer.send(edited);
+                }
+                Some(Message::Done(outcome)) => return outcome,
+                None => return Err(StoreError::failed(operation, "the store did not answer")),
+            }
+        }
+    }
+}
+
+/// What a method that is no update is given for an edit.
+fn none(_: &[u8]) -> Option<Splice> {
+    None
+}
+
+impl Store for JsStore {
+    fn read(&self, path: &MemoryPath) -> Result<Vec<u8>, StoreError> {
+        match self.ask("read", path, Arguments::default(), &mut none)? {
+            Outcome::Content(content) => Ok(content),
+            other => Err(other.unexpected("read", "a Uint8Array")),
+        }
+    }
+
+    fn list(&self, path: &MemoryPath) -> Result<Vec<Entry>, StoreError> {
+        match self.ask("list", path, Arguments::default(), &mut none)? {
+            Outcome::Entries(entries) => Ok(entries),
+            other => Err(other.unexpected("list", "an array of entries")),
+        }
+    }
+
+    fn open(&self, path: &MemoryPath, depth: usize) -> Result<Node<'_>, StoreError> {
+        if !self.opens {
+            return open_whole(self, path, depth);
+        }
+        let depth = u32::try_from(depth).unwrap_or(u32::MAX);
+        match self.ask("open", path, Arguments { depth, ..Arguments::default() }, &mut none)? {
+            Outcome::Content(content) => Ok(Node::file(content)),
+            Outcome::Entries(entries) => Ok(Node::Directory(entries)),
+            other => Err(other.unexpected("open", "a Uint8Array or an array of entries")),
+        }
+    }
+
+    fn write(
+        &self,
+        path: &MemoryPath,
+        content: &[u8],
+        existing: OnExisting,
+    ) -> Result<(), StoreError> {
+        let arguments = Arguments {
+            content: Some(content.to_vec()),
+            overwrite: existing == OnExisting::Overwrite,
+            ..Arguments::default()
+        };
+        self.ask("write", path, arguments, &mut none).map(drop)
+    }
+
+    fn update(&self, path: &MemoryPath, edit: &mut Edit<'_>) -> Result<(), StoreError> {
+        self.ask("update", path, Arguments::default(), edit).map(drop)
+    }
+
+    fn delete(&self, path: &MemoryPath) -> Result<(), StoreError> {
+        self.ask("delete", path, Arguments::default(), &mut none).map(drop)
+    }
+
+    fn rename(&self, from: &MemoryPath, to: &MemoryPath) -> Result<(), StoreError> {
+        let destination = Some(to.as_str().to_owned());
+        let arguments = Arguments { destination, ..Arguments::default() };
+        self.ask("rename", from, arguments, &mut none).map(drop)
+    }
+}
+
+impl Outcome {
+    fn unexpected(&self, operation: &'static str, expected: &str) -> StoreError {
+        let came = match self {
+            Outcome::Nothing => "nothing",
+            Outcome::Content(_) => "a Uint8Array",
+            Outcome::Entries(_) => "an array",
+        };
+        StoreError::failed(operation, format!("it returned {came} and not {expected}"))
+    }
+}

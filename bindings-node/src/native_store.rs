@@ -1,0 +1,169 @@
+//! The core's own stores, for JavaScript that wants to use one directly or to build on it.
+
+use std::sync::{Arc, mpsc};
+
+use memdir::store::Splice;
+use memdir::{MemoryPath, OnExisting, Store, StoreError, open_store};
+use napi::bindgen_prelude::{Function, Object, ToNapiValue, Uint8Array, Unknown};
+use napi::threadsafe_function::ThreadsafeFunctionCallMode;
+use napi::{Env, Error, Status};
+use napi_derive::napi;
+
+use crate::conditions::to_js;
+use crate::entry::StoreEntry;
+use crate::options;
+use crate::work::{Workers, receive};
+
+/// A store of the core. Its methods are those of the package's `Store`.
+#[napi]
+pub struct NativeStore {
+    store: Arc<dyn Store>,
+}
+
+/// Why a method did not do what it was asked to do.
+enum Failure {
+    /// The store says so.
+    Store(StoreError),
+    /// A function of JavaScript's threw this.
+    Thrown(Error),
+}
+
+impl From<StoreError> for Failure {
+    fn from(error: StoreError) -> Self {
+        Self::Store(error)
+    }
+}
+
+#[napi]
+impl NativeStore {
+    /// Opens the store that `address` names.
+    #[napi(constructor)]
+    pub fn new(
+        address: String,
+        #[napi(ts_arg_type = "object | undefined")] options: Option<Unknown<'_>>,
+    ) -> napi::Result<Self> {
+        let store = open_store(&address, &options::read(options)?)
+            .map_err(|error| Error::from_reason(error.to_string()))?;
+        Ok(Self { store })
+    }
+
+    /// The whole content of a file.
+    #[napi(ts_return_type = "Promise<Uint8Array>")]
+    pub fn read<'env>(&self, env: &'env Env, path: String) -> napi::Result<Object<'env>> {
+        self.promise(env, path, |store, path| Ok(store.read(path)?), Uint8Array::from)
+    }
+
+    /// The entries of a directory, one level deep.
+    #[napi(ts_return_type = "Promise<Array<StoreEntry>>")]
+    pub fn list<'env>(&self, env: &'env Env, path: String) -> napi::Result<Object<'env>> {
+        let list = |store: &dyn Store, path: &MemoryPath| {
+            Ok(store.list(path)?.into_iter().map(StoreEntry::from).collect::<Vec<_>>())
+        };
+        self.promise(env, path, list, |entries| entries)
+    }
+
+    /// Writes a whole file, making missing parents.
+    #[napi(ts_return_type = "Promise<void>")]
+    pub fn write<'env>(
+        &self,
+        env: &'env Env,
+        path: String,
+        content: &[u8],
+        overwrite: bool,
+    ) -> napi::Result<Object<'env>> {
+        let content = content.to_vec();
+        let existing = if overwrite { OnExisting::Overwrite } else { OnExisting::Error };
+        let write =
+            move |store: &dyn Store, path: &MemoryPath| Ok(store.write(path, &content, existing)?);
+        self.promise(env, path, write, |()| ())
+    }
+
+    /// Changes a file while no other writer can come between.
+    #[napi(ts_return_type = "Promise<void>")]
+    pub fn update<'env>(
+        &self,
+        env: &'env Env,
+        path: String,
+        #[napi(ts_arg_type = "(content: Uint8Array) => Uint8Array | null | undefined")]
+        edit: Function<'_, Uint8Array, Option<Uint8Array>>,
+    ) -> napi::Result<Object<'env>> {
+        // Weak, because the promise keeps Node alive already.
+        let edit =
+            edit.build_threadsafe_function().weak::<true>().callee_handled::<false>().build()?;
+        let ask = move |old: &[u8]| {
+            let (sender, receiver) = mpsc::channel();
+            let answer = move |edited: napi::Result<Option<Uint8Array>>, _| {
+                let _ = sender.send(edited.map(|edited| edited.map(|content| content.to_vec())));
+                Ok(())
+            };
+            let content = Uint8Array::from(old.to_vec());
+            edit.call_with_return_value(content, ThreadsafeFunctionCallMode::NonBlocking, answer);
+            receive(&receiver, || edit.aborted())
+                .unwrap_or_else(|| Err(Error::from_status(Status::Closing)))
+        };
+        let update = move |store: &dyn Store, path: &MemoryPath| {
+            let mut thrown = None;
+            store.update(path, &mut |old| match ask(old) {
+                Ok(edited) => edited.map(|text| Splice { range: 0..old.len(), text }),
+                Err(error) => {
+                    thrown = Some(error);
+                    None
+                }
+            })?;
+            thrown.map_or(Ok(()), |error| Err(Failure::Thrown(error)))
+        };
+        self.promise(env, path, update, |()| ())
+    }
+
+    /// Deletes a file, or a directory and all that it holds.
+    #[napi(ts_return_type = "Promise<void>")]
+    pub fn delete<'env>(&self, env: &'env Env, path: String) -> napi::Result<Object<'env>> {
+        self.promise(env, path, |store, path| Ok(store.delete(path)?), |()| ())
+    }
+
+    /// Moves a file or directory, never overwriting.
+    #[napi(ts_return_type = "Promise<void>")]
+    pub fn rename<'env>(
+        &self,
+        env: &'env Env,
+        from: String,
+        to: String,
+    ) -> napi::Result<Object<'env>> {
+        let rename =
+            move |store: &dyn Store, from: &MemoryPath| Ok(store.rename(from, &parse(&to)?)?);
+        self.promise(env, from, rename, |()| ())
+    }
+}
+
+impl NativeStore {
+    pub(crate) fn core(&self) -> &Arc<dyn Store> {
+        &self.store
+    }
+
+    fn promise<'env, T, D>(
+        &self,
+        env: &'env Env,
+        path: String,
+        work: impl FnOnce(&dyn Store, &MemoryPath) -> Result<T, Failure> + Send + 'static,
+        finish: impl FnOnce(T) -> D + Send + 'static,
+    ) -> napi::Result<Object<'env>>
+    where
+        T: Send + 'static,
+        D: ToNapiValue + 'static,
+    {
+        let store = Arc::clone(&self.store);
+        Workers::shared().promise(
+            env,
+            move || work(&*store, &parse(&path)?),
+            |env, result| match result {
+                Ok(value) => Ok(finish(value)),
+                Err(Failure::Store(error)) => Err(to_js(&env, &error)),
+                Err(Failure::Thrown(error)) => Err(error),
+            },
+        )
+    }
+}
+
+fn parse(path: &str) -> Result<MemoryPath, Failure> {
+    MemoryPath::parse(path).map_err(|error| Failure::Thrown(Error::from_reason(error.to_string())))
+}

@@ -1,0 +1,26 @@
+/**
+ * The memory directory for agents that use Claude's memory tool (`memory_20250818`).
+ *
+ * {@link memoryTool} is the tool for the tool runner of `@anthropic-ai/sdk`, {@link Memory} the
+ * engine for everything else.
+ *
+ * @module
+ */
+
+export type {
+  CommandFields,
+  CreateCommand,
+  DeleteCommand,
+  InsertCommand,
+  MemoryCommand,
+  RenameCommand,
+  StrReplaceCommand,
+  ViewCommand,
+} from './commands.js';
+export { Memory } from './memory.js';
+export type { Reply } from './memory.js';
+export type { Options } from './options.js';
+export { StoreError, openStore } from './store.js';
+export type { Edit, Entry, Store, StoreErrorCode } from './store.js';
+export { memoryTool } from './tool.js';
+export type { MemoryTool } from './tool.js';

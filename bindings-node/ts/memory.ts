@@ -1,0 +1,125 @@
+/** The engine: executes commands, without any SDK. */
+
+import native from '#native';
+import type { Engine } from '#native';
+
+import type {
+  CommandFields,
+  CreateCommand,
+  DeleteCommand,
+  InsertCommand,
+  RenameCommand,
+  StrReplaceCommand,
+  ViewCommand,
+} from './commands.js';
+import type { Options } from './options.js';
+import { StoreError, assertStore, serve } from './store.js';
+import type { Store } from './store.js';
+import { toolError } from './tool-error.js';
+
+/** The answer to one call of the tool. */
+export interface Reply {
+  /** What goes back to the model. */
+  content: string;
+  /** Whether the command failed; goes into the `is_error` of the `tool_result`. */
+  isError: boolean;
+  /**
+   * What broke, if the store itself did: for the developer's log. It may name paths and hosts, so
+   * that it is not for the model, whose `content` then says only that the memory is out of reach.
+   */
+  cause?: StoreError;
+}
+
+/**
+ * The memory directory: executes the commands of Claude's memory tool on a store.
+ *
+ * @example
+ * ```ts
+ * const memory = new Memory('./memory');
+ * const { content, isError } = await memory.execute({ command: 'view', path: '/memories' });
+ * ```
+ *
+ * The methods named after the commands are what the SDK's `betaMemoryTool(new Memory())` asks for.
+ * They reject with the SDK's `ToolError`, whose text is the exact answer for the model.
+ */
+export class Memory {
+  readonly #engine: Engine;
+
+  /**
+   * @param store A directory, which is made if it is not there (the files are in its `memories`
+   *   directory, as the SDK's own tool keeps them); `memory:` for a new store in this process; or a
+   *   store of your own.
+   * @throws An error if the address or an option is wrong, or if the store cannot be opened.
+   */
+  constructor(store: string | Store = './memory', options?: Options) {
+    this.#engine = open(store, options);
+  }
+
+  /**
+   * Executes one tool call: its `input`, or the JSON text of it.
+   *
+   * Whatever the model did wrong is a reply with `isError`, and so is a store that is broken.
+   */
+  async execute(input: unknown): Promise<Reply> {
+    return reply(await this.#engine.execute(input));
+  }
+
+  /** Shows a directory two levels deep, or the numbered lines of a file. */
+  view(command: CommandFields<ViewCommand>): Promise<string> {
+    return this.#run('view', command);
+  }
+
+  /** Makes a new file, with its parents. */
+  create(command: CommandFields<CreateCommand>): Promise<string> {
+    return this.#run('create', command);
+  }
+
+  /** Replaces the only occurrence of a text in a file. */
+  str_replace(command: CommandFields<StrReplaceCommand>): Promise<string> {
+    return this.#run('str_replace', command);
+  }
+
+  /** Inserts whole lines into a file. */
+  insert(command: CommandFields<InsertCommand>): Promise<string> {
+    return this.#run('insert', command);
+  }
+
+  /** Deletes a file, or a directory and all that it holds. */
+  delete(command: CommandFields<DeleteCommand>): Promise<string> {
+    return this.#run('delete', command);
+  }
+
+  /** Renames or moves a file or directory; never overwrites. */
+  rename(command: CommandFields<RenameCommand>): Promise<string> {
+    return this.#run('rename', command);
+  }
+
+  async #run(name: string, fields: unknown): Promise<string> {
+    return orThrow(reply(await this.#engine.executeAs(name, fields)));
+  }
+}
+
+/** The text of a reply, or the error that the SDK's tool runner understands. */
+export async function orThrow(reply: Reply): Promise<string> {
+  if (reply.isError) {
+    throw await toolError(reply.content, reply.cause);
+  }
+  return reply.content;
+}
+
+function open(store: string | Store, options?: Options): Engine {
+  if (typeof store === 'string') {
+    return native.Engine.open(store, options);
+  }
+  if (store instanceof native.NativeStore) {
+    return native.Engine.onNativeStore(store, options);
+  }
+  assertStore(store);
+  return native.Engine.onJsStore(serve(store), typeof store.open === 'function', options);
+}
+
+function reply({ content, isError, cause }: Awaited<ReturnType<Engine['execute']>>): Reply {
+  return cause === undefined
+    ? { content, isError }
+    : { content, isError, cause: new StoreError('EIO', cause) };
+}

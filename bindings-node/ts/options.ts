@@ -1,0 +1,22 @@
+/** What a developer can set: the options of the core, under their JavaScript names. */
+
+/** How a memory behaves where the tool's documentation leaves a choice. All may be left out. */
+export interface Options {
+  /**
+   * The most characters (Unicode code points) that one view returns before it is cut and says how
+   * to go on; `null` lifts the limit. Default 16,000.
+   */
+  maxViewChars?: number | null | undefined;
+  /**
+   * The most bytes that a file may come to hold by a command; `null` lifts the limit. Larger files
+   * made by somebody else can still be viewed. Default 16 MiB.
+   */
+  maxFileBytes?: number | null | undefined;
+  /** What `create` does about a file that is there: refuse (the default), or replace it whole. */
+  onExisting?: 'error' | 'overwrite' | undefined;
+  /**
+   * What an acknowledged command survives: loss of power (`full`, the default), or a crash of the
+   * process (`relaxed`, which does not wait for the disk).
+   */
+  durability?: 'full' | 'relaxed' | undefined;
+}

@@ -1,0 +1,166 @@
+/** Where memories are kept: the stores that come with memdir, and stores of one's own. */
+
+import native from '#native';
+import type { StoreRequest } from '#native';
+
+import type { Options } from './options.js';
+
+/** What a {@link Store} lists. */
+export interface Entry {
+  /** The whole path, from `/memories` on. */
+  path: string;
+  /** A file's length in bytes; a directory has none. */
+  size?: number | undefined;
+}
+
+/** Says what a file's content becomes; `null` leaves the file as it is. */
+export type Edit = (content: Uint8Array) => Uint8Array | null | undefined;
+
+/**
+ * A place that keeps files and directories under `/memories`: implement it to keep memories
+ * wherever you like. Every method may return a promise.
+ *
+ * Paths come judged and canonical (`/memories/notes.md`); the root always exists. Each method does
+ * the whole of what it says or throws and changes nothing. To say why, throw an error whose `code`
+ * is the one that Node's own `fs` has for it, such as a {@link StoreError}; any other error means
+ * that the store is broken, and the model is told only that the memory is out of reach.
+ */
+export interface Store {
+  /** The whole content of a file. Throws `ENOENT`, `EISDIR`. */
+  read(path: string): Uint8Array | Promise<Uint8Array>;
+
+  /**
+   * The entries of a directory, one level deep, in any order, hidden ones included. Throws
+   * `ENOENT`, `ENOTDIR`.
+   */
+  list(path: string): Entry[] | Promise<Entry[]>;
+
+  /**
+   * A file's content, or a directory's entries `depth` levels deep without the hidden ones (those
+   * whose name starts with a dot, and `node_modules`) and what is below them. Throws `ENOENT`.
+   *
+   * For a store that can answer this in one round trip; without it `read` and `list` are called.
+   */
+  open?(path: string, depth: number): Uint8Array | Entry[] | Promise<Uint8Array | Entry[]>;
+
+  /**
+   * Writes a whole file, making missing parents. If something is there already throws `EEXIST`,
+   * unless it is a file and `overwrite` is true: then its content is replaced. Of two calls at once
+   * that may not overwrite exactly one succeeds. Throws `ENOTDIR` if a parent is a file.
+   */
+  write(path: string, content: Uint8Array, overwrite: boolean): void | Promise<void>;
+
+  /**
+   * Changes a file: reads it, calls `edit` with the content and writes what that returns, while no
+   * other writer can come between. A store that finds that one did calls `edit` again with the
+   * newer content; the last call counts. Throws `ENOENT`, `EISDIR`.
+   *
+   * `edit` returns at once, so that it can be called within a transaction, and must not be called
+   * after the method has returned or its promise is settled.
+   */
+  update(path: string, edit: Edit): void | Promise<void>;
+
+  /** Deletes a file, or a directory and all that it holds. Throws `ENOENT`. */
+  delete(path: string): void | Promise<void>;
+
+  /**
+   * Moves a file or directory, making the destination's missing parents, never overwriting. Throws,
+   * in this order: `ENOENT` if `from` is not there, `EEXIST` if `to` is (also if both are the same),
+   * `EINVAL` if `to` is below the directory `from`, `ENOTDIR` if a parent of `to` is a file.
+   */
+  rename(from: string, to: string): void | Promise<void>;
+}
+
+/** The conditions that a {@link Store} can name, in Node's own words. */
+export type StoreErrorCode =
+  | 'ENOENT'
+  | 'EEXIST'
+  | 'EISDIR'
+  | 'ENOTDIR'
+  | 'EINVAL'
+  | 'ELOOP'
+  | 'ENXIO'
+  | 'ENAMETOOLONG'
+  | 'EACCES'
+  | 'ENOSPC'
+  | 'EIO';
+
+/** An error with a `code`, for a {@link Store} to throw. `EIO` is a store that is broken. */
+export class StoreError extends Error {
+  override readonly name = 'StoreError';
+  /** What is the matter. */
+  readonly code: StoreErrorCode;
+
+  /** The message is for the developer: no model gets to see it. */
+  constructor(code: StoreErrorCode, message: string = code, options?: ErrorOptions) {
+    super(message, options);
+    this.code = code;
+  }
+}
+
+/**
+ * Opens a store that comes with memdir: a directory such as `./memory`, which is made if it is not
+ * there, or `memory:` for a new one in this process.
+ *
+ * To be shared between memories, written to directly, or built upon. Opening reads no file's
+ * content but is synchronous: do it once, at the start. Of the options only `durability` matters.
+ *
+ * @throws An error if the address or an option is wrong, or if the store cannot be opened.
+ */
+export function openStore(address: string, options?: Options): Store {
+  return new native.NativeStore(address, options);
+}
+
+/** Checks that `store` has what a store must have. */
+export function assertStore(store: unknown): asserts store is Store {
+  const methods = ['read', 'list', 'write', 'update', 'delete', 'rename'];
+  const missing = methods.filter(
+    (method) => typeof (store as Record<string, unknown> | null)?.[method] !== 'function',
+  );
+  if (missing.length > 0) {
+    throw new TypeError(
+      `store must be an address such as "./memory", or an object with the methods of a Store; it lacks ${missing.join(', ')}`,
+    );
+  }
+}
+
+/** Answers the requests of the core with the methods of `store`. */
+export function serve(store: Store): (request: StoreRequest) => Promise<void> {
+  return async (request) => {
+    try {
+      request.succeed(await call(store, request));
+    } catch (error) {
+      const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown };
+      request.fail(typeof code === 'string' ? code : null, String(message ?? error));
+    }
+  };
+}
+
+async function call(
+  store: Store,
+  request: StoreRequest,
+): Promise<Uint8Array | Entry[] | undefined> {
+  const { path } = request;
+  switch (request.operation) {
+    case 'read':
+      return store.read(path);
+    case 'list':
+      return store.list(path);
+    case 'open':
+      return store.open!(path, request.depth);
+    case 'write':
+      await store.write(path, request.takeContent()!, request.overwrite);
+      return undefined;
+    case 'update':
+      await store.update(path, (content) => request.edit(content));
+      return undefined;
+    case 'delete':
+      await store.delete(path);
+      return undefined;
+    case 'rename':
+      await store.rename(path, request.destination!);
+      return undefined;
+    default:
+      throw new Error(`a store has no method ${request.operation}`);
+  }
+}

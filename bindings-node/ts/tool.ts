@@ -1,0 +1,40 @@
+/** The tool that goes into the `tools` of the SDK's tool runner as it is. */
+
+import type { MemoryCommand } from './commands.js';
+import { Memory, orThrow } from './memory.js';
+import type { Options } from './options.js';
+import type { Store } from './store.js';
+
+/** Claude's memory tool as `@anthropic-ai/sdk` runs it: its `BetaRunnableTool`. */
+export interface MemoryTool {
+  type: 'memory_20250818';
+  name: 'memory';
+  /** Executes a command; rejects with the SDK's `ToolError`, whose text is for the model. */
+  run: (args: MemoryCommand) => Promise<string>;
+  /** What the model sent, as it is: it is judged when it is run. */
+  parse: (content: unknown) => MemoryCommand;
+}
+
+/**
+ * Claude's memory tool, kept in `store`.
+ *
+ * @example
+ * ```ts
+ * client.beta.messages.toolRunner({ model, max_tokens, messages, tools: [memoryTool('./memory')] });
+ * ```
+ *
+ * It is a plain object: to give the API more properties of the tool, spread it, as in
+ * `{ ...memoryTool(), cache_control: { type: 'ephemeral' } }`.
+ *
+ * @param store As for {@link Memory}.
+ * @throws An error if the address or an option is wrong, or if the store cannot be opened.
+ */
+export function memoryTool(store: string | Store = './memory', options?: Options): MemoryTool {
+  const memory = new Memory(store, options);
+  return {
+    type: 'memory_20250818',
+    name: 'memory',
+    run: async (args) => orThrow(await memory.execute(args)),
+    parse: (content) => content as MemoryCommand,
+  };
+}
