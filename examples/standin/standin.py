@@ -26,6 +26,7 @@ import json
 import signal
 import sys
 import threading
+from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from types import FrameType
@@ -68,7 +69,9 @@ class StandIn:
             self._record.write_bytes(b"")
         self._lock = threading.Lock()
         self._server = _Server(("127.0.0.1", port), self)
-        self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
+        # How often it looks whether to stop, in seconds: tests start and stop many.
+        serve = partial(self._server.serve_forever, poll_interval=0.02)
+        self._thread = threading.Thread(target=serve, daemon=True)
 
     @property
     def base_url(self) -> str:
@@ -190,7 +193,7 @@ class _Handler(BaseHTTPRequestHandler):
     # The names are http.server's. Whatever is asked, it is recorded.
     do_GET = do_POST = do_PUT = do_DELETE = do_PATCH = _answer  # noqa: N815
 
-    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002
+    def log_message(self, format: str, *args: Any) -> None:
         """Nothing: what matters is in the report."""
 
 

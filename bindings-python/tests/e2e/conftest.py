@@ -10,7 +10,7 @@ import asyncio
 import inspect
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import anthropic
 import pytest
@@ -34,20 +34,6 @@ USER = "Hello, Claude."
 HISTORIES: dict[str, dict[str, Any]] = {"as the SDK does by default": {}}
 if "thread" in inspect.signature(Messages.tool_runner).parameters:
     HISTORIES["whole"] = {"thread": False}
-
-
-class Converse(Protocol):
-    """One session with a stand-in, through the SDK's own tool runner and a memory tool."""
-
-    def __call__(
-        self,
-        base_url: str,
-        store: str | Path | memdir.Store,
-        *,
-        user: str = USER,
-        cache_control: Any = None,
-        **runner_options: Any,
-    ) -> None: ...
 
 
 def converse_sync(
@@ -92,13 +78,13 @@ def converse_async(
 
 
 @pytest.fixture(params=[converse_sync, converse_async], ids=["sync", "async"])
-def converse(request: pytest.FixtureRequest) -> Converse:
-    """The synchronous SDK, then the asynchronous one."""
-    chosen: Converse = request.param
+def converse(request: pytest.FixtureRequest) -> Callable[..., None]:
+    """One session with a stand-in: through the synchronous SDK, then through the other."""
+    chosen: Callable[..., None] = request.param
     return chosen
 
 
-@pytest.fixture(params=HISTORIES.values(), ids=HISTORIES.keys())
+@pytest.fixture(params=list(HISTORIES.values()), ids=list(HISTORIES))
 def history(request: pytest.FixtureRequest) -> dict[str, Any]:
     """Options of the tool runner: each way that this SDK has to send the history."""
     chosen: dict[str, Any] = request.param

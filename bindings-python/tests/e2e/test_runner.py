@@ -19,8 +19,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from conftest import Converse
     from conversation import Conversation
+
+    Converse = Callable[..., None]
 
 OUT_OF_REACH = (
     "Error: The memory directory cannot be reached at the moment. Nothing is known to have been "
@@ -252,7 +253,7 @@ class BrokenStore(memdir.Store):
     def _fail(self, *_: Any) -> Any:
         raise RuntimeError("postgres://agent:hunter2@db.internal/agents: /srv/agents is gone")
 
-    read = list = open = write = update = delete = rename = clear = _fail
+    read = list = open = write = update = delete = rename = clear = _fail  # type: ignore[assignment]
 
 
 def test_a_broken_store_says_so_and_no_more(

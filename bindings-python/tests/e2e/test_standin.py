@@ -21,8 +21,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from conftest import Converse
     from conversation import Conversation
+
+    Converse = Callable[..., None]
 
 HEADERS = {
     "content-type": "application/json",
