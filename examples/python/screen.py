@@ -33,7 +33,8 @@ class Screen:
 
     def __init__(self, pace: float = 0.0) -> None:
         self._pace = pace
-        self._colours = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+        self._terminal = sys.stdout.isatty()
+        self._colours = self._terminal and not os.environ.get("NO_COLOR")
         self._width = min(shutil.get_terminal_size((100, 24)).columns, 100)
         encoding = sys.stdout.encoding or "ascii"
         try:
@@ -87,7 +88,7 @@ class Screen:
 
     def _block(self, lead: str, text: str, style: str, lead_style: str | None = None) -> None:
         """A text of several lines behind a mark, or under one."""
-        lines = text.split("\n")
+        lines = [part for line in text.split("\n") for part in self._fitted(line, len(lead))]
         shown = lines[:MAX_LINES]
         if len(lines) > MAX_LINES:
             shown.append(f"… {len(lines) - MAX_LINES} more lines")
@@ -97,7 +98,15 @@ class Screen:
             if not line:
                 start = start.rstrip()
             start = self._dressed(start, lead_style or style)
-            print(start + self._dressed(_printable(line), style), flush=True)
+            print(start + self._dressed(line, style), flush=True)
+
+    def _fitted(self, line: str, lead: int) -> list[str]:
+        """The line in as many as it takes on a terminal; into a file it goes as it is."""
+        line = _printable(line)
+        if not self._terminal:
+            return [line]
+        indent = " " * (len(line) - len(line.lstrip()) + 2)
+        return textwrap.wrap(line, max(self._width - lead, 40), subsequent_indent=indent) or [""]
 
     def _dressed(self, text: str, *styles: str) -> str:
         if self._plain:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import pty
 import re
 import subprocess
 import sys
@@ -73,6 +75,28 @@ def test_it_plays_both_sessions_and_leaves_the_tree(
         assert f"    {mark} {call.result.splitlines()[0]}\n" in done.stdout
     assert "\x1b" not in done.stdout
     assert played.beside["secrets/old-notes.md"].strip() not in done.stdout
+
+
+@pytest.mark.parametrize("no_color", ["", "1"])
+def test_it_has_colours_on_a_terminal_only_and_where_they_are_welcome(
+    examples: Path, no_color: str
+) -> None:
+    terminal, side = pty.openpty()
+    with open(terminal, "rb", buffering=0) as screen:  # noqa: PTH123
+        running = subprocess.Popen(
+            [sys.executable, examples / "python" / "demo.py", "--pace", "0"],
+            env={**os.environ, "PYTHONIOENCODING": "utf-8", "NO_COLOR": no_color},
+            stdout=side,
+        )
+        os.close(side)
+        shown = b""
+        # A terminal that nobody writes to any more is an error on Linux, and the end elsewhere.
+        with contextlib.suppress(OSError):
+            while some := screen.read(65536):
+                shown += some
+        assert running.wait() == 0
+    assert "as they should be to the letter" in shown.decode()
+    assert (b"\x1b[" in shown) == (not no_color)
 
 
 def test_it_leaves_nothing_behind_unless_asked_to(demo: Demo, tmp_path: Path) -> None:
