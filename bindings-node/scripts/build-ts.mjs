@@ -6,9 +6,12 @@ import { createRequire } from 'node:module';
 const root = new URL('..', import.meta.url);
 const tsc = createRequire(import.meta.url).resolve('typescript/package.json').replace(/package\.json$/, 'bin/tsc');
 
-rmSync(new URL('dist', root), { recursive: true, force: true });
-for (const project of ['tsconfig.json', 'tsconfig.cjs.json']) {
+for (const [output, project] of [
+  ['esm', 'tsconfig.json'],
+  ['cjs', 'tsconfig.cjs.json'],
+]) {
+  rmSync(new URL(output, root), { recursive: true, force: true });
   execFileSync(process.execPath, [tsc, '-p', project], { cwd: root, stdio: 'inherit' });
 }
 // The package is ESM; this directory is not.
-writeFileSync(new URL('dist/cjs/package.json', root), '{ "type": "commonjs" }\n');
+writeFileSync(new URL('cjs/package.json', root), '{ "type": "commonjs" }\n');

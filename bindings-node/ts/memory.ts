@@ -1,7 +1,7 @@
 /** The engine: executes commands, without any SDK. */
 
-import native from '#native';
-import type { Engine } from '#native';
+import native from '../native.cjs';
+import type { Engine } from '../native.cjs';
 
 import type {
   CommandFields,

@@ -1,7 +1,7 @@
 /** Where memories are kept: the stores that come with memdir, and stores of one's own. */
 
-import native from '#native';
-import type { StoreRequest } from '#native';
+import native from '../native.cjs';
+import type { StoreRequest } from '../native.cjs';
 
 import type { Options } from './options.js';
 
@@ -66,7 +66,9 @@ export interface Store {
   /**
    * Moves a file or directory, making the destination's missing parents, never overwriting. Throws,
    * in this order: `ENOENT` if `from` is not there, `EEXIST` if `to` is (also if both are the same),
-   * `EINVAL` if `to` is below the directory `from`, `ENOTDIR` if a parent of `to` is a file.
+   * `EINVAL` if `to` is below the directory `from`, `ENOTDIR` if a parent of `to` is a file,
+   * `ENAMETOOLONG` if something below `from` would come to have a path of more than 64 levels below
+   * `/memories` or of more than 4,096 bytes.
    */
   rename(from: string, to: string): void | Promise<void>;
 }

@@ -1,0 +1,190 @@
+// The project's conformance cases (tests/README.md), on the local directory and on a store that is
+// written in JavaScript.
+
+import assert from 'node:assert/strict';
+import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+
+import { Memory, openStore } from 'memdir';
+import type { Options, Store } from 'memdir';
+
+import { MapStore } from './stores.mjs';
+import { PROJECT, temporary } from './support.mjs';
+
+type Json = null | boolean | number | string | Json[] | { [name: string]: Json };
+type Tree = Map<string, Buffer | null>;
+
+interface Step {
+  input: Json;
+  content: Json;
+  is_error: boolean;
+}
+
+interface Case {
+  name: string;
+  rule: string;
+  options?: Record<string, unknown>;
+  given?: Record<string, Json>;
+  steps: Step[];
+  then?: Record<string, Json>;
+}
+
+/** The text that `value` is or describes. */
+function made(value: Json | undefined): string {
+  if (typeof value === 'string') {
+    return value;
+  }
+  assert.ok(value !== null && typeof value === 'object' && !Array.isArray(value), `${value}`);
+  switch (Object.keys(value).sort().join()) {
+    case '$text':
+      return (value['$text'] as Json[]).map(made).join('');
+    case '$repeat,$times':
+      return (value['$repeat'] as string).repeat(value['$times'] as number);
+    case '$count,$each': {
+      const [first, last] = value['$count'] as [number, number];
+      const each = value['$each'] as string;
+      return Array.from({ length: last - first + 1 }, (_, at) =>
+        each
+          .replaceAll('{n}', String(first + at))
+          .replaceAll('{n:6}', String(first + at).padStart(6)),
+      ).join('');
+    }
+    default:
+      throw new Error(`${JSON.stringify(value)} describes no text`);
+  }
+}
+
+/** `value` with every description of a text in it replaced by the text. */
+function expanded(value: Json): Json {
+  if (Array.isArray(value)) {
+    return value.map(expanded);
+  }
+  if (value === null || typeof value !== 'object') {
+    return value;
+  }
+  if (Object.keys(value).some((key) => key.startsWith('$'))) {
+    return made(value);
+  }
+  // `fromEntries` defines fields, also one that is called `__proto__`; assigning would not.
+  return Object.fromEntries(Object.entries(value).map(([name, field]) => [name, expanded(field)]));
+}
+
+function tree(described: Record<string, Json> = {}): Tree {
+  const content = (value: Json): Buffer | null => {
+    if (value === null) {
+      return null;
+    }
+    const base64 = typeof value === 'object' && !Array.isArray(value) && value['$base64'];
+    return typeof base64 === 'string' ? Buffer.from(base64, 'base64') : Buffer.from(made(value));
+  };
+  return new Map(Object.entries(described).map(([path, value]) => [path, content(value)]));
+}
+
+async function fill(store: Store, given: Tree): Promise<void> {
+  for (const [path, content] of given) {
+    if (content) {
+      await store.write(path, content, false);
+    } else {
+      await store.write(`${path}/inside`, Buffer.alloc(0), false);
+      await store.delete(`${path}/inside`);
+    }
+  }
+}
+
+async function all(store: Store, directory = '/memories', found: Tree = new Map()): Promise<Tree> {
+  const entries = await store.list(directory);
+  if (entries.length === 0 && directory !== '/memories') {
+    found.set(directory, null);
+  }
+  for (const { path, size } of entries) {
+    if (size === undefined) {
+      await all(store, path, found);
+    } else {
+      found.set(path, Buffer.from(await store.read(path)));
+    }
+  }
+  return found;
+}
+
+/** A tree in an order of its own, as something that is compared and shown. */
+function shown(tree: Tree): [string, string | null][] {
+  return [...tree]
+    .map(([path, content]): [string, string | null] => [path, content && content.toString('latin1')])
+    .sort(([a], [b]) => (a < b ? -1 : 1));
+}
+
+function camelCase(options: Record<string, unknown> = {}): Options {
+  return Object.fromEntries(
+    Object.entries(options).map(([name, value]) => [
+      name.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase()),
+      value,
+    ]),
+  );
+}
+
+async function runCase(found: Case, store: Store, secret: string | undefined): Promise<void> {
+  const given = tree(found.given);
+  await fill(store, given);
+  let before = shown(await all(store));
+  assert.deepEqual(before, shown(given), 'what is given is not what the store holds');
+
+  const memory = new Memory(store, camelCase(found.options));
+  for (const step of found.steps) {
+    const input = expanded(step.input);
+    // A string is taken for the JSON text of an input.
+    const reply = await memory.execute(typeof input === 'string' ? JSON.stringify(input) : input);
+    assert.equal(reply.cause, undefined);
+    assert.deepEqual(reply, { content: made(step.content), isError: step.is_error });
+    assert.ok(!secret || !reply.content.includes(secret), 'the reply says where the store is');
+    const after = shown(await all(store));
+    const command = (input as { command?: unknown } | null)?.command;
+    if (step.is_error || command === 'view') {
+      assert.deepEqual(after, before, 'it changed something');
+    }
+    before = after;
+  }
+  if (found.then) {
+    assert.deepEqual(before, shown(tree(found.then)), 'after the last step');
+  }
+}
+
+async function runAll(
+  runner: string,
+  open: () => { store: Store; secret?: string },
+): Promise<void> {
+  const counts = new URL(`target/conformance/${runner}`, PROJECT);
+  mkdirSync(new URL('.', counts), { recursive: true });
+  rmSync(counts, { force: true });
+  let [cases, steps] = [0, 0];
+  const directory = new URL('tests/cases/', PROJECT);
+  for (const file of readdirSync(directory).filter((name) => name.endsWith('.json'))) {
+    const parsed = JSON.parse(readFileSync(new URL(file, directory), 'utf8')) as { cases: Case[] };
+    for (const found of parsed.cases) {
+      const { store, secret } = open();
+      try {
+        await runCase(found, store, secret);
+      } catch (error) {
+        (error as Error).message = `${file}, case "${found.name}": ${(error as Error).message}`;
+        throw error;
+      }
+      cases += 1;
+      steps += found.steps.length;
+    }
+  }
+  assert.ok(cases > 0);
+  writeFileSync(counts, `${cases} ${steps}\n`);
+  console.log(`conformance: ${runner}: ${cases} cases, ${steps} steps`);
+}
+
+test('every case on the local directory', async () => {
+  const base = temporary();
+  await runAll('node-local', () => {
+    const secret = mkdtempSync(join(base, 'case-'));
+    return { store: openStore(secret, { durability: 'relaxed' }), secret };
+  });
+});
+
+test('every case on a store written in JavaScript', async () => {
+  await runAll('node-store', () => ({ store: new MapStore() }));
+});

@@ -1,0 +1,50 @@
+// What several tests need.
+
+import { spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after } from 'node:test';
+
+/** The project's root, seen from a compiled test. */
+export const PROJECT = new URL('../../../', import.meta.url);
+/** This package's root. */
+export const PACKAGE = new URL('../../', import.meta.url);
+
+export const require = createRequire(import.meta.url);
+
+/** A directory that is gone when the tests of this file are over. */
+export function temporary(): string {
+  const directory = mkdtempSync(join(tmpdir(), 'memdir-test-'));
+  after(() => rmSync(directory, { recursive: true, force: true }));
+  return directory;
+}
+
+export interface Ran {
+  status: number | null;
+  stdout: string;
+  stderr: string;
+}
+
+/** Runs a program to its end; one that does not come to it within a minute is killed. */
+export function run(
+  command: string,
+  args: string[],
+  options: { cwd?: string; env?: NodeJS.ProcessEnv; timeout?: number } = {},
+): Promise<Ran> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(command, args, { timeout: 60_000, stdio: 'pipe', ...options });
+    const ran: Ran = { status: null, stdout: '', stderr: '' };
+    child.stdout.on('data', (data) => (ran.stdout += data));
+    child.stderr.on('data', (data) => (ran.stderr += data));
+    child.on('error', reject);
+    child.on('close', (status) => resolve({ ...ran, status }));
+  });
+}
+
+/** Runs a piece of ESM that can import `memdir`, as a process of its own. */
+export function runScript(source: string, ...flags: string[]): Promise<Ran> {
+  const args = [...flags, '--input-type=module', '--eval', source];
+  return run(process.execPath, args, { cwd: new URL('.', PACKAGE).pathname });
+}
