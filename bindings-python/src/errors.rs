@@ -146,7 +146,10 @@ pub(crate) fn rename_condition_from_python(
     let about = error.value(py).getattr("filename").and_then(|name| name.extract::<String>());
     let about_source = about.is_ok_and(|about| about == from.as_str());
     match condition_from_python(py, format!("renaming {from}"), error) {
-        condition @ (StoreError::NotFound | StoreError::Failed { .. }) => condition,
+        // Never about the source, also where both paths are the same.
+        condition @ (StoreError::NotFound
+        | StoreError::AlreadyExists
+        | StoreError::Failed { .. }) => condition,
         condition if about_source => StoreError::Source(Box::new(condition)),
         condition => condition,
     }

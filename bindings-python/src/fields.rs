@@ -8,6 +8,7 @@ use std::borrow::Cow;
 use std::cell::OnceCell;
 
 use memdir::value::{Fields, Value};
+use pyo3::PyTypeInfo;
 use pyo3::exceptions::PyAttributeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyMapping, PyString, PyTuple};
@@ -25,7 +26,7 @@ pub(crate) struct Input<'py> {
 
 enum Source<'py> {
     Dict(Bound<'py, PyDict>),
-    Mapping(Bound<'py, PyMapping>),
+    Mapping(Bound<'py, PyAny>),
     Object(Bound<'py, PyAny>),
 }
 
@@ -36,8 +37,8 @@ impl<'py> Input<'py> {
             Source::Dict(dict.clone())
         } else if is_plain(value) {
             return None;
-        } else if let Ok(mapping) = value.cast::<PyMapping>() {
-            Source::Mapping(mapping.clone())
+        } else if value.is_instance(&PyMapping::type_object(value.py())).unwrap_or(false) {
+            Source::Mapping(value.clone())
         } else {
             Source::Object(value.clone())
         };

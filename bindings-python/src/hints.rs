@@ -114,6 +114,14 @@ hint!(
     Entries = type_hint_subscript!(type_hint_identifier!("collections.abc", "Sequence"), ENTRY)
 );
 hint!(
+    /// What makes a store.
+    Factory = type_hint_subscript!(
+        type_hint_identifier!("collections.abc", "Callable"),
+        PyStaticExpr::List { elts: &[] },
+        Store::HINT
+    )
+);
+hint!(
     /// What opening a path gives.
     Opened = type_hint_union!(BYTES, Entries::HINT)
 );

@@ -55,20 +55,36 @@ pub(crate) fn open(store: &Bound<'_, PyAny>, options: &Options) -> PyResult<Arc<
         let address = address.to_str()?;
         return py.detach(|| open_store(address, options)).map_err(|error| to_python(py, &error));
     }
-    if let Ok(native) = store.cast::<NativeStore>() {
-        return Ok(Arc::clone(native.get().core()));
-    }
-    if store.is_instance(STORE.import(py, "memdir._store", "Store")?)? {
-        return Ok(Arc::new(PythonStore::new(store)));
+    if let Some(store) = object(store)? {
+        return Ok(store);
     }
     match store.extract::<PathBuf>() {
         // An object that is a path is one, whatever it looks like.
         Ok(path) => {
             py.detach(|| open_directory(path, options)).map_err(|error| to_python(py, &error))
         }
-        Err(_) => Err(PyTypeError::new_err(format!(
-            "store must be a str, an os.PathLike or a memdir.Store, not {}",
-            store.get_type().name()?
-        ))),
+        Err(_) => Err(not_a_store(store, "a str, an os.PathLike or a memdir.Store")),
+    }
+}
+
+/// The store that `store` is.
+pub(crate) fn from_object(store: &Bound<'_, PyAny>) -> PyResult<Arc<dyn Store>> {
+    object(store)?.ok_or_else(|| not_a_store(store, "a memdir.Store"))
+}
+
+fn object(store: &Bound<'_, PyAny>) -> PyResult<Option<Arc<dyn Store>>> {
+    if let Ok(native) = store.cast::<NativeStore>() {
+        return Ok(Some(Arc::clone(native.get().core())));
+    }
+    if store.is_instance(STORE.import(store.py(), "memdir._store", "Store")?)? {
+        return Ok(Some(Arc::new(PythonStore::new(store))));
+    }
+    Ok(None)
+}
+
+fn not_a_store(store: &Bound<'_, PyAny>, expected: &str) -> PyErr {
+    match store.get_type().name() {
+        Ok(kind) => PyTypeError::new_err(format!("store must be {expected}, not {kind}")),
+        Err(error) => error,
     }
 }

@@ -11,7 +11,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, Final, Literal, SupportsIndex, final
 
-__all__ = ["Entry", "Memory", "NativeStore", "answer", "decode", "open_store", "open_whole"]
+__all__ = ["Entry", "Memory", "NativeStore", "answer", "check_contract", "decode", "open_store", "open_whole"]
 
 @final
 class Entry:
@@ -208,6 +208,11 @@ def answer(memory: Memory, input: Any, command: str | None = None) -> tuple[str,
     """
     The answer to `input`, which is never taken for JSON text, as
     content, `is_error` and what broke. With `command`, the input's own `command` does not count.
+    """
+
+def check_contract(factory: Callable[[], Store]) -> str | None:
+    """
+    Which rule of the contract the stores that `factory` makes do not keep; `None` if they keep all.
     """
 
 def decode(memory: Memory, input: Any) -> dict[str, object]:

@@ -1,0 +1,37 @@
+//! The core's check of what a store must guarantee, on stores that Python makes.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use memdir::Store;
+use memdir::store::{InProcess, contract};
+use pyo3::prelude::*;
+
+use crate::hints::{self, Hinted};
+use crate::stores;
+
+/// Which rule of the contract the stores that `factory` makes do not keep; `None` if they keep all.
+#[pyfunction]
+pub(crate) fn check_contract(
+    py: Python<'_>,
+    factory: Hinted<'_, hints::Factory>,
+) -> PyResult<Option<String>> {
+    let factory = factory.into_inner().unbind();
+    let raised = Mutex::new(None);
+    let checked = py.detach(|| {
+        contract::check(&|| {
+            let made = Python::attach(|py| {
+                let store = factory.bind(py).call0()?;
+                stores::from_object(&store)
+            });
+            made.unwrap_or_else(|error| {
+                // The check cannot stop here; what it finds from now on does not count.
+                raised.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+                Arc::new(InProcess::new()) as Arc<dyn Store>
+            })
+        })
+    });
+    match raised.into_inner().unwrap_or_else(PoisonError::into_inner) {
+        Some(error) => Err(error),
+        None => Ok(checked.err().map(|violation| violation.to_string())),
+    }
+}

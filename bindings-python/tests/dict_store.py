@@ -1,0 +1,101 @@
+"""A store written in Python: one dictionary and a lock. The tests' example of a store of one's own.
+
+It is an honest one: it keeps the whole contract of `memdir.Store`, and `test_store.py` checks that.
+"""
+
+from __future__ import annotations
+
+import errno
+import threading
+from typing import TYPE_CHECKING
+
+from memdir import Entry, Store
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+ROOT = "/memories"
+MAX_LEVELS = 64
+MAX_PATH_BYTES = 4096
+
+
+def parent_of(path: str) -> str:
+    return path.rpartition("/")[0]
+
+
+class DictStore(Store):
+    """Path to content; a directory's content is `None`."""
+
+    def __init__(self) -> None:
+        self.tree: dict[str, bytes | None] = {ROOT: None}
+        self.lock = threading.RLock()
+
+    def read(self, path: str) -> bytes:
+        with self.lock:
+            if path not in self.tree:
+                raise FileNotFoundError(path)
+            content = self.tree[path]
+            if content is None:
+                raise IsADirectoryError(path)
+            return content
+
+    def list(self, path: str) -> list[Entry]:
+        with self.lock:
+            if path not in self.tree:
+                raise FileNotFoundError(path)
+            if self.tree[path] is not None:
+                raise NotADirectoryError(path)
+            return [
+                Entry(below, None if content is None else len(content))
+                for below, content in self.tree.items()
+                if parent_of(below) == path
+            ]
+
+    def write(self, path: str, content: bytes, overwrite: bool) -> None:
+        with self.lock:
+            if path in self.tree and (self.tree[path] is None or not overwrite):
+                raise FileExistsError(path)
+            self._make_parents(path)
+            self.tree[path] = content
+
+    def update(self, path: str, edit: Callable[[bytes], bytes | None]) -> None:
+        with self.lock:
+            new = edit(self.read(path))
+            if new is not None:
+                self.tree[path] = new
+
+    def delete(self, path: str) -> None:
+        with self.lock:
+            if path not in self.tree:
+                raise FileNotFoundError(path)
+            for below in self._with_all_below(path):
+                del self.tree[below]
+
+    def rename(self, old: str, new: str) -> None:
+        with self.lock:
+            if old not in self.tree:
+                raise FileNotFoundError(old)
+            if new in self.tree:
+                raise FileExistsError(new)
+            moved = {below: new + below[len(old) :] for below in self._with_all_below(old)}
+            if self.tree[old] is None and new.startswith(old + "/"):
+                raise OSError(errno.EINVAL, "a directory cannot be moved below itself", old, None, new)
+            for path in moved.values():
+                if path.count("/") - 1 > MAX_LEVELS or len(path.encode()) > MAX_PATH_BYTES:
+                    raise OSError(errno.ENAMETOOLONG, "a path below would be too long", new)
+            self._make_parents(new)
+            for before, after in moved.items():
+                self.tree[after] = self.tree.pop(before)
+
+    def _with_all_below(self, path: str) -> list[str]:
+        return [below for below in self.tree if below == path or below.startswith(path + "/")]
+
+    def _make_parents(self, path: str) -> None:
+        missing = []
+        parent = parent_of(path)
+        while parent not in self.tree:
+            missing.append(parent)
+            parent = parent_of(parent)
+        if self.tree[parent] is not None:
+            raise NotADirectoryError(path)
+        self.tree.update(dict.fromkeys(missing))

@@ -1,0 +1,83 @@
+"""Every case of `tests/cases`, for the two tools and for a store that is written in Python."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+import anyio
+import pytest
+from anthropic.lib.tools import ToolError
+from memdir import AsyncMemoryTool, Memory, MemoryTool, open_store
+
+import cases
+from dict_store import DictStore
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+CASES = cases.load()
+
+
+@pytest.fixture(scope="module")
+def counts() -> Iterator[Counter[tuple[str, str]]]:
+    """How many cases and steps each runner ran; written down at the end."""
+    counter: Counter[tuple[str, str]] = Counter()
+    yield counter
+    directory = cases.PROJECT / "target" / "conformance"
+    directory.mkdir(parents=True, exist_ok=True)
+    for runner in {runner for runner, _ in counter}:
+        ran = f"{counter[runner, 'cases']} {counter[runner, 'steps']}"
+        (directory / runner).write_text(ran + "\n")
+        print(f"conformance: {runner}: {ran} (cases, steps)")
+
+
+def count(counts: Counter[tuple[str, str]], runner: str, steps: int) -> None:
+    counts[runner, "cases"] += 1
+    counts[runner, "steps"] += steps
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_tool(case: cases.Case, tmp_path: Path, counts: Counter[tuple[str, str]]) -> None:
+    tool = MemoryTool(tmp_path, **case.options)
+
+    def execute(given: Any) -> tuple[str, bool]:
+        try:
+            return str(tool.call(given)), False
+        except ToolError as error:
+            return str(error.content), True
+
+    steps = cases.run(case, open_store(tmp_path), execute, secret=str(tmp_path))
+    count(counts, "python-tool", steps)
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_async_tool(case: cases.Case, tmp_path: Path, counts: Counter[tuple[str, str]]) -> None:
+    tool = AsyncMemoryTool(tmp_path, **case.options)
+
+    def execute(given: Any) -> tuple[str, bool]:
+        try:
+            return str(anyio.run(tool.call, given)), False
+        except ToolError as error:
+            return str(error.content), True
+
+    steps = cases.run(case, open_store(tmp_path), execute, secret=str(tmp_path))
+    count(counts, "python-async-tool", steps)
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_python_store(case: cases.Case, counts: Counter[tuple[str, str]]) -> None:
+    store = DictStore()
+    memory = Memory(store, **case.options)
+
+    def execute(given: Any) -> tuple[str, bool]:
+        # A bare text is JSON text to `execute`.
+        return memory.execute(json.dumps(given) if isinstance(given, str) else given)
+
+    count(counts, "python-store", cases.run(case, store, execute))
+
+
+def test_there_are_cases() -> None:
+    assert CASES

@@ -1,0 +1,204 @@
+"""`Memory`, `Reply`, `Entry`, and the exceptions: what they are in Python."""
+
+from __future__ import annotations
+
+import inspect
+import pickle
+import re
+from pathlib import Path
+from typing import Any
+
+import memdir
+import pytest
+from memdir import (
+    CommandError,
+    ConfigError,
+    Entry,
+    MemdirError,
+    Memory,
+    Reply,
+    StoreError,
+    open_store,
+)
+
+
+@pytest.fixture
+def memory() -> Memory:
+    return Memory("memory:")
+
+
+def test_the_typed_commands(memory: Memory) -> None:
+    assert memory.create("/memories/a", "one\ntwo\n") == "File created successfully at: /memories/a"
+    assert memory.insert("/memories/a", 1, "middle") == "The file /memories/a has been edited."
+    assert memory.str_replace("/memories/a", "two", "2").endswith("     3\t2")
+    assert memory.str_replace(path="/memories/a", old_str="one").endswith("     3\t2")
+    assert memory.view("/memories/a", (2, -1)).splitlines()[1:] == ["     2\tmiddle", "     3\t2"]
+    assert memory.view("/memories/a", view_range=[2, 2]).endswith(":\n     2\tmiddle")
+    assert memory.rename("/memories/a", "/memories/b").endswith("to /memories/b")
+    assert memory.delete("/memories/b") == "Successfully deleted /memories/b"
+    assert memory.clear() == "All memory cleared"
+
+
+def test_a_refused_command_is_a_command_error_with_the_exact_text(memory: Memory) -> None:
+    with pytest.raises(CommandError) as raised:
+        memory.view("/memories/none")
+    assert str(raised.value) == (
+        "The path /memories/none does not exist. Please provide a valid path."
+    )
+    assert isinstance(raised.value, MemdirError)
+    with pytest.raises(CommandError, match="Invalid `view_range` parameter"):
+        memory.create("/memories/a", "one")
+        memory.view("/memories/a", (3, 1))
+
+
+def test_wrong_arguments_of_the_host_are_python_s_own_errors(memory: Memory) -> None:
+    anything: Any = memory
+    for wrong in (
+        lambda: anything.view(3),
+        lambda: anything.view(),
+        lambda: anything.create("/memories/a", b"bytes"),
+        lambda: anything.insert("/memories/a", "one", "text"),
+        lambda: anything.insert("/memories/a", 1.5, "text"),
+        lambda: anything.execute(),
+        lambda: Memory("memory:", nonsense=True),  # type: ignore[call-arg]
+        lambda: Memory("memory:", {}),  # type: ignore[misc, arg-type]
+        lambda: Memory("memory:", max_view_chars="many"),  # type: ignore[arg-type]
+        lambda: Memory("memory:", on_existing=None),  # type: ignore[arg-type]
+    ):
+        with pytest.raises(TypeError):
+            wrong()
+    for wrong in (
+        lambda: anything.view("\ud800"),
+        lambda: anything.view("/memories", (1, 2, 3)),
+        lambda: anything.view("/memories", "x"),
+        lambda: Memory("memory:", on_existing="replace"),  # type: ignore[arg-type]
+        lambda: Memory("memory:", durability="none"),  # type: ignore[arg-type]
+        lambda: open_store("memory:", durability="none"),  # type: ignore[arg-type]
+        lambda: Memory(""),
+        lambda: Memory("ftp://host"),
+    ):
+        with pytest.raises(ValueError, match=r"\w"):
+            wrong()
+    with pytest.raises(ConfigError, match="on_existing"):
+        Memory("memory:", on_existing="replace")  # type: ignore[arg-type]
+    with pytest.raises(OverflowError):
+        Memory("memory:", max_view_chars=-1)
+    with pytest.raises(OverflowError):
+        memory.insert("/memories/a", 10**30, "text")
+
+
+def test_execute_takes_a_dict_or_its_json(memory: Memory) -> None:
+    as_json = '{"command": "create", "path": "/memories/a", "file_text": "\\u00e9"}'
+    assert memory.execute(as_json) == ("File created successfully at: /memories/a", False)
+    assert memory.execute({"command": "view", "path": "/memories/a"}).content.endswith("\té")
+    reply = memory.execute("{")
+    assert reply.is_error
+    assert reply.content.startswith("Error: The input is not valid JSON")
+
+
+def test_a_reply() -> None:
+    reply = Memory("memory:").execute({"command": "delete", "path": "/memories/none"})
+    assert reply.content == "Error: The path /memories/none does not exist"
+    assert reply.is_error is True
+    assert reply.cause is None
+    content, is_error = reply
+    assert (content, is_error) == reply == Reply(reply.content, True)
+    assert reply != Reply(reply.content)
+    assert repr(Reply("x")) == "Reply(content='x', is_error=False)"
+    broken = Reply("x", True, StoreError("disk"))
+    assert repr(broken) == "Reply(content='x', is_error=True, cause=StoreError('disk'))"
+    for name in ("content", "is_error", "cause", "other"):
+        with pytest.raises(AttributeError):
+            setattr(reply, name, "y")
+    again = pickle.loads(pickle.dumps(broken))
+    assert again == broken
+    assert isinstance(again.cause, StoreError)
+
+
+def test_an_entry() -> None:
+    file, directory = Entry("/memories/a", 3), Entry(path="/memories/b")
+    assert (file.path, file.size, file.is_directory) == ("/memories/a", 3, False)
+    assert (directory.path, directory.size, directory.is_directory) == ("/memories/b", None, True)
+    assert file == Entry("/memories/a", 3)
+    assert file != Entry("/memories/a", 4)
+    assert len({file, Entry("/memories/a", 3), directory}) == 2
+    assert repr(file) == "Entry('/memories/a', 3)"
+    assert repr(Entry("/memories/'\n")) == "Entry(\"/memories/'\\n\")"
+    match file:
+        case Entry(path, size):
+            assert (path, size) == ("/memories/a", 3)
+    with pytest.raises(AttributeError):
+        file.size = 4  # type: ignore[misc]
+    with pytest.raises(OverflowError):
+        Entry("/memories/a", -1)
+
+
+def test_exceptions_can_be_pickled() -> None:
+    for kind in (CommandError, ConfigError, MemdirError, StoreError):
+        again = pickle.loads(pickle.dumps(kind("why")))
+        assert type(again) is kind
+        assert str(again) == "why"
+
+
+# --- options: the signature says what holds ----------------------------------------------------
+
+
+def default(name: str) -> Any:
+    return inspect.signature(Memory).parameters[name].default
+
+
+def test_the_default_of_max_view_chars(memory: Memory) -> None:
+    limit = default("max_view_chars")
+    header = len("Here's the content of /memories/a with line numbers:\n     1\t")
+    memory.create("/memories/a", "x" * (limit - header))
+    assert len(memory.view("/memories/a")) == limit
+    memory.insert("/memories/a", 1, "y")
+    assert "limit of characters" in memory.view("/memories/a")
+    assert "limit of characters" not in Memory(
+        store_of(memory, "/memories/a"), max_view_chars=None
+    ).view("/memories/a")
+
+
+def store_of(memory: Memory, path: str) -> memdir.Store:
+    """A store with the same file: what it shows is what it holds, numbered."""
+    lines = re.findall(r"(?m)^ +\d+\t(.*)$", memory.view(path, (1, 1)))
+    store = open_store("memory:")
+    store.write(path, ("\n".join(lines) + "\ny\n").encode(), overwrite=False)
+    return store
+
+
+def test_the_default_of_max_file_bytes(memory: Memory) -> None:
+    limit = default("max_file_bytes")
+    memory.create("/memories/a", "x" * limit)
+    with pytest.raises(CommandError, match="would hold"):
+        memory.create("/memories/b", "x" * (limit + 1))
+    Memory("memory:", max_file_bytes=None).create("/memories/b", "x" * (limit + 1))
+
+
+def test_the_default_of_on_existing(memory: Memory) -> None:
+    assert default("on_existing") == "error"
+    overwriting = Memory("memory:", on_existing="overwrite")
+    for each in (memory, overwriting):
+        each.create("/memories/a", "one")
+    overwriting.create("/memories/a", "two")
+    assert overwriting.view("/memories/a").endswith("two")
+    with pytest.raises(CommandError, match="already exists"):
+        memory.create("/memories/a", "two")
+
+
+def test_the_default_of_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    memory = Memory(durability="relaxed")
+    assert default("store") == "./memory"
+    assert memory.directory == Path("memory/memories").resolve()
+    assert Memory("memory:").directory is None
+
+
+def test_everything_public_is_documented() -> None:
+    for name in memdir.__all__:
+        thing = getattr(memdir, name)
+        assert thing.__doc__, name
+        assert thing.__module__ in ("memdir", "memdir._memdir"), name
+        for member, value in vars(thing).items() if isinstance(thing, type) else ():
+            if not member.startswith("_") and callable(value):
+                assert value.__doc__, f"{name}.{member}"

@@ -1,0 +1,442 @@
+"""Stores written in Python, stores of memdir used from Python, and what their errors become."""
+
+from __future__ import annotations
+
+import errno
+import logging
+import os
+import threading
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from anthropic.lib.tools import ToolError
+from memdir import (
+    ConfigError,
+    Entry,
+    MemdirError,
+    Memory,
+    MemoryTool,
+    Store,
+    StoreError,
+    open_store,
+)
+from memdir.testing import check_store
+
+from dict_store import DictStore
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from pathlib import Path
+
+OUT_OF_REACH = (
+    "Error: The memory directory cannot be reached at the moment. Nothing is known to have been "
+    "changed; try again later."
+)
+VIEW = {"command": "view", "path": "/memories/a"}
+
+
+class Handing(Store):
+    """A store that hands everything on to another one: what a developer writes to log or measure."""
+
+    def __init__(self, inner: Store) -> None:
+        self.inner = inner
+
+    def read(self, path: str) -> bytes:
+        return self.inner.read(path)
+
+    def list(self, path: str) -> Iterable[Entry]:
+        return self.inner.list(path)
+
+    def open(self, path: str, depth: int) -> bytes | Iterable[Entry]:
+        return self.inner.open(path, depth)
+
+    def write(self, path: str, content: bytes, overwrite: bool) -> None:
+        self.inner.write(path, content, overwrite)
+
+    def update(self, path: str, edit: Callable[[bytes], bytes | None]) -> None:
+        self.inner.update(path, edit)
+
+    def delete(self, path: str) -> None:
+        self.inner.delete(path)
+
+    def rename(self, old: str, new: str) -> None:
+        self.inner.rename(old, new)
+
+    def clear(self) -> None:
+        self.inner.clear()
+
+
+class Broken(DictStore):
+    """A store whose every way in raises."""
+
+    def __init__(self, error: BaseException) -> None:
+        super().__init__()
+        self.error = error
+
+    def read(self, path: str) -> bytes:
+        raise self.error
+
+    def write(self, path: str, content: bytes, overwrite: bool) -> None:
+        raise self.error
+
+
+class Optimistic(DictStore):
+    """A store without a lock around the edit: it looks again when another writer was faster."""
+
+    def update(self, path: str, edit: Callable[[bytes], bytes | None]) -> None:
+        while True:
+            old = self.read(path)
+            new = edit(old)
+            if new is None:
+                return
+            with self.lock:
+                if self.tree.get(path) == old:
+                    self.tree[path] = new
+                    return
+
+
+class Elsewhere(DictStore):
+    """A store that works in a thread of its own, as one around an event loop does."""
+
+    def update(self, path: str, edit: Callable[[bytes], bytes | None]) -> None:
+        thread = threading.Thread(target=super().update, args=(path, edit))
+        thread.start()
+        thread.join()
+
+
+@pytest.mark.parametrize(
+    "factory",
+    [
+        DictStore,
+        Optimistic,
+        Elsewhere,
+        lambda: open_store("memory:"),
+        lambda: Handing(open_store("memory:")),
+        lambda: Handing(Handing(DictStore())),
+    ],
+    ids=["dict", "optimistic", "elsewhere", "native", "handing to native", "handing to dict"],
+)
+def test_the_contract_is_kept(factory: Callable[[], Store]) -> None:
+    check_store(factory)
+
+
+@pytest.mark.parametrize("wrapped", [False, True])
+def test_the_contract_is_kept_by_a_directory(tmp_path: Path, wrapped: bool) -> None:
+    made = iter(range(10_000))
+
+    def factory() -> Store:
+        store = open_store(tmp_path / str(next(made)), durability="relaxed")
+        return Handing(store) if wrapped else store
+
+    check_store(factory)
+
+
+class Forgetful(DictStore):
+    def write(self, path: str, content: bytes, overwrite: bool) -> None:
+        super().write(path, content[:100], overwrite)
+
+
+class Racy(DictStore):
+    def update(self, path: str, edit: Callable[[bytes], bytes | None]) -> None:
+        old = self.read(path)
+        threading.Event().wait(0.001)
+        new = edit(old)
+        if new is not None:
+            self.tree[path] = new
+
+
+class Overwriting(DictStore):
+    def rename(self, old: str, new: str) -> None:
+        with self.lock:
+            self.tree.pop(new, None)
+            super().rename(old, new)
+
+
+@pytest.mark.parametrize(
+    ("factory", "rule"),
+    [
+        (Forgetful, "a content comes back as it was written"),
+        (Racy, "concurrent updates all count"),
+        (Overwriting, "renaming never overwrites"),
+    ],
+)
+def test_the_contract_check_finds_a_fault(factory: Callable[[], Store], rule: str) -> None:
+    with pytest.raises(AssertionError, match=rule):
+        check_store(factory)
+
+
+def test_the_contract_check_says_when_there_is_no_store() -> None:
+    def none() -> Store:
+        raise RuntimeError("no store today")
+
+    with pytest.raises(RuntimeError, match="no store today"):
+        check_store(none)
+    with pytest.raises(TypeError, match=r"memdir\.Store, not int"):
+        check_store(lambda: 3)  # type: ignore[arg-type, return-value]
+
+
+# --- what a store raises -----------------------------------------------------------------------
+
+
+def test_a_broken_store_is_a_short_reply_with_the_details_apart() -> None:
+    boom = RuntimeError("connection to db.internal refused")
+    reply = Memory(Broken(boom)).execute(VIEW)
+    assert reply == (OUT_OF_REACH, True)
+    assert isinstance(reply.cause, StoreError)
+    assert reply.cause.__cause__ is boom
+    assert "db.internal" in str(reply.cause)
+    assert "/memories/a" in str(reply.cause)
+
+
+def test_a_broken_store_is_an_exception_of_the_typed_methods() -> None:
+    boom = ValueError("no")
+    with pytest.raises(StoreError) as raised:
+        Memory(Broken(boom)).create("/memories/a", "")
+    assert raised.value.__cause__ is boom
+    assert isinstance(raised.value, MemdirError)
+
+
+def test_a_broken_store_is_a_tool_error_and_is_logged(caplog: pytest.LogCaptureFixture) -> None:
+    boom = RuntimeError("connection to db.internal refused")
+    tool = MemoryTool(Broken(boom))
+    with caplog.at_level(logging.ERROR, "memdir"), pytest.raises(ToolError) as raised:
+        tool.call(VIEW)
+    assert raised.value.content == OUT_OF_REACH
+    assert isinstance(raised.value.__cause__, StoreError)
+    assert "db.internal" in caplog.text
+
+
+def test_an_interruption_is_nobodys_answer() -> None:
+    for interruption in (KeyboardInterrupt(), SystemExit(3), GeneratorExit()):
+        memory = Memory(Broken(interruption))
+        with pytest.raises(type(interruption)):
+            memory.execute(VIEW)
+        with pytest.raises(type(interruption)):
+            memory.view("/memories/a")
+        with pytest.raises(type(interruption)):
+            MemoryTool(Broken(interruption)).call(VIEW)
+
+
+@pytest.mark.parametrize(
+    ("error", "answer"),
+    [
+        (FileNotFoundError(), "The path /memories/a does not exist. Please provide a valid path."),
+        (
+            PermissionError("/srv/secret"),
+            "Error: Permission denied: the memory store does not allow this for /memories/a",
+        ),
+        (OSError(errno.ENOSPC, "/srv/secret"), "Error: The memory store is full."),
+        (OSError(errno.ENAMETOOLONG, "x"), "Error: The path /memories/a is too long"),
+        (OSError(errno.ELOOP, "x"), "Path /memories/a would escape /memories directory via symlink"),
+        (OSError(errno.EIO, "/srv/secret"), OUT_OF_REACH),
+        (OSError("/srv/secret"), OUT_OF_REACH),
+        (UnicodeDecodeError("utf-8", b"/srv", 0, 1, "secret"), OUT_OF_REACH),
+    ],
+)
+def test_conditions_have_the_core_s_sentences(error: Exception, answer: str) -> None:
+    reply = Memory(Broken(error)).execute(VIEW)
+    assert reply.content.startswith(answer)
+    assert reply.is_error
+    assert "secret" not in reply.content
+    assert (reply.cause is not None) is (answer == OUT_OF_REACH)
+
+
+@pytest.mark.parametrize("result", [None, "text", 3, [1], object()])
+def test_what_is_not_a_content_is_a_broken_store(result: Any) -> None:
+    class Wrong(DictStore):
+        def read(self, path: str) -> bytes:
+            return result  # type: ignore[no-any-return]
+
+    reply = Memory(Wrong()).execute(VIEW)
+    assert reply == (OUT_OF_REACH, True)
+    assert reply.cause is not None
+    assert isinstance(reply.cause.__cause__, TypeError)
+
+
+@pytest.mark.parametrize("listed", [None, "text", 3, ["/memories/a"], [Entry("a.md", 3)], [None]])
+def test_what_are_not_entries_is_a_broken_store(listed: Any) -> None:
+    class Wrong(DictStore):
+        def list(self, path: str) -> list[Entry]:
+            return listed  # type: ignore[no-any-return]
+
+    reply = Memory(Wrong()).execute({"command": "view", "path": "/memories"})
+    assert reply == (OUT_OF_REACH, True)
+    assert reply.cause is not None
+
+
+def test_names_that_no_path_can_hold_are_left_out_of_a_listing() -> None:
+    class Odd(DictStore):
+        def list(self, path: str) -> list[Entry]:
+            return [
+                Entry("/memories/good", 1),
+                Entry("/memories/bad\nname", 1),
+                Entry("/memories/../etc", 1),
+            ]
+
+    listing = Memory(Odd()).view("/memories")
+    assert listing.splitlines()[1:] == ["4.0K\t/memories", "1B\t/memories/good"]
+
+
+def test_an_update_that_never_asks_is_a_broken_store() -> None:
+    class Lazy(DictStore):
+        def update(self, path: str, edit: Callable[[bytes], bytes | None]) -> None:
+            pass
+
+    memory = Memory(Lazy())
+    memory.create("/memories/a", "one\n")
+    with pytest.raises(StoreError, match=r"did not call edit\(\)"):
+        memory.insert("/memories/a", 0, "zero")
+
+
+def test_an_edit_that_is_called_late_or_wrongly_harms_nobody() -> None:
+    kept: list[Callable[[bytes], bytes | None]] = []
+
+    class Keeping(DictStore):
+        def update(self, path: str, edit: Callable[[bytes], bytes | None]) -> None:
+            kept.append(edit)
+            with pytest.raises(TypeError):
+                edit("text")  # type: ignore[arg-type]
+            assert edit(b"something else") is None
+            super().update(path, edit)
+
+    memory = Memory(Keeping())
+    memory.create("/memories/a", "one\n")
+    memory.insert("/memories/a", 1, "two")
+    assert kept[0](b"one\n") == b"one\ntwo\n"
+    assert kept[0](b"other") is None
+
+
+def test_a_store_can_use_a_memory_of_its_own() -> None:
+    class Nested(Handing):
+        def read(self, path: str) -> bytes:
+            Memory("memory:").execute(VIEW)
+            return super().read(path)
+
+    memory = Memory(Nested(DictStore()))
+    memory.create("/memories/a", "one\n")
+    assert memory.str_replace("/memories/a", "one", "two").startswith("The memory file")
+
+
+def test_which_path_a_rename_was_refused_for_is_said() -> None:
+    class Refusing(DictStore):
+        about = ""
+
+        def rename(self, old: str, new: str) -> None:
+            raise PermissionError(errno.EACCES, "no", self.about)
+
+    store = Refusing()
+    for store.about in ("/memories/old", "/memories/new"):
+        content, _ = Memory(store).execute(
+            {"command": "rename", "old_path": "/memories/old", "new_path": "/memories/new"}
+        )
+        assert content.endswith(store.about)
+
+
+# --- memdir's own stores -----------------------------------------------------------------------
+
+
+def test_a_native_store_is_a_store() -> None:
+    store = open_store("memory:")
+    assert isinstance(store, Store)
+    store.write("/memories/dir/a", b"one\xff", overwrite=False)
+    assert store.read("/memories//dir/./a") == b"one\xff"
+    assert list(store.list("/memories")) == [Entry("/memories/dir")]
+    opened = store.open("/memories", 2)
+    assert sorted(entry.path for entry in opened) == ["/memories/dir", "/memories/dir/a"]  # type: ignore[union-attr]
+    assert store.open("/memories/dir/a", 2) == b"one\xff"
+    store.update("/memories/dir/a", lambda old: old + b"two")
+    store.update("/memories/dir/a", lambda _: None)
+    store.rename("/memories/dir", "/memories/new")
+    assert store.read("/memories/new/a") == b"one\xfftwo"
+    store.delete("/memories/new/a")
+    assert list(store.list("/memories/new")) == []
+    store.clear()
+    assert list(store.list("/memories")) == []
+
+
+def test_a_native_store_raises_python_s_exceptions() -> None:
+    store = open_store("memory:")
+    store.write("/memories/a", b"", overwrite=False)
+    store.write("/memories/dir/b", b"", overwrite=False)
+    with pytest.raises(FileNotFoundError) as raised:
+        store.read("/memories/none")
+    assert raised.value.errno == errno.ENOENT
+    assert raised.value.filename == "/memories/none"
+    with pytest.raises(IsADirectoryError):
+        store.read("/memories/dir")
+    with pytest.raises(NotADirectoryError):
+        store.list("/memories/a")
+    with pytest.raises(FileExistsError):
+        store.write("/memories/a", b"", overwrite=False)
+    with pytest.raises(OSError, match="moved into itself") as itself:
+        store.rename("/memories/dir", "/memories/dir/below")
+    assert itself.value.errno == errno.EINVAL
+    with pytest.raises(PermissionError):
+        store.delete("/memories")
+    with pytest.raises(PermissionError):
+        store.rename("/memories", "/memories/a/b")
+    with pytest.raises(ValueError, match="would escape"):
+        store.read("/memories/../etc/passwd")
+    with pytest.raises(ValueError, match="does not start with"):
+        store.rename("/memories/a", "b")
+    with pytest.raises(TypeError):
+        store.write("/memories/t", "text", overwrite=False)  # type: ignore[arg-type]
+
+
+def test_what_an_edit_raises_comes_out_and_changes_nothing(tmp_path: Path) -> None:
+    store = open_store(tmp_path)
+    store.write("/memories/a", b"one", overwrite=False)
+
+    def fail(_: bytes) -> bytes:
+        raise LookupError("mine")
+
+    with pytest.raises(LookupError, match="mine"):
+        store.update("/memories/a", fail)
+    with pytest.raises(TypeError):
+        store.update("/memories/a", lambda _: "text")  # type: ignore[arg-type, return-value]
+    assert store.read("/memories/a") == b"one"
+
+
+def test_a_store_is_shared_by_memories() -> None:
+    store = open_store("memory:")
+    Memory(store).create("/memories/a", "one")
+    assert Memory(store).view("/memories/a").endswith("one")
+
+
+class FsPath:
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def __fspath__(self) -> str:
+        return str(self.path)
+
+
+def test_a_path_is_a_directory_whatever_it_looks_like(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Memory(FsPath(tmp_path / "one"))
+    Memory(str(tmp_path / "two"))
+    Memory(type(tmp_path)("memory:"))
+    Memory()
+    assert sorted(os.listdir(tmp_path)) == ["memory", "memory:", "one", "two"]  # noqa: PTH208
+
+
+@pytest.mark.parametrize("store", [None, 3, b"./memory", object(), DictStore, ["./memory"]])
+def test_what_is_no_store_is_a_type_error(store: Any) -> None:
+    with pytest.raises(TypeError, match="store must be a str, an os.PathLike or a memdir.Store"):
+        Memory(store)
+
+
+def test_a_wrong_address_is_a_config_error_without_its_secrets() -> None:
+    for opening in (Memory, open_store, MemoryTool):
+        with pytest.raises(ConfigError) as raised:
+            opening("redis://user:hunter2@host/0")  # type: ignore[operator]
+        assert isinstance(raised.value, ValueError)
+        assert "hunter2" not in str(raised.value)
+
+
+def test_a_directory_that_cannot_be_opened_is_a_store_error(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(StoreError, match="opening"):
+        Memory(tmp_path / "file")
