@@ -1,4 +1,4 @@
-"""The conformance cases: reading them, and what a runner checks. `tests/README.md` has the format."""
+"""The conformance cases, read, and what a runner checks. `tests/README.md` has the format."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def tree_of(value: dict[str, Any]) -> Tree:
 
 
 def fill(store: Store, given: Tree) -> None:
-    """Writes a tree through the store. It makes directories only for files: one is made and goes."""
+    """Writes a tree through the store, which makes a directory only for a file: that goes again."""
     for path, content in given.items():
         if content is None:
             store.write(f"{path}/file", b"", overwrite=False)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from memdir import Entry, Store
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable, Sequence
 
 ROOT = "/memories"
 MAX_LEVELS = 64
@@ -39,7 +39,7 @@ class DictStore(Store):
                 raise IsADirectoryError(path)
             return content
 
-    def list(self, path: str) -> list[Entry]:
+    def list(self, path: str) -> Iterable[Entry]:
         with self.lock:
             if path not in self.tree:
                 raise FileNotFoundError(path)
@@ -79,7 +79,9 @@ class DictStore(Store):
                 raise FileExistsError(new)
             moved = {below: new + below[len(old) :] for below in self._with_all_below(old)}
             if self.tree[old] is None and new.startswith(old + "/"):
-                raise OSError(errno.EINVAL, "a directory cannot be moved below itself", old, None, new)
+                raise OSError(
+                    errno.EINVAL, "a directory cannot be moved below itself", old, None, new
+                )
             for path in moved.values():
                 if path.count("/") - 1 > MAX_LEVELS or len(path.encode()) > MAX_PATH_BYTES:
                     raise OSError(errno.ENAMETOOLONG, "a path below would be too long", new)
@@ -87,7 +89,7 @@ class DictStore(Store):
             for before, after in moved.items():
                 self.tree[after] = self.tree.pop(before)
 
-    def _with_all_below(self, path: str) -> list[str]:
+    def _with_all_below(self, path: str) -> Sequence[str]:
         return [below for below in self.tree if below == path or below.startswith(path + "/")]
 
     def _make_parents(self, path: str) -> None:

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import anyio
 import pytest
 from anthropic.lib.tools import ToolError
-from memdir import AsyncMemoryTool, Memory, MemoryTool, open_store
 
 import cases
 from dict_store import DictStore
+from memdir import AsyncMemoryTool, Memory, MemoryTool, open_store
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

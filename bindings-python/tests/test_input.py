@@ -10,15 +10,16 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from anthropic.lib.tools import ToolError
-from memdir import Memory, MemoryTool, open_store
 
 import cases
+from memdir import Memory, MemoryTool, open_store
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
 VIEW = {"command": "view", "path": "/memories/a"}
+ODD_KEYS: dict[Any, Any] = {**VIEW, 3: 4, None: None, b"path": b"x"}
 SHOWN = "Here's the content of /memories/a with line numbers:\n     1\tone"
 
 
@@ -92,7 +93,7 @@ def tool(tmp_path: Path) -> MemoryTool:
         {**VIEW, "view_range": Items([Integer(1), 1.0])},
         {**VIEW, "view_range": ["1", "-1"]},
         {**VIEW, "extra": cyclic(1), "more": Hollow()},
-        {**VIEW, 3: 4, None: None, b"path": b"x"},
+        ODD_KEYS,
     ],
     ids=lambda same: type(same).__name__,
 )
@@ -165,7 +166,20 @@ def malformed() -> Iterator[tuple[Any, str]]:
     ):
         given = {"command": "insert", "path": "/memories/a", "insert_line": line}
         yield {**given, "insert_text": "x"}, words
-    for lines in (3, "1,2", [], [1], [1, 2, 3], [1, None], [True, 1], {}, cyclic(2), deep(), [0, 1]):
+    ranges: tuple[Any, ...] = (
+        3,
+        "1,2",
+        [],
+        [1],
+        [1, 2, 3],
+        [1, None],
+        [True, 1],
+        {},
+        cyclic(2),
+        deep(),
+        [0, 1],
+    )
+    for lines in ranges:
         yield {**VIEW, "view_range": lines}, "Invalid `view_range` parameter"
     yield {"command": "view", "path": Raising()}, "`path`"
     yield Raising(), "something that cannot be read"

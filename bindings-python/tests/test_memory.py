@@ -8,8 +8,9 @@ import re
 from pathlib import Path
 from typing import Any
 
-import memdir
 import pytest
+
+import memdir
 from memdir import (
     CommandError,
     ConfigError,
@@ -46,8 +47,8 @@ def test_a_refused_command_is_a_command_error_with_the_exact_text(memory: Memory
         "The path /memories/none does not exist. Please provide a valid path."
     )
     assert isinstance(raised.value, MemdirError)
+    memory.create("/memories/a", "one")
     with pytest.raises(CommandError, match="Invalid `view_range` parameter"):
-        memory.create("/memories/a", "one")
         memory.view("/memories/a", (3, 1))
 
 
@@ -55,13 +56,13 @@ def test_wrong_arguments_of_the_host_are_python_s_own_errors(memory: Memory) -> 
     anything: Any = memory
     for wrong in (
         lambda: anything.view(3),
-        lambda: anything.view(),
+        anything.view,
         lambda: anything.create("/memories/a", b"bytes"),
         lambda: anything.insert("/memories/a", "one", "text"),
         lambda: anything.insert("/memories/a", 1.5, "text"),
-        lambda: anything.execute(),
+        anything.execute,
         lambda: Memory("memory:", nonsense=True),  # type: ignore[call-arg]
-        lambda: Memory("memory:", {}),  # type: ignore[misc, arg-type]
+        lambda: Memory("memory:", {}),  # type: ignore[call-arg, arg-type]
         lambda: Memory("memory:", max_view_chars="many"),  # type: ignore[arg-type]
         lambda: Memory("memory:", on_existing=None),  # type: ignore[arg-type]
     ):
@@ -123,7 +124,7 @@ def test_an_entry() -> None:
     assert file != Entry("/memories/a", 4)
     assert len({file, Entry("/memories/a", 3), directory}) == 2
     assert repr(file) == "Entry('/memories/a', 3)"
-    assert repr(Entry("/memories/'\n")) == "Entry(\"/memories/'\\n\")"
+    assert repr(Entry("/memories/'\n")) == 'Entry("/memories/\'\\n")'
     match file:
         case Entry(path, size):
             assert (path, size) == ("/memories/a", 3)

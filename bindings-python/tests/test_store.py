@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from anthropic.lib.tools import ToolError
+
+from dict_store import DictStore
 from memdir import (
     ConfigError,
     Entry,
@@ -21,8 +23,6 @@ from memdir import (
     open_store,
 )
 from memdir.testing import check_store
-
-from dict_store import DictStore
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -36,7 +36,7 @@ VIEW = {"command": "view", "path": "/memories/a"}
 
 
 class Handing(Store):
-    """A store that hands everything on to another one: what a developer writes to log or measure."""
+    """A store that hands everything on to another one, as one does to log or to measure."""
 
     def __init__(self, inner: Store) -> None:
         self.inner = inner
@@ -227,7 +227,10 @@ def test_an_interruption_is_nobodys_answer() -> None:
         ),
         (OSError(errno.ENOSPC, "/srv/secret"), "Error: The memory store is full."),
         (OSError(errno.ENAMETOOLONG, "x"), "Error: The path /memories/a is too long"),
-        (OSError(errno.ELOOP, "x"), "Path /memories/a would escape /memories directory via symlink"),
+        (
+            OSError(errno.ELOOP, "x"),
+            "Path /memories/a would escape /memories directory via symlink",
+        ),
         (OSError(errno.EIO, "/srv/secret"), OUT_OF_REACH),
         (OSError("/srv/secret"), OUT_OF_REACH),
         (UnicodeDecodeError("utf-8", b"/srv", 0, 1, "secret"), OUT_OF_REACH),
@@ -424,14 +427,14 @@ def test_a_path_is_a_directory_whatever_it_looks_like(
 
 @pytest.mark.parametrize("store", [None, 3, b"./memory", object(), DictStore, ["./memory"]])
 def test_what_is_no_store_is_a_type_error(store: Any) -> None:
-    with pytest.raises(TypeError, match="store must be a str, an os.PathLike or a memdir.Store"):
+    with pytest.raises(TypeError, match=r"store must be a str, an os\.PathLike or a memdir\.Store"):
         Memory(store)
 
 
 def test_a_wrong_address_is_a_config_error_without_its_secrets() -> None:
     for opening in (Memory, open_store, MemoryTool):
         with pytest.raises(ConfigError) as raised:
-            opening("redis://user:hunter2@host/0")  # type: ignore[operator]
+            opening("redis://user:hunter2@host/0")
         assert isinstance(raised.value, ValueError)
         assert "hunter2" not in str(raised.value)
 

@@ -1,0 +1,129 @@
+"""What is installed: without the SDK, with one that is too old, and what the package is made of."""
+
+from __future__ import annotations
+
+import doctest
+import importlib.metadata
+import importlib.resources
+import pkgutil
+import subprocess
+import sys
+
+import pytest
+
+import memdir
+
+# Hides a package from the import system of a new interpreter.
+HIDE = """
+import sys
+
+class Hidden:
+    def find_spec(self, name, path=None, target=None):
+        if name.split(".")[0] in {"anthropic", "anyio", "pydantic", "typing_extensions"}:
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+sys.meta_path.insert(0, Hidden())
+"""
+# An SDK of the time before `ToolError`.
+OLD = """
+import sys
+import types
+
+for name in ("anthropic", "anthropic.lib", "anthropic.lib.tools"):
+    sys.modules[name] = types.ModuleType(name)
+"""
+WITHOUT = """
+import memdir
+import memdir.testing
+
+assert memdir.Memory("memory:").create("/memories/a", "one") == (
+    "File created successfully at: /memories/a"
+)
+for name in ("MemoryTool", "AsyncMemoryTool"):
+    assert name in dir(memdir)
+    try:
+        getattr(memdir, name)
+    except ImportError as error:
+        assert str(error) == (
+            f"memdir.{name} needs the package anthropic, 0.84 or newer: "
+            'pip install "memdir[anthropic]"'
+        ), error
+    else:
+        raise AssertionError(name)
+try:
+    from memdir import MemoryTool
+except ImportError as error:
+    assert "pip install" in str(error)
+try:
+    memdir.Nonsense
+except AttributeError as error:
+    assert str(error) == "module 'memdir' has no attribute 'Nonsense'"
+print("fine")
+"""
+
+
+@pytest.mark.parametrize("before", [HIDE, OLD], ids=["without", "too old"])
+def test_without_the_sdk(before: str) -> None:
+    ran = subprocess.run(
+        [sys.executable, "-W", "error", "-c", before + WITHOUT],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (ran.returncode, ran.stdout, ran.stderr) == (0, "fine\n", "")
+
+
+def test_importing_memdir_imports_nothing_of_others() -> None:
+    code = (
+        "import sys, memdir; print({'anthropic', 'anyio', 'typing_extensions'} & set(sys.modules))"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ran.stdout == "set()\n"
+
+
+def test_the_package_is_typed_and_licensed() -> None:
+    files = importlib.resources.files("memdir")
+    assert files.joinpath("py.typed").is_file()
+    stub = files.joinpath("_memdir.pyi").read_text(encoding="utf-8")
+    assert "class Memory:" in stub
+    assert "Incomplete" not in stub
+    metadata = importlib.metadata.metadata("memdir")
+    assert metadata["License-Expression"] == "MIT OR Apache-2.0"
+    assert set(metadata.get_all("License-File") or ()) == {"LICENSE-MIT", "LICENSE-APACHE"}
+    assert metadata["Requires-Python"] == ">=3.10"
+    assert metadata.get_all("Provides-Extra") == ["anthropic"]
+
+
+def examples() -> list[doctest.DocTest]:
+    """The examples in the docstrings of everything public."""
+    import memdir.testing
+
+    things = {"memdir": memdir, "memdir.testing.check_store": memdir.testing.check_store}
+    things |= {f"memdir.{name}": getattr(memdir, name) for name in memdir.__all__}
+    parser = doctest.DocTestParser()
+    tests = [
+        parser.get_doctest(
+            thing.__doc__ or "", {"check_store": memdir.testing.check_store}, name, None, 0
+        )
+        for name, thing in things.items()
+    ]
+    return [test for test in tests if test.examples]
+
+
+@pytest.mark.parametrize("example", examples(), ids=lambda example: str(example.name))
+def test_the_examples_of_the_documentation(example: doctest.DocTest) -> None:
+    # The parser expands tabs, which the replies are full of.
+    runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE)
+    report: list[str] = []
+    runner.run(example, out=report.append)
+    assert runner.failures == 0, "".join(report)
+
+
+def test_there_are_examples() -> None:
+    named = {example.name for example in examples()}
+    assert {"memdir", "memdir.Memory", "memdir.MemoryTool", "memdir.Store"} <= named
+
+
+def test_the_modules_are_private_but_for_testing() -> None:
+    modules = {module.name for module in pkgutil.iter_modules(memdir.__path__)}
+    assert {name for name in modules if not name.startswith("_")} == {"testing"}
