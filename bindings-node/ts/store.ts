@@ -1,5 +1,7 @@
 /** Where memories are kept: the stores that come with memdir, and stores of one's own. */
 
+import { inspect } from 'node:util';
+
 import native from '../native.cjs';
 import type { StoreRequest } from '../native.cjs';
 
@@ -132,10 +134,20 @@ export function serve(store: Store): (request: StoreRequest) => Promise<void> {
     try {
       request.succeed(await call(store, request));
     } catch (error) {
-      const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown };
-      request.fail(typeof code === 'string' ? code : null, String(message ?? error));
+      request.fail(...told(error));
     }
   };
+}
+
+/** The code and the message of whatever was thrown: it may be anything. */
+function told(error: unknown): [code: string | null, message: string] {
+  try {
+    const { code } = (error ?? {}) as { code?: unknown };
+    const message = error instanceof Error ? String(error.message) : inspect(error);
+    return [typeof code === 'string' ? code : null, message];
+  } catch {
+    return [null, 'it threw something that cannot be read'];
+  }
 }
 
 async function call(

@@ -1,0 +1,234 @@
+// Stores written in JavaScript.
+
+import assert from 'node:assert/strict';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { test } from 'node:test';
+
+import { Memory, StoreError, openStore } from 'memdir';
+import type { Edit, Entry, Store } from 'memdir';
+
+import { FileStore, MapStore, OpeningStore } from './stores.mjs';
+import { require, temporary } from './support.mjs';
+
+const VIEW = { command: 'view', path: '/memories' };
+const OUT_OF_REACH =
+  'Error: The memory directory cannot be reached at the moment. Nothing is known to have been ' +
+  'changed; try again later.';
+
+/** The core's own contract, from a binary that is built for the tests. */
+const { checkContract } = require('../native/memdir.node') as {
+  checkContract: (serve: unknown, opens: boolean) => Promise<string | null>;
+};
+const { serve } = (await import(new URL('../../esm/store.js', import.meta.url).href)) as {
+  serve: (store: Store) => unknown;
+};
+
+test('stores in JavaScript keep the contract of a store', async () => {
+  assert.equal(await checkContract(serve(new MapStore()), false), null);
+  assert.equal(await checkContract(serve(new OpeningStore()), true), null);
+  assert.equal(await checkContract(serve(await FileStore.at(temporary())), false), null);
+});
+
+test('the core’s own stores keep it too when JavaScript hands them on', async () => {
+  const store = openStore(temporary(), { durability: 'relaxed' });
+  assert.equal(await checkContract(serve(store), false), null);
+});
+
+test('the contract notices a store that does not keep it', async () => {
+  class Overwriting extends MapStore {
+    override write(path: string, content: Uint8Array): void {
+      super.write(path, content, true);
+    }
+  }
+  assert.match(
+    (await checkContract(serve(new Overwriting()), false)) ?? 'kept',
+    /does not keep the rule "creation is exclusive/,
+  );
+});
+
+test('the native store class is what the package says a store is', () => {
+  const store: Store = openStore('memory:');
+  for (const method of ['read', 'list', 'write', 'update', 'delete', 'rename'] as const) {
+    assert.equal(typeof store[method], 'function');
+  }
+});
+
+for (const [kind, make] of [
+  ['that answers at once', async () => new MapStore()],
+  ['that reads and writes files with node:fs', async () => FileStore.at(temporary())],
+] as [string, () => Promise<Store>][]) {
+  test(`64 edits in one turn on a store ${kind}: all are there`, async () => {
+    const memory = new Memory(await make());
+    const path = '/memories/list.md';
+    await memory.create({ path, file_text: '' });
+    const edits = Array.from({ length: 64 }, (_, n) =>
+      memory.execute({ command: 'insert', path, insert_line: 0, insert_text: `entry ${n}` }),
+    );
+    // libuv's four threads have something to do meanwhile.
+    const aside = join(temporary(), 'aside');
+    const busy = Array.from({ length: 32 }, async () => {
+      await writeFile(aside, 'x'.repeat(100_000));
+      await readFile(aside);
+    });
+    for (const { content, isError } of await Promise.all(edits)) {
+      assert.ok(!isError, content);
+    }
+    await Promise.all(busy);
+    const view = await memory.view({ path });
+    for (let n = 0; n < 64; n += 1) {
+      assert.match(view, new RegExp(`\\tentry ${n}$`, 'm'));
+    }
+  });
+}
+
+test('more calls in one turn than there are threads', async () => {
+  const memory = new Memory(await FileStore.at(temporary()));
+  const replies = await Promise.all(
+    Array.from({ length: 500 }, (_, n) =>
+      memory.execute({ command: 'create', path: `/memories/${n}`, file_text: `${n}` }),
+    ),
+  );
+  assert.ok(replies.every(({ isError }) => !isError));
+  assert.equal((await memory.view({ path: '/memories' })).split('\n').length, 502);
+});
+
+test('a memory may be kept in another memory, also by many calls at once', async () => {
+  // Every call of the outer one waits for one of the inner one's.
+  const inner = new Memory(await FileStore.at(temporary()));
+  const store = new MapStore();
+  const nested: Store = {
+    read: async (path) => (await inner.execute(VIEW)) && store.read(path),
+    list: (path) => store.list(path),
+    write: (path, content, overwrite) => store.write(path, content, overwrite),
+    update: (path, edit) => store.update(path, edit),
+    delete: (path) => store.delete(path),
+    rename: (from, to) => store.rename(from, to),
+  };
+  const outer = new Memory(nested);
+  const replies = await Promise.all(Array.from({ length: 200 }, () => outer.execute(VIEW)));
+  assert.ok(replies.every(({ isError }) => !isError));
+});
+
+test('a store is asked through its own open if it has one', async () => {
+  const store = new OpeningStore();
+  const memory = new Memory(store);
+  await memory.create({ path: '/memories/a/b', file_text: 'b' });
+  assert.match((await memory.execute(VIEW)).content, /\/memories\/a\/b$/);
+  assert.ok(store.opened > 0);
+});
+
+test('conditions go by the codes of node:fs', async () => {
+  const path = '/memories/a';
+  const expectations: [string, string][] = [
+    ['ENOENT', `Error: The path ${path} does not exist`],
+    ['EACCES', `Error: Permission denied: the memory store does not allow this for ${path}`],
+    ['EPERM', `Error: Permission denied: the memory store does not allow this for ${path}`],
+    ['EROFS', `Error: Permission denied: the memory store does not allow this for ${path}`],
+    ['ELOOP', `Path ${path} would escape /memories directory via symlink`],
+    ['ENAMETOOLONG', `Error: The path ${path} is too long for this memory store`],
+  ];
+  for (const [code, content] of expectations) {
+    const failing = Object.assign(new MapStore(), {
+      delete() {
+        throw Object.assign(new Error('host detail'), { code });
+      },
+    });
+    assert.deepEqual(await new Memory(failing).execute({ command: 'delete', path }), {
+      content,
+      isError: true,
+    });
+  }
+});
+
+test('a store that is broken is out of reach, and its developer learns why', async () => {
+  const failures: [() => unknown, RegExp][] = [
+    [() => { throw new Error('connection to db.internal refused'); }, /db\.internal/],
+    [() => Promise.reject(new Error('connection to db.internal refused')), /db\.internal/],
+    [() => { throw new StoreError('EIO', 'db.internal'); }, /db\.internal/],
+    [() => { throw Object.assign(new Error('db.internal'), { code: 42 }); }, /db\.internal/],
+    [() => { throw 'db.internal'; }, /db\.internal/],
+    [() => { throw undefined; }, /undefined/],
+    [() => { throw null; }, /null/],
+    [() => { throw Object.create(null); }, /./],
+    [() => { throw { get message() { throw new Error('again'); } }; }, /./],
+    [() => Promise.reject(Symbol('db.internal')), /db\.internal/],
+    [() => undefined, /returned nothing and not a Uint8Array/],
+    [() => null, /./],
+    [() => 'text', /./],
+    [() => 5, /./],
+    [() => ({}), /./],
+    [() => [], /returned an array and not a Uint8Array/],
+    [() => [{ path: 5 }], /./],
+    [() => new Uint16Array(2), /./],
+  ];
+  for (const [read, cause] of failures) {
+    const memory = new Memory(Object.assign(new MapStore(), { read }) as Store);
+    const reply = await memory.execute({ command: 'view', path: '/memories/a' });
+    assert.equal(reply.content, OUT_OF_REACH, `${read}`);
+    assert.ok(reply.isError);
+    assert.ok(reply.cause instanceof StoreError);
+    assert.equal(reply.cause.code, 'EIO');
+    assert.match(reply.cause.message, cause, `${read}`);
+    await assert.rejects(memory.view({ path: '/memories/a' }), (error: Error & { content: string }) => {
+      assert.equal(error.content, OUT_OF_REACH);
+      assert.ok(error.cause instanceof StoreError);
+      return true;
+    });
+  }
+});
+
+test('what a store lists that no command could name is left out', async () => {
+  const list = (): Entry[] => [
+    { path: '/memories/fine', size: 1 },
+    { path: '/memories/../etc' },
+    { path: '/elsewhere', size: 1 },
+    { path: '/memories/two\nlines', size: 1 },
+    { path: '/memories/back\\slash', size: 1 },
+  ];
+  const memory = new Memory(Object.assign(new MapStore(), { list }));
+  assert.match((await memory.execute(VIEW)).content, /:\n4\.0K\t\/memories\n1B\t\/memories\/fine$/);
+});
+
+test('edit serves an update and nothing after it', async () => {
+  let kept: Edit | undefined;
+  class Keeping extends MapStore {
+    override update(path: string, edit: Edit): void {
+      kept = edit;
+      super.update(path, edit);
+    }
+  }
+  const memory = new Memory(new Keeping());
+  const path = '/memories/a';
+  await memory.create({ path, file_text: 'a' });
+  await memory.insert({ path, insert_line: 1, insert_text: 'b' });
+  assert.throws(() => kept?.(Buffer.from('a')), /edit was called after the update had ended/);
+  assert.match(await memory.view({ path }), /1\ta\n {5}2\tb$/);
+});
+
+test('a store may ask again when another writer was faster', async () => {
+  let tries = 0;
+  class Conflicting extends MapStore {
+    override update(path: string, edit: Edit): void {
+      const before = this.read(path);
+      assert.equal(Buffer.from(edit(before) ?? []).toString(), 'new\nold\n');
+      tries += 1;
+      super.write(path, Buffer.concat([before, Buffer.from('theirs\n')]), true);
+      super.update(path, edit);
+    }
+  }
+  const memory = new Memory(new Conflicting());
+  const path = '/memories/a';
+  await memory.create({ path, file_text: 'old\n' });
+  await memory.insert({ path, insert_line: 0, insert_text: 'new' });
+  assert.equal(tries, 1);
+  assert.match(await memory.view({ path }), /1\tnew\n {5}2\told\n {5}3\ttheirs$/);
+});
+
+test('an update that never calls edit is not taken for one that did', async () => {
+  const memory = new Memory(Object.assign(new MapStore(), { update() {} }));
+  const path = '/memories/a';
+  await memory.create({ path, file_text: 'a' });
+  const reply = await memory.execute({ command: 'insert', path, insert_line: 0, insert_text: 'b' });
+  assert.ok(reply.isError, reply.content);
+});
