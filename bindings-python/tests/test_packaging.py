@@ -11,6 +11,7 @@ import sys
 
 import pytest
 
+import cases
 import memdir
 
 # Hides a package from the import system of a new interpreter.
@@ -95,7 +96,7 @@ def test_the_package_is_typed_and_licensed() -> None:
 
 
 def examples() -> list[doctest.DocTest]:
-    """The examples in the docstrings of everything public."""
+    """The examples in the docstrings of everything public, and on the page about Python."""
     import memdir.testing
 
     things = {"memdir": memdir, "memdir.testing.check_store": memdir.testing.check_store}
@@ -107,6 +108,8 @@ def examples() -> list[doctest.DocTest]:
         )
         for name, thing in things.items()
     ]
+    page = cases.PROJECT / "docs" / "python.md"
+    tests.append(parser.get_doctest(page.read_text(encoding="utf-8"), {}, page.name, None, 0))
     return [test for test in tests if test.examples]
 
 
@@ -121,7 +124,7 @@ def test_the_examples_of_the_documentation(example: doctest.DocTest) -> None:
 
 def test_there_are_examples() -> None:
     named = {example.name for example in examples()}
-    assert {"memdir", "memdir.Memory", "memdir.MemoryTool", "memdir.Store"} <= named
+    assert {"python.md", "memdir", "memdir.Memory", "memdir.MemoryTool", "memdir.Store"} <= named
 
 
 def test_the_modules_are_private_but_for_testing() -> None:
