@@ -10,8 +10,6 @@ const TARGETS = [
   'linux-arm64-musl',
   'darwin-x64',
   'darwin-arm64',
-  'win32-x64-msvc',
-  'win32-arm64-msvc',
 ];
 
 function target() {
@@ -20,7 +18,7 @@ function target() {
     const { glibcVersionRuntime } = report.getReport().header;
     return `linux-${arch}-${glibcVersionRuntime ? 'gnu' : 'musl'}`;
   }
-  return platform === 'win32' ? `win32-${arch}-msvc` : `${platform}-${arch}`;
+  return `${platform}-${arch}`;
 }
 
 function load(name) {
