@@ -1,0 +1,25 @@
+/** Stores of one's own: what makes them shorter to write and to use in Kotlin. */
+@file:JvmName("Stores")
+
+package dev.memdir
+
+/**
+ * A memory on a store of your own, or on one that is shared with another memory.
+ *
+ * @throws MemdirException.Config if an option is wrong.
+ */
+@JvmOverloads
+public fun Memory(store: Store, options: MemoryOptions = MemoryOptions()): Memory =
+    Memory.withStore(store, options)
+
+/** An [Edit] that [change] makes: the new content, or null to leave the file as it is. */
+public fun Edit(change: (ByteArray) -> ByteArray?): Edit =
+    object : Edit {
+        override fun apply(content: ByteArray): ByteArray? = change(content)
+    }
+
+/**
+ * Changes a file by [change], which gets its content and says what it becomes (null leaves it as it
+ * is), while no other writer can come between. May be called again if one did.
+ */
+public fun Store.update(path: String, change: (ByteArray) -> ByteArray?): Unit = update(path, Edit(change))

@@ -1,0 +1,91 @@
+//! [`BuiltInStore`]: a store of the core, as Kotlin and Swift see it.
+
+use std::sync::Arc;
+
+use memdir::store::{EntryKind, Splice};
+use memdir::{MemoryPath, OnExisting, StoreError};
+
+use crate::store::{Edit, Entry, Store, StoreFailure};
+
+/// A store that comes with memdir.
+pub(crate) struct BuiltInStore(Arc<dyn memdir::Store>);
+
+impl BuiltInStore {
+    pub(crate) fn new(store: Arc<dyn memdir::Store>) -> Self {
+        Self(store)
+    }
+}
+
+/// The host's own path, judged like a model's: nothing below the core sees a raw string.
+fn judged(path: &str) -> Result<MemoryPath, StoreFailure> {
+    MemoryPath::parse(path)
+        .map_err(|error| StoreFailure::Failed { reason: format!("{path:?}: {error}") })
+}
+
+impl Store for BuiltInStore {
+    fn read(&self, path: String) -> Result<Vec<u8>, StoreFailure> {
+        Ok(self.0.read(&judged(&path)?)?)
+    }
+
+    fn list(&self, path: String) -> Result<Vec<Entry>, StoreFailure> {
+        let listed = self.0.list(&judged(&path)?)?;
+        listed
+            .into_iter()
+            .map(|entry| {
+                let size = match entry.kind {
+                    EntryKind::Directory => None,
+                    EntryKind::File(size) => Some(i64::try_from(size).unwrap_or(i64::MAX)),
+                };
+                Ok(Entry { path: entry.path.as_str().to_owned(), size })
+            })
+            .collect()
+    }
+
+    fn write(&self, path: String, content: Vec<u8>, overwrite: bool) -> Result<(), StoreFailure> {
+        let existing = if overwrite { OnExisting::Overwrite } else { OnExisting::Error };
+        Ok(self.0.write(&judged(&path)?, &content, existing)?)
+    }
+
+    fn update(&self, path: String, edit: Arc<dyn Edit>) -> Result<(), StoreFailure> {
+        let mut broken = None;
+        let updated =
+            self.0.update(&judged(&path)?, &mut |content| match edit.apply(content.to_vec()) {
+                Ok(new) => new.map(|text| Splice { range: 0..content.len(), text }),
+                Err(error) => {
+                    broken = Some(error);
+                    None
+                }
+            });
+        match broken {
+            Some(error) => Err(error),
+            None => Ok(updated?),
+        }
+    }
+
+    fn delete(&self, path: String) -> Result<(), StoreFailure> {
+        Ok(self.0.delete(&judged(&path)?)?)
+    }
+
+    fn rename(&self, source: String, destination: String) -> Result<(), StoreFailure> {
+        Ok(self.0.rename(&judged(&source)?, &judged(&destination)?)?)
+    }
+}
+
+impl From<StoreError> for StoreFailure {
+    fn from(error: StoreError) -> Self {
+        match error {
+            StoreError::NotFound => Self::NotFound,
+            StoreError::AlreadyExists => Self::AlreadyExists,
+            StoreError::IsADirectory => Self::IsADirectory,
+            StoreError::NotADirectory => Self::NotADirectory,
+            StoreError::Symlink => Self::Symlink,
+            StoreError::SpecialFile => Self::SpecialFile,
+            StoreError::IntoItself => Self::IntoItself,
+            StoreError::NameTooLong => Self::NameTooLong,
+            StoreError::PermissionDenied => Self::PermissionDenied,
+            StoreError::Full => Self::Full,
+            StoreError::Source(error) => Self::from(*error),
+            other => Self::Failed { reason: other.to_string() },
+        }
+    }
+}

@@ -1,0 +1,40 @@
+//! The core's check of what a store must guarantee, on stores that Kotlin or Swift makes.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use memdir::store::{InProcess, contract};
+
+use crate::foreign_store::ForeignStore;
+use crate::store::{Store, StoreFailure};
+
+/// Makes stores, for `check_store_contract`.
+#[uniffi::export(rust, foreign)]
+pub trait StoreFactory: Send + Sync {
+    /// A fresh, empty store.
+    fn make(&self) -> Result<Arc<dyn Store>, StoreFailure>;
+}
+
+/// Checks whether the stores that `factory` makes keep the contract of a store: for the tests of
+/// those who write one.
+///
+/// Returns the first rule that is not kept, and how; null if all are. Throws what the factory
+/// throws.
+#[uniffi::export]
+#[expect(clippy::needless_pass_by_value, reason = "UniFFI hands objects over by value")]
+pub fn check_store_contract(
+    factory: Arc<dyn StoreFactory>,
+) -> Result<Option<String>, StoreFailure> {
+    let failed = Mutex::new(None);
+    let checked = contract::check(&|| match factory.make() {
+        Ok(store) => Arc::new(ForeignStore::new(store)) as Arc<dyn memdir::Store>,
+        Err(failure) => {
+            // The check cannot stop here; what it finds from now on does not count.
+            failed.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(failure);
+            Arc::new(InProcess::new())
+        }
+    });
+    match failed.into_inner().unwrap_or_else(PoisonError::into_inner) {
+        Some(failure) => Err(failure),
+        None => Ok(checked.err().map(|violation| violation.to_string())),
+    }
+}

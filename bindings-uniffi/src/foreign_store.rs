@@ -1,0 +1,121 @@
+//! [`ForeignStore`]: a store written in Kotlin or Swift, as the core sees it.
+
+use std::sync::Arc;
+
+use memdir::path::PathError;
+use memdir::store::{Edit, Entry as CoreEntry};
+use memdir::{MemoryPath, OnExisting, StoreError};
+
+use crate::store::{Entry, Store, StoreFailure};
+use crate::swap::{State, Swap};
+
+/// An object of the host's that implements `Store`.
+pub(crate) struct ForeignStore(Arc<dyn Store>);
+
+impl ForeignStore {
+    pub(crate) fn new(store: Arc<dyn Store>) -> Self {
+        Self(store)
+    }
+}
+
+impl memdir::Store for ForeignStore {
+    fn read(&self, path: &MemoryPath) -> Result<Vec<u8>, StoreError> {
+        self.0.read(path.to_string()).map_err(|failure| named("reading", path, failure))
+    }
+
+    fn list(&self, path: &MemoryPath) -> Result<Vec<CoreEntry>, StoreError> {
+        let listed =
+            self.0.list(path.to_string()).map_err(|error| named("listing", path, error))?;
+        let mut entries = Vec::with_capacity(listed.len());
+        for entry in listed {
+            entries.extend(judged(path, &entry)?);
+        }
+        Ok(entries)
+    }
+
+    fn write(
+        &self,
+        path: &MemoryPath,
+        content: &[u8],
+        existing: OnExisting,
+    ) -> Result<(), StoreError> {
+        let overwrite = existing == OnExisting::Overwrite;
+        self.0
+            .write(path.to_string(), content.to_vec(), overwrite)
+            .map_err(|failure| named("writing", path, failure))
+    }
+
+    /// The host gets an object that may outlive this call, which the borrowed `edit` must not. So
+    /// the edit is made beforehand, on what a read shows, and the object only puts it in place if
+    /// the content is still the same. If it is not, another writer was faster, and the edit is
+    /// made anew on what the host had.
+    fn update(&self, path: &MemoryPath, edit: &mut Edit<'_>) -> Result<(), StoreError> {
+        let mut old = self.read(path)?;
+        while let Some(splice) = edit(&old) {
+            let new = splice.apply(&old);
+            let swap = Arc::new(Swap::new(old, new));
+            self.0
+                .update(path.to_string(), swap.clone())
+                .map_err(|failure| named("updating", path, failure))?;
+            match swap.state() {
+                State::Swapped => break,
+                State::Changed(now) => old = now,
+                State::Untouched => {
+                    let problem = "update() of the store did not call edit.apply()";
+                    return Err(StoreError::failed(format!("updating {path}"), problem));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn delete(&self, path: &MemoryPath) -> Result<(), StoreError> {
+        self.0.delete(path.to_string()).map_err(|failure| named("deleting", path, failure))
+    }
+
+    fn rename(&self, from: &MemoryPath, to: &MemoryPath) -> Result<(), StoreError> {
+        self.0
+            .rename(from.to_string(), to.to_string())
+            .map_err(|failure| named("renaming", from, failure))
+    }
+}
+
+/// The core's name for what a host's store threw while it was `operation` a path.
+fn named(operation: &str, path: &MemoryPath, failure: StoreFailure) -> StoreError {
+    match failure {
+        StoreFailure::NotFound => StoreError::NotFound,
+        StoreFailure::AlreadyExists => StoreError::AlreadyExists,
+        StoreFailure::IsADirectory => StoreError::IsADirectory,
+        StoreFailure::NotADirectory => StoreError::NotADirectory,
+        StoreFailure::Symlink => StoreError::Symlink,
+        StoreFailure::SpecialFile => StoreError::SpecialFile,
+        StoreFailure::IntoItself => StoreError::IntoItself,
+        StoreFailure::NameTooLong => StoreError::NameTooLong,
+        StoreFailure::PermissionDenied => StoreError::PermissionDenied,
+        StoreFailure::Full => StoreError::Full,
+        StoreFailure::Failed { reason } => {
+            StoreError::failed(format!("{operation} {path}"), reason)
+        }
+    }
+}
+
+/// An entry that the host listed in `directory`. A name that no path can hold is left out, as
+/// everywhere; what is not directly below the directory is a mistake of the store.
+fn judged(directory: &MemoryPath, entry: &Entry) -> Result<Option<CoreEntry>, StoreError> {
+    let wrong = |problem: String| {
+        Err(StoreError::failed(
+            format!("listing {directory}"),
+            format!("{:?} {problem}", entry.path),
+        ))
+    };
+    let path = match MemoryPath::parse(&entry.path) {
+        Ok(path) if path.parent().as_ref() == Some(directory) => path,
+        Ok(_) | Err(PathError::Outside) => return wrong("is not an entry of it".to_owned()),
+        Err(_) => return Ok(None),
+    };
+    match entry.size.map(u64::try_from) {
+        None => Ok(Some(CoreEntry::directory(path))),
+        Some(Ok(size)) => Ok(Some(CoreEntry::file(path, size))),
+        Some(Err(_)) => wrong("has a negative size".to_owned()),
+    }
+}

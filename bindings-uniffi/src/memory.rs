@@ -1,0 +1,117 @@
+//! [`Memory`]: the six commands, with plain arguments and as JSON.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use memdir::Command;
+use memdir::command::ViewRange;
+
+use crate::error::MemdirError;
+use crate::foreign_store::ForeignStore;
+use crate::options::MemoryOptions;
+use crate::reply::Reply;
+use crate::store::Store;
+
+/// The memory directory of an agent: executes the commands of Claude's memory tool on a store.
+///
+/// May be used from many threads at once. Calls read and write files: keep them off a user
+/// interface's thread.
+#[derive(uniffi::Object, Debug)]
+pub struct Memory(memdir::Memory);
+
+#[uniffi::export]
+impl Memory {
+    /// Opens the store that `store` names: a directory such as `./memory`, which is made if it is
+    /// not there (the files are in its `memories` directory), or `memory:` for one in this process.
+    ///
+    /// Throws `Config` if the address or an option is wrong, `Store` if the store cannot be opened.
+    #[uniffi::constructor(default(store = "./memory", options))]
+    pub fn new(store: &str, options: MemoryOptions) -> Result<Self, MemdirError> {
+        Ok(Self(memdir::Memory::open(store, options.try_into()?)?))
+    }
+
+    /// A memory on a store of your own, or on one that is shared with another memory.
+    ///
+    /// Throws `Config` if an option is wrong.
+    #[uniffi::constructor(default(options))]
+    pub fn with_store(store: Arc<dyn Store>, options: MemoryOptions) -> Result<Self, MemdirError> {
+        let store = Arc::new(ForeignStore::new(store));
+        Ok(Self(memdir::Memory::with_store(store, options.try_into()?)))
+    }
+
+    /// Executes one tool call, given as the JSON text of its `input`.
+    ///
+    /// What the model did wrong is an answer with `is_error` and nothing that is thrown; so is a
+    /// broken store, whose `cause` is for the developer.
+    #[must_use]
+    pub fn execute(&self, json: &str) -> Reply {
+        self.0.execute(json).into()
+    }
+
+    /// Shows a directory two levels deep, or the numbered lines of a file: all of them, or
+    /// `view_range` as first and last line (1-based, inclusive; a last line of -1 is the end).
+    ///
+    /// Throws `Tool` with the exact answer for the model, `Store` if the store is broken.
+    #[uniffi::method(default(view_range = None))]
+    pub fn view(&self, path: &str, view_range: Option<Vec<i64>>) -> Result<String, MemdirError> {
+        let view_range = view_range.map(|range| match range.as_slice() {
+            &[first, last] => ViewRange::Lines(first, last),
+            other => ViewRange::Malformed(format!("{other:?}")),
+        });
+        Ok(self.0.run(&Command::View { path: Cow::Borrowed(path), view_range })?)
+    }
+
+    /// Makes a new file, with its parents.
+    ///
+    /// Throws as `view` does.
+    pub fn create(&self, path: &str, file_text: &str) -> Result<String, MemdirError> {
+        Ok(self.0.create(path, file_text)?)
+    }
+
+    /// Replaces the only occurrence of `old_str` in a file by `new_str`; an empty one deletes it.
+    ///
+    /// Throws as `view` does.
+    #[uniffi::method(default(new_str = ""))]
+    pub fn str_replace(
+        &self,
+        path: &str,
+        old_str: &str,
+        new_str: &str,
+    ) -> Result<String, MemdirError> {
+        Ok(self.0.str_replace(path, old_str, new_str)?)
+    }
+
+    /// Inserts `insert_text` as whole lines after line `insert_line` of a file; 0 is its start.
+    ///
+    /// Throws as `view` does.
+    pub fn insert(
+        &self,
+        path: &str,
+        insert_line: i64,
+        insert_text: &str,
+    ) -> Result<String, MemdirError> {
+        Ok(self.0.insert(path, insert_line, insert_text)?)
+    }
+
+    /// Deletes a file, or a directory and all that it holds.
+    ///
+    /// Throws as `view` does.
+    pub fn delete(&self, path: &str) -> Result<String, MemdirError> {
+        Ok(self.0.delete(path)?)
+    }
+
+    /// Renames or moves a file or directory; never overwrites.
+    ///
+    /// Throws as `view` does.
+    pub fn rename(&self, old_path: &str, new_path: &str) -> Result<String, MemdirError> {
+        Ok(self.0.rename(old_path, new_path)?)
+    }
+
+    /// Deletes everything below `/memories`. Not a command of the tool: for the developer.
+    ///
+    /// Throws `Store` if the store is broken.
+    pub fn clear(&self) -> Result<(), MemdirError> {
+        self.0.clear()?;
+        Ok(())
+    }
+}

@@ -1,0 +1,22 @@
+//! What a tool call is answered with.
+
+/// The answer to one tool call.
+#[derive(uniffi::Record, Debug, Clone, PartialEq, Eq)]
+pub struct Reply {
+    /// What the model is shown.
+    pub content: String,
+    /// Whether the command failed: goes into the `is_error` of the `tool_result`.
+    pub is_error: bool,
+    /// What broke, if the store itself did: for the developer's log and never for the model.
+    pub cause: Option<String>,
+}
+
+impl From<memdir::Reply> for Reply {
+    fn from(reply: memdir::Reply) -> Self {
+        Self {
+            content: reply.content.into_text(),
+            is_error: reply.is_error,
+            cause: reply.cause.map(|cause| cause.to_string()),
+        }
+    }
+}

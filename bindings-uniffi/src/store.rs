@@ -1,0 +1,129 @@
+//! A store as Kotlin and Swift see it, and may write one.
+
+use std::sync::Arc;
+
+use uniffi::UnexpectedUniFFICallbackError;
+
+use crate::built_in_store::BuiltInStore;
+use crate::error::MemdirError;
+use crate::options::MemoryOptions;
+
+/// A place that keeps files and directories under `/memories`: implement it to keep memories
+/// wherever you like.
+///
+/// Paths come judged and canonical (`/memories/notes.md`); the root always exists. Each method does
+/// the whole of what it says, or throws and changes nothing. To say why, throw the matching
+/// `StoreFailure`; anything else that is thrown means that the store is broken, and the model is
+/// told only that the memory is out of reach. Methods may be called from many threads at once.
+#[uniffi::export(rust, foreign)]
+pub trait Store: Send + Sync {
+    /// The whole content of a file. Throws `NotFound` (also where a parent is a file),
+    /// `IsADirectory`.
+    fn read(&self, path: String) -> Result<Vec<u8>, StoreFailure>;
+
+    /// The entries of a directory, one level deep, in any order, hidden ones included. Throws
+    /// `NotFound`, `NotADirectory`.
+    fn list(&self, path: String) -> Result<Vec<Entry>, StoreFailure>;
+
+    /// Writes a whole file, making missing parents.
+    ///
+    /// Without `overwrite` creation is exclusive: of two at once exactly one succeeds. With it a
+    /// file that is there is replaced. Throws `AlreadyExists` if there is a file (unless
+    /// overwriting) or a directory (always), `NotADirectory` if a parent is a file.
+    fn write(&self, path: String, content: Vec<u8>, overwrite: bool) -> Result<(), StoreFailure>;
+
+    /// Changes a file: reads it, hands the content to `edit`, and writes what that returns, while
+    /// no other writer can come between.
+    ///
+    /// A store that finds that one did calls `edit` again with the newer content; the last call
+    /// counts. Where `edit` returns null nothing is written. Throws `NotFound`, `IsADirectory`.
+    fn update(&self, path: String, edit: Arc<dyn Edit>) -> Result<(), StoreFailure>;
+
+    /// Deletes a file, or a directory and all that it holds. Throws `NotFound`.
+    fn delete(&self, path: String) -> Result<(), StoreFailure>;
+
+    /// Moves a file or directory, making the destination's missing parents, never overwriting.
+    ///
+    /// Throws, in this order: `NotFound` if `source` is not there, `AlreadyExists` if `destination`
+    /// is (also if both are the same), `IntoItself` if `destination` is below the directory
+    /// `source`, `NotADirectory` if a parent of `destination` is a file, `NameTooLong` if something
+    /// below `source` would come to have a path of more than 64 levels below `/memories` or of more
+    /// than 4,096 bytes.
+    fn rename(&self, source: String, destination: String) -> Result<(), StoreFailure>;
+}
+
+/// Says what a file's content becomes.
+#[uniffi::export(rust, foreign)]
+pub trait Edit: Send + Sync {
+    /// The content to write instead of `content`; null leaves the file as it is.
+    fn apply(&self, content: Vec<u8>) -> Result<Option<Vec<u8>>, StoreFailure>;
+}
+
+/// What a store lists.
+#[derive(uniffi::Record, Debug, Clone, PartialEq, Eq)]
+pub struct Entry {
+    /// The whole path, from `/memories` on.
+    pub path: String,
+    /// A file's length in bytes; null for a directory.
+    pub size: Option<i64>,
+}
+
+/// Why a store did not do what it was asked to do.
+#[derive(uniffi::Error, thiserror::Error, Debug, Clone, PartialEq, Eq)]
+#[uniffi::export(Display)]
+pub enum StoreFailure {
+    /// Nothing is there.
+    #[error("not found")]
+    NotFound,
+    /// Something is there already.
+    #[error("already exists")]
+    AlreadyExists,
+    /// It is a directory where a file was needed.
+    #[error("is a directory")]
+    IsADirectory,
+    /// It, or a parent of it, is a file where a directory was needed.
+    #[error("not a directory")]
+    NotADirectory,
+    /// A symbolic link is on the way or at the end; links are never followed.
+    #[error("a symbolic link")]
+    Symlink,
+    /// It is neither a file nor a directory.
+    #[error("neither a file nor a directory")]
+    SpecialFile,
+    /// A directory was to be moved into its own subtree.
+    #[error("a directory cannot be moved into itself")]
+    IntoItself,
+    /// The store cannot keep a name or path of this length.
+    #[error("the name is too long for this store")]
+    NameTooLong,
+    /// The store does not allow it.
+    #[error("permission denied")]
+    PermissionDenied,
+    /// There is no room left.
+    #[error("no space left")]
+    Full,
+    /// The store itself is broken or out of reach.
+    #[error("{reason}")]
+    Failed {
+        /// The details, for the developer and never for the model.
+        reason: String,
+    },
+}
+
+/// Whatever else a foreign store throws: without this UniFFI would panic.
+impl From<UnexpectedUniFFICallbackError> for StoreFailure {
+    fn from(error: UnexpectedUniFFICallbackError) -> Self {
+        Self::Failed { reason: error.reason }
+    }
+}
+
+/// Opens a store that comes with memdir: a directory such as `./memory`, which is made if it is not
+/// there, or `memory:` for a new one in this process.
+///
+/// To be shared between memories, written to directly, or built upon; a memory on an address of its
+/// own is quicker. Of the options only `durability` matters.
+#[uniffi::export(default(options))]
+pub fn open_store(address: &str, options: MemoryOptions) -> Result<Arc<dyn Store>, MemdirError> {
+    let store = memdir::open_store(address, &options.try_into()?)?;
+    Ok(Arc::new(BuiltInStore::new(store)))
+}

@@ -1,0 +1,189 @@
+//! The border from the Rust side: what is converted on the way, and that nothing is lost by it.
+#![expect(clippy::unwrap_used, reason = "a test fails where it cannot go on")]
+
+use std::sync::Arc;
+
+use memdir_ffi::{
+    Edit, Entry, MemdirError, Memory, MemoryOptions, OnExisting, Store, StoreFactory, StoreFailure,
+    check_store_contract, open_store,
+};
+
+fn defaults() -> MemoryOptions {
+    let core = memdir::Options::default();
+    MemoryOptions {
+        max_view_chars: core.max_view_chars.map(|limit| i64::try_from(limit).unwrap()),
+        max_file_bytes: core.max_file_bytes.map(|limit| i64::try_from(limit).unwrap()),
+        on_existing: None,
+        durability: None,
+    }
+}
+
+struct BuiltIn;
+
+impl StoreFactory for BuiltIn {
+    fn make(&self) -> Result<Arc<dyn Store>, StoreFailure> {
+        open_store("memory:", defaults())
+            .map_err(|error| StoreFailure::Failed { reason: error.to_string() })
+    }
+}
+
+#[test]
+fn a_built_in_store_keeps_the_contract_there_and_back() {
+    assert_eq!(check_store_contract(Arc::new(BuiltIn)), Ok(None));
+}
+
+struct Nothing;
+
+impl StoreFactory for Nothing {
+    fn make(&self) -> Result<Arc<dyn Store>, StoreFailure> {
+        Err(StoreFailure::Full)
+    }
+}
+
+#[test]
+fn a_factory_that_fails_is_no_store_that_passes() {
+    assert_eq!(check_store_contract(Arc::new(Nothing)), Err(StoreFailure::Full));
+}
+
+/// A store that answers everything wrongly.
+struct Wrong {
+    listed: Entry,
+}
+
+impl Store for Wrong {
+    fn read(&self, path: String) -> Result<Vec<u8>, StoreFailure> {
+        match path.as_str() {
+            "/memories" => Err(StoreFailure::IsADirectory),
+            _ => Ok(b"one\n".to_vec()),
+        }
+    }
+
+    fn list(&self, _: String) -> Result<Vec<Entry>, StoreFailure> {
+        Ok(vec![self.listed.clone()])
+    }
+
+    fn write(&self, _: String, _: Vec<u8>, _: bool) -> Result<(), StoreFailure> {
+        Err(StoreFailure::Failed { reason: "no route to db.internal".to_owned() })
+    }
+
+    fn update(&self, _: String, _: Arc<dyn Edit>) -> Result<(), StoreFailure> {
+        Ok(())
+    }
+
+    fn delete(&self, _: String) -> Result<(), StoreFailure> {
+        Err(StoreFailure::PermissionDenied)
+    }
+
+    fn rename(&self, _: String, _: String) -> Result<(), StoreFailure> {
+        Err(StoreFailure::Full)
+    }
+}
+
+fn wrong(path: &str, size: Option<i64>) -> Memory {
+    let listed = Entry { path: path.to_owned(), size };
+    Memory::with_store(Arc::new(Wrong { listed }), defaults()).unwrap()
+}
+
+#[test]
+fn what_a_store_does_wrong_is_told_to_the_developer_alone() {
+    for (path, size) in [
+        ("/memories", None),
+        ("/etc/passwd", Some(1)),
+        ("/memories/a/b", Some(1)),
+        ("/memories/a", Some(-1)),
+    ] {
+        let reply = wrong(path, size).execute(r#"{"command":"view","path":"/memories"}"#);
+        assert!(reply.is_error && reply.cause.is_some(), "{path}: {reply:?}");
+        assert!(!reply.content.contains("passwd"), "{}", reply.content);
+    }
+    // A name that no path can hold is not shown, as everywhere.
+    assert_eq!(
+        wrong("/memories/a\nb", Some(1)).view("/memories", None).unwrap().lines().count(),
+        2
+    );
+
+    let memory = wrong("/memories/a", Some(1));
+    let unedited = memory.str_replace("/memories/a", "one", "two").unwrap_err();
+    assert!(unedited.to_string().contains("did not call edit.apply()"), "{unedited}");
+    let MemdirError::Store { reason } = memory.create("/memories/b", "x").unwrap_err() else {
+        panic!("a broken store is no mistake of the model's");
+    };
+    assert!(reason.contains("db.internal"));
+    let reply = MemdirError::Store { reason: reason.clone() }.reply();
+    assert!(reply.is_error && !reply.content.contains("db.internal"), "{}", reply.content);
+    assert_eq!(reply.cause, Some(reason));
+    assert!(matches!(memory.delete("/memories/a"), Err(MemdirError::Tool { reason })
+        if reason.contains("Permission denied")));
+}
+
+/// Another writer comes between the read and the update, once.
+struct Raced {
+    store: Arc<dyn Store>,
+    other: std::sync::Once,
+}
+
+impl Store for Raced {
+    fn read(&self, path: String) -> Result<Vec<u8>, StoreFailure> {
+        self.store.read(path)
+    }
+
+    fn list(&self, path: String) -> Result<Vec<Entry>, StoreFailure> {
+        self.store.list(path)
+    }
+
+    fn write(&self, path: String, content: Vec<u8>, overwrite: bool) -> Result<(), StoreFailure> {
+        self.store.write(path, content, overwrite)
+    }
+
+    fn update(&self, path: String, edit: Arc<dyn Edit>) -> Result<(), StoreFailure> {
+        self.other.call_once(|| {
+            self.store.write(path.clone(), b"zero\none\n".to_vec(), true).unwrap();
+        });
+        self.store.update(path, edit)
+    }
+
+    fn delete(&self, path: String) -> Result<(), StoreFailure> {
+        self.store.delete(path)
+    }
+
+    fn rename(&self, source: String, destination: String) -> Result<(), StoreFailure> {
+        self.store.rename(source, destination)
+    }
+}
+
+#[test]
+fn an_edit_is_made_anew_when_another_writer_was_faster() {
+    let store = open_store("memory:", defaults()).unwrap();
+    store.write("/memories/a".to_owned(), b"one\n".to_vec(), false).unwrap();
+    let raced = Raced { store: Arc::clone(&store), other: std::sync::Once::new() };
+    let memory = Memory::with_store(Arc::new(raced), defaults()).unwrap();
+    memory.str_replace("/memories/a", "one", "two").unwrap();
+    assert_eq!(store.read("/memories/a".to_owned()).unwrap(), b"zero\ntwo\n");
+}
+
+#[test]
+fn options_are_taken_over_and_wrong_ones_refused() {
+    let options = MemoryOptions { on_existing: Some(OnExisting::Overwrite), ..defaults() };
+    let memory = Memory::new("memory:", options).unwrap();
+    memory.create("/memories/a", "one").unwrap();
+    memory.create("/memories/a", "two").unwrap();
+    for options in [
+        MemoryOptions { max_view_chars: Some(-1), ..defaults() },
+        MemoryOptions { max_file_bytes: Some(i64::MIN), ..defaults() },
+    ] {
+        assert!(matches!(Memory::new("memory:", options), Err(MemdirError::Config { .. })));
+    }
+    assert!(matches!(Memory::new("nosuch://x", defaults()), Err(MemdirError::Config { .. })));
+}
+
+#[test]
+fn a_range_that_is_none_has_the_sentence_that_execute_gives() {
+    let memory = Memory::new("memory:", defaults()).unwrap();
+    memory.create("/memories/a", "one\ntwo\nthree\n").unwrap();
+    assert!(memory.view("/memories/a", Some(vec![2, -1])).unwrap().ends_with("     3\tthree"));
+    for range in [vec![], vec![1], vec![1, 2, 3], vec![0, 1]] {
+        let input = format!(r#"{{"command":"view","path":"/memories/a","view_range":{range:?}}}"#);
+        let error = memory.view("/memories/a", Some(range)).unwrap_err();
+        assert_eq!(error.reply(), memory.execute(&input));
+    }
+}
