@@ -9,6 +9,7 @@
 
 /** An error whose `content` is sent to the model. */
 export interface ToolErrorLike extends Error {
+  /** What is sent. */
   content: unknown;
 }
 

@@ -4,7 +4,7 @@ import Anthropic = require('@anthropic-ai/sdk');
 import memory = require('@anthropic-ai/sdk/helpers/beta/memory');
 import memdir = require('memdir');
 
-const [way, baseURL, directory, user, extras] = process.argv.slice(2) as [
+const [baseURL, directory, user, extras, way] = process.argv.slice(2) as [
   string,
   string,
   string,

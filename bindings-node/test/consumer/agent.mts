@@ -5,7 +5,7 @@ import { Anthropic } from '@anthropic-ai/sdk';
 import { betaMemoryTool } from '@anthropic-ai/sdk/helpers/beta/memory';
 import { Memory, memoryTool } from 'memdir';
 
-const [way, baseURL, directory, user, extras] = process.argv.slice(2) as [
+const [baseURL, directory, user, extras, way] = process.argv.slice(2) as [
   string,
   string,
   string,

@@ -1,0 +1,146 @@
+// What is published: its contents, its types, and what it says where it cannot work.
+
+import assert from 'node:assert/strict';
+import { readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+
+import { project, tarballs } from './consumer.mjs';
+import { PACKAGE, PROJECT, require, run } from './support.mjs';
+
+const ESM = `
+  import { Memory, memoryTool } from 'memdir';
+  const memory = new Memory('memory:');
+  console.log((await memory.execute({ command: 'view', path: '/memories' })).isError);
+  await memory.delete({ path: '/memories' }).catch((error) => console.log(error.name, error.content));
+  console.log(Object.keys(memoryTool('./memory')).join());
+`;
+const CJS = `
+  const { Memory, memoryTool } = require('memdir');
+  (async () => {${ESM.replace(/import .*/, '')}})();
+`;
+
+const manifest = JSON.parse(readFileSync(new URL('package.json', PACKAGE), 'utf8'));
+
+function node(directory: string, kind: 'module' | 'commonjs', source: string) {
+  return run(process.execPath, [`--input-type=${kind}`, '--eval', source], { cwd: directory });
+}
+
+/** Runs the program that an installed package brings. */
+function tool(name: string, program: string, args: string[], cwd: string) {
+  const path = fileURLToPath(new URL(`node_modules/${name}/${program}`, PACKAGE));
+  return run(process.execPath, [path, ...args], { cwd, timeout: 120_000 });
+}
+
+test('the versions and the platforms are the same everywhere', () => {
+  const cargo = readFileSync(new URL('Cargo.toml', PROJECT), 'utf8');
+  assert.equal(manifest.version, /^version = "(.*)"$/m.exec(cargo)?.[1]);
+  const packed = JSON.parse(readFileSync(new URL('npm/memdir/package.json', PACKAGE), 'utf8'));
+  const loader = readFileSync(new URL('native.cjs', PACKAGE), 'utf8');
+  const known = [...loader.matchAll(/^ {2}'(.*)',$/gm)].map(([, target]) => `memdir-${target}`);
+  assert.deepEqual(Object.keys(packed.optionalDependencies).sort(), known.sort());
+  assert.ok(Object.values(packed.optionalDependencies).every((one) => one === manifest.version));
+  for (const field of ['scripts', 'devDependencies', 'dependencies']) {
+    assert.ok(!(field in packed), field);
+  }
+});
+
+test('the lock file names no registry', () => {
+  const lock = readFileSync(new URL('package-lock.json', PACKAGE), 'utf8');
+  assert.doesNotMatch(lock, /"resolved"|https?:\/\/[^"]*\/-\//);
+});
+
+test('it works without any SDK, as ESM and as CommonJS', async () => {
+  const directory = await project();
+  const stdout =
+    'false\nToolError Cannot delete the /memories directory itself\ntype,name,run,parse\n';
+  assert.deepEqual(await node(directory, 'module', ESM), { status: 0, stdout, stderr: '' });
+  assert.deepEqual(await node(directory, 'commonjs', CJS), { status: 0, stdout, stderr: '' });
+  const installed = readdirSync(join(directory, 'node_modules', 'memdir'));
+  for (const file of ['README.md', 'LICENSE', 'LICENSE-APACHE', 'LICENSE-MIT']) {
+    assert.ok(installed.includes(file), file);
+  }
+});
+
+test('where no binary fits it says so', async () => {
+  const directory = await project();
+  const modules = join(directory, 'node_modules');
+  const name = readdirSync(modules).find((one) => one.startsWith('memdir-')) ?? '';
+  const binary = join(modules, name, `memdir.${name.slice('memdir-'.length)}.node`);
+
+  writeFileSync(binary, 'not a library');
+  const broken = await node(directory, 'module', ESM);
+  assert.notEqual(broken.status, 0);
+  assert.match(broken.stderr, /Error: The binary of memdir for \S+ cannot be loaded: \S/);
+
+  renameSync(join(modules, name), join(directory, 'elsewhere'));
+  const missing = await node(directory, 'module', ESM);
+  assert.notEqual(missing.status, 0);
+  assert.match(missing.stderr, new RegExp(`Error: memdir needs its package ${name}, which is not`));
+
+  const elsewhere = `Object.defineProperty(process, 'arch', { value: 'sparc' });`;
+  const unknown = await node(directory, 'commonjs', elsewhere + CJS);
+  assert.notEqual(unknown.status, 0);
+  assert.match(unknown.stderr, /Error: memdir has no binary for \S+-sparc\S*\. There is one for/);
+});
+
+test('its types hold for strict users, in every kind of project', async () => {
+  const directory = await project('@anthropic-ai/sdk');
+  const source = readFileSync(new URL('test/types.ts', PACKAGE), 'utf8');
+  writeFileSync(join(directory, 'types.mts'), source);
+  writeFileSync(join(directory, 'types.cts'), source);
+  writeFileSync(join(directory, 'types.ts'), source);
+  const strict = [
+    '--noEmit', '--strict', '--target', 'es2022', '--types', 'node',
+    '--typeRoots', fileURLToPath(new URL('node_modules/@types', PACKAGE)),
+    '--exactOptionalPropertyTypes', '--noUncheckedIndexedAccess', '--ignoreConfig',
+  ];
+  for (const args of [
+    ['--module', 'nodenext', 'types.mts', 'types.cts'],
+    ['--module', 'esnext', '--moduleResolution', 'bundler', 'types.ts'],
+  ]) {
+    const ran = await tool('typescript', 'bin/tsc', [...strict, ...args], directory);
+    assert.deepEqual(ran, { status: 0, stdout: '', stderr: '' });
+  }
+
+  // Who has no SDK has no use for its types, and must not need them.
+  rmSync(join(directory, 'node_modules', '@anthropic-ai'), { recursive: true });
+  writeFileSync(
+    join(directory, 'alone.mts'),
+    `import { Memory, type Reply } from 'memdir';
+     export const reply: Promise<Reply> = new Memory('memory:').execute({});`,
+  );
+  const alone = ['--module', 'nodenext', 'alone.mts'];
+  const ran = await tool('typescript', 'bin/tsc', [...strict, ...alone], directory);
+  assert.deepEqual(ran, { status: 0, stdout: '', stderr: '' });
+});
+
+test('attw and publint have nothing to say', async () => {
+  const tarball = tarballs().find((path) => path.endsWith(`memdir-${manifest.version}.tgz`)) ?? '';
+  const cwd = fileURLToPath(PACKAGE);
+  const attw = await tool('@arethetypeswrong/cli', 'dist/index.js', [tarball, '--no-emoji'], cwd);
+  assert.equal(attw.status, 0, attw.stdout + attw.stderr);
+  assert.match(attw.stdout, /No problems found/);
+  const publint = await tool('publint', 'src/cli.js', [tarball, '--strict'], cwd);
+  assert.equal(publint.status, 0, publint.stdout + publint.stderr);
+  assert.match(publint.stdout, /All good!/);
+});
+
+test('everything that the types name is described', () => {
+  for (const kind of ['esm', 'cjs']) {
+    for (const file of readdirSync(new URL(`${kind}/`, PACKAGE))) {
+      if (!file.endsWith('.d.ts')) {
+        continue;
+      }
+      const lines = readFileSync(new URL(`${kind}/${file}`, PACKAGE), 'utf8').split('\n');
+      lines.forEach((line, at) => {
+        const named = /^(?:export (?:declare )?(?:interface|class|type|function) \w|    (?!private|readonly name)[\w]+\??[(:])/;
+        if (named.test(line) && !/^export type \{|^    command: '/.test(line)) {
+          assert.match(lines[at - 1] ?? '', /\*\/$/, `${kind}/${file}:${at + 1} ${line}`);
+        }
+      });
+    }
+  }
+  assert.ok(require.resolve('memdir'));
+});

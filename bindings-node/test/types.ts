@@ -1,0 +1,81 @@
+// What a strict user of the types relies on. It is compiled, with the libraries' own types checked
+// too, in each kind of project (see package.test.mts); it is never run.
+
+import type { Anthropic } from '@anthropic-ai/sdk';
+import { betaMemoryTool } from '@anthropic-ai/sdk/helpers/beta/memory';
+import type { MemoryToolHandlers } from '@anthropic-ai/sdk/helpers/beta/memory';
+import type { BetaRunnableTool } from '@anthropic-ai/sdk/lib/tools/BetaRunnableTool';
+import type { BetaMemoryTool20250818Command } from '@anthropic-ai/sdk/resources/beta';
+import { Memory, StoreError, memoryTool, openStore } from 'memdir';
+import type { Entry, MemoryCommand, MemoryTool, Options, Reply, Store } from 'memdir';
+
+/** Fails to compile unless the two types are the same. */
+type Same<A, B> =
+  (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
+function check<T extends true>(): T | undefined {
+  return undefined;
+}
+
+// The tool is what the SDK runs, and what it gets is what the SDK says a command is.
+export const runnable: BetaRunnableTool = memoryTool();
+export const typed: BetaRunnableTool<BetaMemoryTool20250818Command> = memoryTool('./memory');
+export const extended: BetaRunnableTool = { ...memoryTool(), cache_control: { type: 'ephemeral' } };
+export const theirs: BetaMemoryTool20250818Command = {} as MemoryCommand;
+export const ours: MemoryCommand = {} as BetaMemoryTool20250818Command;
+check<Same<ReturnType<typeof memoryTool>, MemoryTool>>();
+check<Same<ReturnType<MemoryTool['run']>, Promise<string>>>();
+
+// A memory is the handlers that the SDK asks for.
+export const handlers: MemoryToolHandlers = new Memory();
+export const made: BetaRunnableTool<BetaMemoryTool20250818Command> = betaMemoryTool(new Memory());
+
+export function run(client: Anthropic) {
+  return client.beta.messages.toolRunner({
+    model: 'claude-opus-4-6',
+    max_tokens: 1024,
+    messages: [],
+    tools: [memoryTool(), betaMemoryTool(new Memory('memory:'))],
+  });
+}
+
+// The engine.
+check<Same<ReturnType<Memory['execute']>, Promise<Reply>>>();
+check<Same<Pick<Reply, 'content' | 'isError'>, { content: string; isError: boolean }>>();
+check<Same<ReturnType<Memory['view']>, Promise<string>>>();
+check<Same<ReturnType<typeof openStore>, Store>>();
+export const viewed: Promise<string> = new Memory().view({ path: '/memories', view_range: [1, -1] });
+export const named: Promise<string> = new Memory().view({ command: 'view', path: '/memories' });
+// @ts-expect-error: it needs a path
+void new Memory().view({});
+// @ts-expect-error: this is another command
+void new Memory().view({ command: 'delete', path: '/memories' });
+// @ts-expect-error: this has no new_str
+void new Memory().str_replace({ path: '/memories/a', old_str: 'a' });
+
+// Options.
+export const options: Options = { maxViewChars: null, onExisting: 'overwrite', durability: 'full' };
+// @ts-expect-error: there is no such option
+new Memory('./memory', { maxViewChar: 1 });
+// @ts-expect-error: there is no such word
+memoryTool('./memory', { onExisting: 'replace' });
+
+// Stores of one's own, whose methods may return promises or not.
+class Mixed implements Store {
+  read(path: string): Uint8Array {
+    throw new StoreError('ENOENT', path);
+  }
+  async list(path: string): Promise<Entry[]> {
+    return [{ path: `${path}/a`, size: 1 }, { path: `${path}/b` }];
+  }
+  async write(_path: string, _content: Uint8Array, _overwrite: boolean) {}
+  async update(_path: string, edit: (content: Uint8Array) => Uint8Array | null | undefined) {
+    edit(new Uint8Array());
+  }
+  delete(_path: string) {}
+  rename(_from: string, _to: string) {}
+}
+export const own = [new Memory(new Mixed()), memoryTool(new Mixed()), new Memory(openStore('.'))];
+// @ts-expect-error: this is no store
+new Memory({ read() {} });
+// @ts-expect-error: this is no condition
+new StoreError('EWHATEVER');
