@@ -84,7 +84,12 @@ fn tree(memory: &Memory) -> BTreeMap<String, Option<Vec<u8>>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(400))]
+    #![proptest_config(ProptestConfig {
+        cases: 400,
+        // What fails is printed whole; a file that remembers it would be one more thing to keep.
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
     #[test]
     fn stores_agree_and_failures_change_nothing(
         commands in proptest::collection::vec(command(), 1..25),

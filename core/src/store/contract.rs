@@ -399,6 +399,7 @@ fn renaming_refused(store: &Checked<'_>) -> Holds {
         ("dir", "/memories/dir", StoreError::AlreadyExists),
         ("dir/x", "/memories", StoreError::AlreadyExists),
         ("dir", "/memories/dir/in/itself", StoreError::IntoItself),
+        ("dir", "/memories/dir/x/below", StoreError::IntoItself),
         ("dir", "/memories/file/below", StoreError::NotADirectory),
         ("file", "/memories/other/below/it", StoreError::NotADirectory),
         ("file", "/memories/file/below", StoreError::NotADirectory),

@@ -184,7 +184,8 @@ impl Store for LocalDirectory {
         match look(root.as_fd(), path.relative()).map_err(absent)? {
             Found::File(file, stat) => {
                 let size = u64::try_from(stat.st_size).unwrap_or(0);
-                Ok(Node::File(size, Box::new(File::from(file))))
+                // The size is known, so that nobody has to ask for more to learn that there is none.
+                Ok(Node::File(size, Box::new(File::from(file).take(size))))
             }
             Found::Directory(directory) => {
                 let mut entries = Vec::new();
@@ -272,17 +273,21 @@ impl Store for LocalDirectory {
         let (old_parent, old) = parent_of(root, from).map_err(of_source)?;
         let source = peek(&old_parent, old).map_err(of_source)?.ok_or(StoreError::NotFound)?;
         let Some(new) = to.name() else { return Err(StoreError::AlreadyExists) };
-        match parent_of(root, to) {
-            Ok((parent, name)) if peek(&parent, name)?.is_some() => {
-                return Err(StoreError::AlreadyExists);
-            }
+        let destination = parent_of(root, to);
+        if let Ok((parent, name)) = &destination
+            && peek(parent, name)?.is_some()
+        {
+            return Err(StoreError::AlreadyExists);
+        }
+        let is_directory = kind(&source) == FileType::Directory;
+        if is_directory && from.is_above(to) {
+            return Err(StoreError::IntoItself);
+        }
+        match destination {
             Ok(_) | Err(StoreError::NotFound) => {}
             Err(error) => return Err(error),
         }
-        if kind(&source) == FileType::Directory {
-            if from.is_above(to) {
-                return Err(StoreError::IntoItself);
-            }
+        if is_directory {
             moving::check_paths_below(old_parent.as_fd(), old, to)
                 .map_err(|_| StoreError::NameTooLong)?;
         }
