@@ -63,8 +63,9 @@ export async function play(file: string, program: string, last: string, ...flags
     assert.ok(report.tool_results > 0);
     assert.equal(report.tool_results_checked, report.tool_results);
     assert.deepEqual(left(memory), expected(script));
-  } finally {
+  } catch (error) {
     standin.kill();
+    throw error;
   }
   const [status] = (await ended) as [number | null];
   assert.equal(status, 0, problems);

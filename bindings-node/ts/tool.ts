@@ -7,7 +7,9 @@ import type { Store } from './store.js';
 
 /** Claude's memory tool as `@anthropic-ai/sdk` runs it: its `BetaRunnableTool`. */
 export interface MemoryTool {
+  /** Which of Claude's tools it is; the API gets this and the name, and nothing else. */
   type: 'memory_20250818';
+  /** What Claude calls it. */
   name: 'memory';
   /** Executes a command; rejects with the SDK's `ToolError`, whose text is for the model. */
   run: (args: MemoryCommand) => Promise<string>;
