@@ -14,6 +14,10 @@ impl BuiltInStore {
     pub(crate) fn new(store: Arc<dyn memdir::Store>) -> Self {
         Self(store)
     }
+
+    pub(crate) fn core(&self) -> Arc<dyn memdir::Store> {
+        Arc::clone(&self.0)
+    }
 }
 
 /// The host's own path, judged like a model's: nothing below the core sees a raw string.

@@ -1,13 +1,23 @@
 //! [`ForeignStore`]: a store written in Kotlin or Swift, as the core sees it.
 
+use std::any::Any;
 use std::sync::Arc;
 
 use memdir::path::PathError;
 use memdir::store::{Edit, Entry as CoreEntry};
 use memdir::{MemoryPath, OnExisting, StoreError};
 
+use crate::built_in_store::BuiltInStore;
 use crate::store::{Entry, Store, StoreFailure};
 use crate::swap::{State, Swap};
+
+/// The core's store that `store` is: a built-in one comes back as it went out.
+pub(crate) fn core_store(store: Arc<dyn Store>) -> Arc<dyn memdir::Store> {
+    match (&*store as &dyn Any).downcast_ref::<BuiltInStore>() {
+        Some(built_in) => built_in.core(),
+        None => Arc::new(ForeignStore::new(store)),
+    }
+}
 
 /// An object of the host's that implements `Store`.
 pub(crate) struct ForeignStore(Arc<dyn Store>);

@@ -7,7 +7,7 @@ use memdir::Command;
 use memdir::command::ViewRange;
 
 use crate::error::MemdirError;
-use crate::foreign_store::ForeignStore;
+use crate::foreign_store::core_store;
 use crate::options::MemoryOptions;
 use crate::reply::Reply;
 use crate::store::Store;
@@ -35,8 +35,7 @@ impl Memory {
     /// Throws `Config` if an option is wrong.
     #[uniffi::constructor(default(options))]
     pub fn with_store(store: Arc<dyn Store>, options: MemoryOptions) -> Result<Self, MemdirError> {
-        let store = Arc::new(ForeignStore::new(store));
-        Ok(Self(memdir::Memory::with_store(store, options.try_into()?)))
+        Ok(Self(memdir::Memory::with_store(core_store(store), options.try_into()?)))
     }
 
     /// Executes one tool call, given as the JSON text of its `input`.

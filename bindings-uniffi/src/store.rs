@@ -1,5 +1,6 @@
 //! A store as Kotlin and Swift see it, and may write one.
 
+use std::any::Any;
 use std::sync::Arc;
 
 use uniffi::UnexpectedUniFFICallbackError;
@@ -16,7 +17,7 @@ use crate::options::MemoryOptions;
 /// `StoreFailure`; anything else that is thrown means that the store is broken, and the model is
 /// told only that the memory is out of reach. Methods may be called from many threads at once.
 #[uniffi::export(rust, foreign)]
-pub trait Store: Send + Sync {
+pub trait Store: Any + Send + Sync {
     /// The whole content of a file. Throws `NotFound` (also where a parent is a file),
     /// `IsADirectory`.
     fn read(&self, path: String) -> Result<Vec<u8>, StoreFailure>;
@@ -120,8 +121,8 @@ impl From<UnexpectedUniFFICallbackError> for StoreFailure {
 /// Opens a store that comes with memdir: a directory such as `./memory`, which is made if it is not
 /// there, or `memory:` for a new one in this process.
 ///
-/// To be shared between memories, written to directly, or built upon; a memory on an address of its
-/// own is quicker. Of the options only `durability` matters.
+/// To be shared between memories, written to directly, or built upon. Of the options only `durability`
+/// matters.
 #[uniffi::export(default(options))]
 pub fn open_store(address: &str, options: MemoryOptions) -> Result<Arc<dyn Store>, MemdirError> {
     let store = memdir::open_store(address, &options.try_into()?)?;

@@ -2726,8 +2726,8 @@ public func checkStoreContract(factory: StoreFactory)throws  -> String?  {
  * Opens a store that comes with memdir: a directory such as `./memory`, which is made if it is not
  * there, or `memory:` for a new one in this process.
  *
- * To be shared between memories, written to directly, or built upon; a memory on an address of its
- * own is quicker. Of the options only `durability` matters.
+ * To be shared between memories, written to directly, or built upon. Of the options only `durability`
+ * matters.
  */
 public func openStore(address: String, options: MemoryOptions = MemoryOptions())throws  -> Store  {
     return try  FfiConverterTypeStore_lift(try rustCallWithError(FfiConverterTypeMemdirError_lift) {
@@ -2757,7 +2757,7 @@ private let initializationResult: InitializationResult = {
     if (uniffi_memdir_ffi_checksum_func_check_store_contract() != 51652) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_func_open_store() != 19177) {
+    if (uniffi_memdir_ffi_checksum_func_open_store() != 50656) {
         return InitializationResult.apiChecksumMismatch
     }
     if (uniffi_memdir_ffi_checksum_method_storefactory_make() != 35026) {

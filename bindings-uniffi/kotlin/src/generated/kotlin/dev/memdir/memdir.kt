@@ -1024,7 +1024,7 @@ private fun uniffiCheckApiChecksums(lib: IntegrityCheckingUniffiLib) {
     if ((lib.uniffi_memdir_ffi_checksum_func_check_store_contract() and 0xFFFF) != 51652) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_func_open_store() and 0xFFFF) != 19177) {
+    if ((lib.uniffi_memdir_ffi_checksum_func_open_store() and 0xFFFF) != 50656) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
     if ((lib.uniffi_memdir_ffi_checksum_method_storefactory_make() and 0xFFFF) != 35026) {
@@ -4049,8 +4049,8 @@ public object FfiConverterSequenceTypeEntry: FfiConverterRustBuffer<List<Entry>>
          * Opens a store that comes with memdir: a directory such as `./memory`, which is made if it is not
          * there, or `memory:` for a new one in this process.
          *
-         * To be shared between memories, written to directly, or built upon; a memory on an address of its
-         * own is quicker. Of the options only `durability` matters.
+         * To be shared between memories, written to directly, or built upon. Of the options only `durability`
+         * matters.
          */
     @Throws(MemdirException::class) fun `openStore`(`address`: kotlin.String, `options`: MemoryOptions = MemoryOptions()): Store {
             return FfiConverterTypeStore.lift(

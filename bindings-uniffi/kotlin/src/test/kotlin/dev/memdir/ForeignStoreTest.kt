@@ -1,0 +1,141 @@
+package dev.memdir
+
+import java.lang.reflect.Proxy
+import org.junit.jupiter.api.Assertions.assertArrayEquals
+import org.junit.jupiter.api.Assertions.assertEquals
+import org.junit.jupiter.api.Assertions.assertFalse
+import org.junit.jupiter.api.Assertions.assertNull
+import org.junit.jupiter.api.Assertions.assertTrue
+import org.junit.jupiter.api.Test
+import org.junit.jupiter.api.assertThrows
+
+/** Stores written in Kotlin: good ones are stores like any other, bad ones are errors and no crash. */
+class ForeignStoreTest {
+    private class Factory(val store: () -> Store) : StoreFactory {
+        override fun make() = store()
+    }
+
+    @Test
+    fun `a store written in Kotlin keeps the contract`() =
+        assertNull(checkStoreContract(Factory(::MapStore)))
+
+    @Test
+    fun `a store that does not keep the contract is told so`() {
+        val forgetful = { object : Store by MapStore() { override fun delete(path: String) = Unit } }
+        val broken = checkStoreContract(Factory(forgetful))
+        assertTrue(broken!!.startsWith("the store does not keep the rule"), broken)
+        assertThrows<StoreFailure.Failed> { checkStoreContract(Factory { error("none today") }) }
+    }
+
+    @Test
+    fun `a built-in store can be built upon`() {
+        val calls = mutableListOf<String>()
+        val store = openStore("memory:")
+        val counting =
+            object : Store by store {
+                override fun update(path: String, edit: Edit) {
+                    calls += path
+                    store.update(path, edit)
+                }
+            }
+        Memory(counting).use {
+            it.create("/memories/a.md", "one\n")
+            it.strReplace("/memories/a.md", "one", "two")
+        }
+        assertEquals(listOf("/memories/a.md"), calls)
+        store.update("/memories/a.md") { it + "three\n".toByteArray() }
+        store.update("/memories/a.md") { null }
+        assertArrayEquals("two\nthree\n".toByteArray(), store.read("/memories/a.md"))
+        assertThrows<StoreFailure.Failed> { store.update("/memories/a.md") { error("no change") } }
+        assertThrows<StoreFailure.NotFound> { store.read("/memories/b.md") }
+        assertThrows<StoreFailure.Failed> { store.read("/etc/passwd") }
+    }
+
+    /** A store all of whose methods do [what], as Java or reflection might make one. */
+    private fun storeThat(what: () -> Any?): Store =
+        Proxy.newProxyInstance(javaClass.classLoader, arrayOf(Store::class.java)) { _, method, _ ->
+            if (method.declaringClass == Object::class.java) 1 else what()
+        } as Store
+
+    private val commands =
+        listOf(
+            """{"command":"view","path":"/memories"}""",
+            """{"command":"view","path":"/memories/a.md"}""",
+            """{"command":"create","path":"/memories/a.md","file_text":"x"}""",
+            """{"command":"str_replace","path":"/memories/a.md","old_str":"a","new_str":"b"}""",
+            """{"command":"insert","path":"/memories/a.md","insert_line":0,"insert_text":"b"}""",
+            """{"command":"delete","path":"/memories/a.md"}""",
+            """{"command":"rename","old_path":"/memories/a.md","new_path":"/memories/b.md"}""",
+        )
+
+    @Test
+    fun `whatever is thrown is an error reply whose cause is for the developer`() {
+        val secret = "jdbc://user:hunter2@host"
+        val thrown: List<() -> Nothing> =
+            listOf(
+                { throw IllegalStateException(secret) },
+                { throw java.io.IOException(secret) },
+                { throw StoreFailure.Failed(secret) },
+                // Errors are no exceptions: a method that is still to be written throws one.
+                { TODO(secret) },
+                { throw AssertionError(secret) },
+                { throw StackOverflowError(secret) },
+                // What belongs to another call.
+                { throw MemdirException.Tool(secret) },
+            )
+        for (throwing in thrown) {
+            Memory(storeThat(throwing)).use { memory ->
+                for (command in commands) {
+                    val reply = memory.execute(command)
+                    assertTrue(reply.isError, command)
+                    assertFalse(secret in reply.content, reply.content)
+                    assertTrue(secret in reply.cause!!, reply.cause)
+                }
+                val error = assertThrows<MemdirException.Store> { memory.view("/memories") }
+                assertTrue(secret in error.reason)
+                assertFalse(secret in error.reply().content)
+                assertThrows<MemdirException.Store> { memory.clear() }
+            }
+        }
+    }
+
+    @Test
+    fun `null and wrong types are error replies`() {
+        for (wrong in listOf({ null }, { "text" }, { 1 }, { listOf("a") }, { listOf<Any?>(null) })) {
+            Memory(storeThat(wrong)).use { memory ->
+                // A method without a result cannot return a wrong one.
+                for (command in commands.take(2) + commands.drop(3).take(2)) {
+                    val reply = memory.execute(command)
+                    assertTrue(reply.isError && reply.cause != null, "$command: $reply")
+                }
+            }
+        }
+    }
+
+    @Test
+    fun `a condition that a store names is the sentence that belongs to it`() {
+        val full = object : Store by MapStore() { override fun write(path: String, content: ByteArray, overwrite: Boolean) = throw StoreFailure.Full() }
+        val reply = Memory(full).use { it.execute(commands[2]) }
+        assertTrue("full" in reply.content, reply.content)
+        assertNull(reply.cause)
+        assertEquals("no space left", StoreFailure.Full().toString())
+    }
+
+    @Test
+    fun `wrong entries are a fault of the store`() {
+        for (entry in listOf(Entry("/etc/passwd", 1), Entry("/memories", null), Entry("/memories/a/b", 1), Entry("/memories/a", -1), Entry("", null))) {
+            val store = object : Store by MapStore() { override fun list(path: String) = listOf(entry) }
+            val reply = Memory(store).use { it.execute(commands[0]) }
+            assertTrue(reply.isError && reply.cause != null, "$entry: $reply")
+        }
+    }
+
+    @Test
+    fun `an update that does not ask for the edit is a fault of the store`() {
+        val store = object : Store by MapStore() { override fun update(path: String, edit: Edit) = Unit }
+        Memory(store).use {
+            it.create("/memories/a.md", "one\n")
+            assertTrue("edit.apply()" in it.execute("""{"command":"insert","path":"/memories/a.md","insert_line":0,"insert_text":"x"}""").cause!!)
+        }
+    }
+}

@@ -1,0 +1,71 @@
+package dev.memdir
+
+/**
+ * A store written in Kotlin: a map from paths to contents, where a directory has none. It keeps the whole
+ * contract of a [Store], as the tests check.
+ */
+class MapStore : Store {
+    private val nodes = sortedMapOf<String, ByteArray?>(ROOT to null)
+
+    override fun read(path: String): ByteArray = synchronized(nodes) { file(path) }
+
+    override fun list(path: String): List<Entry> =
+        synchronized(nodes) {
+            if (!isThere(path)) throw StoreFailure.NotFound()
+            if (nodes[path] != null) throw StoreFailure.NotADirectory()
+            nodes.filterKeys { parent(it) == path }.map { (path, content) -> Entry(path, content?.size?.toLong()) }
+        }
+
+    override fun write(path: String, content: ByteArray, overwrite: Boolean) =
+        synchronized(nodes) {
+            if (isThere(path) && (!overwrite || nodes[path] == null)) throw StoreFailure.AlreadyExists()
+            makeParents(path)
+            nodes[path] = content
+        }
+
+    override fun update(path: String, edit: Edit) =
+        synchronized(nodes) {
+            val new = edit.apply(file(path))
+            if (new != null) nodes[path] = new
+        }
+
+    override fun delete(path: String) =
+        synchronized(nodes) {
+            if (!isThere(path)) throw StoreFailure.NotFound()
+            nodes.keys.removeAll(subtree(path).toSet())
+            Unit
+        }
+
+    override fun rename(source: String, destination: String) =
+        synchronized(nodes) {
+            if (!isThere(source)) throw StoreFailure.NotFound()
+            if (isThere(destination)) throw StoreFailure.AlreadyExists()
+            if (nodes[source] == null && destination.startsWith("$source/")) throw StoreFailure.IntoItself()
+            val moved = subtree(source).associateWith { destination + it.removePrefix(source) }
+            if (moved.values.any(::isTooLong)) throw StoreFailure.NameTooLong()
+            makeParents(destination)
+            for ((old, new) in moved) nodes[new] = nodes.remove(old)
+        }
+
+    private fun isThere(path: String) = nodes.containsKey(path)
+
+    private fun file(path: String): ByteArray =
+        nodes[path] ?: throw if (isThere(path)) StoreFailure.IsADirectory() else StoreFailure.NotFound()
+
+    private fun subtree(path: String) = nodes.keys.filter { it == path || it.startsWith("$path/") }
+
+    private fun makeParents(path: String) {
+        val missing = generateSequence(parent(path), ::parent).takeWhile { !isThere(it) }.toList()
+        val above = parent(missing.lastOrNull() ?: path)
+        if (above != null && nodes[above] != null) throw StoreFailure.NotADirectory()
+        for (directory in missing) nodes[directory] = null
+    }
+
+    private fun parent(path: String) = if (path == ROOT) null else path.substringBeforeLast('/')
+
+    private fun isTooLong(path: String) = path.count { it == '/' } > 65 || path.toByteArray().size > 4096
+
+    private companion object {
+        const val ROOT = "/memories"
+    }
+}

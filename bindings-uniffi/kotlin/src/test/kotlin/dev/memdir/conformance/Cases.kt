@@ -1,0 +1,102 @@
+/** Reads the case files, and takes nothing that the format does not have. */
+package dev.memdir.conformance
+
+import com.fasterxml.jackson.databind.DeserializationFeature
+import com.fasterxml.jackson.databind.JsonNode
+import com.fasterxml.jackson.databind.ObjectMapper
+import dev.memdir.Durability
+import dev.memdir.MemoryOptions
+import dev.memdir.OnExisting
+import java.nio.file.Files
+import java.nio.file.Path
+import java.util.Base64
+import kotlin.io.path.extension
+import kotlin.io.path.name
+
+/** The project's root. */
+val root: Path = Path.of(System.getProperty("memdir.root")).toRealPath()
+
+/** All that a store holds: canonical path → content, null for an empty directory. */
+typealias Tree = Map<String, Content?>
+
+/** Bytes that are compared by what they are. */
+class Content(val bytes: ByteArray) {
+    override fun equals(other: Any?) = other is Content && bytes.contentEquals(other.bytes)
+
+    override fun hashCode() = bytes.contentHashCode()
+
+    override fun toString() = "${bytes.size} bytes, ${bytes.decodeToString().take(200)}"
+}
+
+class Step(val input: JsonNode, val content: String, val isError: Boolean)
+
+class Case(
+    val file: String,
+    val name: String,
+    val options: MemoryOptions,
+    val given: Tree,
+    val steps: List<Step>,
+    val then: Tree?,
+)
+
+/** All cases, in the order of the files' names. */
+fun cases(): List<Case> {
+    val files = Files.list(root.resolve("tests/cases")).use { list -> list.filter { it.extension == "json" }.sorted().toList() }
+    return files.flatMap { file ->
+        // A long number stays as it is written.
+        val json = ObjectMapper().enable(DeserializationFeature.USE_BIG_DECIMAL_FOR_FLOATS).readTree(file.toFile())
+        taking(json, "about", "cases")
+        json["cases"].map { case(file.name, it) }
+    }
+}
+
+private fun case(file: String, json: JsonNode): Case {
+    taking(json, "name", "rule", "options", "given", "steps", "then")
+    return Case(
+        file,
+        json["name"].textValue(),
+        options(json["options"]),
+        json["given"]?.let(::tree) ?: emptyMap(),
+        json["steps"].map(::step),
+        json["then"]?.let(::tree),
+    )
+}
+
+private fun step(json: JsonNode): Step {
+    taking(json, "input", "content", "is_error")
+    return Step(expanded(json["input"]), text(json["content"]), json["is_error"].booleanValue())
+}
+
+private fun options(json: JsonNode?): MemoryOptions {
+    var options = MemoryOptions()
+    json?.properties()?.forEach { (name, value) ->
+        val limit = if (value.isNull) null else value.longValue()
+        options =
+            when (name) {
+                "max_view_chars" -> options.copy(maxViewChars = limit)
+                "max_file_bytes" -> options.copy(maxFileBytes = limit)
+                "on_existing" -> options.copy(onExisting = OnExisting.valueOf(value.textValue().uppercase()))
+                "durability" -> options.copy(durability = Durability.valueOf(value.textValue().uppercase()))
+                else -> throw IllegalArgumentException("the option $name is not in the format")
+            }
+    }
+    return options
+}
+
+private fun tree(json: JsonNode): Tree = json.properties().associate { (path, value) -> path to content(value) }
+
+private fun content(value: JsonNode): Content? =
+    when {
+        value.isNull -> null
+        value.isObject && value.has("\$base64") -> {
+            taking(value, "\$base64")
+            Content(Base64.getDecoder().decode(value["\$base64"].textValue()))
+        }
+        else -> Content(text(value).toByteArray())
+    }
+
+/** Fails if [json] has a field that is not one of [names]. */
+private fun taking(json: JsonNode, vararg names: String) {
+    val other = json.fieldNames().asSequence().filter { it !in names }.toList()
+    require(other.isEmpty()) { "$other is not in the format" }
+}

@@ -1,0 +1,83 @@
+package dev.memdir.conformance
+
+import dev.memdir.MapStore
+import dev.memdir.Memory
+import dev.memdir.MemoryOptions
+import dev.memdir.Store
+import dev.memdir.openStore
+import java.nio.file.Files
+import java.nio.file.Path
+import kotlin.io.path.deleteIfExists
+import kotlin.io.path.listDirectoryEntries
+import kotlin.io.path.name
+import kotlin.io.path.writeText
+import org.junit.jupiter.api.Assertions.assertEquals
+import org.junit.jupiter.api.Assertions.assertFalse
+import org.junit.jupiter.api.Assertions.assertTrue
+import org.junit.jupiter.api.Test
+import org.junit.jupiter.api.assertAll
+import org.junit.jupiter.api.io.TempDir
+
+/** Every case of `tests/cases`, on each kind of store. */
+class ConformanceTest {
+    /** A fresh memory, the store beneath it, and where that is on this machine. */
+    private class Opened(val memory: Memory, val store: Store, val place: Path? = null)
+
+    @Test
+    fun `kotlin-memory`() =
+        run("kotlin-memory") { options ->
+            val store = openStore("memory:")
+            Opened(Memory(store, options), store)
+        }
+
+    @Test
+    fun `kotlin-store`() =
+        run("kotlin-store") { options ->
+            val store = MapStore()
+            Opened(Memory(store, options), store)
+        }
+
+    @Test
+    fun `kotlin-local`(@TempDir temporary: Path) =
+        run("kotlin-local") { options ->
+            val place = Files.createTempDirectory(temporary, "case")
+            val memory = Memory(place.toString(), options)
+            Opened(memory, openStore(place.toString(), options), place)
+        }
+
+    private fun run(runner: String, open: (MemoryOptions) -> Opened) {
+        val counts = Files.createDirectories(root.resolve("target/conformance")).resolve(runner)
+        counts.deleteIfExists()
+        val cases = cases()
+        assertAll(cases.map { case -> { open(case.options).let { run(case, it) } } })
+        val steps = cases.sumOf { it.steps.size }
+        counts.writeText("${cases.size} $steps\n")
+        println("conformance: $runner: ${cases.size} cases, $steps steps")
+    }
+
+    private fun run(case: Case, opened: Opened) {
+        val name = "${case.file}, case ${case.name}"
+        write(opened.store, case.given)
+        var before = tree(opened.store)
+        assertEquals(case.given.toSortedMap(), before.toSortedMap()) { "$name: given" }
+        case.steps.forEachIndexed { number, step ->
+            val where = "$name, step ${number + 1}: ${step.input.toString().take(300)}"
+            val reply = opened.memory.execute(step.input.toString())
+            assertEquals(step.content, reply.content, where)
+            assertEquals(step.isError, reply.isError, where)
+            opened.place?.let { assertFalse(it.toString() in reply.content, where) }
+            val after = tree(opened.store)
+            if (step.isError || step.input.path("command").textValue() == "view") {
+                assertEquals(before.toSortedMap(), after.toSortedMap()) { "$where: it changed something" }
+            }
+            before = after
+        }
+        case.then?.let { assertEquals(it.toSortedMap(), before.toSortedMap()) { "$name: after the last step" } }
+        // Nothing beside the memories.
+        opened.place?.let { place -> assertEquals(listOf("memories"), place.listDirectoryEntries().map { it.name }, name) }
+
+        opened.memory.clear()
+        assertTrue(tree(opened.store).isEmpty()) { "$name: after clearing" }
+        opened.memory.close()
+    }
+}

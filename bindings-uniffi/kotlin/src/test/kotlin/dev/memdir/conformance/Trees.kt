@@ -1,0 +1,35 @@
+/** All that is in a store: read and written through the store, and not through commands. */
+package dev.memdir.conformance
+
+import dev.memdir.Store
+
+/** All that is in [store]. */
+fun tree(store: Store): Tree = buildMap { readBelow(store, "/memories") }
+
+private fun MutableMap<String, Content?>.readBelow(store: Store, directory: String) {
+    val listed = store.list(directory)
+    if (listed.isEmpty() && directory != "/memories") put(directory, null)
+    for (entry in listed) {
+        val size = entry.size
+        if (size == null) {
+            readBelow(store, entry.path)
+        } else {
+            val content = store.read(entry.path)
+            check(content.size.toLong() == size) { "$entry holds ${content.size} bytes" }
+            put(entry.path, Content(content))
+        }
+    }
+}
+
+/** Puts all of [tree] into an empty store. */
+fun write(store: Store, tree: Tree) {
+    for ((path, content) in tree) {
+        if (content != null) {
+            store.write(path, content.bytes, false)
+        } else {
+            // A store makes directories for its files only, and keeps them when a file goes.
+            store.write("$path/inside", ByteArray(0), false)
+            store.delete("$path/inside")
+        }
+    }
+}
