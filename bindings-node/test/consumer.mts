@@ -20,10 +20,14 @@ export function tarballs(): string[] {
  * An empty project with the packed package in it and, if it is asked for, one of the SDKs that are
  * installed for the tests; and with the programs of `test/consumer`.
  */
-export async function project(sdk?: '@anthropic-ai/sdk' | 'sdk-lowest'): Promise<string> {
-  const directory = temporary();
+export async function project(
+  sdk?: '@anthropic-ai/sdk' | 'sdk-lowest',
+  directory = temporary(),
+): Promise<string> {
   writeFileSync(join(directory, 'package.json'), '{ "name": "empty", "private": true }\n');
-  const flags = ['--offline', '--no-audit', '--no-fund', '--loglevel=error'];
+  // Nothing is to be had from anywhere but the tarballs.
+  const cache = join(directory, 'cache');
+  const flags = ['--offline', '--cache', cache, '--no-audit', '--no-fund', '--loglevel=error'];
   const installed = await run('npm', ['install', ...flags, ...tarballs()], { cwd: directory });
   assert.equal(installed.status, 0, installed.stderr);
   if (sdk) {

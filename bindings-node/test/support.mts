@@ -14,7 +14,7 @@ export const PACKAGE = new URL('../../', import.meta.url);
 
 export const require = createRequire(import.meta.url);
 
-/** A directory that is gone when the tests of this file are over. */
+/** A directory that goes with the test that makes it, or with the file's last test. */
 export function temporary(): string {
   const directory = mkdtempSync(join(tmpdir(), 'memdir-test-'));
   after(() => rmSync(directory, { recursive: true, force: true }));
