@@ -84,7 +84,7 @@ $(CACHE)/python-installed: $(CACHE)/wheel
 
 $(CACHE)/python-oldest-installed: $(CACHE)/wheel
 	$(PYTHON) -m venv $(OLDEST)
-	$(OLDEST)/bin/pip install --quiet pytest 'anthropic==0.84.0'
+	$(OLDEST)/bin/pip install --quiet 'anthropic==0.84.0' $$(grep -E '^(pytest|trio)==' bindings-python/requirements-dev.txt)
 	$(OLDEST)/bin/pip install --quiet --force-reinstall --no-deps $(CACHE)/wheels/memdir-*.whl
 	touch $@
 
@@ -101,12 +101,13 @@ lint-rust: $(CACHE)/tools/bin/cargo-deny
 	@$(call need,cargo,Rust)
 	@cargo fmt --all --check
 	@cargo clippy --workspace --all-targets --quiet -- --deny warnings
-	@RUSTDOCFLAGS='--deny warnings' cargo doc --workspace --no-deps --quiet
+	@RUSTDOCFLAGS='--deny warnings' cargo doc --package memdir --no-deps --all-features --quiet
 	@$(CACHE)/tools/bin/cargo-deny --log-level error check bans licenses sources
 
 .PHONY: lint-python
 lint-python: $(CACHE)/python-installed
-	@$(BIN)/ruff check --quiet . && $(BIN)/ruff format --quiet --check .
+	@$(BIN)/ruff check --quiet bindings-python examples tests
+	@$(BIN)/ruff format --quiet --check bindings-python examples tests
 	@cd bindings-python
 	@../$(BIN)/mypy
 	@../$(BIN)/python -m mypy.stubtest memdir --mypy-config-file pyproject.toml
