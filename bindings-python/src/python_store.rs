@@ -4,7 +4,7 @@
 //! method takes it back for as long as Python works.
 
 use memdir::path::PathError;
-use memdir::store::{Edit, Entry as CoreEntry, Node};
+use memdir::store::{Edit, Entry as CoreEntry, Node, update_by_swap};
 use memdir::{MemoryPath, OnExisting, Store, StoreError};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -13,7 +13,7 @@ use pyo3::types::{PyBytes, PyString};
 
 use crate::entry::Entry;
 use crate::errors::{condition_from_python, rename_condition_from_python};
-use crate::swap::{State, Swap};
+use crate::swap::Swap;
 
 /// An object whose class extends `memdir.Store`.
 pub(crate) struct PythonStore {
@@ -81,31 +81,14 @@ impl Store for PythonStore {
         })
     }
 
-    /// Python gets a function that may outlive this call, which the borrowed `edit` must not. So
-    /// the edit is made beforehand, on what a read shows, and the function only puts it in place
-    /// if the content is still the same. If it is not, another writer was faster, and the edit is
-    /// made anew on what Python had.
+    /// Python gets a function that may outlive this call, which the borrowed `edit` must not.
     fn update(&self, path: &MemoryPath, edit: &mut Edit<'_>) -> Result<(), StoreError> {
-        let mut old = self.read(path)?;
-        while let Some(splice) = edit(&old) {
-            let new = splice.apply(&old);
-            let state = self.call("updating", path, |store| {
-                let swap = Bound::new(store.py(), Swap::new(old, new))?;
-                store.call_method1("update", (path.as_str(), &swap))?;
-                Ok(swap.get().state())
-            })?;
-            match state {
-                State::Swapped => break,
-                State::Changed(now) => old = now,
-                State::Untouched => {
-                    return Err(StoreError::failed(
-                        format!("updating {path}"),
-                        "the Python store's update() did not call edit()",
-                    ));
-                }
-            }
-        }
-        Ok(())
+        update_by_swap(self, path, edit, |swap| {
+            self.call("updating", path, |store| {
+                let edit = Bound::new(store.py(), Swap::new(swap))?;
+                store.call_method1("update", (path.as_str(), edit)).map(drop)
+            })
+        })
     }
 
     fn delete(&self, path: &MemoryPath) -> Result<(), StoreError> {

@@ -287,7 +287,7 @@ def test_an_update_that_never_asks_is_a_broken_store() -> None:
 
     memory = Memory(Lazy())
     memory.create("/memories/a", "one\n")
-    with pytest.raises(StoreError, match=r"did not call edit\(\)"):
+    with pytest.raises(StoreError, match=r"did not apply the edit"):
         memory.insert("/memories/a", 0, "zero")
 
 

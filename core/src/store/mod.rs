@@ -17,6 +17,7 @@ use crate::path::{MemoryPath, is_hidden};
 mod in_process;
 #[cfg(unix)]
 mod local;
+mod swap;
 
 #[cfg(feature = "testing")]
 pub mod contract;
@@ -24,6 +25,7 @@ pub mod contract;
 pub use in_process::InProcess;
 #[cfg(unix)]
 pub use local::LocalDirectory;
+pub use swap::{Swap, update_by_swap};
 
 /// A place that keeps files and directories under `/memories`.
 ///

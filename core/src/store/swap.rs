@@ -1,0 +1,111 @@
+//! Edits that may outlive the update which asked for them.
+//!
+//! A store in another language cannot be handed the borrowed [`Edit`]: it may keep it, or call it
+//! from a thread of its own. [`update_by_swap`] makes the edit beforehand, on what a read shows,
+//! and gives the store an owned [`Swap`] that only puts it in place if the content is still the
+//! same. If it is not, another writer was faster, and the edit is made anew on what there was.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::{Edit, Store, StoreError};
+use crate::path::MemoryPath;
+
+/// Puts one content in the place of another, and of nothing else.
+#[derive(Debug)]
+pub struct Swap {
+    old: Vec<u8>,
+    new: Vec<u8>,
+    last_call: Mutex<Option<Outcome>>,
+}
+
+#[derive(Debug)]
+enum Outcome {
+    /// The content was the expected one: the store has the new one to write.
+    Swapped,
+    /// The content was this one.
+    Conflict(Vec<u8>),
+}
+
+impl Swap {
+    /// The content to write instead of `content`; `None` if nothing is to be written.
+    pub fn apply(&self, content: &[u8]) -> Option<Vec<u8>> {
+        let (outcome, new) = if content == self.old {
+            (Outcome::Swapped, Some(self.new.clone()))
+        } else {
+            (Outcome::Conflict(content.to_vec()), None)
+        };
+        *self.last_call.lock().unwrap_or_else(PoisonError::into_inner) = Some(outcome);
+        new
+    }
+}
+
+/// [`Store::update`] by way of `update`, which hands the store a [`Swap`] and returns when the
+/// store is done with it.
+///
+/// # Errors
+/// As [`Store::update`]; [`StoreError::Failed`] if the store never called the swap.
+pub fn update_by_swap<S: Store + ?Sized>(
+    store: &S,
+    path: &MemoryPath,
+    edit: &mut Edit<'_>,
+    mut update: impl FnMut(Arc<Swap>) -> Result<(), StoreError>,
+) -> Result<(), StoreError> {
+    let mut old = store.read(path)?;
+    while let Some(splice) = edit(&old) {
+        let new = splice.apply(&old);
+        let swap = Arc::new(Swap { old, new, last_call: Mutex::new(None) });
+        update(Arc::clone(&swap))?;
+        match swap.last_call.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            Some(Outcome::Swapped) => break,
+            Some(Outcome::Conflict(now)) => old = now,
+            None => {
+                return Err(StoreError::failed(
+                    format!("updating {path}"),
+                    "the store's update did not apply the edit",
+                ));
+            }
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::options::OnExisting;
+    use crate::store::{InProcess, Splice};
+
+    fn append(old: &[u8]) -> Option<Splice> {
+        Some(Splice { range: old.len()..old.len(), text: b"+".to_vec() })
+    }
+
+    #[test]
+    fn a_faster_writer_is_not_overwritten() {
+        let store = InProcess::new();
+        let path = MemoryPath::parse("/memories/a").unwrap();
+        store.write(&path, b"old", OnExisting::Error).unwrap();
+        let mut calls = 0;
+        update_by_swap(&store, &path, &mut append, |swap| {
+            calls += 1;
+            if calls == 1 {
+                store.write(&path, b"newer", OnExisting::Overwrite)?;
+            }
+            store.update(&path, &mut |old| {
+                let text = swap.apply(old)?;
+                Some(Splice { range: 0..old.len(), text })
+            })
+        })
+        .unwrap();
+        assert_eq!(calls, 2);
+        assert_eq!(store.read(&path).unwrap(), b"newer+");
+    }
+
+    #[test]
+    fn a_store_that_does_not_apply_the_edit_is_broken() {
+        let store = InProcess::new();
+        let path = MemoryPath::parse("/memories/a").unwrap();
+        store.write(&path, b"old", OnExisting::Error).unwrap();
+        let result = update_by_swap(&store, &path, &mut append, |_| Ok(()));
+        assert!(matches!(result, Err(StoreError::Failed { .. })), "{result:?}");
+    }
+}
