@@ -1,0 +1,38 @@
+// swift-tools-version: 6.0
+// memdir for Swift. The library beneath is written in Rust: on Apple's systems it comes as an
+// XCFramework, which `make xcframework` builds; elsewhere it is linked by its name.
+
+import PackageDescription
+
+#if os(Linux)
+    let library = Target.systemLibrary(
+        name: "MemdirFFI",
+        path: "bindings-uniffi/swift/Sources/MemdirFFI"
+    )
+#else
+    let library = Target.binaryTarget(
+        name: "MemdirFFI",
+        path: "target/xcframework/MemdirFFI.xcframework"
+    )
+#endif
+
+let package = Package(
+    name: "memdir",
+    platforms: [.iOS(.v15), .macOS(.v12)],
+    products: [.library(name: "Memdir", targets: ["Memdir"])],
+    targets: [
+        library,
+        .target(
+            name: "Memdir",
+            dependencies: ["MemdirFFI"],
+            path: "bindings-uniffi/swift/Sources/Memdir",
+            // Of the generated code; apps in Swift 6 mode use it as it is.
+            swiftSettings: [.swiftLanguageMode(.v5)]
+        ),
+        .testTarget(
+            name: "MemdirTests",
+            dependencies: ["Memdir"],
+            path: "bindings-uniffi/swift/Tests/MemdirTests"
+        ),
+    ]
+)

@@ -1,0 +1,34 @@
+// Stores of one's own: what makes them shorter to write and to use in Swift.
+
+import Foundation
+
+extension Memory {
+    /// A memory on a store of your own, or on one that is shared with another memory.
+    ///
+    /// Throws `MemdirError.Config` if an option is wrong.
+    public convenience init(store: any Store, options: MemoryOptions = MemoryOptions()) throws {
+        let made = try Memory.withStore(store: store, options: options)
+        self.init(unsafeFromHandle: made.uniffiCloneHandle())
+    }
+}
+
+extension Store {
+    /// Changes a file by `change`, which gets its content and says what it becomes (nil leaves it as
+    /// it is), while no other writer can come between. May be called again if one did.
+    public func update(path: String, change: @escaping @Sendable (Data) throws -> Data?) throws {
+        try update(path: path, edit: Change(change))
+    }
+}
+
+/// An edit that a closure makes.
+private final class Change: Edit {
+    private let change: @Sendable (Data) throws -> Data?
+
+    init(_ change: @escaping @Sendable (Data) throws -> Data?) {
+        self.change = change
+    }
+
+    func apply(content: Data) throws -> Data? {
+        try change(content)
+    }
+}

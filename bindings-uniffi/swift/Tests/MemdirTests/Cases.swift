@@ -1,0 +1,153 @@
+import Foundation
+import Memdir
+
+// Reads the case files, and takes nothing that the format does not have (see `tests/README.md`).
+
+/// What is wrong with a case.
+struct Problem: Error, CustomStringConvertible {
+    let description: String
+
+    init(_ description: String) { self.description = description }
+}
+
+/// The project's root.
+let root: URL = {
+    var here = URL(fileURLWithPath: #filePath)
+    for _ in 0..<5 { here.deleteLastPathComponent() }
+    return here
+}()
+
+/// All that a store holds: canonical path → content, nil for an empty directory.
+typealias Tree = [Path: Data?]
+
+struct Step {
+    let input: JSON
+    let content: String
+    let isError: Bool
+}
+
+struct Case {
+    let name: String
+    let options: MemoryOptions
+    let given: Tree
+    let steps: [Step]
+    let then: Tree?
+}
+
+/// All cases, in the order of the files' names.
+func cases() throws -> [Case] {
+    let directory = root.appendingPathComponent("tests/cases")
+    let names = try FileManager.default.contentsOfDirectory(atPath: directory.path)
+    return try names.filter { $0.hasSuffix(".json") }.sorted().flatMap { name in
+        let file = try Data(contentsOf: directory.appendingPathComponent(name))
+        let fields = try JSONDecoder().decode(JSON.self, from: file).fields(of: ["about", "cases"])
+        return try fields.need("cases").items().map { try parseCase(name, $0) }
+    }
+}
+
+private func parseCase(_ file: String, _ json: JSON) throws -> Case {
+    let fields = try json.fields(of: ["name", "rule", "options", "given", "steps", "then"])
+    return Case(
+        name: try "\(file), case \(fields.need("name").string())",
+        options: try options(fields["options"]),
+        given: try fields["given"].map(tree) ?? [:],
+        steps: try fields.need("steps").items().map(step),
+        then: try fields["then"].map(tree)
+    )
+}
+
+private func step(_ json: JSON) throws -> Step {
+    let fields = try json.fields(of: ["input", "content", "is_error"])
+    guard case .bool(let isError) = try fields.need("is_error") else {
+        throw Problem("is_error must be true or false")
+    }
+    return Step(
+        input: try expanded(fields.need("input")),
+        content: try text(fields.need("content")),
+        isError: isError
+    )
+}
+
+private func options(_ json: JSON?) throws -> MemoryOptions {
+    let known = ["max_view_chars", "max_file_bytes", "on_existing", "durability"]
+    guard let fields = try json?.fields(of: known) else { return MemoryOptions() }
+    let defaults = MemoryOptions()
+    func limit(_ name: String, _ standard: Int64?) throws -> Int64? {
+        switch fields[name] {
+        case nil: return standard
+        case .null: return nil
+        case .integer(let limit): return limit
+        case let other: throw Problem("\(name): \(String(describing: other)) is no limit")
+        }
+    }
+    func word<T>(_ name: String, _ words: [String: T]) throws -> T? {
+        guard let word = try fields[name]?.string() else { return nil }
+        guard let value = words[word] else { throw Problem("\(name): \(word) is not in the format") }
+        return value
+    }
+    return MemoryOptions(
+        maxViewChars: try limit("max_view_chars", defaults.maxViewChars),
+        maxFileBytes: try limit("max_file_bytes", defaults.maxFileBytes),
+        onExisting: try word("on_existing", ["error": .error, "overwrite": .overwrite]),
+        durability: try word("durability", ["full": .full, "relaxed": .relaxed])
+    )
+}
+
+private func tree(_ json: JSON) throws -> Tree {
+    guard case .object(let fields) = json else { throw Problem("\(json) is no tree") }
+    var tree: Tree = [:]
+    for (path, value) in fields { tree[Path(path)] = .some(try content(value)) }
+    return tree
+}
+
+private func content(_ value: JSON) throws -> Data? {
+    switch value {
+    case .null: return nil
+    case .object(let fields) where fields.count == 1 && fields["$base64"] != nil:
+        guard let bytes = Data(base64Encoded: try fields.need("$base64").string()) else {
+            throw Problem("\(value) is no base64")
+        }
+        return bytes
+    default: return Data(try text(value).utf8)
+    }
+}
+
+/// The text that `value` is or describes.
+func text(_ value: JSON) throws -> String {
+    switch value {
+    case .string(let text): return text
+    case .object(let form): return try made(form)
+    default: throw Problem("\(value) is not a text")
+    }
+}
+
+/// `value` with every description of a text in it replaced by the text.
+func expanded(_ value: JSON) throws -> JSON {
+    switch value {
+    case .array(let items): return .array(try items.map(expanded))
+    case .object(let form) where form.keys.contains(where: { $0.hasPrefix("$") }):
+        return .string(try made(form))
+    case .object(let fields): return .object(try fields.mapValues(expanded))
+    default: return value
+    }
+}
+
+private func made(_ form: [String: JSON]) throws -> String {
+    switch form.keys.sorted() {
+    case ["$text"]:
+        return try form.need("$text").items().map(text).joined()
+    case ["$repeat", "$times"]:
+        return String(repeating: try form.need("$repeat").string(), count: Int(try form.need("$times").integer()))
+    case ["$count", "$each"]:
+        let bounds = try form.need("$count").items().map { try $0.integer() }
+        guard bounds.count == 2 else { throw Problem("$count must be two numbers") }
+        let each = try form.need("$each").string()
+        return (bounds[0]...bounds[1]).map { number in
+            let aligned = String(repeating: " ", count: max(0, 6 - "\(number)".count)) + "\(number)"
+            return each.replacingOccurrences(of: "{n}", with: "\(number)", options: .literal)
+                .replacingOccurrences(of: "{n:6}", with: aligned, options: .literal)
+        }.joined()
+    case let keys:
+        throw Problem("an object with the keys \(keys) describes no text")
+    }
+}

@@ -1,0 +1,133 @@
+import Foundation
+import Memdir
+import XCTest
+
+/// Every case of `tests/cases`, on each kind of store.
+final class ConformanceTests: XCTestCase {
+    /// A fresh memory, the store beneath it, and where that is on this machine.
+    private struct Opened {
+        let memory: Memory
+        let store: any Store
+        var place: URL?
+    }
+
+    func testInProcess() throws {
+        try run("swift-memory") { options in
+            let store = try openStore(address: "memory:")
+            return Opened(memory: try Memory(store: store, options: options), store: store)
+        }
+    }
+
+    func testStoreInSwift() throws {
+        try run("swift-store") { options in
+            let store = MapStore()
+            return Opened(memory: try Memory(store: store, options: options), store: store)
+        }
+    }
+
+    func testLocalDirectory() throws {
+        try run("swift-local") { options in
+            let place = try temporaryDirectory()
+            addTeardownBlock { try? FileManager.default.removeItem(at: place) }
+            let memory = try Memory(store: place.path, options: options)
+            return Opened(memory: memory, store: try openStore(address: place.path), place: place)
+        }
+    }
+
+    private func run(_ runner: String, open: (MemoryOptions) throws -> Opened) throws {
+        let directory = root.appendingPathComponent("target/conformance")
+        let counts = directory.appendingPathComponent(runner)
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        try? FileManager.default.removeItem(at: counts)
+        let cases = try cases()
+        var failed = false
+        for each in cases {
+            do {
+                try run(each, open(each.options))
+            } catch {
+                failed = true
+                XCTFail("\(each.name): \(error)")
+            }
+        }
+        if failed { return }
+        let steps = cases.map(\.steps.count).reduce(0, +)
+        try Data("\(cases.count) \(steps)\n".utf8).write(to: counts)
+        print("conformance: \(runner): \(cases.count) cases, \(steps) steps")
+    }
+
+    private func run(_ each: Case, _ opened: Opened) throws {
+        try write(each.given, to: opened.store)
+        var before = try tree(opened.store)
+        try same(each.given, before, "given")
+        for (number, step) in each.steps.enumerated() {
+            let input = try step.input.encoded()
+            let place = "step \(number + 1): \(input.prefix(300))"
+            let reply = opened.memory.execute(json: input)
+            // By their bytes: to Swift, strings of other bytes may be the same.
+            guard Array(reply.content.utf8) == Array(step.content.utf8), reply.isError == step.isError else {
+                throw Problem("\(place)\nexpected \(step.isError) \(step.content.prefix(300))\ngot      \(reply.isError) \(reply.content.prefix(300))")
+            }
+            if let host = opened.place?.path, reply.content.contains(host) {
+                throw Problem("\(place): the reply says where the store is")
+            }
+            let after = try tree(opened.store)
+            if step.isError || isView(step.input) { try same(before, after, "\(place): it changed something") }
+            before = after
+        }
+        if let then = each.then { try same(then, before, "after the last step") }
+        if let place = opened.place {
+            let names = try FileManager.default.contentsOfDirectory(atPath: place.path)
+            guard names == ["memories"] else { throw Problem("beside the memories there is \(names)") }
+        }
+        try opened.memory.clear()
+        try same([:], tree(opened.store), "after clearing")
+    }
+
+    private func isView(_ input: JSON) -> Bool {
+        guard case .object(let fields) = input, case .string("view") = fields["command"] else { return false }
+        return true
+    }
+
+    private func same(_ expected: Tree, _ got: Tree, _ what: String) throws {
+        for path in Set(expected.keys).union(got.keys).sorted() where expected[path] != got[path] {
+            throw Problem("\(what): \(path.text): expected \(String(describing: expected[path])), got \(String(describing: got[path]))")
+        }
+    }
+}
+
+/// A new directory; the caller removes it.
+func temporaryDirectory() throws -> URL {
+    let place = FileManager.default.temporaryDirectory.appendingPathComponent("memdir-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
+    return place
+}
+
+/// All that is in a store, read through the store.
+func tree(_ store: any Store, _ directory: String = "/memories") throws -> Tree {
+    var found: Tree = [:]
+    let listed = try store.list(path: directory)
+    if listed.isEmpty, directory != "/memories" { found[Path(directory)] = .some(nil) }
+    for entry in listed {
+        guard let size = entry.size else {
+            found.merge(try tree(store, entry.path)) { _, new in new }
+            continue
+        }
+        let content = try store.read(path: entry.path)
+        guard content.count == size else { throw Problem("\(entry) holds \(content.count) bytes") }
+        found[Path(entry.path)] = .some(content)
+    }
+    return found
+}
+
+/// Puts all of `tree` into an empty store.
+func write(_ tree: Tree, to store: any Store) throws {
+    for (path, content) in tree {
+        if let content {
+            try store.write(path: path.text, content: content, overwrite: false)
+        } else {
+            // A store makes directories for its files only, and keeps them when a file goes.
+            try store.write(path: path.text + "/inside", content: Data(), overwrite: false)
+            try store.delete(path: path.text + "/inside")
+        }
+    }
+}

@@ -1,0 +1,111 @@
+import Foundation
+import Memdir
+
+/// A store written in Swift: a map from paths to contents, where a directory has none. It keeps the
+/// whole contract of a `Store`, as the tests check.
+final class MapStore: Store, @unchecked Sendable {
+    private let lock = NSLock()
+    private var nodes: [Path: Data?] = [root: nil]
+
+    private static let root = Path("/memories")
+
+    func read(path: String) throws -> Data {
+        try lock.withLock { try file(Path(path)) }
+    }
+
+    func list(path: String) throws -> [Entry] {
+        try lock.withLock {
+            let directory = Path(path)
+            guard let node = nodes[directory] else { throw StoreFailure.NotFound }
+            guard node == nil else { throw StoreFailure.NotADirectory }
+            return nodes.filter { $0.key.parent == directory }
+                .map { Entry(path: $0.key.text, size: $0.value.map { Int64($0.count) }) }
+        }
+    }
+
+    func write(path: String, content: Data, overwrite: Bool) throws {
+        try lock.withLock {
+            let path = Path(path)
+            if let node = nodes[path], !overwrite || node == nil { throw StoreFailure.AlreadyExists }
+            try makeParents(path)
+            nodes[path] = .some(content)
+        }
+    }
+
+    func update(path: String, edit: any Edit) throws {
+        try lock.withLock {
+            let path = Path(path)
+            if let new = try edit.apply(content: file(path)) { nodes[path] = .some(new) }
+        }
+    }
+
+    func delete(path: String) throws {
+        try lock.withLock {
+            let path = Path(path)
+            guard nodes[path] != nil else { throw StoreFailure.NotFound }
+            for gone in subtree(path) { nodes.removeValue(forKey: gone) }
+        }
+    }
+
+    func rename(source: String, destination: String) throws {
+        try lock.withLock {
+            let (source, destination) = (Path(source), Path(destination))
+            guard let node = nodes[source] else { throw StoreFailure.NotFound }
+            guard nodes[destination] == nil else { throw StoreFailure.AlreadyExists }
+            if node == nil, source.isAbove(destination) { throw StoreFailure.IntoItself }
+            let moved = subtree(source).map { ($0, $0.moved(from: source, to: destination)) }
+            if moved.contains(where: { $0.1.isTooLong }) { throw StoreFailure.NameTooLong }
+            try makeParents(destination)
+            for (old, new) in moved { nodes[new] = nodes.removeValue(forKey: old) }
+        }
+    }
+
+    private func file(_ path: Path) throws -> Data {
+        guard let node = nodes[path] else { throw StoreFailure.NotFound }
+        guard let content = node else { throw StoreFailure.IsADirectory }
+        return content
+    }
+
+    private func subtree(_ path: Path) -> [Path] {
+        nodes.keys.filter { $0 == path || path.isAbove($0) }
+    }
+
+    private func makeParents(_ path: Path) throws {
+        var missing: [Path] = []
+        var above = path.parent
+        while let directory = above {
+            if let node = nodes[directory] {
+                guard node == nil else { throw StoreFailure.NotADirectory }
+                break
+            }
+            missing.append(directory)
+            above = directory.parent
+        }
+        for directory in missing { nodes[directory] = .some(nil) }
+    }
+}
+
+/// A path by its bytes: Swift takes two strings for the same that are written with other bytes (`é`
+/// as one character or as two), and a store must not.
+struct Path: Hashable, Comparable {
+    let bytes: [UInt8]
+
+    init(_ text: String) { bytes = Array(text.utf8) }
+
+    private init(bytes: [UInt8]) { self.bytes = bytes }
+
+    var text: String { String(decoding: bytes, as: UTF8.self) }
+
+    var parent: Path? {
+        guard let slash = bytes.lastIndex(of: UInt8(ascii: "/")), slash > 0 else { return nil }
+        return Path(bytes: Array(bytes[..<slash]))
+    }
+
+    func isAbove(_ other: Path) -> Bool { other.bytes.starts(with: bytes + [UInt8(ascii: "/")]) }
+
+    func moved(from: Path, to: Path) -> Path { Path(bytes: to.bytes + bytes[from.bytes.count...]) }
+
+    var isTooLong: Bool { bytes.count > 4096 || bytes.filter { $0 == UInt8(ascii: "/") }.count > 65 }
+
+    static func < (one: Path, other: Path) -> Bool { one.bytes.lexicographicallyPrecedes(other.bytes) }
+}

@@ -1,0 +1,92 @@
+import Foundation
+import Memdir
+import XCTest
+
+/// Many memories, many threads: nothing leaks and nothing breaks.
+final class StressTests: XCTestCase {
+    func testTwoThousandMemoriesComeAndGo() throws {
+        let text = String(repeating: "x", count: 1 << 18)
+        let growth = try grows {
+            _ = try Memory(store: "memory:").create(path: "/memories/a.md", fileText: text)
+        }
+        // Leaked, their texts alone would be 500 MiB.
+        XCTAssertLessThan(growth, 200 << 20)
+    }
+
+    func testTwoThousandMemoriesOnStoresInSwiftComeAndGo() throws {
+        let text = String(repeating: "x", count: 1 << 18)
+        let growth = try grows {
+            let memory = try Memory(store: MapStore())
+            _ = try memory.create(path: "/memories/a.md", fileText: text)
+            _ = try memory.view(path: "/memories")
+        }
+        XCTAssertLessThan(growth, 200 << 20)
+    }
+
+    func testAStoreThatItsMemoryHasLetGoOfIsLetGoOf() throws {
+        weak var store: MapStore?
+        try autoreleasing {
+            let own = MapStore()
+            store = own
+            _ = try Memory(store: own).view(path: "/memories")
+        }
+        XCTAssertNil(store)
+    }
+
+    func testTenThousandCallsFromEightThreads() throws {
+        let whole = MemoryOptions(maxViewChars: nil)
+        for memory in [try Memory(store: "memory:", options: whole), try Memory(store: MapStore(), options: whole)] {
+            _ = try memory.create(path: "/memories/all.md", fileText: "first\n")
+            let failures = Failures()
+            DispatchQueue.concurrentPerform(iterations: 8) { thread in
+                for number in 0..<1250 {
+                    do {
+                        // A tenth of them write into one file, which none may lose.
+                        if number % 10 == 0 {
+                            _ = try memory.insert(path: "/memories/all.md", insertLine: 0, insertText: "line \(thread).\(number)\n")
+                        } else {
+                            _ = try memory.view(path: "/memories/all.md", viewRange: [1, 1])
+                        }
+                    } catch {
+                        failures.add(error)
+                    }
+                }
+            }
+            XCTAssertEqual(failures.all, [])
+            let lines = try memory.view(path: "/memories/all.md").split(separator: "\n").dropFirst()
+            XCTAssertEqual(lines.count, 1001)
+            XCTAssertEqual(Set(lines.map { $0.split(separator: "\t")[1] }).count, 1001)
+        }
+    }
+
+    private func grows(by cycle: () throws -> Void) throws -> Int {
+        for _ in 0..<200 { try autoreleasing(cycle) }
+        guard let before = resident() else { throw XCTSkip("only Linux tells what a process holds") }
+        for _ in 0..<2000 { try autoreleasing(cycle) }
+        return (resident() ?? 0) - before
+    }
+
+    /// What this process holds of the machine's memory, in bytes.
+    private func resident() -> Int? {
+        let fields = try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8).split(separator: " ")
+        return fields.flatMap { Int($0[1]) }.map { $0 * 4096 }
+    }
+
+    private func autoreleasing(_ work: () throws -> Void) rethrows {
+        #if canImport(ObjectiveC)
+            try autoreleasepool(invoking: work)
+        #else
+            try work()
+        #endif
+    }
+}
+
+/// What went wrong on any thread.
+private final class Failures: @unchecked Sendable {
+    private let lock = NSLock()
+    private var texts: [String] = []
+
+    func add(_ error: any Error) { lock.withLock { texts.append("\(error)") } }
+
+    var all: [String] { lock.withLock { texts } }
+}
