@@ -8,12 +8,12 @@
 
 mod answer;
 mod conditions;
-#[cfg(feature = "testing")]
-mod contract;
 mod engine;
 mod entry;
 mod input;
 mod js_store;
 mod native_store;
 mod options;
+#[cfg(feature = "testing")]
+mod testing;
 mod work;

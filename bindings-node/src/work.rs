@@ -24,7 +24,9 @@ const IDLE: Duration = Duration::from_secs(10);
 /// How often a thread that waits for JavaScript looks whether JavaScript is still there.
 const LOOK: Duration = Duration::from_secs(1);
 
-type Job = Box<dyn FnOnce() + Send>;
+/// A piece of work, which returns what tells JavaScript of its result.
+type Job = Box<dyn FnOnce() -> Settle + Send>;
+type Settle = Box<dyn FnOnce()>;
 
 /// A set of threads, started as they are needed.
 pub(crate) struct Workers {
@@ -67,9 +69,14 @@ impl Workers {
         D: ToNapiValue + 'static,
     {
         let (deferred, promise) = env.create_deferred()?;
-        self.submit(Box::new(move || match catch_unwind(AssertUnwindSafe(work)) {
-            Ok(result) => deferred.resolve(move |env| finish(env, result)),
-            Err(_) => deferred.reject(Error::from_reason("memdir itself is at fault: it panicked")),
+        self.submit(Box::new(move || {
+            let result = catch_unwind(AssertUnwindSafe(work));
+            Box::new(move || match result {
+                Ok(result) => deferred.resolve(move |env| finish(env, result)),
+                Err(_) => {
+                    deferred.reject(Error::from_reason("memdir itself is at fault: it panicked"));
+                }
+            })
         }))?;
         Ok(promise)
     }
@@ -100,8 +107,13 @@ impl Workers {
         loop {
             while let Some(job) = queue.jobs.pop_front() {
                 drop(queue);
-                job();
+                let settle = job();
+                // As good as idle: JavaScript's next call, which may come before `settle` returns,
+                // needs no other thread.
+                self.queue().idle += 1;
+                settle();
                 queue = self.queue();
+                queue.idle -= 1;
             }
             queue.idle += 1;
             let waited = self.wake.wait_timeout(queue, IDLE);

@@ -1,0 +1,64 @@
+//! What the tests and the benchmark ask of the core directly. Not in the published binaries.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use memdir::store::contract;
+use memdir::{Memory, Options, Store};
+use napi::bindgen_prelude::{Function, Object, Unknown};
+use napi::{Env, Error};
+use napi_derive::napi;
+
+use crate::input::Input;
+use crate::js_store::{JsStore, StoreRequest};
+use crate::work::Workers;
+
+/// Checks every rule of a store's contract, on one store that is emptied before each; the promise
+/// is fulfilled with the first rule that is not kept, or with null.
+#[napi(ts_return_type = "Promise<string | null>")]
+pub(crate) fn check_contract<'env>(
+    env: &'env Env,
+    serve: Function<'_, StoreRequest, Unknown<'static>>,
+    opens: bool,
+) -> napi::Result<Object<'env>> {
+    let store: Arc<dyn Store> = Arc::new(JsStore::new(&serve, opens)?);
+    let fresh = move || {
+        // A store that cannot be emptied does not keep the first rule.
+        let _ = store.clear();
+        Arc::clone(&store)
+    };
+    let check = move || contract::check(&fresh).err().map(|violation| violation.to_string());
+    Workers::own().promise(env, check, |_, violated| Ok(violated))
+}
+
+/// Runs the commands in turn, so many times, without JavaScript in between; the promise is
+/// fulfilled with what each took, in microseconds.
+#[napi(ts_return_type = "Promise<Array<number>>")]
+pub(crate) fn time_core<'env>(
+    env: &'env Env,
+    address: String,
+    commands: Vec<Unknown<'_>>,
+    times: u32,
+) -> napi::Result<Object<'env>> {
+    let memory = Memory::open(&address, Options::default())
+        .map_err(|error| Error::from_reason(error.to_string()))?;
+    let mut decoded = Vec::new();
+    for command in commands {
+        match Input::decode(&memory, command)? {
+            Input::Command(command) => decoded.push(command),
+            _ => return Err(Error::from_reason("this is no command")),
+        }
+    }
+    let work = move || {
+        let run = |command| {
+            let begun = Instant::now();
+            let done = memory.run(command);
+            (begun.elapsed().as_secs_f64() * 1e6, done.is_ok())
+        };
+        let ran: Vec<_> = (0..times).flat_map(|_| decoded.iter().map(run)).collect();
+        ran.into_iter().map(|(time, ok)| ok.then_some(time)).collect::<Option<Vec<f64>>>()
+    };
+    Workers::shared().promise(env, work, |_, times| {
+        times.ok_or_else(|| Error::from_reason("a command was refused"))
+    })
+}
