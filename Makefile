@@ -29,6 +29,9 @@ endef
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
 
+# $(call ready,FILE...): makes what a recipe needs, after it is known that it can be made.
+ready = $(MAKE) --no-print-directory $(1)
+
 # --- the main job -----------------------------------------------------------------------------
 
 .PHONY: demo
@@ -48,7 +51,9 @@ test-rust: ## the core, its stores, and the conformance cases in Rust
 	@tests/harmless cargo test --workspace --exclude memdir-python --quiet
 
 .PHONY: test-python
-test-python: $(CACHE)/python-installed $(CACHE)/python-oldest-installed ## the Python package as it is installed
+test-python: ## the Python package as it is installed
+	@$(call need,$(PYTHON),Python)
+	@$(call ready,$(CACHE)/python-installed $(CACHE)/python-oldest-installed)
 	@rm -f $(CONFORMANCE)/python-*
 	@tests/harmless $(BIN)/python -m pytest --quiet -p no:cacheprovider bindings-python/tests
 	@echo "==> the tools again, with the oldest anthropic that is supported"
@@ -59,14 +64,16 @@ test-node: ## the Node package
 	@$(call need,node,Node)
 	@true
 
+RUNNERS := $(if $(shell command -v cargo),rust-local rust-memory rust-default-open) \
+	$(if $(shell command -v $(PYTHON)),python-tool python-async-tool python-store)
+
 .PHONY: test-counts
 test-counts: ## every conformance runner ran every case
-	@tests/compare-counts rust-local rust-memory rust-default-open python-tool python-async-tool python-store
+	@tests/compare-counts $(RUNNERS)
 
 # --- set-up -----------------------------------------------------------------------------------
 
 $(CACHE)/python-tools: bindings-python/requirements-dev.txt
-	@$(call need,$(PYTHON),Python)
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10) and "memdir needs Python 3.10 or newer")'
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet --requirement bindings-python/requirements-dev.txt
@@ -97,15 +104,18 @@ $(CACHE)/tools/bin/cargo-deny:
 lint: lint-rust lint-python ## formatting and every static check
 
 .PHONY: lint-rust
-lint-rust: $(CACHE)/tools/bin/cargo-deny
+lint-rust:
 	@$(call need,cargo,Rust)
+	@$(call ready,$(CACHE)/tools/bin/cargo-deny)
 	@cargo fmt --all --check
 	@cargo clippy --workspace --all-targets --quiet -- --deny warnings
 	@RUSTDOCFLAGS='--deny warnings' cargo doc --package memdir --no-deps --all-features --quiet
 	@$(CACHE)/tools/bin/cargo-deny --log-level error check bans licenses sources
 
 .PHONY: lint-python
-lint-python: $(CACHE)/python-installed
+lint-python:
+	@$(call need,$(PYTHON),Python)
+	@$(call ready,$(CACHE)/python-installed)
 	@$(BIN)/ruff check --quiet bindings-python examples tests
 	@$(BIN)/ruff format --quiet --check bindings-python examples tests
 	@cd bindings-python
@@ -116,7 +126,9 @@ lint-python: $(CACHE)/python-installed
 generate: generate-python ## make again what is generated and committed
 
 .PHONY: generate-python
-generate-python: $(CACHE)/python-tools
+generate-python:
+	@$(call need,$(PYTHON),Python)
+	@$(call ready,$(CACHE)/python-tools)
 	@$(BIN)/maturin generate-stubs --quiet --manifest-path bindings-python/Cargo.toml --out bindings-python/python
 
 .PHONY: bench
