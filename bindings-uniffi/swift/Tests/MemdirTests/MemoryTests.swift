@@ -66,6 +66,8 @@ final class MemoryTests: XCTestCase {
         XCTAssertEqual(view, shown + "     2\ttwo\n     3\t3")
         let reply = await memory.reply(to: #"{"command":"view","path":"/memories/a.md","view_range":[2,3]}"#)
         XCTAssertEqual(reply.content, view)
+        // For whoever may block: it needs no await, here neither.
+        XCTAssertEqual(memory.execute(json: #"{"command":"view","path":"/memories/a.md","view_range":[2,3]}"#), reply)
         _ = try await memory.rename(oldPath: "/memories/a.md", newPath: "/memories/b.md")
         do {
             _ = try await memory.delete(path: "/memories/a.md")

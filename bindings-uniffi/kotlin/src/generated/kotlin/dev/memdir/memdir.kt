@@ -268,9 +268,10 @@ interface UniffiRustCallStatusErrorHandler<E> {
 
 // Call a rust function that returns a Result<>.  Pass in the Error class companion that corresponds to the Err
 private inline fun <U, E: kotlin.Exception> uniffiRustCallWithError(errorHandler: UniffiRustCallStatusErrorHandler<E>, callback: (UniffiRustCallStatus) -> U): U {
-    var status = UniffiRustCallStatus()
+    val status = CallStatuses.take()
     val return_value = callback(status)
     uniffiCheckCallStatus(errorHandler, status)
+    CallStatuses.giveBack(status)
     return return_value
 }
 

@@ -71,7 +71,10 @@ class EndToEndTest {
         val store = place.resolve("memory").toString()
         Standin(script, place).use { standin ->
             for (session in script["sessions"]) {
-                Memory(store).use { converse(standin.client, MemdirHandler(it), session["user"].textValue()) }
+                Memory(store).use { memory ->
+                    val messages = ask(standin.client, memory, session["user"].textValue())
+                    assertEquals(session["turns"].size(), messages.size)
+                }
             }
             standin.finish()
         }

@@ -1,0 +1,98 @@
+package dev.memdir
+
+import com.anthropic.client.AnthropicClient
+import com.anthropic.models.beta.messages.BetaMemoryTool20250818
+import com.anthropic.models.beta.messages.BetaMessage
+import com.anthropic.models.beta.messages.MessageCreateParams
+import com.anthropic.models.beta.messages.ToolRunnerCreateParams
+import dev.memdir.conformance.root
+import java.io.ByteArrayOutputStream
+import java.io.PrintStream
+import java.nio.file.Path
+import kotlin.io.path.ExperimentalPathApi
+import kotlin.io.path.deleteRecursively
+import kotlin.io.path.readText
+import org.junit.jupiter.api.Assertions.assertEquals
+import org.junit.jupiter.api.Test
+
+/** The code of `docs/kotlin.md`: it is what stands here, and it does what the page says. */
+class DocumentationTest {
+    @OptIn(ExperimentalPathApi::class)
+    @Test
+    fun `the quickstart prints what the page says`() {
+        Path.of("memory").deleteRecursively()
+        assertEquals(block("printed"), printed(::quickstart).trim())
+        checkContract()
+    }
+
+    @Test
+    fun `the page has the code that runs here`() {
+        for (name in listOf("quickstart", "runner", "contract")) assertEquals(block(name), code(name), name)
+    }
+
+    private fun printed(work: () -> Unit): String {
+        val out = System.out
+        val kept = ByteArrayOutputStream()
+        System.setOut(PrintStream(kept, true, Charsets.UTF_8))
+        try {
+            work()
+        } finally {
+            System.setOut(out)
+        }
+        return kept.toString(Charsets.UTF_8)
+    }
+
+    /** The block of code after `<!-- name -->` in the page. */
+    private fun block(name: String): String =
+        root.resolve("docs/kotlin.md").readText()
+            .substringAfter("<!-- $name -->\n")
+            .substringAfter("\n")
+            .substringBefore("\n```")
+
+    /** What stands between `// name` and `// end` in this file. */
+    private fun code(name: String): String {
+        val source = root.resolve("bindings-uniffi/kotlin/src/test/kotlin/dev/memdir/DocumentationTest.kt").readText()
+        return source.substringAfter("    // $name\n").substringBefore("\n    // end").trimIndent()
+    }
+}
+
+private fun quickstart() {
+    // quickstart
+    Memory("./memory").use { memory ->
+        memory.create("/memories/notes.md", "- likes tea\n")
+        memory.insert("/memories/notes.md", 1, "- lives in Lisbon\n")
+        println(memory.view("/memories/notes.md"))
+
+        // The input of a tool use, as Claude sent it; what comes back goes into the tool_result.
+        val reply = memory.execute("""{"command": "delete", "path": "/memories/old.md"}""")
+        println("is_error: ${reply.isError}, content: ${reply.content}")
+    }
+    // end
+}
+
+/** Asks through the SDK's tool runner; the end-to-end tests do, too. */
+fun ask(client: AnthropicClient, memory: Memory, question: String): List<BetaMessage> {
+    // runner
+    val request =
+        MessageCreateParams.builder()
+            .model("claude-sonnet-5-5")
+            .maxTokens(2048)
+            .addTool(BetaMemoryTool20250818.builder().build())
+            .addUserMessage(question)
+            .build()
+    val tools =
+        ToolRunnerCreateParams.builder()
+            .betaMemoryToolHandler(MemdirHandler(memory) { broken -> System.err.println(broken) })
+            .initialMessageParams(request)
+            .build()
+    val messages = client.beta().messages().toolRunner(tools).toList()
+    // end
+    return messages
+}
+
+private fun checkContract() {
+    // contract
+    val broken = checkStoreContract(object : StoreFactory { override fun make() = MapStore() })
+    check(broken == null) { broken!! }
+    // end
+}

@@ -1,0 +1,58 @@
+import Foundation
+import Memdir
+import XCTest
+
+/// The code of `docs/swift.md`: it is what stands here, and it does what the page says.
+final class DocumentationTests: XCTestCase {
+    private var printed = ""
+
+    /// Instead of Swift's own.
+    private func print(_ text: String) { printed += text + "\n" }
+
+    func testTheQuickstartPrintsWhatThePageSays() async throws {
+        let before = FileManager.default.currentDirectoryPath
+        let place = try temporaryDirectory()
+        XCTAssertTrue(FileManager.default.changeCurrentDirectoryPath(place.path))
+        defer {
+            _ = FileManager.default.changeCurrentDirectoryPath(before)
+            try? FileManager.default.removeItem(at: place)
+        }
+        try await quickstart()
+        XCTAssertEqual(printed, try block("printed") + "\n")
+        XCTAssertTrue(FileManager.default.fileExists(atPath: place.appendingPathComponent("memory/memories/notes.md").path))
+    }
+
+    func testThePageHasTheCodeThatRunsHere() throws {
+        let source = try String(contentsOfFile: #filePath, encoding: .utf8)
+        let code = try between("        // quickstart\n", "\n        // end", in: source)
+            .components(separatedBy: "\n").map { $0.replacingOccurrences(of: "        ", with: "") }
+        XCTAssertEqual(code.joined(separator: "\n"), try block("quickstart"))
+    }
+
+    private func quickstart() async throws {
+        // quickstart
+        let memory = try Memory(store: "./memory")
+        _ = try await memory.create(path: "/memories/notes.md", fileText: "- likes tea\n")
+        _ = try await memory.insert(path: "/memories/notes.md", insertLine: 1, insertText: "- lives in Lisbon\n")
+        print(try await memory.view(path: "/memories/notes.md"))
+
+        // The input of a tool use, as Claude sent it; what comes back goes into the tool_result.
+        let reply = await memory.reply(to: #"{"command": "delete", "path": "/memories/old.md"}"#)
+        print("is_error: \(reply.isError), content: \(reply.content)")
+        // end
+    }
+
+    /// The block of code after `<!-- name -->` in the page.
+    private func block(_ name: String) throws -> String {
+        let page = try String(contentsOf: root.appendingPathComponent("docs/swift.md"), encoding: .utf8)
+        let block = try between("<!-- \(name) -->\n```", "\n```", in: page)
+        return String(block[block.index(after: block.firstIndex(of: "\n")!)...])
+    }
+
+    private func between(_ start: String, _ end: String, in text: String) throws -> String {
+        guard let from = text.range(of: start),
+              let to = text.range(of: end, range: from.upperBound..<text.endIndex)
+        else { throw Problem("\(start) is not there") }
+        return String(text[from.upperBound..<to.lowerBound])
+    }
+}
