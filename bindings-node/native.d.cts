@@ -65,3 +65,6 @@ export interface StoreEntry {
   /** A file's length in bytes; a directory has none. */
   size?: number | undefined
 }
+
+/** Lets other threads have the processor first. */
+export declare function yieldThread(): void

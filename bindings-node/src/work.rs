@@ -8,10 +8,11 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::sync::{Arc, Condvar, LazyLock, Mutex, MutexGuard, PoisonError};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use napi::bindgen_prelude::{Object, ToNapiValue};
 use napi::{Env, Error, Result};
+use napi_derive::napi;
 
 /// As many threads work for one set of callers at most; what comes beyond waits its turn. Far more
 /// than there are processors, because these threads mostly wait: for a disk, for another writer's
@@ -20,6 +21,10 @@ const MOST: usize = 64;
 
 /// A thread that has had nothing to do for so long ends.
 const IDLE: Duration = Duration::from_secs(10);
+
+/// For so long it looks for more without going to sleep: waking a processor takes longer than most
+/// commands do (25 µs and more on a virtual machine), and commands come in bursts.
+const MOMENT: Duration = Duration::from_micros(50);
 
 /// How often a thread that waits for JavaScript looks whether JavaScript is still there.
 const LOOK: Duration = Duration::from_secs(1);
@@ -38,7 +43,9 @@ pub(crate) struct Workers {
 struct Queue {
     jobs: VecDeque<Job>,
     threads: usize,
+    /// How many of the threads have nothing to do, and whether one of these is looking for more.
     idle: usize,
+    looking: bool,
 }
 
 impl Workers {
@@ -97,8 +104,11 @@ impl Workers {
             }
         }
         queue.jobs.push_back(job);
+        let seen = queue.looking && queue.jobs.len() == 1;
         drop(queue);
-        self.wake.notify_one();
+        if !seen {
+            self.wake.notify_one();
+        }
         Ok(())
     }
 
@@ -112,7 +122,7 @@ impl Workers {
                 // needs no other thread.
                 self.queue().idle += 1;
                 settle();
-                queue = self.queue();
+                queue = self.look();
                 queue.idle -= 1;
             }
             queue.idle += 1;
@@ -125,6 +135,23 @@ impl Workers {
                 return;
             }
         }
+    }
+
+    /// Looks for another job for a moment; one thread at a time does.
+    fn look(&self) -> MutexGuard<'_, Queue> {
+        let mut queue = self.queue();
+        if queue.looking {
+            return queue;
+        }
+        queue.looking = true;
+        let begun = Instant::now();
+        while queue.jobs.is_empty() && begun.elapsed() < MOMENT {
+            drop(queue);
+            thread::yield_now();
+            queue = self.queue();
+        }
+        queue.looking = false;
+        queue
     }
 
     /// Nothing that could panic is done under the lock.
@@ -143,4 +170,10 @@ pub(crate) fn receive<T>(receiver: &Receiver<T>, gone: impl Fn() -> bool) -> Opt
             Err(_) => return None,
         }
     }
+}
+
+/// Lets other threads have the processor first.
+#[napi]
+pub(crate) fn yield_thread() {
+    thread::yield_now();
 }

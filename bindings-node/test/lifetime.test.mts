@@ -1,7 +1,13 @@
 // What becomes of the process: it ends by itself, it does not grow, it survives its workers.
 
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
 import { test } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
+
+import { Memory } from 'memdir';
 
 import { runScript, temporary } from './support.mjs';
 
@@ -132,4 +138,34 @@ test('10,000 calls leave nothing behind', async () => {
   assert.equal(after.handles, before.handles, growth);
   assert.equal(after.files, before.files, growth);
   console.log(`10,000 calls on each of two stores: ${growth}`);
+});
+
+test('a writer that waits for another process keeps nobody from working', async () => {
+  const base = temporary();
+  const memory = new Memory(base);
+  await memory.create({ path: '/memories/a', file_text: 'a\n' });
+  const holder = spawn('python3', [
+    '-c',
+    'import fcntl, os, sys\n' +
+      'fcntl.flock(os.open(sys.argv[1], os.O_RDONLY), fcntl.LOCK_EX)\n' +
+      'print("held", flush=True)\n' +
+      'sys.stdin.read()',
+    join(base, 'memories'),
+  ]);
+  await once(holder.stdout, 'data');
+
+  let written = 0;
+  const writers = Array.from({ length: 10 }, async (_, n) => {
+    await memory.insert({ path: '/memories/a', insert_line: 0, insert_text: `${n}` });
+    written += 1;
+  });
+  for (let tick = 0; tick < 5; tick += 1) {
+    await setTimeout(10);
+    assert.match(await memory.view({ path: '/memories/a' }), /\ta$/);
+  }
+  assert.equal(written, 0);
+
+  holder.stdin.end();
+  await Promise.all(writers);
+  assert.equal((await memory.view({ path: '/memories/a' })).split('\n').length, 12);
 });

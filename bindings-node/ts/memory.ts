@@ -3,6 +3,7 @@
 import native from '../native.cjs';
 import type { Engine } from '../native.cjs';
 
+import { awake } from './awake.js';
 import type {
   CommandFields,
   CreateCommand,
@@ -61,7 +62,7 @@ export class Memory {
    * Whatever the model did wrong is a reply with `isError`, and so is a store that is broken.
    */
   async execute(input: unknown): Promise<Reply> {
-    return reply(await this.#engine.execute(input));
+    return reply(await awake(this.#engine.execute(input)));
   }
 
   /** Shows a directory two levels deep, or the numbered lines of a file. */
@@ -95,7 +96,7 @@ export class Memory {
   }
 
   async #run(name: string, fields: unknown): Promise<string> {
-    return orThrow(reply(await this.#engine.executeAs(name, fields)));
+    return orThrow(reply(await awake(this.#engine.executeAs(name, fields))));
   }
 }
 
