@@ -21,7 +21,11 @@ const LINE = '- a remembered fact of sixty-four characters, give or take one.\n'
 const place = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'memdir-bench-'));
 process.on('exit', () => rmSync(place, { recursive: true, force: true }));
 
-const directories = { core: join(place, 'core'), memdir: join(place, 'memdir'), sdk: join(place, 'sdk') };
+const directories = {
+  core: join(place, 'core'),
+  memdir: join(place, 'memdir'),
+  sdk: join(place, 'sdk'),
+};
 const tools = {
   memdir: memoryTool(directories.memdir),
   sdk: betaMemoryTool(await BetaLocalFilesystemMemoryTool.init(directories.sdk)),

@@ -2,7 +2,15 @@
 // to a machine, and one package for each binary that was built beside this one. npm installs those
 // that fit as optional dependencies of the first.
 import { execFileSync } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -26,7 +34,7 @@ const names = readdirSync(platforms).sort();
 manifest.optionalDependencies = Object.fromEntries(
   names.map((name) => [`memdir-${name}`, manifest.version]),
 );
-for (const field of ['scripts', 'devDependencies', 'napi']) {
+for (const field of ['scripts', 'devDependencies', 'napi', 'prettier']) {
   delete manifest[field];
 }
 for (const file of [...manifest.files, 'README.md']) {

@@ -110,7 +110,10 @@ async function all(store: Store, directory = '/memories', found: Tree = new Map(
 /** A tree in an order of its own, as something that is compared and shown. */
 function shown(tree: Tree): [string, string | null][] {
   return [...tree]
-    .map(([path, content]): [string, string | null] => [path, content && content.toString('latin1')])
+    .map(([path, content]): [string, string | null] => [
+      path,
+      content && content.toString('latin1'),
+    ])
     .sort(([a], [b]) => (a < b ? -1 : 1));
 }
 

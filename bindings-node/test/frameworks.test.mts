@@ -8,8 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { conversation, play } from './standin.mjs';
 import { PACKAGE, temporary } from './support.mjs';
 
-const program = (name: string) =>
-  fileURLToPath(new URL(`consumer/${name}.mjs`, import.meta.url));
+const program = (name: string) => fileURLToPath(new URL(`consumer/${name}.mjs`, import.meta.url));
 
 function version(name: string): string {
   const file = new URL(`node_modules/${name}/package.json`, PACKAGE);
@@ -25,41 +24,54 @@ function plainConversation(): string {
     {
       text: 'I look, and write it down.',
       calls: [
-        call({ command: 'view', path: '/memories/nowhere' },
-          'The path /memories/nowhere does not exist. Please provide a valid path.'),
-        call({ command: 'create', path, file_text: 'tea: green\n' },
-          `File created successfully at: ${path}`),
+        call(
+          { command: 'view', path: '/memories/nowhere' },
+          'The path /memories/nowhere does not exist. Please provide a valid path.',
+        ),
+        call(
+          { command: 'create', path, file_text: 'tea: green\n' },
+          `File created successfully at: ${path}`,
+        ),
       ],
     },
     {
       calls: [
         call({ command: 'create', path, file_text: 'again' }, `Error: File ${path} already exists`),
-        call({ command: 'insert', path, insert_line: 1, insert_text: 'cups: 2' },
-          `The file ${path} has been edited.`),
+        call(
+          { command: 'insert', path, insert_line: 1, insert_text: 'cups: 2' },
+          `The file ${path} has been edited.`,
+        ),
       ],
     },
     {
       calls: [
-        call({ command: 'str_replace', path, old_str: 'green', new_str: 'black' },
+        call(
+          { command: 'str_replace', path, old_str: 'green', new_str: 'black' },
           'The memory file has been edited. Here is the snippet showing the change (with line ' +
-            'numbers):\n     1\ttea: black\n     2\tcups: 2'),
+            'numbers):\n     1\ttea: black\n     2\tcups: 2',
+        ),
       ],
     },
     {
       calls: [
-        call({ command: 'rename', old_path: path, new_path: '/memories/drinks.md' },
-          `Successfully renamed ${path} to /memories/drinks.md`),
+        call(
+          { command: 'rename', old_path: path, new_path: '/memories/drinks.md' },
+          `Successfully renamed ${path} to /memories/drinks.md`,
+        ),
       ],
     },
     { calls: [call({ command: 'delete', path }, `Error: The path ${path} does not exist`)] },
     { text: 'Noted.' },
   ];
   const then = { '/memories/drinks.md': 'tea: black\ncups: 2\n' };
-  writeFileSync(file, JSON.stringify({
-    about: 'Every command, without what LangChain drops.',
-    sessions: [{ user: 'Black tea, two cups.', turns }],
-    then,
-  }));
+  writeFileSync(
+    file,
+    JSON.stringify({
+      about: 'Every command, without what LangChain drops.',
+      sessions: [{ user: 'Black tea, two cups.', turns }],
+      then,
+    }),
+  );
   return file;
 }
 

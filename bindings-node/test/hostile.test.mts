@@ -42,7 +42,10 @@ test('anything may be sent', async () => {
     [{ command: 'view', path: new String('/memories') }, /`path` parameter: .* got an object$/],
     [{ command: 'view', path: ['/memories'] }, /`path` parameter: .* got the list/],
     [{ command: 'view', path: undefined }, /`path` parameter: .* got null$/],
-    [{ command: 'insert', path: '/memories/a', insert_line: true, insert_text: '' }, /boolean true$/],
+    [
+      { command: 'insert', path: '/memories/a', insert_line: true, insert_text: '' },
+      /boolean true$/,
+    ],
     [{ command: 'insert', path: '/memories/a', insert_line: {}, insert_text: '' }, /an object$/],
     ['', /is not valid JSON/],
     ['[]', /got the list \[\]$/],
@@ -83,7 +86,10 @@ test('names of prototypes are names like any other', async () => {
   for (const name of ['__proto__', 'constructor', 'hasOwnProperty']) {
     const path = `/memories/${name}`;
     assert.ok(!(await memory.execute({ command: 'create', path, file_text: name })).isError);
-    assert.match((await memory.execute({ command: 'view', path })).content, new RegExp(`\t${name}$`));
+    assert.match(
+      (await memory.execute({ command: 'view', path })).content,
+      new RegExp(`\t${name}$`),
+    );
   }
 });
 
@@ -150,10 +156,19 @@ test('what a getter or a proxy throws is rejected with, and nothing else happens
   };
   const inputs = [
     Object.defineProperty({}, 'command', { get: throwing, enumerable: true }),
-    { command: 'view', get path() { return throwing(); } },
+    {
+      command: 'view',
+      get path() {
+        return throwing();
+      },
+    },
     new Proxy({}, { getOwnPropertyDescriptor: throwing }),
     new Proxy({ command: 'view' }, { get: throwing }),
-    { command: 'view', path: '/memories', view_range: Object.defineProperty([1, 2], '1', { get: throwing }) },
+    {
+      command: 'view',
+      path: '/memories',
+      view_range: Object.defineProperty([1, 2], '1', { get: throwing }),
+    },
   ];
   for (const input of inputs) {
     await assert.rejects(memory.execute(input), (error) => error === thrown);

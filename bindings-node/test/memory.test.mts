@@ -90,7 +90,10 @@ test('options have an effect', async () => {
   const short = new Memory('memory:', { maxViewChars: 80, maxFileBytes: 200 });
   await short.create({ path, file_text: 'line\n'.repeat(40) });
   assert.match(await short.view({ path }), /\[Lines 1 to \d+ of 40 are shown/);
-  await assert.rejects(short.insert({ path, insert_line: 0, insert_text: 'x' }), /200 at most|200 bytes/);
+  await assert.rejects(
+    short.insert({ path, insert_line: 0, insert_text: 'x' }),
+    /200 at most|200 bytes/,
+  );
 
   const all = new Memory('memory:', { maxViewChars: null, maxFileBytes: null });
   await all.create({ path, file_text: 'line\n'.repeat(10_000) });
@@ -132,7 +135,10 @@ test('a wrong address is told at once, without its secrets', () => {
   assert.throws(() => new Memory(''), /the store address is empty/);
   assert.throws(() => new Memory(5 as never), /store must be an address such as/);
   assert.throws(() => new Memory(null as never), /store must be an address such as/);
-  assert.throws(() => new Memory({ read() {} } as never), /lacks list, write, update, delete, rename/);
+  assert.throws(
+    () => new Memory({ read() {} } as never),
+    /lacks list, write, update, delete, rename/,
+  );
 });
 
 test('a store that is opened once can be shared, and written to directly', async () => {

@@ -92,9 +92,17 @@ test('its types hold for strict users, in every kind of project', async () => {
   writeFileSync(join(directory, 'types.cts'), source);
   writeFileSync(join(directory, 'types.ts'), source);
   const strict = [
-    '--noEmit', '--strict', '--target', 'es2022', '--types', 'node',
-    '--typeRoots', fileURLToPath(new URL('node_modules/@types', PACKAGE)),
-    '--exactOptionalPropertyTypes', '--noUncheckedIndexedAccess', '--ignoreConfig',
+    '--noEmit',
+    '--strict',
+    '--target',
+    'es2022',
+    '--types',
+    'node',
+    '--typeRoots',
+    fileURLToPath(new URL('node_modules/@types', PACKAGE)),
+    '--exactOptionalPropertyTypes',
+    '--noUncheckedIndexedAccess',
+    '--ignoreConfig',
   ];
   for (const args of [
     ['--module', 'nodenext', 'types.mts', 'types.cts'],
@@ -135,7 +143,8 @@ test('everything that the types name is described', () => {
       }
       const lines = readFileSync(new URL(`${kind}/${file}`, PACKAGE), 'utf8').split('\n');
       lines.forEach((line, at) => {
-        const named = /^(?:export (?:declare )?(?:interface|class|type|function) \w|    (?!private|readonly name)[\w]+\??[(:])/;
+        const named =
+          /^(?:export (?:declare )?(?:interface|class|type|function) \w|    (?!private|readonly name)[\w]+\??[(:])/;
         if (named.test(line) && !/^export type \{|^    command: '/.test(line)) {
           assert.match(lines[at - 1] ?? '', /\*\/$/, `${kind}/${file}:${at + 1} ${line}`);
         }

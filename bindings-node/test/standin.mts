@@ -103,4 +103,3 @@ function expected({ then }: Script): [string, string | null][] {
     ])
     .sort(([a], [b]) => (a < b ? -1 : 1));
 }
-

@@ -143,15 +143,59 @@ test('conditions go by the codes of node:fs', async () => {
 
 test('a store that is broken is out of reach, and its developer learns why', async () => {
   const failures: [() => unknown, RegExp][] = [
-    [() => { throw new Error('connection to db.internal refused'); }, /db\.internal/],
+    [
+      () => {
+        throw new Error('connection to db.internal refused');
+      },
+      /db\.internal/,
+    ],
     [() => Promise.reject(new Error('connection to db.internal refused')), /db\.internal/],
-    [() => { throw new StoreError('EIO', 'db.internal'); }, /db\.internal/],
-    [() => { throw Object.assign(new Error('db.internal'), { code: 42 }); }, /db\.internal/],
-    [() => { throw 'db.internal'; }, /db\.internal/],
-    [() => { throw undefined; }, /undefined/],
-    [() => { throw null; }, /null/],
-    [() => { throw Object.create(null); }, /./],
-    [() => { throw { get message() { throw new Error('again'); } }; }, /./],
+    [
+      () => {
+        throw new StoreError('EIO', 'db.internal');
+      },
+      /db\.internal/,
+    ],
+    [
+      () => {
+        throw Object.assign(new Error('db.internal'), { code: 42 });
+      },
+      /db\.internal/,
+    ],
+    [
+      () => {
+        throw 'db.internal';
+      },
+      /db\.internal/,
+    ],
+    [
+      () => {
+        throw undefined;
+      },
+      /undefined/,
+    ],
+    [
+      () => {
+        throw null;
+      },
+      /null/,
+    ],
+    [
+      () => {
+        throw Object.create(null);
+      },
+      /./,
+    ],
+    [
+      () => {
+        throw {
+          get message() {
+            throw new Error('again');
+          },
+        };
+      },
+      /./,
+    ],
     [() => Promise.reject(Symbol('db.internal')), /db\.internal/],
     [() => undefined, /returned nothing and not a Uint8Array/],
     [() => null, /./],
@@ -170,11 +214,14 @@ test('a store that is broken is out of reach, and its developer learns why', asy
     assert.ok(reply.cause instanceof StoreError);
     assert.equal(reply.cause.code, 'EIO');
     assert.match(reply.cause.message, cause, `${read}`);
-    await assert.rejects(memory.view({ path: '/memories/a' }), (error: Error & { content: string }) => {
-      assert.equal(error.content, OUT_OF_REACH);
-      assert.ok(error.cause instanceof StoreError);
-      return true;
-    });
+    await assert.rejects(
+      memory.view({ path: '/memories/a' }),
+      (error: Error & { content: string }) => {
+        assert.equal(error.content, OUT_OF_REACH);
+        assert.ok(error.cause instanceof StoreError);
+        return true;
+      },
+    );
   }
 });
 

@@ -24,8 +24,12 @@ test('run throws the ToolError of the CommonJS SDK', async () => {
 test('both module systems have the same names', async () => {
   const esm = await import('memdir');
   assert.deepEqual(
-    Object.keys(memdir).filter((name) => name !== 'default').sort(),
-    Object.keys(esm).filter((name) => name !== 'default').sort(),
+    Object.keys(memdir)
+      .filter((name) => name !== 'default')
+      .sort(),
+    Object.keys(esm)
+      .filter((name) => name !== 'default')
+      .sort(),
   );
   assert.notEqual(esm.Memory, memdir.Memory);
   // A store opened through one is a store for the other.

@@ -43,6 +43,7 @@ test('a Memory is the handlers of the SDK', async () => {
   assert.equal(await tool.run(create), 'File created successfully at: /memories/a');
   await assert.rejects(
     async () => tool.run(create),
-    (error) => error instanceof ToolError && error.content === 'Error: File /memories/a already exists',
+    (error) =>
+      error instanceof ToolError && error.content === 'Error: File /memories/a already exists',
   );
 });

@@ -43,7 +43,10 @@ check<Same<ReturnType<Memory['execute']>, Promise<Reply>>>();
 check<Same<Pick<Reply, 'content' | 'isError'>, { content: string; isError: boolean }>>();
 check<Same<ReturnType<Memory['view']>, Promise<string>>>();
 check<Same<ReturnType<typeof openStore>, Store>>();
-export const viewed: Promise<string> = new Memory().view({ path: '/memories', view_range: [1, -1] });
+export const viewed: Promise<string> = new Memory().view({
+  path: '/memories',
+  view_range: [1, -1],
+});
 export const named: Promise<string> = new Memory().view({ command: 'view', path: '/memories' });
 // @ts-expect-error: it needs a path
 void new Memory().view({});

@@ -63,12 +63,7 @@ export interface RenameCommand {
 
 /** The input of one call of the memory tool. */
 export type MemoryCommand =
-  | ViewCommand
-  | CreateCommand
-  | StrReplaceCommand
-  | InsertCommand
-  | DeleteCommand
-  | RenameCommand;
+  ViewCommand | CreateCommand | StrReplaceCommand | InsertCommand | DeleteCommand | RenameCommand;
 
 /** The fields of a command where its name is known already and may be left out. */
 export type CommandFields<Command extends MemoryCommand> = Omit<Command, 'command'> &

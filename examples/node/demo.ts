@@ -178,7 +178,9 @@ class StandIn {
   /** Ends it; returns what was not as the script says. */
   async finish(): Promise<string[]> {
     const ended = once(this.process, 'exit');
-    const response = await fetch(`${this.url}/standin/finish`, { method: 'POST' });
+    const response = await fetch(`${this.url}/standin/finish`, {
+      method: 'POST',
+    });
     const { complete, failures, next } = (await response.json()) as {
       complete: boolean;
       failures: string[];
@@ -217,7 +219,9 @@ function unexpected({ then }: Conversation, base: string): string[] {
     return [];
   }
   const left = new Map<string, string | null>();
-  for (const name of readdirSync(join(base, 'memories'), { recursive: true }) as string[]) {
+  for (const name of readdirSync(join(base, 'memories'), {
+    recursive: true,
+  }) as string[]) {
     const file = join(base, 'memories', name);
     const text = read(file);
     if (text !== undefined || readdirSync(file).length === 0) {
