@@ -34,5 +34,18 @@ let package = Package(
             dependencies: ["Memdir"],
             path: "bindings-uniffi/swift/Tests/MemdirTests"
         ),
+        // The part of the iOS example that needs nothing of Apple's, so that it is tested, too.
+        .target(
+            name: "ChatExample",
+            dependencies: ["Memdir"],
+            path: "examples/ios",
+            exclude: ["README.md", "ChatApp.swift", "ChatModel.swift", "ChatView.swift"],
+            sources: ["Chat.swift"]
+        ),
+        .testTarget(
+            name: "ChatTests",
+            dependencies: ["ChatExample", "Memdir"],
+            path: "bindings-uniffi/swift/Tests/ChatTests"
+        ),
     ]
 )
