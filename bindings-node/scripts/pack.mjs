@@ -34,7 +34,14 @@ const names = readdirSync(platforms).sort();
 manifest.optionalDependencies = Object.fromEntries(
   names.map((name) => [`memdir-${name}`, manifest.version]),
 );
-for (const field of ['scripts', 'devDependencies', 'napi', 'prettier']) {
+for (const field of [
+  'scripts',
+  'devDependencies',
+  'napi',
+  'prettier',
+  '//overrides',
+  'overrides',
+]) {
   delete manifest[field];
 }
 for (const file of [...manifest.files, 'README.md']) {

@@ -1,4 +1,4 @@
-//! [`JsStore`]: a store written in JavaScript, as the core sees it.
+//! `JsStore`: a store written in JavaScript, as the core sees it.
 //!
 //! The core calls it from a thread of ours. The call becomes a [`StoreRequest`] that is handed to a
 //! function on JavaScript's thread, which answers when it likes: the store's methods may return
