@@ -11,6 +11,10 @@ use crate::built_in_store::BuiltInStore;
 use crate::store::{Entry, Store, StoreFailure};
 use crate::swap::{State, Swap};
 
+/// How often an edit is made anew because another writer was faster. Nobody is that unlucky: a store
+/// that gets here hands out contents that it does not hold, and would do so for ever.
+const MAX_ATTEMPTS: usize = 1_000;
+
 /// The core's store that `store` is: a built-in one comes back as it went out.
 pub(crate) fn core_store(store: Arc<dyn Store>) -> Arc<dyn memdir::Store> {
     match (&*store as &dyn Any).downcast_ref::<BuiltInStore>() {
@@ -61,14 +65,15 @@ impl memdir::Store for ForeignStore {
     /// made anew on what the host had.
     fn update(&self, path: &MemoryPath, edit: &mut Edit<'_>) -> Result<(), StoreError> {
         let mut old = self.read(path)?;
-        while let Some(splice) = edit(&old) {
+        for _ in 0..MAX_ATTEMPTS {
+            let Some(splice) = edit(&old) else { return Ok(()) };
             let new = splice.apply(&old);
             let swap = Arc::new(Swap::new(old, new));
             self.0
                 .update(path.to_string(), swap.clone())
                 .map_err(|failure| named("updating", path, failure))?;
             match swap.state() {
-                State::Swapped => break,
+                State::Swapped => return Ok(()),
                 State::Changed(now) => old = now,
                 State::Untouched => {
                     let problem = "update() of the store did not call edit.apply()";
@@ -76,7 +81,8 @@ impl memdir::Store for ForeignStore {
                 }
             }
         }
-        Ok(())
+        let problem = "update() of the store had another content each time it was called";
+        Err(StoreError::failed(format!("updating {path}"), problem))
     }
 
     fn delete(&self, path: &MemoryPath) -> Result<(), StoreError> {

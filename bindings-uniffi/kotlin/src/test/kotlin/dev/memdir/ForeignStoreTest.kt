@@ -138,4 +138,20 @@ class ForeignStoreTest {
             assertTrue("edit.apply()" in it.execute("""{"command":"insert","path":"/memories/a.md","insert_line":0,"insert_text":"x"}""").cause!!)
         }
     }
+
+    @Test
+    fun `an update that never has the content that was read is a fault of the store`() {
+        var calls = 0
+        val store =
+            object : Store by MapStore() {
+                override fun update(path: String, edit: Edit) {
+                    edit.apply("one, ${calls++}\n".toByteArray())
+                }
+            }
+        Memory(store).use {
+            it.create("/memories/a.md", "one\n")
+            val reply = it.execute("""{"command":"str_replace","path":"/memories/a.md","old_str":"one","new_str":"two"}""")
+            assertTrue("another content each time" in reply.cause!!, reply.cause)
+        }
+    }
 }
