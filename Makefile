@@ -16,6 +16,7 @@ CONFORMANCE := target/conformance
 
 RUST_SOURCES := $(shell find core bindings-* tests -name '*.rs' -not -path '*/node_modules/*') Cargo.toml Cargo.lock $(wildcard */Cargo.toml)
 PYTHON_SOURCES := $(shell find bindings-python -name '*.py' -o -name '*.pyi' -o -name pyproject.toml)
+NODE_SOURCES := $(wildcard bindings-node/*.json bindings-node/*.cjs bindings-node/*.md bindings-node/ts/* bindings-node/scripts/*)
 
 # $(call need,PROGRAM,WHAT): goes on with the recipe if PROGRAM is there.
 define need
@@ -38,10 +39,16 @@ ready = $(MAKE) --no-print-directory $(1)
 demo: $(CACHE)/python-installed ## an agent with memory, end to end, through the real anthropic SDK
 	@$(BIN)/python examples/python/demo.py
 
+.PHONY: demo-node
+demo-node: ## the same in TypeScript, through the real @anthropic-ai/sdk
+	@$(call need,node,Node)
+	@$(call ready,$(CACHE)/node-demo)
+	@node examples/node/dist/demo.js
+
 # --- tests ------------------------------------------------------------------------------------
 
 .PHONY: test
-test: test-rust test-python test-node test-counts ## every test, quick ones first
+test: test-rust test-python test-node test-kotlin test-swift test-counts ## every test, quick ones first
 
 .PHONY: test-rust
 test-rust: ## the core, its stores, and the conformance cases in Rust
@@ -62,10 +69,26 @@ test-python: ## the Python package as it is installed
 .PHONY: test-node
 test-node: ## the Node package
 	@$(call need,node,Node)
-	@true
+	@$(call ready,$(CACHE)/node-packed)
+	@cd bindings-node
+	@npm run --silent test:build
+	@rm -f ../$(CONFORMANCE)/node-*
+	@../tests/harmless node --test test/dist/*.test.*js
+
+.PHONY: test-kotlin
+test-kotlin: ## the Kotlin package
+	@$(call need,mvn,Kotlin)
+	@bindings-uniffi/kotlin/test
+
+.PHONY: test-swift
+test-swift: ## the Swift package, with a real compiler
+	@bindings-uniffi/swift/test
 
 RUNNERS := $(if $(shell command -v cargo),rust-local rust-memory rust-default-open) \
-	$(if $(shell command -v $(PYTHON)),python-tool python-async-tool python-store)
+	$(if $(shell command -v $(PYTHON)),python-tool python-async-tool python-store) \
+	$(if $(shell command -v node),node-local node-store) \
+	$(if $(shell command -v mvn),kotlin-local kotlin-memory kotlin-store) \
+	$(if $(wildcard $(CONFORMANCE)/swift-*),swift-local swift-memory swift-store)
 
 .PHONY: test-counts
 test-counts: ## every conformance runner ran every case
@@ -95,13 +118,32 @@ $(CACHE)/python-oldest-installed: $(CACHE)/wheel
 	$(OLDEST)/bin/pip install --quiet --force-reinstall --no-deps $(CACHE)/wheels/memdir-*.whl
 	touch $@
 
+$(CACHE)/node-tools: bindings-node/package.json bindings-node/package-lock.json
+	cd bindings-node && npm ci --silent
+	mkdir -p $(CACHE)
+	touch $(abspath $@)
+
+# The packages as they are published: the main one and the one for this platform.
+$(CACHE)/node-packed: $(CACHE)/node-tools $(RUST_SOURCES) $(NODE_SOURCES)
+	cd bindings-node
+	npm run --silent build
+	npm run --silent pack
+	touch $(abspath $@)
+
+$(CACHE)/node-demo: $(CACHE)/node-packed $(wildcard examples/node/*.ts examples/node/*.json)
+	cd examples/node
+	npm ci --silent
+	npm run --silent install:memdir
+	npm run --silent build
+	touch $(abspath $@)
+
 $(CACHE)/tools/bin/cargo-deny:
 	cargo install --locked --quiet cargo-deny --version 0.20.2 --root $(CACHE)/tools
 
 # --- checks -----------------------------------------------------------------------------------
 
 .PHONY: lint
-lint: lint-rust lint-python ## formatting and every static check
+lint: lint-rust lint-python lint-node ## formatting and every static check
 
 .PHONY: lint-rust
 lint-rust:
@@ -122,8 +164,25 @@ lint-python:
 	@../$(BIN)/mypy
 	@../$(BIN)/python -m mypy.stubtest memdir --mypy-config-file pyproject.toml
 
+.PHONY: lint-node
+lint-node:
+	@$(call need,node,Node)
+	@$(call ready,$(CACHE)/node-packed)
+	@cd bindings-node && npm run --silent lint
+
 .PHONY: generate
-generate: generate-python ## make again what is generated and committed
+generate: generate-python generate-node generate-uniffi ## make again what is generated and committed
+
+.PHONY: generate-node
+generate-node: # the types of the native half
+	@$(call need,node,Node)
+	@$(call ready,$(CACHE)/node-tools)
+	@cd bindings-node && npm run --silent build:native
+
+.PHONY: generate-uniffi
+generate-uniffi: # the Kotlin and Swift sources
+	@$(call need,cargo,Rust)
+	@bindings-uniffi/scripts/generate
 
 .PHONY: generate-python
 generate-python:
@@ -133,7 +192,19 @@ generate-python:
 
 .PHONY: bench
 bench: $(CACHE)/python-installed ## measure against the SDKs' own tools
+	@cargo bench --quiet --package memdir
 	@$(BIN)/python bindings-python/benches/view.py
+	@$(call ready,$(CACHE)/node-tools)
+	@(cd bindings-node && npm run --silent bench)
+	@bindings-uniffi/scripts/bench
+
+.PHONY: xcframework
+xcframework: ## the Swift package's library for Apple's systems (needs Xcode)
+	@bindings-uniffi/scripts/xcframework
+
+.PHONY: aar
+aar: ## the Kotlin package for Android (needs the NDK)
+	@bindings-uniffi/scripts/aar
 
 .PHONY: clean
 clean: ## remove everything that was built

@@ -4,16 +4,12 @@ use std::any::Any;
 use std::sync::Arc;
 
 use memdir::path::PathError;
-use memdir::store::{Edit, Entry as CoreEntry};
+use memdir::store::{Edit, Entry as CoreEntry, update_by_swap};
 use memdir::{MemoryPath, OnExisting, StoreError};
 
 use crate::built_in_store::BuiltInStore;
 use crate::store::{Entry, Store, StoreFailure};
-use crate::swap::{State, Swap};
-
-/// How often an edit is made anew because another writer was faster. Nobody is that unlucky: a store
-/// that gets here hands out contents that it does not hold, and would do so for ever.
-const MAX_ATTEMPTS: usize = 1_000;
+use crate::swap::Swap;
 
 /// The core's store that `store` is: a built-in one comes back as it went out.
 pub(crate) fn core_store(store: Arc<dyn Store>) -> Arc<dyn memdir::Store> {
@@ -59,30 +55,13 @@ impl memdir::Store for ForeignStore {
             .map_err(|failure| named("writing", path, failure))
     }
 
-    /// The host gets an object that may outlive this call, which the borrowed `edit` must not. So
-    /// the edit is made beforehand, on what a read shows, and the object only puts it in place if
-    /// the content is still the same. If it is not, another writer was faster, and the edit is
-    /// made anew on what the host had.
+    /// The host gets an object that may outlive this call, which the borrowed `edit` must not.
     fn update(&self, path: &MemoryPath, edit: &mut Edit<'_>) -> Result<(), StoreError> {
-        let mut old = self.read(path)?;
-        for _ in 0..MAX_ATTEMPTS {
-            let Some(splice) = edit(&old) else { return Ok(()) };
-            let new = splice.apply(&old);
-            let swap = Arc::new(Swap::new(old, new));
+        update_by_swap(self, path, edit, |swap| {
             self.0
-                .update(path.to_string(), swap.clone())
-                .map_err(|failure| named("updating", path, failure))?;
-            match swap.state() {
-                State::Swapped => return Ok(()),
-                State::Changed(now) => old = now,
-                State::Untouched => {
-                    let problem = "update() of the store did not call edit.apply()";
-                    return Err(StoreError::failed(format!("updating {path}"), problem));
-                }
-            }
-        }
-        let problem = "update() of the store had another content each time it was called";
-        Err(StoreError::failed(format!("updating {path}"), problem))
+                .update(path.to_string(), Arc::new(Swap(swap)))
+                .map_err(|failure| named("updating", path, failure))
+        })
     }
 
     fn delete(&self, path: &MemoryPath) -> Result<(), StoreError> {

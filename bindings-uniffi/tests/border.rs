@@ -104,7 +104,7 @@ fn what_a_store_does_wrong_is_told_to_the_developer_alone() {
 
     let memory = wrong("/memories/a", Some(1));
     let unedited = memory.str_replace("/memories/a", "one", "two").unwrap_err();
-    assert!(unedited.to_string().contains("did not call edit.apply()"), "{unedited}");
+    assert!(unedited.to_string().contains("did not apply the edit"), "{unedited}");
     let MemdirError::Store { reason } = memory.create("/memories/b", "x").unwrap_err() else {
         panic!("a broken store is no mistake of the model's");
     };

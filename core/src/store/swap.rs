@@ -10,6 +10,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::{Edit, Store, StoreError};
 use crate::path::MemoryPath;
 
+/// How often an edit is made anew because another writer was faster. Nobody is that unlucky: a
+/// store that gets here shows contents that it does not hold, and would do so for ever.
+const MAX_ATTEMPTS: usize = 1_000;
+
 /// Puts one content in the place of another, and of nothing else.
 #[derive(Debug)]
 pub struct Swap {
@@ -43,30 +47,28 @@ impl Swap {
 /// store is done with it.
 ///
 /// # Errors
-/// As [`Store::update`]; [`StoreError::Failed`] if the store never called the swap.
+/// As [`Store::update`]; [`StoreError::Failed`] if the store does not call the swap, or never with
+/// what it showed before.
 pub fn update_by_swap<S: Store + ?Sized>(
     store: &S,
     path: &MemoryPath,
     edit: &mut Edit<'_>,
     mut update: impl FnMut(Arc<Swap>) -> Result<(), StoreError>,
 ) -> Result<(), StoreError> {
+    let failed = |problem: &str| Err(StoreError::failed(format!("updating {path}"), problem));
     let mut old = store.read(path)?;
-    while let Some(splice) = edit(&old) {
+    for _ in 0..MAX_ATTEMPTS {
+        let Some(splice) = edit(&old) else { return Ok(()) };
         let new = splice.apply(&old);
         let swap = Arc::new(Swap { old, new, last_call: Mutex::new(None) });
         update(Arc::clone(&swap))?;
         match swap.last_call.lock().unwrap_or_else(PoisonError::into_inner).take() {
-            Some(Outcome::Swapped) => break,
+            Some(Outcome::Swapped) => return Ok(()),
             Some(Outcome::Conflict(now)) => old = now,
-            None => {
-                return Err(StoreError::failed(
-                    format!("updating {path}"),
-                    "the store's update did not apply the edit",
-                ));
-            }
+            None => return failed("the store's update did not apply the edit"),
         }
     }
-    Ok(())
+    failed("the store's update had another content each time it was called")
 }
 
 #[cfg(test)]
@@ -106,6 +108,20 @@ mod tests {
         let path = MemoryPath::parse("/memories/a").unwrap();
         store.write(&path, b"old", OnExisting::Error).unwrap();
         let result = update_by_swap(&store, &path, &mut append, |_| Ok(()));
+        assert!(matches!(result, Err(StoreError::Failed { .. })), "{result:?}");
+    }
+
+    #[test]
+    fn a_store_that_never_holds_what_it_shows_is_broken() {
+        let store = InProcess::new();
+        let path = MemoryPath::parse("/memories/a").unwrap();
+        store.write(&path, b"old", OnExisting::Error).unwrap();
+        let mut call = 0_u32;
+        let result = update_by_swap(&store, &path, &mut append, |swap| {
+            call += 1;
+            swap.apply(&call.to_le_bytes());
+            Ok(())
+        });
         assert!(matches!(result, Err(StoreError::Failed { .. })), "{result:?}");
     }
 }

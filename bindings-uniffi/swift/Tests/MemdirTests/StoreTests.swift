@@ -91,7 +91,7 @@ final class StoreTests: XCTestCase {
         let memory = try Memory(store: Odd(update: { _, _ in }))
         _ = try memory.create(path: "/memories/a.md", fileText: "one\n")
         let reply = memory.execute(json: #"{"command":"insert","path":"/memories/a.md","insert_line":0,"insert_text":"x"}"#)
-        XCTAssertTrue(reply.cause?.contains("edit.apply()") ?? false, "\(reply)")
+        XCTAssertTrue(reply.cause?.contains("did not apply the edit") ?? false, "\(reply)")
     }
 }
 

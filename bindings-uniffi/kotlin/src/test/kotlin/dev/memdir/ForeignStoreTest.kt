@@ -135,7 +135,7 @@ class ForeignStoreTest {
         val store = object : Store by MapStore() { override fun update(path: String, edit: Edit) = Unit }
         Memory(store).use {
             it.create("/memories/a.md", "one\n")
-            assertTrue("edit.apply()" in it.execute("""{"command":"insert","path":"/memories/a.md","insert_line":0,"insert_text":"x"}""").cause!!)
+            assertTrue("did not apply the edit" in it.execute("""{"command":"insert","path":"/memories/a.md","insert_line":0,"insert_text":"x"}""").cause!!)
         }
     }
 
