@@ -174,6 +174,7 @@ pub(crate) fn receive<T>(receiver: &Receiver<T>, gone: impl Fn() -> bool) -> Opt
 
 /// Lets other threads have the processor first.
 #[napi]
+#[cfg_attr(test, allow(dead_code, reason = "only JavaScript calls it"))]
 pub(crate) fn yield_thread() {
     thread::yield_now();
 }
