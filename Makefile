@@ -126,7 +126,8 @@ $(CACHE)/node-tools: bindings-node/package.json bindings-node/package-lock.json
 # The packages as they are published: the main one and the one for this platform.
 $(CACHE)/node-packed: $(CACHE)/node-tools $(RUST_SOURCES) $(NODE_SOURCES)
 	cd bindings-node
-	npm run --silent build
+	npm run --silent build:native -- --release
+	npm run --silent build:ts
 	npm run --silent pack
 	touch $(abspath $@)
 
@@ -177,7 +178,7 @@ generate: generate-python generate-node generate-uniffi ## make again what is ge
 generate-node: # the types of the native half
 	@$(call need,node,Node)
 	@$(call ready,$(CACHE)/node-tools)
-	@cd bindings-node && npm run --silent build:native
+	@cd bindings-node && npm run --silent build:native -- --release
 
 .PHONY: generate-uniffi
 generate-uniffi: # the Kotlin and Swift sources
