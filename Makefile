@@ -73,7 +73,7 @@ test-node: ## the Node package
 	@cd bindings-node
 	@npm run --silent test:build
 	@rm -f ../$(CONFORMANCE)/node-*
-	@../tests/harmless node --test test/dist/*.test.*js
+	@../tests/harmless node --test --test-timeout=120000 test/dist/*.test.*js
 
 .PHONY: test-kotlin
 test-kotlin: ## the Kotlin package
