@@ -10,8 +10,8 @@ import { setImmediate } from 'node:timers';
 
 import native from '../native.cjs';
 
-/** So many turns take about 0.1 ms; what takes longer is worth sleeping for. */
-const TURNS = 64;
+/** So many turns take about 0.25 ms; what takes longer is worth sleeping for. */
+const TURNS = 200;
 
 let waiting = 0;
 let left = 0;
