@@ -30,6 +30,25 @@ fn the_local_directory_keeps_the_contract() {
     }
 }
 
+#[cfg(feature = "sqlite")]
+#[test]
+fn the_sqlite_database_keeps_the_contract() {
+    use memdir::Durability;
+    use memdir::store::SqliteDatabase;
+
+    for durability in [Durability::Full, Durability::Relaxed] {
+        let places = Mutex::new(Vec::new());
+        contract::check(&|| {
+            let place = tempfile::tempdir().unwrap();
+            let store = SqliteDatabase::open(place.path().join("a.db"), durability).unwrap();
+            places.lock().unwrap().push(place);
+            Arc::new(store)
+        })
+        .unwrap();
+        assert_eq!(places.into_inner().unwrap().len(), contract::rules().count());
+    }
+}
+
 /// A good store with one method gone wrong.
 struct Faulty(InProcess, Fault);
 

@@ -58,6 +58,21 @@ fn rust_default_open() {
     }));
 }
 
+#[test]
+fn rust_sqlite() {
+    passes(runner::run("rust-sqlite", |options| {
+        let place = tempfile::tempdir().map_err(|error| error.to_string())?;
+        let file = place.path().join("agent.db");
+        let file = file.to_str().ok_or("a temporary directory without a name")?;
+        let memory =
+            Memory::open(&format!("sqlite:{file}"), options).map_err(|error| error.to_string())?;
+        // The place stays for as long as the check does.
+        let check =
+            Box::new(move |_: &_| place.path().metadata().map(drop).map_err(|e| e.to_string()));
+        Ok(Opened { memory, secret: Some(file.to_owned()), check })
+    }));
+}
+
 #[cfg(unix)]
 mod local {
     use std::fs;

@@ -17,6 +17,8 @@ use crate::path::{MemoryPath, is_hidden};
 mod in_process;
 #[cfg(unix)]
 mod local;
+#[cfg(feature = "sqlite")]
+mod sqlite;
 mod swap;
 
 #[cfg(feature = "testing")]
@@ -25,6 +27,8 @@ pub mod contract;
 pub use in_process::InProcess;
 #[cfg(unix)]
 pub use local::LocalDirectory;
+#[cfg(feature = "sqlite")]
+pub use sqlite::SqliteDatabase;
 pub use swap::{Swap, update_by_swap};
 
 /// A place that keeps files and directories under `/memories`.
@@ -318,8 +322,8 @@ impl StoreError {
     }
 }
 
-/// Opens the store that `address` names: `memory:` is a new one in this process, anything else
-/// without a scheme is a local directory.
+/// Opens the store that `address` names: `memory:` is a new one in this process, `sqlite:` and a
+/// path is a database (feature `sqlite`), anything else without a scheme is a local directory.
 ///
 /// # Errors
 /// [`Error::Config`] for an address that this build does not know; [`Error::Store`] if the store
@@ -327,6 +331,7 @@ impl StoreError {
 pub fn open_store(address: &str, options: &Options) -> Result<Arc<dyn Store>, Error> {
     match scheme(address) {
         Some("memory") if address.len() == "memory:".len() => Ok(Arc::new(InProcess::new())),
+        Some("sqlite") => open_sqlite(&address["sqlite:".len()..], options),
         Some(scheme) => Err(Error::Config(format!(
             "a store address that starts with \"{scheme}:\" is not known to this build of memdir: \
              use a directory such as \"./memory\", or \"memory:\" for one in this process"
@@ -359,6 +364,34 @@ pub fn open_directory(_: impl AsRef<Path>, _: &Options) -> Result<Arc<dyn Store>
     Err(Error::Config(
         "local directories are not supported on this platform yet: use \"memory:\", or a store of \
          your own"
+            .to_owned(),
+    ))
+}
+
+#[cfg(feature = "sqlite")]
+fn open_sqlite(path: &str, options: &Options) -> Result<Arc<dyn Store>, Error> {
+    let problem = match path {
+        "" => "has no path",
+        ":memory:" => "names a database in memory, for which there is \"memory:\"",
+        // Other tools read two or three slashes each in their own way, and take options so.
+        path if path.starts_with("//") => "has too many slashes",
+        path if path.contains('?') => "has options, of which SQLite takes none here",
+        path => {
+            let store = SqliteDatabase::open(path, options.durability).map_err(Error::Store)?;
+            return Ok(Arc::new(store));
+        }
+    };
+    Err(Error::Config(format!(
+        "the store address \"sqlite:{path}\" {problem}: use a file such as \"sqlite:agent.db\" or \
+         \"sqlite:/var/lib/agent.db\""
+    )))
+}
+
+#[cfg(not(feature = "sqlite"))]
+fn open_sqlite(_: &str, _: &Options) -> Result<Arc<dyn Store>, Error> {
+    Err(Error::Config(
+        "this build of memdir is without SQLite: build it with the cargo feature \"sqlite\", or use \
+         a directory such as \"./memory\""
             .to_owned(),
     ))
 }
@@ -419,5 +452,21 @@ mod tests {
         let error = open_store("redis://user:hunter2@host/0", &Options::default()).err().unwrap();
         assert!(error.to_string().contains("\"redis:\""));
         assert!(!error.to_string().contains("hunter2"));
+    }
+
+    #[cfg(feature = "sqlite")]
+    #[test]
+    fn an_address_of_sqlite_is_a_plain_path() {
+        for address in ["sqlite:", "sqlite::memory:", "sqlite:///a.db", "sqlite:a.db?mode=ro"] {
+            let error = open_store(address, &Options::default()).err().unwrap();
+            assert!(matches!(error, Error::Config(_)), "{address}: {error}");
+        }
+    }
+
+    #[cfg(not(feature = "sqlite"))]
+    #[test]
+    fn without_sqlite_the_feature_is_named() {
+        let error = open_store("sqlite:a.db", &Options::default()).err().unwrap();
+        assert!(matches!(&error, Error::Config(_)) && error.to_string().contains("feature"));
     }
 }

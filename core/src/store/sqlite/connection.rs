@@ -1,0 +1,268 @@
+//! Connections: how one is opened, and how idle ones are kept for the next command, also by a
+//! process that forks.
+//!
+//! SQLite's state (its locks, its list of open files) is one for the whole process, and a forked
+//! child inherits a copy that is no longer true: the operating system's locks stay with the
+//! parent. A child must therefore start with none of the parent's connections. So idle ones of all
+//! stores are kept in one place, and the first command in a new process drops them there, which
+//! only frees memory and descriptors: a connection of ours does not touch the file when it is
+//! dropped, unless [`close`] was asked to. That is sound only where no other thread was inside
+//! SQLite at the moment of the fork; where one was, the child refuses to go on. For the same reason
+//! the lock on the idle connections is only taken by a thread that is counted as inside: no child
+//! that goes on can have inherited it locked.
+
+use std::fs;
+use std::ops::Deref;
+use std::path::Path;
+use std::process;
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use rusqlite::config::DbConfig;
+use rusqlite::{Connection, ErrorCode, OpenFlags};
+
+use super::{Database, Trouble, schema};
+use crate::options::Durability;
+use crate::store::StoreError;
+
+/// How many idle connections are kept: as many as commands usually run at once.
+const KEPT: usize = 16;
+
+/// The connections that no command is using.
+static IDLE: Mutex<Vec<Idle>> = Mutex::new(Vec::new());
+/// The process that the idle connections and the count below belong to; 0 at the start.
+static OWNER: AtomicU32 = AtomicU32::new(0);
+/// How many threads are inside SQLite, or about to be.
+static INSIDE: AtomicUsize = AtomicUsize::new(0);
+/// Held while a process takes over from the one that it was forked from.
+static TAKING_OVER: Mutex<()> = Mutex::new(());
+
+struct Idle {
+    database: Database,
+    file: FileId,
+    connection: Connection,
+}
+
+/// A connection for one command. It goes back when it is dropped; what was not committed is undone.
+pub(super) struct Lease {
+    /// `None` only while it is dropped.
+    idle: Option<Idle>,
+    inside: Inside,
+}
+
+impl Lease {
+    /// A connection to `database`, which has to be there.
+    pub(super) fn take(database: &Database) -> Result<Self, Trouble> {
+        let inside = Inside::enter()?;
+        // A file that was put in the place of the one that was opened is another database.
+        let file = FileId::of(&database.path)?;
+        while let Some(idle) = take_idle(database) {
+            if idle.file == file {
+                return Ok(Self { idle: Some(idle), inside });
+            }
+        }
+        let connection = connect(database)?;
+        let idle = Idle { database: database.clone(), file, connection };
+        Ok(Self { idle: Some(idle), inside })
+    }
+
+    /// Whether it can still be used: not in a child of the process that took it.
+    pub(super) fn is_ours(&self) -> bool {
+        self.inside.process == process::id()
+    }
+}
+
+impl Deref for Lease {
+    type Target = Connection;
+
+    fn deref(&self) -> &Connection {
+        match &self.idle {
+            Some(idle) => &idle.connection,
+            None => unreachable!("a lease is not used while it is dropped"),
+        }
+    }
+}
+
+impl Drop for Lease {
+    fn drop(&mut self) {
+        let Some(idle) = self.idle.take() else { return };
+        if !self.is_ours() {
+            // The parent's: not even to be closed.
+            std::mem::forget(idle);
+            return;
+        }
+        if !idle.connection.is_autocommit() {
+            let _ = idle.connection.execute_batch("ROLLBACK");
+        }
+        // One that cannot leave its transaction is of no more use.
+        if idle.connection.is_autocommit() {
+            let mut kept = all_idle();
+            if kept.len() < KEPT {
+                kept.push(idle);
+            } else {
+                drop(kept);
+                close(idle.connection);
+            }
+        }
+    }
+}
+
+/// Closes the idle connections to `database`.
+pub(super) fn forget(database: &Database) {
+    if OWNER.load(Ordering::SeqCst) != process::id() {
+        return;
+    }
+    let Ok(_inside) = Inside::enter() else { return };
+    while let Some(idle) = take_idle(database) {
+        close(idle.connection);
+    }
+}
+
+/// The idle connections, for a thread that is inside.
+fn all_idle() -> MutexGuard<'static, Vec<Idle>> {
+    IDLE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn take_idle(database: &Database) -> Option<Idle> {
+    let mut kept = all_idle();
+    let found = kept.iter().rposition(|idle| idle.database == *database)?;
+    Some(kept.swap_remove(found))
+}
+
+/// Closes a connection; the last one to a database leaves one file, without a write-ahead log.
+fn close(connection: Connection) {
+    // Where this fails, the log stays, and whoever opens the database next reads it.
+    let _ = connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false);
+    drop(connection);
+}
+
+/// The presence of a thread in SQLite.
+struct Inside {
+    process: u32,
+}
+
+impl Inside {
+    fn enter() -> Result<Self, StoreError> {
+        let process = process::id();
+        if OWNER.load(Ordering::SeqCst) != process {
+            take_over(process)?;
+        }
+        INSIDE.fetch_add(1, Ordering::SeqCst);
+        Ok(Self { process })
+    }
+}
+
+impl Drop for Inside {
+    fn drop(&mut self) {
+        // A child's count is the parent's of the moment of the fork, and stays it.
+        if self.process == process::id() {
+            INSIDE.fetch_sub(1, Ordering::SeqCst);
+        }
+    }
+}
+
+/// Makes `process` the owner: drops the connections that it inherited, if it was forked.
+fn take_over(process: u32) -> Result<(), StoreError> {
+    let refused = || {
+        StoreError::failed(
+            "using SQLite in a forked process",
+            "the process was forked while another of its threads was using SQLite: fork before \
+             threads use the memory, or start processes by \"spawn\" and not by \"fork\"",
+        )
+    };
+    for _ in 0..5000 {
+        let Ok(_turn) = TAKING_OVER.try_lock() else {
+            thread::sleep(Duration::from_millis(1));
+            continue;
+        };
+        let owner = OWNER.load(Ordering::SeqCst);
+        if owner == process {
+            return Ok(());
+        }
+        if owner != 0 {
+            if INSIDE.load(Ordering::SeqCst) != 0 {
+                return Err(refused());
+            }
+            all_idle().clear();
+        }
+        OWNER.store(process, Ordering::SeqCst);
+        return Ok(());
+    }
+    Err(refused())
+}
+
+/// Which file it is, whatever it is called.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct FileId(u64, u64);
+
+impl FileId {
+    fn of(path: &Path) -> Result<Self, StoreError> {
+        let failed =
+            |problem: String| StoreError::failed(format!("opening {}", path.display()), problem);
+        let found = fs::metadata(path).map_err(|error| failed(error.to_string()))?;
+        // Opening a FIFO would wait for somebody at its other end.
+        if !found.is_file() {
+            let what = if found.is_dir() { "it is a directory" } else { "it is not a plain file" };
+            return Err(failed(format!("{what} and no SQLite database")));
+        }
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::MetadataExt;
+            Ok(Self(found.dev(), found.ino()))
+        }
+        // Elsewhere an open file cannot be replaced.
+        #[cfg(not(unix))]
+        Ok(Self(0, 0))
+    }
+}
+
+/// Opens a connection and makes sure that the database is ours and up to date.
+fn connect(database: &Database) -> Result<Connection, Trouble> {
+    let mut patience = 0;
+    loop {
+        match try_to_connect(database) {
+            // Turning a new database's log on fails at once where another process is at it.
+            Err(Trouble::Engine(error))
+                if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) && wait(patience) =>
+            {
+                patience += 1;
+            }
+            result => return result,
+        }
+    }
+}
+
+fn try_to_connect(database: &Database) -> Result<Connection, Trouble> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let mut db = Connection::open_with_flags(&database.path, flags)?;
+    db.busy_handler(Some(wait))?;
+    db.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+    // What a database that somebody sent us says is data and no program.
+    db.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
+    db.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false)?;
+    db.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_FKEY, true)?;
+    db.pragma_update(None, "cell_size_check", true)?;
+    match database.durability {
+        // Each commit is flushed; the second is for Apple's systems, whose fsync does not reach
+        // the disk.
+        Durability::Full => {
+            db.pragma_update(None, "synchronous", "FULL")?;
+            db.pragma_update(None, "fullfsync", true)?;
+        }
+        // Only checkpoints are flushed, so that a loss of power takes the newest commits and
+        // does not leave a damaged database, as OFF would.
+        Durability::Relaxed => db.pragma_update(None, "synchronous", "NORMAL")?,
+    }
+    schema::prepare(&db)?;
+    Ok(db)
+}
+
+/// Sleeps a little before the next attempt to get a lock; gives up after about two minutes, which
+/// no command takes.
+fn wait(attempt: i32) -> bool {
+    let tenths = u64::try_from(attempt.clamp(0, 19)).unwrap_or(19) + 1;
+    thread::sleep(Duration::from_micros(100 * tenths));
+    attempt < 60_000
+}

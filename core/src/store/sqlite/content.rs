@@ -1,0 +1,100 @@
+//! Contents in their chunks, so that a large file is read a piece at a time, and an edit writes
+//! only the pieces that it changes: an addition at the end writes the last one.
+
+use std::io::{self, Read};
+
+use super::Trouble;
+use super::connection::Lease;
+use super::tree::Tree;
+use crate::store::StoreError;
+
+/// The bytes in each chunk but the last. Most memories are smaller, and so are one row.
+pub(super) const CHUNK: usize = 64 * 1024;
+
+/// The whole content of a file of `size` bytes.
+pub(super) fn read(tree: &Tree<'_>, file: i64, size: u64) -> Result<Vec<u8>, Trouble> {
+    let mut content = Vec::new();
+    let mut chunks =
+        tree.prepare_cached("SELECT bytes FROM chunk WHERE file = ?1 ORDER BY number")?;
+    let mut rows = chunks.query([file])?;
+    while let Some(row) = rows.next()? {
+        content.extend_from_slice(row.get_ref(0)?.as_blob().map_err(rusqlite::Error::from)?);
+    }
+    if content.len() as u64 != size {
+        return Err(damaged().into());
+    }
+    Ok(content)
+}
+
+/// Writes the chunks in which `new` differs from `old`, the content of before.
+pub(super) fn write(tree: &Tree<'_>, file: i64, old: &[u8], new: &[u8]) -> Result<(), Trouble> {
+    let mut put =
+        tree.prepare_cached("REPLACE INTO chunk (file, number, bytes) VALUES (?1, ?2, ?3)")?;
+    let mut before = old.chunks(CHUNK);
+    for (number, chunk) in (0_i64..).zip(new.chunks(CHUNK)) {
+        if before.next() != Some(chunk) {
+            put.execute((file, number, chunk))?;
+        }
+    }
+    if new.len() < old.len() {
+        let left = i64::try_from(new.len().div_ceil(CHUNK)).unwrap_or(i64::MAX);
+        tree.prepare_cached("DELETE FROM chunk WHERE file = ?1 AND number >= ?2")?
+            .execute((file, left))?;
+    }
+    let size = i64::try_from(new.len()).unwrap_or(i64::MAX);
+    tree.prepare_cached("UPDATE node SET size = ?2 WHERE id = ?1 AND size <> ?2")?
+        .execute((file, size))?;
+    Ok(())
+}
+
+fn damaged() -> StoreError {
+    StoreError::failed("reading a file", "the database is damaged: a part of the file is missing")
+}
+
+/// Reads a file a chunk at a time, in the transaction of its lease: the content of the moment when
+/// it was opened, whatever writers do meanwhile.
+pub(super) struct Stream {
+    lease: Lease,
+    file: i64,
+    next: i64,
+    chunk: Vec<u8>,
+    at: usize,
+    /// How many bytes are in the chunks from `next` on.
+    left: u64,
+}
+
+impl Stream {
+    pub(super) fn new(lease: Lease, file: i64, size: u64) -> Self {
+        Self { lease, file, next: 0, chunk: Vec::new(), at: 0, left: size }
+    }
+
+    fn advance(&mut self) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
+        if !self.lease.is_ours() {
+            return Err("a file that was opened before a fork cannot be read after it".into());
+        }
+        let mut chunk =
+            self.lease.prepare_cached("SELECT bytes FROM chunk WHERE file = ?1 AND number = ?2")?;
+        let mut rows = chunk.query((self.file, self.next))?;
+        let row = rows.next()?.ok_or_else(damaged)?;
+        let bytes = row.get_ref(0)?.as_blob()?;
+        let read = bytes.len() as u64;
+        if read == 0 || read > self.left {
+            return Err(damaged().into());
+        }
+        self.chunk.clear();
+        self.chunk.extend_from_slice(bytes);
+        (self.at, self.next, self.left) = (0, self.next + 1, self.left - read);
+        Ok(())
+    }
+}
+
+impl Read for Stream {
+    fn read(&mut self, window: &mut [u8]) -> io::Result<usize> {
+        if self.at == self.chunk.len() && self.left > 0 {
+            self.advance().map_err(io::Error::other)?;
+        }
+        let read = self.chunk.get(self.at..).unwrap_or_default().read(window)?;
+        self.at += read;
+        Ok(read)
+    }
+}

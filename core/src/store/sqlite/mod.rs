@@ -1,0 +1,274 @@
+//! A store in an SQLite database: one file, for agents whose memory shall be one thing to copy,
+//! and for devices.
+//!
+//! Every method is one transaction: a reader sees one state of the tree, a writer has the database
+//! for itself from its first look on (`BEGIN IMMEDIATE`) and is undone as a whole where it fails.
+//! Threads and processes exclude each other by SQLite's own locks; a writer waits for its turn, and
+//! readers wait for nobody.
+
+use std::fs::OpenOptions;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use rusqlite::ErrorCode;
+
+use self::connection::Lease;
+use self::tree::{Found, Tree};
+use super::{Edit, Entry, Node, Store, StoreError};
+use crate::options::{Durability, OnExisting};
+use crate::path::MemoryPath;
+
+mod connection;
+mod content;
+mod schema;
+mod tree;
+
+/// Keeps everything in an SQLite database of its own.
+///
+/// Connections are opened when they are needed and shared by all stores of a process. A process
+/// that was forked opens its own.
+#[derive(Debug)]
+pub struct SqliteDatabase {
+    database: Database,
+}
+
+/// What a connection is opened with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Database {
+    path: Arc<Path>,
+    durability: Durability,
+}
+
+impl SqliteDatabase {
+    /// Opens the database at `path`, or makes it, readable by its owner only. The directory has to
+    /// be there.
+    ///
+    /// # Errors
+    /// [`StoreError::Failed`] if it cannot be opened or made, is damaged, or is no database of
+    /// memdir's or one of a newer memdir.
+    pub fn open(path: impl AsRef<Path>, durability: Durability) -> Result<Self, StoreError> {
+        let path = make(path.as_ref(), durability).map_err(|error| {
+            StoreError::failed(format!("opening {}", path.as_ref().display()), error)
+        })?;
+        let database = Database { path: path.into(), durability };
+        Lease::take(&database).map_err(|trouble| trouble.during("opening the SQLite database"))?;
+        Ok(Self { database })
+    }
+
+    /// The database's file, as an absolute path.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.database.path
+    }
+
+    /// Answers from one state of the tree.
+    fn look<T>(
+        &self,
+        operation: &'static str,
+        answer: impl FnOnce(Tree<'_>) -> Result<T, Trouble>,
+    ) -> Result<T, StoreError> {
+        self.transaction("BEGIN", answer).map_err(|trouble| trouble.during(operation))
+    }
+
+    /// Changes the tree, as a whole or not at all.
+    fn change<T>(
+        &self,
+        operation: &'static str,
+        change: impl FnOnce(Tree<'_>) -> Result<T, Trouble>,
+    ) -> Result<T, StoreError> {
+        self.transaction("BEGIN IMMEDIATE", change).map_err(|trouble| trouble.during(operation))
+    }
+
+    fn transaction<T>(
+        &self,
+        begin: &str,
+        work: impl FnOnce(Tree<'_>) -> Result<T, Trouble>,
+    ) -> Result<T, Trouble> {
+        let lease = Lease::take(&self.database)?;
+        lease.prepare_cached(begin)?.execute([])?;
+        let done = work(Tree(&lease))?;
+        lease.prepare_cached("COMMIT")?.execute([])?;
+        Ok(done)
+    }
+}
+
+impl Drop for SqliteDatabase {
+    fn drop(&mut self) {
+        connection::forget(&self.database);
+    }
+}
+
+/// Makes the file if nothing is there, and says where it really is: a later change of the working
+/// directory, or of a link, leads nowhere else.
+fn make(path: &Path, durability: Durability) -> io::Result<PathBuf> {
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    // A file that is there is not opened, as closing it would drop the locks that SQLite has on it.
+    match options.open(path) {
+        Ok(_) if durability == Durability::Full => flush_directory(&path.canonicalize()?)?,
+        Ok(_) => {}
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+        Err(error) => return Err(error),
+    }
+    path.canonicalize()
+}
+
+/// So that a loss of power does not take the new file's name.
+#[cfg(unix)]
+fn flush_directory(file: &Path) -> io::Result<()> {
+    file.parent().map_or(Ok(()), |directory| std::fs::File::open(directory)?.sync_all())
+}
+
+#[cfg(not(unix))]
+fn flush_directory(_: &Path) -> io::Result<()> {
+    Ok(())
+}
+
+/// Why something inside the store did not succeed.
+#[derive(Debug)]
+enum Trouble {
+    /// A condition that has a name already.
+    Condition(StoreError),
+    /// What SQLite said.
+    Engine(rusqlite::Error),
+}
+
+impl From<StoreError> for Trouble {
+    fn from(condition: StoreError) -> Self {
+        Self::Condition(condition)
+    }
+}
+
+impl From<rusqlite::Error> for Trouble {
+    fn from(error: rusqlite::Error) -> Self {
+        Self::Engine(error)
+    }
+}
+
+impl Trouble {
+    fn during(self, operation: &'static str) -> StoreError {
+        match self {
+            Self::Condition(condition) => condition,
+            Self::Engine(error) => match error.sqlite_error_code() {
+                Some(ErrorCode::DiskFull) => StoreError::Full,
+                Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied) => {
+                    StoreError::PermissionDenied
+                }
+                Some(ErrorCode::NotADatabase) => {
+                    StoreError::failed(operation, "the file is not an SQLite database")
+                }
+                Some(ErrorCode::DatabaseCorrupt) => {
+                    StoreError::failed(operation, format!("the database is damaged: {error}"))
+                }
+                Some(ErrorCode::DatabaseBusy) => StoreError::failed(
+                    operation,
+                    format!("another process has kept the database for minutes: {error}"),
+                ),
+                _ => StoreError::failed(operation, error),
+            },
+        }
+    }
+}
+
+impl Store for SqliteDatabase {
+    fn read(&self, path: &MemoryPath) -> Result<Vec<u8>, StoreError> {
+        self.look("reading a file", |tree| {
+            let (id, size) = tree.file(path)?;
+            content::read(&tree, id, size)
+        })
+    }
+
+    fn list(&self, path: &MemoryPath) -> Result<Vec<Entry>, StoreError> {
+        self.look("listing a directory", |tree| match tree.find(path)? {
+            None => Err(StoreError::NotFound.into()),
+            Some(Found { size: Some(_), .. }) => Err(StoreError::NotADirectory.into()),
+            Some(directory) => tree.entries(directory.id, path),
+        })
+    }
+
+    fn open(&self, path: &MemoryPath, depth: usize) -> Result<Node<'_>, StoreError> {
+        let opened = || {
+            let lease = Lease::take(&self.database)?;
+            lease.prepare_cached("BEGIN")?.execute([])?;
+            let tree = Tree(&lease);
+            match tree.find(path)? {
+                None => Err(StoreError::NotFound.into()),
+                Some(Found { id, size: None }) => {
+                    let mut entries = Vec::new();
+                    tree.visible(id, path, depth, &mut entries)?;
+                    Ok(Node::Directory(entries))
+                }
+                Some(Found { id, size: Some(size) }) if size <= content::CHUNK as u64 => {
+                    Ok(Node::file(content::read(&tree, id, size)?))
+                }
+                Some(Found { id, size: Some(size) }) => {
+                    Ok(Node::File(size, Box::new(content::Stream::new(lease, id, size))))
+                }
+            }
+        };
+        opened().map_err(|trouble: Trouble| trouble.during("opening a file"))
+    }
+
+    fn write(
+        &self,
+        path: &MemoryPath,
+        content: &[u8],
+        existing: OnExisting,
+    ) -> Result<(), StoreError> {
+        self.change("writing a file", |tree| match (tree.find(path)?, existing) {
+            (None, _) => {
+                let parent = tree.make_parents(path)?;
+                let id = tree.add(parent, path, Some(content.len()))?;
+                content::write(&tree, id, &[], content)
+            }
+            (Some(Found { id, size: Some(size) }), OnExisting::Overwrite) => {
+                let old = content::read(&tree, id, size)?;
+                content::write(&tree, id, &old, content)
+            }
+            (Some(_), _) => Err(StoreError::AlreadyExists.into()),
+        })
+    }
+
+    fn update(&self, path: &MemoryPath, edit: &mut Edit<'_>) -> Result<(), StoreError> {
+        self.change("editing a file", |tree| {
+            let (id, size) = tree.file(path)?;
+            let old = content::read(&tree, id, size)?;
+            match edit(&old) {
+                Some(splice) => content::write(&tree, id, &old, &splice.apply(&old)),
+                None => Ok(()),
+            }
+        })
+    }
+
+    fn delete(&self, path: &MemoryPath) -> Result<(), StoreError> {
+        self.change("deleting", |tree| match tree.find(path)? {
+            None => Err(StoreError::NotFound.into()),
+            Some(found) => tree.remove(found.id),
+        })
+    }
+
+    fn rename(&self, from: &MemoryPath, to: &MemoryPath) -> Result<(), StoreError> {
+        self.change("renaming", |tree| {
+            let found = tree.find(from)?.ok_or(StoreError::NotFound)?;
+            if tree.find(to)?.is_some() {
+                return Err(StoreError::AlreadyExists.into());
+            }
+            let is_directory = found.size.is_none();
+            if is_directory && from.is_above(to) {
+                return Err(StoreError::IntoItself.into());
+            }
+            let parent = tree.make_parents(to)?;
+            if is_directory {
+                tree.check_paths_below(found.id, to)?;
+            }
+            tree.put(found.id, parent, to)
+        })
+    }
+
+    fn clear(&self) -> Result<(), StoreError> {
+        self.change("clearing the memory", |tree| tree.remove_all())
+    }
+}

@@ -1,0 +1,149 @@
+//! The tables, their version, and how an older database is brought up to it.
+
+use rusqlite::{Connection, OptionalExtension};
+
+use super::Trouble;
+use crate::store::StoreError;
+
+/// In the database's header: "memd". Tells a database of ours from anybody else's.
+const APPLICATION_ID: i32 = 0x6d65_6d64;
+
+/// What makes version `n + 1` of the schema out of version `n`; the first makes it out of nothing.
+/// A step that was ever released is never changed.
+const STEPS: &[&str] = &[
+    // A node is a directory where its size is NULL. Names compare by bytes, as text does in a
+    // database in UTF-8. A file's content is cut into chunks, numbered from 0.
+    "CREATE TABLE node (
+         id INTEGER PRIMARY KEY,
+         parent INTEGER REFERENCES node (id) ON DELETE CASCADE,
+         name TEXT NOT NULL,
+         size INTEGER CHECK (size >= 0),
+         UNIQUE (parent, name)
+     ) STRICT;
+     CREATE TABLE chunk (
+         file INTEGER NOT NULL REFERENCES node (id) ON DELETE CASCADE,
+         number INTEGER NOT NULL,
+         bytes BLOB NOT NULL,
+         PRIMARY KEY (file, number)
+     ) STRICT;
+     INSERT INTO node (id, parent, name, size) VALUES (1, NULL, '', NULL);",
+];
+
+/// The node of `/memories` itself.
+pub(super) const ROOT: i64 = 1;
+
+/// Makes a new database or brings an older one up to date; leaves one that is neither as it is.
+pub(super) fn prepare(db: &Connection) -> Result<(), Trouble> {
+    prepare_with(db, STEPS)
+}
+
+fn prepare_with(db: &Connection, steps: &[&str]) -> Result<(), Trouble> {
+    let current = steps.len();
+    // Before anything is changed: the database may be somebody else's.
+    if version(db, current)? == current {
+        return Ok(());
+    }
+    let mode: String = db.query_row("PRAGMA journal_mode = WAL", [], |row| row.get(0))?;
+    if mode != "wal" {
+        let problem = "its file system does not allow SQLite's write-ahead log";
+        return Err(StoreError::failed("opening the SQLite database", problem).into());
+    }
+    db.execute_batch("BEGIN IMMEDIATE")?;
+    // Again, because another process may have been faster.
+    let changed = version(db, current).and_then(|old| {
+        for step in steps.iter().skip(old) {
+            db.execute_batch(step)?;
+        }
+        db.pragma_update(None, "application_id", APPLICATION_ID)?;
+        db.pragma_update(None, "user_version", i64::try_from(current).unwrap_or(i64::MAX))?;
+        Ok(db.execute_batch("COMMIT")?)
+    });
+    if changed.is_err() && !db.is_autocommit() {
+        // The first error tells more than one of undoing would.
+        let _ = db.execute_batch("ROLLBACK");
+    }
+    changed
+}
+
+/// The version of the schema that the database has; 0 for an empty one.
+fn version(db: &Connection, current: usize) -> Result<usize, Trouble> {
+    let refused =
+        |problem: String| Trouble::from(StoreError::failed("opening the SQLite database", problem));
+    let header = |field: &str| db.query_row(&format!("PRAGMA {field}"), [], |row| row.get(0));
+    let (application, version): (i32, i64) =
+        (header("application_id")?, { db.query_row("PRAGMA user_version", [], |row| row.get(0))? });
+    if application != APPLICATION_ID {
+        let used = db.query_row("SELECT 1 FROM sqlite_schema", [], |_| Ok(())).optional()?;
+        if application != 0 || version != 0 || used.is_some() {
+            return Err(refused("it is a database of another program".to_owned()));
+        }
+        return Ok(0);
+    }
+    match usize::try_from(version) {
+        Ok(version) if version <= current => Ok(version),
+        _ => Err(refused(format!(
+            "it was written by a newer memdir (its schema is version {version}, and this memdir \
+             knows up to {current}): update memdir"
+        ))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn database() -> (tempfile::TempDir, Connection) {
+        let place = tempfile::tempdir().unwrap();
+        let db = Connection::open(place.path().join("a.db")).unwrap();
+        (place, db)
+    }
+
+    fn tables(db: &Connection) -> i64 {
+        db.query_row("SELECT count(*) FROM sqlite_schema WHERE type = 'table'", [], |r| r.get(0))
+            .unwrap()
+    }
+
+    #[test]
+    fn an_older_database_is_brought_up_to_date_and_keeps_what_it_holds() {
+        let (_place, db) = database();
+        prepare(&db).unwrap();
+        db.execute_batch("INSERT INTO node (parent, name) VALUES (1, 'a')").unwrap();
+        let newer = [STEPS, &["ALTER TABLE node ADD COLUMN colour TEXT"]].concat();
+        prepare_with(&db, &newer).unwrap();
+        prepare_with(&db, &newer).unwrap();
+        let nodes = "SELECT count(colour IS NULL) FROM node";
+        assert_eq!(db.query_row(nodes, [], |row| row.get::<_, i64>(0)).unwrap(), 2);
+        assert_eq!(version(&db, 9).map_err(|_| ()).unwrap(), newer.len());
+    }
+
+    #[test]
+    fn a_step_that_fails_leaves_the_database_as_it_was() {
+        let (_place, db) = database();
+        prepare(&db).unwrap();
+        let before = tables(&db);
+        let newer = [STEPS, &["CREATE TABLE more (a)", "no SQL"]].concat();
+        assert!(prepare_with(&db, &newer).is_err());
+        assert_eq!((tables(&db), db.is_autocommit()), (before, true));
+        prepare(&db).unwrap();
+    }
+
+    #[test]
+    fn a_newer_database_is_refused_and_not_touched() {
+        let (_place, db) = database();
+        prepare(&db).unwrap();
+        db.pragma_update(None, "user_version", 1000).unwrap();
+        let Err(Trouble::Condition(error)) = prepare(&db) else { panic!("it was taken") };
+        assert!(error.to_string().contains("newer memdir"), "{error}");
+        assert!(error.to_string().contains("1000"), "{error}");
+    }
+
+    #[test]
+    fn a_database_of_another_program_is_refused_and_not_touched() {
+        let (_place, db) = database();
+        db.execute_batch("CREATE TABLE theirs (a)").unwrap();
+        let Err(Trouble::Condition(error)) = prepare(&db) else { panic!("it was taken") };
+        assert!(error.to_string().contains("another program"), "{error}");
+        let mode: String = db.query_row("PRAGMA journal_mode", [], |row| row.get(0)).unwrap();
+        assert_eq!((mode.as_str(), tables(&db)), ("delete", 1));
+    }
+}

@@ -1,0 +1,199 @@
+//! The tree in its table: nodes that know their parent, found by ranges of one index.
+
+use std::ops::Deref;
+
+use rusqlite::{Connection, OptionalExtension};
+
+use super::{Trouble, schema};
+use crate::path::{MemoryPath, PathError, is_hidden};
+use crate::store::{Entry, EntryKind, StoreError};
+
+/// The tree as one transaction sees it.
+pub(super) struct Tree<'c>(pub(super) &'c Connection);
+
+/// A node: a directory, if it has no size.
+#[derive(Clone, Copy)]
+pub(super) struct Found {
+    pub(super) id: i64,
+    pub(super) size: Option<u64>,
+}
+
+const CHILD: &str = "SELECT id, size FROM node WHERE parent = ?1 AND name = ?2";
+const CHILDREN: &str = "SELECT id, size, name FROM node WHERE parent = ?1 ORDER BY name";
+
+impl Deref for Tree<'_> {
+    type Target = Connection;
+
+    fn deref(&self) -> &Connection {
+        self.0
+    }
+}
+
+impl Tree<'_> {
+    /// What is at `path`. A file holds nothing, so that nothing is found below it.
+    pub(super) fn find(&self, path: &MemoryPath) -> Result<Option<Found>, Trouble> {
+        let mut found = Found { id: schema::ROOT, size: None };
+        for name in path.names() {
+            match self.child(found.id, name)? {
+                None => return Ok(None),
+                Some(below) => found = below,
+            }
+        }
+        Ok(Some(found))
+    }
+
+    /// The file at `path` and its size.
+    pub(super) fn file(&self, path: &MemoryPath) -> Result<(i64, u64), Trouble> {
+        match self.find(path)? {
+            None => Err(StoreError::NotFound.into()),
+            Some(Found { size: None, .. }) => Err(StoreError::IsADirectory.into()),
+            Some(Found { id, size: Some(size) }) => Ok((id, size)),
+        }
+    }
+
+    fn child(&self, parent: i64, name: &str) -> Result<Option<Found>, Trouble> {
+        let mut child = self.prepare_cached(CHILD)?;
+        let found = child.query_row((parent, name), |row| {
+            Ok(Found { id: row.get(0)?, size: size(row.get(1)?) })
+        });
+        Ok(found.optional()?)
+    }
+
+    fn children(&self, parent: i64) -> Result<Vec<(Found, String)>, Trouble> {
+        let mut children = self.prepare_cached(CHILDREN)?;
+        let found = children.query_map([parent], |row| {
+            Ok((Found { id: row.get(0)?, size: size(row.get(1)?) }, row.get(2)?))
+        })?;
+        Ok(found.collect::<Result<_, _>>()?)
+    }
+
+    /// The entries of a directory, also the hidden ones.
+    pub(super) fn entries(&self, id: i64, path: &MemoryPath) -> Result<Vec<Entry>, Trouble> {
+        let children = self.children(id)?;
+        Ok(children.iter().filter_map(|(found, name)| entry(path, *found, name)).collect())
+    }
+
+    /// The entries that a view shows, `depth` levels deep.
+    pub(super) fn visible(
+        &self,
+        id: i64,
+        path: &MemoryPath,
+        depth: usize,
+        entries: &mut Vec<Entry>,
+    ) -> Result<(), Trouble> {
+        if depth == 0 {
+            return Ok(());
+        }
+        for (found, name) in self.children(id)? {
+            if is_hidden(&name) {
+                continue;
+            }
+            let Some(entry) = entry(path, found, &name) else { continue };
+            let below = (entry.kind == EntryKind::Directory).then(|| entry.path.clone());
+            entries.push(entry);
+            if let Some(directory) = below {
+                self.visible(found.id, &directory, depth - 1, entries)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The directory above `path`, made where it is missing.
+    pub(super) fn make_parents(&self, path: &MemoryPath) -> Result<i64, Trouble> {
+        let mut parent = schema::ROOT;
+        let Some(above) = path.parent() else { return Ok(parent) };
+        let mut at = MemoryPath::root();
+        for name in above.names() {
+            // It is part of a path that was judged as a whole.
+            at = at.join(name).map_err(|_| StoreError::NameTooLong)?;
+            parent = match self.child(parent, name)? {
+                Some(Found { id, size: None }) => id,
+                Some(Found { size: Some(_), .. }) => {
+                    return Err(StoreError::NotADirectory.into());
+                }
+                None => self.add(parent, &at, None)?,
+            };
+        }
+        Ok(parent)
+    }
+
+    /// A new file of `size` bytes, or a new directory.
+    pub(super) fn add(
+        &self,
+        parent: i64,
+        path: &MemoryPath,
+        size: Option<usize>,
+    ) -> Result<i64, Trouble> {
+        let size = size.map(|size| i64::try_from(size).unwrap_or(i64::MAX));
+        self.prepare_cached("INSERT INTO node (parent, name, size) VALUES (?1, ?2, ?3)")?
+            .execute((parent, path.name(), size))?;
+        Ok(self.last_insert_rowid())
+    }
+
+    /// Moves a node, and with it all that is below.
+    pub(super) fn put(&self, id: i64, parent: i64, path: &MemoryPath) -> Result<(), Trouble> {
+        self.prepare_cached("UPDATE node SET parent = ?2, name = ?3 WHERE id = ?1")?.execute((
+            id,
+            parent,
+            path.name(),
+        ))?;
+        Ok(())
+    }
+
+    /// Removes a node; what is below it, and the chunks of files, go with it by their references.
+    pub(super) fn remove(&self, id: i64) -> Result<(), Trouble> {
+        self.prepare_cached("DELETE FROM node WHERE id = ?1")?.execute([id])?;
+        Ok(())
+    }
+
+    pub(super) fn remove_all(&self) -> Result<(), Trouble> {
+        self.prepare_cached("DELETE FROM node WHERE parent = ?1")?.execute([schema::ROOT])?;
+        Ok(())
+    }
+
+    /// That nothing below the directory would have too long a path, were the directory at `path`.
+    pub(super) fn check_paths_below(&self, id: i64, path: &MemoryPath) -> Result<(), Trouble> {
+        for (found, name) in self.children(id)? {
+            match path.join(&name) {
+                Ok(below) if found.size.is_none() => self.check_paths_below(found.id, &below)?,
+                // What no path can name is out of reach before and after.
+                Ok(_) | Err(PathError::Escapes) => {}
+                Err(_) => return Err(StoreError::NameTooLong.into()),
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The column is checked not to be negative.
+fn size(column: Option<i64>) -> Option<u64> {
+    column.map(|size| u64::try_from(size).unwrap_or(0))
+}
+
+/// `None` for a name that no path can hold: somebody else put it there.
+fn entry(directory: &MemoryPath, found: Found, name: &str) -> Option<Entry> {
+    let path = directory.join(name).ok()?;
+    Some(match found.size {
+        Some(size) => Entry::file(path, size),
+        None => Entry::directory(path),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_looks_through_the_whole_tree() {
+        let place = tempfile::tempdir().unwrap();
+        let db = Connection::open(place.path().join("a.db")).unwrap();
+        schema::prepare(&db).map_err(|_| ()).unwrap();
+        let delete = "DELETE FROM node WHERE id = ?1";
+        for statement in [CHILD, CHILDREN, delete] {
+            let mut plan = db.prepare(&format!("EXPLAIN QUERY PLAN {statement}")).unwrap();
+            let steps = plan.raw_query().mapped(|row| row.get::<_, String>(3));
+            let steps: Vec<String> = steps.map(Result::unwrap).collect();
+            assert!(steps.iter().all(|step| step.starts_with("SEARCH")), "{steps:?}");
+        }
+    }
+}
