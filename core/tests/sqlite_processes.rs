@@ -8,11 +8,12 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 use std::process::Child;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 use std::time::Duration;
 
 use common::process;
-use memdir::store::{Splice, SqliteDatabase};
+use memdir::store::{self, Splice, SqliteDatabase};
 use memdir::{Durability, Memory, MemoryPath, OnExisting, Options, Store};
 
 fn memory(base: &Path) -> Memory {
@@ -72,6 +73,7 @@ fn worker() {
         }
         "fork" => fork::idle(base),
         "fork-inside" => fork::inside(base),
+        "fork-announced" => fork::announced(base),
         other => panic!("no such job: {other}"),
     }
 }
@@ -170,6 +172,13 @@ fn a_process_that_was_forked_in_the_middle_of_a_command_is_told_so() {
     check(place.path());
 }
 
+#[test]
+fn a_fork_that_is_announced_waits_for_commands_and_the_child_goes_on() {
+    let place = tempfile::tempdir().unwrap();
+    assert!(work(place.path(), "fork-announced", "").wait().unwrap().success());
+    check(place.path());
+}
+
 /// In processes of their own, so that no other test is running in them.
 mod fork {
     use super::*;
@@ -260,5 +269,37 @@ mod fork {
         });
         // Now that nobody is inside, a child may.
         assert!(libc::succeeded(child(|| assert_eq!(store.read(&log).unwrap(), b"start after"))));
+    }
+
+    /// Other threads never stop working.
+    pub(super) fn announced(base: &Path) {
+        let memory = memory(base);
+        memory.create("/memories/log", "").unwrap();
+        let stop = AtomicBool::new(false);
+        let parents: usize = std::thread::scope(|scope| {
+            let busy: Vec<_> = (0..3)
+                .map(|thread| {
+                    let (memory, stop) = (&memory, &stop);
+                    scope.spawn(move || {
+                        (0..)
+                            .take_while(|_| !stop.load(Ordering::Relaxed))
+                            .map(|number| insert(memory, &format!("{thread} {number}"), 1))
+                            .count()
+                    })
+                })
+                .collect();
+            for round in 0..20 {
+                store::before_fork();
+                let child = child(|| {
+                    store::after_fork_in_child();
+                    insert(&memory, &format!("child {round}"), 5);
+                });
+                store::after_fork_in_parent();
+                assert!(libc::succeeded(child));
+            }
+            stop.store(true, Ordering::Relaxed);
+            busy.into_iter().map(|thread| thread.join().unwrap()).sum()
+        });
+        assert_eq!(lines(base), parents + 20 * 5);
     }
 }

@@ -15,7 +15,7 @@ use std::fs;
 use std::ops::Deref;
 use std::path::Path;
 use std::process;
-use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::SeqCst};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
@@ -34,8 +34,10 @@ const KEPT: usize = 16;
 static IDLE: Mutex<Vec<Idle>> = Mutex::new(Vec::new());
 /// The process that the idle connections and the count below belong to; 0 at the start.
 static OWNER: AtomicU32 = AtomicU32::new(0);
-/// How many threads are inside SQLite, or about to be.
-static INSIDE: AtomicUsize = AtomicUsize::new(0);
+/// How many threads are inside SQLite, or about to be, and (in units of [`FORKER`]) how many are
+/// about to fork and keep others from entering. One number, so that nobody comes between.
+static PRESENT: AtomicU64 = AtomicU64::new(0);
+const FORKER: u64 = 1 << 32;
 /// Held while a process takes over from the one that it was forked from.
 static TAKING_OVER: Mutex<()> = Mutex::new(());
 
@@ -111,7 +113,7 @@ impl Drop for Lease {
 
 /// Closes the idle connections to `database`.
 pub(super) fn forget(database: &Database) {
-    if OWNER.load(Ordering::SeqCst) != process::id() {
+    if OWNER.load(SeqCst) != process::id() {
         return;
     }
     let Ok(_inside) = Inside::enter() else { return };
@@ -146,10 +148,14 @@ struct Inside {
 impl Inside {
     fn enter() -> Result<Self, StoreError> {
         let process = process::id();
-        if OWNER.load(Ordering::SeqCst) != process {
+        if OWNER.load(SeqCst) != process {
             take_over(process)?;
         }
-        INSIDE.fetch_add(1, Ordering::SeqCst);
+        // One that is kept out for too long goes in, and the child is told.
+        let enter = |present: u64| (present < FORKER).then_some(present + 1);
+        if !wait_until(|| PRESENT.fetch_update(SeqCst, SeqCst, enter).is_ok()) {
+            PRESENT.fetch_add(1, SeqCst);
+        }
         Ok(Self { process })
     }
 }
@@ -158,9 +164,39 @@ impl Drop for Inside {
     fn drop(&mut self) {
         // A child's count is the parent's of the moment of the fork, and stays it.
         if self.process == process::id() {
-            INSIDE.fetch_sub(1, Ordering::SeqCst);
+            PRESENT.fetch_sub(1, SeqCst);
         }
     }
+}
+
+/// Waits until no thread is inside and keeps others out, so that a child will be able to go on.
+pub(in crate::store) fn before_fork() {
+    PRESENT.fetch_add(FORKER, SeqCst);
+    // In a child that was refused the count is another process's, and never falls.
+    if OWNER.load(SeqCst) == process::id() {
+        wait_until(|| PRESENT.load(SeqCst).is_multiple_of(FORKER));
+    }
+}
+
+pub(in crate::store) fn after_fork_in_parent() {
+    PRESENT.fetch_sub(FORKER, SeqCst);
+}
+
+pub(in crate::store) fn after_fork_in_child() {
+    // Only this thread is left of all that may have been about to fork.
+    PRESENT.fetch_and(FORKER - 1, SeqCst);
+}
+
+/// Whether `ready` came true within ten seconds: bounded, because it may be the waiting thread
+/// itself that the others wait for.
+fn wait_until(mut ready: impl FnMut() -> bool) -> bool {
+    for _ in 0..20_000 {
+        if ready() {
+            return true;
+        }
+        thread::sleep(Duration::from_micros(500));
+    }
+    false
 }
 
 /// Makes `process` the owner: drops the connections that it inherited, if it was forked.
@@ -177,17 +213,17 @@ fn take_over(process: u32) -> Result<(), StoreError> {
             thread::sleep(Duration::from_millis(1));
             continue;
         };
-        let owner = OWNER.load(Ordering::SeqCst);
+        let owner = OWNER.load(SeqCst);
         if owner == process {
             return Ok(());
         }
         if owner != 0 {
-            if INSIDE.load(Ordering::SeqCst) != 0 {
+            if !PRESENT.load(SeqCst).is_multiple_of(FORKER) {
                 return Err(refused());
             }
             all_idle().clear();
         }
-        OWNER.store(process, Ordering::SeqCst);
+        OWNER.store(process, SeqCst);
         return Ok(());
     }
     Err(refused())

@@ -19,7 +19,7 @@ use super::{Edit, Entry, Node, Store, StoreError};
 use crate::options::{Durability, OnExisting};
 use crate::path::MemoryPath;
 
-mod connection;
+pub(super) mod connection;
 mod content;
 mod schema;
 mod tree;
