@@ -10,6 +10,7 @@ mod contract;
 mod entry;
 mod errors;
 mod fields;
+mod fork;
 mod hints;
 mod memory;
 mod native_store;
@@ -27,6 +28,8 @@ mod _memdir {
     use crate::contract::check_contract;
     #[pymodule_export]
     use crate::entry::Entry;
+    #[pymodule_export]
+    use crate::fork::{after_fork_in_child, after_fork_in_parent, before_fork};
     #[pymodule_export]
     use crate::memory::Memory;
     #[pymodule_export]

@@ -23,8 +23,12 @@ INSERTS = 500
 SECONDS = 300
 
 
-def insert_many(directory: str, who: str) -> None:
-    tool = MemoryTool(directory, durability="relaxed")
+# What a test on a directory of its own opens there.
+ADDRESSES = pytest.mark.parametrize("address", ["{}", "sqlite:{}/agent.db"], ids=["local", "sqlite"])
+
+
+def insert_many(address: str, who: str) -> None:
+    tool = MemoryTool(address, durability="relaxed")
     for number in range(INSERTS):
         tool.call(
             {
@@ -36,13 +40,15 @@ def insert_many(directory: str, who: str) -> None:
         )
 
 
+@ADDRESSES
 @pytest.mark.parametrize("method", ["spawn", "fork", "forkserver"])
-def test_two_processes_lose_nothing(tmp_path: Path, method: str) -> None:
-    store = open_store(tmp_path)
+def test_two_processes_lose_nothing(tmp_path: Path, method: str, address: str) -> None:
+    address = address.format(tmp_path)
+    store = open_store(address)
     store.write("/memories/log", b"", overwrite=False)
     context: Any = multiprocessing.get_context(method)
     workers = [
-        context.Process(target=insert_many, args=(str(tmp_path), who)) for who in ("one", "two")
+        context.Process(target=insert_many, args=(address, who)) for who in ("one", "two")
     ]
     for worker in workers:
         worker.start()
@@ -140,11 +146,13 @@ def test_a_slow_python_store_holds_up_nobody_else() -> None:
     assert not slow.is_alive()
 
 
-def test_a_forked_child_uses_what_its_parent_opened(tmp_path: Path) -> None:
+@ADDRESSES
+def test_a_forked_child_uses_what_its_parent_opened(tmp_path: Path, address: str) -> None:
     """While other threads of the parent are in the middle of commands."""
-    stores: list[Store] = [open_store(tmp_path), DictStore(), open_store("memory:")]
+    address = address.format(tmp_path)
+    stores: list[Store] = [open_store(address), DictStore(), open_store("memory:")]
     memories = [Memory(store) for store in stores]
-    tool, async_tool = MemoryTool(tmp_path), AsyncMemoryTool(tmp_path)
+    tool, async_tool = MemoryTool(address), AsyncMemoryTool(address)
     assert async_tool.base_path == tool.base_path
     for memory in memories:
         memory.create("/memories/log", "")

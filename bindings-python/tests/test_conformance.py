@@ -68,6 +68,21 @@ def test_async_tool(case: cases.Case, tmp_path: Path, counts: Counter[tuple[str,
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
+def test_sqlite(case: cases.Case, tmp_path: Path, counts: Counter[tuple[str, str]]) -> None:
+    address = f"sqlite:{tmp_path}/agent.db"
+    tool = MemoryTool(address, **case.options)
+
+    def execute(given: Any) -> tuple[str, bool]:
+        try:
+            return str(tool.call(given)), False
+        except ToolError as error:
+            return str(error.content), True
+
+    steps = cases.run(case, open_store(address), execute, secret=str(tmp_path))
+    count(counts, "python-sqlite", steps)
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
 def test_python_store(case: cases.Case, counts: Counter[tuple[str, str]]) -> None:
     store = DictStore()
     memory = Memory(store, **case.options)

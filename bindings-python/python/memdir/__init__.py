@@ -32,8 +32,10 @@ False
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
+from memdir import _memdir
 from memdir._errors import CommandError, ConfigError, MemdirError, StoreError
 from memdir._memdir import Entry, Memory, open_store
 from memdir._reply import Reply
@@ -55,6 +57,13 @@ __all__ = [
     "StoreError",
     "open_store",
 ]
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(
+        before=_memdir.before_fork,
+        after_in_parent=_memdir.after_fork_in_parent,
+        after_in_child=_memdir.after_fork_in_child,
+    )
 
 
 def __getattr__(name: str) -> object:

@@ -11,7 +11,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, Final, Literal, SupportsIndex, final
 
-__all__ = ["Entry", "Memory", "NativeStore", "answer", "check_contract", "decode", "open_store", "open_whole"]
+__all__ = ["Entry", "Memory", "NativeStore", "after_fork_in_child", "after_fork_in_parent", "answer", "before_fork", "check_contract", "decode", "open_store", "open_whole"]
 
 @final
 class Entry:
@@ -204,10 +204,25 @@ class NativeStore:
         Writes a whole file, making missing parents.
         """
 
+def after_fork_in_child() -> None:
+    """
+    Lets the child begin.
+    """
+
+def after_fork_in_parent() -> None:
+    """
+    Lets the others go on.
+    """
+
 def answer(memory: Memory, input: Any, command: str | None = None) -> tuple[str, bool, StoreError | None]:
     """
     The answer to `input`, which is never taken for JSON text, as
     content, `is_error` and what broke. With `command`, the input's own `command` does not count.
+    """
+
+def before_fork() -> None:
+    """
+    Waits until no other thread is where a forked child could not go on from.
     """
 
 def check_contract(factory: Callable[[], Store]) -> str | None:
