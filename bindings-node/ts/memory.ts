@@ -48,8 +48,8 @@ export class Memory {
 
   /**
    * @param store A directory, which is made if it is not there (the files are in its `memories`
-   *   directory, as the SDK's own tool keeps them); `memory:` for a new store in this process; or a
-   *   store of your own.
+   *   directory, as the SDK's own tool keeps them); `sqlite:agent.db` for an SQLite
+   *   database; `memory:` for a new store in this process; or a store of your own.
    * @throws An error if the address or an option is wrong, or if the store cannot be opened.
    */
   constructor(store: string | Store = './memory', options?: Options) {

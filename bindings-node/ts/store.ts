@@ -104,7 +104,7 @@ export class StoreError extends Error {
 
 /**
  * Opens a store that comes with memdir: a directory such as `./memory`, which is made if it is not
- * there, or `memory:` for a new one in this process.
+ * there, `sqlite:agent.db` for an SQLite database, or `memory:` for a new one in this process.
  *
  * To be shared between memories, written to directly, or built upon. Opening reads no file's
  * content but is synchronous: do it once, at the start. Of the options only `durability` matters.

@@ -24,8 +24,8 @@ use crate::stores::Argument;
 ///
 /// Args:
 ///     store: Where the files are: a directory, made if it is not there (the files are in its
-///         `memories` directory, in the layout of the SDK's own tool); `"memory:"` for a new store
-///         in this process; or a `Store`.
+///         `memories` directory, in the layout of the SDK's own tool); `"sqlite:agent.db"` for an
+///         SQLite database; `"memory:"` for a new store in this process; or a `Store`.
 ///     max_view_chars: The most characters that one view returns before it is cut and says how to
 ///         go on. `None` lifts the limit.
 ///     max_file_bytes: The most bytes that one file may come to hold. `None` lifts the limit.

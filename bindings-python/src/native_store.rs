@@ -160,7 +160,8 @@ fn path_argument(path: &str) -> PyResult<MemoryPath> {
 /// Opens a store by its address, to be used directly or shared by several memories.
 ///
 /// Args:
-///     store: A directory, made if it is not there, or `"memory:"` for a new store in this process.
+///     store: A directory, made if it is not there, `"sqlite:agent.db"` for an SQLite database, or
+///         `"memory:"` for a new store in this process.
 ///     durability: What an acknowledged write survives: `"full"` loss of power, `"relaxed"` a crash
 ///         of the process.
 ///

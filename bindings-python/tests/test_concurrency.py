@@ -24,7 +24,9 @@ SECONDS = 300
 
 
 # What a test on a directory of its own opens there.
-ADDRESSES = pytest.mark.parametrize("address", ["{}", "sqlite:{}/agent.db"], ids=["local", "sqlite"])
+ADDRESSES = pytest.mark.parametrize(
+    "address", ["{}", "sqlite:{}/agent.db"], ids=["local", "sqlite"]
+)
 
 
 def insert_many(address: str, who: str) -> None:
@@ -47,9 +49,7 @@ def test_two_processes_lose_nothing(tmp_path: Path, method: str, address: str) -
     store = open_store(address)
     store.write("/memories/log", b"", overwrite=False)
     context: Any = multiprocessing.get_context(method)
-    workers = [
-        context.Process(target=insert_many, args=(address, who)) for who in ("one", "two")
-    ]
+    workers = [context.Process(target=insert_many, args=(address, who)) for who in ("one", "two")]
     for worker in workers:
         worker.start()
     for worker in workers:

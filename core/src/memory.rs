@@ -47,8 +47,9 @@ impl std::fmt::Debug for Memory {
 
 impl Memory {
     /// Opens the store that `address` names: a directory such as `./memory` (made if it is not
-    /// there; the files are in its `memories` directory, as the SDKs' own tools keep them), or
-    /// `memory:` for a new store in this process.
+    /// there; the files are in its `memories` directory, as the SDKs' own tools keep them),
+    /// `sqlite:agent.db` for an SQLite database (feature `sqlite`), or `memory:` for a new store in
+    /// this process.
     ///
     /// # Errors
     /// [`Error::Config`] if the address is not known, [`Error::Store`] if it cannot be opened.

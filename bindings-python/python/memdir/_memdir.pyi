@@ -63,8 +63,8 @@ class Memory:
 
     Args:
         store: Where the files are: a directory, made if it is not there (the files are in its
-            `memories` directory, in the layout of the SDK's own tool); `"memory:"` for a new store
-            in this process; or a `Store`.
+            `memories` directory, in the layout of the SDK's own tool); `"sqlite:agent.db"` for an
+            SQLite database; `"memory:"` for a new store in this process; or a `Store`.
         max_view_chars: The most characters that one view returns before it is cut and says how to
             go on. `None` lifts the limit.
         max_file_bytes: The most bytes that one file may come to hold. `None` lifts the limit.
@@ -243,7 +243,8 @@ def open_store(store: str | PathLike[str], *, durability: Literal["full", "relax
     Opens a store by its address, to be used directly or shared by several memories.
 
     Args:
-        store: A directory, made if it is not there, or `"memory:"` for a new store in this process.
+        store: A directory, made if it is not there, `"sqlite:agent.db"` for an SQLite database, or
+            `"memory:"` for a new store in this process.
         durability: What an acknowledged write survives: `"full"` loss of power, `"relaxed"` a crash
             of the process.
 
