@@ -2,6 +2,9 @@
 #
 # A language whose toolchain is missing is left out loudly; with CI=true that is a failure.
 
+ifeq ($(filter oneshell,$(.FEATURES)),)
+$(error GNU make 3.82 or newer is needed; on macOS: brew install make, then gmake)
+endif
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .ONESHELL:
