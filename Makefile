@@ -82,6 +82,9 @@ test-node: ## the Node package
 test-kotlin: ## the Kotlin package
 	@$(call need,mvn,Kotlin)
 	@bindings-uniffi/kotlin/test
+	@# What can be checked of the packages for devices without their toolchains.
+	@bindings-uniffi/scripts/aar --dry-run
+	@bindings-uniffi/scripts/xcframework --dry-run > /dev/null
 
 .PHONY: test-swift
 test-swift: ## the Swift package, with a real compiler
