@@ -2,6 +2,9 @@
 #
 # A language whose toolchain is missing is left out loudly; with CI=true that is a failure.
 
+ifeq ($(filter oneshell,$(.FEATURES)),)
+$(error GNU make 3.82 or newer is needed; on macOS: brew install make, then gmake)
+endif
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .ONESHELL:
@@ -79,6 +82,9 @@ test-node: ## the Node package
 test-kotlin: ## the Kotlin package
 	@$(call need,mvn,Kotlin)
 	@bindings-uniffi/kotlin/test
+	@# What can be checked of the packages for devices without their toolchains.
+	@bindings-uniffi/scripts/aar --dry-run
+	@bindings-uniffi/scripts/xcframework --dry-run > /dev/null
 
 .PHONY: test-swift
 test-swift: ## the Swift package, with a real compiler
@@ -87,12 +93,16 @@ test-swift: ## the Swift package, with a real compiler
 RUNNERS := $(if $(shell command -v cargo),rust-local rust-memory rust-sqlite rust-default-open) \
 	$(if $(shell command -v $(PYTHON)),python-tool python-async-tool python-sqlite python-store) \
 	$(if $(shell command -v node),node-local node-store) \
-	$(if $(shell command -v mvn),kotlin-local kotlin-memory kotlin-store) \
-	$(if $(wildcard $(CONFORMANCE)/swift-*),swift-local swift-memory swift-store)
+	$(if $(shell command -v mvn),kotlin-local kotlin-memory kotlin-store)
 
 .PHONY: test-counts
 test-counts: ## every conformance runner ran every case
-	@tests/compare-counts $(RUNNERS)
+	@swift=
+	@# Where Swift's tests were left out, which CI does not allow, nothing is to be compared.
+	@if [ "$${CI:-}" = true ] || compgen -G '$(CONFORMANCE)/swift-*' > /dev/null; then
+		swift='swift-local swift-memory swift-store'
+	fi
+	@tests/compare-counts $(RUNNERS) $$swift
 
 # --- set-up -----------------------------------------------------------------------------------
 

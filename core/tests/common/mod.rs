@@ -30,14 +30,23 @@ pub(crate) fn without_power(test: &str, body: impl FnOnce(&Path)) {
     let work = place.path().join("work");
     std::fs::create_dir(&work).unwrap();
     chown(&work, Some(NOBODY), Some(NOBODY)).unwrap();
-    let status = Command::new(program)
+    let mut command = Command::new(program);
+    command
         .args(["--exact", test, "--nocapture"])
         .env("MEMDIR_TEST_PLACE", &work)
         .current_dir(&work)
         .uid(NOBODY)
-        .gid(NOBODY)
-        .status()
-        .unwrap();
+        .gid(NOBODY);
+    let status = loop {
+        match command.status() {
+            // A test beside this one is just starting a process, which for a moment has a copy of
+            // the handle that the binary was written through.
+            Err(error) if error.kind() == std::io::ErrorKind::ExecutableFileBusy => {
+                std::thread::sleep(std::time::Duration::from_millis(5));
+            }
+            status => break status.unwrap(),
+        }
+    };
     assert!(status.success(), "{test} failed without power");
 }
 
