@@ -22,8 +22,7 @@ pub struct Memory(memdir::Memory);
 #[uniffi::export]
 impl Memory {
     /// Opens the store that `store` names: a directory such as `./memory`, which is made if it is
-    /// not there (the files are in its `memories` directory), `sqlite:agent.db` for an SQLite
-    /// database, or `memory:` for one in this process.
+    /// not there (the files are in its `memories` directory), or `memory:` for one in this process.
     ///
     /// Throws `Config` if the address or an option is wrong, `Store` if the store cannot be opened.
     #[uniffi::constructor(default(store = "./memory", options))]

@@ -119,7 +119,7 @@ impl From<UnexpectedUniFFICallbackError> for StoreFailure {
 }
 
 /// Opens a store that comes with memdir: a directory such as `./memory`, which is made if it is not
-/// there, `sqlite:agent.db` for an SQLite database, or `memory:` for a new one in this process.
+/// there, or `memory:` for a new one in this process.
 ///
 /// To be shared between memories, written to directly, or built upon. Of the options only `durability`
 /// matters.

@@ -901,8 +901,7 @@ open class Memory: MemoryProtocol, @unchecked Sendable {
     }
     /**
      * Opens the store that `store` names: a directory such as `./memory`, which is made if it is
-     * not there (the files are in its `memories` directory), `sqlite:agent.db` for an SQLite
-     * database, or `memory:` for one in this process.
+     * not there (the files are in its `memories` directory), or `memory:` for one in this process.
      *
      * Throws `Config` if the address or an option is wrong, `Store` if the store cannot be opened.
      */
@@ -2725,7 +2724,7 @@ public func checkStoreContract(factory: StoreFactory)throws  -> String?  {
 }
 /**
  * Opens a store that comes with memdir: a directory such as `./memory`, which is made if it is not
- * there, `sqlite:agent.db` for an SQLite database, or `memory:` for a new one in this process.
+ * there, or `memory:` for a new one in this process.
  *
  * To be shared between memories, written to directly, or built upon. Of the options only `durability`
  * matters.
@@ -2758,7 +2757,7 @@ private let initializationResult: InitializationResult = {
     if (uniffi_memdir_ffi_checksum_func_check_store_contract() != 51652) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_func_open_store() != 23734) {
+    if (uniffi_memdir_ffi_checksum_func_open_store() != 50656) {
         return InitializationResult.apiChecksumMismatch
     }
     if (uniffi_memdir_ffi_checksum_method_storefactory_make() != 35026) {
@@ -2809,7 +2808,7 @@ private let initializationResult: InitializationResult = {
     if (uniffi_memdir_ffi_checksum_method_store_rename() != 61168) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_constructor_memory_new() != 6030) {
+    if (uniffi_memdir_ffi_checksum_constructor_memory_new() != 53496) {
         return InitializationResult.apiChecksumMismatch
     }
     if (uniffi_memdir_ffi_checksum_constructor_memory_with_store() != 40812) {

@@ -1025,7 +1025,7 @@ private fun uniffiCheckApiChecksums(lib: IntegrityCheckingUniffiLib) {
     if ((lib.uniffi_memdir_ffi_checksum_func_check_store_contract() and 0xFFFF) != 51652) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_func_open_store() and 0xFFFF) != 23734) {
+    if ((lib.uniffi_memdir_ffi_checksum_func_open_store() and 0xFFFF) != 50656) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
     if ((lib.uniffi_memdir_ffi_checksum_method_storefactory_make() and 0xFFFF) != 35026) {
@@ -1076,7 +1076,7 @@ private fun uniffiCheckApiChecksums(lib: IntegrityCheckingUniffiLib) {
     if ((lib.uniffi_memdir_ffi_checksum_method_store_rename() and 0xFFFF) != 61168) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_constructor_memory_new() and 0xFFFF) != 6030) {
+    if ((lib.uniffi_memdir_ffi_checksum_constructor_memory_new() and 0xFFFF) != 53496) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
     if ((lib.uniffi_memdir_ffi_checksum_constructor_memory_with_store() and 0xFFFF) != 40812) {
@@ -1892,8 +1892,7 @@ open class Memory: Disposable, AutoCloseable, MemoryInterface
     }
     /**
      * Opens the store that `store` names: a directory such as `./memory`, which is made if it is
-     * not there (the files are in its `memories` directory), `sqlite:agent.db` for an SQLite
-     * database, or `memory:` for one in this process.
+     * not there (the files are in its `memories` directory), or `memory:` for one in this process.
      *
      * Throws `Config` if the address or an option is wrong, `Store` if the store cannot be opened.
      */
@@ -4049,7 +4048,7 @@ public object FfiConverterSequenceTypeEntry: FfiConverterRustBuffer<List<Entry>>
 
         /**
          * Opens a store that comes with memdir: a directory such as `./memory`, which is made if it is not
-         * there, `sqlite:agent.db` for an SQLite database, or `memory:` for a new one in this process.
+         * there, or `memory:` for a new one in this process.
          *
          * To be shared between memories, written to directly, or built upon. Of the options only `durability`
          * matters.
