@@ -1,5 +1,5 @@
 //! A store in an SQLite database: one file, for agents whose memory shall be one thing to copy,
-//! and for devices.
+//! and to keep.
 //!
 //! Every method is one transaction: a reader sees one state of the tree, a writer has the database
 //! for itself from its first look on (`BEGIN IMMEDIATE`) and is undone as a whole where it fails.
