@@ -13,6 +13,7 @@ use std::mem::discriminant;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
+use std::time::{Duration, SystemTime};
 
 use super::{Entry, EntryKind, Node, Splice, Store, StoreError};
 use crate::options::OnExisting::{Error, Overwrite};
@@ -67,6 +68,7 @@ const RULES: &[Rule] = &[
     ("renaming moves what is below along", renaming),
     ("renaming never overwrites and fails whole", renaming_refused),
     ("clearing leaves the root", clearing),
+    ("a time that is set stays until the file is written", times),
     ("concurrent updates all count", concurrent_updates),
     ("of concurrent creations of one path exactly one succeeds", concurrent_creation),
     ("of concurrent renames to one path exactly one succeeds", concurrent_renames),
@@ -158,7 +160,11 @@ fn done<T>(what: &str, result: Result<T, StoreError>) -> Result<T, String> {
     result.map_err(|error| format!("{what}: {error}"))
 }
 
+/// By path; without the times, which differ from run to run.
 fn sorted(mut entries: Vec<Entry>) -> Vec<Entry> {
+    for entry in &mut entries {
+        entry.modified = None;
+    }
     entries.sort_by(|a, b| a.path.cmp(&b.path));
     entries
 }
@@ -451,6 +457,43 @@ fn race(
         Some(broken) => Err(broken),
         None => Ok(successes.load(Ordering::Relaxed)),
     }
+}
+
+fn times(store: &Checked<'_>) -> Holds {
+    let (a, moved) = (path("/memories/dir/a")?, path("/memories/moved/a")?);
+    let time = SystemTime::UNIX_EPOCH + Duration::from_micros(1_234_567_890_123_456);
+    store.write("/memories/dir/a", "content")?;
+    let said = |at: &MemoryPath| done("asking for a time", store.0.modified(at));
+    let before = said(&a)?;
+    done("setting a time", store.0.set_modified(&a, time))?;
+    let kept = said(&a)?;
+    if kept != Some(time) {
+        // A store need not keep times, nor be able to set them; but then it does nothing.
+        return expect("the time of a file whose time cannot be set", before, kept);
+    }
+    store.holds("/memories/dir/a", "content")?;
+    done("renaming", store.0.rename(&path("/memories/dir")?, &path("/memories/moved")?))?;
+    expect("the time after a rename", Some(time), said(&moved)?)?;
+    done(
+        "updating",
+        store.0.update(&moved, &mut |_| Some(Splice { range: 0..0, text: vec![b'x'] })),
+    )?;
+    if said(&moved)?.is_none_or(|now| now == time) {
+        return Err("an update should have set the file's time to now".to_owned());
+    }
+    for (at, condition) in [
+        ("/memories/none", StoreError::NotFound),
+        ("/memories/moved/a/below", StoreError::NotFound),
+        ("/memories/moved", StoreError::IsADirectory),
+        ("/memories", StoreError::IsADirectory),
+    ] {
+        let at = path(at)?;
+        store.refuses("asking for the time of what is no file", &condition, |s| s.modified(&at))?;
+        store.refuses("setting the time of what is no file", &condition, |s| {
+            s.set_modified(&at, time)
+        })?;
+    }
+    Ok(())
 }
 
 fn concurrent_updates(store: &Checked<'_>) -> Holds {

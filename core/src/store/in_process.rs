@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::io::{self, Read};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::time::SystemTime;
 
 use super::{Edit, Entry, Node, Store, StoreError};
 use crate::options::OnExisting;
@@ -20,7 +21,8 @@ pub struct InProcess {
 /// Contents are shared, so that a reader holds the lock only to find them.
 #[derive(Debug, Clone)]
 enum Kept {
-    File(Arc<Vec<u8>>),
+    /// A content, and when it was written.
+    File(Arc<Vec<u8>>, SystemTime),
     Directory,
 }
 
@@ -53,7 +55,7 @@ impl InProcess {
         match self.tree().get(path) {
             None => Err(StoreError::NotFound),
             Some(Kept::Directory) => Err(StoreError::IsADirectory),
-            Some(Kept::File(content)) => Ok(Arc::clone(content)),
+            Some(Kept::File(content, _)) => Ok(Arc::clone(content)),
         }
     }
 }
@@ -67,7 +69,7 @@ impl Store for InProcess {
         let tree = self.tree();
         match tree.get(path) {
             None => return Err(StoreError::NotFound),
-            Some(Kept::File(_)) => return Err(StoreError::NotADirectory),
+            Some(Kept::File(..)) => return Err(StoreError::NotADirectory),
             Some(Kept::Directory) => {}
         }
         Ok(subtree(&tree, path)
@@ -80,7 +82,7 @@ impl Store for InProcess {
         let tree = self.tree();
         match tree.get(path) {
             None => Err(StoreError::NotFound),
-            Some(Kept::File(content)) => {
+            Some(Kept::File(content, _)) => {
                 let content = Arc::clone(content);
                 Ok(Node::File(content.len() as u64, Box::new(Whole { content, at: 0 })))
             }
@@ -109,11 +111,11 @@ impl Store for InProcess {
     ) -> Result<(), StoreError> {
         let mut tree = self.tree_mut();
         match (tree.get(path), existing) {
-            (None, _) | (Some(Kept::File(_)), OnExisting::Overwrite) => {}
+            (None, _) | (Some(Kept::File(..)), OnExisting::Overwrite) => {}
             (Some(_), _) => return Err(StoreError::AlreadyExists),
         }
         make_parents(&mut tree, path)?;
-        tree.insert(path.clone(), Kept::File(Arc::new(content.to_vec())));
+        tree.insert(path.clone(), Kept::File(Arc::new(content.to_vec()), SystemTime::now()));
         Ok(())
     }
 
@@ -122,9 +124,10 @@ impl Store for InProcess {
         match tree.get_mut(path) {
             None => Err(StoreError::NotFound),
             Some(Kept::Directory) => Err(StoreError::IsADirectory),
-            Some(Kept::File(content)) => {
+            Some(Kept::File(content, modified)) => {
                 if let Some(splice) = edit(content) {
                     *content = Arc::new(splice.apply(content));
+                    *modified = SystemTime::now();
                 }
                 Ok(())
             }
@@ -165,6 +168,17 @@ impl Store for InProcess {
         Ok(())
     }
 
+    fn set_modified(&self, path: &MemoryPath, time: SystemTime) -> Result<(), StoreError> {
+        match self.tree_mut().get_mut(path) {
+            None => Err(StoreError::NotFound),
+            Some(Kept::Directory) => Err(StoreError::IsADirectory),
+            Some(Kept::File(_, modified)) => {
+                *modified = time;
+                Ok(())
+            }
+        }
+    }
+
     fn clear(&self) -> Result<(), StoreError> {
         self.tree_mut().retain(|path, _| path.is_root());
         Ok(())
@@ -181,7 +195,9 @@ fn subtree<'t>(
 
 fn entry((path, kept): (&MemoryPath, &Kept)) -> Entry {
     match kept {
-        Kept::File(content) => Entry::file(path.clone(), content.len() as u64),
+        Kept::File(content, modified) => {
+            Entry::file(path.clone(), content.len() as u64).modified_at(Some(*modified))
+        }
         Kept::Directory => Entry::directory(path.clone()),
     }
 }
@@ -193,7 +209,7 @@ fn make_parents(tree: &mut Tree, path: &MemoryPath) -> Result<(), StoreError> {
     while let Some(directory) = above {
         match tree.get(&directory) {
             Some(Kept::Directory) => break,
-            Some(Kept::File(_)) => return Err(StoreError::NotADirectory),
+            Some(Kept::File(..)) => return Err(StoreError::NotADirectory),
             None => {}
         }
         above = directory.parent();

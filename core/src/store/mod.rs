@@ -8,22 +8,30 @@ use std::fmt;
 use std::io::{Cursor, Read};
 use std::ops::Range;
 use std::path::Path;
-use std::sync::Arc;
+use std::time::SystemTime;
 
-use crate::error::Error;
-use crate::options::{OnExisting, Options};
+use crate::options::OnExisting;
 use crate::path::{MemoryPath, is_hidden};
 
+mod address;
 mod in_process;
 #[cfg(unix)]
 mod local;
+#[cfg(any(feature = "postgres", feature = "sqlite"))]
+mod micros;
+#[cfg(any(feature = "postgres", feature = "object-storage"))]
+mod per_process;
+#[cfg(any(feature = "postgres", feature = "object-storage"))]
+mod runtime;
 #[cfg(feature = "sqlite")]
 mod sqlite;
 mod swap;
+mod transfer;
 
 #[cfg(feature = "testing")]
 pub mod contract;
 
+pub use address::{open_directory, open_store};
 pub use in_process::InProcess;
 #[cfg(unix)]
 pub use local::LocalDirectory;
@@ -134,6 +142,36 @@ pub trait Store: Send + Sync {
         Ok(())
     }
 
+    /// When the file was last written, as far as the store keeps that; to the microsecond.
+    ///
+    /// By default it is what the listing of its directory says.
+    ///
+    /// # Errors
+    /// [`NotFound`](StoreError::NotFound), [`IsADirectory`](StoreError::IsADirectory).
+    fn modified(&self, path: &MemoryPath) -> Result<Option<SystemTime>, StoreError> {
+        let above = path.parent().ok_or(StoreError::IsADirectory)?;
+        let listed = match self.list(&above) {
+            Err(StoreError::NotADirectory) => return Err(StoreError::NotFound),
+            listed => listed?,
+        };
+        match listed.into_iter().find(|entry| entry.path == *path) {
+            None => Err(StoreError::NotFound),
+            Some(Entry { kind: EntryKind::Directory, .. }) => Err(StoreError::IsADirectory),
+            Some(file) => Ok(file.modified),
+        }
+    }
+
+    /// Says that the file was last written at `time`, for a copy that keeps its original's time.
+    ///
+    /// A store that keeps no times, or cannot set them, does nothing, as by default.
+    ///
+    /// # Errors
+    /// As [`modified`](Store::modified).
+    fn set_modified(&self, path: &MemoryPath, time: SystemTime) -> Result<(), StoreError> {
+        let _ = time;
+        self.modified(path).map(drop)
+    }
+
     /// The directory of this machine that the files are in, if that is where they are.
     fn directory(&self) -> Option<&Path> {
         None
@@ -212,6 +250,8 @@ pub struct Entry {
     pub path: MemoryPath,
     /// What it is.
     pub kind: EntryKind,
+    /// When it was last written, if it is a file and the store keeps that.
+    pub modified: Option<SystemTime>,
 }
 
 /// What an [`Entry`] is.
@@ -227,13 +267,20 @@ impl Entry {
     /// A file of `size` bytes.
     #[must_use]
     pub fn file(path: MemoryPath, size: u64) -> Self {
-        Self { path, kind: EntryKind::File(size) }
+        Self { path, kind: EntryKind::File(size), modified: None }
+    }
+
+    /// The same entry, last written at `time`.
+    #[must_use]
+    pub fn modified_at(mut self, time: Option<SystemTime>) -> Self {
+        self.modified = time;
+        self
     }
 
     /// A directory.
     #[must_use]
     pub fn directory(path: MemoryPath) -> Self {
-        Self { path, kind: EntryKind::Directory }
+        Self { path, kind: EntryKind::Directory, modified: None }
     }
 }
 
@@ -322,80 +369,6 @@ impl StoreError {
     }
 }
 
-/// Opens the store that `address` names: `memory:` is a new one in this process, `sqlite:` and a
-/// path is a database (feature `sqlite`), anything else without a scheme is a local directory.
-///
-/// # Errors
-/// [`Error::Config`] for an address that this build does not know; [`Error::Store`] if the store
-/// cannot be opened.
-pub fn open_store(address: &str, options: &Options) -> Result<Arc<dyn Store>, Error> {
-    match scheme(address) {
-        Some("memory") if address.len() == "memory:".len() => Ok(Arc::new(InProcess::new())),
-        Some("sqlite") => open_sqlite(&address["sqlite:".len()..], options),
-        Some(scheme) => Err(Error::Config(format!(
-            "a store address that starts with \"{scheme}:\" is not known to this build of memdir: \
-             use a directory such as \"./memory\", or \"memory:\" for one in this process"
-        ))),
-        None if address.is_empty() => Err(Error::Config(
-            "the store address is empty: use a directory such as \"./memory\"".to_owned(),
-        )),
-        None => open_directory(address, options),
-    }
-}
-
-/// Opens the local directory `path`, which is taken as it is: never for an address with a scheme.
-///
-/// # Errors
-/// [`Error::Store`] if it cannot be opened; [`Error::Config`] on a platform without local
-/// directories.
-#[cfg(unix)]
-pub fn open_directory(path: impl AsRef<Path>, options: &Options) -> Result<Arc<dyn Store>, Error> {
-    let store = LocalDirectory::open(path, options.durability).map_err(Error::Store)?;
-    Ok(Arc::new(store))
-}
-
-/// Opens the local directory `path`, which is taken as it is: never for an address with a scheme.
-///
-/// # Errors
-/// [`Error::Store`] if it cannot be opened; [`Error::Config`] on a platform without local
-/// directories.
-#[cfg(not(unix))]
-pub fn open_directory(_: impl AsRef<Path>, _: &Options) -> Result<Arc<dyn Store>, Error> {
-    Err(Error::Config(
-        "local directories are not supported on this platform yet: use \"memory:\", or a store of \
-         your own"
-            .to_owned(),
-    ))
-}
-
-#[cfg(feature = "sqlite")]
-fn open_sqlite(path: &str, options: &Options) -> Result<Arc<dyn Store>, Error> {
-    let problem = match path {
-        "" => "has no path",
-        ":memory:" => "names a database in memory, for which there is \"memory:\"",
-        // Other tools read two or three slashes each in their own way, and take options so.
-        path if path.starts_with("//") => "has too many slashes",
-        path if path.contains('?') => "has options, of which SQLite takes none here",
-        path => {
-            let store = SqliteDatabase::open(path, options.durability).map_err(Error::Store)?;
-            return Ok(Arc::new(store));
-        }
-    };
-    Err(Error::Config(format!(
-        "the store address \"sqlite:{path}\" {problem}: use a file such as \"sqlite:agent.db\" or \
-         \"sqlite:/var/lib/agent.db\""
-    )))
-}
-
-#[cfg(not(feature = "sqlite"))]
-fn open_sqlite(_: &str, _: &Options) -> Result<Arc<dyn Store>, Error> {
-    Err(Error::Config(
-        "this build of memdir is without SQLite: build it with the cargo feature \"sqlite\", or use \
-         a directory such as \"./memory\""
-            .to_owned(),
-    ))
-}
-
 /// To be called by a program that forks (and goes on in the child without `exec`) while other
 /// threads use stores: waits, ten seconds at most, until none is where a child could not go on from,
 /// and keeps others out until [`after_fork_in_parent`] or [`after_fork_in_child`] is called.
@@ -417,14 +390,6 @@ pub fn after_fork_in_parent() {
 pub fn after_fork_in_child() {
     #[cfg(feature = "sqlite")]
     sqlite::connection::after_fork_in_child();
-}
-
-/// The scheme of an address such as `memory:` or `postgres://…`. One letter is a drive.
-fn scheme(address: &str) -> Option<&str> {
-    let (scheme, _) = address.split_once(':')?;
-    let plain = scheme.chars().all(|c| c.is_ascii_alphanumeric() || "+-.".contains(c));
-    (scheme.len() > 1 && plain && scheme.starts_with(|c: char| c.is_ascii_alphabetic()))
-        .then_some(scheme)
 }
 
 /// Collects the visible entries below `path`, `depth` levels deep.
@@ -455,41 +420,4 @@ fn walk<S: Store + ?Sized>(
         }
     }
     Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn schemes_are_told_from_paths() {
-        assert_eq!(scheme("memory:"), Some("memory"));
-        assert_eq!(scheme("postgres://u:p@h/db"), Some("postgres"));
-        for path in ["./memory", "/var/memory", "memory", "C:\\memory", "./a:b", "../x:y"] {
-            assert_eq!(scheme(path), None, "{path}");
-        }
-    }
-
-    #[test]
-    fn an_unknown_scheme_is_refused_without_its_secrets() {
-        let error = open_store("redis://user:hunter2@host/0", &Options::default()).err().unwrap();
-        assert!(error.to_string().contains("\"redis:\""));
-        assert!(!error.to_string().contains("hunter2"));
-    }
-
-    #[cfg(feature = "sqlite")]
-    #[test]
-    fn an_address_of_sqlite_is_a_plain_path() {
-        for address in ["sqlite:", "sqlite::memory:", "sqlite:///a.db", "sqlite:a.db?mode=ro"] {
-            let error = open_store(address, &Options::default()).err().unwrap();
-            assert!(matches!(error, Error::Config(_)), "{address}: {error}");
-        }
-    }
-
-    #[cfg(not(feature = "sqlite"))]
-    #[test]
-    fn without_sqlite_the_feature_is_named() {
-        let error = open_store("sqlite:a.db", &Options::default()).err().unwrap();
-        assert!(matches!(&error, Error::Config(_)) && error.to_string().contains("feature"));
-    }
 }

@@ -1,12 +1,14 @@
 //! Reading directories: what a listing shows, and nothing that could forge a line of it.
 
 use std::ffi::CString;
+use std::time::SystemTime;
 
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{AtFlags, Dir, FileType, OFlags, statat};
 use rustix::io::Errno;
 
 use super::beneath::{condition, kind, open_child};
+use super::times;
 use crate::path::{MemoryPath, is_hidden};
 use crate::store::{Entry, StoreError};
 
@@ -37,7 +39,9 @@ pub(super) fn collect(
         }
         let Ok(path) = path.join(name) else { continue };
         match (resolve(directory.as_fd(), name, file_type), scope) {
-            (Some(Kind::File(size)), _) => found.push(Entry::file(path, size)),
+            (Some(Kind::File(size, modified)), _) => {
+                found.push(Entry::file(path, size).modified_at(modified));
+            }
             (Some(Kind::Directory), Scope::Visible(depth)) if depth > 1 => {
                 found.push(Entry::directory(path.clone()));
                 let flags = OFlags::RDONLY | OFlags::DIRECTORY;
@@ -65,7 +69,8 @@ pub(super) fn entries(directory: BorrowedFd<'_>) -> Result<Vec<(CString, FileTyp
 }
 
 enum Kind {
-    File(u64),
+    /// Its size, and when it was written.
+    File(u64, Option<SystemTime>),
     Directory,
 }
 
@@ -76,7 +81,10 @@ fn resolve(directory: BorrowedFd<'_>, name: &str, file_type: FileType) -> Option
         FileType::RegularFile | FileType::Unknown => {
             let stat = statat(directory, name, AtFlags::SYMLINK_NOFOLLOW).ok()?;
             match kind(&stat) {
-                FileType::RegularFile => Some(Kind::File(u64::try_from(stat.st_size).unwrap_or(0))),
+                FileType::RegularFile => {
+                    let size = u64::try_from(stat.st_size).unwrap_or(0);
+                    Some(Kind::File(size, times::modified(&stat)))
+                }
                 FileType::Directory => Some(Kind::Directory),
                 _ => None,
             }

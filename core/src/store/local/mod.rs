@@ -13,6 +13,7 @@
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{AtFlags, FileType, OFlags, Stat, fstat, statat, unlinkat};
@@ -28,6 +29,7 @@ mod listing;
 mod moving;
 mod remove;
 mod staged;
+mod times;
 
 use beneath::{Found, PASSAGE, condition, kind, look};
 use directory::{Parent, flush, make_all, open_root};
@@ -307,6 +309,28 @@ impl Store for LocalDirectory {
             remove::entry(locked.root.as_fd(), name.as_c_str()).map_err(failed)?;
         }
         flush(&locked.root, self.durability)
+    }
+
+    fn modified(&self, path: &MemoryPath) -> Result<Option<SystemTime>, StoreError> {
+        let root = self.enter()?;
+        match look(root.as_fd(), path.relative()).map_err(absent)? {
+            Found::File(_, stat) => Ok(times::modified(&stat)),
+            Found::Directory(_) => Err(StoreError::IsADirectory),
+        }
+    }
+
+    fn set_modified(&self, path: &MemoryPath, time: SystemTime) -> Result<(), StoreError> {
+        let locked = self.lock()?;
+        let file = match look(locked.root.as_fd(), path.relative()).map_err(absent)? {
+            Found::File(file, _) => File::from(file),
+            Found::Directory(_) => return Err(StoreError::IsADirectory),
+        };
+        let failed = |error| StoreError::failed("setting a file's time", error);
+        times::set_modified(&file, time).map_err(failed)?;
+        if self.durability == Durability::Full {
+            file.sync_all().map_err(failed)?;
+        }
+        Ok(())
     }
 
     fn directory(&self) -> Option<&Path> {

@@ -2,11 +2,12 @@
 //! only the pieces that it changes: an addition at the end writes the last one.
 
 use std::io::{self, Read};
+use std::time::SystemTime;
 
 use super::Trouble;
 use super::connection::Lease;
 use super::tree::Tree;
-use crate::store::StoreError;
+use crate::store::{StoreError, micros};
 
 /// The bytes in each chunk but the last. Most memories are smaller, and so are one row.
 pub(super) const CHUNK: usize = 64 * 1024;
@@ -42,8 +43,11 @@ pub(super) fn write(tree: &Tree<'_>, file: i64, old: &[u8], new: &[u8]) -> Resul
             .execute((file, left))?;
     }
     let size = i64::try_from(new.len()).unwrap_or(i64::MAX);
-    tree.prepare_cached("UPDATE node SET size = ?2 WHERE id = ?1 AND size <> ?2")?
-        .execute((file, size))?;
+    tree.prepare_cached("UPDATE node SET size = ?2, modified = ?3 WHERE id = ?1")?.execute((
+        file,
+        size,
+        micros::of(SystemTime::now()),
+    ))?;
     Ok(())
 }
 

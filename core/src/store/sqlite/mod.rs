@@ -10,6 +10,7 @@ use std::fs::OpenOptions;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use rusqlite::ErrorCode;
 
@@ -196,15 +197,15 @@ impl Store for SqliteDatabase {
             let tree = Tree(&lease);
             match tree.find(path)? {
                 None => Err(StoreError::NotFound.into()),
-                Some(Found { id, size: None }) => {
+                Some(Found { id, size: None, .. }) => {
                     let mut entries = Vec::new();
                     tree.visible(id, path, depth, &mut entries)?;
                     Ok(Node::Directory(entries))
                 }
-                Some(Found { id, size: Some(size) }) if size <= content::CHUNK as u64 => {
+                Some(Found { id, size: Some(size), .. }) if size <= content::CHUNK as u64 => {
                     Ok(Node::file(content::read(&tree, id, size)?))
                 }
-                Some(Found { id, size: Some(size) }) => {
+                Some(Found { id, size: Some(size), .. }) => {
                     Ok(Node::File(size, Box::new(content::Stream::new(lease, id, size))))
                 }
             }
@@ -224,7 +225,7 @@ impl Store for SqliteDatabase {
                 let id = tree.add(parent, path, Some(content.len()))?;
                 content::write(&tree, id, &[], content)
             }
-            (Some(Found { id, size: Some(size) }), OnExisting::Overwrite) => {
+            (Some(Found { id, size: Some(size), .. }), OnExisting::Overwrite) => {
                 let old = content::read(&tree, id, size)?;
                 content::write(&tree, id, &old, content)
             }
@@ -265,6 +266,21 @@ impl Store for SqliteDatabase {
                 tree.check_paths_below(found.id, to)?;
             }
             tree.put(found.id, parent, to)
+        })
+    }
+
+    fn modified(&self, path: &MemoryPath) -> Result<Option<SystemTime>, StoreError> {
+        self.look("reading a file's time", |tree| match tree.find(path)? {
+            None => Err(StoreError::NotFound.into()),
+            Some(Found { size: None, .. }) => Err(StoreError::IsADirectory.into()),
+            Some(file) => Ok(file.modified),
+        })
+    }
+
+    fn set_modified(&self, path: &MemoryPath, time: SystemTime) -> Result<(), StoreError> {
+        self.change("setting a file's time", |tree| {
+            let (id, _) = tree.file(path)?;
+            tree.set_modified(id, time)
         })
     }
 

@@ -27,6 +27,8 @@ const STEPS: &[&str] = &[
          PRIMARY KEY (file, number)
      ) STRICT;
      INSERT INTO node (id, parent, name, size) VALUES (1, NULL, '', NULL);",
+    // When a file was last written: microseconds since 1970, NULL where that is not known.
+    "ALTER TABLE node ADD COLUMN modified INTEGER;",
 ];
 
 /// The node of `/memories` itself.

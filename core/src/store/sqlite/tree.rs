@@ -1,12 +1,13 @@
 //! The tree in its table: nodes that know their parent, found by ranges of one index.
 
 use std::ops::Deref;
+use std::time::SystemTime;
 
-use rusqlite::{Connection, OptionalExtension};
+use rusqlite::{Connection, OptionalExtension, Row};
 
 use super::{Trouble, schema};
 use crate::path::{MemoryPath, PathError, is_hidden};
-use crate::store::{Entry, EntryKind, StoreError};
+use crate::store::{Entry, EntryKind, StoreError, micros};
 
 /// The tree as one transaction sees it.
 pub(super) struct Tree<'c>(pub(super) &'c Connection);
@@ -16,10 +17,11 @@ pub(super) struct Tree<'c>(pub(super) &'c Connection);
 pub(super) struct Found {
     pub(super) id: i64,
     pub(super) size: Option<u64>,
+    pub(super) modified: Option<SystemTime>,
 }
 
-const CHILD: &str = "SELECT id, size FROM node WHERE parent = ?1 AND name = ?2";
-const CHILDREN: &str = "SELECT id, size, name FROM node WHERE parent = ?1 ORDER BY name";
+const CHILD: &str = "SELECT id, size, modified FROM node WHERE parent = ?1 AND name = ?2";
+const CHILDREN: &str = "SELECT id, size, modified, name FROM node WHERE parent = ?1 ORDER BY name";
 
 impl Deref for Tree<'_> {
     type Target = Connection;
@@ -32,7 +34,7 @@ impl Deref for Tree<'_> {
 impl Tree<'_> {
     /// What is at `path`. A file holds nothing, so that nothing is found below it.
     pub(super) fn find(&self, path: &MemoryPath) -> Result<Option<Found>, Trouble> {
-        let mut found = Found { id: schema::ROOT, size: None };
+        let mut found = Found { id: schema::ROOT, size: None, modified: None };
         for name in path.names() {
             match self.child(found.id, name)? {
                 None => return Ok(None),
@@ -47,23 +49,19 @@ impl Tree<'_> {
         match self.find(path)? {
             None => Err(StoreError::NotFound.into()),
             Some(Found { size: None, .. }) => Err(StoreError::IsADirectory.into()),
-            Some(Found { id, size: Some(size) }) => Ok((id, size)),
+            Some(Found { id, size: Some(size), .. }) => Ok((id, size)),
         }
     }
 
     fn child(&self, parent: i64, name: &str) -> Result<Option<Found>, Trouble> {
         let mut child = self.prepare_cached(CHILD)?;
-        let found = child.query_row((parent, name), |row| {
-            Ok(Found { id: row.get(0)?, size: size(row.get(1)?) })
-        });
+        let found = child.query_row((parent, name), |row| found(row));
         Ok(found.optional()?)
     }
 
     fn children(&self, parent: i64) -> Result<Vec<(Found, String)>, Trouble> {
         let mut children = self.prepare_cached(CHILDREN)?;
-        let found = children.query_map([parent], |row| {
-            Ok((Found { id: row.get(0)?, size: size(row.get(1)?) }, row.get(2)?))
-        })?;
+        let found = children.query_map([parent], |row| Ok((found(row)?, row.get(3)?)))?;
         Ok(found.collect::<Result<_, _>>()?)
     }
 
@@ -107,7 +105,7 @@ impl Tree<'_> {
             // It is part of a path that was judged as a whole.
             at = at.join(name).map_err(|_| StoreError::NameTooLong)?;
             parent = match self.child(parent, name)? {
-                Some(Found { id, size: None }) => id,
+                Some(Found { id, size: None, .. }) => id,
                 Some(Found { size: Some(_), .. }) => {
                     return Err(StoreError::NotADirectory.into());
                 }
@@ -128,6 +126,12 @@ impl Tree<'_> {
         self.prepare_cached("INSERT INTO node (parent, name, size) VALUES (?1, ?2, ?3)")?
             .execute((parent, path.name(), size))?;
         Ok(self.last_insert_rowid())
+    }
+
+    pub(super) fn set_modified(&self, id: i64, time: SystemTime) -> Result<(), Trouble> {
+        self.prepare_cached("UPDATE node SET modified = ?2 WHERE id = ?1")?
+            .execute((id, micros::of(time)))?;
+        Ok(())
     }
 
     /// Moves a node, and with it all that is below.
@@ -165,16 +169,22 @@ impl Tree<'_> {
     }
 }
 
-/// The column is checked not to be negative.
-fn size(column: Option<i64>) -> Option<u64> {
-    column.map(|size| u64::try_from(size).unwrap_or(0))
+/// A row of one of the queries above. Its size is checked not to be negative.
+fn found(row: &Row<'_>) -> rusqlite::Result<Found> {
+    let size: Option<i64> = row.get(1)?;
+    let modified: Option<i64> = row.get(2)?;
+    Ok(Found {
+        id: row.get(0)?,
+        size: size.map(|size| u64::try_from(size).unwrap_or(0)),
+        modified: modified.and_then(micros::time),
+    })
 }
 
 /// `None` for a name that no path can hold: somebody else put it there.
 fn entry(directory: &MemoryPath, found: Found, name: &str) -> Option<Entry> {
     let path = directory.join(name).ok()?;
     Some(match found.size {
-        Some(size) => Entry::file(path, size),
+        Some(size) => Entry::file(path, size).modified_at(found.modified),
         None => Entry::directory(path),
     })
 }

@@ -1,0 +1,55 @@
+//! The one runtime of all remote stores, started by the first command that needs it.
+//!
+//! Commands are synchronous, and may come from a thread that is itself part of somebody's runtime;
+//! so the work is handed to threads of ours, and the caller waits for the answer.
+
+use std::future::Future;
+use std::sync::mpsc;
+
+use tokio::runtime::{Builder, Runtime};
+
+use super::StoreError;
+use super::per_process::PerProcess;
+
+static RUNTIME: PerProcess<Threads> = PerProcess::new();
+
+/// `None` only while it is dropped: the plain way waits, which some threads must not.
+struct Threads(Option<Runtime>);
+
+impl Drop for Threads {
+    fn drop(&mut self) {
+        if let Some(runtime) = self.0.take() {
+            runtime.shutdown_background();
+        }
+    }
+}
+
+/// Does the work on the runtime and waits for it.
+///
+/// # Errors
+/// [`StoreError::Failed`] if the runtime cannot be started, or the work broke off.
+pub(super) fn run<T, W>(work: W) -> Result<T, StoreError>
+where
+    T: Send + 'static,
+    W: Future<Output = Result<T, StoreError>> + Send + 'static,
+{
+    let runtime = RUNTIME
+        .get(|| {
+            // Two: they only hand bytes on, and one shall not wait for the other's decryption.
+            let mut builder = Builder::new_multi_thread();
+            builder.worker_threads(2).thread_name("memdir").enable_io().enable_time();
+            builder.build().map(|runtime| Threads(Some(runtime)))
+        })
+        .map_err(|error| StoreError::failed("starting the threads of remote stores", error))?;
+    let Some(runtime) = &runtime.0 else {
+        return Err(StoreError::failed("asking a remote store", "its threads have ended"));
+    };
+    let (answer, answered) = mpsc::sync_channel(1);
+    runtime.spawn(async move {
+        // Whoever asked waits for as long as it takes.
+        let _ = answer.send(work.await);
+    });
+    answered.recv().unwrap_or_else(|_| {
+        Err(StoreError::failed("asking a remote store", "the work broke off without an answer"))
+    })
+}
