@@ -24,6 +24,7 @@
 
 pub mod command;
 pub mod path;
+pub mod policy;
 pub mod reply;
 pub mod store;
 pub mod text;

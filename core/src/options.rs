@@ -1,6 +1,7 @@
 //! What a developer can set. Every language offers these under the same names.
 
 use crate::error::Error;
+use crate::policy::sensitive::{Sensitive, SensitiveRule};
 
 /// How a [`Memory`](crate::Memory) behaves where the tool's documentation leaves a choice.
 ///
@@ -27,6 +28,14 @@ pub struct Options {
     pub on_existing: OnExisting,
     /// What an acknowledged command survives. Default: power loss.
     pub durability: Durability,
+    /// What is done about keys, passwords and the like in text that a command would write.
+    /// Default: nothing.
+    pub sensitive: Sensitive,
+    /// Rules of your own, beside the built-in ones. Default: none.
+    pub sensitive_rules: Vec<SensitiveRule>,
+    /// Whether a view shows `[redacted: rule]` in the place of sensitive text that a file holds; the
+    /// file is not changed. Such a view reads the whole file into memory. Default: no.
+    pub sensitive_on_view: bool,
 }
 
 impl Default for Options {
@@ -36,6 +45,9 @@ impl Default for Options {
             max_file_bytes: Some(16 * 1024 * 1024),
             on_existing: OnExisting::Error,
             durability: Durability::Full,
+            sensitive: Sensitive::Off,
+            sensitive_rules: Vec::new(),
+            sensitive_on_view: false,
         }
     }
 }
