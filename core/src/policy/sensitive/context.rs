@@ -88,7 +88,7 @@ pub(super) static CONTEXT: [Rule; 12] = [
     Rule::new(
         "password-assignment",
         &["password", "passwd", "passphrase", "passwort", "passcode", "kennwort", "pwd", "パスワード"],
-        "^(?i:pass(?:word|wd|phrase|wort|code)|kennwort|pwd|パスワード)[A-Za-z0-9_]{0,16}[\"'`*_]{0,3}(?:[ \\t]{0,4}(?::=|=>|==?|:|：)|[ \\t](?:is|ist|lautet):?|は)[ \\t]{0,4}[*_]{0,2}",
+        "^(?i:pass(?:word|wd|phrase|wort|code)|kennwort|pwd|パスワード)[A-Za-z0-9_]{0,16}[\"'`*_]{0,3}(?:[ \\t]{0,4}(?::=|=>|==?|:|：)[*_]{0,2}|[ \\t](?:ist|is|lautet)[: \\t]|は)[ \\t]{0,4}[*_]{0,2}",
         password,
     ),
     Rule::new(
@@ -105,7 +105,7 @@ pub(super) static CONTEXT: [Rule; 12] = [
             "encryption_key", "signing_key", "master_key", "account_key", "credential",
             "api-schlüssel",
         ],
-        "^(?i:secret|token|api[_ -]?key|api-schlüssel|access[_-]?key|auth_?key|private_?key|encryption_key|signing_key|master_key|account_key|credential)[A-Za-z0-9_]{0,20}[\"'`*\\]]{0,3}(?:[ \\t]{0,4}(?::=|=>|==?|:|：)|[ \\t](?:is|ist|lautet):?)[ \\t]{0,4}[*_]{0,2}",
+        "^(?i:secret|token|api[_ -]?key|api-schlüssel|access[_-]?key|auth_?key|private_?key|encryption_key|signing_key|master_key|account_key|credential)[A-Za-z0-9_]{0,20}[\"'`*\\]]{0,3}(?:[ \\t]{0,4}(?::=|=>|==?|:|：)[*_]{0,2}|[ \\t](?:ist|is|lautet)[: \\t])[ \\t]{0,4}[*_]{0,2}",
         secret,
     ),
 ];
@@ -157,34 +157,39 @@ fn password(candidate: &Candidate<'_>) -> Option<Range<usize>> {
         && !(wordy(value) && separated && !symbol)
         && !value.contains(char::is_whitespace)
         && !placeholder(value)
-        && !is_code(value, quoted);
+        && !is_code(value, quoted)
+        && !names_another_thing(candidate);
     likely.then_some(range)
 }
 
 /// What is assigned to a name such as `token`: long, and made by chance.
 fn secret(candidate: &Candidate<'_>) -> Option<Range<usize>> {
-    let (range, _) = value(candidate)?;
+    let (range, quoted) = value(candidate)?;
     let value = &candidate.text[range.clone()];
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_.~+/=:-".contains(&byte);
     let likely = value.len() >= 16
-        && value.bytes().all(plain)
+        && value.bytes().all(|byte| plain(byte) || quoted && byte.is_ascii_graphic())
         && value.bytes().any(|byte| byte.is_ascii_alphabetic())
         && value.bytes().any(|byte| byte.is_ascii_digit())
         && entropy(value) >= 3.0
         && random(value)
         && !uuid(value)
         && !is_code(value, false)
-        && !is_public(candidate);
+        && !is_public(candidate)
+        && !names_another_thing(candidate);
     likely.then_some(range)
 }
 
 /// Whether what is assigned is an expression, a path or an address.
 fn is_code(value: &str, quoted: bool) -> bool {
     const MARKS: [&str; 8] = ["${", "{{", "$(", "://", "os.environ", "process.env", "getenv", "::"];
-    let path = ["/", "./", "../", "~/", "$", "%("];
+    let path = ["/", "./", "../", "~/", "$", "%(", "arn:"];
+    // `!vault |`, a tag of YAML.
+    let tag = value.strip_prefix('!').is_some_and(|tag| tag.bytes().all(|b| b.is_ascii_lowercase()));
     MARKS.iter().any(|mark| value.contains(mark))
         || path.iter().any(|start| value.starts_with(start))
         || !quoted && value.contains(['(', '[', '{', '<'])
+        || tag
         || dotted_name(value)
 }
 
@@ -195,6 +200,17 @@ fn dotted_name(value: &str) -> bool {
             && part.bytes().all(|byte| byte.is_ascii_alphabetic() || byte == b'_')
     };
     value.contains('.') && value.split('.').all(name)
+}
+
+/// Whether a longer name says that the value is about the secret: `password_reset_timeout`.
+fn names_another_thing(candidate: &Candidate<'_>) -> bool {
+    const ENDS: [&str; 15] = [
+        "age", "algorithm", "count", "days", "endpoint", "expiry", "file", "header", "hint",
+        "length", "name", "path", "policy", "timeout", "url",
+    ];
+    let matched = candidate.text[candidate.extent.clone()].to_ascii_lowercase();
+    let name = matched.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').next();
+    name.is_some_and(|name| ENDS.iter().any(|end| name.ends_with(end)))
 }
 
 /// Whether the name says that the value is none of somebody's secrets.
