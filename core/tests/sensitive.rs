@@ -30,8 +30,8 @@ fn what_was_redacted_is_clean_and_has_as_many_lines() {
     }
 }
 
-/// With time that grows as the square of the text, or with one pattern that backtracks, this test
-/// would not end.
+/// If time grew as the square of the text, this test would take many minutes; if a pattern
+/// backtracked, it would not end.
 #[test]
 fn hostile_texts_take_linear_time() {
     let pieces = [
@@ -42,13 +42,13 @@ fn hostile_texts_take_linear_time() {
         "hooks.slack.com/services/", "password is ", "authorization: token ", "\\n", "\"", "é",
     ];
     for piece in pieces {
-        let text = piece.repeat(500_000 / piece.len());
+        let text = piece.repeat(40_000 / piece.len());
         redact(&text, &find(&text, &[]));
     }
     // One of its own between two of the next.
     for pair in pieces.windows(2) {
         let piece = pair.concat();
-        let text = piece.repeat(100_000 / piece.len());
+        let text = piece.repeat(8_000 / piece.len());
         redact(&text, &find(&text, &[]));
     }
 }

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use base64::Engine as _;
+use memdir::policy::sensitive::SensitiveRule;
 use memdir::{MemoryPath, Options};
 use serde_json::{Map, Value};
 
@@ -154,8 +155,27 @@ fn options(json: Option<Value>) -> Result<Options, String> {
         options.durability =
             text(&value)?.parse().map_err(|error: memdir::Error| error.to_string())?;
     }
+    if let Some(value) = fields.take("sensitive") {
+        options.sensitive =
+            text(&value)?.parse().map_err(|error: memdir::Error| error.to_string())?;
+    }
+    if let Some(value) = fields.take("sensitive_rules") {
+        let rules = value.as_array().ok_or("sensitive_rules must be a list")?;
+        options.sensitive_rules = rules.iter().map(sensitive_rule).collect::<Result<_, _>>()?;
+    }
+    if let Some(value) = fields.take("sensitive_on_view") {
+        options.sensitive_on_view =
+            value.as_bool().ok_or("sensitive_on_view must be true or false")?;
+    }
     fields.end()?;
     Ok(options)
+}
+
+fn sensitive_rule(json: &Value) -> Result<SensitiveRule, String> {
+    let mut fields = Fields::of(json.clone())?;
+    let (id, pattern) = (fields.string("id")?, fields.string("pattern")?);
+    fields.end()?;
+    SensitiveRule::new(&id, &pattern).map_err(|error| error.to_string())
 }
 
 fn tree(json: Option<Value>) -> Result<Option<Tree>, String> {
