@@ -1,5 +1,6 @@
 //! What can be given on the command line, and the help on it.
 
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
 
 use crate::options::Durability;
@@ -97,7 +98,12 @@ pub(super) struct Copy {
     pub(super) dry_run: bool,
 
     /// What a copied file survives: "full" a loss of power, "relaxed" the end of the process
-    #[arg(long, value_name = "full|relaxed", default_value = "full")]
+    #[arg(
+        long,
+        value_name = "WORD",
+        default_value = "full",
+        value_parser = PossibleValuesParser::new(["full", "relaxed"]).try_map(|word| word.parse::<Durability>()),
+    )]
     pub(super) durability: Durability,
 }
 
