@@ -458,6 +458,57 @@ fn a_pipe_that_does_not_block_gets_everything() {
     assert!(read == content, "{} of {} bytes", read.len(), content.len());
 }
 
+/// Runs it with a terminal as standard error; what came there.
+#[cfg(target_os = "linux")]
+fn on_a_terminal(place: &Path, arguments: &[&str]) -> (Output, String) {
+    use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+
+    let ours = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+    grantpt(&ours).unwrap();
+    unlockpt(&ours).unwrap();
+    let name = ptsname(&ours, Vec::new()).unwrap();
+    let theirs = File::options().read(true).write(true).open(name.to_str().unwrap()).unwrap();
+    let child = memdir(place)
+        .args(arguments)
+        .env("TERM", "xterm")
+        .stdout(Stdio::piped())
+        .stderr(theirs)
+        .spawn()
+        .unwrap();
+    let reader = std::thread::spawn(move || {
+        let mut read = Vec::new();
+        // It ends with an error, when nobody has the other end any more.
+        let _ = File::from(ours).read_to_end(&mut read);
+        String::from_utf8_lossy(&read).into_owned()
+    });
+    (child.wait_with_output().unwrap(), reader.join().unwrap())
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_bar_is_shown_on_a_terminal_and_is_gone_at_the_end() {
+    let place = place();
+    for number in 0..200 {
+        write(&place.path().join(format!("a/memories/many/{number}")), "content\n", 0);
+    }
+    let (output, terminal) =
+        on_a_terminal(place.path(), &["copy", "a", "sqlite:b.db", "--durability=relaxed"]);
+    assert!(output.status.success() && output.stdout.is_empty(), "{terminal}");
+    assert!(terminal.contains("comparing"), "{terminal:?}");
+    assert!(terminal.contains("copying [="), "{terminal:?}");
+    assert!(terminal.contains(" of 204"), "{terminal:?}");
+    let (_, end) = terminal.rsplit_once("\u{1b}[2K").unwrap();
+    assert_eq!(
+        end.trim_start_matches('\r'),
+        "memdir: 204 files (3.1K) copied and compared, 0 there already\r\n"
+    );
+    // In a pipe there is none of it, as other tests see; with --json the end is on its stream.
+    let (output, terminal) =
+        on_a_terminal(place.path(), &["copy", "a", "c", "--json", "--durability=relaxed"]);
+    assert_eq!(lines(&String::from_utf8(output.stdout).unwrap())[0]["files"], 204);
+    assert!(!terminal.contains("copied and compared"), "{terminal:?}");
+}
+
 /// A copy that is killed again and again leaves whole files, and is finished by the next.
 #[test]
 fn a_copy_that_is_killed_is_finished_by_the_next() {

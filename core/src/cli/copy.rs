@@ -139,7 +139,7 @@ struct Bar {
 
 impl Bar {
     fn new() -> Self {
-        Self { bar: ProgressBar::new(0), phase: None }
+        Self { bar: ProgressBar::hidden(), phase: None }
     }
 
     fn show(&mut self, progress: Progress<'_>) -> ControlFlow<()> {
@@ -152,13 +152,17 @@ impl Bar {
                 format!("file {} of {}", progress.files + 1, progress.of_files),
             ),
         };
-        if self.phase.replace(progress.phase) != Some(progress.phase)
-            && let Ok(style) = ProgressStyle::with_template(template)
-        {
-            self.bar.set_style(style.progress_chars("=> "));
+        if self.phase.replace(progress.phase) != Some(progress.phase) {
+            // One that was cleared is never shown again.
+            self.bar = ProgressBar::new(progress.of_bytes);
+            if let Ok(style) = ProgressStyle::with_template(template) {
+                self.bar.set_style(style.progress_chars("=> "));
+            }
         }
-        self.bar.set_length(progress.of_bytes);
-        self.bar.set_position(progress.bytes);
+        self.bar.update(|state| {
+            state.set_len(progress.of_bytes);
+            state.set_pos(progress.bytes);
+        });
         self.bar.set_message(message);
         ControlFlow::Continue(())
     }
