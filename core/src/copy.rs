@@ -11,7 +11,7 @@ use std::time::SystemTime;
 
 use crate::options::OnExisting;
 use crate::path::MemoryPath;
-use crate::store::transfer::{holds, place};
+use crate::store::transfer::{holds, place_file};
 use crate::store::{Entry, EntryKind, NEW_DIRECTORY, Problem, Store, StoreError, micros};
 
 /// Copies everything from one store into another: contents, times, hidden files, empty
@@ -290,7 +290,7 @@ fn copy_one(from: &dyn Store, to: &dyn Store, file: &ToWrite) -> Result<Option<u
     let of_destination = |error| CopyError::Destination { path: path.clone(), error };
     let modified = from.modified(path).map_err(of_source)?;
     let content = from.read(path).map_err(of_source)?;
-    match place(to, path, &content, modified, file.existing) {
+    match place_file(to, path, &content, modified, file.existing) {
         Ok(()) => Ok(Some(content.len() as u64)),
         Err(StoreError::AlreadyExists) => match holds(to, path, &content) {
             Ok(true) => Ok(None),

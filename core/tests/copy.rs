@@ -343,7 +343,7 @@ fn a_copy_that_differs_is_noticed() {
     let error = copy_all(&from, &wrong).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "writing /memories/dir/c to the destination: copying /memories/dir/c: the copy differs"
+        "writing /memories/dir/c to the destination: copying to /memories/dir/c: the copy differs"
     );
 }
 

@@ -21,15 +21,15 @@ pub(crate) fn copy_file(
 ) -> Result<u64, StoreError> {
     let modified = source.modified(from)?;
     let content = source.read(from)?;
-    place(destination, to, &content, modified, existing)?;
+    place_file(destination, to, &content, modified, existing)?;
     Ok(content.len() as u64)
 }
 
-/// Writes a copy with its original's time, and reads it back.
+/// Writes what was read elsewhere, with its time, and reads it back.
 ///
 /// # Errors
 /// As [`Store::write`]; [`StoreError::Failed`] where it does not hold what was written to it.
-pub(crate) fn place(
+pub(crate) fn place_file(
     destination: &dyn Store,
     to: &MemoryPath,
     content: &[u8],
@@ -43,7 +43,7 @@ pub(crate) fn place(
     if holds(destination, to, content)? {
         Ok(())
     } else {
-        Err(StoreError::failed(format!("copying {to}"), "the copy differs"))
+        Err(StoreError::failed(format!("copying to {to}"), "the copy differs"))
     }
 }
 
