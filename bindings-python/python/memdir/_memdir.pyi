@@ -2,7 +2,7 @@
 The native half of memdir; import `memdir`.
 """
 
-from _typeshed import SupportsLenAndGetItem
+from _typeshed import SupportsGetItem, SupportsLenAndGetItem
 from collections.abc import Callable, Sequence
 from memdir._errors import StoreError
 from memdir._reply import Reply
@@ -11,7 +11,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, Final, Literal, SupportsIndex, final
 
-__all__ = ["Entry", "Memory", "NativeStore", "after_fork_in_child", "after_fork_in_parent", "answer", "before_fork", "check_contract", "decode", "open_store", "open_whole"]
+__all__ = ["Entry", "Memory", "NativeStore", "after_fork_in_child", "after_fork_in_parent", "answer", "before_fork", "check_contract", "decode", "open_store", "open_whole", "run_command_line"]
 
 @final
 class Entry:
@@ -264,4 +264,10 @@ def open_whole(store: Store, path: str, depth: SupportsIndex) -> bytes | Sequenc
     """
     What `Store.open` does where a class does not have a better way: reads the whole content, or
     walks through the listings.
+    """
+
+def run_command_line(arguments: SupportsGetItem[int, str]) -> int:
+    """
+    Runs one command, with the program's name as the first argument, on the standard streams of
+    this process; its exit code.
     """
