@@ -3,20 +3,34 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use super::{InProcess, Store};
+#[cfg(feature = "sqlite")]
+use super::StoreError;
+use super::{InProcess, ReadOnly, Store};
 use crate::error::Error;
 use crate::options::Options;
 
-/// Opens the store that `address` names: `memory:` is a new one in this process, `sqlite:` and a
-/// path is a database (feature `sqlite`), anything else without a scheme is a local directory.
+/// Opens the store that `address` names: `memory:` is a new one in this process, `dir:` and a path
+/// the files of that very directory, `sqlite:` and a path a database (feature `sqlite`), anything
+/// else without a scheme a local directory in the SDKs' layout.
 ///
 /// # Errors
 /// [`Error::Config`] for an address that this build does not know; [`Error::Store`] if the store
 /// cannot be opened.
 pub fn open_store(address: &str, options: &Options) -> Result<Arc<dyn Store>, Error> {
+    open_any(address, options).map(|store| ReadOnly::where_asked(store, options))
+}
+
+fn open_any(address: &str, options: &Options) -> Result<Arc<dyn Store>, Error> {
     match scheme(address) {
         Some("memory") if address.len() == "memory:".len() => Ok(Arc::new(InProcess::new())),
+        Some("dir") if address.len() > "dir:".len() => {
+            open_bare_directory(&address["dir:".len()..], options)
+        }
         Some("sqlite") => open_sqlite(&address["sqlite:".len()..], options),
+        Some("dir") => Err(Error::Config(
+            "the store address \"dir:\" has no path: use a directory such as \"dir:./notes\""
+                .to_owned(),
+        )),
         Some(scheme) => Err(Error::Config(format!(
             "a store address that starts with \"{scheme}:\" is not known to this build of memdir: \
              use a directory such as \"./memory\", or \"memory:\" for one in this process"
@@ -28,24 +42,42 @@ pub fn open_store(address: &str, options: &Options) -> Result<Arc<dyn Store>, Er
     }
 }
 
-/// Opens the local directory `path`, which is taken as it is: never for an address with a scheme.
+/// Opens the local directory `path` in the SDKs' layout: the files are in its directory
+/// `memories`. The path is taken as it is, never for an address with a scheme.
 ///
 /// # Errors
 /// [`Error::Store`] if it cannot be opened; [`Error::Config`] on a platform without local
 /// directories.
-#[cfg(unix)]
 pub fn open_directory(path: impl AsRef<Path>, options: &Options) -> Result<Arc<dyn Store>, Error> {
-    let store = super::LocalDirectory::open(path, options.durability).map_err(Error::Store)?;
+    open_local(&path.as_ref().join("memories"), options)
+}
+
+/// Opens the local directory `path`: the files are in that very directory. The path is taken as it
+/// is, never for an address with a scheme.
+///
+/// # Errors
+/// As [`open_directory`].
+pub fn open_bare_directory(
+    path: impl AsRef<Path>,
+    options: &Options,
+) -> Result<Arc<dyn Store>, Error> {
+    open_local(path.as_ref(), options)
+}
+
+#[cfg(unix)]
+fn open_local(root: &Path, options: &Options) -> Result<Arc<dyn Store>, Error> {
+    use super::LocalDirectory;
+
+    if options.read_only {
+        let store = LocalDirectory::open_read_only(root).map_err(Error::Store)?;
+        return Ok(Arc::new(ReadOnly::new(store)));
+    }
+    let store = LocalDirectory::open_bare(root, options.durability).map_err(Error::Store)?;
     Ok(Arc::new(store))
 }
 
-/// Opens the local directory `path`, which is taken as it is: never for an address with a scheme.
-///
-/// # Errors
-/// [`Error::Store`] if it cannot be opened; [`Error::Config`] on a platform without local
-/// directories.
 #[cfg(not(unix))]
-pub fn open_directory(_: impl AsRef<Path>, _: &Options) -> Result<Arc<dyn Store>, Error> {
+fn open_local(_: &Path, _: &Options) -> Result<Arc<dyn Store>, Error> {
     Err(Error::Config(
         "local directories are not supported on this platform yet: use \"memory:\", or a store of \
          your own"
@@ -61,6 +93,10 @@ fn open_sqlite(path: &str, options: &Options) -> Result<Arc<dyn Store>, Error> {
         // Other tools read two or three slashes each in their own way, and take options so.
         path if path.starts_with("//") => "has too many slashes",
         path if path.contains('?') => "has options, of which SQLite takes none here",
+        path if options.read_only && !Path::new(path).is_file() => {
+            let missing = std::io::Error::from(std::io::ErrorKind::NotFound);
+            return Err(Error::Store(StoreError::failed(format!("opening {path}"), missing)));
+        }
         path => {
             let store =
                 super::SqliteDatabase::open(path, options.durability).map_err(Error::Store)?;
@@ -80,6 +116,11 @@ fn open_sqlite(_: &str, _: &Options) -> Result<Arc<dyn Store>, Error> {
          a directory such as \"./memory\""
             .to_owned(),
     ))
+}
+
+/// Whether an address is a path, without a scheme.
+pub(super) fn is_path(address: &str) -> bool {
+    !address.is_empty() && scheme(address).is_none()
 }
 
 /// The scheme of an address such as `memory:` or `postgres://…`. One letter is a drive.

@@ -19,8 +19,10 @@ mod in_process;
 mod local;
 #[cfg(any(feature = "postgres", feature = "sqlite"))]
 mod micros;
+mod mounts;
 #[cfg(any(feature = "postgres", feature = "object-storage"))]
 mod per_process;
+mod read_only;
 #[cfg(any(feature = "postgres", feature = "object-storage"))]
 mod runtime;
 #[cfg(feature = "sqlite")]
@@ -31,10 +33,12 @@ mod transfer;
 #[cfg(feature = "testing")]
 pub mod contract;
 
-pub use address::{open_directory, open_store};
+pub use address::{open_bare_directory, open_directory, open_store};
 pub use in_process::InProcess;
 #[cfg(unix)]
 pub use local::LocalDirectory;
+pub use mounts::{Mount, Mounts, Place, open_mounts};
+pub use read_only::ReadOnly;
 #[cfg(feature = "sqlite")]
 pub use sqlite::SqliteDatabase;
 pub use swap::{Swap, update_by_swap};
@@ -170,6 +174,13 @@ pub trait Store: Send + Sync {
     fn set_modified(&self, path: &MemoryPath, time: SystemTime) -> Result<(), StoreError> {
         let _ = time;
         self.modified(path).map(drop)
+    }
+
+    /// Whether every change is refused with [`StoreError::ReadOnly`], whatever it is.
+    ///
+    /// A store that wraps another one hands the question on.
+    fn is_read_only(&self) -> bool {
+        false
     }
 
     /// The directory of this machine that the files are in, if that is where they are.
@@ -346,6 +357,12 @@ pub enum StoreError {
     /// The store does not allow it.
     #[error("permission denied")]
     PermissionDenied,
+    /// It may be read and not be changed.
+    #[error("read-only")]
+    ReadOnly,
+    /// A store is mounted there or below, so that it can be neither deleted nor moved.
+    #[error("a mount point, or above one")]
+    MountPoint,
     /// There is no room left.
     #[error("no space left")]
     Full,

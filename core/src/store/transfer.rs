@@ -1,5 +1,7 @@
 //! A file's way from one store into another: copied, and compared with what arrived.
 
+use std::time::SystemTime;
+
 use super::{Store, StoreError};
 use crate::options::OnExisting;
 use crate::path::MemoryPath;
@@ -18,12 +20,27 @@ pub(crate) fn copy_file(
 ) -> Result<u64, StoreError> {
     let modified = source.modified(from)?;
     let content = source.read(from)?;
-    destination.write(to, &content, existing)?;
+    place_file(destination, to, &content, modified, existing)?;
+    Ok(content.len() as u64)
+}
+
+/// Writes what was read elsewhere, with its time, and reads it back.
+///
+/// # Errors
+/// As [`Store::write`]; [`StoreError::Failed`] where the copy does not hold what was written to it.
+pub(crate) fn place_file(
+    destination: &dyn Store,
+    to: &MemoryPath,
+    content: &[u8],
+    modified: Option<SystemTime>,
+    existing: OnExisting,
+) -> Result<(), StoreError> {
+    destination.write(to, content, existing)?;
     if let Some(time) = modified {
         destination.set_modified(to, time)?;
     }
     if destination.read(to)? != content {
-        return Err(StoreError::failed(format!("copying {from}"), "the copy differs"));
+        return Err(StoreError::failed(format!("copying to {to}"), "the copy differs"));
     }
-    Ok(content.len() as u64)
+    Ok(())
 }
