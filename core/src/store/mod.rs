@@ -37,7 +37,7 @@ pub use address::{open_bare_directory, open_directory, open_store};
 pub use in_process::InProcess;
 #[cfg(unix)]
 pub use local::LocalDirectory;
-pub use mounts::{Mount, Mounts, Place, open_mounts};
+pub use mounts::{Mount, Mounts, Place, open_mounts, open_place};
 pub use read_only::ReadOnly;
 #[cfg(feature = "sqlite")]
 pub use sqlite::SqliteDatabase;

@@ -63,7 +63,7 @@ pub(crate) fn mounted(root: Arc<dyn Store>, other: Arc<dyn Store>) -> Mounts {
 pub(crate) fn plant(store: &dyn Store) {
     let every_byte: Vec<u8> = (0..=u8::MAX).collect();
     put(store, "/memories/tree/bytes", &every_byte);
-    put(store, "/memories/tree/large", &every_byte.repeat(1000));
+    put(store, "/memories/tree/large", every_byte.repeat(1000));
     put(store, "/memories/tree/empty", b"");
     put(store, "/memories/tree/.hidden/x", b"hidden");
     put(store, "/memories/tree/node_modules/y", b"left out of views");

@@ -21,7 +21,7 @@ mod moving;
 mod opening;
 mod snapshot;
 
-pub use opening::{Mount, Place, open_mounts};
+pub use opening::{Mount, Place, open_mounts, open_place};
 
 use moving::End;
 

@@ -141,6 +141,14 @@ pub fn open_mounts(
     })
 }
 
+/// Opens one store, as at the root: what [`open_store`] is for addresses.
+///
+/// # Errors
+/// As [`open_store`].
+pub fn open_place(place: impl Into<Place>, options: &Options) -> Result<Arc<dyn Store>, Error> {
+    open(&MemoryPath::root(), Mount::new("", place), options)
+}
+
 fn open(at: &MemoryPath, mount: Mount, options: &Options) -> Result<Arc<dyn Store>, Error> {
     let mut options = options.clone();
     options.read_only |= mount.read_only;
