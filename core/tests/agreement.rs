@@ -143,7 +143,7 @@ const MOUNTED: [&str; 3] = ["/memories/a", "/memories/b", "/memories/b/a"];
 
 proptest! {
     #![proptest_config(ProptestConfig {
-        cases: 400,
+        cases: 200,
         failure_persistence: None,
         ..ProptestConfig::default()
     })]

@@ -70,6 +70,10 @@ impl Store for Seen {
         self.mounts.rename(&self.inside(from), &self.inside(to))
     }
 
+    fn make_directory(&self, path: &MemoryPath) -> Result<(), StoreError> {
+        self.mounts.make_directory(&self.inside(path))
+    }
+
     fn set_modified(
         &self,
         path: &MemoryPath,
@@ -315,6 +319,30 @@ fn mount_points_and_what_is_above_them_stay() {
     memory.create("/memories/far/beside/c.md", "c").unwrap();
     memory.delete("/memories/far/beside").unwrap();
     memory.delete("/memories/far/team/a.md").unwrap();
+}
+
+#[test]
+fn a_check_looks_into_every_store() {
+    let place = tempfile::tempdir().unwrap();
+    let options = Options::default();
+    let docs = place.path().join("docs");
+    let stores = open_mounts(
+        [Mount::new("/memories", "memory:"), Mount::new("/memories/a/docs", docs.clone())],
+        &options,
+    )
+    .unwrap();
+    let stores = stores.mount(at("/memories/broken"), Arc::new(Broken)).unwrap();
+    put(&stores, "/memories/a/docs/b.md", "b");
+    std::os::unix::fs::symlink("b.md", docs.join("link")).unwrap();
+    let mut problems = Vec::new();
+    let mut report = |problem: memdir::store::Problem| problems.push(problem.at);
+    let checked = memdir::check(&stores, &mut report).unwrap();
+    assert_eq!((checked.files, checked.bytes), (1, 1));
+    assert_eq!(problems, ["/memories/a/docs/link", "/memories/broken"]);
+    // What is always there need not be made.
+    for fixed in ["/memories", "/memories/a", "/memories/a/docs"] {
+        stores.make_directory(&at(fixed)).unwrap();
+    }
 }
 
 /// A store that nobody reaches.

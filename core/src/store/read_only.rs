@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use super::{Edit, Entry, Node, Store, StoreError};
+use super::{Edit, Entry, Node, Problem, Store, StoreError};
 use crate::options::{OnExisting, Options};
 use crate::path::MemoryPath;
 
@@ -96,6 +96,14 @@ impl Store for ReadOnly {
 
     fn set_modified(&self, _: &MemoryPath, _: SystemTime) -> Result<(), StoreError> {
         Err(StoreError::ReadOnly)
+    }
+
+    fn make_directory(&self, _: &MemoryPath) -> Result<(), StoreError> {
+        Err(StoreError::ReadOnly)
+    }
+
+    fn inspect(&self, report: &mut dyn FnMut(Problem)) -> Result<(), StoreError> {
+        self.store.inspect(report)
     }
 
     fn is_read_only(&self) -> bool {

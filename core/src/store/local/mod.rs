@@ -19,12 +19,13 @@ use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{AtFlags, FileType, OFlags, Stat, fstat, statat, unlinkat};
 use rustix::io::Errno;
 
-use super::{Edit, Entry, Node, Store, StoreError};
+use super::{Edit, Entry, Node, Problem, Store, StoreError};
 use crate::options::{Durability, OnExisting};
 use crate::path::MemoryPath;
 
 mod beneath;
 mod directory;
+mod inspect;
 mod listing;
 mod moving;
 mod remove;
@@ -105,6 +106,30 @@ impl LocalDirectory {
         Ok(store)
     }
 
+    /// Opens the tree in the directory `memories` of `base` if there is one. Makes nothing, and
+    /// removes nothing that a killed process left.
+    ///
+    /// # Errors
+    /// [`StoreError::Failed`] if it cannot be opened.
+    pub fn find(
+        base: impl AsRef<Path>,
+        durability: Durability,
+    ) -> Result<Option<Self>, StoreError> {
+        Self::find_bare(base.as_ref().join("memories"), durability)
+    }
+
+    /// Opens the tree that `directory` itself is, if it is there. Makes nothing, and removes nothing
+    /// that a killed process left.
+    ///
+    /// # Errors
+    /// [`StoreError::Failed`] if it cannot be opened.
+    pub fn find_bare(
+        directory: impl AsRef<Path>,
+        durability: Durability,
+    ) -> Result<Option<Self>, StoreError> {
+        Self::existing(directory.as_ref(), durability, false)
+    }
+
     /// Opens the tree that `directory` itself is, to be read and never changed: nothing is made,
     /// locked or removed, and every change is refused with [`StoreError::ReadOnly`].
     ///
@@ -112,11 +137,28 @@ impl LocalDirectory {
     /// [`StoreError::Failed`] if it is not there, is no directory, or cannot be opened.
     pub fn open_read_only(directory: impl AsRef<Path>) -> Result<Self, StoreError> {
         let directory = directory.as_ref();
-        let failed = |error| StoreError::failed(format!("opening {}", directory.display()), error);
-        let root = directory.canonicalize().map_err(failed)?;
-        let store = Self { root, durability: Durability::Relaxed, read_only: true };
+        Self::existing(directory, Durability::Relaxed, true)?.ok_or_else(|| {
+            let missing = std::io::Error::from(std::io::ErrorKind::NotFound);
+            StoreError::failed(format!("opening {}", directory.display()), missing)
+        })
+    }
+
+    pub(in crate::store) fn existing(
+        directory: &Path,
+        durability: Durability,
+        read_only: bool,
+    ) -> Result<Option<Self>, StoreError> {
+        let root = match directory.canonicalize() {
+            Ok(root) => root,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => {
+                let operation = format!("opening {}", directory.display());
+                return Err(StoreError::failed(operation, error));
+            }
+        };
+        let store = Self { root, durability, read_only };
         store.enter()?;
-        Ok(store)
+        Ok(Some(store))
     }
 
     /// The directory that holds the files, as an absolute path.
@@ -312,6 +354,9 @@ impl Store for LocalDirectory {
     }
 
     fn rename(&self, from: &MemoryPath, to: &MemoryPath) -> Result<(), StoreError> {
+        if self.read_only {
+            return Err(StoreError::Source(Box::new(StoreError::ReadOnly)));
+        }
         let locked = self.lock()?;
         let root = locked.root.as_fd();
         let of_source = |error| match error {
@@ -345,6 +390,38 @@ impl Store for LocalDirectory {
         flush(&parent.directory, self.durability)?;
         parent.keep();
         flush(&old_parent, self.durability)
+    }
+
+    fn make_directory(&self, path: &MemoryPath) -> Result<(), StoreError> {
+        let Some(name) = path.name() else { return Ok(()) };
+        let locked = self.lock()?;
+        let parent = Parent::make(locked.root.as_fd(), path, self.durability)?;
+        match peek(&parent.directory, name)?.as_ref().map(kind) {
+            None => {}
+            Some(FileType::Directory) => return Ok(()),
+            Some(FileType::Symlink) => return Err(StoreError::Symlink),
+            Some(_) => return Err(StoreError::AlreadyExists),
+        }
+        directory::make(&parent.directory, name, self.durability)?;
+        parent.keep();
+        Ok(())
+    }
+
+    fn inspect(&self, report: &mut dyn FnMut(Problem)) -> Result<(), StoreError> {
+        let mut left = Vec::new();
+        inspect::inspect(self.enter()?.as_fd(), &MemoryPath::root(), report, &mut left)?;
+        // Who may not lock cannot tell what was left from what somebody is just at.
+        if left.is_empty() || self.read_only {
+            return Ok(());
+        }
+        // What is there while nobody else writes belongs to nobody.
+        let locked = self.lock()?;
+        for file in &left {
+            if file.is_there(locked.root.as_fd()) {
+                report(file.problem());
+            }
+        }
+        Ok(())
     }
 
     fn clear(&self) -> Result<(), StoreError> {

@@ -11,10 +11,10 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use super::{Edit, Entry, Node, Store, StoreError};
+use super::{Edit, Entry, Node, Problem, Store, StoreError};
 use crate::error::Error;
 use crate::options::OnExisting;
-use crate::path::MemoryPath;
+use crate::path::{MemoryPath, ROOT};
 
 mod listing;
 mod moving;
@@ -230,6 +230,28 @@ impl Store for Mounts {
         }
         let (store, inside) = self.within(path)?;
         store.set_modified(&inside, time)
+    }
+
+    fn make_directory(&self, path: &MemoryPath) -> Result<(), StoreError> {
+        if self.is_fixed(path) {
+            return Ok(());
+        }
+        let (store, inside) = self.within(path)?;
+        store.make_directory(&inside)
+    }
+
+    fn inspect(&self, report: &mut dyn FnMut(Problem)) -> Result<(), StoreError> {
+        self.root.store.inspect(report)?;
+        for mounted in &self.below {
+            // One that is out of reach shows in being read, and keeps nobody from the others.
+            let _ = mounted.store.inspect(&mut |mut problem| {
+                if let Some(below) = problem.at.strip_prefix(ROOT) {
+                    problem.at = format!("{}{below}", mounted.at);
+                }
+                report(problem);
+            });
+        }
+        Ok(())
     }
 
     fn is_read_only(&self) -> bool {

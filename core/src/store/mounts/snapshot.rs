@@ -95,7 +95,7 @@ impl Camera {
                 Err(StoreError::IsADirectory) => {
                     let entries = source.list(&at).map_err(gone)?;
                     if entries.is_empty() {
-                        make_directory(destination, &copy).map_err(Trouble::Destination)?;
+                        destination.make_directory(&copy).map_err(Trouble::Destination)?;
                     }
                     open.extend(entries.into_iter().map(|entry| entry.path));
                     Held::Directory
@@ -136,11 +136,4 @@ fn gone(error: StoreError) -> Trouble {
 /// The path of something at or below `top` if that were the root.
 fn relative(path: &MemoryPath, top: &MemoryPath) -> Result<MemoryPath, StoreError> {
     path.moved(top, &MemoryPath::root()).map_err(|_| StoreError::NameTooLong)
-}
-
-/// A store makes directories for its files only, and keeps them when a file goes.
-fn make_directory(store: &dyn Store, path: &MemoryPath) -> Result<(), StoreError> {
-    let inside = path.join("a").map_err(|_| StoreError::NameTooLong)?;
-    store.write(&inside, b"", OnExisting::Error)?;
-    store.delete(&inside)
 }
