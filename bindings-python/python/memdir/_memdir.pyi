@@ -2,7 +2,7 @@
 The native half of memdir; import `memdir`.
 """
 
-from _typeshed import SupportsLenAndGetItem
+from _typeshed import SupportsGetItem, SupportsLenAndGetItem
 from collections.abc import Callable, Mapping, Sequence
 from memdir._errors import StoreError
 from memdir._reply import Reply
@@ -11,7 +11,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, Final, Literal, SupportsIndex, final
 
-__all__ = ["Entry", "Memory", "NativeStore", "ReadOnly", "after_fork_in_child", "after_fork_in_parent", "answer", "before_fork", "check_contract", "decode", "open_store", "open_whole", "read_only"]
+__all__ = ["Entry", "Memory", "NativeStore", "ReadOnly", "after_fork_in_child", "after_fork_in_parent", "answer", "before_fork", "check_contract", "decode", "open_store", "open_whole", "read_only", "run_command_line"]
 
 @final
 class Entry:
@@ -293,4 +293,10 @@ def read_only(store: str | PathLike[str] | Store | ReadOnly) -> ReadOnly:
     >>> memory.create("/memories/handbook/a.md", "one")
     Traceback (most recent call last):
     memdir.CommandError: Error: /memories/handbook/a.md is read-only: it can be viewed but not changed
+    """
+
+def run_command_line(arguments: SupportsGetItem[int, str]) -> int:
+    """
+    Runs one command, with the program's name as the first argument, on the standard streams of
+    this process; its exit code.
     """
