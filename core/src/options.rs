@@ -27,8 +27,8 @@ pub struct Options {
     pub on_existing: OnExisting,
     /// What an acknowledged command survives. Default: power loss.
     pub durability: Durability,
-    /// Whether the whole memory can be viewed but not changed. A directory or database is then
-    /// opened as it is and has to be there; nothing is made or removed in it. Default: no.
+    /// Whether the whole memory can be viewed but not changed. A directory or database then has
+    /// to be there; nothing is made or removed in a directory. Default: no.
     pub read_only: bool,
 }
 

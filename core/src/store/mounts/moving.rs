@@ -102,14 +102,11 @@ fn attempt(from: &End<'_>, to: &End<'_>) -> Result<bool, StoreError> {
     let camera = Camera::new();
     let aside = aside()?;
     let fits = |below: &MemoryPath| below.moved(&MemoryPath::root(), to.path).is_ok();
-    let copied =
-        camera.copy((from.store, &from.inside), (to.store, &aside), fits).and_then(|seen| match to
-            .store
-            .rename(&aside, &to.inside)
-        {
-            Ok(()) => Ok(seen),
-            Err(error) => Err(Trouble::Destination(error)),
-        });
+    let (original, copy) = ((from.store, &from.inside), (to.store, &aside));
+    let copied = camera.copy(original, copy, fits).and_then(|seen| {
+        to.store.rename(&aside, &to.inside).map_err(Trouble::Destination)?;
+        Ok(seen)
+    });
     let seen = match copied {
         Ok(seen) => seen,
         Err(trouble) => {
