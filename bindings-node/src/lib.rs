@@ -13,6 +13,7 @@ mod engine;
 mod entry;
 mod input;
 mod js_store;
+mod mounts;
 mod native_store;
 mod options;
 #[cfg(feature = "testing")]

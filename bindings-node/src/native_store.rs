@@ -4,13 +4,14 @@ use std::sync::{Arc, mpsc};
 
 use memdir::store::Splice;
 use memdir::{MemoryPath, OnExisting, Store, StoreError, open_store};
-use napi::bindgen_prelude::{Function, Object, ToNapiValue, Uint8Array, Unknown};
+use napi::bindgen_prelude::{ClassInstance, Function, Object, ToNapiValue, Uint8Array, Unknown};
 use napi::threadsafe_function::ThreadsafeFunctionCallMode;
 use napi::{Env, Error, Status};
 use napi_derive::napi;
 
 use crate::conditions::to_js;
 use crate::entry::StoreEntry;
+use crate::mounts::Mounts;
 use crate::options;
 use crate::work::{Workers, receive};
 
@@ -18,6 +19,7 @@ use crate::work::{Workers, receive};
 #[napi]
 pub struct NativeStore {
     store: Arc<dyn Store>,
+    workers: Arc<Workers>,
 }
 
 /// Why a method did not do what it was asked to do.
@@ -44,7 +46,17 @@ impl NativeStore {
     ) -> napi::Result<Self> {
         let store = open_store(&address, &options::read(options)?)
             .map_err(|error| Error::from_reason(error.to_string()))?;
-        Ok(Self { store })
+        Ok(Self { store, workers: Workers::shared() })
+    }
+
+    /// Opens several stores and mounts them into one tree.
+    #[napi(factory)]
+    pub fn on_mounts(
+        mut mounts: ClassInstance<'_, Mounts>,
+        #[napi(ts_arg_type = "object | undefined")] options: Option<Unknown<'_>>,
+    ) -> napi::Result<Self> {
+        let (store, workers) = mounts.open(&options::read(options)?)?;
+        Ok(Self { store, workers })
     }
 
     /// The whole content of a file.
@@ -140,6 +152,11 @@ impl NativeStore {
         &self.store
     }
 
+    /// The threads that work for this store.
+    pub(crate) fn workers(&self) -> &Arc<Workers> {
+        &self.workers
+    }
+
     fn promise<'env, T, D>(
         &self,
         env: &'env Env,
@@ -152,7 +169,7 @@ impl NativeStore {
         D: ToNapiValue + 'static,
     {
         let store = Arc::clone(&self.store);
-        Workers::shared().promise(
+        self.workers.promise(
             env,
             move || work(&*store, &parse(&path)?),
             |env, result| match result {

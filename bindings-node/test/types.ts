@@ -6,7 +6,7 @@ import { betaMemoryTool } from '@anthropic-ai/sdk/helpers/beta/memory';
 import type { MemoryToolHandlers } from '@anthropic-ai/sdk/helpers/beta/memory';
 import type { BetaRunnableTool } from '@anthropic-ai/sdk/lib/tools/BetaRunnableTool';
 import type { BetaMemoryTool20250818Command } from '@anthropic-ai/sdk/resources/beta';
-import { Memory, StoreError, memoryTool, openStore } from 'memdir';
+import { Memory, StoreError, memoryTool, openStore, readOnly } from 'memdir';
 import type { Entry, MemoryCommand, MemoryTool, Options, Reply, Store } from 'memdir';
 
 /** Fails to compile unless the two types are the same. */
@@ -54,6 +54,17 @@ void new Memory().view({});
 void new Memory().view({ command: 'delete', path: '/memories' });
 // @ts-expect-error: this has no new_str
 void new Memory().str_replace({ path: '/memories/a', old_str: 'a' });
+
+// Several stores.
+export const mounted = new Memory({
+  '/memories': './memory',
+  '/memories/team': openStore('memory:'),
+  '/memories/handbook': readOnly('./docs'),
+});
+// @ts-expect-error: this is nowhere in a memory
+void (() => new Memory({ '/memories': 'memory:', '/tmp': 'memory:' }));
+// @ts-expect-error: mounts are not mounted
+void (() => new Memory({ '/memories': { '/memories': 'memory:' } }));
 
 // Options.
 export const options: Options = { maxViewChars: null, onExisting: 'overwrite', durability: 'full' };

@@ -2,10 +2,7 @@
 
 import { inspect } from 'node:util';
 
-import native from '../native.cjs';
 import type { StoreRequest } from '../native.cjs';
-
-import type { Options } from './options.js';
 
 /** What a {@link Store} lists. */
 export interface Entry {
@@ -86,6 +83,8 @@ export type StoreErrorCode =
   | 'ENXIO'
   | 'ENAMETOOLONG'
   | 'EACCES'
+  | 'EROFS'
+  | 'EBUSY'
   | 'ENOSPC'
   | 'EIO';
 
@@ -100,19 +99,6 @@ export class StoreError extends Error {
     super(message, options);
     this.code = code;
   }
-}
-
-/**
- * Opens a store that comes with memdir: a directory such as `./memory`, which is made if it is not
- * there, `sqlite:agent.db` for an SQLite database, or `memory:` for a new one in this process.
- *
- * To be shared between memories, written to directly, or built upon. Opening reads no file's
- * content but is synchronous: do it once, at the start. Of the options only `durability` matters.
- *
- * @throws An error if the address or an option is wrong, or if the store cannot be opened.
- */
-export function openStore(address: string, options?: Options): Store {
-  return new native.NativeStore(address, options);
 }
 
 /** Checks that `store` has what a store must have. */

@@ -17,6 +17,7 @@ mod memory;
 mod native_store;
 mod options;
 mod python_store;
+mod read_only;
 mod reply;
 mod stores;
 mod swap;
@@ -37,6 +38,8 @@ mod _memdir {
     use crate::memory::Memory;
     #[pymodule_export]
     use crate::native_store::{NativeStore, open_store, open_whole};
+    #[pymodule_export]
+    use crate::read_only::{ReadOnly, read_only};
     #[pymodule_export]
     use crate::tool::{answer, decode};
 }

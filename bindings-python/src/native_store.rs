@@ -160,10 +160,11 @@ fn path_argument(path: &str) -> PyResult<MemoryPath> {
 /// Opens a store by its address, to be used directly or shared by several memories.
 ///
 /// Args:
-///     store: A directory, made if it is not there, `"sqlite:agent.db"` for an SQLite database, or
-///         `"memory:"` for a new store in this process.
+///     store: A directory, made if it is not there, `"sqlite:agent.db"` for an SQLite database,
+///         `"memory:"` for a new store in this process, or whatever else `Memory` takes.
 ///     durability: What an acknowledged write survives: `"full"` loss of power, `"relaxed"` a crash
 ///         of the process.
+///     read_only: Whether it can be read but not changed.
 ///
 /// Raises:
 ///     ConfigError: The address or an option is wrong.
@@ -177,15 +178,17 @@ fn path_argument(path: &str) -> PyResult<MemoryPath> {
 /// b'one'
 #[pyfunction]
 #[pyo3(
-    signature = (store, *, durability = Word(Durability::default())),
-    text_signature = "(store, *, durability='full')",
+    signature = (store, *, durability = Word(Durability::default()), read_only = false),
+    text_signature = "(store, *, durability='full', read_only=False)",
 )]
 pub(crate) fn open_store<'py>(
-    store: Hinted<'py, hints::Address>,
+    store: Hinted<'py, hints::Places>,
     durability: Word<Durability>,
+    read_only: bool,
 ) -> PyResult<Hinted<'py, hints::Store>> {
     let mut options = Options::default();
     options.durability = durability.0;
+    options.read_only = read_only;
     let address = store.into_inner();
     let core = stores::open(&address, &options)?;
     Ok(Hinted::new(Bound::new(address.py(), NativeStore { core })?.into_any()))

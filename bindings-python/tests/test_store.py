@@ -427,7 +427,7 @@ def test_a_path_is_a_directory_whatever_it_looks_like(
 
 @pytest.mark.parametrize("store", [None, 3, b"./memory", object(), DictStore, ["./memory"]])
 def test_what_is_no_store_is_a_type_error(store: Any) -> None:
-    with pytest.raises(TypeError, match=r"store must be a str, an os\.PathLike or a memdir\.Store"):
+    with pytest.raises(TypeError, match=r"store must be a str, an os\.PathLike, a memdir\.Store"):
         Memory(store)
 
 

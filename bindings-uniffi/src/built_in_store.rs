@@ -87,6 +87,8 @@ impl From<StoreError> for StoreFailure {
             StoreError::IntoItself => Self::IntoItself,
             StoreError::NameTooLong => Self::NameTooLong,
             StoreError::PermissionDenied => Self::PermissionDenied,
+            StoreError::ReadOnly => Self::ReadOnly,
+            StoreError::MountPoint => Self::MountPoint,
             StoreError::Full => Self::Full,
             StoreError::Source(error) => Self::from(*error),
             other => Self::Failed { reason: other.to_string() },

@@ -87,6 +87,8 @@ fn named(operation: &str, path: &MemoryPath, failure: StoreFailure) -> StoreErro
         StoreFailure::IntoItself => StoreError::IntoItself,
         StoreFailure::NameTooLong => StoreError::NameTooLong,
         StoreFailure::PermissionDenied => StoreError::PermissionDenied,
+        StoreFailure::ReadOnly => StoreError::ReadOnly,
+        StoreFailure::MountPoint => StoreError::MountPoint,
         StoreFailure::Full => StoreError::Full,
         StoreFailure::Failed { reason } => {
             StoreError::failed(format!("{operation} {path}"), reason)

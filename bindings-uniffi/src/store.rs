@@ -100,6 +100,12 @@ pub enum StoreFailure {
     /// The store does not allow it.
     #[error("permission denied")]
     PermissionDenied,
+    /// It may be read and not be changed.
+    #[error("read-only")]
+    ReadOnly,
+    /// A store is mounted there or below, so that it can be neither deleted nor moved.
+    #[error("a mount point, or above one")]
+    MountPoint,
     /// There is no room left.
     #[error("no space left")]
     Full,
@@ -121,8 +127,8 @@ impl From<UnexpectedUniFFICallbackError> for StoreFailure {
 /// Opens a store that comes with memdir: a directory such as `./memory`, which is made if it is not
 /// there, or `memory:` for a new one in this process.
 ///
-/// To be shared between memories, written to directly, or built upon. Of the options only `durability`
-/// matters.
+/// To be shared between memories, written to directly, or built upon. Of the options only
+/// `durability` and `read_only` matter.
 #[uniffi::export(default(options))]
 pub fn open_store(address: &str, options: MemoryOptions) -> Result<Arc<dyn Store>, MemdirError> {
     let store = memdir::open_store(address, &options.try_into()?)?;

@@ -15,6 +15,7 @@ fn defaults() -> MemoryOptions {
         max_file_bytes: core.max_file_bytes.map(|limit| i64::try_from(limit).unwrap()),
         on_existing: None,
         durability: None,
+        read_only: false,
     }
 }
 

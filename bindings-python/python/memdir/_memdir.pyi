@@ -3,7 +3,7 @@ The native half of memdir; import `memdir`.
 """
 
 from _typeshed import SupportsGetItem, SupportsLenAndGetItem
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from memdir._errors import StoreError
 from memdir._reply import Reply
 from memdir._store import Store
@@ -11,7 +11,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, Final, Literal, SupportsIndex, final
 
-__all__ = ["Entry", "Memory", "NativeStore", "after_fork_in_child", "after_fork_in_parent", "answer", "before_fork", "check_contract", "decode", "open_store", "open_whole", "run_command_line"]
+__all__ = ["Entry", "Memory", "NativeStore", "ReadOnly", "after_fork_in_child", "after_fork_in_parent", "answer", "before_fork", "check_contract", "decode", "open_store", "open_whole", "read_only", "run_command_line"]
 
 @final
 class Entry:
@@ -64,7 +64,9 @@ class Memory:
     Args:
         store: Where the files are: a directory, made if it is not there (the files are in its
             `memories` directory, in the layout of the SDK's own tool); `"sqlite:agent.db"` for an
-            SQLite database; `"memory:"` for a new store in this process; or a `Store`.
+            SQLite database; `"dir:./notes"` for the files of that very directory; `"memory:"` for a
+            new store in this process; a `Store`; or several of these as a dict from where each one
+            is mounted (`"/memories"`, `"/memories/team"`) to what is mounted there.
         max_view_chars: The most characters that one view returns before it is cut and says how to
             go on. `None` lifts the limit.
         max_file_bytes: The most bytes that one file may come to hold. `None` lifts the limit.
@@ -72,6 +74,8 @@ class Memory:
             replaces it atomically.
         durability: What an acknowledged command survives: `"full"` loss of power, `"relaxed"` a
             crash of the process.
+        read_only: Whether it can be viewed but not changed. A directory or database then has to be
+            there, and nothing is made in it.
 
     Raises:
         ConfigError: The address or an option is wrong.
@@ -88,7 +92,7 @@ class Memory:
     >>> content, is_error
     ('Path must start with /memories, got: /etc/passwd', True)
     """
-    def __new__(cls, /, store: str | PathLike[str] | Store = ..., *, max_view_chars: SupportsIndex | None = ..., max_file_bytes: SupportsIndex | None = ..., on_existing: Literal["error", "overwrite"] = ..., durability: Literal["full", "relaxed"] = ...) -> Memory: ...
+    def __new__(cls, /, store: str | PathLike[str] | Store | ReadOnly | Mapping[str, str | PathLike[str] | Store | ReadOnly] = ..., *, max_view_chars: SupportsIndex | None = ..., max_file_bytes: SupportsIndex | None = ..., on_existing: Literal["error", "overwrite"] = ..., durability: Literal["full", "relaxed"] = ..., read_only: bool = False) -> Memory: ...
     def clear(self, /) -> str:
         """
         Deletes everything below `/memories`. Not a command of the tool: for you, not the model.
@@ -204,6 +208,13 @@ class NativeStore:
         Writes a whole file, making missing parents.
         """
 
+@final
+class ReadOnly:
+    """
+    What `read_only` returns: to be given wherever a store is taken.
+    """
+    def __repr__(self, /) -> str: ...
+
 def after_fork_in_child() -> None:
     """
     Lets the child begin.
@@ -238,15 +249,16 @@ def decode(memory: Memory, input: Any) -> dict[str, object]:
         CommandError: With the sentence for the model.
     """
 
-def open_store(store: str | PathLike[str], *, durability: Literal["full", "relaxed"] = ...) -> Store:
+def open_store(store: str | PathLike[str] | Store | ReadOnly | Mapping[str, str | PathLike[str] | Store | ReadOnly], *, durability: Literal["full", "relaxed"] = ..., read_only: bool = False) -> Store:
     """
     Opens a store by its address, to be used directly or shared by several memories.
 
     Args:
-        store: A directory, made if it is not there, `"sqlite:agent.db"` for an SQLite database, or
-            `"memory:"` for a new store in this process.
+        store: A directory, made if it is not there, `"sqlite:agent.db"` for an SQLite database,
+            `"memory:"` for a new store in this process, or whatever else `Memory` takes.
         durability: What an acknowledged write survives: `"full"` loss of power, `"relaxed"` a crash
             of the process.
+        read_only: Whether it can be read but not changed.
 
     Raises:
         ConfigError: The address or an option is wrong.
@@ -264,6 +276,23 @@ def open_whole(store: Store, path: str, depth: SupportsIndex) -> bytes | Sequenc
     """
     What `Store.open` does where a class does not have a better way: reads the whole content, or
     walks through the listings.
+    """
+
+def read_only(store: str | PathLike[str] | Store | ReadOnly) -> ReadOnly:
+    """
+    Says that a store is to be viewed and not changed.
+
+    What it returns can be given wherever a store is taken, above all as one of several. A directory
+    or a database has to be there; nothing is made or changed in it.
+
+    Args:
+        store: A directory, an address, or a `Store`.
+
+    >>> from memdir import Memory, read_only
+    >>> memory = Memory({"/memories": "memory:", "/memories/handbook": read_only("memory:")})
+    >>> memory.create("/memories/handbook/a.md", "one")
+    Traceback (most recent call last):
+    memdir.CommandError: Error: /memories/handbook/a.md is read-only: it can be viewed but not changed
     """
 
 def run_command_line(arguments: SupportsGetItem[int, str]) -> int:

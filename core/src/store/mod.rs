@@ -18,9 +18,11 @@ mod in_process;
 #[cfg(unix)]
 mod local;
 pub(crate) mod micros;
+mod mounts;
 #[cfg(any(feature = "postgres", feature = "object-storage"))]
 mod per_process;
 mod problem;
+mod read_only;
 #[cfg(any(feature = "postgres", feature = "object-storage"))]
 mod runtime;
 #[cfg(feature = "sqlite")]
@@ -31,11 +33,13 @@ pub(crate) mod transfer;
 #[cfg(feature = "testing")]
 pub mod contract;
 
-pub use address::{find_store, open_directory, open_store, redacted};
+pub use address::{find_store, open_bare_directory, open_directory, open_store, redacted};
 pub use in_process::InProcess;
 #[cfg(unix)]
 pub use local::LocalDirectory;
+pub use mounts::{Mount, Mounts, Place, open_mounts, open_place};
 pub use problem::{Problem, ProblemKind};
+pub use read_only::ReadOnly;
 #[cfg(feature = "sqlite")]
 pub use sqlite::SqliteDatabase;
 pub use swap::{Swap, update_by_swap};
@@ -197,6 +201,13 @@ pub trait Store: Send + Sync {
     fn inspect(&self, report: &mut dyn FnMut(Problem)) -> Result<(), StoreError> {
         let _ = report;
         Ok(())
+    }
+
+    /// Whether every change is refused with [`StoreError::ReadOnly`], whatever it is.
+    ///
+    /// A store that wraps another one hands the question on.
+    fn is_read_only(&self) -> bool {
+        false
     }
 
     /// The directory of this machine that the files are in, if that is where they are.
@@ -396,6 +407,12 @@ pub enum StoreError {
     /// The store does not allow it.
     #[error("permission denied")]
     PermissionDenied,
+    /// It may be read and not be changed.
+    #[error("read-only")]
+    ReadOnly,
+    /// A store is mounted there or below, so that it can be neither deleted nor moved.
+    #[error("a mount point, or above one")]
+    MountPoint,
     /// There is no room left.
     #[error("no space left")]
     Full,

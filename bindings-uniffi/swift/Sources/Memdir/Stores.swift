@@ -12,6 +12,14 @@ extension Memory {
     }
 }
 
+extension Mount {
+    /// A store of your own, or one that is open already, to be mounted at `path`.
+    public convenience init(path: String, store: any Store, readOnly: Bool = false) {
+        let made = Mount.withStore(path: path, store: store, readOnly: readOnly)
+        self.init(unsafeFromHandle: made.uniffiCloneHandle())
+    }
+}
+
 extension Store {
     /// Changes a file by `change`, which gets its content and says what it becomes (nil leaves it as
     /// it is), while no other writer can come between. May be called again if one did.

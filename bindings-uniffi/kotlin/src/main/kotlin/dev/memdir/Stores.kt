@@ -12,6 +12,10 @@ package dev.memdir
 public fun Memory(store: Store, options: MemoryOptions = MemoryOptions()): Memory =
     Memory.withStore(store, options)
 
+/** A store of your own, or one that is open already, to be mounted at [path]. */
+@JvmOverloads
+public fun Mount(path: String, store: Store, readOnly: Boolean = false): Mount = Mount.withStore(path, store, readOnly)
+
 /** An [Edit] that [change] makes: the new content, or null to leave the file as it is. */
 public fun Edit(change: (ByteArray) -> ByteArray?): Edit =
     object : Edit {
