@@ -19,6 +19,7 @@ mod python_store;
 mod reply;
 mod stores;
 mod swap;
+mod time;
 mod tool;
 
 /// The native half of memdir; import `memdir`.
@@ -33,7 +34,7 @@ mod _memdir {
     #[pymodule_export]
     use crate::memory::Memory;
     #[pymodule_export]
-    use crate::native_store::{NativeStore, open_store, open_whole};
+    use crate::native_store::{NativeStore, listed_time, open_store, open_whole};
     #[pymodule_export]
     use crate::tool::{answer, decode};
 }
