@@ -8,6 +8,7 @@
 
 mod answer;
 mod conditions;
+mod contract;
 mod engine;
 mod entry;
 mod input;
