@@ -16,8 +16,9 @@ A directory is a hash of its entries' names and kinds, a file a hash of its cont
 Every change is one transaction of Redis's optimistic kind: it watches each key that it looks at,
 and begins anew where somebody else changed one of them before it was done. So any number of
 programs, on any number of machines, can use one memory, and readers wait for nobody. Redis carries
-a transaction out, and writes it down, as a whole or not at all; that what was acknowledged survives
-a crash needs `appendonly yes` and `appendfsync always` in Redis's configuration.
+a transaction out, and writes it down, as a whole or not at all. That what was acknowledged survives
+a crash needs `appendonly yes` and `appendfsync always` in Redis's configuration, and `noeviction`,
+which is its default, keeps it from forgetting when it is full.
 """
 
 from __future__ import annotations
