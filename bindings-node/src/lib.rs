@@ -7,11 +7,14 @@
 #![allow(clippy::needless_pass_by_value, reason = "what the macro hands over is owned")]
 
 mod answer;
+mod cli;
 mod conditions;
+mod contract;
 mod engine;
 mod entry;
 mod input;
 mod js_store;
+mod mounts;
 mod native_store;
 mod options;
 #[cfg(feature = "testing")]

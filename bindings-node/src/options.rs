@@ -2,6 +2,7 @@
 
 use std::str::FromStr;
 
+use memdir::policy::sensitive::SensitiveRule;
 use memdir::value::Value;
 use memdir::{Error as CoreError, Options};
 use napi::bindgen_prelude::{JsObjectValue, JsValue, Object, Unknown};
@@ -28,12 +29,19 @@ pub(crate) fn read(given: Option<Unknown<'_>>) -> Result<Options> {
         if set.get_type()? == ValueType::Undefined {
             continue;
         }
+        if name == "sensitiveRules" {
+            options.sensitive_rules = rules(&name, &set)?;
+            continue;
+        }
         let set = value(&set)?;
         match name.as_str() {
             "maxViewChars" => options.max_view_chars = limit(&name, &set)?,
             "maxFileBytes" => options.max_file_bytes = limit(&name, &set)?,
             "onExisting" => options.on_existing = word(&name, &set)?,
             "durability" => options.durability = word(&name, &set)?,
+            "readOnly" => options.read_only = flag(&name, &set)?,
+            "sensitive" => options.sensitive = word(&name, &set)?,
+            "sensitiveOnView" => options.sensitive_on_view = flag(&name, &set)?,
             _ => return Err(wrong(format!("there is no option {name}"))),
         }
     }
@@ -51,17 +59,46 @@ fn limit<N: TryFrom<i64>>(name: &str, set: &Value<'_>) -> Result<Option<N>> {
     number.map(Some).ok_or_else(unfit)
 }
 
-/// One of the words that the core knows. Its sentence begins with the option's name in Rust's case.
-fn word<W: FromStr<Err = CoreError>>(name: &str, set: &Value<'_>) -> Result<W> {
-    let renamed = |error: CoreError| {
-        let sentence = error.to_string();
-        sentence
-            .split_once(' ')
-            .map_or_else(|| sentence.clone(), |(_, said)| format!("{name} {said}"))
-    };
+fn flag(name: &str, set: &Value<'_>) -> Result<bool> {
     match set {
-        Value::Text(word) => word.parse().map_err(|error| wrong(renamed(error))),
+        Value::Bool(flag) => Ok(*flag),
+        _ => Err(wrong(format!("{name} must be true or false, got {set}"))),
+    }
+}
+
+/// Patterns by the ids of their rules.
+fn rules(name: &str, set: &Unknown<'_>) -> Result<Vec<SensitiveRule>> {
+    if set.get_type()? != ValueType::Object {
+        return Err(wrong(format!("{name} must be an object, got {}", value(set)?)));
+    }
+    let set = set.coerce_to_object()?;
+    let mut patterns = Vec::new();
+    for id in Object::keys(&set)? {
+        let given: Unknown<'_> = set.get_named_property_unchecked(&id)?;
+        match value(&given)? {
+            Value::Text(pattern) => patterns.push((id, pattern.into_owned())),
+            other => return Err(wrong(format!("{name}.{id} must be a string, got {other}"))),
+        }
+    }
+    SensitiveRule::all(patterns).map_err(|error| wrong(renamed(name, &error)))
+}
+
+/// One of the words that the core knows.
+fn word<W: FromStr<Err = CoreError>>(name: &str, set: &Value<'_>) -> Result<W> {
+    match set {
+        Value::Text(word) => word.parse().map_err(|error| wrong(renamed(name, &error))),
         _ => Err(wrong(format!("{name} must be a string, got {set}"))),
+    }
+}
+
+/// The core's sentence, which begins with the option's name in Rust's case.
+fn renamed(name: &str, error: &CoreError) -> String {
+    let sentence = error.to_string();
+    match sentence.split_once(' ') {
+        Some((rust, said)) => {
+            format!("{name}{} {said}", if rust.ends_with(':') { ":" } else { "" })
+        }
+        None => sentence,
     }
 }
 

@@ -19,4 +19,25 @@ export interface Options {
    * process (`relaxed`, which does not wait for the disk).
    */
   durability?: 'full' | 'relaxed' | undefined;
+  /**
+   * Whether the whole memory can be viewed but not changed. A directory or database then has to be
+   * there, and nothing is made in it. Default false.
+   */
+  readOnly?: boolean | undefined;
+  /**
+   * What is done about keys, tokens, passwords and payment cards in text that a command would
+   * write: `reject` refuses the command, `redact` writes `[redacted: rule]` in their place, `off`
+   * (the default) does nothing.
+   */
+  sensitive?: 'off' | 'reject' | 'redact' | undefined;
+  /**
+   * Patterns of your own by their ids, beside the built-in rules. The syntax is that of Rust's
+   * `regex-lite`: no look-around, no back-references.
+   */
+  sensitiveRules?: Readonly<Record<string, string>> | undefined;
+  /**
+   * Whether views show `[redacted: rule]` in the place of sensitive text that a file holds, which
+   * is not changed. Default false.
+   */
+  sensitiveOnView?: boolean | undefined;
 }

@@ -82,8 +82,23 @@ hint!(
     Address = type_hint_union!(STR, type_hint_subscript!(type_hint_identifier!("os", "PathLike"), STR))
 );
 hint!(
-    /// A store or its address.
-    StoreOrAddress = type_hint_union!(Address::HINT, Store::HINT)
+    /// A store or its address, read-only or not.
+    Place = type_hint_union!(
+        Address::HINT,
+        Store::HINT,
+        <crate::read_only::ReadOnly as pyo3::PyTypeInfo>::TYPE_HINT
+    )
+);
+hint!(
+    /// A place, or several that are mounted into one tree.
+    Places = type_hint_union!(
+        Place::HINT,
+        type_hint_subscript!(
+            type_hint_identifier!("collections.abc", "Mapping"),
+            STR,
+            Place::HINT
+        )
+    )
 );
 hint!(
     /// The words of the option `on_existing`.
@@ -100,6 +115,19 @@ hint!(
         word("full"),
         word("relaxed")
     )
+);
+hint!(
+    /// The words of the option `sensitive`.
+    Sensitive = type_hint_subscript!(
+        type_hint_identifier!("typing", "Literal"),
+        word("off"),
+        word("reject"),
+        word("redact")
+    )
+);
+hint!(
+    /// Patterns by their names.
+    Patterns = type_hint_subscript!(type_hint_identifier!("builtins", "dict"), STR, STR)
 );
 hint!(
     /// What an edit of a file is: from the old content to the new one.

@@ -6,6 +6,7 @@
 //! other (`python_store`). What needs Python's own shapes (abstract classes, exceptions, the
 //! SDK's tool) is written in Python, in `python/memdir`.
 
+mod cli;
 mod contract;
 mod entry;
 mod errors;
@@ -16,14 +17,18 @@ mod memory;
 mod native_store;
 mod options;
 mod python_store;
+mod read_only;
 mod reply;
 mod stores;
 mod swap;
+mod time;
 mod tool;
 
 /// The native half of memdir; import `memdir`.
 #[pyo3::pymodule]
 mod _memdir {
+    #[pymodule_export]
+    use crate::cli::run_command_line;
     #[pymodule_export]
     use crate::contract::check_contract;
     #[pymodule_export]
@@ -33,7 +38,9 @@ mod _memdir {
     #[pymodule_export]
     use crate::memory::Memory;
     #[pymodule_export]
-    use crate::native_store::{NativeStore, open_store, open_whole};
+    use crate::native_store::{NativeStore, listed_time, open_store, open_whole};
+    #[pymodule_export]
+    use crate::read_only::{ReadOnly, read_only};
     #[pymodule_export]
     use crate::tool::{answer, decode};
 }

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use memdir::policy::sensitive::Sensitive;
 use memdir::{Command, Durability, Error, Memory as Core, OnExisting, Options, Reply};
 use pyo3::prelude::*;
 use pyo3::types::PyString;
@@ -9,7 +10,7 @@ use pyo3::types::PyString;
 use crate::errors::to_python;
 use crate::fields::{Input, owned_value};
 use crate::hints::{self, Hinted};
-use crate::options::{Word, options};
+use crate::options::{Rules, Word, options};
 use crate::reply;
 use crate::stores::Argument;
 
@@ -25,7 +26,9 @@ use crate::stores::Argument;
 /// Args:
 ///     store: Where the files are: a directory, made if it is not there (the files are in its
 ///         `memories` directory, in the layout of the SDK's own tool); `"sqlite:agent.db"` for an
-///         SQLite database; `"memory:"` for a new store in this process; or a `Store`.
+///         SQLite database; `"dir:./notes"` for the files of that very directory; `"memory:"` for a
+///         new store in this process; a `Store`; or several of these as a dict from where each one
+///         is mounted (`"/memories"`, `"/memories/team"`) to what is mounted there.
 ///     max_view_chars: The most characters that one view returns before it is cut and says how to
 ///         go on. `None` lifts the limit.
 ///     max_file_bytes: The most bytes that one file may come to hold. `None` lifts the limit.
@@ -33,6 +36,15 @@ use crate::stores::Argument;
 ///         replaces it atomically.
 ///     durability: What an acknowledged command survives: `"full"` loss of power, `"relaxed"` a
 ///         crash of the process.
+///     read_only: Whether it can be viewed but not changed. A directory or database then has to be
+///         there, and nothing is made in it.
+///     sensitive: What is done about keys, tokens, passwords and payment cards in text that a
+///         command would write: `"reject"` refuses the command, `"redact"` writes
+///         `[redacted: rule]` in their place, `"off"` does nothing.
+///     sensitive_rules: Patterns of your own by their ids, beside the built-in rules. The syntax is
+///         that of Rust's `regex-lite`, without look-around and back-references.
+///     sensitive_on_view: Whether views show `[redacted: rule]` in the place of sensitive text that
+///         a file holds, which is not changed.
 ///
 /// Raises:
 ///     ConfigError: The address or an option is wrong.
@@ -64,9 +76,14 @@ impl Memory {
             max_file_bytes = Options::default().max_file_bytes,
             on_existing = Word(OnExisting::default()),
             durability = Word(Durability::default()),
+            read_only = false,
+            sensitive = Word(Sensitive::default()),
+            sensitive_rules = Rules::default(),
+            sensitive_on_view = false,
         ),
         text_signature = "(store='./memory', *, max_view_chars=16000, max_file_bytes=16777216, \
-                          on_existing='error', durability='full')",
+                          on_existing='error', durability='full', read_only=False, sensitive='off', \
+                          sensitive_rules={}, sensitive_on_view=False)",
     )]
     fn new(
         py: Python<'_>,
@@ -75,8 +92,21 @@ impl Memory {
         max_file_bytes: Option<u64>,
         on_existing: Word<OnExisting>,
         durability: Word<Durability>,
+        read_only: bool,
+        sensitive: Word<Sensitive>,
+        sensitive_rules: Rules,
+        sensitive_on_view: bool,
     ) -> PyResult<Self> {
-        let options = options(max_view_chars, max_file_bytes, on_existing, durability);
+        let options = options(
+            max_view_chars,
+            max_file_bytes,
+            on_existing,
+            durability,
+            read_only,
+            sensitive,
+            sensitive_rules,
+            sensitive_on_view,
+        );
         let store = store.open(py, &options)?;
         Ok(Self { core: Core::with_store(store, options) })
     }

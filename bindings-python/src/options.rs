@@ -1,7 +1,9 @@
 //! The options of a memory, as Python's keyword arguments give them. The defaults are the core's.
 
+use std::collections::BTreeMap;
 use std::str::FromStr;
 
+use memdir::policy::sensitive::{Sensitive, SensitiveRule};
 use memdir::{Durability, Error, OnExisting, Options};
 use pyo3::Borrowed;
 use pyo3::inspect::PyStaticExpr;
@@ -38,17 +40,44 @@ impl Worded for Durability {
     type Hint = hints::Durability;
 }
 
+impl Worded for Sensitive {
+    type Hint = hints::Sensitive;
+}
+
+/// Rules for sensitive text: patterns by their ids.
+#[derive(Clone, Default)]
+pub(crate) struct Rules(pub(crate) Vec<SensitiveRule>);
+
+impl FromPyObject<'_, '_> for Rules {
+    type Error = PyErr;
+
+    const INPUT_TYPE: PyStaticExpr = hints::Patterns::HINT;
+
+    fn extract(rules: Borrowed<'_, '_, PyAny>) -> PyResult<Self> {
+        let made = SensitiveRule::all(rules.extract::<BTreeMap<String, String>>()?);
+        made.map(Self).map_err(|error| config_error(rules.py(), &error))
+    }
+}
+
 /// Puts the arguments together.
 pub(crate) fn options(
     max_view_chars: Option<usize>,
     max_file_bytes: Option<u64>,
     on_existing: Word<OnExisting>,
     durability: Word<Durability>,
+    read_only: bool,
+    sensitive: Word<Sensitive>,
+    sensitive_rules: Rules,
+    sensitive_on_view: bool,
 ) -> Options {
     let mut options = Options::default();
     options.max_view_chars = max_view_chars;
     options.max_file_bytes = max_file_bytes;
     options.on_existing = on_existing.0;
     options.durability = durability.0;
+    options.read_only = read_only;
+    options.sensitive = sensitive.0;
+    options.sensitive_rules = sensitive_rules.0;
+    options.sensitive_on_view = sensitive_on_view;
     options
 }

@@ -28,10 +28,14 @@ pub struct Options {
     pub on_existing: OnExisting,
     /// What an acknowledged command survives. Default: power loss.
     pub durability: Durability,
+    /// Whether the whole memory can be viewed but not changed. A directory or database then has
+    /// to be there; nothing is made or removed in a directory. Default: no.
+    pub read_only: bool,
     /// What is done about keys, passwords and the like in text that a command would write.
     /// Default: nothing.
     pub sensitive: Sensitive,
-    /// Rules of your own, beside the built-in ones. Default: none.
+    /// Rules of your own, beside the built-in ones; of several that find the same text the first
+    /// gives its name. Default: none.
     pub sensitive_rules: Vec<SensitiveRule>,
     /// Whether a view shows `[redacted: rule]` in the place of sensitive text that a file holds; the
     /// file is not changed. Such a view reads the whole file into memory. Default: no.
@@ -45,6 +49,7 @@ impl Default for Options {
             max_file_bytes: Some(16 * 1024 * 1024),
             on_existing: OnExisting::Error,
             durability: Durability::Full,
+            read_only: false,
             sensitive: Sensitive::Off,
             sensitive_rules: Vec::new(),
             sensitive_on_view: false,

@@ -160,8 +160,13 @@ fn options(json: Option<Value>) -> Result<Options, String> {
             text(&value)?.parse().map_err(|error: memdir::Error| error.to_string())?;
     }
     if let Some(value) = fields.take("sensitive_rules") {
-        let rules = value.as_array().ok_or("sensitive_rules must be a list")?;
-        options.sensitive_rules = rules.iter().map(sensitive_rule).collect::<Result<_, _>>()?;
+        let rules = Fields::of(value)?.0;
+        let pattern = |value: &Value| value.as_str().map(str::to_owned).ok_or("not a pattern");
+        let rules: Vec<(String, String)> = rules
+            .iter()
+            .map(|(id, value)| Ok((id.clone(), pattern(value)?)))
+            .collect::<Result<_, &str>>()?;
+        options.sensitive_rules = SensitiveRule::all(rules).map_err(|error| error.to_string())?;
     }
     if let Some(value) = fields.take("sensitive_on_view") {
         options.sensitive_on_view =
@@ -169,13 +174,6 @@ fn options(json: Option<Value>) -> Result<Options, String> {
     }
     fields.end()?;
     Ok(options)
-}
-
-fn sensitive_rule(json: &Value) -> Result<SensitiveRule, String> {
-    let mut fields = Fields::of(json.clone())?;
-    let (id, pattern) = (fields.string("id")?, fields.string("pattern")?);
-    fields.end()?;
-    SensitiveRule::new(&id, &pattern).map_err(|error| error.to_string())
 }
 
 fn tree(json: Option<Value>) -> Result<Option<Tree>, String> {

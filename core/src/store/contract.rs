@@ -37,25 +37,36 @@ pub struct Violation {
 /// # Errors
 /// The [`Violation`].
 pub fn check(factory: &Factory<'_>) -> Result<(), Violation> {
-    for (rule, holds) in RULES {
-        let store = factory();
-        holds(&Checked(&*store)).map_err(|what| Violation { rule, what })?;
-    }
-    Ok(())
+    rules().try_for_each(|rule| rule.check(&*factory()))
 }
 
 /// The rules that [`check`] checks, in its order.
-pub fn rules() -> impl Iterator<Item = &'static str> {
-    RULES.iter().map(|(rule, _)| *rule)
+pub fn rules() -> impl ExactSizeIterator<Item = Rule> {
+    RULES.iter().map(|&(name, holds)| Rule { name, holds })
+}
+
+/// One rule of the contract, for whom [`check`] does not suit: where stores are made in another way.
+#[derive(Clone, Copy)]
+pub struct Rule {
+    /// What it demands, in a few words.
+    pub name: &'static str,
+    holds: fn(&Checked<'_>) -> Holds,
+}
+
+impl Rule {
+    /// Checks it on a store that must be empty.
+    ///
+    /// # Errors
+    /// The [`Violation`].
+    pub fn check(self, store: &dyn Store) -> Result<(), Violation> {
+        (self.holds)(&Checked(store)).map_err(|what| Violation { rule: self.name, what })
+    }
 }
 
 type Holds = Result<(), String>;
 
-/// A rule in words, and how it is checked.
-type Rule = (&'static str, fn(&Checked<'_>) -> Holds);
-
 #[rustfmt::skip]
-const RULES: &[Rule] = &[
+const RULES: &[(&str, fn(&Checked<'_>) -> Holds)] = &[
     ("an empty store has a root and nothing else", empty),
     ("a content comes back as it was written", contents),
     ("a name comes back as it was written", names),
@@ -68,6 +79,7 @@ const RULES: &[Rule] = &[
     ("renaming moves what is below along", renaming),
     ("renaming never overwrites and fails whole", renaming_refused),
     ("clearing leaves the root", clearing),
+    ("a directory is made with its parents, once", making_directories),
     ("a time that is set stays until the file is written", times),
     ("concurrent updates all count", concurrent_updates),
     ("of concurrent creations of one path exactly one succeeds", concurrent_creation),
@@ -274,6 +286,25 @@ fn parents(store: &Checked<'_>) -> Holds {
         })?;
     }
     Ok(())
+}
+
+fn making_directories(store: &Checked<'_>) -> Holds {
+    let (deep, file) = (path("/memories/a/b/.c")?, path("/memories/a/file")?);
+    done("making a directory", store.0.make_directory(&deep))?;
+    store.has(&[("/memories/a", None), ("/memories/a/b", None), ("/memories/a/b/.c", None)])?;
+    store.write("/memories/a/b/.c/x", "kept")?;
+    for there in [&deep, &path("/memories/a")?, &MemoryPath::root()] {
+        done("making a directory that is there", store.0.make_directory(there))?;
+    }
+    store.write("/memories/a/file", "")?;
+    store.refuses("making a directory of a file", &StoreError::AlreadyExists, |s| {
+        s.make_directory(&file)
+    })?;
+    let below = path("/memories/a/file/x")?;
+    store.refuses("making a directory below a file", &StoreError::NotADirectory, |s| {
+        s.make_directory(&below)
+    })?;
+    store.holds("/memories/a/b/.c/x", "kept")
 }
 
 fn listing(store: &Checked<'_>) -> Holds {

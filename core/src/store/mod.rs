@@ -17,24 +17,29 @@ mod address;
 mod in_process;
 #[cfg(unix)]
 mod local;
-#[cfg(any(feature = "postgres", feature = "sqlite"))]
-mod micros;
+pub mod micros;
+mod mounts;
 #[cfg(any(feature = "postgres", feature = "object-storage"))]
 mod per_process;
+mod problem;
+mod read_only;
 #[cfg(any(feature = "postgres", feature = "object-storage"))]
 mod runtime;
 #[cfg(feature = "sqlite")]
 mod sqlite;
 mod swap;
-mod transfer;
+pub(crate) mod transfer;
 
 #[cfg(feature = "testing")]
 pub mod contract;
 
-pub use address::{open_directory, open_store};
+pub use address::{find_store, open_bare_directory, open_directory, open_store, redacted};
 pub use in_process::InProcess;
 #[cfg(unix)]
 pub use local::LocalDirectory;
+pub use mounts::{Mount, Mounts, Place, open_mounts, open_place};
+pub use problem::{Problem, ProblemKind};
+pub use read_only::ReadOnly;
 #[cfg(feature = "sqlite")]
 pub use sqlite::SqliteDatabase;
 pub use swap::{Swap, update_by_swap};
@@ -149,16 +154,7 @@ pub trait Store: Send + Sync {
     /// # Errors
     /// [`NotFound`](StoreError::NotFound), [`IsADirectory`](StoreError::IsADirectory).
     fn modified(&self, path: &MemoryPath) -> Result<Option<SystemTime>, StoreError> {
-        let above = path.parent().ok_or(StoreError::IsADirectory)?;
-        let listed = match self.list(&above) {
-            Err(StoreError::NotADirectory) => return Err(StoreError::NotFound),
-            listed => listed?,
-        };
-        match listed.into_iter().find(|entry| entry.path == *path) {
-            None => Err(StoreError::NotFound),
-            Some(Entry { kind: EntryKind::Directory, .. }) => Err(StoreError::IsADirectory),
-            Some(file) => Ok(file.modified),
-        }
+        listed_time(self, path)
     }
 
     /// Says that the file was last written at `time`, for a copy that keeps its original's time.
@@ -170,6 +166,39 @@ pub trait Store: Send + Sync {
     fn set_modified(&self, path: &MemoryPath, time: SystemTime) -> Result<(), StoreError> {
         let _ = time;
         self.modified(path).map(drop)
+    }
+
+    /// Makes a directory, with its missing parents; where it is already, nothing is to be done.
+    ///
+    /// By default a file is written into it and deleted again. A process that is killed in between
+    /// leaves that file, which is empty and hidden, until the directory is made again.
+    ///
+    /// # Errors
+    /// [`AlreadyExists`](StoreError::AlreadyExists) if there is a file,
+    /// [`NotADirectory`](StoreError::NotADirectory) if a parent is a file.
+    fn make_directory(&self, path: &MemoryPath) -> Result<(), StoreError> {
+        make_by_writing(self, path)
+    }
+
+    /// Looks for what is wrong with the store and would not show in reading its files, such as
+    /// structures that contradict each other, and for what is beside the memory in the place where
+    /// it is kept, such as links. Changes nothing. [`check`](crate::check()) asks for this and then
+    /// reads every file.
+    ///
+    /// By default there is nothing to look for.
+    ///
+    /// # Errors
+    /// Only what kept it from looking.
+    fn inspect(&self, report: &mut dyn FnMut(Problem)) -> Result<(), StoreError> {
+        let _ = report;
+        Ok(())
+    }
+
+    /// Whether every change is refused with [`StoreError::ReadOnly`], whatever it is.
+    ///
+    /// A store that wraps another one hands the question on.
+    fn is_read_only(&self) -> bool {
+        false
     }
 
     /// The directory of this machine that the files are in, if that is where they are.
@@ -197,6 +226,51 @@ pub fn open_whole<S: Store + ?Sized>(
             Ok(Node::Directory(entries))
         }
         Err(error) => Err(error),
+    }
+}
+
+/// What [`Store::modified`] does by default: asks the listing of the file's directory.
+///
+/// For a store that only sometimes has a better way, as [`open_whole`].
+///
+/// # Errors
+/// As [`Store::modified`].
+pub fn listed_time<S: Store + ?Sized>(
+    store: &S,
+    path: &MemoryPath,
+) -> Result<Option<SystemTime>, StoreError> {
+    let above = path.parent().ok_or(StoreError::IsADirectory)?;
+    let listed = match store.list(&above) {
+        Err(StoreError::NotADirectory) => return Err(StoreError::NotFound),
+        listed => listed?,
+    };
+    match listed.into_iter().find(|entry| entry.path == *path) {
+        None => Err(StoreError::NotFound),
+        Some(Entry { kind: EntryKind::Directory, .. }) => Err(StoreError::IsADirectory),
+        Some(file) => Ok(file.modified),
+    }
+}
+
+/// The file that makes a directory where a store has no other way.
+pub(crate) const NEW_DIRECTORY: &str = ".memdir-new-directory";
+
+/// What [`Store::make_directory`] does by default.
+fn make_by_writing<S: Store + ?Sized>(store: &S, path: &MemoryPath) -> Result<(), StoreError> {
+    let file = path.join(NEW_DIRECTORY).map_err(|_| StoreError::NameTooLong)?;
+    match store.list(path) {
+        Ok(entries) if !entries.iter().any(|entry| entry.path == file) => return Ok(()),
+        Ok(_) => {}
+        Err(StoreError::NotADirectory) => return Err(StoreError::AlreadyExists),
+        Err(StoreError::NotFound) => match store.write(&file, b"", OnExisting::Error) {
+            // Somebody else is making it.
+            Ok(()) | Err(StoreError::AlreadyExists) => {}
+            Err(error) => return Err(error),
+        },
+        Err(error) => return Err(error),
+    }
+    match store.delete(&file) {
+        Err(StoreError::NotFound) => Ok(()),
+        deleted => deleted,
     }
 }
 
@@ -346,6 +420,12 @@ pub enum StoreError {
     /// The store does not allow it.
     #[error("permission denied")]
     PermissionDenied,
+    /// It may be read and not be changed.
+    #[error("read-only")]
+    ReadOnly,
+    /// A store is mounted there or below, so that it can be neither deleted nor moved.
+    #[error("a mount point, or above one")]
+    MountPoint,
     /// There is no room left.
     #[error("no space left")]
     Full,

@@ -64,6 +64,22 @@ impl SensitiveRule {
         Ok(Self { id: id.to_owned(), regex })
     }
 
+    /// The rules for a map from id to pattern, which is what the other languages' options are.
+    /// They are in the order of their ids, whatever the order of the map.
+    ///
+    /// # Errors
+    /// As [`new`](SensitiveRule::new).
+    pub fn all<I, S>(rules: I) -> Result<Vec<Self>, Error>
+    where
+        I: IntoIterator<Item = (S, S)>,
+        S: AsRef<str>,
+    {
+        let made = rules.into_iter().map(|(id, pattern)| Self::new(id.as_ref(), pattern.as_ref()));
+        let mut made: Vec<Self> = made.collect::<Result<_, _>>()?;
+        made.sort_by(|a, b| a.id.cmp(&b.id));
+        Ok(made)
+    }
+
     /// What findings of it are called.
     #[must_use]
     pub fn id(&self) -> &str {

@@ -37,12 +37,16 @@ pub(super) fn make_all(path: &Path) -> io::Result<()> {
     if path.is_dir() { Ok(()) } else { Err(io::ErrorKind::NotADirectory.into()) }
 }
 
-/// Opens the tree's root, which is made again if somebody removed it.
-pub(super) fn open_root(path: &Path, flags: OFlags) -> Result<OwnedFd, StoreError> {
+/// Opens the tree's root, which is made again if somebody removed it and it `may_be_made`.
+pub(super) fn open_root(
+    path: &Path,
+    flags: OFlags,
+    may_be_made: bool,
+) -> Result<OwnedFd, StoreError> {
     let failed = |error| StoreError::failed("opening the memory directory", error);
     let flags = flags | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     match open(path, flags, Mode::empty()) {
-        Err(Errno::NOENT) => {
+        Err(Errno::NOENT) if may_be_made => {
             make_all(path).map_err(failed)?;
             open(path, flags, Mode::empty()).map_err(|errno| failed(errno.into()))
         }
@@ -109,6 +113,20 @@ impl Drop for Parent {
             let _ = unlinkat(above, name, AtFlags::REMOVEDIR);
         }
     }
+}
+
+/// Makes the directory `name` in `parent`, where nothing is.
+pub(super) fn make(parent: &File, name: &str, durability: Durability) -> Result<(), StoreError> {
+    let failed = |errno| condition("making a directory", errno);
+    mkdirat(parent, name, DIRECTORY_MODE).map_err(failed)?;
+    let made = beneath::open_child(parent.as_fd(), name, OFlags::RDONLY | OFlags::DIRECTORY)
+        .and_then(|directory| fchmod(directory, DIRECTORY_MODE))
+        .map_err(failed)
+        .and_then(|()| flush(parent, durability));
+    if made.is_err() {
+        let _ = unlinkat(parent, name, AtFlags::REMOVEDIR);
+    }
+    made
 }
 
 /// Makes the entries of a directory survive a loss of power.
