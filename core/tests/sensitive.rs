@@ -35,11 +35,42 @@ fn what_was_redacted_is_clean_and_has_as_many_lines() {
 #[test]
 fn hostile_texts_take_linear_time() {
     let pieces = [
-        "secret=", "token:", "password=", "pwd:", "://", "://a:", "://a:b", "eyJ", "eyJaaaaaaaa.",
-        "eyJaaaaaaaa.eyJaaaaaaaa.", "-----BEGIN PRIVATE KEY-----", "-----BEGIN ", "twilio", "ghp_",
-        "sk-ant-aa-", "xoxb-", "bearer ", "4111 ", "4-", "4", ":AA", "1:AA", "secret_key=",
-        "AccountKey=", "?sig=", "パスワード", "Private-Lines: 1\n", "a\n", "api_key_", "SG.a",
-        "hooks.slack.com/services/", "password is ", "authorization: token ", "\\n", "\"", "é",
+        "secret=",
+        "token:",
+        "password=",
+        "pwd:",
+        "://",
+        "://a:",
+        "://a:b",
+        "eyJ",
+        "eyJaaaaaaaa.",
+        "eyJaaaaaaaa.eyJaaaaaaaa.",
+        "-----BEGIN PRIVATE KEY-----",
+        "-----BEGIN ",
+        "twilio",
+        "ghp_",
+        "sk-ant-aa-",
+        "xoxb-",
+        "bearer ",
+        "4111 ",
+        "4-",
+        "4",
+        ":AA",
+        "1:AA",
+        "secret_key=",
+        "AccountKey=",
+        "?sig=",
+        "パスワード",
+        "Private-Lines: 1\n",
+        "a\n",
+        "api_key_",
+        "SG.a",
+        "hooks.slack.com/services/",
+        "password is ",
+        "authorization: token ",
+        "\\n",
+        "\"",
+        "é",
     ];
     for piece in pieces {
         let text = piece.repeat(40_000 / piece.len());
@@ -172,7 +203,8 @@ fn what_is_redacted_leaves_the_rest_as_it_was_sent() {
         "The file /memories/a has been edited.\n[Sensitive text was not written: line 2 \
          (github-token), line 3 (password-assignment). The file holds [redacted: …] in its place.]"
     );
-    let expected = "a\nx [redacted: github-token] y\nz password: [redacted: password-assignment]\nb\n";
+    let expected =
+        "a\nx [redacted: github-token] y\nz password: [redacted: password-assignment]\nb\n";
     assert_eq!(content(&store), expected);
     // A mark that the file holds is text like any other.
     memory.str_replace("/memories/a", "x [redacted: github-token] y", "x").unwrap();
@@ -205,11 +237,18 @@ fn a_view_hides_what_the_file_holds() {
     );
     assert_eq!(view, lines);
     let part = memory.view("/memories/a", Some((6, 7))).unwrap();
-    assert!(part.ends_with("     6\t[redacted: private-key]\n     7\tseven [redacted: github-token]"));
+    assert!(
+        part.ends_with("     6\t[redacted: private-key]\n     7\tseven [redacted: github-token]")
+    );
 
     // Text beside it can be edited, and the reply hides as a view does.
     let reply = memory.str_replace("/memories/a", "eight", "8").unwrap();
-    assert!(reply.contains("     6\t[redacted: private-key]\n     7\tseven [redacted: github-token]\n     8\t8"), "{reply}");
+    assert!(
+        reply.contains(
+            "     6\t[redacted: private-key]\n     7\tseven [redacted: github-token]\n     8\t8"
+        ),
+        "{reply}"
+    );
     let reply = memory.str_replace("/memories/a", "seven ", "7 ").unwrap();
     assert!(reply.contains("     7\t7 [redacted: github-token]\n"), "{reply}");
     // What is shown in its place cannot be.

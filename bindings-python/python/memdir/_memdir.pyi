@@ -83,6 +83,13 @@ class Memory:
             crash of the process.
         read_only: Whether it can be viewed but not changed. A directory or database then has to be
             there, and nothing is made in it.
+        sensitive: What is done about keys, tokens, passwords and payment cards in text that a
+            command would write: `"reject"` refuses the command, `"redact"` writes
+            `[redacted: rule]` in their place, `"off"` does nothing.
+        sensitive_rules: Patterns of your own by their ids, beside the built-in rules. The syntax is
+            that of Rust's `regex-lite`, without look-around and back-references.
+        sensitive_on_view: Whether views show `[redacted: rule]` in the place of sensitive text that
+            a file holds, which is not changed.
 
     Raises:
         ConfigError: The address or an option is wrong.
@@ -99,7 +106,7 @@ class Memory:
     >>> content, is_error
     ('Path must start with /memories, got: /etc/passwd', True)
     """
-    def __new__(cls, /, store: str | PathLike[str] | Store | ReadOnly | Mapping[str, str | PathLike[str] | Store | ReadOnly] = ..., *, max_view_chars: SupportsIndex | None = ..., max_file_bytes: SupportsIndex | None = ..., on_existing: Literal["error", "overwrite"] = ..., durability: Literal["full", "relaxed"] = ..., read_only: bool = False) -> Memory: ...
+    def __new__(cls, /, store: str | PathLike[str] | Store | ReadOnly | Mapping[str, str | PathLike[str] | Store | ReadOnly] = ..., *, max_view_chars: SupportsIndex | None = ..., max_file_bytes: SupportsIndex | None = ..., on_existing: Literal["error", "overwrite"] = ..., durability: Literal["full", "relaxed"] = ..., read_only: bool = False, sensitive: Literal["off", "reject", "redact"] = ..., sensitive_rules: dict[str, str] = ..., sensitive_on_view: bool = False) -> Memory: ...
     def clear(self, /) -> str:
         """
         Deletes everything below `/memories`. Not a command of the tool: for you, not the model.

@@ -62,8 +62,9 @@ pub(super) static CONTEXT: [Rule; 12] = [
                 || password.starts_with(['$', '{', '[', '%'])
                 || named.iter().any(|name| password.eq_ignore_ascii_case(name));
             // `http://host:80/a@b` has a port and no password.
-            let port = password.split('/').next().is_some_and(|p| p.bytes().all(|b| b.is_ascii_digit()))
-                && password.contains('/');
+            let port =
+                password.split('/').next().is_some_and(|p| p.bytes().all(|b| b.is_ascii_digit()))
+                    && password.contains('/');
             (!stands_for && !port).then(|| candidate.secret.clone())
         },
     ),
@@ -87,22 +88,41 @@ pub(super) static CONTEXT: [Rule; 12] = [
     ),
     Rule::new(
         "password-assignment",
-        &["password", "passwd", "passphrase", "passwort", "passcode", "kennwort", "pwd", "パスワード"],
+        &[
+            "password",
+            "passwd",
+            "passphrase",
+            "passwort",
+            "passcode",
+            "kennwort",
+            "pwd",
+            "パスワード",
+        ],
         "^(?i:pass(?:word|wd|phrase|wort|code)|kennwort|pwd|パスワード)[A-Za-z0-9_]{0,16}[\"'`*_]{0,3}(?:[ \\t]{0,4}(?::=|=>|==?|:|：)[*_]{0,2}|[ \\t](?:ist|is|lautet)[: \\t]|は)[ \\t]{0,4}[*_]{0,2}",
         password,
     ),
-    Rule::new(
-        "password-assignment",
-        &["--pass"],
-        "^--pass(?:word|wd|phrase)?[ =]",
-        password,
-    ),
+    Rule::new("password-assignment", &["--pass"], "^--pass(?:word|wd|phrase)?[ =]", password),
     Rule::new(
         "secret-assignment",
         &[
-            "secret", "token", "api_key", "api-key", "api key", "apikey", "access_key",
-            "access-key", "accesskey", "auth_key", "authkey", "private_key", "privatekey",
-            "encryption_key", "signing_key", "master_key", "account_key", "credential",
+            "secret",
+            "token",
+            "api_key",
+            "api-key",
+            "api key",
+            "apikey",
+            "access_key",
+            "access-key",
+            "accesskey",
+            "auth_key",
+            "authkey",
+            "private_key",
+            "privatekey",
+            "encryption_key",
+            "signing_key",
+            "master_key",
+            "account_key",
+            "credential",
             "api-schlüssel",
         ],
         "^(?i:secret|token|api[_ -]?key|api-schlüssel|access[_-]?key|auth_?key|private_?key|encryption_key|signing_key|master_key|account_key|credential)[A-Za-z0-9_]{0,20}[\"'`*\\]]{0,3}(?:[ \\t]{0,4}(?::=|=>|==?|:|：)[*_]{0,2}|[ \\t](?:ist|is|lautet)[: \\t])[ \\t]{0,4}[*_]{0,2}",
@@ -122,7 +142,9 @@ const MAX_VALUE_BYTES: usize = 200;
 fn value(candidate: &Candidate<'_>) -> Option<(Range<usize>, bool)> {
     let start = candidate.extent.end;
     let rest = &candidate.text[start..];
-    let ends = |c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '`' | ';' | '<' | '>' | '。' | '、');
+    let ends = |c: char| {
+        c.is_whitespace() || matches!(c, '"' | '\'' | '`' | ';' | '<' | '>' | '。' | '、')
+    };
     let (start, end, quoted) = match rest.chars().next()? {
         mark @ ('"' | '\'' | '`') => {
             let body = &rest[1..];
@@ -185,7 +207,8 @@ fn is_code(value: &str, quoted: bool) -> bool {
     const MARKS: [&str; 8] = ["${", "{{", "$(", "://", "os.environ", "process.env", "getenv", "::"];
     let path = ["/", "./", "../", "~/", "$", "%(", "arn:"];
     // `!vault |`, a tag of YAML.
-    let tag = value.strip_prefix('!').is_some_and(|tag| tag.bytes().all(|b| b.is_ascii_lowercase()));
+    let tag =
+        value.strip_prefix('!').is_some_and(|tag| tag.bytes().all(|b| b.is_ascii_lowercase()));
     MARKS.iter().any(|mark| value.contains(mark))
         || path.iter().any(|start| value.starts_with(start))
         || !quoted && value.contains(['(', '[', '{', '<'])
@@ -205,8 +228,21 @@ fn dotted_name(value: &str) -> bool {
 /// Whether a longer name says that the value is about the secret: `password_reset_timeout`.
 fn names_another_thing(candidate: &Candidate<'_>) -> bool {
     const ENDS: [&str; 15] = [
-        "age", "algorithm", "count", "days", "endpoint", "expiry", "file", "header", "hint",
-        "length", "name", "path", "policy", "timeout", "url",
+        "age",
+        "algorithm",
+        "count",
+        "days",
+        "endpoint",
+        "expiry",
+        "file",
+        "header",
+        "hint",
+        "length",
+        "name",
+        "path",
+        "policy",
+        "timeout",
+        "url",
     ];
     let matched = candidate.text[candidate.extent.clone()].to_ascii_lowercase();
     let name = matched.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').next();

@@ -6,8 +6,8 @@
 
 use std::borrow::Cow;
 
-use super::scan::{Finding, MARK, find, redact};
 use super::Sensitive;
+use super::scan::{Finding, MARK, find, redact};
 use crate::error::Error;
 use crate::options::Options;
 use crate::path::MemoryPath;
@@ -79,9 +79,8 @@ pub(crate) fn judge_splice(
 /// Keeps the findings that the change made: which touch the new text, and were not there before.
 fn keep_made(findings: &mut Vec<Finding<'_>>, options: &Options, old: &str, splice: &Splice) {
     let inserted = splice.range.start..splice.range.start + splice.text.len();
-    findings.retain(|found| {
-        found.extent.start <= inserted.end && found.extent.end >= inserted.start
-    });
+    findings
+        .retain(|found| found.extent.start <= inserted.end && found.extent.end >= inserted.start);
     // One that only adjoins the new text may have been there already.
     let beside = |found: &Finding<'_>| {
         found.extent.end <= inserted.start || found.extent.start >= inserted.end
@@ -91,14 +90,10 @@ fn keep_made(findings: &mut Vec<Finding<'_>>, options: &Options, old: &str, spli
     }
     let before = find(old, &options.sensitive_rules);
     findings.retain(|found| {
-        let there = |place: usize| {
-            if place >= inserted.end && found.extent.start >= inserted.end {
-                place - inserted.end + splice.range.end
-            } else {
-                place
-            }
-        };
-        let range = there(found.range.start)..there(found.range.end);
+        let after = found.extent.start >= inserted.end;
+        let was_at =
+            |place: usize| if after { place - inserted.end + splice.range.end } else { place };
+        let range = was_at(found.range.start)..was_at(found.range.end);
         !beside(found) || !before.iter().any(|was| was.rule == found.rule && was.range == range)
     });
 }

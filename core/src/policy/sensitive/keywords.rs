@@ -25,8 +25,9 @@ struct Keywords {
 static KEYWORDS: LazyLock<Keywords> = LazyLock::new(|| {
     let mut starts = vec![0; (MASK + 1) / 64].into_boxed_slice();
     let mut keywords = Vec::new();
-    for (rule, keyword) in
-        built_in().enumerate().flat_map(|(number, rule)| rule.keywords.iter().map(move |k| (number, *k)))
+    for (rule, keyword) in built_in()
+        .enumerate()
+        .flat_map(|(number, rule)| rule.keywords.iter().map(move |k| (number, *k)))
     {
         let start = keyword.bytes().take(LOOKED_UP).fold(0, shifted);
         starts[start / 64] |= 1_u64 << (start % 64);

@@ -36,8 +36,23 @@ pub(super) fn wordy(text: &str) -> bool {
 /// Whether a text says that it stands for another one.
 pub(super) fn placeholder(text: &str) -> bool {
     const SAYS_SO: [&str; 17] = [
-        "...", "…", "***", "•••", "changeme", "change_me", "dummy", "example", "insert",
-        "placeholder", "redacted", "replace", "sample", "your-", "your_", "yourapi", "xxxx",
+        "...",
+        "…",
+        "***",
+        "•••",
+        "changeme",
+        "change_me",
+        "dummy",
+        "example",
+        "insert",
+        "placeholder",
+        "redacted",
+        "replace",
+        "sample",
+        "your-",
+        "your_",
+        "yourapi",
+        "xxxx",
     ];
     let text = text.to_ascii_lowercase();
     SAYS_SO.iter().any(|said| text.contains(said))

@@ -34,7 +34,11 @@ pub(super) static TOKENS: [Rule; 36] = [
         &["xoxb-", "xoxp-", "xoxa-", "xoxe-", "xoxe.", "xoxo-", "xoxr-", "xoxs-"],
         "^xox(?:[abeoprs]-|e\\.xox[bp]-)[A-Za-z0-9-]{20,250}",
     ),
-    Rule::token("slack-token", &["xapp-"], "^xapp-[0-9]-[A-Z0-9]{8,14}-[0-9]{8,15}-[0-9a-f]{32,128}"),
+    Rule::token(
+        "slack-token",
+        &["xapp-"],
+        "^xapp-[0-9]-[A-Z0-9]{8,14}-[0-9]{8,15}-[0-9a-f]{32,128}",
+    ),
     Rule::token(
         "slack-webhook",
         &["hooks.slack.com/"],
