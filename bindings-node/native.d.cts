@@ -58,6 +58,12 @@ export declare class StoreRequest {
   fail(code: string | undefined | null, message: string): void
 }
 
+/**
+ * Runs one command, with the program's name as the first argument, on the standard streams of this
+ * process; its exit code. Nothing else happens in the process meanwhile.
+ */
+export declare function runCommandLine(arguments: Array<string>): number
+
 /** One entry of a directory. */
 export interface StoreEntry {
   /** The whole path, from `/memories` on. */
