@@ -8,7 +8,8 @@ use crate::error::Error;
 use crate::options::Options;
 
 /// Opens the store that `address` names: `memory:` is a new one in this process, `sqlite:` and a
-/// path is a database (feature `sqlite`), anything else without a scheme is a local directory.
+/// path is a database (feature `sqlite`), `postgres://…` is a namespace of one (feature `postgres`),
+/// anything else without a scheme is a local directory.
 ///
 /// # Errors
 /// [`Error::Config`] for an address that this build does not know; [`Error::Store`] if the store
@@ -17,6 +18,7 @@ pub fn open_store(address: &str, options: &Options) -> Result<Arc<dyn Store>, Er
     match scheme(address) {
         Some("memory") if address.len() == "memory:".len() => Ok(Arc::new(InProcess::new())),
         Some("sqlite") => open_sqlite(&address["sqlite:".len()..], options),
+        Some("postgres" | "postgresql") => open_postgres(address, options),
         Some(scheme) => Err(Error::Config(format!(
             "a store address that starts with \"{scheme}:\" is not known to this build of memdir: \
              use a directory such as \"./memory\", or \"memory:\" for one in this process"
@@ -78,6 +80,20 @@ fn open_sqlite(_: &str, _: &Options) -> Result<Arc<dyn Store>, Error> {
     Err(Error::Config(
         "this build of memdir is without SQLite: build it with the cargo feature \"sqlite\", or use \
          a directory such as \"./memory\""
+            .to_owned(),
+    ))
+}
+
+#[cfg(feature = "postgres")]
+fn open_postgres(address: &str, options: &Options) -> Result<Arc<dyn Store>, Error> {
+    Ok(Arc::new(super::PostgresDatabase::open(address, options.durability)?))
+}
+
+#[cfg(not(feature = "postgres"))]
+fn open_postgres(_: &str, _: &Options) -> Result<Arc<dyn Store>, Error> {
+    Err(Error::Config(
+        "this build of memdir is without PostgreSQL: build it with the cargo feature \"postgres\", \
+         or use a directory such as \"./memory\""
             .to_owned(),
     ))
 }

@@ -21,6 +21,8 @@ mod local;
 mod micros;
 #[cfg(any(feature = "postgres", feature = "object-storage"))]
 mod per_process;
+#[cfg(feature = "postgres")]
+mod postgres;
 #[cfg(any(feature = "postgres", feature = "object-storage"))]
 mod runtime;
 #[cfg(feature = "sqlite")]
@@ -35,6 +37,8 @@ pub use address::{open_directory, open_store};
 pub use in_process::InProcess;
 #[cfg(unix)]
 pub use local::LocalDirectory;
+#[cfg(feature = "postgres")]
+pub use postgres::PostgresDatabase;
 #[cfg(feature = "sqlite")]
 pub use sqlite::SqliteDatabase;
 pub use swap::{Swap, update_by_swap};

@@ -1,0 +1,151 @@
+//! The table, its version, and how an older one is brought up to it.
+//!
+//! All is in a schema of its own, `memdir`, so that a database may be shared with other programs.
+
+use tokio_postgres::{Client, SimpleQueryMessage};
+
+use super::trouble::{Trouble, explain};
+use crate::store::StoreError;
+
+/// What makes version `n + 1` of the schema out of version `n`; the first makes it out of nothing.
+/// A step that was ever released is never changed.
+const STEPS: &[&str] = &["\
+CREATE SCHEMA IF NOT EXISTS memdir;
+CREATE TABLE memdir.schema_version (version integer NOT NULL);
+INSERT INTO memdir.schema_version VALUES (0);
+CREATE SEQUENCE memdir.node_id;
+-- Files and directories know the directory that they are in. The root of a namespace has no name
+-- and the parent 0. Names compare by their bytes, whatever the language of the database.
+CREATE TABLE memdir.node (
+    id bigint PRIMARY KEY DEFAULT nextval('memdir.node_id'),
+    namespace text COLLATE \"C\" NOT NULL CHECK (octet_length(namespace) BETWEEN 1 AND 255),
+    parent bigint NOT NULL,
+    name text COLLATE \"C\" NOT NULL CHECK (octet_length(name) <= 255),
+    -- NULL is a directory.
+    content bytea,
+    -- When a file was last written.
+    modified timestamptz,
+    -- Of a root only: the newest changes of its namespace, by which a client whose connection broke
+    -- learns whether its own is among them.
+    changes uuid[],
+    UNIQUE (namespace, parent, name)
+);
+ALTER SEQUENCE memdir.node_id OWNED BY memdir.node.id;
+"];
+
+/// What keeps a tenant from another's rows, also where a program goes wrong.
+pub(super) const ROW_SECURITY: &str = "\
+-- The store says in every transaction which namespace it is working on, and sees no other row.
+-- Whoever owns the table is not bound by this; let the program connect as another role.
+ALTER TABLE memdir.node ENABLE ROW LEVEL SECURITY;
+CREATE POLICY namespace ON memdir.node
+    USING (namespace = current_setting('memdir.namespace', true))
+    WITH CHECK (namespace = current_setting('memdir.namespace', true));
+
+-- Where each tenant has a role of its own, and its name is the namespace, this one holds also
+-- against a tenant who speaks SQL:
+--
+--     CREATE POLICY namespace ON memdir.node
+--         USING (namespace = current_user) WITH CHECK (namespace = current_user);
+";
+
+/// Of the advisory lock that is held while tables are made: \"memdir\" in ASCII.
+const LOCK: i64 = 0x6d65_6d64_6972;
+const OPERATION: &str = "preparing the PostgreSQL database";
+
+/// All steps, to be run by hand.
+pub(super) fn script() -> String {
+    let (steps, version) = (STEPS.concat(), STEPS.len());
+    format!(
+        "\
+-- The tables of memdir, for a new database. A store makes them itself where its user may.
+BEGIN;
+SELECT pg_advisory_xact_lock({LOCK});
+{steps}UPDATE memdir.schema_version SET version = {version};
+COMMIT;
+
+-- What a role needs that uses the store and does not own the tables:
+--
+--     GRANT USAGE ON SCHEMA memdir TO agent;
+--     GRANT SELECT ON memdir.schema_version TO agent;
+--     GRANT SELECT, INSERT, UPDATE, DELETE ON memdir.node TO agent;
+--     GRANT USAGE ON SEQUENCE memdir.node_id TO agent;
+"
+    )
+}
+
+/// Makes the tables or brings older ones up to date; where they are, nothing is changed.
+pub(super) async fn prepare(client: &Client) -> Result<(), Trouble> {
+    prepare_with(client, STEPS).await
+}
+
+async fn prepare_with(client: &Client, steps: &[&str]) -> Result<(), Trouble> {
+    if version(client, steps.len()).await? == steps.len() {
+        return Ok(());
+    }
+    make(client, steps).await.map_err(|trouble| match trouble {
+        Trouble::Statement(error) if error.as_db_error().is_some() => StoreError::failed(
+            OPERATION,
+            format!(
+                "the tables of memdir are missing or old, and could not be made by this user: {}; \
+                 have their owner run the SQL that memdir prints",
+                explain(&error)
+            ),
+        )
+        .into(),
+        other => other,
+    })
+}
+
+async fn make(client: &Client, steps: &[&str]) -> Result<(), Trouble> {
+    let lock = format!(
+        "BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL client_min_messages = warning; \
+         SELECT pg_advisory_xact_lock({LOCK})"
+    );
+    client.batch_execute(&lock).await?;
+    // Again, because another process may have been faster.
+    let old = version(client, steps.len()).await?;
+    for step in steps.iter().skip(old) {
+        client.batch_execute(step).await?;
+    }
+    let end = format!("UPDATE memdir.schema_version SET version = {}; COMMIT", steps.len());
+    Ok(client.batch_execute(&end).await?)
+}
+
+/// The version of the schema that the database has; 0 for none.
+async fn version(client: &Client, current: usize) -> Result<usize, Trouble> {
+    let refused = |problem: String| Trouble::from(StoreError::failed(OPERATION, problem));
+    let about = client
+        .simple_query(
+            "SELECT to_regclass('memdir.schema_version'), current_setting('server_encoding'), \
+             current_setting('server_version_num')",
+        )
+        .await?;
+    let (table, encoding, server) = (field(&about, 0), field(&about, 1), field(&about, 2));
+    if encoding != Some("UTF8") {
+        return Err(refused("the database's encoding must be UTF8".to_owned()));
+    }
+    if server.and_then(|number| number.parse::<u32>().ok()).is_none_or(|number| number < 130_000) {
+        return Err(refused("the server is older than PostgreSQL 13".to_owned()));
+    }
+    if table.is_none() {
+        return Ok(0);
+    }
+    let row = client.simple_query("SELECT version FROM memdir.schema_version").await?;
+    match field(&row, 0).and_then(|version| version.parse::<usize>().ok()) {
+        None => Err(refused("the table memdir.schema_version is damaged".to_owned())),
+        Some(version) if version <= current => Ok(version),
+        Some(version) => Err(refused(format!(
+            "it was written by a newer memdir (its schema is version {version}, and this memdir \
+             knows up to {current}): update memdir"
+        ))),
+    }
+}
+
+/// A field of the first row.
+fn field(answer: &[SimpleQueryMessage], index: usize) -> Option<&str> {
+    answer.iter().find_map(|message| match message {
+        SimpleQueryMessage::Row(row) => Some(row),
+        _ => None,
+    })?.get(index)
+}
