@@ -115,10 +115,12 @@ async fn make(client: &Client, steps: &[&str]) -> Result<(), Trouble> {
 /// The version of the schema that the database has; 0 for none.
 async fn version(client: &Client, current: usize) -> Result<usize, Trouble> {
     let refused = |problem: String| Trouble::from(StoreError::failed(OPERATION, problem));
+    // By the catalogue's rows: what the server has in mind of names may be of before the lock.
     let about = client
         .simple_query(
-            "SELECT to_regclass('memdir.schema_version'), current_setting('server_encoding'), \
-             current_setting('server_version_num')",
+            "SELECT (SELECT 1 FROM pg_class JOIN pg_namespace AS space ON space.oid = relnamespace \
+                 WHERE nspname = 'memdir' AND relname = 'schema_version'), \
+             current_setting('server_encoding'), current_setting('server_version_num')",
         )
         .await?;
     let (table, encoding, server) = (field(&about, 0), field(&about, 1), field(&about, 2));
