@@ -2,6 +2,10 @@
 #![cfg(all(unix, feature = "sqlite"))]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a panic is how a test fails")]
 
+#[cfg(feature = "postgres")]
+#[path = "common/postgres.rs"]
+mod postgres;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -83,6 +87,17 @@ fn tree(memory: &Memory) -> BTreeMap<String, Option<Vec<u8>>> {
     tree
 }
 
+/// The stores that need a server, as far as there is one.
+fn remote() -> Vec<Arc<dyn Store>> {
+    let mut stores: Vec<Arc<dyn Store>> = Vec::new();
+    #[cfg(feature = "postgres")]
+    if let Some(server) = postgres::server() {
+        let store = memdir::store::PostgresDatabase::open(&server.fresh(), Durability::Relaxed);
+        stores.push(Arc::new(store.unwrap()));
+    }
+    stores
+}
+
 proptest! {
     #![proptest_config(ProptestConfig {
         cases: 400,
@@ -97,14 +112,16 @@ proptest! {
     ) {
         let place = tempfile::tempdir().unwrap();
         let database = place.path().join("a.db");
-        let stores: [Arc<dyn Store>; 3] = [
-            Arc::new(InProcess::new()),
+        let others: [Arc<dyn Store>; 2] = [
             Arc::new(LocalDirectory::open(place.path(), Durability::Relaxed).unwrap()),
             Arc::new(SqliteDatabase::open(database, Durability::Relaxed).unwrap()),
         ];
+        let others: Vec<Arc<dyn Store>> = others.into_iter().chain(remote()).collect();
         let mut options = Options::default();
         (options.max_view_chars, options.max_file_bytes) = limits;
-        let [first, others @ ..] = stores.map(|store| Memory::with_store(store, options.clone()));
+        let memory = |store| Memory::with_store(store, options.clone());
+        let first = memory(Arc::new(InProcess::new()));
+        let others: Vec<Memory> = others.into_iter().map(memory).collect();
         let mut before = tree(&first);
         for command in commands {
             let a = first.execute_value(&command);

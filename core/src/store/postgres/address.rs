@@ -103,9 +103,8 @@ impl Address {
             }
         }
         check_namespace(&namespace)?;
-        let mut config: Config = format!("{base}?{}", passed_on.join("&"))
-            .parse()
-            .map_err(|error| invalid(&error))?;
+        let mut config: Config =
+            format!("{base}?{}", passed_on.join("&")).parse().map_err(|error| invalid(&error))?;
         if config.get_hosts().is_empty() && config.get_hostaddrs().is_empty() {
             return Err("it has no host: for a Unix socket, give its directory as \"host\"".into());
         }
@@ -256,7 +255,9 @@ mod tests {
 
     #[test]
     fn times_are_written_as_postgresql_writes_them() {
-        for (text, milliseconds) in [("0", 0), ("250", 250), ("7ms", 7), ("30s", 30_000), ("2min", 120_000)] {
+        for (text, milliseconds) in
+            [("0", 0), ("250", 250), ("7ms", 7), ("30s", 30_000), ("2min", 120_000)]
+        {
             assert_eq!(duration(text), Ok(Duration::from_millis(milliseconds)), "{text}");
         }
         for text in ["", "s", "-1", "1h", "1.5s", "99999999999999999999", "2147483648", "3 s"] {

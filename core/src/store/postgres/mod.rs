@@ -112,7 +112,8 @@ impl PostgresDatabase {
     ) -> Result<Found, StoreError> {
         let names = statements::names(path);
         let levels = names.len();
-        let rows = self.ask(operation, statements::LOOK, vec![Box::new(names), Box::new(content)])?;
+        let rows =
+            self.ask(operation, statements::LOOK, vec![Box::new(names), Box::new(content)])?;
         let way = Way::of(&rows, levels).map_err(|error| Trouble::from(error).during(operation))?;
         match way.end() {
             Some(found) => Ok(found),
@@ -174,7 +175,10 @@ impl PostgresDatabase {
                 return Ok(());
             }
         }
-        Err(StoreError::failed(operation, "the connection broke again and again; nothing was changed"))
+        Err(StoreError::failed(
+            operation,
+            "the connection broke again and again; nothing was changed",
+        ))
     }
 }
 
@@ -200,8 +204,9 @@ impl Opened {
                 continue;
             };
             entries.push(match row.try_get::<_, Option<i32>>(3)? {
-                Some(size) => Entry::file(path, u64::try_from(size).unwrap_or(0))
-                    .modified_at(row.try_get(4)?),
+                Some(size) => {
+                    Entry::file(path, u64::try_from(size).unwrap_or(0)).modified_at(row.try_get(4)?)
+                }
                 None => {
                     directories.insert(row.try_get(1)?, path.clone());
                     Entry::directory(path)
@@ -215,10 +220,14 @@ impl Opened {
 /// The directory that the last names of `path` are missing in, and these names.
 fn missing<'p>(way: &Way, path: &'p MemoryPath) -> Result<(i64, Vec<&'p str>), StoreError> {
     match way.last() {
-        Some((last, levels)) if last.is_directory => Ok((last.id, path.names().skip(levels).collect())),
+        Some((last, levels)) if last.is_directory => {
+            Ok((last.id, path.names().skip(levels).collect()))
+        }
         Some(_) => Err(StoreError::NotADirectory),
         // The lock made it.
-        None => Err(StoreError::failed("looking for the root", "the root of the namespace is gone")),
+        None => {
+            Err(StoreError::failed("looking for the root", "the root of the namespace is gone"))
+        }
     }
 }
 
@@ -285,11 +294,7 @@ impl Store for PostgresDatabase {
                 let names = owned(&names);
                 return Ok(Some(Change {
                     statement: statements::ADD,
-                    parameters: vec![
-                        Box::new(parent),
-                        Box::new(names),
-                        Box::new(content.to_vec()),
-                    ],
+                    parameters: vec![Box::new(parent), Box::new(names), Box::new(content.to_vec())],
                     changes_a_row: true,
                 }));
             }

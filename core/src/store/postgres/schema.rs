@@ -7,6 +7,10 @@ use tokio_postgres::{Client, SimpleQueryMessage};
 use super::trouble::{Trouble, explain};
 use crate::store::StoreError;
 
+#[cfg(all(test, unix))]
+#[path = "../../../tests/common/postgres.rs"]
+mod real;
+
 /// What makes version `n + 1` of the schema out of version `n`; the first makes it out of nothing.
 /// A step that was ever released is never changed.
 const STEPS: &[&str] = &["\
@@ -80,21 +84,24 @@ pub(super) async fn prepare(client: &Client) -> Result<(), Trouble> {
 }
 
 async fn prepare_with(client: &Client, steps: &[&str]) -> Result<(), Trouble> {
-    if version(client, steps.len()).await? == steps.len() {
+    let found = version(client, steps.len()).await;
+    if found.map_err(in_words("this user may not use the tables of memdir"))? == steps.len() {
         return Ok(());
     }
-    make(client, steps).await.map_err(|trouble| match trouble {
-        Trouble::Statement(error) if error.as_db_error().is_some() => StoreError::failed(
-            OPERATION,
-            format!(
-                "the tables of memdir are missing or old, and could not be made by this user: {}; \
-                 have their owner run the SQL that memdir prints",
-                explain(&error)
-            ),
-        )
-        .into(),
+    make(client, steps).await.map_err(in_words(
+        "the tables of memdir are missing or old and could not be made by this user; have their \
+         owner run the SQL that memdir prints",
+    ))
+}
+
+/// What the server refuses, while a store is opened, as a sentence for the developer.
+fn in_words(sentence: &'static str) -> impl Fn(Trouble) -> Trouble {
+    move |trouble| match trouble {
+        Trouble::Statement(error) if error.as_db_error().is_some() => {
+            StoreError::failed(OPERATION, format!("{sentence}: {}", explain(&error))).into()
+        }
         other => other,
-    })
+    }
 }
 
 async fn make(client: &Client, steps: &[&str]) -> Result<(), Trouble> {
@@ -146,8 +153,102 @@ async fn version(client: &Client, current: usize) -> Result<usize, Trouble> {
 
 /// A field of the first row.
 fn field(answer: &[SimpleQueryMessage], index: usize) -> Option<&str> {
-    answer.iter().find_map(|message| match message {
-        SimpleQueryMessage::Row(row) => Some(row),
-        _ => None,
-    })?.get(index)
+    answer
+        .iter()
+        .find_map(|message| match message {
+            SimpleQueryMessage::Row(row) => Some(row),
+            _ => None,
+        })?
+        .get(index)
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::future::Future;
+
+    use super::*;
+    use crate::store::postgres::address::Address;
+    use crate::store::postgres::server::{Lease, Server};
+    use crate::store::runtime;
+
+    fn with<T: Send + 'static, W>(
+        address: &str,
+        work: impl FnOnce(Lease) -> W + Send + 'static,
+    ) -> Result<T, StoreError>
+    where
+        W: Future<Output = Result<T, Trouble>> + Send,
+    {
+        let server = Server::shared(Address::parse(address).unwrap().server).unwrap();
+        runtime::run(async move {
+            let lease = server.lease().await.map_err(|trouble| trouble.during("leasing"))?;
+            work(lease).await.map_err(|trouble| trouble.during("working"))
+        })
+    }
+
+    #[test]
+    fn older_tables_are_brought_up_to_date_and_keep_what_they_hold() {
+        let Some(server) = real::server() else { return };
+        let address = server.database("older");
+        with(&address, async |lease: Lease| prepare(&lease).await).unwrap();
+        let root = "INSERT INTO memdir.node (namespace, parent, name) VALUES ('a', 0, '')";
+        server.sql("older", root);
+        let add = "ALTER TABLE memdir.node ADD COLUMN colour text;";
+        let newer = [STEPS, &[add]].concat();
+        with(&address, async move |lease: Lease| {
+            prepare_with(&lease, &newer).await?;
+            prepare_with(&lease, &newer).await
+        })
+        .unwrap();
+        let rows = "SELECT count(*), count(colour) FROM memdir.node";
+        assert_eq!(server.sql("older", rows), "1|0");
+        let version = server.sql("older", "SELECT version FROM memdir.schema_version");
+        assert_eq!(version, (STEPS.len() + 1).to_string());
+        // The one that does not know the newest step leaves them alone.
+        let error = with(&address, async |lease: Lease| prepare(&lease).await).unwrap_err();
+        assert!(error.to_string().contains("newer memdir"), "{error}");
+    }
+
+    #[test]
+    fn a_step_that_fails_leaves_the_database_as_it_was() {
+        let Some(server) = real::server() else { return };
+        let address = server.database("failing");
+        with(&address, async |lease: Lease| prepare(&lease).await).unwrap();
+        let newer = [STEPS, &["CREATE TABLE memdir.more (a text);", "no SQL"]].concat();
+        let failed = with(&address, async move |lease: Lease| prepare_with(&lease, &newer).await);
+        assert!(failed.unwrap_err().to_string().contains("syntax error"));
+        let tables = "SELECT count(*) FROM pg_tables WHERE schemaname = 'memdir'";
+        assert_eq!(server.sql("failing", tables), "2");
+        with(&address, async |lease: Lease| prepare(&lease).await).unwrap();
+    }
+
+    #[test]
+    fn nothing_looks_through_the_whole_table() {
+        use super::super::statements as sql;
+
+        let Some(server) = real::server() else { return };
+        let address = server.database("planned");
+        with(&address, async |lease: Lease| prepare(&lease).await).unwrap();
+        // Statements are planned for any parameters, once a connection has used them for a while.
+        let explain = |statement: &str, types: &str, arguments: &str| {
+            let sql = format!(
+                "SET plan_cache_mode = force_generic_plan; PREPARE asked ({types}) AS {statement}; \
+                 EXPLAIN EXECUTE asked ({arguments})"
+            );
+            let plan = server.sql("planned", &sql);
+            assert!(plan.contains("Index"), "{plan}");
+            assert!(!plan.contains("Seq Scan on node"), "{plan}");
+        };
+        let fill = "INSERT INTO memdir.node (namespace, parent, name, content)
+             SELECT 'tenant ' || n % 1000, n / 100, 'file ' || n, 'x' FROM generate_series(1, 50000) n";
+        for state in [fill, "ANALYZE memdir.node"] {
+            server.sql("planned", state);
+            explain(sql::LOOK, "text, text[], boolean", "'a', '{b,c}', true");
+            explain(sql::OPEN, "text, text[], integer, boolean", "'a', '{b,c}', 2, false");
+            explain(sql::EXTENT, "text, text[]", "'a', '{b,c}'");
+            explain(sql::REPLACE, "text, bigint, bytea", "'a', 1, 'x'");
+            explain(sql::REMOVE, "text, bigint", "'a', 1");
+            explain(sql::MOVE, "text, bigint, bigint, text[], text", "'a', 1, 2, '{b}', 'c'");
+            explain(sql::RECALL, "text", "'a'");
+        }
+    }
 }

@@ -21,7 +21,7 @@ use crate::store::StoreError;
 
 /// How long the outcome of a change is looked for, if the server is not there.
 const SEARCH: Duration = Duration::from_secs(30);
-const PAUSE: Duration = Duration::from_millis(100);
+const PAUSE: Duration = Duration::from_millis(20);
 /// What is allowed for the way, beyond what a statement may take on the server.
 const WAY: Duration = Duration::from_secs(10);
 
@@ -222,7 +222,9 @@ impl Session {
     /// Undoes what was begun. Nothing was changed yet, so that nothing can go wrong.
     pub(super) async fn undo(&self, transaction: Transaction) {
         let Transaction { lease, .. } = transaction;
-        if lease.is_ours() && self.wait(async { Ok(lease.batch_execute("ROLLBACK").await?) }).await.is_ok() {
+        if lease.is_ours()
+            && self.wait(async { Ok(lease.batch_execute("ROLLBACK").await?) }).await.is_ok()
+        {
             lease.give_back();
         }
     }
@@ -346,7 +348,10 @@ impl Session {
     }
 
     /// Waits for an answer no longer than the server can need for one.
-    async fn wait<T>(&self, answer: impl Future<Output = Result<T, Trouble>>) -> Result<T, Trouble> {
+    async fn wait<T>(
+        &self,
+        answer: impl Future<Output = Result<T, Trouble>>,
+    ) -> Result<T, Trouble> {
         match self.patience {
             None => answer.await,
             Some(patience) => {
