@@ -1,5 +1,6 @@
 //! Between a client and a PostgreSQL server: counts round trips, and loses what it is told to lose.
 #![allow(dead_code, reason = "each test file uses its part")]
+#![allow(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};

@@ -44,9 +44,8 @@ impl Server {
         }
         let unused = |server: &Arc<Self>| Arc::strong_count(server) == 1;
         if servers.iter().filter(|server| unused(server)).count() >= KEPT {
-            if let Some(oldest) = servers.iter().position(unused) {
-                servers.remove(oldest);
-            }
+            // The oldest of them.
+            servers.iter().position(unused).map(|index| servers.remove(index));
         }
         let server = Arc::new(Self { settings, pool: PerProcess::new() });
         servers.push(server.clone());
