@@ -206,11 +206,22 @@ fn an_entry_that_somebody_else_made_cannot_forge_a_path() {
          SELECT 'forged', id, unnest(ARRAY['a/b', '..', E'line\nbreak', '%2e%2e']), 'x'
          FROM memdir.node WHERE namespace = 'forged' AND name = 'dir'",
     );
+    server.sql(
+        "postgres",
+        "INSERT INTO memdir.node (namespace, parent, name) VALUES ('forged', 123456789, 'stray')",
+    );
     let listed = store.list(&at("/memories/dir")).unwrap();
     assert_eq!(listed.len(), 1, "{listed:?}");
+    let mut found = Vec::new();
+    let checked = memdir::check(&store, &mut |problem| found.push(problem.to_string())).unwrap();
+    found.sort();
+    let odd = |name: &str| format!("/memories/dir/{name} has a name that no path can hold");
+    let stray = "/memories is damaged (1 entries that no directory leads to)".to_owned();
+    assert_eq!(found, [stray, odd("%2e%2e"), odd(".."), odd("a/b"), odd("line\\nbreak")]);
+    assert_eq!((checked.files, checked.problems), (1, 5));
     store.delete(&at("/memories/dir")).unwrap();
     let left = "SELECT count(*) FROM memdir.node WHERE namespace = 'forged'";
-    assert_eq!(server.sql("postgres", left), "1");
+    assert_eq!(server.sql("postgres", left), "2", "the root, and what was never part of it");
 }
 
 #[test]
@@ -314,9 +325,9 @@ fn a_server_that_comes_back_is_used_again_and_the_model_learns_nothing_of_it() {
     assert!(!create(0).is_error);
     for round in 1..4 {
         if round == 2 {
-            server.kill()
+            server.kill();
         } else {
-            server.stop()
+            server.stop();
         }
         let reply = create(100 + round);
         assert!(reply.is_error && reply.cause.is_some());

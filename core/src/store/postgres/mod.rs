@@ -17,12 +17,13 @@ use self::server::Server;
 use self::session::{Begun, Change, Extent, Outcome, Parameter, Session, Wanted};
 use self::statements::{Found, Way};
 use self::trouble::Trouble;
-use super::{Edit, Entry, Node, Store, StoreError, runtime};
+use super::{Edit, Entry, Node, Problem, Store, StoreError, runtime};
 use crate::error::Error;
 use crate::options::{Durability, OnExisting};
 use crate::path::{MAX_LEVELS, MAX_PATH_BYTES, MemoryPath};
 
 mod address;
+mod inspect;
 mod schema;
 mod server;
 mod session;
@@ -240,6 +241,16 @@ fn file(way: Way) -> Result<Found, StoreError> {
     }
 }
 
+/// The file or directory at the end of the way, which is not there yet, and its missing parents.
+fn add(way: &Way, path: &MemoryPath, content: Option<Vec<u8>>) -> Result<Change, StoreError> {
+    let (parent, names) = missing(way, path)?;
+    Ok(Change {
+        statement: statements::ADD,
+        parameters: vec![Box::new(parent), Box::new(owned(&names)), Box::new(content)],
+        changes_a_row: true,
+    })
+}
+
 fn replace(file: i64, content: Vec<u8>) -> Result<Change, StoreError> {
     check_length(&content)?;
     Ok(Change {
@@ -290,13 +301,7 @@ impl Store for PostgresDatabase {
         let wanted = Wanted { path: path.clone(), content: false, to: None };
         self.change("writing a file", wanted, |way, _| {
             if !way.has_end() {
-                let (parent, names) = missing(&way, path)?;
-                let names = owned(&names);
-                return Ok(Some(Change {
-                    statement: statements::ADD,
-                    parameters: vec![Box::new(parent), Box::new(names), Box::new(content.to_vec())],
-                    changes_a_row: true,
-                }));
+                return add(&way, path, Some(content.to_vec())).map(Some);
             }
             match (file(way), existing) {
                 (Ok(file), OnExisting::Overwrite) => replace(file.id, content.to_vec()).map(Some),
@@ -360,6 +365,25 @@ impl Store for PostgresDatabase {
                 changes_a_row: true,
             }))
         })
+    }
+
+    fn make_directory(&self, path: &MemoryPath) -> Result<(), StoreError> {
+        let wanted = Wanted { path: path.clone(), content: false, to: None };
+        self.change("making a directory", wanted, |way, _| {
+            if !way.has_end() {
+                return add(&way, path, None).map(Some);
+            }
+            match way.end() {
+                Some(found) if !found.is_directory => Err(StoreError::AlreadyExists),
+                _ => Ok(None),
+            }
+        })
+    }
+
+    fn inspect(&self, report: &mut dyn FnMut(Problem)) -> Result<(), StoreError> {
+        let operation = "inspecting the database";
+        let rows = self.ask(operation, inspect::ALL, Vec::new())?;
+        inspect::inspect(&rows, report).map_err(|error| Trouble::from(error).during(operation))
     }
 
     fn clear(&self) -> Result<(), StoreError> {

@@ -7,7 +7,8 @@ use tokio_postgres::{Client, SimpleQueryMessage};
 use super::trouble::{Trouble, explain};
 use crate::store::StoreError;
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 #[path = "../../../tests/common/postgres.rs"]
 mod real;
 
@@ -162,7 +163,8 @@ fn field(answer: &[SimpleQueryMessage], index: usize) -> Option<&str> {
         .get(index)
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 mod tests {
     use std::future::Future;
 
@@ -249,6 +251,7 @@ mod tests {
             explain(sql::REMOVE, "text, bigint", "'a', 1");
             explain(sql::MOVE, "text, bigint, bigint, text[], text", "'a', 1, 2, '{b}', 'c'");
             explain(sql::RECALL, "text", "'a'");
+            explain(super::super::inspect::ALL, "text", "'a'");
         }
     }
 }

@@ -87,7 +87,8 @@ pub(super) const RECALL: &str = "
     SELECT coalesce(changes, '{}')::text[] FROM memdir.node
     WHERE namespace = $1 AND parent = 0 AND name = '' FOR NO KEY UPDATE";
 
-/// The names `$3`, each in the one before it, from the directory `$2` on; the last one is a file.
+/// The names `$3`, each in the one before it, from the directory `$2` on; the last one is a file, if
+/// there is a content `$4`.
 pub(super) const ADD: &str = "
     WITH new AS MATERIALIZED (
         SELECT nextval('memdir.node_id') AS id, name, level
@@ -96,7 +97,7 @@ pub(super) const ADD: &str = "
     INSERT INTO memdir.node (id, namespace, parent, name, content, modified)
     SELECT id, $1, lag(id, 1, $2::bigint) OVER (ORDER BY level), name,
         CASE WHEN level = cardinality($3) THEN $4::bytea END,
-        CASE WHEN level = cardinality($3) THEN clock_timestamp() END
+        CASE WHEN level = cardinality($3) AND $4 IS NOT NULL THEN clock_timestamp() END
     FROM new";
 
 /// A file's new content.
