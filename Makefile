@@ -56,6 +56,7 @@ test: test-rust test-python test-node test-kotlin test-swift test-counts ## ever
 .PHONY: test-rust
 test-rust: ## the core, its stores, and the conformance cases in Rust
 	@$(call need,cargo,Rust)
+	@$(call ready,$(CACHE)/servers)
 	@cargo test --workspace --exclude memdir-python --no-run --quiet
 	@rm -f $(CONFORMANCE)/rust-*
 	@tests/harmless cargo test --workspace --exclude memdir-python --quiet
@@ -63,7 +64,7 @@ test-rust: ## the core, its stores, and the conformance cases in Rust
 .PHONY: test-python
 test-python: ## the Python package as it is installed
 	@$(call need,$(PYTHON),Python)
-	@$(call ready,$(CACHE)/python-installed $(CACHE)/python-oldest-installed)
+	@$(call ready,$(CACHE)/servers $(CACHE)/python-installed $(CACHE)/python-oldest-installed)
 	@rm -f $(CONFORMANCE)/python-*
 	@tests/harmless $(BIN)/python -m pytest --quiet -p no:cacheprovider bindings-python/tests
 	@echo "==> the tools again, with the oldest anthropic that is supported"
@@ -72,7 +73,7 @@ test-python: ## the Python package as it is installed
 .PHONY: test-node
 test-node: ## the Node package
 	@$(call need,node,Node)
-	@$(call ready,$(CACHE)/node-packed)
+	@$(call ready,$(CACHE)/servers $(CACHE)/node-packed)
 	@cd bindings-node
 	@npm run --silent test:build
 	@rm -f ../$(CONFORMANCE)/node-*
@@ -90,9 +91,14 @@ test-kotlin: ## the Kotlin package
 test-swift: ## the Swift package, with a real compiler
 	@bindings-uniffi/swift/test
 
-RUNNERS := $(if $(shell command -v cargo),rust-local rust-memory rust-sqlite rust-default-open) \
-	$(if $(shell command -v $(PYTHON)),python-tool python-async-tool python-sqlite python-store) \
-	$(if $(shell command -v node),node-local node-store) \
+# Of which languages and stores there is what their tests need; looked up when they have run.
+CARGO = $(shell command -v cargo)
+PY = $(shell command -v $(PYTHON))
+NODE = $(shell command -v node)
+POSTGRES = $(shell tests/servers/postgres find 2> /dev/null)
+RUNNERS = $(if $(CARGO),rust-local rust-memory rust-sqlite rust-default-open $(if $(POSTGRES),rust-postgres)) \
+	$(if $(PY),python-tool python-async-tool python-sqlite python-store $(if $(POSTGRES),python-postgres)) \
+	$(if $(NODE),node-local node-sqlite node-store $(if $(POSTGRES),node-postgres)) \
 	$(if $(shell command -v mvn),kotlin-local kotlin-memory kotlin-sqlite kotlin-store)
 
 .PHONY: test-counts
@@ -103,6 +109,11 @@ test-counts: ## every conformance runner ran every case
 		swift='swift-local swift-memory swift-sqlite swift-store'
 	fi
 	@tests/compare-counts $(RUNNERS) $$swift
+
+.PHONY: soak
+soak: $(CACHE)/servers ## kill clients and servers 200 times each, which takes a quarter of an hour
+	@cargo test --package memdir --no-run --quiet
+	@MEMDIR_SOAK=200 tests/harmless cargo test --quiet --package memdir --test postgres_processes kill -- --nocapture
 
 # --- set-up -----------------------------------------------------------------------------------
 
@@ -147,6 +158,15 @@ $(CACHE)/node-demo: $(CACHE)/node-packed $(wildcard examples/node/*.ts examples/
 	npm run --silent install:memdir
 	npm run --silent build
 	touch $(abspath $@)
+
+# The servers that the stores are tested with. Who may not install one tests without it, which the
+# tests say; in CI that is a failure.
+$(CACHE)/servers:
+	mkdir -p $(CACHE)
+	if ! tests/servers/postgres find > /dev/null 2>&1 && [ "$$(id -u)" = 0 ] && command -v apt-get > /dev/null; then
+		apt-get install --quiet --quiet --yes --no-install-recommends postgresql
+	fi
+	touch $@
 
 $(CACHE)/tools/bin/cargo-deny:
 	cargo install --locked --quiet cargo-deny --version 0.20.2 --root $(CACHE)/tools

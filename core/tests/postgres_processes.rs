@@ -130,7 +130,29 @@ fn insist(address: &str, base: &Path, me: &str) {
     }
 }
 
-fn work(address: &str, base: &Path, job: &str, me: &str) -> Child {
+/// A process that does not outlive the test, also where that fails.
+struct Worker(Child);
+
+impl Worker {
+    fn succeeds(&mut self) -> bool {
+        self.0.wait().unwrap().success()
+    }
+
+    fn kill(&mut self) {
+        self.0.kill().unwrap();
+        self.0.wait().unwrap();
+    }
+}
+
+impl Drop for Worker {
+    fn drop(&mut self) {
+        // It may have ended, which is how it should be.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+fn work(address: &str, base: &Path, job: &str, me: &str) -> Worker {
     let base = base.to_str().unwrap();
     let job = [
         ("MEMDIR_JOB", job),
@@ -138,7 +160,7 @@ fn work(address: &str, base: &Path, job: &str, me: &str) -> Child {
         ("MEMDIR_BASE", base),
         ("MEMDIR_ME", me),
     ];
-    process("worker", &job)
+    Worker(process("worker", &job))
 }
 
 fn lines(address: &str) -> usize {
@@ -153,10 +175,10 @@ fn processes_that_edit_one_file_lose_nothing() {
     let Some(server) = server() else { return };
     let (place, address) = (tempfile::tempdir().unwrap(), server.fresh());
     memory(&address).create("/memories/log", "").unwrap();
-    let mut workers: Vec<Child> =
+    let mut workers: Vec<Worker> =
         (0..8).map(|me| work(&address, place.path(), "insert", &me.to_string())).collect();
     for worker in &mut workers {
-        assert!(worker.wait().unwrap().success());
+        assert!(worker.succeeds());
     }
     assert_eq!(lines(&address), 2000);
 }
@@ -166,10 +188,10 @@ fn processes_that_make_the_tables_at_once_share_them_and_of_two_creations_one_wi
     let Some(server) = server() else { return };
     let (place, address) = (tempfile::tempdir().unwrap(), server.database("made_at_once"));
     let names: Vec<String> = (0..6).map(|name| name.to_string()).collect();
-    let mut workers: Vec<Child> =
+    let mut workers: Vec<Worker> =
         names.iter().map(|me| work(&address, place.path(), "create", me)).collect();
     for worker in &mut workers {
-        assert!(worker.wait().unwrap().success());
+        assert!(worker.succeeds());
     }
     let wins = names.iter().map(|me| {
         let wins = fs::read_to_string(place.path().join(format!("wins-{me}"))).unwrap();
@@ -193,8 +215,7 @@ fn a_kill_of_the_client_at_any_moment_loses_nothing_acknowledged() {
         until(|| names.iter().any(|me| base.join(format!("done-{me}")).exists()));
         std::thread::sleep(Duration::from_millis(round * 7 % 83));
         for victim in &mut victims {
-            victim.kill().unwrap();
-            victim.wait().unwrap();
+            victim.kill();
         }
         let text = text(&address, "/memories/log");
         assert!(text.ends_with("start\n"), "torn: {text:?}");
@@ -243,7 +264,7 @@ fn a_kill_of_the_server_at_any_moment_loses_nothing_acknowledged_and_does_nothin
     until(|| names.iter().zip(&before).all(|(me, before)| done(me) != *before));
     fs::write(base.join("stop"), "").unwrap();
     for worker in &mut workers {
-        assert!(worker.wait().unwrap().success());
+        assert!(worker.succeeds());
     }
     let log = text(&address, "/memories/log");
     assert!(log.ends_with("start\n"), "torn: {log:?}");
@@ -272,7 +293,7 @@ fn a_kill_of_the_server_at_any_moment_loses_nothing_acknowledged_and_does_nothin
 fn a_forked_process_goes_on_with_connections_of_its_own() {
     let Some(server) = server() else { return };
     let (place, address) = (tempfile::tempdir().unwrap(), server.fresh());
-    assert!(work(&address, place.path(), "fork", "").wait().unwrap().success());
+    assert!(work(&address, place.path(), "fork", "").succeeds());
 }
 
 /// In a process of its own: other threads never stop working while it forks, and children use what
