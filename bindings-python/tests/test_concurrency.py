@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-INSERTS = 500
+INSERTS = 200
 # Generous: it is reached only where somebody waits for ever.
 SECONDS = 300
 

@@ -136,14 +136,14 @@ fn a_change_that_cannot_be_found_again_is_an_error_that_says_so() {
         while proxy.losses() == 0 {
             std::thread::sleep(std::time::Duration::from_millis(1));
         }
-        for _ in 0..40 {
+        for _ in 0..80 {
             add(&near).unwrap();
         }
         proxy.open();
         let error = lost.join().unwrap().unwrap_err().to_string();
         assert!(error.contains("not known"), "{error}");
     });
-    assert_eq!(near.read(&log).unwrap().len(), 42);
+    assert_eq!(near.read(&log).unwrap().len(), 82);
 }
 
 #[test]

@@ -76,11 +76,11 @@ pub(super) const LOCK: &str = "
     INSERT INTO memdir.node AS root (namespace, parent, name, changes)
     VALUES ($1, 0, '', ARRAY[gen_random_uuid()])
     ON CONFLICT (namespace, parent, name)
-    DO UPDATE SET changes = (excluded.changes || root.changes)[1:32]
+    DO UPDATE SET changes = (excluded.changes || root.changes)[1:64]
     RETURNING changes[1]::text, changes[2]::text";
 
 /// How many changes [`LOCK`] keeps note of.
-pub(super) const REMEMBERED: usize = 32;
+pub(super) const REMEMBERED: usize = 64;
 
 /// The newest changes of the namespace, when none is under way.
 pub(super) const RECALL: &str = "
