@@ -306,6 +306,15 @@ mod tests {
         }
     }
 
+    #[cfg(not(feature = "postgres"))]
+    #[test]
+    fn without_postgresql_the_feature_is_named() {
+        for address in ["postgres://me:hunter2@db/d", "postgresql://me:hunter2@db/d"] {
+            let error = open_store(address, &Options::default()).err().unwrap().to_string();
+            assert!(error.contains("feature") && !error.contains("hunter2"), "{error}");
+        }
+    }
+
     #[cfg(not(feature = "sqlite"))]
     #[test]
     fn without_sqlite_the_feature_is_named() {
