@@ -56,7 +56,7 @@ test: test-rust test-python test-node test-kotlin test-swift test-counts ## ever
 .PHONY: test-rust
 test-rust: ## the core, its stores, and the conformance cases in Rust
 	@$(call need,cargo,Rust)
-	@$(call ready,$(CACHE)/servers)
+	@$(call ready,$(CACHE)/postgres)
 	@cargo test --workspace --exclude memdir-python --no-run --quiet
 	@rm -f $(CONFORMANCE)/rust-*
 	@tests/harmless cargo test --workspace --exclude memdir-python --quiet
@@ -64,7 +64,7 @@ test-rust: ## the core, its stores, and the conformance cases in Rust
 .PHONY: test-python
 test-python: ## the Python package as it is installed
 	@$(call need,$(PYTHON),Python)
-	@$(call ready,$(CACHE)/servers $(CACHE)/python-installed $(CACHE)/python-oldest-installed)
+	@$(call ready,$(CACHE)/python-installed $(CACHE)/python-oldest-installed $(CACHE)/postgres $(CACHE)/redis)
 	@rm -f $(CONFORMANCE)/python-*
 	@tests/harmless $(BIN)/python -m pytest --quiet -p no:cacheprovider bindings-python/tests
 	@echo "==> the tools again, with the oldest anthropic that is supported"
@@ -73,7 +73,7 @@ test-python: ## the Python package as it is installed
 .PHONY: test-node
 test-node: ## the Node package
 	@$(call need,node,Node)
-	@$(call ready,$(CACHE)/servers $(CACHE)/node-packed)
+	@$(call ready,$(CACHE)/postgres $(CACHE)/node-packed)
 	@cd bindings-node
 	@npm run --silent test:build
 	@rm -f ../$(CONFORMANCE)/node-*
@@ -91,27 +91,28 @@ test-kotlin: ## the Kotlin package
 test-swift: ## the Swift package, with a real compiler
 	@bindings-uniffi/swift/test
 
-# Of which languages and stores there is what their tests need; looked up when they have run.
-CARGO = $(shell command -v cargo)
-PY = $(shell command -v $(PYTHON))
-NODE = $(shell command -v node)
-POSTGRES = $(shell tests/servers/postgres find 2> /dev/null)
-RUNNERS = $(if $(CARGO),rust-local rust-memory rust-sqlite rust-default-open $(if $(POSTGRES),rust-postgres)) \
-	$(if $(PY),python-tool python-async-tool python-sqlite python-store $(if $(POSTGRES),python-postgres)) \
-	$(if $(NODE),node-local node-sqlite node-store $(if $(POSTGRES),node-postgres)) \
-	$(if $(shell command -v mvn),kotlin-local kotlin-memory kotlin-sqlite kotlin-store)
+RUNNERS := $(if $(shell command -v cargo),rust-local rust-memory rust-sqlite rust-mounts rust-default-open) \
+	$(if $(shell command -v $(PYTHON)),python-tool python-async-tool python-sqlite python-store) \
+	$(if $(shell command -v node),node-local node-sqlite node-store node-table) \
+	$(if $(shell command -v mvn),kotlin-local kotlin-memory kotlin-room kotlin-sqlite kotlin-store)
+ON_POSTGRES := $(if $(shell command -v cargo),rust-postgres) \
+	$(if $(shell command -v $(PYTHON)),python-postgres) $(if $(shell command -v node),node-postgres)
 
 .PHONY: test-counts
 test-counts: ## every conformance runner ran every case
 	@swift=
 	@# Where Swift's tests were left out, which CI does not allow, nothing is to be compared.
 	@if [ "$${CI:-}" = true ] || compgen -G '$(CONFORMANCE)/swift-*' > /dev/null; then
-		swift='swift-local swift-memory swift-sqlite swift-store'
+		swift='swift-keychain swift-local swift-memory swift-sqlite swift-store'
 	fi
-	@tests/compare-counts $(RUNNERS) $$swift
+	@postgres=
+	@if [ "$${CI:-}" = true ] || [ -e $(CACHE)/postgres ]; then postgres='$(ON_POSTGRES)'; fi
+	@redis=
+	@if [ "$${CI:-}" = true ] || [ -e $(CACHE)/redis ]; then redis=python-redis; fi
+	@tests/compare-counts $(RUNNERS) $$postgres $$redis $$swift
 
 .PHONY: soak
-soak: $(CACHE)/servers ## kill clients and servers 200 times each, which takes a quarter of an hour
+soak: $(CACHE)/postgres ## kill clients and servers 200 times each, which takes a quarter of an hour
 	@cargo test --package memdir --no-run --quiet
 	@MEMDIR_SOAK=200 tests/harmless cargo test --quiet --package memdir --test postgres_processes kill -- --nocapture
 
@@ -122,6 +123,26 @@ $(CACHE)/python-tools: bindings-python/requirements-dev.txt
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet --requirement bindings-python/requirements-dev.txt
 	touch $@
+
+# What the store in PostgreSQL is tested against.
+$(CACHE)/postgres: tests/servers/postgres
+	if tests/servers/postgres install; then
+		mkdir -p $(CACHE)
+		touch $@
+	else
+		echo "==> LEFT OUT: the tests on PostgreSQL, because it is not installed" >&2
+		[ "$${CI:-}" != true ]
+	fi
+
+# What the example of a store of one's own is tested against.
+$(CACHE)/redis: tests/servers/redis
+	if tests/servers/redis install; then
+		mkdir -p $(CACHE)
+		touch $@
+	else
+		echo "==> LEFT OUT: the Redis example, because redis-server is not installed" >&2
+		[ "$${CI:-}" != true ]
+	fi
 
 # The wheel is built once, with optimisation, and installed as a user installs it.
 $(CACHE)/wheel: $(CACHE)/python-tools $(RUST_SOURCES) $(PYTHON_SOURCES)
@@ -158,15 +179,6 @@ $(CACHE)/node-demo: $(CACHE)/node-packed $(wildcard examples/node/*.ts examples/
 	npm run --silent install:memdir
 	npm run --silent build
 	touch $(abspath $@)
-
-# The servers that the stores are tested with. Who may not install one tests without it, which the
-# tests say; in CI that is a failure.
-$(CACHE)/servers:
-	mkdir -p $(CACHE)
-	if ! tests/servers/postgres find > /dev/null 2>&1 && [ "$$(id -u)" = 0 ] && command -v apt-get > /dev/null; then
-		apt-get install --quiet --quiet --yes --no-install-recommends postgresql
-	fi
-	touch $@
 
 $(CACHE)/tools/bin/cargo-deny:
 	cargo install --locked --quiet cargo-deny --version 0.20.2 --root $(CACHE)/tools

@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url';
 import { PROJECT, temporary } from './support.mjs';
 
 /** What the script answers where no server is installed. */
-const MISSING = 69;
+const MISSING = 3;
 
 /**
  * A PostgreSQL server, until the file's last test: a function that gives the address of a memory
