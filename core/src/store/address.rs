@@ -8,7 +8,9 @@ use crate::error::Error;
 use crate::options::Options;
 
 /// Opens the store that `address` names: `memory:` is a new one in this process, `sqlite:` and a
-/// path is a database (feature `sqlite`), anything else without a scheme is a local directory.
+/// path is a database (feature `sqlite`), `s3://`, `gs://` and `az://` with a bucket and a prefix
+/// are object storage (feature `object-storage`), anything else without a scheme is a local
+/// directory.
 ///
 /// # Errors
 /// [`Error::Config`] for an address that this build does not know; [`Error::Store`] if the store
@@ -17,6 +19,7 @@ pub fn open_store(address: &str, options: &Options) -> Result<Arc<dyn Store>, Er
     match scheme(address) {
         Some("memory") if address.len() == "memory:".len() => Ok(Arc::new(InProcess::new())),
         Some("sqlite") => open_sqlite(&address["sqlite:".len()..], options),
+        Some("s3" | "gs" | "az") => open_objects(address),
         Some(scheme) => Err(Error::Config(format!(
             "a store address that starts with \"{scheme}:\" is not known to this build of memdir: \
              use a directory such as \"./memory\", or \"memory:\" for one in this process"
@@ -82,6 +85,20 @@ fn open_sqlite(_: &str, _: &Options) -> Result<Arc<dyn Store>, Error> {
     ))
 }
 
+#[cfg(feature = "object-storage")]
+fn open_objects(address: &str) -> Result<Arc<dyn Store>, Error> {
+    Ok(Arc::new(super::ObjectStorage::open(address)?))
+}
+
+#[cfg(not(feature = "object-storage"))]
+fn open_objects(_: &str) -> Result<Arc<dyn Store>, Error> {
+    Err(Error::Config(
+        "this build of memdir is without object storage: build it with the cargo feature \
+         \"object-storage\", or use a directory such as \"./memory\""
+            .to_owned(),
+    ))
+}
+
 /// The scheme of an address such as `memory:` or `postgres://…`. One letter is a drive.
 fn scheme(address: &str) -> Option<&str> {
     let (scheme, _) = address.split_once(':')?;
@@ -123,6 +140,13 @@ mod tests {
     #[test]
     fn without_sqlite_the_feature_is_named() {
         let error = open_store("sqlite:a.db", &Options::default()).err().unwrap();
+        assert!(matches!(&error, Error::Config(_)) && error.to_string().contains("feature"));
+    }
+
+    #[cfg(not(feature = "object-storage"))]
+    #[test]
+    fn without_object_storage_the_feature_is_named() {
+        let error = open_store("s3://bucket/p", &Options::default()).err().unwrap();
         assert!(matches!(&error, Error::Config(_)) && error.to_string().contains("feature"));
     }
 }

@@ -17,8 +17,10 @@ mod address;
 mod in_process;
 #[cfg(unix)]
 mod local;
-#[cfg(any(feature = "postgres", feature = "sqlite"))]
+#[cfg(any(feature = "postgres", feature = "sqlite", feature = "object-storage"))]
 mod micros;
+#[cfg(feature = "object-storage")]
+mod objects;
 #[cfg(any(feature = "postgres", feature = "object-storage"))]
 mod per_process;
 #[cfg(any(feature = "postgres", feature = "object-storage"))]
@@ -35,6 +37,8 @@ pub use address::{open_directory, open_store};
 pub use in_process::InProcess;
 #[cfg(unix)]
 pub use local::LocalDirectory;
+#[cfg(feature = "object-storage")]
+pub use objects::ObjectStorage;
 #[cfg(feature = "sqlite")]
 pub use sqlite::SqliteDatabase;
 pub use swap::{Swap, update_by_swap};
