@@ -77,7 +77,9 @@ fn a_bucket_without_a_prefix_is_a_memory_too() {
     let name = format!("whole-{}", std::process::id());
     store.write(&at(&format!("/memories/{name}/a")), b"x", OnExisting::Error).unwrap();
     assert!(store.list(&MemoryPath::root()).unwrap().iter().any(|e| e.path.name() == Some(&name)));
-    let Node::Directory(seen) = store.open(&MemoryPath::root(), 2).unwrap() else { panic!("a file") };
+    let Node::Directory(seen) = store.open(&MemoryPath::root(), 2).unwrap() else {
+        panic!("a file")
+    };
     assert!(seen.iter().any(|entry| entry.path == at(&format!("/memories/{name}/a"))));
     store.delete(&at(&format!("/memories/{name}"))).unwrap();
 }
@@ -149,10 +151,7 @@ fn the_longest_names_have_room_and_longer_ones_are_refused() {
     let refused = store.write(&long, b"x", OnExisting::Error);
     assert!(matches!(refused, Err(StoreError::NameTooLong | StoreError::NotADirectory)));
     let other = at(&format!("/memories{}", format!("/{}", "e".repeat(199)).repeat(6)));
-    assert!(matches!(
-        store.write(&other, b"x", OnExisting::Error),
-        Err(StoreError::NameTooLong)
-    ));
+    assert!(matches!(store.write(&other, b"x", OnExisting::Error), Err(StoreError::NameTooLong)));
     assert!(matches!(store.read(&other), Err(StoreError::NotFound)));
     assert!(matches!(store.list(&other), Err(StoreError::NotFound)));
     assert!(matches!(store.delete(&other), Err(StoreError::NotFound)));
@@ -183,7 +182,9 @@ fn more_objects_than_one_page_lists_are_all_there() {
     }
     let store = s3::open(server, &prefix);
     assert_eq!(store.list(&at("/memories/many")).unwrap().len(), 1100);
-    let Node::Directory(all) = store.open(&MemoryPath::root(), 2).unwrap() else { panic!("a file") };
+    let Node::Directory(all) = store.open(&MemoryPath::root(), 2).unwrap() else {
+        panic!("a file")
+    };
     assert_eq!(all.len(), 1101);
     store.rename(&at("/memories/many"), &at("/memories/moved")).unwrap();
     assert_eq!(store.list(&at("/memories/moved")).unwrap().len(), 1100);
@@ -203,7 +204,10 @@ fn a_view_takes_two_requests_at_most() {
         (r#"{"command":"view","path":"/memories/a"}"#, 2),
         (r#"{"command":"view","path":"/memories/a/b/file"}"#, 1),
         (r#"{"command":"view","path":"/memories/a/none"}"#, 2),
-        (r#"{"command":"insert","path":"/memories/a/b/file","insert_line":0,"insert_text":"x"}"#, 2),
+        (
+            r#"{"command":"insert","path":"/memories/a/b/file","insert_line":0,"insert_text":"x"}"#,
+            2,
+        ),
         (r#"{"command":"str_replace","path":"/memories/a/b/file","old_str":"x","new_str":"y"}"#, 2),
         (r#"{"command":"create","path":"/memories/new","file_text":"x"}"#, 3),
         (r#"{"command":"create","path":"/memories/a/new","file_text":"x"}"#, 5),

@@ -6,12 +6,11 @@
 use std::fmt;
 use std::sync::Arc;
 
-use object_store::ObjectStore;
-use object_store::RetryConfig;
 use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey as S3};
 use object_store::azure::{AzureConfigKey as Az, MicrosoftAzureBuilder};
 use object_store::gcp::{GoogleCloudStorageBuilder, GoogleConfigKey as Gs};
 use object_store::path::Path as Key;
+use object_store::{ClientConfigKey, ObjectStore, RetryConfig};
 
 /// How to connect to a bucket.
 pub(super) enum Service {
@@ -53,9 +52,13 @@ impl Service {
 
     fn allows_http(&self) -> bool {
         let allowed = match self {
-            Self::S3(builder) => builder.get_config_value(&S3::Client(allow_http())),
-            Self::Google(builder) => builder.get_config_value(&Gs::Client(allow_http())),
-            Self::Azure(builder) => builder.get_config_value(&Az::Client(allow_http())),
+            Self::S3(builder) => builder.get_config_value(&S3::Client(ClientConfigKey::AllowHttp)),
+            Self::Google(builder) => {
+                builder.get_config_value(&Gs::Client(ClientConfigKey::AllowHttp))
+            }
+            Self::Azure(builder) => {
+                builder.get_config_value(&Az::Client(ClientConfigKey::AllowHttp))
+            }
         };
         allowed.as_deref() == Some("true")
     }
@@ -74,10 +77,12 @@ impl Service {
                     "endpoint" => S3::Endpoint,
                     "region" => S3::Region,
                     "virtual_hosted_style" => S3::VirtualHostedStyleRequest,
-                    "allow_http" => S3::Client(allow_http()),
+                    "timeout" => S3::Client(ClientConfigKey::Timeout),
+                    "allow_http" => S3::Client(ClientConfigKey::AllowHttp),
                     _ => {
                         return Err(unknown(
-                            "\"endpoint\", \"region\", \"virtual_hosted_style\" and \"allow_http\"",
+                            "\"endpoint\", \"region\", \"timeout\", \"virtual_hosted_style\" and \
+                             \"allow_http\"",
                         ));
                     }
                 };
@@ -86,8 +91,9 @@ impl Service {
             Self::Google(builder) => {
                 let key = match name {
                     "endpoint" => Gs::BaseUrl,
-                    "allow_http" => Gs::Client(allow_http()),
-                    _ => return Err(unknown("\"endpoint\" and \"allow_http\"")),
+                    "timeout" => Gs::Client(ClientConfigKey::Timeout),
+                    "allow_http" => Gs::Client(ClientConfigKey::AllowHttp),
+                    _ => return Err(unknown("\"endpoint\", \"timeout\" and \"allow_http\"")),
                 };
                 Self::Google(builder.with_config(key, value))
             }
@@ -95,17 +101,18 @@ impl Service {
                 let key = match name {
                     "account" => Az::AccountName,
                     "endpoint" => Az::Endpoint,
-                    "allow_http" => Az::Client(allow_http()),
-                    _ => return Err(unknown("\"account\", \"endpoint\" and \"allow_http\"")),
+                    "timeout" => Az::Client(ClientConfigKey::Timeout),
+                    "allow_http" => Az::Client(ClientConfigKey::AllowHttp),
+                    _ => {
+                        return Err(unknown(
+                            "\"account\", \"endpoint\", \"timeout\" and \"allow_http\"",
+                        ));
+                    }
                 };
                 Self::Azure(builder.with_config(key, value))
             }
         })
     }
-}
-
-fn allow_http() -> object_store::ClientConfigKey {
-    object_store::ClientConfigKey::AllowHttp
 }
 
 impl fmt::Debug for Service {

@@ -99,9 +99,16 @@ pub(super) struct Item {
     pub(super) rest: String,
     pub(super) size: u64,
     pub(super) stored: SystemTime,
+    /// It only stands in the place of a file that was moved away.
+    pub(super) gone: bool,
 }
 
 impl Item {
+    /// Whether it has the size of what stands in the place of a file that was moved away.
+    pub(super) fn may_be_gone(&self) -> bool {
+        self.size == GONE_BYTES as u64
+    }
+
     /// The directory that this is the marker of, from the listed one on.
     pub(super) fn marks(&self) -> Option<&str> {
         let above = self.rest.strip_suffix(MARKER)?;
@@ -165,11 +172,7 @@ impl Client {
         }
     }
 
-    async fn try_to_get(
-        &self,
-        key: &Key,
-        may_stream: bool,
-    ) -> object_store::Result<(Found, Body)> {
+    async fn try_to_get(&self, key: &Key, may_stream: bool) -> object_store::Result<(Found, Body)> {
         let got = self.store.get_opts(key, GetOptions::default()).await?;
         let found = Found::of(&got.meta, &got.attributes);
         let body = if may_stream && found.size > AT_ONCE {
@@ -198,8 +201,7 @@ impl Client {
     ) -> Result<Put, Trouble> {
         use object_store::Error as E;
 
-        let options =
-            PutOptions { mode, attributes: stamp.attributes(), ..PutOptions::default() };
+        let options = PutOptions { mode, attributes: stamp.attributes(), ..PutOptions::default() };
         match self.store.put_opts(key, content, options).await {
             Ok(put) => Ok(Put::Done(put.into())),
             Err(E::AlreadyExists { .. } | E::Precondition { .. } | E::NotModified { .. }) => {
@@ -269,13 +271,13 @@ impl Client {
         }
     }
 
-    /// The files and markers below a directory.
+    /// Every object below a directory, and which of them are no files any more.
     pub(super) async fn below(&self, directory: &Key) -> Result<Vec<Item>, Trouble> {
         let all = self.all_below(directory).await?;
-        self.without_the_gone(all).await
+        self.with_the_gone(all).await
     }
 
-    /// The files and the marker in a directory, and the names of the directories in it.
+    /// The objects in a directory, and the names of the directories in it.
     pub(super) async fn within(
         &self,
         directory: &Key,
@@ -289,38 +291,28 @@ impl Client {
         };
         let directories = listed.common_prefixes.iter();
         let directories = directories.filter_map(|key| rest(directory, key)).collect();
-        let files = self.without_the_gone(items(directory, listed.objects)).await?;
+        let files = self.with_the_gone(items(directory, listed.objects)).await?;
         Ok((files, directories))
     }
 
-    async fn without_the_gone(&self, items: Vec<Item>) -> Result<Vec<Item>, Trouble> {
-        let there = stream::iter(items.into_iter().map(|item| async move {
-            if item.size != GONE_BYTES as u64 {
-                return Ok(Some(item));
+    async fn with_the_gone(&self, items: Vec<Item>) -> Result<Vec<Item>, Trouble> {
+        let items = stream::iter(items.into_iter().map(|mut item| async move {
+            if item.may_be_gone() {
+                item.gone = self.file(&item.key).await?.is_none();
             }
-            Ok::<_, Trouble>(self.file(&item.key).await?.map(|_| item))
+            Ok::<_, Trouble>(item)
         }));
-        there.buffered(AT_A_TIME).try_filter_map(async |item| Ok(item)).try_collect().await
+        items.buffered(AT_A_TIME).try_collect().await
     }
 
     /// Whether anything is below the directory; in one request, however much it is.
     pub(super) async fn is_directory(&self, directory: &Key) -> Result<bool, Trouble> {
         let mut patience = Patience::new();
         loop {
-            let mut listed = self.store.list(Some(directory));
-            let first = loop {
-                match listed.next().await {
-                    Some(Ok(meta)) if rest(directory, &meta.location).is_none() => {}
-                    Some(Ok(meta)) => break Ok(Some(meta)),
-                    Some(Err(error)) => break Err(error),
-                    None => break Ok(None),
-                }
-            };
-            match first {
-                Ok(None) => return Ok(false),
-                Ok(Some(meta)) if meta.size != GONE_BYTES as u64 => return Ok(true),
-                // Perhaps nothing but what has been moved away.
-                Ok(Some(_)) => return Ok(!self.below(directory).await?.is_empty()),
+            let below = self.store.list(Some(directory));
+            let below = below.try_filter_map(async |meta| Ok(rest(directory, &meta.location)));
+            match std::pin::pin!(below).try_next().await {
+                Ok(first) => return Ok(first.is_some()),
                 Err(error) => patience.after(error.into()).await?,
             }
         }
@@ -383,7 +375,7 @@ fn items(directory: &Key, listed: Vec<ObjectMeta>) -> Vec<Item> {
     let item = |meta: ObjectMeta| {
         let rest = rest(directory, &meta.location)?;
         let stored = meta.last_modified.into();
-        Some(Item { key: meta.location, rest, size: meta.size, stored })
+        Some(Item { key: meta.location, rest, size: meta.size, stored, gone: false })
     };
     listed.into_iter().filter_map(item).collect()
 }

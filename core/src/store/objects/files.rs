@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use object_store::path::Path as Key;
 use object_store::{PutMode, PutPayload, UpdateVersion};
 
-use super::client::{Client, Found, GONE_BYTES, Put};
+use super::client::{Client, Found, GONE_BYTES, Item, Put};
 use super::stamp::{Id, Stamp};
 use super::trouble::{Patience, Trouble, Turns, pause};
 use crate::options::OnExisting;
@@ -96,9 +96,7 @@ impl Client {
                     there = self.head(key).await?;
                     continue;
                 }
-                Some(found) if found.stamp.moved => {
-                    (PutMode::Update(found.version), stamp.clone())
-                }
+                Some(found) if found.stamp.moved => (PutMode::Update(found.version), stamp.clone()),
                 Some(found) if found.stamp.has(id) => {
                     let earlier = Some(found.stamp);
                     return Ok(Placed { version: found.version, created: true, earlier });
@@ -152,19 +150,38 @@ impl Client {
 
     /// Removes the sign that a claim has put. Where it cannot be removed it stays, and reads as
     /// nothing.
-    pub(super) async fn bury(&self, key: &Key, id: Id) {
+    pub(super) async fn bury(&self, key: &Key, id: Option<Id>) {
         let removal = async {
             let mut patience = Patience::new();
             while let Err(trouble) = self.try_to_delete(vec![key.clone()]).await {
                 patience.after(trouble).await?;
                 let found = self.head(key).await?;
-                if !found.is_some_and(|found| found.stamp.moved && found.stamp.has(id)) {
+                if !found.is_some_and(|found| found.stamp.moved && found.stamp.newest() == id) {
                     break;
                 }
             }
             Ok::<_, Trouble>(())
         };
         let _ = tokio::time::timeout(BURY, removal).await;
+    }
+
+    /// Waits until the sign of a claim is removed, and removes it where it is one's own or nobody
+    /// else is going to; `false` if it is none.
+    pub(super) async fn clear_away(&self, key: &Key, own: Option<Id>) -> Result<bool, Trouble> {
+        let mut abandoned = Abandoned::default();
+        loop {
+            match self.head(key).await? {
+                None => return Ok(true),
+                Some(found) if !found.stamp.moved => return Ok(false),
+                Some(found)
+                    if own.is_some_and(|own| found.stamp.has(own)) || abandoned.is(&found) =>
+                {
+                    self.bury(key, found.stamp.newest()).await;
+                    return Ok(true);
+                }
+                Some(_) => pause(100).await,
+            }
+        }
     }
 
     /// Takes back what this command has put, unless somebody has changed it since.
@@ -175,7 +192,7 @@ impl Client {
         id: Id,
     ) -> Result<(), Trouble> {
         if matches!(self.claim(key, &version, id).await?, Claim::Claimed) {
-            self.bury(key, id).await;
+            self.bury(key, Some(id)).await;
         }
         Ok(())
     }
@@ -214,7 +231,13 @@ impl Client {
             if left.is_empty() {
                 return Ok(());
             }
-            self.delete(left.into_iter().map(|item| item.key).collect()).await?;
+            let (doubtful, plain): (Vec<_>, Vec<_>) = left.into_iter().partition(Item::may_be_gone);
+            self.delete(plain.into_iter().map(|item| item.key).collect()).await?;
+            for item in doubtful {
+                if !self.clear_away(&item.key, None).await? {
+                    self.delete(vec![item.key]).await?;
+                }
+            }
         }
         Err(Trouble::Broken("others kept on writing into the directory".to_owned()))
     }

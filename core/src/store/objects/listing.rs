@@ -46,7 +46,7 @@ impl Client {
                 found.directory(directory);
             }
         }
-        for file in files {
+        for file in files.into_iter().filter(|file| !file.gone) {
             if let Ok(at) = path.join(&file.rest) {
                 found.file(at, file.size, file.stored);
             }
@@ -95,6 +95,7 @@ impl Entries {
     fn visible(&mut self, directory: &MemoryPath, item: &Item, depth: usize) {
         let (names, is_file) = match item.marks() {
             Some(marked) => (marked, false),
+            None if item.gone => (item.rest.rsplit_once('/').map_or("", |(above, _)| above), false),
             None => (&*item.rest, true),
         };
         let mut at = directory.clone();

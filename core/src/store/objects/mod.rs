@@ -20,8 +20,8 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use object_store::path::Path as Key;
 use object_store::PutMode;
+use object_store::path::Path as Key;
 
 use self::address::Service;
 use self::client::{Body, Client, Put};
@@ -146,9 +146,10 @@ impl Store for ObjectStorage {
         existing: OnExisting,
     ) -> Result<(), StoreError> {
         let (path, content) = (path.clone(), content.to_vec());
-        self.run("writing a file", |client| async move {
-            client.write(&path, content, existing).await
-        })
+        self.run(
+            "writing a file",
+            |client| async move { client.write(&path, content, existing).await },
+        )
     }
 
     fn update(&self, path: &MemoryPath, edit: &mut Edit<'_>) -> Result<(), StoreError> {

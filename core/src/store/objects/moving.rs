@@ -81,7 +81,7 @@ impl Client {
         if self.file(&source).await?.is_some() {
             return self.rename_file(from, to, &source).await;
         }
-        let items = self.below(&source).await?;
+        let items = self.all_below(&source).await?;
         if items.is_empty() {
             return Err(StoreError::NotFound.into());
         }
@@ -115,7 +115,7 @@ impl Client {
         let (copied, claim) = self.claim_copied(source, &target, copied, id).await?;
         match claim {
             Claim::Claimed => {
-                self.bury(source, id).await;
+                self.bury(source, Some(id)).await;
                 Ok(())
             }
             _ => {
@@ -290,7 +290,7 @@ impl Client {
             }
         }
         let target_marker = below(target, MARKER)?;
-        for item in self.below(target).await? {
+        for item in self.all_below(target).await? {
             if item.key != target_marker
                 && let Some(found) = self.file(&item.key).await?
                 && found.stamp.newest() == Some(id)
@@ -323,7 +323,7 @@ impl Client {
             return Err(StoreError::AlreadyExists.into());
         }
         self.check_parents(to).await?;
-        if !again && self.below(target).await?.len() > 1 {
+        if !again && self.all_below(target).await?.len() > 1 {
             return Err(StoreError::AlreadyExists.into());
         }
         let rest: Vec<Item> = items.iter().filter(|item| item.key != *marker).cloned().collect();
@@ -348,7 +348,7 @@ impl Client {
 
     async fn verify(&self, target: &Key, copies: &Copies, id: Id) -> Result<(), Trouble> {
         let there: HashMap<_, _> =
-            self.below(target).await?.into_iter().map(|item| (item.rest, item.size)).collect();
+            self.all_below(target).await?.into_iter().map(|item| (item.rest, item.size)).collect();
         for (rest, copied) in copies {
             if there.get(rest) == Some(&copied.size) {
                 continue;
@@ -379,10 +379,8 @@ impl Client {
             }
             let (markers, files): (Vec<_>, Vec<_>) =
                 items.into_iter().partition(|item| item.marks().is_some());
-            let files: Vec<_> = files
-                .into_iter()
-                .map(|file| (copies.remove(&file.rest), file))
-                .collect();
+            let files: Vec<_> =
+                files.into_iter().map(|file| (copies.remove(&file.rest), file)).collect();
             stream::iter(files)
                 .map(|(copied, file)| async move {
                     self.move_one(&file.key, &below(target, &file.rest)?, copied, id).await
@@ -397,7 +395,7 @@ impl Client {
             if !markers.is_empty() {
                 self.delete(markers.into_iter().map(|item| item.key).collect()).await?;
             }
-            items = self.below(source).await?;
+            items = self.all_below(source).await?;
         }
         Err(Trouble::Broken("others kept on writing into the directory".to_owned()))
     }
@@ -413,12 +411,12 @@ impl Client {
             Some(copied) => copied,
             None => match self.copy(source, target, id).await? {
                 Some(copied) => copied,
-                None => return Ok(()),
+                None => return self.clear_away(source, Some(id)).await.map(drop),
             },
         };
         let (copied, claim) = self.claim_copied(source, target, copied, id).await?;
         match claim {
-            Claim::Claimed => self.bury(source, id).await,
+            Claim::Claimed => self.bury(source, Some(id)).await,
             // Another move took it somewhere else.
             Claim::Taken => self.withdraw(target, copied.target, id).await?,
             // Deleted, or moved to the same place by another who finishes the same rename: then
@@ -439,11 +437,7 @@ fn unfinished() -> Trouble {
 }
 
 /// That everything can have the name that it would have.
-fn check_names(
-    to: &MemoryPath,
-    target: &Key,
-    items: &[Item],
-) -> Result<(), StoreError> {
+fn check_names(to: &MemoryPath, target: &Key, items: &[Item]) -> Result<(), StoreError> {
     for item in items {
         let rest = item.marks().unwrap_or(&item.rest);
         let mut names = rest.split('/').filter(|name| !name.is_empty());

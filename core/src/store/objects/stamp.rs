@@ -57,7 +57,11 @@ pub(super) struct Stamp {
 impl Stamp {
     /// A new file, written now.
     pub(super) fn new(write: Id) -> Self {
-        Self { modified: Some(micros::of(SystemTime::now())), writes: vec![write], ..Self::default() }
+        Self {
+            modified: Some(micros::of(SystemTime::now())),
+            writes: vec![write],
+            ..Self::default()
+        }
     }
 
     /// The same file, written again now.

@@ -67,8 +67,13 @@ impl From<object_store::Error> for Trouble {
             "NoSuchBucket" | "ContainerNotFound" => {
                 return Self::Broken(format!("the bucket does not exist ({answer})"));
             }
-            "InvalidAccessKeyId" | "SignatureDoesNotMatch" | "ExpiredToken" | "InvalidToken"
-            | "RequestTimeTooSkewed" | "AuthenticationFailed" | "InvalidAuthenticationInfo" => {
+            "InvalidAccessKeyId"
+            | "SignatureDoesNotMatch"
+            | "ExpiredToken"
+            | "InvalidToken"
+            | "RequestTimeTooSkewed"
+            | "AuthenticationFailed"
+            | "InvalidAuthenticationInfo" => {
                 return Self::Broken(format!("the credentials were refused ({answer})"));
             }
             "AuthorizationHeaderMalformed" | "PermanentRedirect" | "TemporaryRedirect" => {
@@ -89,10 +94,13 @@ impl From<object_store::Error> for Trouble {
                  component, \".\", \"..\" or a control character"
                     .to_owned(),
             ),
-            (_, Some(501)) | (E::NotImplemented { .. } | E::NotSupported { .. }, _) => Self::Broken(
-                "the server does not do what memdir needs, such as conditional requests".to_owned(),
-            ),
-            (_, Some(300..400)) => Self::Broken(elsewhere(&answer)),
+            (_, Some(501)) | (E::NotImplemented { .. } | E::NotSupported { .. }, _) => {
+                Self::Broken(
+                    "the server does not do what memdir needs, such as conditional requests"
+                        .to_owned(),
+                )
+            }
+            (_, Some(300..=399)) => Self::Broken(elsewhere(&answer)),
             (_, Some(408 | 425 | 429 | 500..)) => {
                 Self::Passing(format!("the server answered {answer}"))
             }
