@@ -56,6 +56,7 @@ test: test-rust test-python test-node test-kotlin test-swift test-counts ## ever
 .PHONY: test-rust
 test-rust: ## the core, its stores, and the conformance cases in Rust
 	@$(call need,cargo,Rust)
+	@$(call ready,servers)
 	@cargo test --workspace --exclude memdir-python --no-run --quiet
 	@rm -f $(CONFORMANCE)/rust-*
 	@tests/harmless cargo test --workspace --exclude memdir-python --quiet
@@ -63,7 +64,7 @@ test-rust: ## the core, its stores, and the conformance cases in Rust
 .PHONY: test-python
 test-python: ## the Python package as it is installed
 	@$(call need,$(PYTHON),Python)
-	@$(call ready,$(CACHE)/python-installed $(CACHE)/python-oldest-installed)
+	@$(call ready,servers $(CACHE)/python-installed $(CACHE)/python-oldest-installed)
 	@rm -f $(CONFORMANCE)/python-*
 	@tests/harmless $(BIN)/python -m pytest --quiet -p no:cacheprovider bindings-python/tests
 	@echo "==> the tools again, with the oldest anthropic that is supported"
@@ -72,7 +73,7 @@ test-python: ## the Python package as it is installed
 .PHONY: test-node
 test-node: ## the Node package
 	@$(call need,node,Node)
-	@$(call ready,$(CACHE)/node-packed)
+	@$(call ready,servers $(CACHE)/node-packed)
 	@cd bindings-node
 	@npm run --silent test:build
 	@rm -f ../$(CONFORMANCE)/node-*
@@ -90,21 +91,33 @@ test-kotlin: ## the Kotlin package
 test-swift: ## the Swift package, with a real compiler
 	@bindings-uniffi/swift/test
 
-RUNNERS := $(if $(shell command -v cargo),rust-local rust-memory rust-sqlite rust-default-open) \
-	$(if $(shell command -v $(PYTHON)),python-tool python-async-tool python-sqlite python-store) \
-	$(if $(shell command -v node),node-local node-store) \
-	$(if $(shell command -v mvn),kotlin-local kotlin-memory kotlin-store)
+# Without Go there is no server of S3's protocol to test against.
+S3 := $(shell command -v go)
+RUNNERS := $(if $(shell command -v cargo),rust-local rust-memory rust-sqlite rust-default-open $(if $(S3),rust-s3)) \
+	$(if $(shell command -v $(PYTHON)),python-tool python-async-tool python-sqlite python-store $(if $(S3),python-s3)) \
+	$(if $(shell command -v node),node-local node-store $(if $(S3),node-s3)) \
+	$(if $(shell command -v mvn),kotlin-local kotlin-memory kotlin-sqlite kotlin-store)
 
 .PHONY: test-counts
 test-counts: ## every conformance runner ran every case
 	@swift=
 	@# Where Swift's tests were left out, which CI does not allow, nothing is to be compared.
 	@if [ "$${CI:-}" = true ] || compgen -G '$(CONFORMANCE)/swift-*' > /dev/null; then
-		swift='swift-local swift-memory swift-store'
+		swift='swift-local swift-memory swift-sqlite swift-store'
 	fi
 	@tests/compare-counts $(RUNNERS) $$swift
 
+.PHONY: soak
+soak: servers ## long tests: what is killed often, or runs for long
+	@$(call need,cargo,Rust)
+	@MEMDIR_SOAK=100 tests/harmless cargo test --quiet --package memdir --test objects_processes a_kill_at_any_moment
+
 # --- set-up -----------------------------------------------------------------------------------
+
+.PHONY: servers
+servers: # the servers that stores are tested against; a test whose server is missing leaves itself out
+	@$(call need,go,the S3 server)
+	@tests/servers/s3 install
 
 $(CACHE)/python-tools: bindings-python/requirements-dev.txt
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10) and "memdir needs Python 3.10 or newer")'

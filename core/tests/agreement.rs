@@ -1,6 +1,9 @@
 //! Stores that share no code answer the same, whatever is asked of them in whatever order.
-#![cfg(all(unix, feature = "sqlite"))]
+#![cfg(all(unix, feature = "object-storage", feature = "sqlite"))]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a panic is how a test fails")]
+
+#[path = "common/s3.rs"]
+mod s3;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -94,17 +97,24 @@ proptest! {
     fn stores_agree_and_failures_change_nothing(
         commands in proptest::collection::vec(command(), 1..25),
         limits in (proptest::option::of(80_usize..200), proptest::option::of(4_u64..12)),
+        // Each command is several requests, and each look at the tree as many as it has files.
+        remote in proptest::bool::weighted(0.05),
     ) {
         let place = tempfile::tempdir().unwrap();
         let database = place.path().join("a.db");
-        let stores: [Arc<dyn Store>; 3] = [
+        let mut stores: Vec<Arc<dyn Store>> = vec![
             Arc::new(InProcess::new()),
             Arc::new(LocalDirectory::open(place.path(), Durability::Relaxed).unwrap()),
             Arc::new(SqliteDatabase::open(database, Durability::Relaxed).unwrap()),
         ];
+        if remote && let Some(server) = s3::server() {
+            stores.push(Arc::new(s3::open(server, &s3::prefix())));
+        }
         let mut options = Options::default();
         (options.max_view_chars, options.max_file_bytes) = limits;
-        let [first, others @ ..] = stores.map(|store| Memory::with_store(store, options.clone()));
+        let mut stores = stores.into_iter().map(|store| Memory::with_store(store, options.clone()));
+        let first = stores.next().unwrap();
+        let others: Vec<Memory> = stores.collect();
         let mut before = tree(&first);
         for command in commands {
             let a = first.execute_value(&command);

@@ -158,6 +158,38 @@ fn the_longest_names_have_room_and_longer_ones_are_refused() {
 }
 
 #[test]
+fn leftovers_and_bad_names_are_found() {
+    let Some(server) = s3::server() else { return };
+    let prefix = s3::prefix();
+    let store = s3::open(server, &prefix);
+    let problems = || {
+        let mut problems = Vec::new();
+        store.inspect(&mut |problem| problems.push(problem.to_string())).unwrap();
+        problems
+    };
+    store.make_directory(&at("/memories/empty")).unwrap();
+    store.write(&at("/memories/a"), &[b'x'; 4001], OnExisting::Error).unwrap();
+    assert!(problems().is_empty(), "{:?}", problems());
+    for (key, content, metadata) in [
+        ("bad%2F", "", ""),
+        (
+            "dir/.memdir-directory%2F",
+            "This directory is being moved\n1\ncopying\n/memories/b\n",
+            "",
+        ),
+        ("moved", &*".".repeat(4001), "w=1;moved;"),
+    ] {
+        let key = format!("{prefix}/{key}");
+        s3::request(server, "PUT", &key, &[("x-amz-meta-memdir", metadata)], content.as_bytes());
+    }
+    let found = problems();
+    assert_eq!(found.len(), 3, "{found:?}");
+    assert!(matches!(store.read(&at("/memories/moved")), Err(StoreError::NotFound)));
+    let listed = store.list(&MemoryPath::root()).unwrap();
+    assert!(listed.iter().all(|entry| entry.path.name() != Some("moved")), "{listed:?}");
+}
+
+#[test]
 fn a_large_file_streams() {
     let Some(server) = s3::server() else { return };
     let store = s3::open(server, &s3::prefix());

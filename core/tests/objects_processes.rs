@@ -9,6 +9,7 @@ mod s3;
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::io::{Read, Write};
 use std::path::Path;
 use std::process::Child;
 use std::time::Duration;
@@ -166,7 +167,8 @@ fn a_kill_at_any_moment_loses_nothing_acknowledged() {
         memory.create(&format!("/memories/after/{round}"), "it answers").unwrap();
     }
     assert!(lived > 2, "the processes were killed before they did anything: {lived}");
-    eprintln!("{} kills, {lived} of them after an acknowledged edit", 2 * rounds());
+    let kills = 2 * rounds();
+    writeln!(std::io::stdout(), "object storage: {kills} kills, {lived} after an edit").unwrap();
 }
 
 #[test]

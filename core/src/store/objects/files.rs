@@ -57,6 +57,23 @@ impl Client {
         Ok(())
     }
 
+    pub(super) async fn make_directory(&self, path: &MemoryPath) -> Result<(), Trouble> {
+        if path.is_root() {
+            return Ok(());
+        }
+        let key = self.key(path)?;
+        for made in [false, true] {
+            self.check_parents(path).await?;
+            if self.file(&key).await?.is_some() {
+                return Err(StoreError::AlreadyExists.into());
+            }
+            if !made {
+                self.mark(&key).await?;
+            }
+        }
+        Ok(())
+    }
+
     /// Looks again, after a file was made: of two who made what cannot be there together, at least
     /// one finds the other, and takes its own back.
     pub(super) async fn confirm(

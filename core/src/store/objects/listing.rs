@@ -6,7 +6,7 @@ use std::time::SystemTime;
 use super::client::{Body, Client, Found, Item};
 use super::trouble::Trouble;
 use crate::path::{MemoryPath, is_hidden};
-use crate::store::{Entry, EntryKind, StoreError};
+use crate::store::{Entry, EntryKind, Problem, ProblemKind, StoreError};
 
 impl Client {
     /// The file at `path`; `None` if there is none.
@@ -70,6 +70,29 @@ impl Client {
             found.visible(path, item, depth);
         }
         Ok(found.all())
+    }
+
+    /// What is left of commands that were broken off, and what no path can name.
+    pub(super) async fn problems(&self) -> Result<Vec<Problem>, Trouble> {
+        let root = MemoryPath::root();
+        let mut problems = Vec::new();
+        for item in self.below(&self.key(&root)?).await? {
+            let names = item.marks().unwrap_or(&item.rest);
+            let mut names = names.split('/').filter(|name| !name.is_empty());
+            let path = names.try_fold(root.clone(), |directory, name| directory.join(name));
+            let Ok(path) = path else {
+                let name = item.rest.as_bytes();
+                problems.push(Problem::with_entry(ProblemKind::BadName, &root, name));
+                continue;
+            };
+            let what = match item.marks() {
+                Some(_) if item.size > 0 => "a rename that is going on or was broken off",
+                None if item.gone => "an object that a rename has not removed yet",
+                _ => continue,
+            };
+            problems.push(Problem::new(ProblemKind::LeftOver, &path, what));
+        }
+        Ok(problems)
     }
 }
 

@@ -29,7 +29,7 @@ use self::stamp::Id;
 use self::stream::Stream;
 use self::trouble::{Patience, Trouble, Turns};
 use super::per_process::PerProcess;
-use super::{Edit, Entry, Node, Store, StoreError, micros, runtime};
+use super::{Edit, Entry, Node, Problem, Store, StoreError, micros, runtime};
 use crate::error::Error;
 use crate::options::OnExisting;
 use crate::path::MemoryPath;
@@ -232,6 +232,17 @@ impl Store for ObjectStorage {
             }
             Err(client.no_file(&path).await?.into())
         })
+    }
+
+    fn make_directory(&self, path: &MemoryPath) -> Result<(), StoreError> {
+        let path = path.clone();
+        self.run("making a directory", |client| async move { client.make_directory(&path).await })
+    }
+
+    fn inspect(&self, report: &mut dyn FnMut(Problem)) -> Result<(), StoreError> {
+        let problems = self.run("inspecting", |client| async move { client.problems().await })?;
+        problems.into_iter().for_each(report);
+        Ok(())
     }
 
     fn clear(&self) -> Result<(), StoreError> {
