@@ -15,7 +15,7 @@ use std::thread;
 
 use memdir::store::{Node, ObjectStorage, Splice, contract};
 use memdir::{Memory, MemoryPath, OnExisting, Options, Store, StoreError};
-use proxy::{Plan, Proxy};
+use proxy::{Fault, Plan, Proxy};
 
 fn at(path: &str) -> MemoryPath {
     MemoryPath::parse(path).unwrap()
@@ -258,7 +258,7 @@ fn a_view_takes_two_requests_at_most() {
 /// What a developer is told by the error, and the model by the reply.
 fn said(opened: Result<ObjectStorage, memdir::Error>) -> String {
     let error = opened.err().unwrap_or_else(|| panic!("it was opened")).to_string();
-    for secret in ["test-key-id", "test-secret-key", "Signature"] {
+    for secret in ["test-key-id", "test-secret-key", "Signature=", "AWS4"] {
         assert!(!error.contains(secret), "{error}");
     }
     error
@@ -277,9 +277,22 @@ fn what_is_wrong_is_one_clear_sentence() {
     assert!(error.contains("cannot be reached"), "{error}");
 
     let proxy = Proxy::before(server);
-    proxy.plan(Plan::From(0, proxy::Fault::Forbidden403));
-    let error = said(ObjectStorage::open(&s3::address(&proxy.address, "p")));
-    assert!(error.contains("do not allow to list"), "{error}");
+    for (status, code, word) in [
+        ("403 Forbidden", "AccessDenied", "do not allow to list"),
+        ("403 Forbidden", "InvalidAccessKeyId", "credentials were refused"),
+        ("403 Forbidden", "SignatureDoesNotMatch", "credentials were refused"),
+        ("400 Bad Request", "ExpiredToken", "credentials were refused"),
+        ("401 Unauthorized", "", "credentials were refused"),
+        ("400 Bad Request", "AuthorizationHeaderMalformed", "another region"),
+        ("301 Moved Permanently", "PermanentRedirect", "another region"),
+        ("501 Not Implemented", "NotImplemented", "conditional requests"),
+        ("400 Bad Request", "InvalidRequest", "the server refused: HTTP 400 InvalidRequest"),
+        ("503 Slow Down", "SlowDown", "the server answered HTTP 503 SlowDown"),
+    ] {
+        proxy.plan(Plan::From(0, Fault::Refused(status, code)));
+        let error = said(ObjectStorage::open(&s3::address(&proxy.address, "p")));
+        assert!(error.contains(word), "{status} {code}: {error}");
+    }
 }
 
 #[test]
@@ -288,9 +301,8 @@ fn a_model_is_told_nothing_about_the_place() {
     let proxy = Proxy::before(server);
     let memory = memory(&s3::address(&proxy.address, "secret-prefix"));
     let view = r#"{"command":"view","path":"/memories/a"}"#;
-    for (fault, word) in
-        [(proxy::Fault::Forbidden403, "not allow"), (proxy::Fault::Error500, "cannot be reached")]
-    {
+    let forbidden = Fault::Refused("403 Forbidden", "AccessDenied");
+    for (fault, word) in [(forbidden, "not allow"), (Fault::Error500, "cannot be reached")] {
         proxy.plan(Plan::From(0, fault));
         let reply = memory.execute(view);
         let content = reply.content.as_str();

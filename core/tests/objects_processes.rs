@@ -39,6 +39,11 @@ fn worker() {
     let [address, place, me] =
         ["MEMDIR_ADDRESS", "MEMDIR_PLACE", "MEMDIR_ME"].map(|name| std::env::var(name).unwrap());
     let place = Path::new(&place);
+    if job == "no-credentials" {
+        let error = Memory::open(&address, Options::default()).err().unwrap().to_string();
+        assert!(error.contains("no credentials were found"), "{error}");
+        return;
+    }
     s3::server();
     let memory = memory(&address);
     match job.as_str() {
@@ -178,6 +183,24 @@ fn a_forked_process_goes_on_with_connections_of_its_own() {
     assert!(work(server, &address, place.path(), "fork", "").wait().unwrap().success());
     // The parent's and two children's, and those of a child of a child.
     assert_eq!(lines(&address), 4 * 20);
+}
+
+#[test]
+fn missing_credentials_are_said_to_be_missing() {
+    let Some(server) = s3::server() else { return };
+    let nobody = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let mut command = std::process::Command::new(std::env::current_exe().unwrap());
+    let told = command
+        .args(["--exact", "worker", "--nocapture"])
+        .env_remove("AWS_ACCESS_KEY_ID")
+        .env_remove("AWS_SECRET_ACCESS_KEY")
+        // Where a machine of the cloud would be given some.
+        .env("AWS_METADATA_ENDPOINT", format!("http://{nobody}"))
+        .envs([("MEMDIR_JOB", "no-credentials"), ("MEMDIR_PLACE", ""), ("MEMDIR_ME", "")])
+        .env("MEMDIR_ADDRESS", s3::address(server, "p"))
+        .stdout(std::process::Stdio::null())
+        .status();
+    assert!(told.unwrap().success());
 }
 
 /// In a process of its own, so that no other test is running in it.

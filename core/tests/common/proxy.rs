@@ -21,8 +21,8 @@ pub(crate) enum Fault {
     DoneBut500,
     /// The server does it, and no answer comes for as long as anybody waits.
     DoneButSilent,
-    /// The server refuses.
-    Forbidden403,
+    /// The server refuses, with a status and a code.
+    Refused(&'static str, &'static str),
 }
 
 impl Fault {
@@ -123,7 +123,8 @@ impl Proxy {
             return silence(client);
         }
         let refusal = |status: &str, code: &str| {
-            let body = format!("<Error><Code>{code}</Code><Message>no</Message></Error>");
+            let message = "test-key-id may not, says AWS4-HMAC-SHA256 Signature=00";
+            let body = format!("<Error><Code>{code}</Code><Message>{message}</Message></Error>");
             format!(
                 "HTTP/1.1 {status}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}",
                 body.len()
@@ -138,7 +139,7 @@ impl Proxy {
                 refusal("500 Internal Server Error", "InternalError")
             }
             Some(Fault::Busy503) => refusal("503 Slow Down", "SlowDown"),
-            Some(Fault::Forbidden403) => refusal("403 Forbidden", "AccessDenied"),
+            Some(Fault::Refused(status, code)) => refusal(status, code),
         };
         client.write_all(&answer).ok()
     }

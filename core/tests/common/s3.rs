@@ -1,5 +1,6 @@
 //! A real server of S3's protocol for the tests of a program, and plain requests to it.
 #![allow(dead_code, reason = "each test file uses its part")]
+#![allow(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
