@@ -111,6 +111,7 @@ test-counts: ## every conformance runner ran every case
 soak: servers ## long tests: what is killed often, or runs for long
 	@$(call need,cargo,Rust)
 	@MEMDIR_SOAK=100 tests/harmless cargo test --quiet --package memdir --test objects_processes a_kill_at_any_moment
+	@MEMDIR_SOAK=100 tests/harmless cargo test --quiet --package memdir --test objects_faults a_fault_that_passes
 
 # --- set-up -----------------------------------------------------------------------------------
 
