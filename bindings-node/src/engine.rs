@@ -41,7 +41,7 @@ impl Engine {
         #[napi(ts_arg_type = "object | undefined")] options: Option<Unknown<'_>>,
     ) -> napi::Result<Self> {
         let memory = Memory::with_store(Arc::clone(store.core()), options::read(options)?);
-        Ok(Self { memory, workers: Workers::shared() })
+        Ok(Self { memory, workers: Arc::clone(store.workers()) })
     }
 
     /// On a store that is written in JavaScript: `serve` is called with every request to it and

@@ -34,6 +34,7 @@ pub(crate) fn read(given: Option<Unknown<'_>>) -> Result<Options> {
             "maxFileBytes" => options.max_file_bytes = limit(&name, &set)?,
             "onExisting" => options.on_existing = word(&name, &set)?,
             "durability" => options.durability = word(&name, &set)?,
+            "readOnly" => options.read_only = flag(&name, &set)?,
             _ => return Err(wrong(format!("there is no option {name}"))),
         }
     }
@@ -49,6 +50,13 @@ fn limit<N: TryFrom<i64>>(name: &str, set: &Value<'_>) -> Result<Option<N>> {
     };
     let unfit = || wrong(format!("{name} must be a whole number from 0 on, or null, got {set}"));
     number.map(Some).ok_or_else(unfit)
+}
+
+fn flag(name: &str, set: &Value<'_>) -> Result<bool> {
+    match set {
+        Value::Bool(flag) => Ok(*flag),
+        _ => Err(wrong(format!("{name} must be true or false, got {set}"))),
+    }
 }
 
 /// One of the words that the core knows. Its sentence begins with the option's name in Rust's case.

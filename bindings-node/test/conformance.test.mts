@@ -10,7 +10,7 @@ import { test } from 'node:test';
 import { Memory, openStore } from 'memdir';
 import type { Options, Store } from 'memdir';
 
-import { MapStore } from './stores.mjs';
+import { MapStore, tableStore } from './stores.mjs';
 import { PROJECT, s3, temporary } from './support.mjs';
 
 type Json = null | boolean | number | string | Json[] | { [name: string]: Json };
@@ -208,4 +208,8 @@ test('every case on object storage', async (t) => {
 
 test('every case on a store written in JavaScript', async () => {
   await runAll('node-store', () => ({ store: new MapStore() }));
+});
+
+test('every case on the example of a store of one’s own', async () => {
+  await runAll('node-table', () => ({ store: tableStore() }));
 });

@@ -19,4 +19,9 @@ export interface Options {
    * process (`relaxed`, which does not wait for the disk).
    */
   durability?: 'full' | 'relaxed' | undefined;
+  /**
+   * Whether the whole memory can be viewed but not changed. A directory or database then has to be
+   * there, and nothing is made in it. Default false.
+   */
+  readOnly?: boolean | undefined;
 }

@@ -25,7 +25,9 @@ use crate::stores::Argument;
 /// Args:
 ///     store: Where the files are: a directory, made if it is not there (the files are in its
 ///         `memories` directory, in the layout of the SDK's own tool); `"sqlite:agent.db"` for an
-///         SQLite database; `"memory:"` for a new store in this process; or a `Store`.
+///         SQLite database; `"dir:./notes"` for the files of that very directory; `"memory:"` for a
+///         new store in this process; a `Store`; or several of these as a dict from where each one
+///         is mounted (`"/memories"`, `"/memories/team"`) to what is mounted there.
 ///     max_view_chars: The most characters that one view returns before it is cut and says how to
 ///         go on. `None` lifts the limit.
 ///     max_file_bytes: The most bytes that one file may come to hold. `None` lifts the limit.
@@ -33,6 +35,8 @@ use crate::stores::Argument;
 ///         replaces it atomically.
 ///     durability: What an acknowledged command survives: `"full"` loss of power, `"relaxed"` a
 ///         crash of the process.
+///     read_only: Whether it can be viewed but not changed. A directory or database then has to be
+///         there, and nothing is made in it.
 ///
 /// Raises:
 ///     ConfigError: The address or an option is wrong.
@@ -64,9 +68,10 @@ impl Memory {
             max_file_bytes = Options::default().max_file_bytes,
             on_existing = Word(OnExisting::default()),
             durability = Word(Durability::default()),
+            read_only = false,
         ),
         text_signature = "(store='./memory', *, max_view_chars=16000, max_file_bytes=16777216, \
-                          on_existing='error', durability='full')",
+                          on_existing='error', durability='full', read_only=False)",
     )]
     fn new(
         py: Python<'_>,
@@ -75,8 +80,9 @@ impl Memory {
         max_file_bytes: Option<u64>,
         on_existing: Word<OnExisting>,
         durability: Word<Durability>,
+        read_only: bool,
     ) -> PyResult<Self> {
-        let options = options(max_view_chars, max_file_bytes, on_existing, durability);
+        let options = options(max_view_chars, max_file_bytes, on_existing, durability, read_only);
         let store = store.open(py, &options)?;
         Ok(Self { core: Core::with_store(store, options) })
     }

@@ -44,11 +44,13 @@ pub(crate) fn options(
     max_file_bytes: Option<u64>,
     on_existing: Word<OnExisting>,
     durability: Word<Durability>,
+    read_only: bool,
 ) -> Options {
     let mut options = Options::default();
     options.max_view_chars = max_view_chars;
     options.max_file_bytes = max_file_bytes;
     options.on_existing = on_existing.0;
     options.durability = durability.0;
+    options.read_only = read_only;
     options
 }

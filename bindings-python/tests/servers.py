@@ -1,11 +1,9 @@
-"""Real servers that stores are tested against (`tests/servers`)."""
+"""The real servers that tests of stores run against, as `tests/servers` starts them."""
 
 from __future__ import annotations
 
 import os
 import subprocess
-import tempfile
-from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import pytest
@@ -13,24 +11,22 @@ import pytest
 import cases
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from pathlib import Path
 
-# What a script of `tests/servers` ends with where its server is not installed.
-NOT_INSTALLED = 69
+SERVERS = cases.PROJECT / "tests" / "servers"
+NOT_INSTALLED = 3
 
 
-@contextmanager
-def s3() -> Iterator[str]:
-    """Start a server of S3's protocol with the bucket "memdir", and give its endpoint."""
-    script = cases.PROJECT / "tests" / "servers" / "s3"
-    with tempfile.TemporaryDirectory() as place:
-        started = subprocess.run(
-            [script, "start", place], capture_output=True, text=True, check=False
-        )
-        if started.returncode == NOT_INSTALLED and os.environ.get("CI") != "true":
-            pytest.skip("LEFT OUT: object storage: make servers")
-        assert started.returncode == 0, started.stderr
-        try:
-            yield started.stdout.strip()
-        finally:
-            subprocess.run([script, "stop", place], check=True)
+def start(name: str, directory: Path) -> str:
+    """Starts a server and returns its address; where it is not installed the test is left out."""
+    started = subprocess.run(
+        [SERVERS / name, "start", directory], capture_output=True, text=True, check=False
+    )
+    if started.returncode == NOT_INSTALLED and os.environ.get("CI") != "true":
+        pytest.skip(started.stderr.strip())
+    assert started.returncode == 0, started.stderr
+    return started.stdout.strip()
+
+
+def stop(name: str, directory: Path) -> None:
+    subprocess.run([SERVERS / name, "stop", directory], check=True)

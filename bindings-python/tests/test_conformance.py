@@ -15,6 +15,7 @@ import cases
 import servers
 from dict_store import DictStore
 from memdir import AsyncMemoryTool, Memory, MemoryTool, open_store
+from redis_store import RedisStore
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -37,14 +38,17 @@ def counts() -> Iterator[Counter[tuple[str, str]]]:
 
 
 @pytest.fixture(scope="module")
-def s3() -> Iterator[str]:
+def s3(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The endpoint of a server of S3's protocol."""
-    with servers.s3() as endpoint, pytest.MonkeyPatch.context() as environment:
+    place = tmp_path_factory.mktemp("s3")
+    endpoint = servers.start("s3", place)
+    with pytest.MonkeyPatch.context() as environment:
         environment.setenv("AWS_ACCESS_KEY_ID", "test-key-id")
         environment.setenv("AWS_SECRET_ACCESS_KEY", "test-secret-key")
         # Reading them for each of many stores would take most of the time.
         environment.setenv("AWS_DISABLE_SYSTEM_CERTIFICATES", "true")
         yield endpoint
+    servers.stop("s3", place)
 
 
 def count(counts: Counter[tuple[str, str]], runner: str, steps: int) -> None:
@@ -121,6 +125,19 @@ def test_python_store(case: cases.Case, counts: Counter[tuple[str, str]]) -> Non
         return memory.execute(json.dumps(given) if isinstance(given, str) else given)
 
     count(counts, "python-store", cases.run(case, store, execute))
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_redis_store(case: cases.Case, redis_server: str, counts: Counter[tuple[str, str]]) -> None:
+    store = RedisStore(redis_server, uuid.uuid4().hex)
+    memory = Memory(store, **case.options)
+
+    def execute(given: Any) -> tuple[str, bool]:
+        return memory.execute(json.dumps(given) if isinstance(given, str) else given)
+
+    secret = redis_server.removeprefix("unix://")
+    count(counts, "python-redis", cases.run(case, store, execute, secret))
+    store.close()
 
 
 def test_there_are_cases() -> None:
