@@ -106,6 +106,7 @@ impl Client {
             OnExisting::Overwrite => self.head(key).await?,
         };
         loop {
+            let created = there.as_ref().is_none_or(|found| found.stamp.moved);
             let (mode, put) = match there {
                 None => (PutMode::Create, stamp.clone()),
                 Some(found) if found.stamp.moved && !abandoned.is(&found) => {
@@ -123,7 +124,6 @@ impl Client {
                 }
                 Some(found) => (PutMode::Update(found.version), found.stamp.written(id)),
             };
-            let created = mode == PutMode::Create;
             match self.put(key, content.clone(), &put, mode).await? {
                 Put::Done(version) => return Ok(Placed { version, created, earlier: None }),
                 Put::Conflict => turns.next().await?,
