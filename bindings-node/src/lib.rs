@@ -9,6 +9,7 @@
 mod answer;
 mod cli;
 mod conditions;
+mod contract;
 mod engine;
 mod entry;
 mod input;

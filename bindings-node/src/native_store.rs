@@ -4,13 +4,13 @@ use std::sync::{Arc, mpsc};
 
 use memdir::store::Splice;
 use memdir::{MemoryPath, OnExisting, Store, StoreError, open_store};
-use napi::bindgen_prelude::{ClassInstance, Function, Object, ToNapiValue, Uint8Array, Unknown};
+use napi::bindgen_prelude::{ClassInstance, Either, Function, Object, ToNapiValue, Uint8Array, Unknown};
 use napi::threadsafe_function::ThreadsafeFunctionCallMode;
 use napi::{Env, Error, Status};
 use napi_derive::napi;
 
 use crate::conditions::to_js;
-use crate::entry::StoreEntry;
+use crate::entry::{StoreEntry, from_millis, to_millis};
 use crate::mounts::Mounts;
 use crate::options;
 use crate::work::{Workers, receive};
@@ -144,6 +144,30 @@ impl NativeStore {
         let rename =
             move |store: &dyn Store, from: &MemoryPath| Ok(store.rename(from, &parse(&to)?)?);
         self.promise(env, from, rename, |()| ())
+    }
+
+    /// When a file was last written, in milliseconds since 1970.
+    #[napi(ts_return_type = "Promise<number | undefined>")]
+    pub fn modified<'env>(&self, env: &'env Env, path: String) -> napi::Result<Object<'env>> {
+        let modified = |store: &dyn Store, path: &MemoryPath| Ok(store.modified(path)?);
+        // Undefined, and not null, where there is none: as in an entry.
+        self.promise(env, path, modified, |time| match time {
+            Some(time) => Either::A(to_millis(time)),
+            None => Either::B(()),
+        })
+    }
+
+    /// Says that a file was last written at `time`.
+    #[napi(ts_return_type = "Promise<void>")]
+    pub fn set_modified<'env>(
+        &self,
+        env: &'env Env,
+        path: String,
+        time: f64,
+    ) -> napi::Result<Object<'env>> {
+        let time = from_millis(time).ok_or_else(|| Error::from_reason("this is no time"))?;
+        let set = move |store: &dyn Store, path: &MemoryPath| Ok(store.set_modified(path, time)?);
+        self.promise(env, path, set, |()| ())
     }
 }
 

@@ -7,6 +7,7 @@ import type { MemoryToolHandlers } from '@anthropic-ai/sdk/helpers/beta/memory';
 import type { BetaRunnableTool } from '@anthropic-ai/sdk/lib/tools/BetaRunnableTool';
 import type { BetaMemoryTool20250818Command } from '@anthropic-ai/sdk/resources/beta';
 import { Memory, StoreError, memoryTool, openStore, readOnly } from 'memdir';
+import { checkStore } from 'memdir/testing';
 import type { Entry, MemoryCommand, MemoryTool, Options, Reply, Store } from 'memdir';
 
 /** Fails to compile unless the two types are the same. */
@@ -43,6 +44,7 @@ check<Same<ReturnType<Memory['execute']>, Promise<Reply>>>();
 check<Same<Pick<Reply, 'content' | 'isError'>, { content: string; isError: boolean }>>();
 check<Same<ReturnType<Memory['view']>, Promise<string>>>();
 check<Same<ReturnType<typeof openStore>, Store>>();
+check<Same<ReturnType<typeof checkStore>, Promise<void>>>();
 export const viewed: Promise<string> = new Memory().view({
   path: '/memories',
   view_range: [1, -1],

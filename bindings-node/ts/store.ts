@@ -10,6 +10,12 @@ export interface Entry {
   path: string;
   /** A file's length in bytes; a directory has none. */
   size?: number | undefined;
+  /**
+   * When a file was last written, in milliseconds since 1970, as `mtimeMs` of `node:fs` has it; the
+   * fraction counts down to the microsecond. Nothing for a directory, or if the store does not
+   * keep it.
+   */
+  modified?: number | undefined;
 }
 
 /** Says what a file's content becomes; `null` leaves the file as it is. */
@@ -70,6 +76,21 @@ export interface Store {
    * `/memories` or of more than 4,096 bytes.
    */
   rename(from: string, to: string): void | Promise<void>;
+
+  /**
+   * When a file was last written, as in an {@link Entry}. Throws `ENOENT`, `EISDIR`.
+   *
+   * For a store that need not list the file's directory for it, which is asked without it.
+   */
+  modified?(path: string): number | undefined | Promise<number | undefined>;
+
+  /**
+   * Says that a file was last written at `time`, for a copy that keeps its original's time. Throws
+   * `ENOENT`, `EISDIR`.
+   *
+   * For a store that keeps times; without it they are those of the copying.
+   */
+  setModified?(path: string, time: number): void | Promise<void>;
 }
 
 /** The conditions that a {@link Store} can name, in Node's own words. */
@@ -114,11 +135,20 @@ export function assertStore(store: unknown): asserts store is Store {
   }
 }
 
+/** Whether the core has to do without this method. */
+function lacks(store: Store, operation: string): boolean {
+  return (operation === 'modified' || operation === 'setModified') && !store[operation];
+}
+
 /** Answers the requests of the core with the methods of `store`. */
 export function serve(store: Store): (request: StoreRequest) => Promise<void> {
   return async (request) => {
     try {
-      request.succeed(await call(store, request));
+      if (lacks(store, request.operation)) {
+        request.absent();
+      } else {
+        request.succeed(await call(store, request));
+      }
     } catch (error) {
       request.fail(...told(error));
     }
@@ -139,7 +169,7 @@ function told(error: unknown): [code: string | null, message: string] {
 async function call(
   store: Store,
   request: StoreRequest,
-): Promise<Uint8Array | Entry[] | undefined> {
+): Promise<Uint8Array | Entry[] | number | undefined> {
   const { path } = request;
   switch (request.operation) {
     case 'read':
@@ -159,6 +189,11 @@ async function call(
       return undefined;
     case 'rename':
       await store.rename(path, request.destination!);
+      return undefined;
+    case 'modified':
+      return store.modified!(path);
+    case 'setModified':
+      await store.setModified!(path, request.time!);
       return undefined;
     default:
       throw new Error(`a store has no method ${request.operation}`);

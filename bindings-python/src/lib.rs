@@ -21,6 +21,7 @@ mod read_only;
 mod reply;
 mod stores;
 mod swap;
+mod time;
 mod tool;
 
 /// The native half of memdir; import `memdir`.
@@ -37,7 +38,7 @@ mod _memdir {
     #[pymodule_export]
     use crate::memory::Memory;
     #[pymodule_export]
-    use crate::native_store::{NativeStore, open_store, open_whole};
+    use crate::native_store::{NativeStore, listed_time, open_store, open_whole};
     #[pymodule_export]
     use crate::read_only::{ReadOnly, read_only};
     #[pymodule_export]

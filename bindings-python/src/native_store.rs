@@ -3,12 +3,12 @@
 use std::io::Read as _;
 use std::sync::Arc;
 
-use memdir::store::{Entry as CoreEntry, Node, Splice, open_whole as core_open_whole};
+use memdir::store::{self, Entry as CoreEntry, Node, Splice};
 use memdir::{Durability, MemoryPath, OnExisting, Options, Store, StoreError};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
-use pyo3::types::PyBytes;
+use pyo3::types::{PyBytes, PyDateTime};
 
 use crate::entry::Entry;
 use crate::errors::raise_condition;
@@ -16,6 +16,7 @@ use crate::hints::{self, Hinted};
 use crate::options::Word;
 use crate::python_store::PythonStore;
 use crate::stores;
+use crate::time::{Time, shown};
 
 /// A store that memdir brings along, as `open_store` opens it. Its methods are those of `Store`.
 #[pyclass(module = "memdir._memdir", frozen)]
@@ -118,6 +119,21 @@ impl NativeStore {
     fn clear(&self, py: Python<'_>) -> PyResult<()> {
         self.run(py, memdir::path::ROOT, |store, _| store.clear())
     }
+
+    /// When a file was last written; `None` where the store does not keep that.
+    fn modified<'py>(
+        &self,
+        py: Python<'py>,
+        path: &str,
+    ) -> PyResult<Option<Bound<'py, PyDateTime>>> {
+        let time = self.run(py, path, |store, at| store.modified(at))?;
+        Ok(time.and_then(|time| shown(py, time)))
+    }
+
+    /// Says that a file was last written at `time`.
+    fn set_modified(&self, py: Python<'_>, path: &str, time: Time) -> PyResult<()> {
+        self.run(py, path, |store, at| store.set_modified(at, time.0))
+    }
 }
 
 /// What an opened [`Node`] holds, read to its end.
@@ -205,6 +221,20 @@ pub(crate) fn open_whole<'py>(
     let store = store.into_inner();
     let (py, at) = (store.py(), path_argument(path)?);
     let store = PythonStore::new(&store);
-    let opened = py.detach(|| core_open_whole(&store, &at, depth).and_then(Opened::new));
+    let opened = py.detach(|| store::open_whole(&store, &at, depth).and_then(Opened::new));
     opened.map_err(|error| raise_condition(py, &error, path))?.into_python(py)
+}
+
+/// What `Store.modified` does where a class does not have a better way: asks the listing of the
+/// file's directory.
+#[pyfunction]
+pub(crate) fn listed_time<'py>(
+    store: Hinted<'py, hints::Store>,
+    path: &str,
+) -> PyResult<Option<Bound<'py, PyDateTime>>> {
+    let store = store.into_inner();
+    let (py, at) = (store.py(), path_argument(path)?);
+    let store = PythonStore::new(&store);
+    let time = py.detach(|| store::listed_time(&store, &at));
+    Ok(time.map_err(|error| raise_condition(py, &error, path))?.and_then(|time| shown(py, time)))
 }

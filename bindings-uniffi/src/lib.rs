@@ -14,6 +14,7 @@ mod options;
 mod reply;
 mod store;
 mod swap;
+mod time;
 
 pub use contract::{StoreFactory, check_store_contract};
 pub use error::MemdirError;

@@ -2,8 +2,9 @@
 The native half of memdir; import `memdir`.
 """
 
-from _typeshed import SupportsGetItem, SupportsLenAndGetItem
-from collections.abc import Callable, Mapping, Sequence
+from _typeshed import SupportsLenAndGetItem
+from collections.abc import Callable, Sequence
+from datetime import datetime
 from memdir._errors import StoreError
 from memdir._reply import Reply
 from memdir._store import Store
@@ -11,7 +12,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, Final, Literal, SupportsIndex, final
 
-__all__ = ["Entry", "Memory", "NativeStore", "ReadOnly", "after_fork_in_child", "after_fork_in_parent", "answer", "before_fork", "check_contract", "decode", "open_store", "open_whole", "read_only", "run_command_line"]
+__all__ = ["Entry", "Memory", "NativeStore", "after_fork_in_child", "after_fork_in_parent", "answer", "before_fork", "check_contract", "decode", "listed_time", "open_store", "open_whole"]
 
 @final
 class Entry:
@@ -19,7 +20,8 @@ class Entry:
     One entry of a directory, as a `Store` lists it.
 
     `path` is the whole path, from `/memories` on. `size` is a file's length in bytes, and `None`
-    for a directory.
+    for a directory. `modified` is when a file was last written, with a time zone, and `None` where
+    the store does not keep that.
 
     >>> from memdir import Entry
     >>> Entry("/memories/notes.md", 120)
@@ -27,16 +29,21 @@ class Entry:
     >>> Entry("/memories/projects").is_directory
     True
     """
-    __match_args__: Final[tuple[str, str]]
+    __match_args__: Final[tuple[str, str, str]]
     def __eq__(self, value: object, /) -> bool: ...
     def __hash__(self, /) -> int: ...
     def __ne__(self, value: object, /) -> bool: ...
-    def __new__(cls, /, path: str, size: SupportsIndex | None = None) -> Entry: ...
+    def __new__(cls, /, path: str, size: SupportsIndex | None = None, modified: datetime | None = None) -> Entry: ...
     def __repr__(self, /) -> str: ...
     @property
     def is_directory(self, /) -> bool:
         """
         Whether it is a directory.
+        """
+    @property
+    def modified(self, /) -> datetime | None:
+        """
+        When a file was last written; `None` for a directory, or where the store does not keep it.
         """
     @property
     def path(self, /) -> str:
@@ -187,6 +194,10 @@ class NativeStore:
         """
         The entries of a directory, one level deep.
         """
+    def modified(self, /, path: str) -> datetime | None:
+        """
+        When a file was last written; `None` where the store does not keep that.
+        """
     def open(self, /, path: str, depth: SupportsIndex) -> bytes | Sequence[Entry]:
         """
         A file's content, or a directory's visible entries `depth` levels deep.
@@ -198,6 +209,10 @@ class NativeStore:
     def rename(self, /, old: str, new: str) -> None:
         """
         Moves a file or directory, making missing parents, never overwriting.
+        """
+    def set_modified(self, /, path: str, time: datetime) -> None:
+        """
+        Says that a file was last written at `time`.
         """
     def update(self, /, path: str, edit: Callable[[bytes], bytes | None]) -> None:
         """
@@ -249,7 +264,13 @@ def decode(memory: Memory, input: Any) -> dict[str, object]:
         CommandError: With the sentence for the model.
     """
 
-def open_store(store: str | PathLike[str] | Store | ReadOnly | Mapping[str, str | PathLike[str] | Store | ReadOnly], *, durability: Literal["full", "relaxed"] = ..., read_only: bool = False) -> Store:
+def listed_time(store: Store, path: str) -> datetime | None:
+    """
+    What `Store.modified` does where a class does not have a better way: asks the listing of the
+    file's directory.
+    """
+
+def open_store(store: str | PathLike[str], *, durability: Literal["full", "relaxed"] = ...) -> Store:
     """
     Opens a store by its address, to be used directly or shared by several memories.
 

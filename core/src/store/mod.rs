@@ -17,7 +17,7 @@ mod address;
 mod in_process;
 #[cfg(unix)]
 mod local;
-pub(crate) mod micros;
+pub mod micros;
 mod mounts;
 #[cfg(any(feature = "postgres", feature = "object-storage"))]
 mod per_process;
@@ -154,16 +154,7 @@ pub trait Store: Send + Sync {
     /// # Errors
     /// [`NotFound`](StoreError::NotFound), [`IsADirectory`](StoreError::IsADirectory).
     fn modified(&self, path: &MemoryPath) -> Result<Option<SystemTime>, StoreError> {
-        let above = path.parent().ok_or(StoreError::IsADirectory)?;
-        let listed = match self.list(&above) {
-            Err(StoreError::NotADirectory) => return Err(StoreError::NotFound),
-            listed => listed?,
-        };
-        match listed.into_iter().find(|entry| entry.path == *path) {
-            None => Err(StoreError::NotFound),
-            Some(Entry { kind: EntryKind::Directory, .. }) => Err(StoreError::IsADirectory),
-            Some(file) => Ok(file.modified),
-        }
+        listed_time(self, path)
     }
 
     /// Says that the file was last written at `time`, for a copy that keeps its original's time.
@@ -235,6 +226,28 @@ pub fn open_whole<S: Store + ?Sized>(
             Ok(Node::Directory(entries))
         }
         Err(error) => Err(error),
+    }
+}
+
+/// What [`Store::modified`] does by default: asks the listing of the file's directory.
+///
+/// For a store that only sometimes has a better way, as [`open_whole`].
+///
+/// # Errors
+/// As [`Store::modified`].
+pub fn listed_time<S: Store + ?Sized>(
+    store: &S,
+    path: &MemoryPath,
+) -> Result<Option<SystemTime>, StoreError> {
+    let above = path.parent().ok_or(StoreError::IsADirectory)?;
+    let listed = match store.list(&above) {
+        Err(StoreError::NotADirectory) => return Err(StoreError::NotFound),
+        listed => listed?,
+    };
+    match listed.into_iter().find(|entry| entry.path == *path) {
+        None => Err(StoreError::NotFound),
+        Some(Entry { kind: EntryKind::Directory, .. }) => Err(StoreError::IsADirectory),
+        Some(file) => Ok(file.modified),
     }
 }
 

@@ -27,3 +27,9 @@ public fun Edit(change: (ByteArray) -> ByteArray?): Edit =
  * is), while no other writer can come between. May be called again if one did.
  */
 public fun Store.update(path: String, change: (ByteArray) -> ByteArray?): Unit = update(path, Edit(change))
+
+/** A [StoreFactory] that calls [store], for `checkStoreContract(StoreFactory { MyStore() })` in your tests. */
+public fun StoreFactory(store: () -> Store): StoreFactory =
+    object : StoreFactory {
+        override fun make(): Store = store()
+    }
