@@ -38,7 +38,9 @@ def test_between_every_kind_of_store(tmp_path: Path) -> None:
     assert isinstance(last, memdir.Store)
     assert {path: last.read(path) for path in TREE} == TREE
     assert copy(last, stores[1]).equal == 2
-    files = [open_store(tmp_path / name).list("/memories/dir") for name in ("directory", "other")]
+    files = [
+        list(open_store(tmp_path / name).list("/memories/dir")) for name in ("directory", "other")
+    ]
     times = [entries[0].modified for entries in files]
     assert times[0] is not None
     assert times[0] == times[1]
