@@ -4,7 +4,9 @@ use std::sync::{Arc, mpsc};
 
 use memdir::store::Splice;
 use memdir::{MemoryPath, OnExisting, Store, StoreError, open_store};
-use napi::bindgen_prelude::{ClassInstance, Either, Function, Object, ToNapiValue, Uint8Array, Unknown};
+use napi::bindgen_prelude::{
+    ClassInstance, Either, Function, Object, ToNapiValue, Uint8Array, Unknown,
+};
 use napi::threadsafe_function::ThreadsafeFunctionCallMode;
 use napi::{Env, Error, Status};
 use napi_derive::napi;

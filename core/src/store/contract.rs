@@ -50,7 +50,7 @@ pub fn rules() -> impl ExactSizeIterator<Item = Rule> {
 pub struct Rule {
     /// What it demands, in a few words.
     pub name: &'static str,
-    holds: fn(&Checked<'_>) -> Holds,
+    holds: Check,
 }
 
 impl Rule {
@@ -65,8 +65,11 @@ impl Rule {
 
 type Holds = Result<(), String>;
 
+/// How a rule is checked.
+type Check = fn(&Checked<'_>) -> Holds;
+
 #[rustfmt::skip]
-const RULES: &[(&str, fn(&Checked<'_>) -> Holds)] = &[
+const RULES: &[(&str, Check)] = &[
     ("an empty store has a root and nothing else", empty),
     ("a content comes back as it was written", contents),
     ("a name comes back as it was written", names),
