@@ -2,8 +2,8 @@
 The native half of memdir; import `memdir`.
 """
 
-from _typeshed import SupportsLenAndGetItem
-from collections.abc import Callable, Sequence
+from _typeshed import SupportsGetItem, SupportsLenAndGetItem
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from memdir._errors import StoreError
 from memdir._reply import Reply
@@ -12,7 +12,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, Final, Literal, SupportsIndex, final
 
-__all__ = ["Entry", "Memory", "NativeStore", "after_fork_in_child", "after_fork_in_parent", "answer", "before_fork", "check_contract", "decode", "listed_time", "open_store", "open_whole"]
+__all__ = ["Entry", "Memory", "NativeStore", "ReadOnly", "after_fork_in_child", "after_fork_in_parent", "answer", "before_fork", "check_contract", "decode", "listed_time", "open_store", "open_whole", "read_only", "run_command_line"]
 
 @final
 class Entry:
@@ -270,7 +270,7 @@ def listed_time(store: Store, path: str) -> datetime | None:
     file's directory.
     """
 
-def open_store(store: str | PathLike[str], *, durability: Literal["full", "relaxed"] = ...) -> Store:
+def open_store(store: str | PathLike[str] | Store | ReadOnly | Mapping[str, str | PathLike[str] | Store | ReadOnly], *, durability: Literal["full", "relaxed"] = ..., read_only: bool = False) -> Store:
     """
     Opens a store by its address, to be used directly or shared by several memories.
 
