@@ -89,6 +89,12 @@ export declare function checkContract(rule: number, serve: (arg: StoreRequest) =
 /** How many rules the contract of a store has. */
 export declare function contractRules(): number
 
+/**
+ * Runs one command, with the program's name as the first argument, on the standard streams of this
+ * process; its exit code. Nothing else happens in the process meanwhile.
+ */
+export declare function runCommandLine(arguments: Array<string>): number
+
 /** One entry of a directory. */
 export interface StoreEntry {
   /** The whole path, from `/memories` on. */
