@@ -27,6 +27,15 @@ pub struct Options {
     pub on_existing: OnExisting,
     /// What an acknowledged command survives. Default: power loss.
     pub durability: Durability,
+    /// The key under which a store keeps its files; `None`, the default, keeps them as they are.
+    /// It is for what opens a store: [`Memory::open`](crate::Memory::open),
+    /// [`open_store`](crate::open_store) and [`encrypt`](crate::store::encrypt).
+    #[cfg(feature = "encryption")]
+    pub encryption_key: Option<crate::store::EncryptionKey>,
+    /// Whether a store that is made with an `encryption_key` encrypts names, too. Default: no. A
+    /// store that is there already does as it was made, whatever this says.
+    #[cfg(feature = "encryption")]
+    pub encrypt_names: bool,
 }
 
 impl Default for Options {
@@ -36,6 +45,10 @@ impl Default for Options {
             max_file_bytes: Some(16 * 1024 * 1024),
             on_existing: OnExisting::Error,
             durability: Durability::Full,
+            #[cfg(feature = "encryption")]
+            encryption_key: None,
+            #[cfg(feature = "encryption")]
+            encrypt_names: false,
         }
     }
 }

@@ -6,14 +6,68 @@ use std::sync::Arc;
 use super::{InProcess, Store};
 use crate::error::Error;
 use crate::options::Options;
+use crate::path::MemoryPath;
+
+/// The file at the root of an encrypted store that holds what is needed to open it with the key.
+pub(super) const ENCRYPTION_RECORD: &str = ".memdir-encryption";
 
 /// Opens the store that `address` names: `memory:` is a new one in this process, `sqlite:` and a
 /// path is a database (feature `sqlite`), anything else without a scheme is a local directory.
 ///
+/// With an `encryption_key` in the options (feature `encryption`) what the store keeps is encrypted.
+///
 /// # Errors
-/// [`Error::Config`] for an address that this build does not know; [`Error::Store`] if the store
-/// cannot be opened.
+/// [`Error::Config`] for an address that this build does not know, a key that is not the store's, or
+/// an encrypted store on this machine and no key; [`Error::Store`] if the store cannot be opened.
 pub fn open_store(address: &str, options: &Options) -> Result<Arc<dyn Store>, Error> {
+    // Another machine's store is not asked anything before a command needs it.
+    let elsewhere = address.contains("://");
+    finished(open_store_beneath(address, options)?, options, elsewhere)
+}
+
+/// Gives a store the layer that the options ask for: encryption.
+fn finished(
+    store: Arc<dyn Store>,
+    options: &Options,
+    elsewhere: bool,
+) -> Result<Arc<dyn Store>, Error> {
+    #[cfg(feature = "encryption")]
+    if options.encryption_key.is_some() {
+        return encrypt(store, options);
+    }
+    #[cfg(not(feature = "encryption"))]
+    let _ = options;
+    // Without the key, a model would be shown what it cannot read, and write what the key does not
+    // open.
+    if !elsewhere
+        && MemoryPath::root().join(ENCRYPTION_RECORD).is_ok_and(|at| store.read(&at).is_ok())
+    {
+        return Err(Error::Config(
+            "the store is encrypted: it needs its encryption_key".to_owned(),
+        ));
+    }
+    Ok(store)
+}
+
+/// The store, encrypted if the options have an `encryption_key`: for a store of your own, or one
+/// that was opened in another way.
+///
+/// # Errors
+/// As [`Encrypted::open`](super::Encrypted::open).
+#[cfg(feature = "encryption")]
+pub fn encrypt(store: Arc<dyn Store>, options: &Options) -> Result<Arc<dyn Store>, Error> {
+    match &options.encryption_key {
+        None => Ok(store),
+        Some(key) => Ok(Arc::new(super::Encrypted::open(store, key, options.encrypt_names)?)),
+    }
+}
+
+/// As [`open_store`], but what is encrypted comes as it is kept, whatever the options say: to change
+/// its key with `rekey`, or to copy it without having the key.
+///
+/// # Errors
+/// As [`open_store`].
+pub fn open_store_beneath(address: &str, options: &Options) -> Result<Arc<dyn Store>, Error> {
     match scheme(address) {
         Some("memory") if address.len() == "memory:".len() => Ok(Arc::new(InProcess::new())),
         Some("sqlite") => open_sqlite(&address["sqlite:".len()..], options),
@@ -24,7 +78,7 @@ pub fn open_store(address: &str, options: &Options) -> Result<Arc<dyn Store>, Er
         None if address.is_empty() => Err(Error::Config(
             "the store address is empty: use a directory such as \"./memory\"".to_owned(),
         )),
-        None => open_directory(address, options),
+        None => open_plain_directory(address.as_ref(), options),
     }
 }
 
@@ -32,20 +86,19 @@ pub fn open_store(address: &str, options: &Options) -> Result<Arc<dyn Store>, Er
 ///
 /// # Errors
 /// [`Error::Store`] if it cannot be opened; [`Error::Config`] on a platform without local
-/// directories.
-#[cfg(unix)]
+/// directories, and as [`open_store`] where it is encrypted.
 pub fn open_directory(path: impl AsRef<Path>, options: &Options) -> Result<Arc<dyn Store>, Error> {
+    finished(open_plain_directory(path.as_ref(), options)?, options, false)
+}
+
+#[cfg(unix)]
+fn open_plain_directory(path: &Path, options: &Options) -> Result<Arc<dyn Store>, Error> {
     let store = super::LocalDirectory::open(path, options.durability).map_err(Error::Store)?;
     Ok(Arc::new(store))
 }
 
-/// Opens the local directory `path`, which is taken as it is: never for an address with a scheme.
-///
-/// # Errors
-/// [`Error::Store`] if it cannot be opened; [`Error::Config`] on a platform without local
-/// directories.
 #[cfg(not(unix))]
-pub fn open_directory(_: impl AsRef<Path>, _: &Options) -> Result<Arc<dyn Store>, Error> {
+fn open_plain_directory(_: &Path, _: &Options) -> Result<Arc<dyn Store>, Error> {
     Err(Error::Config(
         "local directories are not supported on this platform yet: use \"memory:\", or a store of \
          your own"

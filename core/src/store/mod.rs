@@ -14,6 +14,8 @@ use crate::options::OnExisting;
 use crate::path::{MemoryPath, is_hidden};
 
 mod address;
+#[cfg(feature = "encryption")]
+mod encrypted;
 mod in_process;
 #[cfg(unix)]
 mod local;
@@ -31,7 +33,11 @@ mod transfer;
 #[cfg(feature = "testing")]
 pub mod contract;
 
-pub use address::{open_directory, open_store};
+#[cfg(feature = "encryption")]
+pub use address::encrypt;
+pub use address::{open_directory, open_store, open_store_beneath};
+#[cfg(feature = "encryption")]
+pub use encrypted::{Encrypted, EncryptionKey, rekey};
 pub use in_process::InProcess;
 #[cfg(unix)]
 pub use local::LocalDirectory;
