@@ -1,12 +1,12 @@
 //! Stores that share no code answer the same, whatever is asked of them in whatever order.
-#![cfg(all(unix, feature = "sqlite"))]
+#![cfg(all(unix, feature = "encryption", feature = "sqlite"))]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a panic is how a test fails")]
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use memdir::store::{EntryKind, InProcess, LocalDirectory, SqliteDatabase};
-use memdir::{Durability, Memory, MemoryPath, Options, Store};
+use memdir::store::{Encrypted, EntryKind, InProcess, LocalDirectory, SqliteDatabase};
+use memdir::{Durability, EncryptionKey, Memory, MemoryPath, Options, Store};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -97,10 +97,14 @@ proptest! {
     ) {
         let place = tempfile::tempdir().unwrap();
         let database = place.path().join("a.db");
-        let stores: [Arc<dyn Store>; 3] = [
+        let key = EncryptionKey::from_bytes([1; 32]);
+        let encrypted = |names: bool| Encrypted::open(Arc::new(InProcess::new()), &key, names).unwrap();
+        let stores: [Arc<dyn Store>; 5] = [
             Arc::new(InProcess::new()),
             Arc::new(LocalDirectory::open(place.path(), Durability::Relaxed).unwrap()),
             Arc::new(SqliteDatabase::open(database, Durability::Relaxed).unwrap()),
+            Arc::new(encrypted(false)),
+            Arc::new(encrypted(true)),
         ];
         let mut options = Options::default();
         (options.max_view_chars, options.max_file_bytes) = limits;
