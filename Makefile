@@ -90,8 +90,8 @@ test-kotlin: ## the Kotlin package
 test-swift: ## the Swift package, with a real compiler
 	@bindings-uniffi/swift/test
 
-RUNNERS := $(if $(shell command -v cargo),rust-local rust-memory rust-sqlite rust-default-open) \
-	$(if $(shell command -v $(PYTHON)),python-tool python-async-tool python-sqlite python-store) \
+RUNNERS := $(if $(shell command -v cargo),rust-local rust-memory rust-sqlite rust-encrypted rust-default-open) \
+	$(if $(shell command -v $(PYTHON)),python-tool python-async-tool python-sqlite python-encrypted python-store) \
 	$(if $(shell command -v node),node-local node-store) \
 	$(if $(shell command -v mvn),kotlin-local kotlin-memory kotlin-store)
 
