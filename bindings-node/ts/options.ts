@@ -19,4 +19,11 @@ export interface Options {
    * process (`relaxed`, which does not wait for the disk).
    */
   durability?: 'full' | 'relaxed' | undefined;
+  /**
+   * Keeps the files encrypted: 32 bytes; as a string, `hex:…` or `base64:…` for those, or else a
+   * passphrase. A store is encrypted from its beginning or never.
+   */
+  encryptionKey?: Uint8Array | string | undefined;
+  /** Whether a store that is made with a key encrypts names, too. Default: no. */
+  encryptNames?: boolean | undefined;
 }

@@ -5,6 +5,7 @@ import { inspect } from 'node:util';
 import native from '../native.cjs';
 import type { StoreRequest } from '../native.cjs';
 
+import { awake } from './awake.js';
 import type { Options } from './options.js';
 
 /** What a {@link Store} lists. */
@@ -107,12 +108,31 @@ export class StoreError extends Error {
  * there, `sqlite:agent.db` for an SQLite database, or `memory:` for a new one in this process.
  *
  * To be shared between memories, written to directly, or built upon. Opening reads no file's
- * content but is synchronous: do it once, at the start. Of the options only `durability` matters.
+ * content but is synchronous: do it once, at the start. Of the options `durability`, `encryptionKey`
+ * and `encryptNames` matter.
  *
  * @throws An error if the address or an option is wrong, or if the store cannot be opened.
  */
 export function openStore(address: string, options?: Options): Store {
   return new native.NativeStore(address, options);
+}
+
+/**
+ * Changes the key of an encrypted store: encrypts every file anew, and then lets the old key open it
+ * no more. Resolves to the number of files that were encrypted.
+ *
+ * The store can be in use meanwhile: both keys open it until the end. If this breaks off, they do so
+ * until it is called again, and goes on.
+ *
+ * @param address The store's address.
+ * @param oldKey The key that it has, and `newKey` the one that it gets: as `encryptionKey`.
+ */
+export async function rekey(
+  address: string,
+  oldKey: Uint8Array | string,
+  newKey: Uint8Array | string,
+): Promise<number> {
+  return awake(native.NativeStore.beneath(address).rekey(oldKey, newKey));
 }
 
 /** Checks that `store` has what a store must have. */

@@ -33,7 +33,7 @@ mod _memdir {
     #[pymodule_export]
     use crate::memory::Memory;
     #[pymodule_export]
-    use crate::native_store::{NativeStore, open_store, open_whole};
+    use crate::native_store::{NativeStore, open_store, open_whole, rekey};
     #[pymodule_export]
     use crate::tool::{answer, decode};
 }

@@ -9,7 +9,7 @@ use pyo3::types::PyString;
 use crate::errors::to_python;
 use crate::fields::{Input, owned_value};
 use crate::hints::{self, Hinted};
-use crate::options::{Word, options};
+use crate::options::{Key, Word, options};
 use crate::reply;
 use crate::stores::Argument;
 
@@ -33,6 +33,9 @@ use crate::stores::Argument;
 ///         replaces it atomically.
 ///     durability: What an acknowledged command survives: `"full"` loss of power, `"relaxed"` a
 ///         crash of the process.
+///     encryption_key: Keeps the files encrypted: 32 bytes; as a str, `"hex:…"` or `"base64:…"` for
+///         those, or else a passphrase. A store is encrypted from its beginning or never.
+///     encrypt_names: Whether a store that is made with a key encrypts names, too.
 ///
 /// Raises:
 ///     ConfigError: The address or an option is wrong.
@@ -64,10 +67,14 @@ impl Memory {
             max_file_bytes = Options::default().max_file_bytes,
             on_existing = Word(OnExisting::default()),
             durability = Word(Durability::default()),
+            encryption_key = None,
+            encrypt_names = Options::default().encrypt_names,
         ),
         text_signature = "(store='./memory', *, max_view_chars=16000, max_file_bytes=16777216, \
-                          on_existing='error', durability='full')",
+                          on_existing='error', durability='full', encryption_key=None, \
+                          encrypt_names=False)",
     )]
+    #[allow(clippy::too_many_arguments, reason = "each is an argument in Python, too")]
     fn new(
         py: Python<'_>,
         store: Argument<'_>,
@@ -75,8 +82,17 @@ impl Memory {
         max_file_bytes: Option<u64>,
         on_existing: Word<OnExisting>,
         durability: Word<Durability>,
+        encryption_key: Option<Key>,
+        encrypt_names: bool,
     ) -> PyResult<Self> {
-        let options = options(max_view_chars, max_file_bytes, on_existing, durability);
+        let options = options(
+            max_view_chars,
+            max_file_bytes,
+            on_existing,
+            durability,
+            encryption_key,
+            encrypt_names,
+        );
         let store = store.open(py, &options)?;
         Ok(Self { core: Core::with_store(store, options) })
     }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use memdir::store::open_directory;
+use memdir::store::{encrypt, open_directory, open_store_beneath};
 use memdir::{Options, Store, open_store};
 use pyo3::Borrowed;
 use pyo3::exceptions::PyTypeError;
@@ -56,7 +56,7 @@ pub(crate) fn open(store: &Bound<'_, PyAny>, options: &Options) -> PyResult<Arc<
         return py.detach(|| open_store(address, options)).map_err(|error| to_python(py, &error));
     }
     if let Some(store) = object(store)? {
-        return Ok(store);
+        return py.detach(|| encrypt(store, options)).map_err(|error| to_python(py, &error));
     }
     match store.extract::<PathBuf>() {
         // An object that is a path is one, whatever it looks like.
@@ -65,6 +65,16 @@ pub(crate) fn open(store: &Bound<'_, PyAny>, options: &Options) -> PyResult<Arc<
         }
         Err(_) => Err(not_a_store(store, "a str, an os.PathLike or a memdir.Store")),
     }
+}
+
+/// Opens the store that `store` is or names as it is kept, encrypted or not.
+pub(crate) fn open_beneath(store: &Bound<'_, PyAny>) -> PyResult<Arc<dyn Store>> {
+    let (py, options) = (store.py(), Options::default());
+    let address = match object(store)? {
+        Some(store) => return Ok(store),
+        None => py.import("os")?.call_method1("fspath", (store,))?.extract::<String>()?,
+    };
+    py.detach(|| open_store_beneath(&address, &options)).map_err(|error| to_python(py, &error))
 }
 
 /// The store that `store` is.

@@ -37,7 +37,7 @@ from typing import TYPE_CHECKING
 
 from memdir import _memdir
 from memdir._errors import CommandError, ConfigError, MemdirError, StoreError
-from memdir._memdir import Entry, Memory, open_store
+from memdir._memdir import Entry, Memory, open_store, rekey
 from memdir._reply import Reply
 from memdir._store import Store
 
@@ -56,6 +56,7 @@ __all__ = [
     "Store",
     "StoreError",
     "open_store",
+    "rekey",
 ]
 
 if hasattr(os, "register_at_fork"):

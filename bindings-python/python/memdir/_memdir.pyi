@@ -11,7 +11,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, Final, Literal, SupportsIndex, final
 
-__all__ = ["Entry", "Memory", "NativeStore", "after_fork_in_child", "after_fork_in_parent", "answer", "before_fork", "check_contract", "decode", "open_store", "open_whole"]
+__all__ = ["Entry", "Memory", "NativeStore", "after_fork_in_child", "after_fork_in_parent", "answer", "before_fork", "check_contract", "decode", "open_store", "open_whole", "rekey"]
 
 @final
 class Entry:
@@ -72,6 +72,9 @@ class Memory:
             replaces it atomically.
         durability: What an acknowledged command survives: `"full"` loss of power, `"relaxed"` a
             crash of the process.
+        encryption_key: Keeps the files encrypted: 32 bytes; as a str, `"hex:…"` or `"base64:…"` for
+            those, or else a passphrase. A store is encrypted from its beginning or never.
+        encrypt_names: Whether a store that is made with a key encrypts names, too.
 
     Raises:
         ConfigError: The address or an option is wrong.
@@ -88,7 +91,7 @@ class Memory:
     >>> content, is_error
     ('Path must start with /memories, got: /etc/passwd', True)
     """
-    def __new__(cls, /, store: str | PathLike[str] | Store = ..., *, max_view_chars: SupportsIndex | None = ..., max_file_bytes: SupportsIndex | None = ..., on_existing: Literal["error", "overwrite"] = ..., durability: Literal["full", "relaxed"] = ...) -> Memory: ...
+    def __new__(cls, /, store: str | PathLike[str] | Store = ..., *, max_view_chars: SupportsIndex | None = ..., max_file_bytes: SupportsIndex | None = ..., on_existing: Literal["error", "overwrite"] = ..., durability: Literal["full", "relaxed"] = ..., encryption_key: bytes | str | None = None, encrypt_names: bool = ...) -> Memory: ...
     def clear(self, /) -> str:
         """
         Deletes everything below `/memories`. Not a command of the tool: for you, not the model.
@@ -238,7 +241,7 @@ def decode(memory: Memory, input: Any) -> dict[str, object]:
         CommandError: With the sentence for the model.
     """
 
-def open_store(store: str | PathLike[str], *, durability: Literal["full", "relaxed"] = ...) -> Store:
+def open_store(store: str | PathLike[str], *, durability: Literal["full", "relaxed"] = ..., encryption_key: bytes | str | None = None, encrypt_names: bool = ...) -> Store:
     """
     Opens a store by its address, to be used directly or shared by several memories.
 
@@ -247,6 +250,9 @@ def open_store(store: str | PathLike[str], *, durability: Literal["full", "relax
             `"memory:"` for a new store in this process.
         durability: What an acknowledged write survives: `"full"` loss of power, `"relaxed"` a crash
             of the process.
+        encryption_key: Keeps the files encrypted: 32 bytes; as a str, `"hex:…"` or `"base64:…"` for
+            those, or else a passphrase. A store is encrypted from its beginning or never.
+        encrypt_names: Whether a store that is made with a key encrypts names, too.
 
     Raises:
         ConfigError: The address or an option is wrong.
@@ -264,4 +270,36 @@ def open_whole(store: Store, path: str, depth: SupportsIndex) -> bytes | Sequenc
     """
     What `Store.open` does where a class does not have a better way: reads the whole content, or
     walks through the listings.
+    """
+
+def rekey(store: str | PathLike[str] | Store, old_key: bytes | str, new_key: bytes | str) -> int:
+    """
+    Changes the key of an encrypted store: encrypts every file anew, and then lets the old key open
+    it no more.
+
+    The store can be in use meanwhile: both keys open it until the end. If this breaks off, they do so
+    until it is called again, and goes on.
+
+    Args:
+        store: The store's address, or the `Store` that keeps the encrypted files, as it was opened
+            without a key.
+        old_key: The key that it has.
+        new_key: The key that it gets.
+
+    Returns:
+        How many files were encrypted.
+
+    Raises:
+        ConfigError: It is not encrypted, or the old key is not its key.
+        StoreError: The store itself failed, or a file in it is damaged.
+
+    >>> import secrets, tempfile
+    >>> from memdir import Memory, rekey
+    >>> directory, old, new = tempfile.mkdtemp(), secrets.token_bytes(32), secrets.token_bytes(32)
+    >>> _ = Memory(directory, encryption_key=old).create("/memories/a.md", "one")
+    >>> rekey(directory, old, new)
+    1
+    >>> print(Memory(directory, encryption_key=new).view("/memories/a.md"))
+    Here's the content of /memories/a.md with line numbers:
+         1\tone
     """

@@ -42,9 +42,7 @@ fn finished(
     if !elsewhere
         && MemoryPath::root().join(ENCRYPTION_RECORD).is_ok_and(|at| store.read(&at).is_ok())
     {
-        return Err(Error::Config(
-            "the store is encrypted: it needs its encryption_key".to_owned(),
-        ));
+        return Err(Error::Config("the store is encrypted: its key is needed".to_owned()));
     }
     Ok(store)
 }
@@ -59,6 +57,16 @@ pub fn encrypt(store: Arc<dyn Store>, options: &Options) -> Result<Arc<dyn Store
     match &options.encryption_key {
         None => Ok(store),
         Some(key) => Ok(Arc::new(super::Encrypted::open(store, key, options.encrypt_names)?)),
+    }
+}
+
+/// As [`encrypt`], but the store is not asked before the first command, which then says what is
+/// wrong: for a store that cannot answer before its caller goes on.
+#[cfg(feature = "encryption")]
+pub fn encrypt_lazily(store: Arc<dyn Store>, options: &Options) -> Arc<dyn Store> {
+    match &options.encryption_key {
+        None => store,
+        Some(key) => Arc::new(super::Encrypted::lazy(store, key, options.encrypt_names)),
     }
 }
 

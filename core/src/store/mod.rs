@@ -34,7 +34,7 @@ mod transfer;
 pub mod contract;
 
 #[cfg(feature = "encryption")]
-pub use address::encrypt;
+pub use address::{encrypt, encrypt_lazily};
 pub use address::{open_directory, open_store, open_store_beneath};
 #[cfg(feature = "encryption")]
 pub use encrypted::{Encrypted, EncryptionKey, rekey};

@@ -53,7 +53,9 @@ pub struct Encrypted {
     /// The path of the record in it.
     record: MemoryPath,
     opener: Opener,
-    known: RwLock<Arc<Known>>,
+    encrypt_names: bool,
+    /// `None` before the store was asked for anything.
+    known: RwLock<Option<Arc<Known>>>,
 }
 
 /// What the record said when it was read last.
@@ -82,38 +84,66 @@ impl Encrypted {
         key: &EncryptionKey,
         encrypt_names: bool,
     ) -> Result<Self, Error> {
-        let opener = Opener::new(key);
-        let record = record::path().map_err(Error::Store)?;
-        let bytes = match inner.read(&record) {
-            Err(StoreError::NotFound) => make(&*inner, &record, &opener, encrypt_names)?,
-            read => read.map_err(Error::Store)?,
-        };
-        let Some(known) = Known::read(bytes, &opener).map_err(Error::Store)? else {
-            return Err(Error::Config(
-                "the encryption_key does not open this store: it has another key or passphrase"
-                    .to_owned(),
-            ));
-        };
-        if encrypt_names && known.ring.names.is_none() {
-            return Err(Error::Config(
-                "the store was made without encrypt_names, and stays so: copy its files into a new \
-                 one"
-                    .to_owned(),
-            ));
-        }
-        let store = Self { inner, record, opener, known: RwLock::new(Arc::new(known)) };
-        store.finish_abandoned();
+        let store = Self::lazy(inner, key, encrypt_names);
+        store.first()?;
         Ok(store)
     }
 
-    fn known(&self) -> Arc<Known> {
-        Arc::clone(&self.known.read().unwrap_or_else(PoisonError::into_inner))
+    /// As [`open`](Encrypted::open), but `inner` is not asked before the first method is called: what
+    /// is wrong is then a [`StoreError::Failed`] of that method, and of the next.
+    #[must_use]
+    pub fn lazy(inner: Arc<dyn Store>, key: &EncryptionKey, encrypt_names: bool) -> Self {
+        let (record, opener) = (record::path(), Opener::new(key));
+        Self { inner, record, opener, encrypt_names, known: RwLock::new(None) }
+    }
+
+    /// Reads the record for the first time, or makes it.
+    fn first(&self) -> Result<Arc<Known>, Error> {
+        let bytes = match self.inner.read(&self.record) {
+            Err(StoreError::NotFound) => {
+                make(&*self.inner, &self.record, &self.opener, self.encrypt_names)?
+            }
+            read => read.map_err(Error::Store)?,
+        };
+        let Some(known) = Known::read(bytes, &self.opener).map_err(Error::Store)? else {
+            return Err(Error::Config(
+                "the store is encrypted under another key or passphrase".to_owned(),
+            ));
+        };
+        if self.encrypt_names && known.ring.names.is_none() {
+            return Err(Error::Config(
+                "the store's names are not encrypted, and stay so: copy its files into a new one"
+                    .to_owned(),
+            ));
+        }
+        let known = self.set_known(known);
+        self.finish_abandoned(&known);
+        Ok(known)
+    }
+
+    fn set_known(&self, known: Known) -> Arc<Known> {
+        let known = Arc::new(known);
+        let mut place = self.known.write().unwrap_or_else(PoisonError::into_inner);
+        *place = Some(Arc::clone(&known));
+        known
+    }
+
+    /// What the record said when it was read last.
+    fn known(&self) -> Result<Arc<Known>, StoreError> {
+        let known = self.known.read().unwrap_or_else(PoisonError::into_inner).clone();
+        match known {
+            Some(known) => Ok(known),
+            None => self.first().map_err(|error| match error {
+                Error::Store(error) => error,
+                other => StoreError::failed("opening the encrypted store", other),
+            }),
+        }
     }
 
     /// What the record says now.
     fn reload(&self) -> Result<Arc<Known>, StoreError> {
+        let known = self.known()?;
         let bytes = self.inner.read(&self.record).map_err(without_record)?;
-        let known = self.known();
         if known.bytes == bytes {
             return Ok(known);
         }
@@ -121,9 +151,7 @@ impl Encrypted {
         if new.ring.store != known.ring.store {
             return Err(StoreError::failed("reading the store's record", "it is another store's"));
         }
-        let new = Arc::new(new);
-        *self.known.write().unwrap_or_else(PoisonError::into_inner) = Arc::clone(&new);
-        Ok(new)
+        Ok(self.set_known(new))
     }
 
     /// Changes the record, while nobody else does.
@@ -155,7 +183,7 @@ impl Encrypted {
 
     /// Where the store beneath keeps what is at `path`.
     fn at(&self, path: &MemoryPath) -> Result<MemoryPath, StoreError> {
-        match &self.known().ring.names {
+        match &self.known()?.ring.names {
             Some(names) => names.encrypt(path).map_err(|_| StoreError::NameTooLong),
             None if path.names().next().is_some_and(record::is_reserved) => {
                 Err(StoreError::PermissionDenied)
@@ -174,8 +202,7 @@ impl Encrypted {
 
     /// What the entry `found` of the store beneath is here, below `directory`; `None` for what is
     /// not ours.
-    fn entry(&self, directory: &MemoryPath, found: &Entry) -> Option<Entry> {
-        let known = self.known();
+    fn entry(known: &Known, directory: &MemoryPath, found: &Entry) -> Option<Entry> {
         let mut below = found.path.names().skip(directory.names().count());
         let path =
             below.try_fold(directory.clone(), |directory, name| match &known.ring.names {
@@ -198,7 +225,7 @@ impl Encrypted {
         mut bytes: Vec<u8>,
     ) -> Result<Vec<u8>, StoreError> {
         let take = |mut content: Zeroizing<Vec<u8>>| std::mem::take(&mut *content);
-        if let Ok(content) = file::open(&self.known().ring, path, &[], &bytes) {
+        if let Ok(content) = file::open(&self.known()?.ring, path, &[], &bytes) {
             return Ok(take(content));
         }
         for _ in 0..ATTEMPTS {
@@ -230,8 +257,8 @@ fn make(
         // It may have been made, and written into, since we looked for its record.
         return inner.read(path).map_err(|error| match error {
             StoreError::NotFound => Error::Config(
-                "the store holds files that are not encrypted: an encryption_key is for a new, \
-                 empty store, into which files can be copied"
+                "the store holds files that are not encrypted: a key is for a new, empty store, into \
+                 which files can be copied"
                     .to_owned(),
             ),
             other => Error::Store(other),
@@ -297,16 +324,17 @@ impl Store for Encrypted {
     }
 
     fn list(&self, path: &MemoryPath) -> Result<Vec<Entry>, StoreError> {
-        let found = self.inner.list(&self.at_existing(path)?)?;
-        Ok(found.iter().filter_map(|found| self.entry(path, found)).collect())
+        let (known, found) = (self.known()?, self.inner.list(&self.at_existing(path)?)?);
+        Ok(found.iter().filter_map(|found| Self::entry(&known, path, found)).collect())
     }
 
     fn open(&self, path: &MemoryPath, depth: usize) -> Result<Node<'_>, StoreError> {
         let at = self.at_existing(path)?;
         let bytes = match self.inner.open(&at, depth)? {
             Node::Directory(found) => {
-                let entries = found.iter().filter_map(|found| self.entry(path, found)).collect();
-                return Ok(Node::Directory(entries));
+                let known = self.known()?;
+                let entries = found.iter().filter_map(|found| Self::entry(&known, path, found));
+                return Ok(Node::Directory(entries.collect()));
             }
             Node::File(_, mut stream) => {
                 let mut bytes = Vec::new();
@@ -332,7 +360,7 @@ impl Store for Encrypted {
 
     fn update(&self, path: &MemoryPath, edit: &mut Edit<'_>) -> Result<(), StoreError> {
         let at = self.at_existing(path)?;
-        let (mut known, mut origins) = (self.known(), Vec::new());
+        let (mut known, mut origins) = (self.known()?, Vec::new());
         let mut before = None;
         for _ in 0..ATTEMPTS {
             let mut edited = Edited::Done;

@@ -41,8 +41,8 @@ impl Encrypted {
     }
 
     /// Finishes the renames of processes that were killed, as far as that is possible now.
-    pub(super) fn finish_abandoned(&self) {
-        for rename in self.known().renames.iter().filter(|rename| rename.is_abandoned()) {
+    pub(super) fn finish_abandoned(&self, known: &Known) {
+        for rename in known.renames.iter().filter(|rename| rename.is_abandoned()) {
             let _ = self.bind_and_finish(rename.id, &rename.to);
         }
     }

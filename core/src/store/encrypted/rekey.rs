@@ -52,8 +52,7 @@ pub fn rekey(
     if old == new {
         return Err(Error::Config("the new key is the same as the old one".to_owned()));
     }
-    let path = super::record::path().map_err(Error::Store)?;
-    let bytes = inner.read(&path).map_err(|error| match error {
+    let bytes = inner.read(&super::record::path()).map_err(|error| match error {
         StoreError::NotFound => Error::Config("the store is not encrypted".to_owned()),
         other => Error::Store(other),
     })?;
@@ -90,7 +89,8 @@ impl Encrypted {
     /// Puts a new master key into the record, under our key and under that of `new`.
     fn begin(&self, new: Opener) -> Result<(), Error> {
         // Before the record is kept from others, because a passphrase takes its time.
-        let prepared = Slot::new(&new, &self.known().ring).map_err(Error::Store)?;
+        let prepared =
+            self.known().and_then(|known| Slot::new(&new, &known.ring)).map_err(Error::Store)?;
         let mut another = false;
         let begun = self.change(&mut |record, ring, renames| {
             another = false;
@@ -163,6 +163,6 @@ impl Encrypted {
             Ok(Node::Directory(_)) | Err(StoreError::NotFound) => return Ok(true),
             Err(error) => return Err(error),
         }
-        Ok(file::generation(&start) == Ok(self.known().ring.current.0))
+        Ok(file::generation(&start) == Ok(self.known()?.ring.current.0))
     }
 }
