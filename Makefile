@@ -92,7 +92,7 @@ test-swift: ## the Swift package, with a real compiler
 
 RUNNERS := $(if $(shell command -v cargo),rust-local rust-memory rust-sqlite rust-encrypted rust-default-open) \
 	$(if $(shell command -v $(PYTHON)),python-tool python-async-tool python-sqlite python-encrypted python-store) \
-	$(if $(shell command -v node),node-local node-store) \
+	$(if $(shell command -v node),node-local node-encrypted node-store) \
 	$(if $(shell command -v mvn),kotlin-local kotlin-memory kotlin-store)
 
 .PHONY: test-counts

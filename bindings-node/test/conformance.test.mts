@@ -1,5 +1,5 @@
-// The project's conformance cases (tests/README.md), on the local directory and on a store that is
-// written in JavaScript.
+// The project's conformance cases (tests/README.md), on the local directory, plain and encrypted, and
+// on a store that is written in JavaScript.
 
 import assert from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
@@ -185,6 +185,15 @@ test('every case on the local directory', async () => {
   await runAll('node-local', () => {
     const secret = mkdtempSync(join(base, 'case-'));
     return { store: openStore(secret, { durability: 'relaxed' }), secret };
+  });
+});
+
+test('every case on an encrypted directory', async () => {
+  const base = temporary();
+  const encryptionKey = new Uint8Array(32);
+  await runAll('node-encrypted', () => {
+    const secret = mkdtempSync(join(base, 'case-'));
+    return { store: openStore(secret, { durability: 'relaxed', encryptionKey }), secret };
   });
 });
 
