@@ -93,14 +93,14 @@ test-swift: ## the Swift package, with a real compiler
 RUNNERS := $(if $(shell command -v cargo),rust-local rust-memory rust-sqlite rust-encrypted rust-default-open) \
 	$(if $(shell command -v $(PYTHON)),python-tool python-async-tool python-sqlite python-encrypted python-store) \
 	$(if $(shell command -v node),node-local node-encrypted node-store) \
-	$(if $(shell command -v mvn),kotlin-local kotlin-memory kotlin-store)
+	$(if $(shell command -v mvn),kotlin-local kotlin-memory kotlin-sqlite kotlin-store)
 
 .PHONY: test-counts
 test-counts: ## every conformance runner ran every case
 	@swift=
 	@# Where Swift's tests were left out, which CI does not allow, nothing is to be compared.
 	@if [ "$${CI:-}" = true ] || compgen -G '$(CONFORMANCE)/swift-*' > /dev/null; then
-		swift='swift-local swift-memory swift-store'
+		swift='swift-local swift-memory swift-sqlite swift-store'
 	fi
 	@tests/compare-counts $(RUNNERS) $$swift
 

@@ -1,7 +1,14 @@
 // What is published: its contents, its types, and what it says where it cannot work.
 
 import assert from 'node:assert/strict';
-import { readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
@@ -61,6 +68,32 @@ test('it works without any SDK, as ESM and as CommonJS', async () => {
   for (const file of ['README.md', 'LICENSE', 'LICENSE-APACHE', 'LICENSE-MIT']) {
     assert.ok(installed.includes(file), file);
   }
+});
+
+test('it brings the program memdir', async () => {
+  const directory = await project();
+  const program = (...args: string[]) =>
+    run('npx', ['--offline', '--no-install', 'memdir', ...args], { cwd: directory });
+  const version = { status: 0, stdout: `memdir ${manifest.version}\n`, stderr: '' };
+  assert.deepEqual(await program('--version'), version);
+
+  const large = 'a line of a large file\n'.repeat(200_000);
+  const root = join(directory, 'memory', 'memories', 'notes');
+  mkdirSync(root, { recursive: true });
+  writeFileSync(join(root, 'large.md'), large);
+  const silent = { status: 0, stdout: '', stderr: '' };
+  assert.deepEqual(await program('copy', 'memory', 'sqlite:agent.db'), silent);
+  const tree = await program('tree', 'sqlite:agent.db', '--json');
+  assert.equal(tree.status, 0, tree.stderr);
+  const entries = tree.stdout.trim().split('\n').map((line) => JSON.parse(line) as object);
+  assert.equal(entries.length, 4);
+  const shown = await program('show', 'sqlite:agent.db', '/memories/notes/large.md');
+  assert.ok(shown.stdout === large, `${shown.stdout.length} of ${large.length}`);
+  const missing = await program('tree', 'none');
+  assert.deepEqual(
+    [missing.status, missing.stderr],
+    [3, 'memdir: there is no memory at none\n'],
+  );
 });
 
 test('where no binary fits it says so', async () => {

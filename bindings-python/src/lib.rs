@@ -6,6 +6,7 @@
 //! other (`python_store`). What needs Python's own shapes (abstract classes, exceptions, the
 //! SDK's tool) is written in Python, in `python/memdir`.
 
+mod cli;
 mod contract;
 mod entry;
 mod errors;
@@ -24,6 +25,8 @@ mod tool;
 /// The native half of memdir; import `memdir`.
 #[pyo3::pymodule]
 mod _memdir {
+    #[pymodule_export]
+    use crate::cli::run_command_line;
     #[pymodule_export]
     use crate::contract::check_contract;
     #[pymodule_export]

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import doctest
+import fcntl
 import importlib.metadata
 import importlib.resources
+import os
+import pathlib
 import pkgutil
+import signal
 import subprocess
 import sys
+import sysconfig
+import termios
 
 import pytest
 
@@ -125,6 +132,66 @@ def test_the_examples_of_the_documentation(example: doctest.DocTest) -> None:
 def test_there_are_examples() -> None:
     named = {example.name for example in examples()}
     assert {"python.md", "memdir", "memdir.Memory", "memdir.MemoryTool", "memdir.Store"} <= named
+
+
+def command_line(*arguments: str, program: list[str] | None = None) -> tuple[int, str, str]:
+    installed = [str(pathlib.Path(sysconfig.get_path("scripts")) / "memdir")]
+    ran = subprocess.run(
+        [*(program or installed), *arguments], capture_output=True, text=True, check=False
+    )
+    return ran.returncode, ran.stdout, ran.stderr
+
+
+def test_the_program_is_installed_with_the_package(tmp_path: pathlib.Path) -> None:
+    version = f"memdir {importlib.metadata.version('memdir')}\n"
+    assert command_line("--version") == (0, version, "")
+    module = [sys.executable, "-m", "memdir"]
+    assert command_line("--version", program=module) == (0, version, "")
+
+    memory = tmp_path / "memory"
+    memdir.Memory(memory).create("/memories/notes/été.md", "- likes tea\n")
+    database = f"sqlite:{tmp_path / 'agent.db'}"
+    assert command_line("copy", str(memory), database) == (0, "", "")
+    code, tree, _ = command_line("tree", database)
+    assert code == 0
+    assert tree.splitlines()[2].endswith("    └── été.md")
+    shown = (0, "- likes tea\n", "")
+    assert command_line("show", database, "/memories/notes/été.md") == shown
+    assert command_line("check", database)[0] == 0
+    assert command_line("tree", str(tmp_path / "none"))[0] == 3
+
+
+def test_the_program_has_a_progress_bar_on_a_terminal_and_ends_at_ctrl_c(
+    tmp_path: pathlib.Path,
+) -> None:
+    root = tmp_path / "from" / "memories"
+    root.mkdir(parents=True)
+    for number in range(20000):
+        (root / str(number)).write_text("content\n" * 20)
+    ours, theirs = os.openpty()
+    # As a terminal's own process group, which is what Ctrl-C goes to.
+    child = subprocess.Popen(
+        [sys.executable, "-m", "memdir", "copy", "from", "to"],
+        cwd=tmp_path,
+        stdin=theirs,
+        stdout=subprocess.DEVNULL,
+        stderr=theirs,
+        start_new_session=True,
+        preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
+    )
+    os.close(theirs)
+    shown = b""
+    while b"copying [" not in shown:
+        shown += os.read(ours, 1000)
+    os.write(ours, b"\x03")
+    with contextlib.suppress(OSError):
+        while os.read(ours, 1000):
+            pass
+    os.close(ours)
+    assert child.wait() == -signal.SIGINT
+    copied = list((tmp_path / "to" / "memories").iterdir())
+    assert 0 < len(copied) < 20000
+    assert {file.stat().st_size for file in copied if file.name.isdigit()} == {160}
 
 
 def test_the_modules_are_private_but_for_testing() -> None:

@@ -22,19 +22,25 @@
 //! judges, a handler decides, a [`store`] keeps, [`text`] formats, [`reply`] says.
 #![forbid(unsafe_code)]
 
+#[cfg(feature = "cli")]
+pub mod cli;
 pub mod command;
+pub mod copy;
 pub mod path;
 pub mod reply;
 pub mod store;
 pub mod text;
 pub mod value;
 
+mod check;
 mod error;
 mod handlers;
 mod memory;
 mod options;
 
+pub use check::{Checked, check};
 pub use command::Command;
+pub use copy::{CopyError, copy};
 pub use error::Error;
 pub use memory::Memory;
 pub use options::{Durability, OnExisting, Options};
@@ -42,7 +48,7 @@ pub use path::MemoryPath;
 pub use reply::{Content, Reply};
 #[cfg(feature = "encryption")]
 pub use store::EncryptionKey;
-pub use store::{Store, StoreError, open_store};
+pub use store::{Store, StoreError, find_store, open_store};
 
 /// The examples of the README compile.
 #[cfg(doctest)]

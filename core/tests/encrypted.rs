@@ -381,8 +381,59 @@ fn names_that_nobody_of_ours_wrote_are_left_out() {
     paths.sort_unstable();
     assert_eq!(paths, ["/memories/dir", "/memories/dir/a"]);
     assert_eq!(store.list(&at("/memories/dir")).unwrap().len(), 1);
+    let mut problems = Vec::new();
+    let checked = memdir::check(&store, &mut |problem| problems.push(problem)).unwrap();
+    assert_eq!((checked.files, checked.problems), (1, 8), "{problems:?}");
     store.clear().unwrap();
     assert_eq!(inner.list(&MemoryPath::root()).unwrap().len(), 1, "something is left");
+}
+
+#[test]
+fn looking_for_a_store_makes_none() {
+    let place = tempfile::tempdir().unwrap();
+    let address = place.path().join("memory");
+    let find = || memdir::find_store(address.to_str().unwrap(), &options(key(1)));
+    assert!(find().unwrap().is_none() && !address.exists());
+    let made = LocalDirectory::open(&address, Durability::Full).unwrap();
+    assert!(find().unwrap().is_none());
+    assert_eq!(made.list(&MemoryPath::root()).unwrap(), []);
+    Memory::open(address.to_str().unwrap(), options(key(1))).unwrap();
+    assert!(find().unwrap().is_some());
+    assert!(memdir::find_store(address.to_str().unwrap(), &Options::default()).is_err());
+}
+
+#[test]
+fn a_check_finds_what_is_damaged() {
+    let inner = in_process();
+    let store = over(&inner, false);
+    for name in ["a", "b"] {
+        store.write(&at("/memories").join(name).unwrap(), b"x", OnExisting::Error).unwrap();
+    }
+    store.make_directory(&at("/memories/empty")).unwrap();
+    let all = |store: &dyn Store| {
+        let mut found = Vec::new();
+        memdir::check(store, &mut |problem| found.push(problem.at)).unwrap();
+        found
+    };
+    assert_eq!(all(&store), Vec::<String>::new());
+    let mut bytes = inner.read(&at("/memories/b")).unwrap();
+    bytes[100] ^= 1;
+    replace(&*inner, &at("/memories/b"), &bytes);
+    assert_eq!(all(&store), ["/memories/b"]);
+}
+
+#[test]
+fn a_store_that_is_opened_late_says_then_what_is_wrong() {
+    let inner = in_process();
+    let lazy = |number| Encrypted::lazy(Arc::clone(&inner), &key(number), true);
+    let (first, second) = (lazy(1), lazy(2));
+    assert_eq!(inner.list(&MemoryPath::root()).unwrap(), []);
+    first.write(&at("/memories/a"), b"x", OnExisting::Error).unwrap();
+    for _ in 0..2 {
+        let error = second.read(&at("/memories/a")).unwrap_err();
+        assert!(error.to_string().contains("another key"), "{error}");
+    }
+    assert_eq!(lazy(1).read(&at("/memories/a")).unwrap(), b"x");
 }
 
 #[test]

@@ -90,6 +90,121 @@ pub fn open_store_beneath(address: &str, options: &Options) -> Result<Arc<dyn St
     }
 }
 
+/// As [`open_store`], but makes nothing: `None` if there is no local directory or database of that
+/// name yet, and for `memory:`, which is always a new one. A remote store is as it is after
+/// [`open_store`].
+///
+/// # Errors
+/// As [`open_store`].
+pub fn find_store(address: &str, options: &Options) -> Result<Option<Arc<dyn Store>>, Error> {
+    let found = match scheme(address) {
+        Some("memory") if address.len() == "memory:".len() => Ok(None),
+        #[cfg(feature = "sqlite")]
+        Some("sqlite") => {
+            let path = sqlite_path(&address["sqlite:".len()..])?;
+            let found = super::SqliteDatabase::find(path, options.durability);
+            found.map(|found| found.map(shared))
+        }
+        #[cfg(unix)]
+        None if !address.is_empty() => {
+            let found = super::LocalDirectory::find(address, options.durability);
+            found.map(|found| found.map(shared))
+        }
+        _ => return open_store(address, options).map(Some),
+    };
+    let Some(store) = found.map_err(Error::Store)? else { return Ok(None) };
+    // Nor are the keys of an encrypted store made: an empty place is none yet.
+    #[cfg(feature = "encryption")]
+    if options.encryption_key.is_some()
+        && store.list(&MemoryPath::root()).map_err(Error::Store)?.is_empty()
+    {
+        return Ok(None);
+    }
+    finished(store, options, false).map(Some)
+}
+
+#[cfg(any(unix, feature = "sqlite"))]
+fn shared(store: impl Store + 'static) -> Arc<dyn Store> {
+    Arc::new(store)
+}
+
+/// An address as it may be shown: without user, password and parameters. Where it is not certain
+/// what is a secret in it, all but the scheme is left out.
+///
+/// ```
+/// use memdir::store::redacted;
+///
+/// let address = "postgres://user:hunter2@db.example.com/agents?namespace=user-42";
+/// assert_eq!(redacted(address), "postgres://***@db.example.com/agents?***");
+/// assert_eq!(redacted("./memory"), "./memory");
+/// ```
+#[must_use]
+pub fn redacted(address: &str) -> String {
+    const HIDDEN: &str = "***";
+    let scheme = scheme(address);
+    let rest = address.get(scheme.map_or(0, |scheme| scheme.len() + 1)..).unwrap_or("");
+    let shown = match scheme {
+        None | Some("sqlite" | "memory") if !looks_secret(rest) => address.to_owned(),
+        None => HIDDEN.to_owned(),
+        Some(scheme) => format!("{scheme}:{}", redacted_place(rest).unwrap_or(HIDDEN.to_owned())),
+    };
+    shown.chars().map(|c| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c }).collect()
+}
+
+/// What follows the scheme; `None` if it cannot be said where secrets in it begin and end.
+fn redacted_place(rest: &str) -> Option<String> {
+    let place = rest.trim_start_matches('/');
+    let slashes = &rest[..rest.len() - place.len()];
+    let (place, parameters) = match place.find(['?', '#']) {
+        Some(end) => (&place[..end], &place[end..]),
+        None => (place, ""),
+    };
+    // A password may hold any character, although it should not.
+    if parameters.contains('@') || parameters.contains("%40") || place.contains("%40") {
+        return None;
+    }
+    let (user, place) = match place.rsplit_once('@') {
+        Some((_, place)) => ("***@", place),
+        None => ("", place),
+    };
+    let (host, below) = place.find('/').map_or((place, ""), |end| place.split_at(end));
+    let plain = |host: &str| host.chars().all(|c| c.is_ascii_alphanumeric() || "-._".contains(c));
+    let host = match host.split_once(':') {
+        None if plain(host) => host.to_owned(),
+        // Without a user, what looks like a port may be a password whose host was forgotten.
+        Some((host, port)) if plain(host) && port.bytes().all(|c| c.is_ascii_digit()) => {
+            format!("{host}:{}", if user.is_empty() { "***" } else { port })
+        }
+        _ => return None,
+    };
+    if looks_secret(place) {
+        return None;
+    }
+    let parameters = if parameters.is_empty() { "" } else { "?***" };
+    Some(format!("{slashes}{user}{host}{below}{parameters}"))
+}
+
+/// Whether a text that should be a path, or a host and one, may hold a secret.
+fn looks_secret(text: &str) -> bool {
+    const SECRETS: &[&str] = &[
+        "password=",
+        "passwd=",
+        "pwd=",
+        "pass=",
+        "secret=",
+        "token=",
+        "key=",
+        "signature=",
+        "sig=",
+        "credential=",
+        "credentials=",
+    ];
+    let text = text.to_ascii_lowercase();
+    let user = text.contains('@') || text.contains("%40");
+    (user && (text.contains(':') || text.contains("%3a")))
+        || SECRETS.iter().any(|secret| text.contains(secret))
+}
+
 /// Opens the local directory `path`, which is taken as it is: never for an address with a scheme.
 ///
 /// # Errors
@@ -116,20 +231,25 @@ fn open_plain_directory(_: &Path, _: &Options) -> Result<Arc<dyn Store>, Error> 
 
 #[cfg(feature = "sqlite")]
 fn open_sqlite(path: &str, options: &Options) -> Result<Arc<dyn Store>, Error> {
+    let path = sqlite_path(path)?;
+    let store = super::SqliteDatabase::open(path, options.durability).map_err(Error::Store)?;
+    Ok(Arc::new(store))
+}
+
+/// The part of an address of SQLite that has to be a plain path.
+#[cfg(feature = "sqlite")]
+fn sqlite_path(path: &str) -> Result<&str, Error> {
     let problem = match path {
         "" => "has no path",
         ":memory:" => "names a database in memory, for which there is \"memory:\"",
         // Other tools read two or three slashes each in their own way, and take options so.
         path if path.starts_with("//") => "has too many slashes",
         path if path.contains('?') => "has options, of which SQLite takes none here",
-        path => {
-            let store =
-                super::SqliteDatabase::open(path, options.durability).map_err(Error::Store)?;
-            return Ok(Arc::new(store));
-        }
+        path => return Ok(path),
     };
+    let address = redacted(&format!("sqlite:{path}"));
     Err(Error::Config(format!(
-        "the store address \"sqlite:{path}\" {problem}: use a file such as \"sqlite:agent.db\" or \
+        "the store address \"{address}\" {problem}: use a file such as \"sqlite:agent.db\" or \
          \"sqlite:/var/lib/agent.db\""
     )))
 }
@@ -169,6 +289,66 @@ mod tests {
         let error = open_store("redis://user:hunter2@host/0", &Options::default()).err().unwrap();
         assert!(error.to_string().contains("\"redis:\""));
         assert!(!error.to_string().contains("hunter2"));
+    }
+
+    #[test]
+    fn what_is_shown_of_an_address_is_no_secret() {
+        for (address, shown) in [
+            ("./memory", "./memory"),
+            ("/home/me@work/memory", "/home/me@work/memory"),
+            ("C:\\memory", "C:\\memory"),
+            ("sqlite:agent.db", "sqlite:agent.db"),
+            ("memory:", "memory:"),
+            ("s3://bucket/agents/42", "s3://bucket/agents/42"),
+            ("postgres://db/agents", "postgres://db/agents"),
+            ("postgres://db:5432/agents", "postgres://db:***/agents"),
+            ("postgres://me:hunter2@db:5432/agents", "postgres://***@db:5432/agents"),
+            ("postgres://hunter2@db/agents#x", "postgres://***@db/agents?***"),
+            ("postgres://me:hun@ter2@db/agents", "postgres://***@db/agents"),
+            ("postgres://me:hun/ter2@db/agents", "postgres://***@db/agents"),
+            ("postgres:me:hunter2@db", "postgres:***@db"),
+            ("POSTGRES://me:hunter2@[::1]:5432/a", "POSTGRES:***"),
+            ("postgres://me:hun?ter2@db/agents", "postgres:***"),
+            ("postgres://me:hun#ter2@db/agents", "postgres:***"),
+            ("postgres://me:hunter2", "postgres:***"),
+            ("postgres://me:123456", "postgres://me:***"),
+            ("postgres://me%3Ahunter2%40db/agents", "postgres:***"),
+            ("postgres://db/agents?password=hunter2", "postgres://db/agents?***"),
+            ("postgres://db/a?options=x@hunter2", "postgres:***"),
+            ("s3://bucket/x;secret=hunter2", "s3:***"),
+            ("s3://AKIA:hunter2@bucket/x", "s3://***@bucket/x"),
+            ("env:postgres://me:hunter2@db", "env:***@db"),
+            // Slips of the hand that make a path of an address.
+            ("postgres//me:hunter2@db", "***"),
+            (" postgres://me:hunter2@db", "***"),
+            ("//me:hunter2@db", "***"),
+            ("host=db user=me password=hunter2", "***"),
+            ("sqlite:me:hunter2@db", "sqlite:***@db"),
+            ("./mem\u{1b}[2Jory", "./mem\u{fffd}[2Jory"),
+        ] {
+            assert_eq!(redacted(address), shown, "{address}");
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn no_part_of_a_password_is_shown(
+            parts in proptest::collection::vec("[QXZ]{4,8}", 1..4),
+            separators in proptest::collection::vec("[/@:?#%&;= \\\\]{1,2}", 4),
+            before in "(postgres|s3|redis):/{0,3}(me)?:|(me)?:|postgres//me:|x?password=",
+            after in "@db[.]example/agents([?]namespace=a)?|@db:5432|@\\[::1\\]/a|@db",
+        ) {
+            let secret: Vec<String> = parts
+                .iter()
+                .zip(&separators)
+                .map(|(part, separator)| format!("{part}{separator}"))
+                .collect();
+            let address = format!("{before}{}{}{after}", secret.concat(), parts[0]);
+            let shown = redacted(&address);
+            for part in &parts {
+                proptest::prop_assert!(!shown.contains(part), "{address}: {shown}");
+            }
+        }
     }
 
     #[cfg(feature = "sqlite")]

@@ -68,6 +68,7 @@ const RULES: &[Rule] = &[
     ("renaming moves what is below along", renaming),
     ("renaming never overwrites and fails whole", renaming_refused),
     ("clearing leaves the root", clearing),
+    ("a directory is made with its parents, once", making_directories),
     ("a time that is set stays until the file is written", times),
     ("concurrent updates all count", concurrent_updates),
     ("of concurrent creations of one path exactly one succeeds", concurrent_creation),
@@ -282,6 +283,25 @@ fn parents(store: &Checked<'_>) -> Holds {
         })?;
     }
     Ok(())
+}
+
+fn making_directories(store: &Checked<'_>) -> Holds {
+    let (deep, file) = (path("/memories/a/b/.c")?, path("/memories/a/file")?);
+    done("making a directory", store.0.make_directory(&deep))?;
+    store.has(&[("/memories/a", None), ("/memories/a/b", None), ("/memories/a/b/.c", None)])?;
+    store.write("/memories/a/b/.c/x", "kept")?;
+    for there in [&deep, &path("/memories/a")?, &MemoryPath::root()] {
+        done("making a directory that is there", store.0.make_directory(there))?;
+    }
+    store.write("/memories/a/file", "")?;
+    store.refuses("making a directory of a file", &StoreError::AlreadyExists, |s| {
+        s.make_directory(&file)
+    })?;
+    let below = path("/memories/a/file/x")?;
+    store.refuses("making a directory below a file", &StoreError::NotADirectory, |s| {
+        s.make_directory(&below)
+    })?;
+    store.holds("/memories/a/b/.c/x", "kept")
 }
 
 fn listing(store: &Checked<'_>) -> Holds {

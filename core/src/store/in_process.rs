@@ -179,6 +179,19 @@ impl Store for InProcess {
         }
     }
 
+    fn make_directory(&self, path: &MemoryPath) -> Result<(), StoreError> {
+        let mut tree = self.tree_mut();
+        match tree.get(path) {
+            Some(Kept::Directory) => Ok(()),
+            Some(Kept::File(..)) => Err(StoreError::AlreadyExists),
+            None => {
+                make_parents(&mut tree, path)?;
+                tree.insert(path.clone(), Kept::Directory);
+                Ok(())
+            }
+        }
+    }
+
     fn clear(&self) -> Result<(), StoreError> {
         self.tree_mut().retain(|path, _| path.is_root());
         Ok(())

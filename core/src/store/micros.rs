@@ -2,7 +2,7 @@
 
 use std::time::{Duration, SystemTime};
 
-pub(super) fn of(time: SystemTime) -> i64 {
+pub(crate) fn of(time: SystemTime) -> i64 {
     let micros = |duration: Duration| i64::try_from(duration.as_micros()).unwrap_or(i64::MAX);
     match time.duration_since(SystemTime::UNIX_EPOCH) {
         Ok(since) => micros(since),
@@ -11,6 +11,7 @@ pub(super) fn of(time: SystemTime) -> i64 {
 }
 
 /// `None` for what the system's clock cannot show.
+#[cfg(any(test, feature = "postgres", feature = "sqlite"))]
 pub(super) fn time(micros: i64) -> Option<SystemTime> {
     let distance = Duration::from_micros(micros.unsigned_abs());
     if micros < 0 {

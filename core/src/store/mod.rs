@@ -19,28 +19,29 @@ mod encrypted;
 mod in_process;
 #[cfg(unix)]
 mod local;
-#[cfg(any(feature = "postgres", feature = "sqlite"))]
-mod micros;
+pub(crate) mod micros;
 #[cfg(any(feature = "postgres", feature = "object-storage"))]
 mod per_process;
+mod problem;
 #[cfg(any(feature = "postgres", feature = "object-storage"))]
 mod runtime;
 #[cfg(feature = "sqlite")]
 mod sqlite;
 mod swap;
-mod transfer;
+pub(crate) mod transfer;
 
 #[cfg(feature = "testing")]
 pub mod contract;
 
 #[cfg(feature = "encryption")]
 pub use address::{encrypt, encrypt_lazily};
-pub use address::{open_directory, open_store, open_store_beneath};
+pub use address::{find_store, open_directory, open_store, open_store_beneath, redacted};
 #[cfg(feature = "encryption")]
 pub use encrypted::{Encrypted, EncryptionKey, rekey};
 pub use in_process::InProcess;
 #[cfg(unix)]
 pub use local::LocalDirectory;
+pub use problem::{Problem, ProblemKind};
 #[cfg(feature = "sqlite")]
 pub use sqlite::SqliteDatabase;
 pub use swap::{Swap, update_by_swap};
@@ -178,6 +179,32 @@ pub trait Store: Send + Sync {
         self.modified(path).map(drop)
     }
 
+    /// Makes a directory, with its missing parents; where it is already, nothing is to be done.
+    ///
+    /// By default a file is written into it and deleted again. A process that is killed in between
+    /// leaves that file, which is empty and hidden, until the directory is made again.
+    ///
+    /// # Errors
+    /// [`AlreadyExists`](StoreError::AlreadyExists) if there is a file,
+    /// [`NotADirectory`](StoreError::NotADirectory) if a parent is a file.
+    fn make_directory(&self, path: &MemoryPath) -> Result<(), StoreError> {
+        make_by_writing(self, path)
+    }
+
+    /// Looks for what is wrong with the store and would not show in reading its files, such as
+    /// structures that contradict each other, and for what is beside the memory in the place where
+    /// it is kept, such as links. Changes nothing. [`check`](crate::check()) asks for this and then
+    /// reads every file.
+    ///
+    /// By default there is nothing to look for.
+    ///
+    /// # Errors
+    /// Only what kept it from looking.
+    fn inspect(&self, report: &mut dyn FnMut(Problem)) -> Result<(), StoreError> {
+        let _ = report;
+        Ok(())
+    }
+
     /// The directory of this machine that the files are in, if that is where they are.
     fn directory(&self) -> Option<&Path> {
         None
@@ -203,6 +230,29 @@ pub fn open_whole<S: Store + ?Sized>(
             Ok(Node::Directory(entries))
         }
         Err(error) => Err(error),
+    }
+}
+
+/// The file that makes a directory where a store has no other way.
+pub(crate) const NEW_DIRECTORY: &str = ".memdir-new-directory";
+
+/// What [`Store::make_directory`] does by default.
+fn make_by_writing<S: Store + ?Sized>(store: &S, path: &MemoryPath) -> Result<(), StoreError> {
+    let file = path.join(NEW_DIRECTORY).map_err(|_| StoreError::NameTooLong)?;
+    match store.list(path) {
+        Ok(entries) if !entries.iter().any(|entry| entry.path == file) => return Ok(()),
+        Ok(_) => {}
+        Err(StoreError::NotADirectory) => return Err(StoreError::AlreadyExists),
+        Err(StoreError::NotFound) => match store.write(&file, b"", OnExisting::Error) {
+            // Somebody else is making it.
+            Ok(()) | Err(StoreError::AlreadyExists) => {}
+            Err(error) => return Err(error),
+        },
+        Err(error) => return Err(error),
+    }
+    match store.delete(&file) {
+        Err(StoreError::NotFound) => Ok(()),
+        deleted => deleted,
     }
 }
 

@@ -1,6 +1,9 @@
 //! A file's way from one store into another: copied, and compared with what arrived.
 
-use super::{Store, StoreError};
+use std::io::Read;
+use std::time::SystemTime;
+
+use super::{Node, Store, StoreError};
 use crate::options::OnExisting;
 use crate::path::MemoryPath;
 
@@ -18,12 +21,55 @@ pub(crate) fn copy_file(
 ) -> Result<u64, StoreError> {
     let modified = source.modified(from)?;
     let content = source.read(from)?;
-    destination.write(to, &content, existing)?;
+    place_file(destination, to, &content, modified, existing)?;
+    Ok(content.len() as u64)
+}
+
+/// Writes what was read elsewhere, with its time, and reads it back.
+///
+/// # Errors
+/// As [`Store::write`]; [`StoreError::Failed`] where it does not hold what was written to it.
+pub(crate) fn place_file(
+    destination: &dyn Store,
+    to: &MemoryPath,
+    content: &[u8],
+    modified: Option<SystemTime>,
+    existing: OnExisting,
+) -> Result<(), StoreError> {
+    destination.write(to, content, existing)?;
     if let Some(time) = modified {
         destination.set_modified(to, time)?;
     }
-    if destination.read(to)? != content {
-        return Err(StoreError::failed(format!("copying {from}"), "the copy differs"));
+    if holds(destination, to, content)? {
+        Ok(())
+    } else {
+        Err(StoreError::failed(format!("copying to {to}"), "the copy differs"))
     }
-    Ok(content.len() as u64)
+}
+
+/// Whether the file holds exactly this. Where the store streams, no second copy is in memory.
+///
+/// # Errors
+/// As [`Store::read`].
+pub(crate) fn holds(
+    store: &dyn Store,
+    path: &MemoryPath,
+    content: &[u8],
+) -> Result<bool, StoreError> {
+    let Node::File(_, mut stream) = store.open(path, 0)? else {
+        return Err(StoreError::IsADirectory);
+    };
+    let mut window = vec![0; 64 * 1024];
+    let mut rest = content;
+    loop {
+        let read = match stream.read(&mut window) {
+            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
+            read => read.map_err(|error| StoreError::failed("reading a file", error))?,
+        };
+        match window.get(..read).and_then(|seen| rest.strip_prefix(seen)) {
+            Some(_) if read == 0 => return Ok(rest.is_empty()),
+            Some(below) => rest = below,
+            None => return Ok(false),
+        }
+    }
 }

@@ -34,6 +34,16 @@ final class ConformanceTests: XCTestCase {
         }
     }
 
+    func testSQLite() throws {
+        try run("swift-sqlite") { options in
+            let place = try temporaryDirectory()
+            addTeardownBlock { try? FileManager.default.removeItem(at: place) }
+            let address = "sqlite:" + place.appendingPathComponent("agent.db").path
+            let memory = try Memory(store: address, options: options)
+            return Opened(memory: memory, store: try openStore(address: address))
+        }
+    }
+
     private func run(_ runner: String, open: (MemoryOptions) throws -> Opened) throws {
         let directory = root.appendingPathComponent("target/conformance")
         let counts = directory.appendingPathComponent(runner)

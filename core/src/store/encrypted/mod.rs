@@ -14,10 +14,11 @@ use zeroize::Zeroizing;
 
 use self::file::Unreadable;
 use self::key::Opener;
+use self::names::Names;
 use self::record::Record;
 use self::renames::Rename;
 use self::ring::Ring;
-use super::{Edit, Entry, EntryKind, Node, Splice, Store, StoreError};
+use super::{Edit, Entry, EntryKind, Node, Problem, ProblemKind, Splice, Store, StoreError};
 use crate::error::Error;
 use crate::options::OnExisting;
 use crate::path::MemoryPath;
@@ -215,6 +216,29 @@ impl Encrypted {
             EntryKind::Directory => EntryKind::Directory,
         };
         Some(Entry { path, kind, modified: found.modified })
+    }
+
+    /// Reports what is below `directory` of the store beneath under names that are not ours.
+    fn inspect_names(
+        &self,
+        known: &Known,
+        directory: &MemoryPath,
+        report: &mut dyn FnMut(Problem),
+    ) -> Result<(), StoreError> {
+        let found = match self.inner.list(directory) {
+            // Gone meanwhile, or found by whoever reads it.
+            Err(_) if !directory.is_root() => return Ok(()),
+            found => found?,
+        };
+        for Entry { path, kind, .. } in found.iter().filter(|found| found.path != self.record) {
+            let ours = |names: &Names| path.name().and_then(|name| names.decrypt(name)).is_some();
+            if !known.ring.names.as_ref().is_some_and(ours) {
+                report(Problem::new(ProblemKind::BadName, path, "it does not decrypt"));
+            } else if *kind == EntryKind::Directory {
+                self.inspect_names(known, path, report)?;
+            }
+        }
+        Ok(())
     }
 
     /// The content of `bytes`, which were read at `path`.
@@ -424,5 +448,19 @@ impl Store for Encrypted {
 
     fn set_modified(&self, path: &MemoryPath, time: SystemTime) -> Result<(), StoreError> {
         self.inner.set_modified(&self.at_existing(path)?, time)
+    }
+
+    fn make_directory(&self, path: &MemoryPath) -> Result<(), StoreError> {
+        self.inner.make_directory(&self.at(path)?)
+    }
+
+    /// What the store beneath says, with its paths, and which names in it do not decrypt.
+    fn inspect(&self, report: &mut dyn FnMut(Problem)) -> Result<(), StoreError> {
+        let known = self.reload()?;
+        self.inner.inspect(report)?;
+        if known.ring.names.is_some() {
+            self.inspect_names(&known, &MemoryPath::root(), report)?;
+        }
+        Ok(())
     }
 }

@@ -111,6 +111,20 @@ impl Drop for Parent {
     }
 }
 
+/// Makes the directory `name` in `parent`, where nothing is.
+pub(super) fn make(parent: &File, name: &str, durability: Durability) -> Result<(), StoreError> {
+    let failed = |errno| condition("making a directory", errno);
+    mkdirat(parent, name, DIRECTORY_MODE).map_err(failed)?;
+    let made = beneath::open_child(parent.as_fd(), name, OFlags::RDONLY | OFlags::DIRECTORY)
+        .and_then(|directory| fchmod(directory, DIRECTORY_MODE))
+        .map_err(failed)
+        .and_then(|()| flush(parent, durability));
+    if made.is_err() {
+        let _ = unlinkat(parent, name, AtFlags::REMOVEDIR);
+    }
+    made
+}
+
 /// Makes the entries of a directory survive a loss of power.
 pub(super) fn flush(directory: &File, durability: Durability) -> Result<(), StoreError> {
     if durability == Durability::Relaxed {

@@ -19,12 +19,13 @@ use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{AtFlags, FileType, OFlags, Stat, fstat, statat, unlinkat};
 use rustix::io::Errno;
 
-use super::{Edit, Entry, Node, Store, StoreError};
+use super::{Edit, Entry, Node, Problem, Store, StoreError};
 use crate::options::{Durability, OnExisting};
 use crate::path::MemoryPath;
 
 mod beneath;
 mod directory;
+mod inspect;
 mod listing;
 mod moving;
 mod remove;
@@ -74,6 +75,27 @@ impl LocalDirectory {
         let store = Self { root, durability };
         store.sweep()?;
         Ok(store)
+    }
+
+    /// Opens the tree below `base` if there is one. Makes nothing, and removes nothing that a
+    /// killed process left.
+    ///
+    /// # Errors
+    /// [`StoreError::Failed`] if it cannot be opened.
+    pub fn find(
+        base: impl AsRef<Path>,
+        durability: Durability,
+    ) -> Result<Option<Self>, StoreError> {
+        let memories = base.as_ref().join("memories");
+        let failed = |error| StoreError::failed(format!("opening {}", memories.display()), error);
+        let root = match memories.canonicalize() {
+            Ok(root) => root,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(failed(error)),
+        };
+        let store = Self { root, durability };
+        store.enter()?;
+        Ok(Some(store))
     }
 
     /// The directory that holds the files, as an absolute path.
@@ -299,6 +321,37 @@ impl Store for LocalDirectory {
         flush(&parent.directory, self.durability)?;
         parent.keep();
         flush(&old_parent, self.durability)
+    }
+
+    fn make_directory(&self, path: &MemoryPath) -> Result<(), StoreError> {
+        let Some(name) = path.name() else { return Ok(()) };
+        let locked = self.lock()?;
+        let parent = Parent::make(locked.root.as_fd(), path, self.durability)?;
+        match peek(&parent.directory, name)?.as_ref().map(kind) {
+            None => {}
+            Some(FileType::Directory) => return Ok(()),
+            Some(FileType::Symlink) => return Err(StoreError::Symlink),
+            Some(_) => return Err(StoreError::AlreadyExists),
+        }
+        directory::make(&parent.directory, name, self.durability)?;
+        parent.keep();
+        Ok(())
+    }
+
+    fn inspect(&self, report: &mut dyn FnMut(Problem)) -> Result<(), StoreError> {
+        let mut left = Vec::new();
+        inspect::inspect(self.enter()?.as_fd(), &MemoryPath::root(), report, &mut left)?;
+        if left.is_empty() {
+            return Ok(());
+        }
+        // What is there while nobody else writes belongs to nobody.
+        let locked = self.lock()?;
+        for file in &left {
+            if file.is_there(locked.root.as_fd()) {
+                report(file.problem());
+            }
+        }
+        Ok(())
     }
 
     fn clear(&self) -> Result<(), StoreError> {

@@ -16,12 +16,13 @@ use rusqlite::ErrorCode;
 
 use self::connection::Lease;
 use self::tree::{Found, Tree};
-use super::{Edit, Entry, Node, Store, StoreError};
+use super::{Edit, Entry, Node, Problem, Store, StoreError};
 use crate::options::{Durability, OnExisting};
 use crate::path::MemoryPath;
 
 pub(super) mod connection;
 mod content;
+mod inspect;
 mod schema;
 mod tree;
 
@@ -52,6 +53,28 @@ impl SqliteDatabase {
         let path = make(path.as_ref(), durability).map_err(|error| {
             StoreError::failed(format!("opening {}", path.as_ref().display()), error)
         })?;
+        Self::connected(path, durability)
+    }
+
+    /// Opens the database at `path` if there is one. Makes none, also not of an empty file.
+    ///
+    /// # Errors
+    /// As [`open`](SqliteDatabase::open).
+    pub fn find(
+        path: impl AsRef<Path>,
+        durability: Durability,
+    ) -> Result<Option<Self>, StoreError> {
+        let path = path.as_ref();
+        let found = path.canonicalize().and_then(|path| Ok((path.metadata()?.len(), path)));
+        match found {
+            Ok((0, path)) if path.is_file() => Ok(None),
+            Ok((_, path)) => Self::connected(path, durability).map(Some),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(StoreError::failed(format!("opening {}", path.display()), error)),
+        }
+    }
+
+    fn connected(path: PathBuf, durability: Durability) -> Result<Self, StoreError> {
         let database = Database { path: path.into(), durability };
         Lease::take(&database).map_err(|trouble| trouble.during("opening the SQLite database"))?;
         Ok(Self { database })
@@ -282,6 +305,21 @@ impl Store for SqliteDatabase {
             let (id, _) = tree.file(path)?;
             tree.set_modified(id, time)
         })
+    }
+
+    fn make_directory(&self, path: &MemoryPath) -> Result<(), StoreError> {
+        self.change("making a directory", |tree| match tree.find(path)? {
+            None => {
+                let parent = tree.make_parents(path)?;
+                tree.add(parent, path, None).map(drop)
+            }
+            Some(Found { size: None, .. }) => Ok(()),
+            Some(_) => Err(StoreError::AlreadyExists.into()),
+        })
+    }
+
+    fn inspect(&self, report: &mut dyn FnMut(Problem)) -> Result<(), StoreError> {
+        self.look("inspecting the database", |tree| inspect::inspect(&tree, report))
     }
 
     fn clear(&self) -> Result<(), StoreError> {

@@ -55,11 +55,11 @@ impl Tree<'_> {
 
     fn child(&self, parent: i64, name: &str) -> Result<Option<Found>, Trouble> {
         let mut child = self.prepare_cached(CHILD)?;
-        let found = child.query_row((parent, name), |row| found(row));
+        let found = child.query_row((parent, name), found);
         Ok(found.optional()?)
     }
 
-    fn children(&self, parent: i64) -> Result<Vec<(Found, String)>, Trouble> {
+    pub(super) fn children(&self, parent: i64) -> Result<Vec<(Found, String)>, Trouble> {
         let mut children = self.prepare_cached(CHILDREN)?;
         let found = children.query_map([parent], |row| Ok((found(row)?, row.get(3)?)))?;
         Ok(found.collect::<Result<_, _>>()?)

@@ -45,6 +45,13 @@ class ConformanceTest {
             Opened(memory, openStore(place.toString(), options), place)
         }
 
+    @Test
+    fun `kotlin-sqlite`(@TempDir temporary: Path) =
+        run("kotlin-sqlite") { options ->
+            val address = "sqlite:${Files.createTempDirectory(temporary, "case").resolve("agent.db")}"
+            Opened(Memory(address, options), openStore(address, options))
+        }
+
     private fun run(runner: String, open: (MemoryOptions) -> Opened) {
         val counts = Files.createDirectories(root.resolve("target/conformance")).resolve(runner)
         counts.deleteIfExists()

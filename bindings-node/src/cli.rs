@@ -1,0 +1,12 @@
+//! The program `memdir`, which is the core's.
+
+use std::ffi::OsString;
+
+use napi_derive::napi;
+
+/// Runs one command, with the program's name as the first argument, on the standard streams of this
+/// process; its exit code. Nothing else happens in the process meanwhile.
+#[napi]
+pub fn run_command_line(arguments: Vec<String>) -> u8 {
+    memdir::cli::run(arguments.into_iter().map(OsString::from))
+}

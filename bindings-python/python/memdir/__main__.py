@@ -1,0 +1,7 @@
+"""`python -m memdir`: the program `memdir`, where its script is not on the path."""
+
+import sys
+
+from memdir._cli import main
+
+sys.exit(main())

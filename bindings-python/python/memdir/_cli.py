@@ -1,0 +1,15 @@
+"""The program `memdir`, which is the core's: this is what the package's script calls."""
+
+from __future__ import annotations
+
+import signal
+import sys
+
+from memdir import _memdir
+
+
+def main() -> int:
+    """Runs `memdir` with this process's arguments; its exit code."""
+    # Python's own handler would only note the signal, and act when the command has ended.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    return _memdir.run_command_line(["memdir", *sys.argv[1:]])

@@ -1,0 +1,145 @@
+//! Whether a store is as it should be: its own inspection, and a walk that reads every file.
+
+use std::io::{self, Read};
+
+use crate::path::MemoryPath;
+use crate::store::{EntryKind, NEW_DIRECTORY, Node, Problem, ProblemKind, Store, StoreError};
+
+/// What a [`check`] went through.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct Checked {
+    /// Directories, the root among them.
+    pub directories: u64,
+    /// Files, each read from its start to its end.
+    pub files: u64,
+    /// The bytes that were read.
+    pub bytes: u64,
+    /// The problems that were reported.
+    pub problems: u64,
+}
+
+/// Inspects the store and reads every file in it; each problem is reported as it is found. Changes
+/// nothing.
+///
+/// Others may use the store meanwhile: what they change while it is looked at is no problem.
+///
+/// ```
+/// let store = memdir::open_store("memory:", &memdir::Options::default())?;
+/// let checked = memdir::check(&*store, &mut |problem| println!("{problem}"))?;
+/// assert_eq!((checked.directories, checked.files, checked.problems), (1, 0, 0));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// What keeps it from going on: the store is out of reach, or its root cannot be read.
+pub fn check(store: &dyn Store, report: &mut dyn FnMut(Problem)) -> Result<Checked, StoreError> {
+    let mut problems = 0;
+    let mut counted = |problem| {
+        problems += 1;
+        report(problem);
+    };
+    store.inspect(&mut counted)?;
+    let mut walk = Walk { store, report: &mut counted, checked: Checked::default() };
+    walk.directory(&MemoryPath::root())?;
+    let checked = walk.checked;
+    Ok(Checked { problems, ..checked })
+}
+
+struct Walk<'w> {
+    store: &'w dyn Store,
+    report: &'w mut dyn FnMut(Problem),
+    checked: Checked,
+}
+
+impl Walk<'_> {
+    fn directory(&mut self, path: &MemoryPath) -> Result<(), StoreError> {
+        let mut entries = match self.store.list(path) {
+            Err(error) if !path.is_root() => return self.unreadable(path, error),
+            listed => listed?,
+        };
+        self.checked.directories += 1;
+        entries.sort_by(|a, b| a.path.cmp(&b.path));
+        for entry in entries {
+            match entry.kind {
+                EntryKind::Directory => self.directory(&entry.path)?,
+                EntryKind::File(0) if entry.path.name() == Some(NEW_DIRECTORY) => {
+                    (self.report)(Problem::new(ProblemKind::LeftOver, &entry.path, ""));
+                }
+                EntryKind::File(size) => self.file(&entry.path, size)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn file(&mut self, path: &MemoryPath, listed: u64) -> Result<(), StoreError> {
+        let mut listed = Some(listed);
+        let mut read = 0;
+        // Where the two differ, somebody may have written in between.
+        for _ in 0..3 {
+            let Some(size) = listed else { return Ok(()) };
+            read = match self.read(path) {
+                Ok(read) => read,
+                Err(error) => return self.unreadable(path, error),
+            };
+            if read == size {
+                self.checked.files += 1;
+                self.checked.bytes += read;
+                return Ok(());
+            }
+            listed = self.size(path)?;
+        }
+        if let Some(size) = listed {
+            let details = format!("{read} bytes and not {size}");
+            (self.report)(Problem::new(ProblemKind::WrongSize, path, details));
+        }
+        Ok(())
+    }
+
+    fn read(&self, path: &MemoryPath) -> Result<u64, StoreError> {
+        match self.store.open(path, 0)? {
+            Node::File(_, stream) => {
+                read_to_end(stream).map_err(|error| StoreError::failed("reading a file", error))
+            }
+            Node::Directory(_) => Err(StoreError::IsADirectory),
+        }
+    }
+
+    /// What the directory says now; `None` if it is no file any more.
+    fn size(&self, path: &MemoryPath) -> Result<Option<u64>, StoreError> {
+        let Some(above) = path.parent() else { return Ok(None) };
+        let listed = match self.store.list(&above) {
+            Err(StoreError::NotFound | StoreError::NotADirectory) => return Ok(None),
+            listed => listed?,
+        };
+        let found = listed.into_iter().find(|entry| entry.path == *path);
+        Ok(found.and_then(|entry| match entry.kind {
+            EntryKind::File(size) => Some(size),
+            EntryKind::Directory => None,
+        }))
+    }
+
+    /// What the error means: a change by somebody else, a problem with what is at the path, or one
+    /// with all of the store.
+    fn unreadable(&mut self, path: &MemoryPath, error: StoreError) -> Result<(), StoreError> {
+        match error {
+            StoreError::NotFound
+            | StoreError::IsADirectory
+            | StoreError::NotADirectory
+            | StoreError::Symlink
+            | StoreError::SpecialFile => Ok(()),
+            StoreError::Failed { .. } if self.store.list(&MemoryPath::root()).is_err() => {
+                Err(error)
+            }
+            error => {
+                let details = error.to_string();
+                (self.report)(Problem::new(ProblemKind::Unreadable, path, details));
+                Ok(())
+            }
+        }
+    }
+}
+
+fn read_to_end(mut stream: Box<dyn Read + '_>) -> io::Result<u64> {
+    io::copy(&mut stream, &mut io::sink())
+}

@@ -1,0 +1,59 @@
+//! `memdir check`: whether a store is as it should be.
+
+use serde_json::json;
+
+use super::arguments::Check;
+use super::output::{Output, count};
+use super::stores::Place;
+use super::{Ended, Failure};
+use crate::error::Error;
+use crate::options::Options;
+use crate::store::Problem;
+use crate::text::human_size;
+
+pub(super) fn run(wanted: &Check, output: &mut Output) -> Result<Ended, Failure> {
+    let place = Place::new(&wanted.store, Options::default())?;
+    let store = place.existing()?;
+    let mut printed = Ok(());
+    let checked = crate::check(&*store, &mut |problem| {
+        if printed.is_ok() {
+            // At once: the next one may be long in coming.
+            printed = print(&problem, &place, output).and_then(|()| output.flush());
+        }
+    });
+    printed?;
+    let checked = checked.map_err(|error| place.failed(&Error::Store(error)))?;
+    if output.json {
+        output.object(&json!({
+            "type": "summary",
+            "directories": checked.directories,
+            "files": checked.files,
+            "bytes": checked.bytes,
+            "problems": checked.problems,
+        }))?;
+    } else {
+        output.line(&format!(
+            "{} and {} read, {}: {}",
+            count(checked.directories, "directory", "directories"),
+            count(checked.files, "file", "files"),
+            human_size(checked.bytes),
+            match checked.problems {
+                0 => "no problems".to_owned(),
+                problems => count(problems, "problem", "problems"),
+            },
+        ))?;
+    }
+    Ok(if checked.problems == 0 { Ended::Well } else { Ended::WithProblems })
+}
+
+fn print(problem: &Problem, place: &Place, output: &mut Output) -> Result<(), Failure> {
+    if output.json {
+        return output.object(&json!({
+            "type": "problem",
+            "problem": problem.kind.as_str(),
+            "path": problem.at,
+            "details": place.without_secrets(&problem.details),
+        }));
+    }
+    output.line(&place.without_secrets(&problem.to_string()))
+}

@@ -1,0 +1,173 @@
+//! `memdir copy`: everything from one store into another.
+
+use std::io::{self, IsTerminal};
+use std::ops::ControlFlow;
+
+use indicatif::{ProgressBar, ProgressStyle};
+use serde_json::json;
+
+use super::arguments::Copy;
+use super::output::{Output, count};
+use super::stores::Place;
+use super::{Ended, Failure, say};
+use crate::copy::{Copied, CopyError, Phase, Plan, Progress, Refusal, There};
+use crate::options::{OnExisting, Options};
+use crate::store::{InProcess, Store};
+use crate::text::human_size;
+
+pub(super) fn run(wanted: &Copy, output: &mut Output) -> Result<Ended, Failure> {
+    let options = Options { durability: wanted.durability, ..Options::default() };
+    let source = Place::new(&wanted.from, options.clone())?;
+    let destination = Place::new(&wanted.to, options)?;
+    let existing = if wanted.overwrite { OnExisting::Overwrite } else { OnExisting::Error };
+
+    let from = source.existing()?;
+    // One that is not there yet is made when it is known that there is something to be written.
+    let found = destination.find()?;
+    let nothing = InProcess::new();
+    let mut bar = Bar::new();
+    let failed = |error: CopyError| failure(&error, &source, &destination);
+    let to: &dyn Store = found.as_deref().unwrap_or(&nothing);
+    let plan = Plan::compare(&*from, to, existing, &mut |progress| bar.show(progress));
+    bar.clear();
+    let plan = plan.map_err(failed)?;
+    if !plan.refused().is_empty() {
+        refused(plan.refused(), wanted.overwrite, output)?;
+        return Ok(Ended::WithProblems);
+    }
+    let copied = if wanted.dry_run {
+        would_copy(&plan, output)?;
+        plan.outcome()
+    } else {
+        let to = found.map_or_else(|| destination.open(), Ok)?;
+        let copied = plan.carry_out(&*from, &*to, &mut |progress| bar.show(progress));
+        bar.clear();
+        match copied {
+            Err(CopyError::Refused(_)) => {
+                return Err(Failure::Refused(
+                    "somebody else wrote into the destination during the copy: run it again"
+                        .to_owned(),
+                ));
+            }
+            copied => copied.map_err(failed)?,
+        }
+    };
+    summary(&copied, wanted.dry_run, output)?;
+    Ok(Ended::Well)
+}
+
+fn failure(error: &CopyError, source: &Place, destination: &Place) -> Failure {
+    let sentence = source.without_secrets(&error.to_string());
+    Failure::Store(destination.without_secrets(&sentence))
+}
+
+/// Names everything that is in the way.
+fn refused(refusals: &[Refusal], overwrite: bool, output: &mut Output) -> Result<(), Failure> {
+    for Refusal { path, there } in refusals {
+        if output.json {
+            let there = match there {
+                There::AnotherContent => "another-content",
+                There::ADirectory => "directory",
+                There::AFile => "file",
+            };
+            output.object(&json!({"type": "refused", "path": path.as_str(), "there": there}))?;
+        } else {
+            say(&format!("{path}: the destination has {there} there"));
+        }
+    }
+    let by_overwriting = refusals.iter().all(|refusal| refusal.there == There::AnotherContent);
+    let advice = if by_overwriting && !overwrite { ": --overwrite would replace them" } else { "" };
+    let number = count(refusals.len() as u64, "path is", "paths are");
+    say(&format!("nothing was copied, as {number} in the way{advice}"));
+    Ok(())
+}
+
+fn would_copy(plan: &Plan, output: &mut Output) -> Result<(), Failure> {
+    for (path, size) in plan.files() {
+        if output.json {
+            output.object(&json!({"type": "file", "path": path.as_str(), "size": size}))?;
+        } else {
+            output.line(&format!("{:>7}  {path}", human_size(size)))?;
+        }
+    }
+    Ok(())
+}
+
+/// For a program always; for a person where there is one.
+fn summary(copied: &Copied, dry_run: bool, output: &mut Output) -> Result<(), Failure> {
+    for problem in &copied.left_out {
+        if output.json {
+            output.object(&json!({
+                "type": "left-out", "problem": problem.kind.as_str(), "path": problem.at,
+            }))?;
+        } else {
+            say(&format!("left out: {problem}"));
+        }
+    }
+    if output.json {
+        return output.object(&json!({
+            "type": "summary",
+            "files": copied.files,
+            "bytes": copied.bytes,
+            "equal": copied.equal,
+            "directories": copied.directories,
+            "left_out": copied.left_out.len(),
+            "dry_run": dry_run,
+        }));
+    }
+    if dry_run || io::stderr().is_terminal() {
+        let verb = if dry_run { "would be copied" } else { "copied and compared" };
+        let files = count(copied.files, "file", "files");
+        let line = format!(
+            "{files} ({}) {verb}, {} there already",
+            human_size(copied.bytes),
+            copied.equal
+        );
+        if dry_run {
+            return output.line(&line);
+        }
+        say(&line);
+    }
+    Ok(())
+}
+
+/// How far it is, on a terminal; elsewhere nothing.
+struct Bar {
+    bar: ProgressBar,
+    phase: Option<Phase>,
+}
+
+impl Bar {
+    fn new() -> Self {
+        Self { bar: ProgressBar::hidden(), phase: None }
+    }
+
+    fn show(&mut self, progress: Progress<'_>) -> ControlFlow<()> {
+        let (template, message) = match progress.phase {
+            Phase::Comparing => {
+                ("comparing {spinner} {msg}", count(progress.of_files, "file", "files"))
+            }
+            Phase::Copying => (
+                "copying [{bar:30}] {bytes} of {total_bytes}, {msg}",
+                format!("file {} of {}", progress.files + 1, progress.of_files),
+            ),
+        };
+        if self.phase.replace(progress.phase) != Some(progress.phase) {
+            // One that was cleared is never shown again.
+            self.bar = ProgressBar::new(progress.of_bytes);
+            if let Ok(style) = ProgressStyle::with_template(template) {
+                self.bar.set_style(style.progress_chars("=> "));
+            }
+        }
+        self.bar.update(|state| {
+            state.set_len(progress.of_bytes);
+            state.set_pos(progress.bytes);
+        });
+        self.bar.set_message(message);
+        ControlFlow::Continue(())
+    }
+
+    fn clear(&self) {
+        self.bar.finish_and_clear();
+    }
+}

@@ -1,0 +1,117 @@
+//! The command line `memdir`: to look at what an agent remembers, and to move it.
+//!
+//! One program for all packages: the binary of this crate, the script that the Python package
+//! installs and the one of the npm package all call [`run`]. It is a thin user of the library:
+//! what a command decides is decided in [`copy`](mod@crate::copy), [`check`](crate::check()) and
+//! the stores. `docs/command-line.md` says what it prints and which exit codes it has.
+
+use std::ffi::OsString;
+use std::io::{self, Write};
+
+use clap::Parser;
+use clap::error::{ContextKind, ContextValue};
+
+use crate::store::redacted;
+
+mod arguments;
+mod check;
+mod copy;
+mod output;
+mod show;
+mod stores;
+mod tree;
+
+use arguments::{Arguments, Command};
+use output::Output;
+
+/// Runs one command, with the program's name as the first argument, on the standard streams of
+/// this process, and returns its exit code.
+///
+/// 0: all is well. 1: refused, or problems were found. 2: wrong arguments. 3: a store failed.
+pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
+    let arguments = match Arguments::try_parse_from(arguments) {
+        Ok(arguments) => arguments,
+        Err(error) => return refuse(error),
+    };
+    let mut output = Output::new(arguments.json);
+    let done = match &arguments.command {
+        Command::Tree(wanted) => tree::run(wanted, &mut output),
+        Command::Show(wanted) => show::run(wanted, &mut output),
+        Command::Copy(wanted) => copy::run(wanted, &mut output),
+        Command::Check(wanted) => check::run(wanted, &mut output),
+    };
+    match done.and_then(|ended| output.flush().map(|()| ended)) {
+        Ok(Ended::Well) => 0,
+        Ok(Ended::WithProblems) => 1,
+        Err(failure) => failure.tell(),
+    }
+}
+
+/// How a command that did what it could came to its end.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Ended {
+    Well,
+    WithProblems,
+}
+
+/// Why a command did not do what it was asked to do, in one sentence.
+#[derive(Debug)]
+enum Failure {
+    /// It may not, or there is nothing to do it with.
+    Refused(String),
+    /// The arguments or the configuration are wrong.
+    Usage(String),
+    /// A store cannot be opened, cannot be reached or is broken.
+    Store(String),
+    /// What was to be printed could not be.
+    Output(io::Error),
+}
+
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Self {
+        Self::Output(error)
+    }
+}
+
+impl Failure {
+    /// Says it, and returns the exit code.
+    fn tell(self) -> u8 {
+        let (sentence, code) = match self {
+            Self::Refused(sentence) => (sentence, 1),
+            Self::Usage(sentence) => (sentence, 2),
+            Self::Store(sentence) => (sentence, 3),
+            // Whoever was reading has seen enough, as `head` has.
+            Self::Output(error) if error.kind() == io::ErrorKind::BrokenPipe => return 0,
+            Self::Output(error) => (format!("the output cannot be written: {error}"), 3),
+        };
+        say(&sentence);
+        code
+    }
+}
+
+/// One line on standard error. Where that is closed there is nobody to tell.
+fn say(sentence: &str) {
+    let _ = writeln!(io::stderr(), "memdir: {sentence}");
+}
+
+/// Help, the version, or what is wrong with the arguments; the exit code.
+fn refuse(mut error: clap::Error) -> u8 {
+    if !error.use_stderr() {
+        let printed = io::stdout().write_all(error.render().to_string().as_bytes());
+        return printed.map_or_else(|error| Failure::Output(error).tell(), |()| 0);
+    }
+    // The argument that is wrong may be an address.
+    let texts: Vec<(ContextKind, String)> = error
+        .context()
+        .filter_map(|(kind, value)| match value {
+            ContextValue::String(text) => Some((kind, redacted(text))),
+            _ => None,
+        })
+        .collect();
+    for (kind, text) in texts {
+        error.insert(kind, ContextValue::String(text));
+    }
+    error.remove(ContextKind::Suggested);
+    let _ = io::stderr().write_all(error.render().to_string().as_bytes());
+    2
+}

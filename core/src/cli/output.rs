@@ -1,0 +1,147 @@
+//! Standard output, and how sizes, times and counts are written to it.
+
+use std::io::{self, BufWriter, Stdout, Write};
+use std::thread;
+use std::time::{Duration, SystemTime};
+
+use serde_json::{Value, json};
+
+use super::Failure;
+use crate::store::micros;
+
+/// Standard output; with `--json`, one object a line.
+pub(super) struct Output {
+    stream: BufWriter<Patient<Stdout>>,
+    pub(super) json: bool,
+}
+
+impl Output {
+    pub(super) fn new(json: bool) -> Self {
+        Self { stream: BufWriter::new(Patient(io::stdout())), json }
+    }
+
+    /// Where bytes go as they are.
+    pub(super) fn stream(&mut self) -> &mut impl Write {
+        &mut self.stream
+    }
+
+    pub(super) fn line(&mut self, line: &str) -> Result<(), Failure> {
+        Ok(writeln!(self.stream, "{line}")?)
+    }
+
+    pub(super) fn object(&mut self, object: &Value) -> Result<(), Failure> {
+        self.line(&object.to_string())
+    }
+
+    pub(super) fn flush(&mut self) -> Result<(), Failure> {
+        Ok(self.stream.flush()?)
+    }
+}
+
+/// Waits where the other end is not ready.
+///
+/// A pipe that is shared with a program that set it not to block, as Node does, is not waited for
+/// by the operating system.
+struct Patient<W>(W);
+
+impl<W: Write> Patient<W> {
+    fn wait_for<T>(&mut self, mut done: impl FnMut(&mut W) -> io::Result<T>) -> io::Result<T> {
+        loop {
+            match done(&mut self.0) {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                    thread::sleep(Duration::from_millis(1));
+                }
+                result => return result,
+            }
+        }
+    }
+}
+
+impl<W: Write> Write for Patient<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.wait_for(|stream| stream.write(bytes))
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.wait_for(Write::flush)
+    }
+}
+
+/// Microseconds since 1970, or null.
+pub(super) fn time(time: Option<SystemTime>) -> Value {
+    json!(time.map(micros::of))
+}
+
+/// How long ago, in the largest unit that is there more than once or so: `45s`, `12m`, `30h`, `9d`,
+/// `3y`; `-` if that is not known.
+pub(super) fn age(now: SystemTime, time: Option<SystemTime>) -> String {
+    const MINUTE: u64 = 60;
+    const HOUR: u64 = 60 * MINUTE;
+    const DAY: u64 = 24 * HOUR;
+    const YEAR: u64 = 365 * DAY;
+    let Some(time) = time else { return "-".to_owned() };
+    // A clock that is ahead of ours is one that shows now.
+    let seconds = now.duration_since(time).unwrap_or_default().as_secs();
+    let (unit, sign) = match seconds {
+        0..MINUTE => (1, "s"),
+        MINUTE..HOUR => (MINUTE, "m"),
+        HOUR..172_800 => (HOUR, "h"),
+        172_800..63_072_000 => (DAY, "d"),
+        _ => (YEAR, "y"),
+    };
+    format!("{}{sign}", seconds / unit)
+}
+
+/// `1 file`, `2 files`.
+pub(super) fn count(number: u64, one: &str, more: &str) -> String {
+    format!("{number} {}", if number == 1 { one } else { more })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ages_have_one_unit() {
+        let now = SystemTime::UNIX_EPOCH + Duration::from_secs(2_000_000_000);
+        let shown = |seconds| age(now, Some(now - Duration::from_secs(seconds)));
+        for (seconds, age) in [
+            (0, "0s"),
+            (59, "59s"),
+            (60, "1m"),
+            (3599, "59m"),
+            (3600, "1h"),
+            (172_799, "47h"),
+            (172_800, "2d"),
+            (729 * 86_400, "729d"),
+            (730 * 86_400, "2y"),
+        ] {
+            assert_eq!(shown(seconds), age, "{seconds}");
+        }
+        assert_eq!(age(now, Some(now + Duration::from_secs(5))), "0s");
+        assert_eq!(age(now, None), "-");
+    }
+
+    #[test]
+    fn output_waits_for_a_pipe_that_does_not_block() {
+        struct Slow(Vec<u8>, usize);
+        impl Write for Slow {
+            fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+                self.1 += 1;
+                if !self.1.is_multiple_of(3) {
+                    return Err(io::ErrorKind::WouldBlock.into());
+                }
+                self.0.extend_from_slice(&bytes[..1]);
+                Ok(1)
+            }
+
+            fn flush(&mut self) -> io::Result<()> {
+                Ok(())
+            }
+        }
+        let mut slow = Patient(Slow(Vec::new(), 0));
+        slow.write_all(b"all of it").unwrap();
+        slow.flush().unwrap();
+        assert_eq!(slow.0.0, b"all of it");
+    }
+}

@@ -1,0 +1,94 @@
+//! From what is given as a store to an open one, and from its errors to sentences without secrets.
+
+use std::env::{self, VarError};
+use std::sync::Arc;
+
+use super::Failure;
+use crate::error::Error;
+use crate::options::Options;
+use crate::path::MemoryPath;
+use crate::store::{Store, StoreError, find_store, open_store, redacted};
+
+/// Where a store is. What is shown of it, or of an error about it, has no secret in it.
+pub(super) struct Place {
+    address: String,
+    shown: String,
+    options: Options,
+}
+
+impl Place {
+    /// The place that `given` says: an address, or `env:` and the name of the variable with it.
+    pub(super) fn new(given: &str, options: Options) -> Result<Self, Failure> {
+        let Some(name) = given.strip_prefix("env:") else {
+            return Self::at(given.to_owned(), redacted(given), options);
+        };
+        let problem = match env::var(name) {
+            Ok(address) => {
+                let shown = redacted(&address);
+                return Self::at(address, shown, options);
+            }
+            Err(VarError::NotPresent) => "is not set",
+            Err(VarError::NotUnicode(_)) => "is not UTF-8 text",
+        };
+        let name = redacted(name);
+        Err(Failure::Usage(format!("the environment variable \"{name}\" {problem}")))
+    }
+
+    fn at(address: String, shown: String, options: Options) -> Result<Self, Failure> {
+        if address == "memory:" {
+            return Err(Failure::Usage(
+                "\"memory:\" is a new store in each process: there is nothing to be done with it \
+                 here"
+                    .to_owned(),
+            ));
+        }
+        Ok(Self { address, shown, options })
+    }
+
+    /// The store, which has to be there.
+    pub(super) fn existing(&self) -> Result<Arc<dyn Store>, Failure> {
+        self.find()?.ok_or_else(|| Failure::Store(format!("there is no memory at {}", self.shown)))
+    }
+
+    /// The store, if it is there.
+    pub(super) fn find(&self) -> Result<Option<Arc<dyn Store>>, Failure> {
+        find_store(&self.address, &self.options).map_err(|error| self.failure(&error))
+    }
+
+    /// The store, made if it is not there.
+    pub(super) fn open(&self) -> Result<Arc<dyn Store>, Failure> {
+        open_store(&self.address, &self.options).map_err(|error| self.failure(&error))
+    }
+
+    fn failure(&self, error: &Error) -> Failure {
+        let sentence = self.without_secrets(&error.to_string());
+        match error {
+            Error::Config(_) => Failure::Usage(sentence),
+            Error::Store(_) => Failure::Store(sentence),
+            Error::Refused(_) => Failure::Refused(sentence),
+        }
+    }
+
+    /// What a store that failed says.
+    pub(super) fn failed(&self, error: &dyn std::error::Error) -> Failure {
+        Failure::Store(self.without_secrets(&error.to_string()))
+    }
+
+    /// What a store says about a path: a condition of the tree, or that it failed.
+    pub(super) fn condition(&self, path: &MemoryPath, error: StoreError) -> Failure {
+        match error {
+            StoreError::Failed { .. } => self.failed(&Error::Store(error)),
+            condition => Failure::Refused(format!("{path}: {condition}")),
+        }
+    }
+
+    /// No store puts its address into an error; should one do so after all, it is not shown.
+    pub(super) fn without_secrets(&self, sentence: &str) -> String {
+        sentence.replace(&self.address, &self.shown)
+    }
+}
+
+/// A path in a store. It is not repeated where it is wrong: it may be an address.
+pub(super) fn path(given: &str) -> Result<MemoryPath, Failure> {
+    MemoryPath::parse(given).map_err(|error| Failure::Usage(format!("PATH is wrong: {error}")))
+}

@@ -1,0 +1,145 @@
+//! `memdir tree`: what a store holds.
+
+use std::time::SystemTime;
+
+use serde_json::json;
+
+use super::arguments::Tree;
+use super::output::{Output, age, count, time};
+use super::stores::{self, Place};
+use super::{Ended, Failure, say};
+use crate::options::Options;
+use crate::path::{MemoryPath, is_hidden};
+use crate::store::{Entry, EntryKind, Store, StoreError};
+use crate::text::human_size;
+
+pub(super) fn run(wanted: &Tree, output: &mut Output) -> Result<Ended, Failure> {
+    let path = stores::path(&wanted.path)?;
+    let place = Place::new(&wanted.store, Options::default())?;
+    let store = place.existing()?;
+    let mut drawing = Drawing {
+        wanted,
+        place: &place,
+        store: &*store,
+        now: SystemTime::now(),
+        directories: 0,
+        files: 0,
+        bytes: 0,
+        unreadable: false,
+        output,
+    };
+    match store.list(&path) {
+        Ok(entries) => {
+            drawing.one(&Entry::directory(path), "")?;
+            drawing.below(entries, 1, "")?;
+        }
+        Err(StoreError::NotADirectory) => {
+            let above = path.parent().unwrap_or_else(MemoryPath::root);
+            let listed = store.list(&above).map_err(|error| place.condition(&above, error))?;
+            let file = listed.into_iter().find(|entry| entry.path == path);
+            let file = file.ok_or_else(|| place.condition(&path, StoreError::NotFound))?;
+            drawing.one(&file, "")?;
+        }
+        Err(error) => return Err(place.condition(&path, error)),
+    }
+    drawing.summary()
+}
+
+struct Drawing<'d> {
+    wanted: &'d Tree,
+    place: &'d Place,
+    store: &'d dyn Store,
+    now: SystemTime,
+    directories: u64,
+    files: u64,
+    bytes: u64,
+    unreadable: bool,
+    output: &'d mut Output,
+}
+
+impl Drawing<'_> {
+    /// One entry, behind the branches that lead to it. The first one has its whole path.
+    fn one(&mut self, entry: &Entry, branches: &str) -> Result<(), Failure> {
+        let name = match branches {
+            "" => entry.path.as_str(),
+            _ => entry.path.name().unwrap_or_default(),
+        };
+        let (kind, size) = match entry.kind {
+            EntryKind::Directory => {
+                self.directories += 1;
+                ("directory", None)
+            }
+            EntryKind::File(size) => {
+                self.files += 1;
+                self.bytes += size;
+                ("file", Some(size))
+            }
+        };
+        match size {
+            _ if self.output.json => {
+                let mut object = json!({"type": kind, "path": entry.path.as_str()});
+                if let Some(size) = size {
+                    object["size"] = json!(size);
+                    object["modified"] = time(entry.modified);
+                }
+                self.output.object(&object)
+            }
+            None => self.output.line(&format!("{:15}{branches}{name}", "")),
+            Some(size) => {
+                let (size, age) = (human_size(size), age(self.now, entry.modified));
+                self.output.line(&format!("{size:>7} {age:>5}  {branches}{name}"))
+            }
+        }
+    }
+
+    /// What is below a directory, as deep as was asked.
+    fn below(
+        &mut self,
+        mut entries: Vec<Entry>,
+        level: u32,
+        branches: &str,
+    ) -> Result<(), Failure> {
+        entries.retain(|entry| self.wanted.all || !entry.path.name().is_some_and(is_hidden));
+        entries.sort_by(|a, b| a.path.cmp(&b.path));
+        let last = entries.len().saturating_sub(1);
+        for (number, entry) in entries.iter().enumerate() {
+            let (branch, trunk) =
+                if number == last { ("└── ", "    ") } else { ("├── ", "│   ") };
+            self.one(entry, &format!("{branches}{branch}"))?;
+            let deeper = self.wanted.depth.is_none_or(|depth| level < depth);
+            if entry.kind != EntryKind::Directory || !deeper {
+                continue;
+            }
+            match self.store.list(&entry.path) {
+                Ok(below) => self.below(below, level + 1, &format!("{branches}{trunk}"))?,
+                // Gone or changed meanwhile.
+                Err(StoreError::NotFound | StoreError::NotADirectory | StoreError::Symlink) => {}
+                Err(error @ StoreError::Failed { .. }) => {
+                    return Err(self.place.condition(&entry.path, error));
+                }
+                Err(error) => {
+                    self.unreadable = true;
+                    say(&format!("{}: {error}", entry.path));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn summary(self) -> Result<Ended, Failure> {
+        let (directories, files, bytes) = (self.directories, self.files, self.bytes);
+        if self.output.json {
+            self.output.object(&json!({
+                "type": "summary", "directories": directories, "files": files, "bytes": bytes,
+            }))?;
+        } else {
+            self.output.line(&format!(
+                "\n{}, {}, {}",
+                count(directories, "directory", "directories"),
+                count(files, "file", "files"),
+                human_size(bytes),
+            ))?;
+        }
+        Ok(if self.unreadable { Ended::WithProblems } else { Ended::Well })
+    }
+}

@@ -1,0 +1,80 @@
+//! What is in the directory beside the memory: links, special files, names that no path can hold,
+//! and what a killed process left.
+
+use rustix::fd::{AsFd, BorrowedFd};
+use rustix::fs::{AtFlags, FileType, OFlags, statat};
+use rustix::io::Errno;
+
+use super::beneath::{self, PASSAGE, condition, kind};
+use super::listing::entries;
+use super::remove::DOOMED;
+use super::staged::STAGED;
+use crate::path::MemoryPath;
+use crate::store::{Problem, ProblemKind, StoreError};
+
+/// Something half done, unless a writer is just at it.
+pub(super) struct Unfinished {
+    directory: MemoryPath,
+    name: &'static str,
+}
+
+impl Unfinished {
+    pub(super) fn is_there(&self, root: BorrowedFd<'_>) -> bool {
+        let flags = PASSAGE | OFlags::DIRECTORY;
+        beneath::open(root, self.directory.relative(), flags)
+            .and_then(|directory| statat(directory, self.name, AtFlags::SYMLINK_NOFOLLOW))
+            .is_ok()
+    }
+
+    pub(super) fn problem(&self) -> Problem {
+        Problem::with_entry(ProblemKind::LeftOver, &self.directory, self.name.as_bytes())
+    }
+}
+
+/// Looks through the directory `path` and what is below it.
+pub(super) fn inspect(
+    root: BorrowedFd<'_>,
+    path: &MemoryPath,
+    report: &mut dyn FnMut(Problem),
+    left: &mut Vec<Unfinished>,
+) -> Result<(), StoreError> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY;
+    let listed = beneath::open(root, path.relative(), flags)
+        .and_then(|directory| Ok((entries(directory.as_fd())?, directory)));
+    let (mut entries, directory) = match listed {
+        Ok(listed) => listed,
+        // Gone or changed meanwhile; what cannot be read is found by whoever reads it.
+        Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP | Errno::ACCESS) if !path.is_root() => {
+            return Ok(());
+        }
+        Err(errno) => return Err(condition("reading a directory", errno)),
+    };
+    entries.sort_by(|(a, _), (b, _)| a.cmp(b));
+    for (name, file_type) in entries {
+        let bytes = name.to_bytes();
+        if let Some(name) = [STAGED, DOOMED].into_iter().find(|name| name.as_bytes() == bytes) {
+            left.push(Unfinished { directory: path.clone(), name });
+            continue;
+        }
+        let Some(below) = name.to_str().ok().and_then(|name| path.join(name).ok()) else {
+            report(Problem::with_entry(ProblemKind::BadName, path, bytes));
+            continue;
+        };
+        let file_type = match file_type {
+            FileType::Unknown => {
+                match statat(&directory, name.as_c_str(), AtFlags::SYMLINK_NOFOLLOW) {
+                    Ok(stat) => kind(&stat),
+                    Err(_) => continue,
+                }
+            }
+            known => known,
+        };
+        match file_type {
+            FileType::RegularFile => {}
+            FileType::Directory => inspect(root, &below, report, left)?,
+            FileType::Symlink => report(Problem::new(ProblemKind::Link, &below, "")),
+            _ => report(Problem::new(ProblemKind::SpecialFile, &below, "")),
+        }
+    }
+    Ok(())
+}

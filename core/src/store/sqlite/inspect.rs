@@ -1,0 +1,85 @@
+//! What can be wrong with a database although each of its files can be read.
+
+use rusqlite::ErrorCode;
+
+use super::tree::Tree;
+use super::{Trouble, schema};
+use crate::path::MemoryPath;
+use crate::store::{Problem, ProblemKind};
+
+/// More of one kind tell nothing more.
+const MOST: usize = 100;
+
+/// What rows there may be that no directory leads to, or that belong to no file.
+const STRAYS: &[(&str, &str)] = &[
+    (
+        "WITH RECURSIVE found (id) AS (
+             SELECT ?1 UNION SELECT node.id FROM node JOIN found ON node.parent = found.id
+         )
+         SELECT count(*) FROM node WHERE id NOT IN (SELECT id FROM found)",
+        "entries that no directory leads to",
+    ),
+    (
+        "SELECT count(*) FROM node JOIN node AS above ON node.parent = above.id
+         WHERE above.size IS NOT NULL AND ?1",
+        "entries below a file",
+    ),
+    (
+        "SELECT count(*) FROM chunk LEFT JOIN node ON chunk.file = node.id
+         WHERE node.size IS NULL AND ?1",
+        "pieces of content that belong to no file",
+    ),
+];
+
+pub(super) fn inspect(tree: &Tree<'_>, report: &mut dyn FnMut(Problem)) -> Result<(), Trouble> {
+    let mut damage = |details: String| {
+        report(Problem::new(ProblemKind::Damaged, &MemoryPath::root(), details));
+    };
+    match structure(tree, &mut damage) {
+        // It is too damaged even to be looked through.
+        Err(Trouble::Engine(error))
+            if error.sqlite_error_code() == Some(ErrorCode::DatabaseCorrupt) =>
+        {
+            damage(error.to_string());
+            return Ok(());
+        }
+        result => result?,
+    }
+    names(tree, schema::ROOT, &MemoryPath::root(), report)
+}
+
+fn structure(tree: &Tree<'_>, damage: &mut dyn FnMut(String)) -> Result<(), Trouble> {
+    let mut check = tree.prepare(&format!("PRAGMA integrity_check({MOST})"))?;
+    for said in check.query_map([], |row| row.get::<_, String>(0))? {
+        let said = said?;
+        if said != "ok" {
+            damage(said);
+        }
+    }
+    for (query, what) in STRAYS {
+        let strays: i64 = tree.query_row(query, [schema::ROOT], |row| row.get(0))?;
+        if strays > 0 {
+            damage(format!("{strays} {what}"));
+        }
+    }
+    Ok(())
+}
+
+/// Names that somebody else put there.
+fn names(
+    tree: &Tree<'_>,
+    id: i64,
+    path: &MemoryPath,
+    report: &mut dyn FnMut(Problem),
+) -> Result<(), Trouble> {
+    for (found, name) in tree.children(id)? {
+        match path.join(&name) {
+            Ok(below) if found.size.is_none() => names(tree, found.id, &below, report)?,
+            Ok(_) => {}
+            Err(_) => {
+                report(Problem::with_entry(ProblemKind::BadName, path, name.as_bytes()));
+            }
+        }
+    }
+    Ok(())
+}
