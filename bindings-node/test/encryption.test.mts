@@ -88,7 +88,10 @@ test('a store of one’s own is encrypted', async () => {
   await memory.rename({ old_path: path, new_path: '/memories/b/the map.md' });
   const seen = (await Promise.resolve(store.list('/memories'))).map((entry) => entry.path).join();
   assert.ok(seen.length > 30 && !seen.includes('map'));
-  assert.match(await new Memory(store, options).view({ path: '/memories/b/the map.md' }), /treasure/);
+  assert.match(
+    await new Memory(store, options).view({ path: '/memories/b/the map.md' }),
+    /treasure/,
+  );
   // Such a store is asked when the first command needs it.
   const other = new Memory(store, { encryptionKey: randomBytes(32) });
   const { isError, content, cause } = await other.execute({ command: 'view', path: '/memories' });
