@@ -63,7 +63,7 @@ test-rust: ## the core, its stores, and the conformance cases in Rust
 .PHONY: test-python
 test-python: ## the Python package as it is installed
 	@$(call need,$(PYTHON),Python)
-	@$(call ready,$(CACHE)/python-installed $(CACHE)/python-oldest-installed)
+	@$(call ready,$(CACHE)/python-installed $(CACHE)/python-oldest-installed $(CACHE)/redis)
 	@rm -f $(CONFORMANCE)/python-*
 	@tests/harmless $(BIN)/python -m pytest --quiet -p no:cacheprovider bindings-python/tests
 	@echo "==> the tools again, with the oldest anthropic that is supported"
@@ -90,19 +90,21 @@ test-kotlin: ## the Kotlin package
 test-swift: ## the Swift package, with a real compiler
 	@bindings-uniffi/swift/test
 
-RUNNERS := $(if $(shell command -v cargo),rust-local rust-memory rust-sqlite rust-encrypted rust-default-open) \
+RUNNERS := $(if $(shell command -v cargo),rust-local rust-memory rust-sqlite rust-encrypted rust-mounts rust-default-open) \
 	$(if $(shell command -v $(PYTHON)),python-tool python-async-tool python-sqlite python-encrypted python-store) \
-	$(if $(shell command -v node),node-local node-encrypted node-store) \
-	$(if $(shell command -v mvn),kotlin-local kotlin-memory kotlin-sqlite kotlin-store)
+	$(if $(shell command -v node),node-local node-encrypted node-store node-table) \
+	$(if $(shell command -v mvn),kotlin-local kotlin-memory kotlin-room kotlin-sqlite kotlin-store)
 
 .PHONY: test-counts
 test-counts: ## every conformance runner ran every case
 	@swift=
 	@# Where Swift's tests were left out, which CI does not allow, nothing is to be compared.
 	@if [ "$${CI:-}" = true ] || compgen -G '$(CONFORMANCE)/swift-*' > /dev/null; then
-		swift='swift-local swift-memory swift-sqlite swift-store'
+		swift='swift-keychain swift-local swift-memory swift-sqlite swift-store'
 	fi
-	@tests/compare-counts $(RUNNERS) $$swift
+	@redis=
+	@if [ "$${CI:-}" = true ] || [ -e $(CACHE)/redis ]; then redis=python-redis; fi
+	@tests/compare-counts $(RUNNERS) $$redis $$swift
 
 # --- set-up -----------------------------------------------------------------------------------
 
@@ -111,6 +113,16 @@ $(CACHE)/python-tools: bindings-python/requirements-dev.txt
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet --requirement bindings-python/requirements-dev.txt
 	touch $@
+
+# What the example of a store of one's own is tested against.
+$(CACHE)/redis: tests/servers/redis
+	if tests/servers/redis install; then
+		mkdir -p $(CACHE)
+		touch $@
+	else
+		echo "==> LEFT OUT: the Redis example, because redis-server is not installed" >&2
+		[ "$${CI:-}" != true ]
+	fi
 
 # The wheel is built once, with optimisation, and installed as a user installs it.
 $(CACHE)/wheel: $(CACHE)/python-tools $(RUST_SOURCES) $(PYTHON_SOURCES)

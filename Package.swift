@@ -29,9 +29,11 @@ let package = Package(
             // Of the generated code; apps in Swift 6 mode use it as it is.
             swiftSettings: [.swiftLanguageMode(.v5)]
         ),
+        // An example of a store of one's own, which the tests check.
+        .target(name: "StoreExample", dependencies: ["Memdir"], path: "examples/swift"),
         .testTarget(
             name: "MemdirTests",
-            dependencies: ["Memdir"],
+            dependencies: ["Memdir", "StoreExample"],
             path: "bindings-uniffi/swift/Tests/MemdirTests"
         ),
         // The part of the iOS example that needs nothing of Apple's, so that it is tested, too.

@@ -38,6 +38,10 @@ export declare class NativeStore {
   delete(path: string): Promise<void>
   /** Moves a file or directory, never overwriting. */
   rename(from: string, to: string): Promise<void>
+  /** When a file was last written, in milliseconds since 1970. */
+  modified(path: string): Promise<number | undefined>
+  /** Says that a file was last written at `time`. */
+  setModified(path: string, time: number): Promise<void>
 }
 
 /** One call of a store that is written in JavaScript. */
@@ -52,15 +56,28 @@ export declare class StoreRequest {
   get overwrite(): boolean
   /** How many levels of a directory are asked for. */
   get depth(): number
+  /** The time to set, in milliseconds since 1970. */
+  get time(): number | null
   /** The content to write, which is handed over: a second call returns nothing. */
   takeContent(): Uint8Array | null
   /** In an update: what `content` becomes, or null to leave it as it is. */
   edit(content: Uint8Array): Uint8Array | null
   /** Answers with what the method returned. */
-  succeed(returned: Uint8Array | Array<StoreEntry> | undefined): void
+  succeed(returned: Uint8Array | Array<StoreEntry> | number | undefined): void
+  /** Answers that the store has no such method. */
+  absent(): void
   /** Answers with what the method threw. */
   fail(code: string | undefined | null, message: string): void
 }
+
+/**
+ * Checks one rule on a store that must be empty. The promise is fulfilled with what is wrong, or
+ * with null.
+ */
+export declare function checkContract(rule: number, serve: (arg: StoreRequest) => unknown, opens: boolean): Promise<string | null>
+
+/** How many rules the contract of a store has. */
+export declare function contractRules(): number
 
 /** One entry of a directory. */
 export interface StoreEntry {
@@ -68,6 +85,8 @@ export interface StoreEntry {
   path: string
   /** A file's length in bytes; a directory has none. */
   size?: number | undefined
+  /** When a file was last written, in milliseconds since 1970. */
+  modified?: number | undefined
 }
 
 /** Lets other threads have the processor first. */

@@ -40,6 +40,7 @@ for (const field of [
   'napi',
   'prettier',
   '//overrides',
+  '//typesVersions',
   'overrides',
 ]) {
   delete manifest[field];

@@ -41,11 +41,10 @@ impl Engine {
         store: ClassInstance<'_, NativeStore>,
         #[napi(ts_arg_type = "object | undefined")] options: Option<Unknown<'_>>,
     ) -> napi::Result<Self> {
-        let options = options::read(options)?;
+        let (options, workers) = (options::read(options)?, Arc::clone(store.workers()));
         let store = encrypt(Arc::clone(store.core()), &options)
             .map_err(|error| Error::from_reason(error.to_string()))?;
-        let memory = Memory::with_store(store, options);
-        Ok(Self { memory, workers: Workers::shared() })
+        Ok(Self { memory: Memory::with_store(store, options), workers })
     }
 
     /// On a store that is written in JavaScript: `serve` is called with every request to it and

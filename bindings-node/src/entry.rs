@@ -1,7 +1,9 @@
 //! What a store lists.
 
+use std::time::SystemTime;
+
 use memdir::MemoryPath;
-use memdir::store::{Entry, EntryKind};
+use memdir::store::{Entry, EntryKind, micros};
 use napi_derive::napi;
 
 /// One entry of a directory.
@@ -12,6 +14,21 @@ pub struct StoreEntry {
     /// A file's length in bytes; a directory has none.
     #[napi(ts_type = "number | undefined")]
     pub size: Option<i64>,
+    /// When a file was last written, in milliseconds since 1970.
+    #[napi(ts_type = "number | undefined")]
+    pub modified: Option<f64>,
+}
+
+/// Milliseconds, as JavaScript counts time; the microseconds are its fraction.
+#[expect(clippy::cast_precision_loss, reason = "exact until the year 2109")]
+pub(crate) fn to_millis(time: SystemTime) -> f64 {
+    micros::of(time) as f64 / 1_000.0
+}
+
+/// `None` for what is no time.
+#[expect(clippy::cast_possible_truncation, reason = "what is out of range is the range's end")]
+pub(crate) fn from_millis(millis: f64) -> Option<SystemTime> {
+    millis.is_finite().then(|| (millis * 1_000.0).round() as i64).and_then(micros::time)
 }
 
 impl From<Entry> for StoreEntry {
@@ -20,7 +37,8 @@ impl From<Entry> for StoreEntry {
             EntryKind::File(size) => Some(i64::try_from(size).unwrap_or(i64::MAX)),
             EntryKind::Directory => None,
         };
-        Self { path: entry.path.as_str().to_owned(), size }
+        let modified = entry.modified.map(to_millis);
+        Self { path: entry.path.as_str().to_owned(), size, modified }
     }
 }
 
@@ -29,7 +47,8 @@ impl StoreEntry {
     pub(crate) fn into_core(self) -> Option<Entry> {
         let path = MemoryPath::parse(&self.path).ok()?;
         Some(match self.size {
-            Some(size) => Entry::file(path, u64::try_from(size).unwrap_or(0)),
+            Some(size) => Entry::file(path, u64::try_from(size).unwrap_or(0))
+                .modified_at(self.modified.and_then(from_millis)),
             None => Entry::directory(path),
         })
     }

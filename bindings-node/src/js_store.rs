@@ -6,16 +6,17 @@
 
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::SystemTime;
 
-use memdir::store::{Edit, Entry, Node, Splice, open_whole};
+use memdir::store::{Edit, Entry, Node, Splice, listed_time, open_whole};
 use memdir::{MemoryPath, OnExisting, Store, StoreError};
-use napi::bindgen_prelude::{Either3, Function, Uint8Array, Unknown};
+use napi::bindgen_prelude::{Either4, Function, Uint8Array, Unknown};
 use napi::threadsafe_function::{ThreadsafeFunction, ThreadsafeFunctionCallMode};
 use napi::{Error, Status};
 use napi_derive::napi;
 
 use crate::conditions::from_code;
-use crate::entry::StoreEntry;
+use crate::entry::{StoreEntry, from_millis, to_millis};
 use crate::work::receive;
 
 /// A function that gets a request. It is *weak*: a store that is only kept does not keep Node
@@ -42,6 +43,9 @@ enum Outcome {
     Nothing,
     Content(Vec<u8>),
     Entries(Vec<Entry>),
+    Time(SystemTime),
+    /// The store has no such method.
+    Absent,
 }
 
 /// What a method is called with, besides its path.
@@ -51,6 +55,7 @@ struct Arguments {
     content: Option<Vec<u8>>,
     overwrite: bool,
     depth: u32,
+    time: Option<SystemTime>,
 }
 
 /// One call of a store that is written in JavaScript.
@@ -94,6 +99,12 @@ impl StoreRequest {
         self.arguments().depth
     }
 
+    /// The time to set, in milliseconds since 1970.
+    #[napi(getter)]
+    pub fn time(&self) -> Option<f64> {
+        self.arguments().time.map(to_millis)
+    }
+
     /// The content to write, which is handed over: a second call returns nothing.
     #[napi]
     pub fn take_content(&self) -> Option<Uint8Array> {
@@ -116,15 +127,25 @@ impl StoreRequest {
 
     /// Answers with what the method returned.
     #[napi]
-    pub fn succeed(&self, returned: Either3<Uint8Array, Vec<StoreEntry>, ()>) {
-        self.done(Ok(match returned {
-            Either3::A(content) => Outcome::Content(content.to_vec()),
+    pub fn succeed(&self, returned: Either4<Uint8Array, Vec<StoreEntry>, f64, ()>) {
+        self.done(match returned {
+            Either4::A(content) => Ok(Outcome::Content(content.to_vec())),
             // An entry that no command could name is left out.
-            Either3::B(entries) => {
-                Outcome::Entries(entries.into_iter().filter_map(StoreEntry::into_core).collect())
-            }
-            Either3::C(()) => Outcome::Nothing,
-        }));
+            Either4::B(entries) => Ok(Outcome::Entries(
+                entries.into_iter().filter_map(StoreEntry::into_core).collect(),
+            )),
+            Either4::C(millis) => match from_millis(millis) {
+                Some(time) => Ok(Outcome::Time(time)),
+                None => Err(StoreError::failed(self.operation, format!("{millis} is no time"))),
+            },
+            Either4::D(()) => Ok(Outcome::Nothing),
+        });
+    }
+
+    /// Answers that the store has no such method.
+    #[napi]
+    pub fn absent(&self) {
+        self.done(Ok(Outcome::Absent));
     }
 
     /// Answers with what the method threw.
@@ -268,6 +289,23 @@ impl Store for JsStore {
         let arguments = Arguments { destination, ..Arguments::default() };
         self.ask("rename", from, arguments, &mut none).map(drop)
     }
+
+    fn modified(&self, path: &MemoryPath) -> Result<Option<SystemTime>, StoreError> {
+        match self.ask("modified", path, Arguments::default(), &mut none)? {
+            Outcome::Time(time) => Ok(Some(time)),
+            Outcome::Nothing => Ok(None),
+            Outcome::Absent => listed_time(self, path),
+            other => Err(other.unexpected("modified", "a number or undefined")),
+        }
+    }
+
+    fn set_modified(&self, path: &MemoryPath, time: SystemTime) -> Result<(), StoreError> {
+        let arguments = Arguments { time: Some(time), ..Arguments::default() };
+        match self.ask("setModified", path, arguments, &mut none)? {
+            Outcome::Absent => self.modified(path).map(drop),
+            _ => Ok(()),
+        }
+    }
 }
 
 impl Outcome {
@@ -276,6 +314,8 @@ impl Outcome {
             Outcome::Nothing => "nothing",
             Outcome::Content(_) => "a Uint8Array",
             Outcome::Entries(_) => "an array",
+            Outcome::Time(_) => "a number",
+            Outcome::Absent => "nothing, as there is no such method,",
         };
         StoreError::failed(operation, format!("it returned {came} and not {expected}"))
     }

@@ -9,10 +9,12 @@
 mod answer;
 mod cli;
 mod conditions;
+mod contract;
 mod engine;
 mod entry;
 mod input;
 mod js_store;
+mod mounts;
 mod native_store;
 mod options;
 #[cfg(feature = "testing")]

@@ -4,13 +4,16 @@ use std::sync::{Arc, mpsc};
 
 use memdir::store::{Splice, open_store_beneath, rekey};
 use memdir::{MemoryPath, OnExisting, Options, Store, StoreError, open_store};
-use napi::bindgen_prelude::{Function, Object, ToNapiValue, Uint8Array, Unknown};
+use napi::bindgen_prelude::{
+    ClassInstance, Either, Function, Object, ToNapiValue, Uint8Array, Unknown,
+};
 use napi::threadsafe_function::ThreadsafeFunctionCallMode;
 use napi::{Env, Error, Status};
 use napi_derive::napi;
 
 use crate::conditions::to_js;
-use crate::entry::StoreEntry;
+use crate::entry::{StoreEntry, from_millis, to_millis};
+use crate::mounts::Mounts;
 use crate::options;
 use crate::work::{Workers, receive};
 
@@ -18,6 +21,7 @@ use crate::work::{Workers, receive};
 #[napi]
 pub struct NativeStore {
     store: Arc<dyn Store>,
+    workers: Arc<Workers>,
 }
 
 /// Why a method did not do what it was asked to do.
@@ -44,7 +48,17 @@ impl NativeStore {
     ) -> napi::Result<Self> {
         let store = open_store(&address, &options::read(options)?)
             .map_err(|error| Error::from_reason(error.to_string()))?;
-        Ok(Self { store })
+        Ok(Self { store, workers: Workers::shared() })
+    }
+
+    /// Opens several stores and mounts them into one tree.
+    #[napi(factory)]
+    pub fn on_mounts(
+        mut mounts: ClassInstance<'_, Mounts>,
+        #[napi(ts_arg_type = "object | undefined")] options: Option<Unknown<'_>>,
+    ) -> napi::Result<Self> {
+        let (store, workers) = mounts.open(&options::read(options)?)?;
+        Ok(Self { store, workers })
     }
 
     /// Opens the store that `address` names as it is kept, encrypted or not.
@@ -52,7 +66,7 @@ impl NativeStore {
     pub fn beneath(address: String) -> napi::Result<Self> {
         let store = open_store_beneath(&address, &Options::default())
             .map_err(|error| Error::from_reason(error.to_string()))?;
-        Ok(Self { store })
+        Ok(Self { store, workers: Workers::shared() })
     }
 
     /// Changes the key of the encrypted store that this one keeps; how many files were encrypted.
@@ -161,11 +175,40 @@ impl NativeStore {
             move |store: &dyn Store, from: &MemoryPath| Ok(store.rename(from, &parse(&to)?)?);
         self.promise(env, from, rename, |()| ())
     }
+
+    /// When a file was last written, in milliseconds since 1970.
+    #[napi(ts_return_type = "Promise<number | undefined>")]
+    pub fn modified<'env>(&self, env: &'env Env, path: String) -> napi::Result<Object<'env>> {
+        let modified = |store: &dyn Store, path: &MemoryPath| Ok(store.modified(path)?);
+        // Undefined, and not null, where there is none: as in an entry.
+        self.promise(env, path, modified, |time| match time {
+            Some(time) => Either::A(to_millis(time)),
+            None => Either::B(()),
+        })
+    }
+
+    /// Says that a file was last written at `time`.
+    #[napi(ts_return_type = "Promise<void>")]
+    pub fn set_modified<'env>(
+        &self,
+        env: &'env Env,
+        path: String,
+        time: f64,
+    ) -> napi::Result<Object<'env>> {
+        let time = from_millis(time).ok_or_else(|| Error::from_reason("this is no time"))?;
+        let set = move |store: &dyn Store, path: &MemoryPath| Ok(store.set_modified(path, time)?);
+        self.promise(env, path, set, |()| ())
+    }
 }
 
 impl NativeStore {
     pub(crate) fn core(&self) -> &Arc<dyn Store> {
         &self.store
+    }
+
+    /// The threads that work for this store.
+    pub(crate) fn workers(&self) -> &Arc<Workers> {
+        &self.workers
     }
 
     fn promise<'env, T, D>(
@@ -180,7 +223,7 @@ impl NativeStore {
         D: ToNapiValue + 'static,
     {
         let store = Arc::clone(&self.store);
-        Workers::shared().promise(
+        self.workers.promise(
             env,
             move || work(&*store, &parse(&path)?),
             |env, result| match result {

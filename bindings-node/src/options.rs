@@ -38,7 +38,8 @@ pub(crate) fn read(given: Option<Unknown<'_>>) -> Result<Options> {
             "maxFileBytes" => options.max_file_bytes = limit(&name, &set)?,
             "onExisting" => options.on_existing = word(&name, &set)?,
             "durability" => options.durability = word(&name, &set)?,
-            "encryptNames" => options.encrypt_names = yes_or_no(&name, &set)?,
+            "readOnly" => options.read_only = flag(&name, &set)?,
+            "encryptNames" => options.encrypt_names = flag(&name, &set)?,
             _ => return Err(wrong(format!("there is no option {name}"))),
         }
     }
@@ -54,6 +55,13 @@ fn limit<N: TryFrom<i64>>(name: &str, set: &Value<'_>) -> Result<Option<N>> {
     };
     let unfit = || wrong(format!("{name} must be a whole number from 0 on, or null, got {set}"));
     number.map(Some).ok_or_else(unfit)
+}
+
+fn flag(name: &str, set: &Value<'_>) -> Result<bool> {
+    match set {
+        Value::Bool(flag) => Ok(*flag),
+        _ => Err(wrong(format!("{name} must be true or false, got {set}"))),
+    }
 }
 
 /// The core's sentence about an option, which begins with the option's name in Rust's case.
@@ -79,13 +87,6 @@ pub(crate) fn key(name: &str, given: Unknown<'_>) -> Result<EncryptionKey> {
         _ => return Err(wrong(format!("{name} must be a Uint8Array or a string"))),
     };
     key.map_err(|error| renamed(name, &error))
-}
-
-fn yes_or_no(name: &str, set: &Value<'_>) -> Result<bool> {
-    match set {
-        Value::Bool(set) => Ok(*set),
-        _ => Err(wrong(format!("{name} must be true or false, got {set}"))),
-    }
 }
 
 /// One of the words that the core knows.

@@ -1,35 +1,14 @@
-//! What the tests and the benchmark ask of the core directly. Not in the published binaries.
+//! What the benchmark asks of the core directly. Not in the published binaries.
 
-use std::sync::Arc;
 use std::time::Instant;
 
-use memdir::store::contract;
-use memdir::{Memory, Options, Store};
-use napi::bindgen_prelude::{Function, Object, Unknown};
+use memdir::{Memory, Options};
+use napi::bindgen_prelude::{Object, Unknown};
 use napi::{Env, Error};
 use napi_derive::napi;
 
 use crate::input::Input;
-use crate::js_store::{JsStore, StoreRequest};
 use crate::work::Workers;
-
-/// Checks every rule of a store's contract, on one store that is emptied before each; the promise
-/// is fulfilled with the first rule that is not kept, or with null.
-#[napi(ts_return_type = "Promise<string | null>")]
-pub(crate) fn check_contract<'env>(
-    env: &'env Env,
-    serve: Function<'_, StoreRequest, Unknown<'static>>,
-    opens: bool,
-) -> napi::Result<Object<'env>> {
-    let store: Arc<dyn Store> = Arc::new(JsStore::new(&serve, opens)?);
-    let fresh = move || {
-        // A store that cannot be emptied does not keep the first rule.
-        let _ = store.clear();
-        Arc::clone(&store)
-    };
-    let check = move || contract::check(&fresh).err().map(|violation| violation.to_string());
-    Workers::own().promise(env, check, |_, violated| Ok(violated))
-}
 
 /// Runs the commands in turn, so many times, without JavaScript in between; the promise is
 /// fulfilled with what each took, in microseconds.

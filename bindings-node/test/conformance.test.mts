@@ -9,7 +9,7 @@ import { test } from 'node:test';
 import { Memory, openStore } from 'memdir';
 import type { Options, Store } from 'memdir';
 
-import { MapStore } from './stores.mjs';
+import { MapStore, tableStore } from './stores.mjs';
 import { PROJECT, temporary } from './support.mjs';
 
 type Json = null | boolean | number | string | Json[] | { [name: string]: Json };
@@ -199,4 +199,8 @@ test('every case on an encrypted directory', async () => {
 
 test('every case on a store written in JavaScript', async () => {
   await runAll('node-store', () => ({ store: new MapStore() }));
+});
+
+test('every case on the example of a store of one’s own', async () => {
+  await runAll('node-table', () => ({ store: tableStore() }));
 });

@@ -1,14 +1,7 @@
 // What is published: its contents, its types, and what it says where it cannot work.
 
 import assert from 'node:assert/strict';
-import {
-  mkdirSync,
-  readFileSync,
-  readdirSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { mkdirSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
@@ -72,8 +65,8 @@ test('it works without any SDK, as ESM and as CommonJS', async () => {
 
 test('it brings the program memdir', async () => {
   const directory = await project();
-  const program = (...args: string[]) =>
-    run('npx', ['--offline', '--no-install', 'memdir', ...args], { cwd: directory });
+  const installed = join(directory, 'node_modules', '.bin', 'memdir');
+  const program = (...args: string[]) => run(installed, args, { cwd: directory });
   const version = { status: 0, stdout: `memdir ${manifest.version}\n`, stderr: '' };
   assert.deepEqual(await program('--version'), version);
 
@@ -85,15 +78,19 @@ test('it brings the program memdir', async () => {
   assert.deepEqual(await program('copy', 'memory', 'sqlite:agent.db'), silent);
   const tree = await program('tree', 'sqlite:agent.db', '--json');
   assert.equal(tree.status, 0, tree.stderr);
-  const entries = tree.stdout.trim().split('\n').map((line) => JSON.parse(line) as object);
+  const entries = tree.stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as object);
   assert.equal(entries.length, 4);
-  const shown = await program('show', 'sqlite:agent.db', '/memories/notes/large.md');
+  const missing = { status: 3, stdout: '', stderr: 'memdir: there is no memory at none\n' };
+  assert.deepEqual(await program('tree', 'none'), missing);
+
+  // npm has something to say about some machines, and hands on a pipe that does not block.
+  const show = ['memdir', 'show', 'sqlite:agent.db', '/memories/notes/large.md'];
+  const shown = await run('npx', ['--offline', '--no-install', ...show], { cwd: directory });
+  assert.equal(shown.status, 0, shown.stderr);
   assert.ok(shown.stdout === large, `${shown.stdout.length} of ${large.length}`);
-  const missing = await program('tree', 'none');
-  assert.deepEqual(
-    [missing.status, missing.stderr],
-    [3, 'memdir: there is no memory at none\n'],
-  );
 });
 
 test('where no binary fits it says so', async () => {

@@ -1,38 +1,32 @@
 // Stores written in JavaScript.
 
-import assert from 'node:assert/strict';
+import assert, { AssertionError } from 'node:assert/strict';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 
 import { Memory, StoreError, openStore } from 'memdir';
 import type { Edit, Entry, Store } from 'memdir';
+import { checkStore } from 'memdir/testing';
 
-import { FileStore, MapStore, OpeningStore } from './stores.mjs';
-import { require, temporary } from './support.mjs';
+import { FileStore, MapStore, OpeningStore, tableStore } from './stores.mjs';
+import { temporary } from './support.mjs';
 
 const VIEW = { command: 'view', path: '/memories' };
 const OUT_OF_REACH =
   'Error: The memory directory cannot be reached at the moment. Nothing is known to have been ' +
   'changed; try again later.';
 
-/** The core's own contract, from a binary that is built for the tests. */
-const { checkContract } = require('../native/memdir.node') as {
-  checkContract: (serve: unknown, opens: boolean) => Promise<string | null>;
-};
-const { serve } = (await import(new URL('../../esm/store.js', import.meta.url).href)) as {
-  serve: (store: Store) => unknown;
-};
-
 test('stores in JavaScript keep the contract of a store', async () => {
-  assert.equal(await checkContract(serve(new MapStore()), false), null);
-  assert.equal(await checkContract(serve(new OpeningStore()), true), null);
-  assert.equal(await checkContract(serve(await FileStore.at(temporary())), false), null);
+  await checkStore(() => new MapStore());
+  await checkStore(() => new OpeningStore());
+  await checkStore(() => FileStore.at(temporary()));
+  await checkStore(tableStore);
 });
 
 test('the core’s own stores keep it too when JavaScript hands them on', async () => {
-  const store = openStore(temporary(), { durability: 'relaxed' });
-  assert.equal(await checkContract(serve(store), false), null);
+  await checkStore(() => openStore(temporary(), { durability: 'relaxed' }));
+  await checkStore(() => openStore('memory:'));
 });
 
 test('the contract notices a store that does not keep it', async () => {
@@ -41,10 +35,50 @@ test('the contract notices a store that does not keep it', async () => {
       super.write(path, content, true);
     }
   }
-  assert.match(
-    (await checkContract(serve(new Overwriting()), false)) ?? 'kept',
-    /does not keep the rule "creation is exclusive/,
+  await assert.rejects(
+    checkStore(() => new Overwriting()),
+    (error) =>
+      error instanceof AssertionError &&
+      /does not keep the rule "creation is exclusive/.test(error.message),
   );
+  class Forgetful extends MapStore {
+    setModified(): void {}
+    modified(): number {
+      return Math.random() * 1_000_000;
+    }
+  }
+  await assert.rejects(
+    checkStore(() => new Forgetful()),
+    /the rule "a time that is set stays/,
+  );
+});
+
+test('the check says when there is no store', async () => {
+  await assert.rejects(
+    checkStore(() => Promise.reject(new Error('none today'))),
+    /none today/,
+  );
+  await assert.rejects(
+    checkStore(() => ({ read() {} }) as unknown as Store),
+    /it lacks list, write, update, delete, rename/,
+  );
+});
+
+test('times are exact, and older than any computer', async () => {
+  const store = openStore('memory:');
+  const path = '/memories/a';
+  await store.write(path, Buffer.from('a'), false);
+  assert.ok(Math.abs(((await store.modified?.(path)) ?? 0) - Date.now()) < 3_600_000);
+  for (const time of [1_779_006_600_123.456, 0, -3_163_428_599_999.999]) {
+    await store.setModified?.(path, time);
+    assert.equal(await store.modified?.(path), time);
+    assert.deepEqual(await store.list('/memories'), [{ path, size: 1, modified: time }]);
+  }
+  for (const time of [NaN, Infinity]) {
+    await assert.rejects(async () => store.setModified?.(path, time), /this is no time/);
+  }
+  await assert.rejects(async () => store.modified?.('/memories'), { code: 'EISDIR' });
+  await assert.rejects(async () => store.setModified?.('/memories/b', 0), { code: 'ENOENT' });
 });
 
 test('the native store class is what the package says a store is', () => {

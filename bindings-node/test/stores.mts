@@ -6,6 +6,17 @@ import { dirname, join } from 'node:path';
 import { StoreError } from 'memdir';
 import type { Edit, Entry, Store } from 'memdir';
 
+/** `examples/node/table_store.ts`, compiled on its own. */
+const example = (await import(new URL('examples/table_store.js', import.meta.url).href)) as {
+  TableStore: new (table: unknown) => Store;
+  MapTable: new () => unknown;
+};
+
+/** A new store of the example's. */
+export function tableStore(): Store {
+  return new example.TableStore(new example.MapTable());
+}
+
 const ROOT = '/memories';
 
 /** Whether no command could name this path. */

@@ -6,7 +6,8 @@ import { betaMemoryTool } from '@anthropic-ai/sdk/helpers/beta/memory';
 import type { MemoryToolHandlers } from '@anthropic-ai/sdk/helpers/beta/memory';
 import type { BetaRunnableTool } from '@anthropic-ai/sdk/lib/tools/BetaRunnableTool';
 import type { BetaMemoryTool20250818Command } from '@anthropic-ai/sdk/resources/beta';
-import { Memory, StoreError, memoryTool, openStore } from 'memdir';
+import { Memory, StoreError, memoryTool, openStore, readOnly } from 'memdir';
+import { checkStore } from 'memdir/testing';
 import type { Entry, MemoryCommand, MemoryTool, Options, Reply, Store } from 'memdir';
 
 /** Fails to compile unless the two types are the same. */
@@ -43,6 +44,7 @@ check<Same<ReturnType<Memory['execute']>, Promise<Reply>>>();
 check<Same<Pick<Reply, 'content' | 'isError'>, { content: string; isError: boolean }>>();
 check<Same<ReturnType<Memory['view']>, Promise<string>>>();
 check<Same<ReturnType<typeof openStore>, Store>>();
+check<Same<ReturnType<typeof checkStore>, Promise<void>>>();
 export const viewed: Promise<string> = new Memory().view({
   path: '/memories',
   view_range: [1, -1],
@@ -54,6 +56,17 @@ void new Memory().view({});
 void new Memory().view({ command: 'delete', path: '/memories' });
 // @ts-expect-error: this has no new_str
 void new Memory().str_replace({ path: '/memories/a', old_str: 'a' });
+
+// Several stores.
+export const mounted = new Memory({
+  '/memories': './memory',
+  '/memories/team': openStore('memory:'),
+  '/memories/handbook': readOnly('./docs'),
+});
+// @ts-expect-error: this is nowhere in a memory
+void (() => new Memory({ '/memories': 'memory:', '/tmp': 'memory:' }));
+// @ts-expect-error: mounts are not mounted
+void (() => new Memory({ '/memories': { '/memories': 'memory:' } }));
 
 // Options.
 export const options: Options = { maxViewChars: null, onExisting: 'overwrite', durability: 'full' };

@@ -1,6 +1,5 @@
 /** The engine: executes commands, without any SDK. */
 
-import native from '../native.cjs';
 import type { Engine } from '../native.cjs';
 
 import { awake } from './awake.js';
@@ -14,8 +13,9 @@ import type {
   ViewCommand,
 } from './commands.js';
 import type { Options } from './options.js';
-import { StoreError, assertStore, serve } from './store.js';
-import type { Store } from './store.js';
+import { openEngine } from './places.js';
+import type { Places } from './places.js';
+import { StoreError } from './store.js';
 import { toolError } from './tool-error.js';
 
 /** The answer to one call of the tool. */
@@ -49,11 +49,12 @@ export class Memory {
   /**
    * @param store A directory, which is made if it is not there (the files are in its `memories`
    *   directory, as the SDK's own tool keeps them); `sqlite:agent.db` for an SQLite
-   *   database; `memory:` for a new store in this process; or a store of your own.
+   *   database; `memory:` for a new store in this process; a store of your own; or several of
+   *   these by the paths where they are mounted.
    * @throws An error if the address or an option is wrong, or if the store cannot be opened.
    */
-  constructor(store: string | Store = './memory', options?: Options) {
-    this.#engine = open(store, options);
+  constructor(store: Places = './memory', options?: Options) {
+    this.#engine = openEngine(store, options);
   }
 
   /**
@@ -106,17 +107,6 @@ export async function orThrow(reply: Reply): Promise<string> {
     throw await toolError(reply.content, reply.cause);
   }
   return reply.content;
-}
-
-function open(store: string | Store, options?: Options): Engine {
-  if (typeof store === 'string') {
-    return native.Engine.open(store, options);
-  }
-  if (store instanceof native.NativeStore) {
-    return native.Engine.onNativeStore(store, options);
-  }
-  assertStore(store);
-  return native.Engine.onJsStore(serve(store), typeof store.open === 'function', options);
 }
 
 function reply({ content, isError, cause }: Awaited<ReturnType<Engine['execute']>>): Reply {

@@ -26,4 +26,9 @@ export interface Options {
   encryptionKey?: Uint8Array | string | undefined;
   /** Whether a store that is made with a key encrypts names, too. Default: no. */
   encryptNames?: boolean | undefined;
+  /**
+   * Whether the whole memory can be viewed but not changed. A directory or database then has to be
+   * there, and nothing is made in it. Default false.
+   */
+  readOnly?: boolean | undefined;
 }

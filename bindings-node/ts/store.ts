@@ -2,11 +2,7 @@
 
 import { inspect } from 'node:util';
 
-import native from '../native.cjs';
 import type { StoreRequest } from '../native.cjs';
-
-import { awake } from './awake.js';
-import type { Options } from './options.js';
 
 /** What a {@link Store} lists. */
 export interface Entry {
@@ -14,6 +10,12 @@ export interface Entry {
   path: string;
   /** A file's length in bytes; a directory has none. */
   size?: number | undefined;
+  /**
+   * When a file was last written, in milliseconds since 1970, as `mtimeMs` of `node:fs` has it; the
+   * fraction counts down to the microsecond. Nothing for a directory, or if the store does not
+   * keep it.
+   */
+  modified?: number | undefined;
 }
 
 /** Says what a file's content becomes; `null` leaves the file as it is. */
@@ -74,6 +76,21 @@ export interface Store {
    * `/memories` or of more than 4,096 bytes.
    */
   rename(from: string, to: string): void | Promise<void>;
+
+  /**
+   * When a file was last written, as in an {@link Entry}. Throws `ENOENT`, `EISDIR`.
+   *
+   * For a store that need not list the file's directory for it, which is asked without it.
+   */
+  modified?(path: string): number | undefined | Promise<number | undefined>;
+
+  /**
+   * Says that a file was last written at `time`, for a copy that keeps its original's time. Throws
+   * `ENOENT`, `EISDIR`.
+   *
+   * For a store that keeps times; without it they are those of the copying.
+   */
+  setModified?(path: string, time: number): void | Promise<void>;
 }
 
 /** The conditions that a {@link Store} can name, in Node's own words. */
@@ -87,6 +104,8 @@ export type StoreErrorCode =
   | 'ENXIO'
   | 'ENAMETOOLONG'
   | 'EACCES'
+  | 'EROFS'
+  | 'EBUSY'
   | 'ENOSPC'
   | 'EIO';
 
@@ -103,38 +122,6 @@ export class StoreError extends Error {
   }
 }
 
-/**
- * Opens a store that comes with memdir: a directory such as `./memory`, which is made if it is not
- * there, `sqlite:agent.db` for an SQLite database, or `memory:` for a new one in this process.
- *
- * To be shared between memories, written to directly, or built upon. Opening reads no file's
- * content but is synchronous: do it once, at the start. Of the options `durability`, `encryptionKey`
- * and `encryptNames` matter.
- *
- * @throws An error if the address or an option is wrong, or if the store cannot be opened.
- */
-export function openStore(address: string, options?: Options): Store {
-  return new native.NativeStore(address, options);
-}
-
-/**
- * Changes the key of an encrypted store: encrypts every file anew, and then lets the old key open it
- * no more. Resolves to the number of files that were encrypted.
- *
- * The store can be in use meanwhile: both keys open it until the end. If this breaks off, they do so
- * until it is called again, and goes on.
- *
- * @param address The store's address.
- * @param oldKey The key that it has, and `newKey` the one that it gets: as `encryptionKey`.
- */
-export async function rekey(
-  address: string,
-  oldKey: Uint8Array | string,
-  newKey: Uint8Array | string,
-): Promise<number> {
-  return awake(native.NativeStore.beneath(address).rekey(oldKey, newKey));
-}
-
 /** Checks that `store` has what a store must have. */
 export function assertStore(store: unknown): asserts store is Store {
   const methods = ['read', 'list', 'write', 'update', 'delete', 'rename'];
@@ -148,11 +135,20 @@ export function assertStore(store: unknown): asserts store is Store {
   }
 }
 
+/** Whether the core has to do without this method. */
+function lacks(store: Store, operation: string): boolean {
+  return (operation === 'modified' || operation === 'setModified') && !store[operation];
+}
+
 /** Answers the requests of the core with the methods of `store`. */
 export function serve(store: Store): (request: StoreRequest) => Promise<void> {
   return async (request) => {
     try {
-      request.succeed(await call(store, request));
+      if (lacks(store, request.operation)) {
+        request.absent();
+      } else {
+        request.succeed(await call(store, request));
+      }
     } catch (error) {
       request.fail(...told(error));
     }
@@ -173,7 +169,7 @@ function told(error: unknown): [code: string | null, message: string] {
 async function call(
   store: Store,
   request: StoreRequest,
-): Promise<Uint8Array | Entry[] | undefined> {
+): Promise<Uint8Array | Entry[] | number | undefined> {
   const { path } = request;
   switch (request.operation) {
     case 'read':
@@ -193,6 +189,11 @@ async function call(
       return undefined;
     case 'rename':
       await store.rename(path, request.destination!);
+      return undefined;
+    case 'modified':
+      return store.modified!(path);
+    case 'setModified':
+      await store.setModified!(path, request.time!);
       return undefined;
     default:
       throw new Error(`a store has no method ${request.operation}`);

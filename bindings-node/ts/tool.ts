@@ -3,7 +3,7 @@
 import type { MemoryCommand } from './commands.js';
 import { Memory, orThrow } from './memory.js';
 import type { Options } from './options.js';
-import type { Store } from './store.js';
+import type { Places } from './places.js';
 
 /** Claude's memory tool as `@anthropic-ai/sdk` runs it: its `BetaRunnableTool`. */
 export interface MemoryTool {
@@ -31,7 +31,7 @@ export interface MemoryTool {
  * @param store As for {@link Memory}.
  * @throws An error if the address or an option is wrong, or if the store cannot be opened.
  */
-export function memoryTool(store: string | Store = './memory', options?: Options): MemoryTool {
+export function memoryTool(store: Places = './memory', options?: Options): MemoryTool {
   const memory = new Memory(store, options);
   return {
     type: 'memory_20250818',

@@ -1,12 +1,18 @@
 //! [`Entry`]: what a store lists.
 
+use std::time::SystemTime;
+
 use memdir::store::{Entry as CoreEntry, EntryKind};
 use pyo3::prelude::*;
+use pyo3::types::PyDateTime;
+
+use crate::time::{Time, shown};
 
 /// One entry of a directory, as a `Store` lists it.
 ///
 /// `path` is the whole path, from `/memories` on. `size` is a file's length in bytes, and `None`
-/// for a directory.
+/// for a directory. `modified` is when a file was last written, with a time zone, and `None` where
+/// the store does not keep that.
 ///
 /// >>> from memdir import Entry
 /// >>> Entry("/memories/notes.md", 120)
@@ -22,19 +28,26 @@ pub struct Entry {
     /// A file's length in bytes; `None` for a directory.
     #[pyo3(get)]
     size: Option<u64>,
+    modified: Option<SystemTime>,
 }
 
 #[pymethods]
 impl Entry {
     #[classattr]
-    fn __match_args__() -> (&'static str, &'static str) {
-        ("path", "size")
+    fn __match_args__() -> (&'static str, &'static str, &'static str) {
+        ("path", "size", "modified")
     }
 
     #[new]
-    #[pyo3(signature = (path, size = None))]
-    fn new(path: String, size: Option<u64>) -> Self {
-        Self { path, size }
+    #[pyo3(signature = (path, size = None, modified = None))]
+    fn new(path: String, size: Option<u64>, modified: Option<Time>) -> Self {
+        Self { path, size, modified: modified.map(|Time(time)| time) }
+    }
+
+    /// When a file was last written; `None` for a directory, or where the store does not keep it.
+    #[getter]
+    fn modified<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyDateTime>> {
+        self.modified.and_then(|time| shown(py, time))
     }
 
     /// Whether it is a directory.
@@ -45,9 +58,10 @@ impl Entry {
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
         let path = self.path.as_str().into_pyobject(py)?.repr()?;
-        Ok(match self.size {
-            Some(size) => format!("Entry({path}, {size})"),
-            None => format!("Entry({path})"),
+        Ok(match (self.size, self.modified(py)) {
+            (Some(size), Some(time)) => format!("Entry({path}, {size}, {})", time.repr()?),
+            (Some(size), None) => format!("Entry({path}, {size})"),
+            (None, _) => format!("Entry({path})"),
         })
     }
 }
@@ -60,6 +74,10 @@ impl Entry {
     pub(crate) fn size(&self) -> Option<u64> {
         self.size
     }
+
+    pub(crate) fn time(&self) -> Option<SystemTime> {
+        self.modified
+    }
 }
 
 impl From<CoreEntry> for Entry {
@@ -68,6 +86,6 @@ impl From<CoreEntry> for Entry {
             EntryKind::File(size) => Some(size),
             EntryKind::Directory => None,
         };
-        Self { path: entry.path.as_str().to_owned(), size }
+        Self { path: entry.path.as_str().to_owned(), size, modified: entry.modified }
     }
 }

@@ -102,6 +102,8 @@ fn errno(condition: &StoreError) -> Option<&'static str> {
         StoreError::SpecialFile => "ENXIO",
         StoreError::IntoItself => "EINVAL",
         StoreError::NameTooLong => "ENAMETOOLONG",
+        StoreError::ReadOnly => "EROFS",
+        StoreError::MountPoint => "EBUSY",
         StoreError::Full => "ENOSPC",
         _ => return None,
     })
@@ -126,6 +128,8 @@ pub(crate) fn condition_from_python(py: Python<'_>, operation: String, error: Py
             Some("ELOOP") => StoreError::Symlink,
             Some("ENXIO") => StoreError::SpecialFile,
             Some("ENAMETOOLONG") => StoreError::NameTooLong,
+            Some("EROFS") => StoreError::ReadOnly,
+            Some("EBUSY") => StoreError::MountPoint,
             Some("ENOSPC" | "EDQUOT") => StoreError::Full,
             _ => StoreError::failed(operation, error),
         }

@@ -82,8 +82,23 @@ hint!(
     Address = type_hint_union!(STR, type_hint_subscript!(type_hint_identifier!("os", "PathLike"), STR))
 );
 hint!(
-    /// A store or its address.
-    StoreOrAddress = type_hint_union!(Address::HINT, Store::HINT)
+    /// A store or its address, read-only or not.
+    Place = type_hint_union!(
+        Address::HINT,
+        Store::HINT,
+        <crate::read_only::ReadOnly as pyo3::PyTypeInfo>::TYPE_HINT
+    )
+);
+hint!(
+    /// A place, or several that are mounted into one tree.
+    Places = type_hint_union!(
+        Place::HINT,
+        type_hint_subscript!(
+            type_hint_identifier!("collections.abc", "Mapping"),
+            STR,
+            Place::HINT
+        )
+    )
 );
 hint!(
     /// The words of the option `on_existing`.

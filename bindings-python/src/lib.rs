@@ -17,9 +17,11 @@ mod memory;
 mod native_store;
 mod options;
 mod python_store;
+mod read_only;
 mod reply;
 mod stores;
 mod swap;
+mod time;
 mod tool;
 
 /// The native half of memdir; import `memdir`.
@@ -36,7 +38,9 @@ mod _memdir {
     #[pymodule_export]
     use crate::memory::Memory;
     #[pymodule_export]
-    use crate::native_store::{NativeStore, open_store, open_whole, rekey};
+    use crate::native_store::{NativeStore, listed_time, open_store, open_whole, rekey};
+    #[pymodule_export]
+    use crate::read_only::{ReadOnly, read_only};
     #[pymodule_export]
     use crate::tool::{answer, decode};
 }

@@ -25,7 +25,9 @@ use crate::stores::Argument;
 /// Args:
 ///     store: Where the files are: a directory, made if it is not there (the files are in its
 ///         `memories` directory, in the layout of the SDK's own tool); `"sqlite:agent.db"` for an
-///         SQLite database; `"memory:"` for a new store in this process; or a `Store`.
+///         SQLite database; `"dir:./notes"` for the files of that very directory; `"memory:"` for a
+///         new store in this process; a `Store`; or several of these as a dict from where each one
+///         is mounted (`"/memories"`, `"/memories/team"`) to what is mounted there.
 ///     max_view_chars: The most characters that one view returns before it is cut and says how to
 ///         go on. `None` lifts the limit.
 ///     max_file_bytes: The most bytes that one file may come to hold. `None` lifts the limit.
@@ -36,6 +38,8 @@ use crate::stores::Argument;
 ///     encryption_key: Keeps the files encrypted: 32 bytes; as a str, `"hex:…"` or `"base64:…"` for
 ///         those, or else a passphrase. A store is encrypted from its beginning or never.
 ///     encrypt_names: Whether a store that is made with a key encrypts names, too.
+///     read_only: Whether it can be viewed but not changed. A directory or database then has to be
+///         there, and nothing is made in it.
 ///
 /// Raises:
 ///     ConfigError: The address or an option is wrong.
@@ -69,10 +73,11 @@ impl Memory {
             durability = Word(Durability::default()),
             encryption_key = None,
             encrypt_names = Options::default().encrypt_names,
+            read_only = false,
         ),
         text_signature = "(store='./memory', *, max_view_chars=16000, max_file_bytes=16777216, \
                           on_existing='error', durability='full', encryption_key=None, \
-                          encrypt_names=False)",
+                          encrypt_names=False, read_only=False)",
     )]
     #[allow(clippy::too_many_arguments, reason = "each is an argument in Python, too")]
     fn new(
@@ -84,6 +89,7 @@ impl Memory {
         durability: Word<Durability>,
         encryption_key: Option<Key>,
         encrypt_names: bool,
+        read_only: bool,
     ) -> PyResult<Self> {
         let options = options(
             max_view_chars,
@@ -92,6 +98,7 @@ impl Memory {
             durability,
             encryption_key,
             encrypt_names,
+            read_only,
         );
         let store = store.open(py, &options)?;
         Ok(Self { core: Core::with_store(store, options) })

@@ -3,14 +3,12 @@
 use std::io::Read as _;
 use std::sync::Arc;
 
-use memdir::store::{
-    Entry as CoreEntry, Node, Splice, open_whole as core_open_whole, rekey as core_rekey,
-};
+use memdir::store::{self, Entry as CoreEntry, Node, Splice, rekey as core_rekey};
 use memdir::{Durability, MemoryPath, OnExisting, Options, Store, StoreError};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
-use pyo3::types::PyBytes;
+use pyo3::types::{PyBytes, PyDateTime};
 
 use crate::entry::Entry;
 use crate::errors::{raise_condition, to_python};
@@ -18,6 +16,7 @@ use crate::hints::{self, Hinted};
 use crate::options::{Key, Word};
 use crate::python_store::PythonStore;
 use crate::stores;
+use crate::time::{Time, shown};
 
 /// A store that memdir brings along, as `open_store` opens it. Its methods are those of `Store`.
 #[pyclass(module = "memdir._memdir", frozen)]
@@ -120,6 +119,21 @@ impl NativeStore {
     fn clear(&self, py: Python<'_>) -> PyResult<()> {
         self.run(py, memdir::path::ROOT, |store, _| store.clear())
     }
+
+    /// When a file was last written; `None` where the store does not keep that.
+    fn modified<'py>(
+        &self,
+        py: Python<'py>,
+        path: &str,
+    ) -> PyResult<Option<Bound<'py, PyDateTime>>> {
+        let time = self.run(py, path, |store, at| store.modified(at))?;
+        Ok(time.and_then(|time| shown(py, time)))
+    }
+
+    /// Says that a file was last written at `time`.
+    fn set_modified(&self, py: Python<'_>, path: &str, time: Time) -> PyResult<()> {
+        self.run(py, path, |store, at| store.set_modified(at, time.0))
+    }
 }
 
 /// What an opened [`Node`] holds, read to its end.
@@ -162,13 +176,14 @@ fn path_argument(path: &str) -> PyResult<MemoryPath> {
 /// Opens a store by its address, to be used directly or shared by several memories.
 ///
 /// Args:
-///     store: A directory, made if it is not there, `"sqlite:agent.db"` for an SQLite database, or
-///         `"memory:"` for a new store in this process.
+///     store: A directory, made if it is not there, `"sqlite:agent.db"` for an SQLite database,
+///         `"memory:"` for a new store in this process, or whatever else `Memory` takes.
 ///     durability: What an acknowledged write survives: `"full"` loss of power, `"relaxed"` a crash
 ///         of the process.
 ///     encryption_key: Keeps the files encrypted: 32 bytes; as a str, `"hex:…"` or `"base64:…"` for
 ///         those, or else a passphrase. A store is encrypted from its beginning or never.
 ///     encrypt_names: Whether a store that is made with a key encrypts names, too.
+///     read_only: Whether it can be read but not changed.
 ///
 /// Raises:
 ///     ConfigError: The address or an option is wrong.
@@ -188,19 +203,23 @@ fn path_argument(path: &str) -> PyResult<MemoryPath> {
         durability = Word(Durability::default()),
         encryption_key = None,
         encrypt_names = Options::default().encrypt_names,
+        read_only = false,
     ),
-    text_signature = "(store, *, durability='full', encryption_key=None, encrypt_names=False)",
+    text_signature = "(store, *, durability='full', encryption_key=None, encrypt_names=False, \
+                      read_only=False)",
 )]
 pub(crate) fn open_store<'py>(
-    store: Hinted<'py, hints::Address>,
+    store: Hinted<'py, hints::Places>,
     durability: Word<Durability>,
     encryption_key: Option<Key>,
     encrypt_names: bool,
+    read_only: bool,
 ) -> PyResult<Hinted<'py, hints::Store>> {
     let mut options = Options::default();
     options.durability = durability.0;
     options.encryption_key = encryption_key.map(|key| key.0);
     options.encrypt_names = encrypt_names;
+    options.read_only = read_only;
     let address = store.into_inner();
     let core = stores::open(&address, &options)?;
     Ok(Hinted::new(Bound::new(address.py(), NativeStore { core })?.into_any()))
@@ -256,6 +275,20 @@ pub(crate) fn open_whole<'py>(
     let store = store.into_inner();
     let (py, at) = (store.py(), path_argument(path)?);
     let store = PythonStore::new(&store);
-    let opened = py.detach(|| core_open_whole(&store, &at, depth).and_then(Opened::new));
+    let opened = py.detach(|| store::open_whole(&store, &at, depth).and_then(Opened::new));
     opened.map_err(|error| raise_condition(py, &error, path))?.into_python(py)
+}
+
+/// What `Store.modified` does where a class does not have a better way: asks the listing of the
+/// file's directory.
+#[pyfunction]
+pub(crate) fn listed_time<'py>(
+    store: Hinted<'py, hints::Store>,
+    path: &str,
+) -> PyResult<Option<Bound<'py, PyDateTime>>> {
+    let store = store.into_inner();
+    let (py, at) = (store.py(), path_argument(path)?);
+    let store = PythonStore::new(&store);
+    let time = py.detach(|| store::listed_time(&store, &at));
+    Ok(time.map_err(|error| raise_condition(py, &error, path))?.and_then(|time| shown(py, time)))
 }

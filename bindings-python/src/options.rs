@@ -71,6 +71,7 @@ pub(crate) fn options(
     durability: Word<Durability>,
     encryption_key: Option<Key>,
     encrypt_names: bool,
+    read_only: bool,
 ) -> Options {
     let mut options = Options::default();
     options.max_view_chars = max_view_chars;
@@ -79,5 +80,6 @@ pub(crate) fn options(
     options.durability = durability.0;
     options.encryption_key = encryption_key.map(|key| key.0);
     options.encrypt_names = encrypt_names;
+    options.read_only = read_only;
     options
 }

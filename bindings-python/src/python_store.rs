@@ -3,6 +3,8 @@
 //! The core calls it from whichever thread a command runs on, with the interpreter released; every
 //! method takes it back for as long as Python works.
 
+use std::time::SystemTime;
+
 use memdir::path::PathError;
 use memdir::store::{Edit, Entry as CoreEntry, Node, update_by_swap};
 use memdir::{MemoryPath, OnExisting, Store, StoreError};
@@ -14,6 +16,7 @@ use pyo3::types::{PyBytes, PyString};
 use crate::entry::Entry;
 use crate::errors::{condition_from_python, rename_condition_from_python};
 use crate::swap::Swap;
+use crate::time::Time;
 
 /// An object whose class extends `memdir.Store`.
 pub(crate) struct PythonStore {
@@ -108,6 +111,19 @@ impl Store for PythonStore {
         let root = MemoryPath::root();
         self.call("clearing", &root, |store| store.call_method0("clear").map(drop))
     }
+
+    fn modified(&self, path: &MemoryPath) -> Result<Option<SystemTime>, StoreError> {
+        self.call("asking for the time of", path, |store| {
+            let time = store.call_method1("modified", (path.as_str(),))?;
+            Ok(time.extract::<Option<Time>>()?.map(|Time(time)| time))
+        })
+    }
+
+    fn set_modified(&self, path: &MemoryPath, time: SystemTime) -> Result<(), StoreError> {
+        self.call("setting the time of", path, |store| {
+            store.call_method1("set_modified", (path.as_str(), Time(time))).map(drop)
+        })
+    }
 }
 
 /// The entries that a Python store listed. Names that no path can hold are left out, as everywhere;
@@ -122,7 +138,7 @@ fn entries(listed: &Bound<'_, PyAny>) -> PyResult<Vec<CoreEntry>> {
         let entry = item.cast::<Entry>()?.get();
         match MemoryPath::parse(entry.path()) {
             Ok(path) => entries.push(match entry.size() {
-                Some(size) => CoreEntry::file(path, size),
+                Some(size) => CoreEntry::file(path, size).modified_at(entry.time()),
                 None => CoreEntry::directory(path),
             }),
             Err(error @ PathError::Outside) => {

@@ -1,21 +1,22 @@
-//! What may be given as a store: an address, a path, or an object.
+//! What may be given as a store: an address, a path, an object, or several of them to be mounted.
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use memdir::store::{encrypt, open_directory, open_store_beneath};
+use memdir::store::{Mount, Place, open_mounts, open_place, open_store_beneath};
 use memdir::{Options, Store, open_store};
 use pyo3::Borrowed;
 use pyo3::exceptions::PyTypeError;
 use pyo3::inspect::PyStaticExpr;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyString, PyType};
+use pyo3::types::{PyMapping, PyString, PyType};
 
 use crate::errors::to_python;
 use crate::hints::{self, Hint};
 use crate::native_store::NativeStore;
 use crate::python_store::PythonStore;
+use crate::read_only::ReadOnly;
 
 static STORE: PyOnceLock<Py<PyType>> = PyOnceLock::new();
 
@@ -30,7 +31,7 @@ pub(crate) enum Argument<'py> {
 impl<'py> FromPyObject<'_, 'py> for Argument<'py> {
     type Error = PyErr;
 
-    const INPUT_TYPE: PyStaticExpr = hints::StoreOrAddress::HINT;
+    const INPUT_TYPE: PyStaticExpr = hints::Places::HINT;
 
     fn extract(given: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
         Ok(Self::Given(given.to_owned()))
@@ -48,22 +49,53 @@ impl Argument<'_> {
     }
 }
 
-/// Opens the store that `store` is or names.
+/// Opens the store that `store` is or names; the stores, where it is a mapping.
 pub(crate) fn open(store: &Bound<'_, PyAny>, options: &Options) -> PyResult<Arc<dyn Store>> {
     let py = store.py();
+    let opened = match store.cast::<PyMapping>() {
+        // A store of one's own may be a mapping too.
+        Ok(mapping) if object(store)?.is_none() => {
+            let mounts = mounts(mapping)?;
+            py.detach(|| open_mounts(mounts, options)).map(|mounts| Arc::new(mounts) as _)
+        }
+        _ => {
+            let (place, read_only) =
+                place(store, "a str, an os.PathLike, a memdir.Store or a dict")?;
+            let mut options = options.clone();
+            options.read_only |= read_only;
+            py.detach(|| open_place(place, &options))
+        }
+    };
+    opened.map_err(|error| to_python(py, &error))
+}
+
+fn mounts(mapping: &Bound<'_, PyMapping>) -> PyResult<Vec<Mount>> {
+    let mut mounts = Vec::new();
+    for item in mapping.items()? {
+        let (at, store) = item.extract::<(String, Bound<'_, PyAny>)>()?;
+        let (place, read_only) = place(&store, "a str, an os.PathLike or a memdir.Store")?;
+        let mount = Mount::new(at, place);
+        mounts.push(if read_only { mount.read_only() } else { mount });
+    }
+    Ok(mounts)
+}
+
+/// Where a store is, and whether it is to be read-only.
+fn place(store: &Bound<'_, PyAny>, expected: &str) -> PyResult<(Place, bool)> {
+    if let Ok(read_only) = store.cast::<ReadOnly>() {
+        let (place, _) = place(read_only.get().store(store.py()), expected)?;
+        return Ok((place, true));
+    }
     if let Ok(address) = store.cast::<PyString>() {
-        let address = address.to_str()?;
-        return py.detach(|| open_store(address, options)).map_err(|error| to_python(py, &error));
+        return Ok((Place::from(address.to_str()?), false));
     }
     if let Some(store) = object(store)? {
-        return py.detach(|| encrypt(store, options)).map_err(|error| to_python(py, &error));
+        return Ok((Place::from(store), false));
     }
     match store.extract::<PathBuf>() {
         // An object that is a path is one, whatever it looks like.
-        Ok(path) => {
-            py.detach(|| open_directory(path, options)).map_err(|error| to_python(py, &error))
-        }
-        Err(_) => Err(not_a_store(store, "a str, an os.PathLike or a memdir.Store")),
+        Ok(path) => Ok((Place::from(path), false)),
+        Err(_) => Err(not_a_store(store, expected)),
     }
 }
 

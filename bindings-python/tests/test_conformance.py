@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import uuid
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,7 @@ from anthropic.lib.tools import ToolError
 import cases
 from dict_store import DictStore
 from memdir import AsyncMemoryTool, Memory, MemoryTool, open_store
+from redis_store import RedisStore
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -108,6 +110,19 @@ def test_python_store(case: cases.Case, counts: Counter[tuple[str, str]]) -> Non
         return memory.execute(json.dumps(given) if isinstance(given, str) else given)
 
     count(counts, "python-store", cases.run(case, store, execute))
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_redis_store(case: cases.Case, redis_server: str, counts: Counter[tuple[str, str]]) -> None:
+    store = RedisStore(redis_server, uuid.uuid4().hex)
+    memory = Memory(store, **case.options)
+
+    def execute(given: Any) -> tuple[str, bool]:
+        return memory.execute(json.dumps(given) if isinstance(given, str) else given)
+
+    secret = redis_server.removeprefix("unix://")
+    count(counts, "python-redis", cases.run(case, store, execute, secret))
+    store.close()
 
 
 def test_there_are_cases() -> None:

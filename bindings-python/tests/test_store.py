@@ -6,6 +6,7 @@ import errno
 import logging
 import os
 import threading
+from datetime import datetime, timedelta, timezone
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -64,6 +65,12 @@ class Handing(Store):
 
     def clear(self) -> None:
         self.inner.clear()
+
+    def modified(self, path: str) -> datetime | None:
+        return self.inner.modified(path)
+
+    def set_modified(self, path: str, time: datetime) -> None:
+        self.inner.set_modified(path, time)
 
 
 class Broken(DictStore):
@@ -129,6 +136,50 @@ def test_the_contract_is_kept_by_a_directory(tmp_path: Path, wrapped: bool) -> N
         return Handing(store) if wrapped else store
 
     check_store(factory)
+
+
+def test_times_are_exact_and_older_than_any_computer() -> None:
+    store = open_store("memory:")
+    path = "/memories/a"
+    store.write(path, b"", overwrite=False)
+    written = store.modified(path)
+    assert written is not None
+    assert abs(datetime.now(timezone.utc) - written) < timedelta(hours=1)
+    for time in (
+        datetime(2026, 5, 17, 8, 30, 0, 123456, tzinfo=timezone.utc),
+        datetime(1970, 1, 1, tzinfo=timezone.utc),
+        datetime(1869, 10, 2, 12, 0, 0, 1, tzinfo=timezone(timedelta(hours=5, minutes=30))),
+    ):
+        store.set_modified(path, time)
+        assert store.modified(path) == time
+        [entry] = store.list("/memories")
+        assert entry == Entry(path, 0, time)
+        assert hash(entry) == hash(Entry(path, 0, time))
+        assert entry.modified == time
+        assert entry.modified.tzinfo is timezone.utc
+        assert repr(time.astimezone(timezone.utc)) in repr(entry)
+    assert Entry(path, 0, time) != Entry(path, 0)
+    with pytest.raises(TypeError, match="offset-naive"):
+        store.set_modified(path, datetime(2026, 5, 17))
+    with pytest.raises(TypeError):
+        Entry(path, 0, 1_770_000_000)  # type: ignore[arg-type]
+    with pytest.raises(IsADirectoryError):
+        store.modified("/memories")
+    with pytest.raises(FileNotFoundError):
+        store.set_modified("/memories/none", time)
+
+
+def test_a_store_that_keeps_no_times_says_so() -> None:
+    store = DictStore()
+    store.write("/memories/a/b", b"", overwrite=False)
+    assert store.modified("/memories/a/b") is None
+    store.set_modified("/memories/a/b", datetime.now(timezone.utc))
+    assert store.modified("/memories/a/b") is None
+    for missing in ("/memories/c", "/memories/c/d", "/memories/a/b/c"):
+        with pytest.raises(FileNotFoundError):
+            store.modified(missing)
+    with pytest.raises(IsADirectoryError):
+        store.set_modified("/memories/a", datetime.now(timezone.utc))
 
 
 class Forgetful(DictStore):
@@ -427,7 +478,7 @@ def test_a_path_is_a_directory_whatever_it_looks_like(
 
 @pytest.mark.parametrize("store", [None, 3, b"./memory", object(), DictStore, ["./memory"]])
 def test_what_is_no_store_is_a_type_error(store: Any) -> None:
-    with pytest.raises(TypeError, match=r"store must be a str, an os\.PathLike or a memdir\.Store"):
+    with pytest.raises(TypeError, match=r"store must be a str, an os\.PathLike, a memdir\.Store"):
         Memory(store)
 
 

@@ -1,11 +1,13 @@
 //! [`BuiltInStore`]: a store of the core, as Kotlin and Swift see it.
 
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use memdir::store::{EntryKind, Splice};
 use memdir::{MemoryPath, OnExisting, StoreError};
 
 use crate::store::{Edit, Entry, Store, StoreFailure};
+use crate::time::meant;
 
 /// A store that comes with memdir.
 pub(crate) struct BuiltInStore(Arc<dyn memdir::Store>);
@@ -40,7 +42,8 @@ impl Store for BuiltInStore {
                     EntryKind::Directory => None,
                     EntryKind::File(size) => Some(i64::try_from(size).unwrap_or(i64::MAX)),
                 };
-                Ok(Entry { path: entry.path.as_str().to_owned(), size })
+                let path = entry.path.as_str().to_owned();
+                Ok(Entry { path, size, modified: entry.modified })
             })
             .collect()
     }
@@ -73,6 +76,10 @@ impl Store for BuiltInStore {
     fn rename(&self, source: String, destination: String) -> Result<(), StoreFailure> {
         Ok(self.0.rename(&judged(&source)?, &judged(&destination)?)?)
     }
+
+    fn set_modified(&self, path: String, time: SystemTime) -> Result<(), StoreFailure> {
+        Ok(self.0.set_modified(&judged(&path)?, meant(time))?)
+    }
 }
 
 impl From<StoreError> for StoreFailure {
@@ -87,6 +94,8 @@ impl From<StoreError> for StoreFailure {
             StoreError::IntoItself => Self::IntoItself,
             StoreError::NameTooLong => Self::NameTooLong,
             StoreError::PermissionDenied => Self::PermissionDenied,
+            StoreError::ReadOnly => Self::ReadOnly,
+            StoreError::MountPoint => Self::MountPoint,
             StoreError::Full => Self::Full,
             StoreError::Source(error) => Self::from(*error),
             other => Self::Failed { reason: other.to_string() },

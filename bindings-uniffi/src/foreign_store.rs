@@ -2,6 +2,7 @@
 
 use std::any::Any;
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use memdir::path::PathError;
 use memdir::store::{Edit, Entry as CoreEntry, update_by_swap};
@@ -10,6 +11,7 @@ use memdir::{MemoryPath, OnExisting, StoreError};
 use crate::built_in_store::BuiltInStore;
 use crate::store::{Entry, Store, StoreFailure};
 use crate::swap::Swap;
+use crate::time::meant;
 
 /// The core's store that `store` is: a built-in one comes back as it went out.
 pub(crate) fn core_store(store: Arc<dyn Store>) -> Arc<dyn memdir::Store> {
@@ -73,6 +75,12 @@ impl memdir::Store for ForeignStore {
             .rename(from.to_string(), to.to_string())
             .map_err(|failure| named("renaming", from, failure))
     }
+
+    fn set_modified(&self, path: &MemoryPath, time: SystemTime) -> Result<(), StoreError> {
+        self.0
+            .set_modified(path.to_string(), time)
+            .map_err(|failure| named("setting the time of", path, failure))
+    }
 }
 
 /// The core's name for what a host's store threw while it was `operation` a path.
@@ -87,6 +95,8 @@ fn named(operation: &str, path: &MemoryPath, failure: StoreFailure) -> StoreErro
         StoreFailure::IntoItself => StoreError::IntoItself,
         StoreFailure::NameTooLong => StoreError::NameTooLong,
         StoreFailure::PermissionDenied => StoreError::PermissionDenied,
+        StoreFailure::ReadOnly => StoreError::ReadOnly,
+        StoreFailure::MountPoint => StoreError::MountPoint,
         StoreFailure::Full => StoreError::Full,
         StoreFailure::Failed { reason } => {
             StoreError::failed(format!("{operation} {path}"), reason)
@@ -110,7 +120,9 @@ fn judged(directory: &MemoryPath, entry: &Entry) -> Result<Option<CoreEntry>, St
     };
     match entry.size.map(u64::try_from) {
         None => Ok(Some(CoreEntry::directory(path))),
-        Some(Ok(size)) => Ok(Some(CoreEntry::file(path, size))),
+        Some(Ok(size)) => {
+            Ok(Some(CoreEntry::file(path, size).modified_at(entry.modified.map(meant))))
+        }
         Some(Err(_)) => wrong("has a negative size".to_owned()),
     }
 }

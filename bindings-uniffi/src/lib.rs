@@ -9,14 +9,17 @@ mod contract;
 mod error;
 mod foreign_store;
 mod memory;
+mod mounts;
 mod options;
 mod reply;
 mod store;
 mod swap;
+mod time;
 
 pub use contract::{StoreFactory, check_store_contract};
 pub use error::MemdirError;
 pub use memory::Memory;
+pub use mounts::{Mount, open_mounts};
 pub use options::{Durability, MemoryOptions, OnExisting};
 pub use reply::Reply;
 pub use store::{Edit, Entry, Store, StoreFailure, open_store};

@@ -19,6 +19,10 @@ pub struct MemoryOptions {
     /// What an acknowledged command survives; null is the default, power loss.
     #[uniffi(default = None)]
     pub durability: Option<Durability>,
+    /// Whether the whole memory can be viewed but not changed. A directory then has to be there, and
+    /// nothing is made in it. Default no.
+    #[uniffi(default = false)]
+    pub read_only: bool,
 }
 
 /// What `create` does about a file that is already there.
@@ -46,6 +50,7 @@ impl TryFrom<MemoryOptions> for memdir::Options {
         let mut options = Self::default();
         options.max_view_chars = limit("max_view_chars", given.max_view_chars)?;
         options.max_file_bytes = limit("max_file_bytes", given.max_file_bytes)?;
+        options.read_only = given.read_only;
         if let Some(on_existing) = given.on_existing {
             options.on_existing = match on_existing {
                 OnExisting::Error => memdir::OnExisting::Error,

@@ -2,6 +2,7 @@
 
 use std::any::Any;
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use uniffi::UnexpectedUniFFICallbackError;
 
@@ -51,6 +52,12 @@ pub trait Store: Any + Send + Sync {
     /// below `source` would come to have a path of more than 64 levels below `/memories` or of more
     /// than 4,096 bytes.
     fn rename(&self, source: String, destination: String) -> Result<(), StoreFailure>;
+
+    /// Says that a file was last written at `time`, for a copy that keeps its original's time; to the
+    /// microsecond. Throws `NotFound`, `IsADirectory`.
+    ///
+    /// A store that keeps no times, or cannot set them, does nothing, as by default.
+    fn set_modified(&self, path: String, time: SystemTime) -> Result<(), StoreFailure>;
 }
 
 /// Says what a file's content becomes.
@@ -67,6 +74,10 @@ pub struct Entry {
     pub path: String,
     /// A file's length in bytes; null for a directory.
     pub size: Option<i64>,
+    /// When a file was last written, to the microsecond; null for a directory, or if the store does
+    /// not keep it.
+    #[uniffi(default = None)]
+    pub modified: Option<SystemTime>,
 }
 
 /// Why a store did not do what it was asked to do.
@@ -100,6 +111,12 @@ pub enum StoreFailure {
     /// The store does not allow it.
     #[error("permission denied")]
     PermissionDenied,
+    /// It may be read and not be changed.
+    #[error("read-only")]
+    ReadOnly,
+    /// A store is mounted there or below, so that it can be neither deleted nor moved.
+    #[error("a mount point, or above one")]
+    MountPoint,
     /// There is no room left.
     #[error("no space left")]
     Full,
@@ -121,8 +138,8 @@ impl From<UnexpectedUniFFICallbackError> for StoreFailure {
 /// Opens a store that comes with memdir: a directory such as `./memory`, which is made if it is not
 /// there, or `memory:` for a new one in this process.
 ///
-/// To be shared between memories, written to directly, or built upon. Of the options only `durability`
-/// matters.
+/// To be shared between memories, written to directly, or built upon. Of the options only
+/// `durability` and `read_only` matter.
 #[uniffi::export(default(options))]
 pub fn open_store(address: &str, options: MemoryOptions) -> Result<Arc<dyn Store>, MemdirError> {
     let store = memdir::open_store(address, &options.try_into()?)?;

@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails where it cannot go on")]
 
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use memdir_ffi::{
     Edit, Entry, MemdirError, Memory, MemoryOptions, OnExisting, Store, StoreFactory, StoreFailure,
@@ -15,6 +16,7 @@ fn defaults() -> MemoryOptions {
         max_file_bytes: core.max_file_bytes.map(|limit| i64::try_from(limit).unwrap()),
         on_existing: None,
         durability: None,
+        read_only: false,
     }
 }
 
@@ -77,10 +79,14 @@ impl Store for Wrong {
     fn rename(&self, _: String, _: String) -> Result<(), StoreFailure> {
         Err(StoreFailure::Full)
     }
+
+    fn set_modified(&self, _: String, _: SystemTime) -> Result<(), StoreFailure> {
+        Ok(())
+    }
 }
 
 fn wrong(path: &str, size: Option<i64>) -> Memory {
-    let listed = Entry { path: path.to_owned(), size };
+    let listed = Entry { path: path.to_owned(), size, modified: None };
     Memory::with_store(Arc::new(Wrong { listed }), defaults()).unwrap()
 }
 
@@ -148,6 +154,10 @@ impl Store for Raced {
 
     fn rename(&self, source: String, destination: String) -> Result<(), StoreFailure> {
         self.store.rename(source, destination)
+    }
+
+    fn set_modified(&self, path: String, time: SystemTime) -> Result<(), StoreFailure> {
+        self.store.set_modified(path, time)
     }
 }
 

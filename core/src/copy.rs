@@ -33,8 +33,8 @@ use crate::store::{Entry, EntryKind, NEW_DIRECTORY, Problem, Store, StoreError, 
 ///     Memory::open("memory:", Options::default())?,
 /// );
 /// old.create("/memories/notes.md", "- likes tea\n")?;
-/// let go_on = &mut |_| ControlFlow::Continue(());
-/// let copied = memdir::copy(&**old.store(), &**new.store(), OnExisting::Error, go_on)?;
+/// let (from, to) = (&**old.store(), &**new.store());
+/// let copied = memdir::copy(from, to, OnExisting::Error, &mut |_| ControlFlow::Continue(()))?;
 /// assert_eq!((copied.files, copied.bytes), (1, 12));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

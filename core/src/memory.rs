@@ -9,7 +9,7 @@ use crate::handlers;
 use crate::options::Options;
 use crate::path::MemoryPath;
 use crate::reply::{self, Reply};
-use crate::store::{Store, open_store};
+use crate::store::{ReadOnly, Store, open_store};
 use crate::value::{Fields, Value};
 
 /// The memory directory: executes the six commands of Claude's memory tool on a store.
@@ -48,8 +48,8 @@ impl std::fmt::Debug for Memory {
 impl Memory {
     /// Opens the store that `address` names: a directory such as `./memory` (made if it is not
     /// there; the files are in its `memories` directory, as the SDKs' own tools keep them),
-    /// `sqlite:agent.db` for an SQLite database (feature `sqlite`), or `memory:` for a new store in
-    /// this process.
+    /// `dir:./notes` for the files of that very directory, `sqlite:agent.db` for an SQLite database
+    /// (feature `sqlite`), or `memory:` for a new store in this process.
     ///
     /// # Errors
     /// [`Error::Config`] if the address is not known, [`Error::Store`] if it cannot be opened.
@@ -57,13 +57,14 @@ impl Memory {
         Ok(Self { store: open_store(address, &options)?, options })
     }
 
-    /// A memory on a store of your own, or on one that is shared with another memory.
+    /// A memory on a store of your own, on several that are mounted into one tree
+    /// ([`Mounts`](crate::store::Mounts)), or on one that is shared with another memory.
     ///
     /// The store is used as it is: what the options say about opening one (`durability`,
     /// `encryption_key`) is not looked at. [`encrypt`](crate::store::encrypt) encrypts it.
     #[must_use]
     pub fn with_store(store: Arc<dyn Store>, options: Options) -> Self {
-        Self { store, options }
+        Self { store: ReadOnly::where_asked(store, &options), options }
     }
 
     /// The store beneath.
@@ -205,6 +206,8 @@ impl Memory {
     }
 
     /// Deletes everything below `/memories`. Not a command of the tool: for the developer.
+    ///
+    /// Of several mounted stores, those that are read-only are left as they are.
     ///
     /// # Errors
     /// As [`run`](Memory::run).

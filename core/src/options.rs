@@ -27,6 +27,9 @@ pub struct Options {
     pub on_existing: OnExisting,
     /// What an acknowledged command survives. Default: power loss.
     pub durability: Durability,
+    /// Whether the whole memory can be viewed but not changed. A directory or database then has
+    /// to be there; nothing is made or removed in a directory. Default: no.
+    pub read_only: bool,
     /// The key under which a store keeps its files; `None`, the default, keeps them as they are.
     /// It is for what opens a store: [`Memory::open`](crate::Memory::open),
     /// [`open_store`](crate::open_store) and [`encrypt`](crate::store::encrypt).
@@ -45,6 +48,7 @@ impl Default for Options {
             max_file_bytes: Some(16 * 1024 * 1024),
             on_existing: OnExisting::Error,
             durability: Durability::Full,
+            read_only: false,
             #[cfg(feature = "encryption")]
             encryption_key: None,
             #[cfg(feature = "encryption")]

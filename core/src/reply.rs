@@ -308,6 +308,13 @@ pub(crate) fn condition(path: &MemoryPath, error: StoreError) -> Error {
         StoreError::PermissionDenied => {
             format!("Error: Permission denied: the memory store does not allow this for {path}")
         }
+        StoreError::ReadOnly => {
+            format!("Error: {path} is read-only: it can be viewed but not changed")
+        }
+        StoreError::MountPoint => format!(
+            "Error: {path} is or holds a fixed directory of this memory, which can be neither \
+             deleted nor renamed"
+        ),
         StoreError::Full => format!(
             "Error: The memory store is full. {path} was not changed: delete what is no longer \
              needed, then try again"

@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use memdir::store::{Encrypted, EntryKind, InProcess, LocalDirectory, SqliteDatabase};
+use memdir::store::{Encrypted, EntryKind, InProcess, LocalDirectory, Mounts, SqliteDatabase};
 use memdir::{Durability, EncryptionKey, Memory, MemoryPath, Options, Store};
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -125,6 +125,65 @@ proptest! {
                 prop_assert_eq!(&after, &tree(other), "{}", command);
             }
             before = after;
+        }
+    }
+}
+
+/// Commands of which a tree with mount points, and the same tree without, say the same: all but
+/// those that would take a mount point away.
+fn is_about_a_mount_point(command: &Value) -> bool {
+    let field = match command["command"].as_str() {
+        Some("delete") => "path",
+        // As it is repaired.
+        Some("rename") if command["old_path"].is_null() => "path",
+        Some("rename") => "old_path",
+        _ => return false,
+    };
+    let path = command[field].as_str().and_then(|path| MemoryPath::parse(path).ok());
+    path.is_some_and(|path| MOUNTED.iter().any(|at| path.as_str() == *at) || path.is_root())
+}
+
+const MOUNTED: [&str; 3] = ["/memories/a", "/memories/b", "/memories/b/a"];
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        cases: 200,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
+    #[test]
+    fn mounted_stores_agree_with_one_store(
+        commands in proptest::collection::vec(command(), 1..40),
+    ) {
+        let at = |path| MemoryPath::parse(path).unwrap();
+        let place = tempfile::tempdir().unwrap();
+        let local = LocalDirectory::open(place.path(), Durability::Relaxed).unwrap();
+        let mut mounts = Mounts::new(Arc::new(InProcess::new()));
+        let below: [Arc<dyn Store>; 2] = [Arc::new(local), Arc::new(InProcess::new())];
+        for (path, store) in ["/memories/a", "/memories/b/a"].into_iter().zip(below) {
+            mounts = mounts.mount(at(path), store).unwrap();
+        }
+        let one = InProcess::new();
+        for path in MOUNTED {
+            let inside = at(path).join("x").unwrap();
+            one.write(&inside, b"", memdir::OnExisting::Error).unwrap();
+            one.delete(&inside).unwrap();
+        }
+        let [one, mounted] = [Arc::new(one) as Arc<dyn Store>, Arc::new(mounts)]
+            .map(|store| Memory::with_store(store, Options::default()));
+        for command in commands {
+            let before = tree(&mounted);
+            let b = mounted.execute_value(&command);
+            prop_assert!(b.cause.is_none(), "{}: {:?}", command, b.cause);
+            if is_about_a_mount_point(&command) {
+                prop_assert!(b.is_error, "{}", command);
+                prop_assert_eq!(before, tree(&mounted), "{}", command);
+                continue;
+            }
+            let a = one.execute_value(&command);
+            prop_assert_eq!(a.content.as_str(), b.content.as_str(), "{}", command);
+            prop_assert_eq!(a.is_error, b.is_error, "{}", command);
+            prop_assert_eq!(tree(&one), tree(&mounted), "{}", command);
         }
     }
 }

@@ -37,7 +37,7 @@ from typing import TYPE_CHECKING
 
 from memdir import _memdir
 from memdir._errors import CommandError, ConfigError, MemdirError, StoreError
-from memdir._memdir import Entry, Memory, open_store, rekey
+from memdir._memdir import Entry, Memory, ReadOnly, open_store, read_only, rekey
 from memdir._reply import Reply
 from memdir._store import Store
 
@@ -52,10 +52,12 @@ __all__ = [
     "MemdirError",
     "Memory",
     "MemoryTool",
+    "ReadOnly",
     "Reply",
     "Store",
     "StoreError",
     "open_store",
+    "read_only",
     "rekey",
 ]
 

@@ -4,6 +4,7 @@ The native half of memdir; import `memdir`.
 
 from _typeshed import SupportsLenAndGetItem
 from collections.abc import Callable, Sequence
+from datetime import datetime
 from memdir._errors import StoreError
 from memdir._reply import Reply
 from memdir._store import Store
@@ -11,7 +12,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, Final, Literal, SupportsIndex, final
 
-__all__ = ["Entry", "Memory", "NativeStore", "after_fork_in_child", "after_fork_in_parent", "answer", "before_fork", "check_contract", "decode", "open_store", "open_whole", "rekey"]
+__all__ = ["Entry", "Memory", "NativeStore", "after_fork_in_child", "after_fork_in_parent", "answer", "before_fork", "check_contract", "decode", "listed_time", "open_store", "open_whole", "rekey"]
 
 @final
 class Entry:
@@ -19,7 +20,8 @@ class Entry:
     One entry of a directory, as a `Store` lists it.
 
     `path` is the whole path, from `/memories` on. `size` is a file's length in bytes, and `None`
-    for a directory.
+    for a directory. `modified` is when a file was last written, with a time zone, and `None` where
+    the store does not keep that.
 
     >>> from memdir import Entry
     >>> Entry("/memories/notes.md", 120)
@@ -27,16 +29,21 @@ class Entry:
     >>> Entry("/memories/projects").is_directory
     True
     """
-    __match_args__: Final[tuple[str, str]]
+    __match_args__: Final[tuple[str, str, str]]
     def __eq__(self, value: object, /) -> bool: ...
     def __hash__(self, /) -> int: ...
     def __ne__(self, value: object, /) -> bool: ...
-    def __new__(cls, /, path: str, size: SupportsIndex | None = None) -> Entry: ...
+    def __new__(cls, /, path: str, size: SupportsIndex | None = None, modified: datetime | None = None) -> Entry: ...
     def __repr__(self, /) -> str: ...
     @property
     def is_directory(self, /) -> bool:
         """
         Whether it is a directory.
+        """
+    @property
+    def modified(self, /) -> datetime | None:
+        """
+        When a file was last written; `None` for a directory, or where the store does not keep it.
         """
     @property
     def path(self, /) -> str:
@@ -64,7 +71,9 @@ class Memory:
     Args:
         store: Where the files are: a directory, made if it is not there (the files are in its
             `memories` directory, in the layout of the SDK's own tool); `"sqlite:agent.db"` for an
-            SQLite database; `"memory:"` for a new store in this process; or a `Store`.
+            SQLite database; `"dir:./notes"` for the files of that very directory; `"memory:"` for a
+            new store in this process; a `Store`; or several of these as a dict from where each one
+            is mounted (`"/memories"`, `"/memories/team"`) to what is mounted there.
         max_view_chars: The most characters that one view returns before it is cut and says how to
             go on. `None` lifts the limit.
         max_file_bytes: The most bytes that one file may come to hold. `None` lifts the limit.
@@ -75,6 +84,8 @@ class Memory:
         encryption_key: Keeps the files encrypted: 32 bytes; as a str, `"hex:…"` or `"base64:…"` for
             those, or else a passphrase. A store is encrypted from its beginning or never.
         encrypt_names: Whether a store that is made with a key encrypts names, too.
+        read_only: Whether it can be viewed but not changed. A directory or database then has to be
+            there, and nothing is made in it.
 
     Raises:
         ConfigError: The address or an option is wrong.
@@ -91,7 +102,7 @@ class Memory:
     >>> content, is_error
     ('Path must start with /memories, got: /etc/passwd', True)
     """
-    def __new__(cls, /, store: str | PathLike[str] | Store = ..., *, max_view_chars: SupportsIndex | None = ..., max_file_bytes: SupportsIndex | None = ..., on_existing: Literal["error", "overwrite"] = ..., durability: Literal["full", "relaxed"] = ..., encryption_key: bytes | str | None = None, encrypt_names: bool = ...) -> Memory: ...
+    def __new__(cls, /, store: str | PathLike[str] | Store | ReadOnly | Mapping[str, str | PathLike[str] | Store | ReadOnly] = ..., *, max_view_chars: SupportsIndex | None = ..., max_file_bytes: SupportsIndex | None = ..., on_existing: Literal["error", "overwrite"] = ..., durability: Literal["full", "relaxed"] = ..., encryption_key: bytes | str | None = None, encrypt_names: bool = ..., read_only: bool = False) -> Memory: ...
     def clear(self, /) -> str:
         """
         Deletes everything below `/memories`. Not a command of the tool: for you, not the model.
@@ -186,6 +197,10 @@ class NativeStore:
         """
         The entries of a directory, one level deep.
         """
+    def modified(self, /, path: str) -> datetime | None:
+        """
+        When a file was last written; `None` where the store does not keep that.
+        """
     def open(self, /, path: str, depth: SupportsIndex) -> bytes | Sequence[Entry]:
         """
         A file's content, or a directory's visible entries `depth` levels deep.
@@ -198,6 +213,10 @@ class NativeStore:
         """
         Moves a file or directory, making missing parents, never overwriting.
         """
+    def set_modified(self, /, path: str, time: datetime) -> None:
+        """
+        Says that a file was last written at `time`.
+        """
     def update(self, /, path: str, edit: Callable[[bytes], bytes | None]) -> None:
         """
         Changes a file while no other writer can come between.
@@ -206,6 +225,13 @@ class NativeStore:
         """
         Writes a whole file, making missing parents.
         """
+
+@final
+class ReadOnly:
+    """
+    What `read_only` returns: to be given wherever a store is taken.
+    """
+    def __repr__(self, /) -> str: ...
 
 def after_fork_in_child() -> None:
     """
@@ -241,18 +267,25 @@ def decode(memory: Memory, input: Any) -> dict[str, object]:
         CommandError: With the sentence for the model.
     """
 
-def open_store(store: str | PathLike[str], *, durability: Literal["full", "relaxed"] = ..., encryption_key: bytes | str | None = None, encrypt_names: bool = ...) -> Store:
+def listed_time(store: Store, path: str) -> datetime | None:
+    """
+    What `Store.modified` does where a class does not have a better way: asks the listing of the
+    file's directory.
+    """
+
+def open_store(store: str | PathLike[str], *, durability: Literal["full", "relaxed"] = ..., encryption_key: bytes | str | None = None, encrypt_names: bool = ..., read_only: bool = False) -> Store:
     """
     Opens a store by its address, to be used directly or shared by several memories.
 
     Args:
-        store: A directory, made if it is not there, `"sqlite:agent.db"` for an SQLite database, or
-            `"memory:"` for a new store in this process.
+        store: A directory, made if it is not there, `"sqlite:agent.db"` for an SQLite database,
+            `"memory:"` for a new store in this process, or whatever else `Memory` takes.
         durability: What an acknowledged write survives: `"full"` loss of power, `"relaxed"` a crash
             of the process.
         encryption_key: Keeps the files encrypted: 32 bytes; as a str, `"hex:…"` or `"base64:…"` for
             those, or else a passphrase. A store is encrypted from its beginning or never.
         encrypt_names: Whether a store that is made with a key encrypts names, too.
+        read_only: Whether it can be read but not changed.
 
     Raises:
         ConfigError: The address or an option is wrong.
@@ -270,6 +303,23 @@ def open_whole(store: Store, path: str, depth: SupportsIndex) -> bytes | Sequenc
     """
     What `Store.open` does where a class does not have a better way: reads the whole content, or
     walks through the listings.
+    """
+
+def read_only(store: str | PathLike[str] | Store | ReadOnly) -> ReadOnly:
+    """
+    Says that a store is to be viewed and not changed.
+
+    What it returns can be given wherever a store is taken, above all as one of several. A directory
+    or a database has to be there; nothing is made or changed in it.
+
+    Args:
+        store: A directory, an address, or a `Store`.
+
+    >>> from memdir import Memory, read_only
+    >>> memory = Memory({"/memories": "memory:", "/memories/handbook": read_only("memory:")})
+    >>> memory.create("/memories/handbook/a.md", "one")
+    Traceback (most recent call last):
+    memdir.CommandError: Error: /memories/handbook/a.md is read-only: it can be viewed but not changed
     """
 
 def rekey(store: str | PathLike[str] | Store, old_key: bytes | str, new_key: bytes | str) -> int:
@@ -302,4 +352,10 @@ def rekey(store: str | PathLike[str] | Store, old_key: bytes | str, new_key: byt
     >>> print(Memory(directory, encryption_key=new).view("/memories/a.md"))
     Here's the content of /memories/a.md with line numbers:
          1\tone
+    """
+
+def run_command_line(arguments: SupportsGetItem[int, str]) -> int:
+    """
+    Runs one command, with the program's name as the first argument, on the standard streams of
+    this process; its exit code.
     """

@@ -1,8 +1,21 @@
-"""The options of a memory, for the signatures that hand them on."""
+"""What a memory is opened with, for the signatures that hand it on."""
 
 from __future__ import annotations
 
-from typing import Literal, TypedDict
+from typing import TYPE_CHECKING, Literal, TypedDict
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Mapping
+    from typing import TypeAlias
+
+    from memdir._memdir import ReadOnly
+    from memdir._store import Store
+
+    Place: TypeAlias = str | os.PathLike[str] | Store | ReadOnly
+    """What is a store, or names one."""
+    Places: TypeAlias = Place | Mapping[str, Place]
+    """A store, or several of them by where they are mounted."""
 
 
 class Options(TypedDict, total=False):
@@ -14,3 +27,4 @@ class Options(TypedDict, total=False):
     durability: Literal["full", "relaxed"]
     encryption_key: bytes | str | None
     encrypt_names: bool
+    read_only: bool

@@ -10,6 +10,7 @@ from memdir import _memdir
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
+    from datetime import datetime
 
     from memdir._memdir import Entry
 
@@ -151,6 +152,29 @@ class Store(ABC):
             # Somebody else may be faster.
             with suppress(FileNotFoundError):
                 self.delete(entry.path)
+
+    def modified(self, path: str) -> datetime | None:
+        """When a file was last written, with a time zone; `None` if the store does not keep that.
+
+        It is the `modified` of the file's `Entry` unless a store has a better way.
+
+        Raises:
+            FileNotFoundError: Nothing is there.
+            IsADirectoryError: It is a directory.
+        """
+        return _memdir.listed_time(self, path)
+
+    def set_modified(self, path: str, time: datetime) -> None:
+        """Says that a file was last written at `time`, for a copy that keeps its original's time.
+
+        `time` has a time zone and counts microseconds. A store that keeps no times, or cannot set
+        them, does nothing, as here.
+
+        Raises:
+            FileNotFoundError: Nothing is there.
+            IsADirectoryError: It is a directory.
+        """
+        self.modified(path)
 
 
 Store.__module__ = "memdir"

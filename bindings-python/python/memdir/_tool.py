@@ -37,8 +37,7 @@ if TYPE_CHECKING:
     )
     from typing_extensions import Unpack
 
-    from memdir._options import Options
-    from memdir._store import Store
+    from memdir._options import Options, Places
 
 logger = logging.getLogger("memdir")
 
@@ -51,16 +50,19 @@ class _Engine:
     base_path: Path | None
     memory_root: Path | None
 
-    def _open(self, store: str | os.PathLike[str] | Store, options: Options) -> None:
+    def _open(self, store: Places, options: Options) -> None:
         self._memory = Memory(store, **options)
         directory = self._memory.directory
         if directory is None:
-            self.base_path = None
-        elif isinstance(store, (str, os.PathLike)):
+            self.base_path = self.memory_root = None
+        elif isinstance(store, os.PathLike) or (
+            isinstance(store, str) and not store.startswith("dir:")
+        ):
             self.base_path = Path(store)
+            self.memory_root = self.base_path / "memories"
         else:
-            self.base_path = directory.parent
-        self.memory_root = None if self.base_path is None else self.base_path / "memories"
+            self.memory_root = directory
+            self.base_path = directory.parent if directory.name == "memories" else directory
 
     def _answer(self, input: object, command: str | None = None) -> str:
         """Carries out what the model sent; `command` is known where a method is named after it."""
@@ -108,7 +110,7 @@ class MemoryTool(_Engine, BetaAbstractMemoryTool):
     Args:
         store: Where the files are: a directory, made if it is not there (the files are in its
             `memories` directory, as the SDK's own tool keeps them); `"memory:"` for a new store in
-            this process; or a `Store`.
+            this process; or whatever else `Memory` takes.
         cache_control: Goes into the tool's entry in each request.
         **options: The options of `Memory`.
 
@@ -132,7 +134,7 @@ class MemoryTool(_Engine, BetaAbstractMemoryTool):
 
     def __init__(
         self,
-        store: str | os.PathLike[str] | Store = "./memory",
+        store: Places = "./memory",
         *,
         cache_control: BetaCacheControlEphemeralParam | None = None,
         **options: Unpack[Options],
@@ -252,7 +254,7 @@ class AsyncMemoryTool(_Engine, BetaAsyncAbstractMemoryTool):
     Args:
         store: Where the files are: a directory, made if it is not there (the files are in its
             `memories` directory, as the SDK's own tool keeps them); `"memory:"` for a new store in
-            this process; or a `Store`.
+            this process; or whatever else `Memory` takes.
         cache_control: Goes into the tool's entry in each request.
         **options: The options of `Memory`.
 
@@ -273,7 +275,7 @@ class AsyncMemoryTool(_Engine, BetaAsyncAbstractMemoryTool):
 
     def __init__(
         self,
-        store: str | os.PathLike[str] | Store = "./memory",
+        store: Places = "./memory",
         *,
         cache_control: BetaCacheControlEphemeralParam | None = None,
         **options: Unpack[Options],

@@ -3,7 +3,9 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use super::{InProcess, Store};
+#[cfg(any(unix, feature = "sqlite"))]
+use super::StoreError;
+use super::{InProcess, ReadOnly, Store};
 use crate::error::Error;
 use crate::options::Options;
 use crate::path::MemoryPath;
@@ -11,8 +13,9 @@ use crate::path::MemoryPath;
 /// The file at the root of an encrypted store that holds what is needed to open it with the key.
 pub(super) const ENCRYPTION_RECORD: &str = ".memdir-encryption";
 
-/// Opens the store that `address` names: `memory:` is a new one in this process, `sqlite:` and a
-/// path is a database (feature `sqlite`), anything else without a scheme is a local directory.
+/// Opens the store that `address` names: `memory:` is a new one in this process, `dir:` and a path
+/// the files of that very directory, `sqlite:` and a path a database (feature `sqlite`), anything
+/// else without a scheme a local directory in the SDKs' layout.
 ///
 /// With an `encryption_key` in the options (feature `encryption`) what the store keeps is encrypted.
 ///
@@ -22,21 +25,20 @@ pub(super) const ENCRYPTION_RECORD: &str = ".memdir-encryption";
 pub fn open_store(address: &str, options: &Options) -> Result<Arc<dyn Store>, Error> {
     // Another machine's store is not asked anything before a command needs it.
     let elsewhere = address.contains("://");
-    finished(open_store_beneath(address, options)?, options, elsewhere)
+    finished(open_any(address, options)?, options, elsewhere)
 }
 
 /// Gives a store the layer that the options ask for: encryption.
-fn finished(
+pub(super) fn finished(
     store: Arc<dyn Store>,
     options: &Options,
     elsewhere: bool,
 ) -> Result<Arc<dyn Store>, Error> {
+    let store = ReadOnly::where_asked(store, options);
     #[cfg(feature = "encryption")]
     if options.encryption_key.is_some() {
         return encrypt(store, options);
     }
-    #[cfg(not(feature = "encryption"))]
-    let _ = options;
     // Without the key, a model would be shown what it cannot read, and write what the key does not
     // open.
     if !elsewhere
@@ -76,9 +78,20 @@ pub fn encrypt_lazily(store: Arc<dyn Store>, options: &Options) -> Arc<dyn Store
 /// # Errors
 /// As [`open_store`].
 pub fn open_store_beneath(address: &str, options: &Options) -> Result<Arc<dyn Store>, Error> {
+    open_any(address, options).map(|store| ReadOnly::where_asked(store, options))
+}
+
+fn open_any(address: &str, options: &Options) -> Result<Arc<dyn Store>, Error> {
     match scheme(address) {
         Some("memory") if address.len() == "memory:".len() => Ok(Arc::new(InProcess::new())),
+        Some("dir") if address.len() > "dir:".len() => {
+            open_local(Path::new(&address["dir:".len()..]), options)
+        }
         Some("sqlite") => open_sqlite(&address["sqlite:".len()..], options),
+        Some("dir") => Err(Error::Config(
+            "the store address \"dir:\" has no path: use a directory such as \"dir:./notes\""
+                .to_owned(),
+        )),
         Some(scheme) => Err(Error::Config(format!(
             "a store address that starts with \"{scheme}:\" is not known to this build of memdir: \
              use a directory such as \"./memory\", or \"memory:\" for one in this process"
@@ -86,7 +99,7 @@ pub fn open_store_beneath(address: &str, options: &Options) -> Result<Arc<dyn St
         None if address.is_empty() => Err(Error::Config(
             "the store address is empty: use a directory such as \"./memory\"".to_owned(),
         )),
-        None => open_plain_directory(address.as_ref(), options),
+        None => open_local(&Path::new(address).join("memories"), options),
     }
 }
 
@@ -97,35 +110,43 @@ pub fn open_store_beneath(address: &str, options: &Options) -> Result<Arc<dyn St
 /// # Errors
 /// As [`open_store`].
 pub fn find_store(address: &str, options: &Options) -> Result<Option<Arc<dyn Store>>, Error> {
-    let found = match scheme(address) {
-        Some("memory") if address.len() == "memory:".len() => Ok(None),
-        #[cfg(feature = "sqlite")]
-        Some("sqlite") => {
-            let path = sqlite_path(&address["sqlite:".len()..])?;
-            let found = super::SqliteDatabase::find(path, options.durability);
-            found.map(|found| found.map(shared))
-        }
-        #[cfg(unix)]
-        None if !address.is_empty() => {
-            let found = super::LocalDirectory::find(address, options.durability);
-            found.map(|found| found.map(shared))
-        }
-        _ => return open_store(address, options).map(Some),
-    };
-    let Some(store) = found.map_err(Error::Store)? else { return Ok(None) };
+    let Some(store) = find_any(address, options)? else { return Ok(None) };
+    let elsewhere = address.contains("://");
     // Nor are the keys of an encrypted store made: an empty place is none yet.
     #[cfg(feature = "encryption")]
     if options.encryption_key.is_some()
+        && !elsewhere
         && store.list(&MemoryPath::root()).map_err(Error::Store)?.is_empty()
     {
         return Ok(None);
     }
-    finished(store, options, false).map(Some)
+    finished(store, options, elsewhere).map(Some)
+}
+
+fn find_any(address: &str, options: &Options) -> Result<Option<Arc<dyn Store>>, Error> {
+    match scheme(address) {
+        Some("memory") if address.len() == "memory:".len() => Ok(None),
+        #[cfg(feature = "sqlite")]
+        Some("sqlite") => find_sqlite(sqlite_path(&address["sqlite:".len()..])?, options),
+        #[cfg(unix)]
+        Some("dir") if address.len() > "dir:".len() => {
+            find_local(Path::new(&address["dir:".len()..]), options)
+        }
+        #[cfg(unix)]
+        None if !address.is_empty() => find_local(&Path::new(address).join("memories"), options),
+        _ => open_any(address, options).map(Some),
+    }
 }
 
 #[cfg(any(unix, feature = "sqlite"))]
 fn shared(store: impl Store + 'static) -> Arc<dyn Store> {
     Arc::new(store)
+}
+
+#[cfg(any(unix, feature = "sqlite"))]
+fn missing(place: &Path) -> Error {
+    let missing = std::io::Error::from(std::io::ErrorKind::NotFound);
+    Error::Store(StoreError::failed(format!("opening {}", place.display()), missing))
 }
 
 /// An address as it may be shown: without user, password and parameters. Where it is not certain
@@ -144,7 +165,7 @@ pub fn redacted(address: &str) -> String {
     let scheme = scheme(address);
     let rest = address.get(scheme.map_or(0, |scheme| scheme.len() + 1)..).unwrap_or("");
     let shown = match scheme {
-        None | Some("sqlite" | "memory") if !looks_secret(rest) => address.to_owned(),
+        None | Some("dir" | "sqlite" | "memory") if !looks_secret(rest) => address.to_owned(),
         None => HIDDEN.to_owned(),
         Some(scheme) => format!("{scheme}:{}", redacted_place(rest).unwrap_or(HIDDEN.to_owned())),
     };
@@ -205,23 +226,46 @@ fn looks_secret(text: &str) -> bool {
         || SECRETS.iter().any(|secret| text.contains(secret))
 }
 
-/// Opens the local directory `path`, which is taken as it is: never for an address with a scheme.
+/// Opens the local directory `path` in the SDKs' layout: the files are in its directory
+/// `memories`. The path is taken as it is, never for an address with a scheme.
 ///
 /// # Errors
 /// [`Error::Store`] if it cannot be opened; [`Error::Config`] on a platform without local
 /// directories, and as [`open_store`] where it is encrypted.
 pub fn open_directory(path: impl AsRef<Path>, options: &Options) -> Result<Arc<dyn Store>, Error> {
-    finished(open_plain_directory(path.as_ref(), options)?, options, false)
+    finished(open_local(&path.as_ref().join("memories"), options)?, options, false)
+}
+
+/// Opens the local directory `path`: the files are in that very directory. The path is taken as it
+/// is, never for an address with a scheme.
+///
+/// # Errors
+/// As [`open_directory`].
+pub fn open_bare_directory(
+    path: impl AsRef<Path>,
+    options: &Options,
+) -> Result<Arc<dyn Store>, Error> {
+    finished(open_local(path.as_ref(), options)?, options, false)
 }
 
 #[cfg(unix)]
-fn open_plain_directory(path: &Path, options: &Options) -> Result<Arc<dyn Store>, Error> {
-    let store = super::LocalDirectory::open(path, options.durability).map_err(Error::Store)?;
-    Ok(Arc::new(store))
+fn open_local(root: &Path, options: &Options) -> Result<Arc<dyn Store>, Error> {
+    if options.read_only {
+        let store = find_local(root, options)?.ok_or_else(|| missing(root))?;
+        return Ok(ReadOnly::where_asked(store, options));
+    }
+    super::LocalDirectory::open_bare(root, options.durability).map(shared).map_err(Error::Store)
+}
+
+#[cfg(unix)]
+fn find_local(root: &Path, options: &Options) -> Result<Option<Arc<dyn Store>>, Error> {
+    super::LocalDirectory::existing(root, options.durability, options.read_only)
+        .map(|found| found.map(shared))
+        .map_err(Error::Store)
 }
 
 #[cfg(not(unix))]
-fn open_plain_directory(_: &Path, _: &Options) -> Result<Arc<dyn Store>, Error> {
+fn open_local(_: &Path, _: &Options) -> Result<Arc<dyn Store>, Error> {
     Err(Error::Config(
         "local directories are not supported on this platform yet: use \"memory:\", or a store of \
          your own"
@@ -232,8 +276,17 @@ fn open_plain_directory(_: &Path, _: &Options) -> Result<Arc<dyn Store>, Error> 
 #[cfg(feature = "sqlite")]
 fn open_sqlite(path: &str, options: &Options) -> Result<Arc<dyn Store>, Error> {
     let path = sqlite_path(path)?;
-    let store = super::SqliteDatabase::open(path, options.durability).map_err(Error::Store)?;
-    Ok(Arc::new(store))
+    if options.read_only {
+        return find_sqlite(path, options)?.ok_or_else(|| missing(Path::new(path)));
+    }
+    super::SqliteDatabase::open(path, options.durability).map(shared).map_err(Error::Store)
+}
+
+#[cfg(feature = "sqlite")]
+fn find_sqlite(path: &str, options: &Options) -> Result<Option<Arc<dyn Store>>, Error> {
+    super::SqliteDatabase::find(path, options.durability)
+        .map(|found| found.map(shared))
+        .map_err(Error::Store)
 }
 
 /// The part of an address of SQLite that has to be a plain path.
@@ -261,6 +314,11 @@ fn open_sqlite(_: &str, _: &Options) -> Result<Arc<dyn Store>, Error> {
          a directory such as \"./memory\""
             .to_owned(),
     ))
+}
+
+/// Whether an address is a path, without a scheme.
+pub(super) fn is_path(address: &str) -> bool {
+    !address.is_empty() && scheme(address).is_none()
 }
 
 /// The scheme of an address such as `memory:` or `postgres://…`. One letter is a drive.

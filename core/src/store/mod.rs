@@ -19,10 +19,12 @@ mod encrypted;
 mod in_process;
 #[cfg(unix)]
 mod local;
-pub(crate) mod micros;
+pub mod micros;
+mod mounts;
 #[cfg(any(feature = "postgres", feature = "object-storage"))]
 mod per_process;
 mod problem;
+mod read_only;
 #[cfg(any(feature = "postgres", feature = "object-storage"))]
 mod runtime;
 #[cfg(feature = "sqlite")]
@@ -35,13 +37,17 @@ pub mod contract;
 
 #[cfg(feature = "encryption")]
 pub use address::{encrypt, encrypt_lazily};
-pub use address::{find_store, open_directory, open_store, open_store_beneath, redacted};
+pub use address::{
+    find_store, open_bare_directory, open_directory, open_store, open_store_beneath, redacted,
+};
 #[cfg(feature = "encryption")]
 pub use encrypted::{Encrypted, EncryptionKey, rekey};
 pub use in_process::InProcess;
 #[cfg(unix)]
 pub use local::LocalDirectory;
+pub use mounts::{Mount, Mounts, Place, open_mounts, open_place};
 pub use problem::{Problem, ProblemKind};
+pub use read_only::ReadOnly;
 #[cfg(feature = "sqlite")]
 pub use sqlite::SqliteDatabase;
 pub use swap::{Swap, update_by_swap};
@@ -156,16 +162,7 @@ pub trait Store: Send + Sync {
     /// # Errors
     /// [`NotFound`](StoreError::NotFound), [`IsADirectory`](StoreError::IsADirectory).
     fn modified(&self, path: &MemoryPath) -> Result<Option<SystemTime>, StoreError> {
-        let above = path.parent().ok_or(StoreError::IsADirectory)?;
-        let listed = match self.list(&above) {
-            Err(StoreError::NotADirectory) => return Err(StoreError::NotFound),
-            listed => listed?,
-        };
-        match listed.into_iter().find(|entry| entry.path == *path) {
-            None => Err(StoreError::NotFound),
-            Some(Entry { kind: EntryKind::Directory, .. }) => Err(StoreError::IsADirectory),
-            Some(file) => Ok(file.modified),
-        }
+        listed_time(self, path)
     }
 
     /// Says that the file was last written at `time`, for a copy that keeps its original's time.
@@ -205,6 +202,13 @@ pub trait Store: Send + Sync {
         Ok(())
     }
 
+    /// Whether every change is refused with [`StoreError::ReadOnly`], whatever it is.
+    ///
+    /// A store that wraps another one hands the question on.
+    fn is_read_only(&self) -> bool {
+        false
+    }
+
     /// The directory of this machine that the files are in, if that is where they are.
     fn directory(&self) -> Option<&Path> {
         None
@@ -230,6 +234,28 @@ pub fn open_whole<S: Store + ?Sized>(
             Ok(Node::Directory(entries))
         }
         Err(error) => Err(error),
+    }
+}
+
+/// What [`Store::modified`] does by default: asks the listing of the file's directory.
+///
+/// For a store that only sometimes has a better way, as [`open_whole`].
+///
+/// # Errors
+/// As [`Store::modified`].
+pub fn listed_time<S: Store + ?Sized>(
+    store: &S,
+    path: &MemoryPath,
+) -> Result<Option<SystemTime>, StoreError> {
+    let above = path.parent().ok_or(StoreError::IsADirectory)?;
+    let listed = match store.list(&above) {
+        Err(StoreError::NotADirectory) => return Err(StoreError::NotFound),
+        listed => listed?,
+    };
+    match listed.into_iter().find(|entry| entry.path == *path) {
+        None => Err(StoreError::NotFound),
+        Some(Entry { kind: EntryKind::Directory, .. }) => Err(StoreError::IsADirectory),
+        Some(file) => Ok(file.modified),
     }
 }
 
@@ -402,6 +428,12 @@ pub enum StoreError {
     /// The store does not allow it.
     #[error("permission denied")]
     PermissionDenied,
+    /// It may be read and not be changed.
+    #[error("read-only")]
+    ReadOnly,
+    /// A store is mounted there or below, so that it can be neither deleted nor moved.
+    #[error("a mount point, or above one")]
+    MountPoint,
     /// There is no room left.
     #[error("no space left")]
     Full,

@@ -7,24 +7,6 @@ use super::{Node, Store, StoreError};
 use crate::options::OnExisting;
 use crate::path::MemoryPath;
 
-/// Copies the file `from`, with its time, and reads it back; how many bytes it holds.
-///
-/// # Errors
-/// As [`Store::read`] for the source and [`Store::write`] for the copy;
-/// [`StoreError::Failed`] where the copy does not hold what was written to it.
-pub(crate) fn copy_file(
-    source: &dyn Store,
-    from: &MemoryPath,
-    destination: &dyn Store,
-    to: &MemoryPath,
-    existing: OnExisting,
-) -> Result<u64, StoreError> {
-    let modified = source.modified(from)?;
-    let content = source.read(from)?;
-    place_file(destination, to, &content, modified, existing)?;
-    Ok(content.len() as u64)
-}
-
 /// Writes what was read elsewhere, with its time, and reads it back.
 ///
 /// # Errors

@@ -1,6 +1,8 @@
 //! What the tests of the local directory share: processes of their own, and places of their own.
 #![allow(dead_code, reason = "each test file uses its part")]
 
+pub(crate) mod mounting;
+
 use std::os::unix::fs::{PermissionsExt, chown};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};

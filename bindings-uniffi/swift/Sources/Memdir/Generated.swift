@@ -572,6 +572,49 @@ fileprivate struct FfiConverterData: FfiConverterRustBuffer {
     }
 }
 
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+fileprivate struct FfiConverterTimestamp: FfiConverterRustBuffer {
+    typealias SwiftType = Date
+
+    public static func read(from buf: inout (data: Data, offset: Data.Index)) throws -> Date {
+        let seconds: Int64 = try readInt(&buf)
+        let nanoseconds: UInt32 = try readInt(&buf)
+        // Build the Date from whole seconds first, then add the nanoseconds as a
+        // separate TimeInterval.  Date stores CFAbsoluteTime (seconds since 2001),
+        // so adding a small fraction to the ~7.8e8 base is twice as precise as
+        // adding it to the ~1.76e9 Unix-epoch value, because the smaller magnitude
+        // leaves more mantissa bits for the sub-second part.
+        if seconds >= 0 {
+            return Date(timeIntervalSince1970: Double(seconds))
+                .addingTimeInterval(Double(nanoseconds) / 1.0e9)
+        } else {
+            return Date(timeIntervalSince1970: Double(seconds))
+                .addingTimeInterval(-Double(nanoseconds) / 1.0e9)
+        }
+    }
+
+    public static func write(_ value: Date, into buf: inout [UInt8]) {
+        var delta = value.timeIntervalSince1970
+        var sign: Int64 = 1
+        if delta < 0 {
+            // The nanoseconds portion of the epoch offset must always be
+            // positive, to simplify the calculation we will use the absolute
+            // value of the offset.
+            sign = -1
+            delta = -delta
+        }
+        if delta.rounded(.down) > Double(Int64.max) {
+            fatalError("Timestamp overflow, exceeds max bounds supported by Uniffi")
+        }
+        let seconds = Int64(delta)
+        let nanoseconds = UInt32((delta - Double(seconds)) * 1.0e9)
+        writeInt(&buf, sign * seconds)
+        writeInt(&buf, nanoseconds)
+    }
+}
+
 
 
 
@@ -1178,6 +1221,14 @@ public protocol Store: AnyObject, Sendable {
      */
     func rename(source: String, destination: String) throws
 
+    /**
+     * Says that a file was last written at `time`, for a copy that keeps its original's time; to the
+     * microsecond. Throws `NotFound`, `IsADirectory`.
+     *
+     * A store that keeps no times, or cannot set them, does nothing, as by default.
+     */
+    func setModified(path: String, time: Date) throws
+
 }
 /**
  * A place that keeps files and directories under `/memories`: implement it to keep memories
@@ -1331,6 +1382,22 @@ open func rename(source: String, destination: String)throws   {try rustCallWithE
             self.uniffiCloneHandle(),
         FfiConverterString.lower(source),
         FfiConverterString.lower(destination),uniffiCallStatus
+    )
+}
+}
+
+    /**
+     * Says that a file was last written at `time`, for a copy that keeps its original's time; to the
+     * microsecond. Throws `NotFound`, `IsADirectory`.
+     *
+     * A store that keeps no times, or cannot set them, does nothing, as by default.
+     */
+open func setModified(path: String, time: Date)throws   {try rustCallWithError(FfiConverterTypeStoreFailure_lift) {
+        uniffiCallStatus in
+    uniffi_memdir_ffi_fn_method_store_set_modified(
+            self.uniffiCloneHandle(),
+        FfiConverterString.lower(path),
+        FfiConverterTimestamp.lower(time),uniffiCallStatus
     )
 }
 }
@@ -1509,6 +1576,33 @@ fileprivate struct UniffiCallbackInterfaceStore {
                 return try uniffiObj.rename(
                      source: try FfiConverterString.lift(source),
                      destination: try FfiConverterString.lift(destination)
+                )
+            }
+
+
+            let writeReturn = { () }
+            uniffiTraitInterfaceCallWithError(
+                callStatus: uniffiCallStatus,
+                makeCall: makeCall,
+                writeReturn: writeReturn,
+                lowerError: FfiConverterTypeStoreFailure_lower
+            )
+        },
+        setModified: { (
+            uniffiHandle: UInt64,
+            path: RustBuffer,
+            time: RustBuffer,
+            uniffiOutReturn: UnsafeMutableRawPointer,
+            uniffiCallStatus: UnsafeMutablePointer<RustCallStatus>
+        ) in
+            let makeCall = {
+                () throws -> () in
+                guard let uniffiObj = try? FfiConverterTypeStore.handleMap.get(handle: uniffiHandle) else {
+                    throw UniffiInternalError.unexpectedStaleHandle
+                }
+                return try uniffiObj.setModified(
+                     path: try FfiConverterString.lift(path),
+                     time: try FfiConverterTimestamp.lift(time)
                 )
             }
 
@@ -1819,6 +1913,11 @@ public struct Entry: Equatable, Hashable {
      * A file's length in bytes; null for a directory.
      */
     public let size: Int64?
+    /**
+     * When a file was last written, to the microsecond; null for a directory, or if the store does
+     * not keep it.
+     */
+    public let modified: Date?
 
     // Default memberwise initializers are never public by default, so we
     // declare one manually.
@@ -1828,9 +1927,14 @@ public struct Entry: Equatable, Hashable {
          */path: String,
         /**
          * A file's length in bytes; null for a directory.
-         */size: Int64?) {
+         */size: Int64?,
+        /**
+         * When a file was last written, to the microsecond; null for a directory, or if the store does
+         * not keep it.
+         */modified: Date? = nil) {
         self.path = path
         self.size = size
+        self.modified = modified
     }
 
 
@@ -1850,13 +1954,15 @@ public struct FfiConverterTypeEntry: FfiConverterRustBuffer {
         return
             try Entry(
                 path: FfiConverterString.read(from: &buf),
-                size: FfiConverterOptionInt64.read(from: &buf)
+                size: FfiConverterOptionInt64.read(from: &buf),
+                modified: FfiConverterOptionTimestamp.read(from: &buf)
         )
     }
 
     public static func write(_ value: Entry, into buf: inout [UInt8]) {
         FfiConverterString.write(value.path, into: &buf)
         FfiConverterOptionInt64.write(value.size, into: &buf)
+        FfiConverterOptionTimestamp.write(value.modified, into: &buf)
     }
 }
 
@@ -2589,6 +2695,30 @@ fileprivate struct FfiConverterOptionData: FfiConverterRustBuffer {
 #if swift(>=5.8)
 @_documentation(visibility: private)
 #endif
+fileprivate struct FfiConverterOptionTimestamp: FfiConverterRustBuffer {
+    typealias SwiftType = Date?
+
+    public static func write(_ value: SwiftType, into buf: inout [UInt8]) {
+        guard let value = value else {
+            writeInt(&buf, Int8(0))
+            return
+        }
+        writeInt(&buf, Int8(1))
+        FfiConverterTimestamp.write(value, into: &buf)
+    }
+
+    public static func read(from buf: inout (data: Data, offset: Data.Index)) throws -> SwiftType {
+        switch try readInt(&buf) as Int8 {
+        case 0: return nil
+        case 1: return try FfiConverterTimestamp.read(from: &buf)
+        default: throw UniffiInternalError.unexpectedOptionalTag
+        }
+    }
+}
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
 fileprivate struct FfiConverterOptionTypeDurability: FfiConverterRustBuffer {
     typealias SwiftType = Durability?
 
@@ -2806,6 +2936,9 @@ private let initializationResult: InitializationResult = {
         return InitializationResult.apiChecksumMismatch
     }
     if (uniffi_memdir_ffi_checksum_method_store_rename() != 61168) {
+        return InitializationResult.apiChecksumMismatch
+    }
+    if (uniffi_memdir_ffi_checksum_method_store_set_modified() != 64210) {
         return InitializationResult.apiChecksumMismatch
     }
     if (uniffi_memdir_ffi_checksum_constructor_memory_new() != 53496) {

@@ -12,7 +12,18 @@ extension Memory {
     }
 }
 
+extension Mount {
+    /// A store of your own, or one that is open already, to be mounted at `path`.
+    public convenience init(path: String, store: any Store, readOnly: Bool = false) {
+        let made = Mount.withStore(path: path, store: store, readOnly: readOnly)
+        self.init(unsafeFromHandle: made.uniffiCloneHandle())
+    }
+}
+
 extension Store {
+    /// Does nothing, as is right for a store that keeps no times, or cannot set them.
+    public func setModified(path: String, time: Date) throws {}
+
     /// Changes a file by `change`, which gets its content and says what it becomes (nil leaves it as
     /// it is), while no other writer can come between. May be called again if one did.
     public func update(path: String, change: @escaping @Sendable (Data) throws -> Data?) throws {
@@ -31,4 +42,21 @@ private final class Change: Edit {
     func apply(content: Data) throws -> Data? {
         try change(content)
     }
+}
+
+/// Checks whether the stores that `store` makes, each of them new and empty, keep the contract of a
+/// store: for the tests of those who write one.
+///
+/// Returns the first rule that is not kept, and how; nil if all are. Throws what `store` throws.
+public func checkStoreContract(_ store: @escaping @Sendable () throws -> any Store) throws -> String? {
+    try checkStoreContract(factory: Factory(store))
+}
+
+/// A factory that is a closure.
+private final class Factory: StoreFactory {
+    private let store: @Sendable () throws -> any Store
+
+    init(_ store: @escaping @Sendable () throws -> any Store) { self.store = store }
+
+    func make() throws -> any Store { try store() }
 }

@@ -299,6 +299,13 @@ typedef void (*UniffiCallbackInterfaceStoreMethod5)(uint64_t, RustBuffer, RustBu
     );
 
 #endif
+#ifndef UNIFFI_FFIDEF_CALLBACK_INTERFACE_STORE_METHOD6
+#define UNIFFI_FFIDEF_CALLBACK_INTERFACE_STORE_METHOD6
+typedef void (*UniffiCallbackInterfaceStoreMethod6)(uint64_t, RustBuffer, RustBuffer, void* _Nonnull,
+        RustCallStatus *_Nonnull uniffiCallStatus
+    );
+
+#endif
 #ifndef UNIFFI_FFIDEF_V_TABLE_CALLBACK_INTERFACE_STORE_FACTORY
 #define UNIFFI_FFIDEF_V_TABLE_CALLBACK_INTERFACE_STORE_FACTORY
 typedef struct UniffiVTableCallbackInterfaceStoreFactory {
@@ -328,6 +335,7 @@ typedef struct UniffiVTableCallbackInterfaceStore {
     UniffiCallbackInterfaceStoreMethod3 _Nonnull update;
     UniffiCallbackInterfaceStoreMethod4 _Nonnull delete;
     UniffiCallbackInterfaceStoreMethod5 _Nonnull rename;
+    UniffiCallbackInterfaceStoreMethod6 _Nonnull setModified;
 } UniffiVTableCallbackInterfaceStore;
 
 #endif
@@ -474,6 +482,11 @@ void uniffi_memdir_ffi_fn_method_store_delete(uint64_t ptr, RustBuffer path, Rus
 #ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_STORE_RENAME
 #define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_STORE_RENAME
 void uniffi_memdir_ffi_fn_method_store_rename(uint64_t ptr, RustBuffer source, RustBuffer destination, RustCallStatus *_Nonnull out_status
+);
+#endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_STORE_SET_MODIFIED
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_STORE_SET_MODIFIED
+void uniffi_memdir_ffi_fn_method_store_set_modified(uint64_t ptr, RustBuffer path, RustBuffer time, RustCallStatus *_Nonnull out_status
 );
 #endif
 #ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_MEMDIRERROR_REPLY
@@ -866,6 +879,12 @@ uint16_t uniffi_memdir_ffi_checksum_method_store_delete(void
 #ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_STORE_RENAME
 #define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_STORE_RENAME
 uint16_t uniffi_memdir_ffi_checksum_method_store_rename(void
+
+);
+#endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_STORE_SET_MODIFIED
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_STORE_SET_MODIFIED
+uint16_t uniffi_memdir_ffi_checksum_method_store_set_modified(void
 
 );
 #endif

@@ -1,5 +1,6 @@
 import Foundation
 import Memdir
+import StoreExample
 import XCTest
 
 /// Every case of `tests/cases`, on each kind of store.
@@ -21,6 +22,13 @@ final class ConformanceTests: XCTestCase {
     func testStoreInSwift() throws {
         try run("swift-store") { options in
             let store = MapStore()
+            return Opened(memory: try Memory(store: store, options: options), store: store)
+        }
+    }
+
+    func testExampleOnAKeychain() throws {
+        try run("swift-keychain") { options in
+            let store = try KeychainStore(MapKeychain())
             return Opened(memory: try Memory(store: store, options: options), store: store)
         }
     }

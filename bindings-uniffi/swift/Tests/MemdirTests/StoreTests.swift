@@ -1,25 +1,65 @@
 import Foundation
 import Memdir
+import StoreExample
 import XCTest
 
 /// Stores written in Swift: good ones are stores like any other, bad ones are errors and no crash.
 final class StoreTests: XCTestCase {
-    private final class Factory: StoreFactory {
-        private let store: @Sendable () throws -> any Store
-
-        init(_ store: @escaping @Sendable () throws -> any Store) { self.store = store }
-
-        func make() throws -> any Store { try store() }
+    func testAStoreInSwiftKeepsTheContract() throws {
+        XCTAssertNil(try checkStoreContract { MapStore() })
     }
 
-    func testAStoreInSwiftKeepsTheContract() throws {
-        XCTAssertNil(try checkStoreContract(factory: Factory { MapStore() }))
+    func testTheExampleOnAKeychainKeepsTheContract() throws {
+        XCTAssertNil(try checkStoreContract { try KeychainStore(MapKeychain()) })
+    }
+
+    func testTheExampleChangesAllOrNothingWhereverItsKeychainBreaks() throws {
+        let changes: [(any Store) throws -> Void] = [
+            { try $0.write(path: "/memories/new/file", content: Data("new".utf8), overwrite: false) },
+            { try $0.write(path: "/memories/a/b", content: Data("new".utf8), overwrite: true) },
+            { try $0.update(path: "/memories/a/b") { $0 + Data("new".utf8) } },
+            { try $0.rename(source: "/memories/a", destination: "/memories/c/d") },
+            { try $0.delete(path: "/memories/a") },
+        ]
+        for change in changes {
+            var refused = 0
+            for calls in 0..<10 {
+                let keychain = MapKeychain()
+                try KeychainStore(keychain).write(path: "/memories/a/b", content: Data("old".utf8), overwrite: false)
+                let before = try tree(KeychainStore(keychain))
+                let breaking = try KeychainStore(Breaking(keychain, after: calls))
+                do {
+                    try change(breaking)
+                    XCTAssertNotEqual(try tree(KeychainStore(keychain)), before)
+                } catch is Breaking.Broken {
+                    refused += 1
+                    XCTAssertEqual(try tree(KeychainStore(keychain)), before)
+                }
+                // One content a file, and the index: what is left over went when the store was opened.
+                let files = try tree(KeychainStore(keychain)).values.filter { $0 != nil }.count
+                XCTAssertEqual(keychain.keys().count, files + 1)
+            }
+            XCTAssert((1..<10).contains(refused), "\(refused)")
+        }
+    }
+
+    func testTimesGoBothWaysToTheMicrosecond() throws {
+        XCTAssertNil(try checkStoreContract { try Handing(openStore(address: "memory:")) })
+        let store = try openStore(address: "memory:")
+        try store.write(path: "/memories/a.md", content: Data(), overwrite: false)
+        let time = Date(timeIntervalSince1970: 1_779_006_600.123456)
+        try store.setModified(path: "/memories/a.md", time: time)
+        let listed = try XCTUnwrap(store.list(path: "/memories").first?.modified)
+        XCTAssertEqual(listed.timeIntervalSince1970, time.timeIntervalSince1970, accuracy: 0.000_000_5)
+        XCTAssertThrowsError(try store.setModified(path: "/memories/b.md", time: time)) { error in
+            XCTAssertEqual(error as? StoreFailure, .NotFound)
+        }
     }
 
     func testAStoreThatDoesNotKeepTheContractIsToldSo() throws {
-        let broken = try checkStoreContract(factory: Factory { Odd(delete: { _ in }) })
+        let broken = try checkStoreContract { Odd(delete: { _ in }) }
         XCTAssertTrue(broken?.hasPrefix("the store does not keep the rule") ?? false, broken ?? "nothing")
-        XCTAssertThrowsError(try checkStoreContract(factory: Factory { throw StoreFailure.Full })) { error in
+        XCTAssertThrowsError(try checkStoreContract { throw StoreFailure.Full }) { error in
             XCTAssertEqual(error as? StoreFailure, .Full)
         }
     }
@@ -93,6 +133,51 @@ final class StoreTests: XCTestCase {
         let reply = memory.execute(json: #"{"command":"insert","path":"/memories/a.md","insert_line":0,"insert_text":"x"}"#)
         XCTAssertTrue(reply.cause?.contains("did not apply the edit") ?? false, "\(reply)")
     }
+}
+
+/// A keychain that refuses every change after so many.
+private final class Breaking: Keychain, @unchecked Sendable {
+    struct Broken: Error {}
+
+    private let keychain: MapKeychain
+    private var left: Int
+
+    init(_ keychain: MapKeychain, after: Int) { (self.keychain, left) = (keychain, after) }
+
+    func data(for key: String) throws -> Data? { keychain.data(for: key) }
+    func keys() throws -> [String] { keychain.keys() }
+    func set(_ data: Data, for key: String) throws {
+        try count()
+        keychain.set(data, for: key)
+    }
+    func remove(_ key: String) throws {
+        try count()
+        keychain.remove(key)
+    }
+
+    private func count() throws {
+        if left == 0 { throw Broken() }
+        left -= 1
+    }
+}
+
+/// A store that hands everything on, as one does to log or to measure.
+private final class Handing: Store {
+    private let store: any Store
+
+    init(_ store: any Store) { self.store = store }
+
+    func read(path: String) throws -> Data { try store.read(path: path) }
+    func list(path: String) throws -> [Entry] { try store.list(path: path) }
+    func write(path: String, content: Data, overwrite: Bool) throws {
+        try store.write(path: path, content: content, overwrite: overwrite)
+    }
+    func update(path: String, edit: any Edit) throws { try store.update(path: path, edit: edit) }
+    func delete(path: String) throws { try store.delete(path: path) }
+    func rename(source: String, destination: String) throws {
+        try store.rename(source: source, destination: destination)
+    }
+    func setModified(path: String, time: Date) throws { try store.setModified(path: path, time: time) }
 }
 
 /// A store that does nothing but throw.

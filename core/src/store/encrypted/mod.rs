@@ -454,6 +454,10 @@ impl Store for Encrypted {
         self.inner.make_directory(&self.at(path)?)
     }
 
+    fn is_read_only(&self) -> bool {
+        self.inner.is_read_only()
+    }
+
     /// What the store beneath says, with its paths, and which names in it do not decrypt.
     fn inspect(&self, report: &mut dyn FnMut(Problem)) -> Result<(), StoreError> {
         let known = self.reload()?;

@@ -37,12 +37,16 @@ pub(super) fn make_all(path: &Path) -> io::Result<()> {
     if path.is_dir() { Ok(()) } else { Err(io::ErrorKind::NotADirectory.into()) }
 }
 
-/// Opens the tree's root, which is made again if somebody removed it.
-pub(super) fn open_root(path: &Path, flags: OFlags) -> Result<OwnedFd, StoreError> {
+/// Opens the tree's root, which is made again if somebody removed it and it `may_be_made`.
+pub(super) fn open_root(
+    path: &Path,
+    flags: OFlags,
+    may_be_made: bool,
+) -> Result<OwnedFd, StoreError> {
     let failed = |error| StoreError::failed("opening the memory directory", error);
     let flags = flags | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     match open(path, flags, Mode::empty()) {
-        Err(Errno::NOENT) => {
+        Err(Errno::NOENT) if may_be_made => {
             make_all(path).map_err(failed)?;
             open(path, flags, Mode::empty()).map_err(|errno| failed(errno.into()))
         }

@@ -37,16 +37,21 @@ use directory::{Parent, flush, make_all, open_root};
 use listing::{Scope, collect};
 use staged::Target;
 
-/// A directory on a file system of this machine; the files are in its `memories` directory.
+/// A directory on a file system of this machine.
+///
+/// By [`open`](LocalDirectory::open) the files are in its `memories` directory, as the SDKs' own
+/// tools keep them; by [`open_bare`](LocalDirectory::open_bare) in that directory itself.
 ///
 /// Links and special files that somebody else put there are never followed or opened. Names that
 /// no [`MemoryPath`] can hold are left alone and left out. An edit keeps a file's mode and owner
 /// but, as it replaces the file, not its hard links.
 #[derive(Debug)]
 pub struct LocalDirectory {
-    /// The `memories` directory, absolute, its links resolved when it was opened.
+    /// The tree's root, absolute, its links resolved when it was opened.
     root: PathBuf,
     durability: Durability,
+    /// Nothing is ever changed, nor the root made where it is missing.
+    read_only: bool,
 }
 
 /// The root, while this command is its only writer.
@@ -62,23 +67,47 @@ impl Drop for Locked {
 }
 
 impl LocalDirectory {
-    /// Opens the tree below `base`, making what is missing (0700, whatever the umask).
+    /// Opens the tree in the directory `memories` of `base`, making what is missing (0700, whatever
+    /// the umask).
     ///
     /// # Errors
     /// [`StoreError::Failed`] if it cannot be made or opened.
     pub fn open(base: impl AsRef<Path>, durability: Durability) -> Result<Self, StoreError> {
-        let memories = base.as_ref().join("memories");
-        let failed = |error| StoreError::failed(format!("opening {}", memories.display()), error);
-        make_all(&memories).map_err(failed)?;
+        Self::open_bare(base.as_ref().join("memories"), durability)
+    }
+
+    /// Opens the tree that `directory` itself is, making what is missing (0700, whatever the umask).
+    ///
+    /// ```
+    /// # let place = tempfile::tempdir().unwrap();
+    /// # let docs = place.path();
+    /// use memdir::store::LocalDirectory;
+    /// use memdir::{Durability, MemoryPath, Store};
+    ///
+    /// std::fs::write(docs.join("style.md"), "Be brief.\n").unwrap();
+    /// let store = LocalDirectory::open_bare(docs, Durability::Full).unwrap();
+    /// let path = MemoryPath::parse("/memories/style.md").unwrap();
+    /// assert_eq!(store.read(&path).unwrap(), b"Be brief.\n");
+    /// ```
+    ///
+    /// # Errors
+    /// [`StoreError::Failed`] if it cannot be made or opened.
+    pub fn open_bare(
+        directory: impl AsRef<Path>,
+        durability: Durability,
+    ) -> Result<Self, StoreError> {
+        let directory = directory.as_ref();
+        let failed = |error| StoreError::failed(format!("opening {}", directory.display()), error);
+        make_all(directory).map_err(failed)?;
         // A link that leads to the tree is the developer's word, once; later it is not followed.
-        let root = memories.canonicalize().map_err(failed)?;
-        let store = Self { root, durability };
+        let root = directory.canonicalize().map_err(failed)?;
+        let store = Self { root, durability, read_only: false };
         store.sweep()?;
         Ok(store)
     }
 
-    /// Opens the tree below `base` if there is one. Makes nothing, and removes nothing that a
-    /// killed process left.
+    /// Opens the tree in the directory `memories` of `base` if there is one. Makes nothing, and
+    /// removes nothing that a killed process left.
     ///
     /// # Errors
     /// [`StoreError::Failed`] if it cannot be opened.
@@ -86,14 +115,48 @@ impl LocalDirectory {
         base: impl AsRef<Path>,
         durability: Durability,
     ) -> Result<Option<Self>, StoreError> {
-        let memories = base.as_ref().join("memories");
-        let failed = |error| StoreError::failed(format!("opening {}", memories.display()), error);
-        let root = match memories.canonicalize() {
+        Self::find_bare(base.as_ref().join("memories"), durability)
+    }
+
+    /// Opens the tree that `directory` itself is, if it is there. Makes nothing, and removes nothing
+    /// that a killed process left.
+    ///
+    /// # Errors
+    /// [`StoreError::Failed`] if it cannot be opened.
+    pub fn find_bare(
+        directory: impl AsRef<Path>,
+        durability: Durability,
+    ) -> Result<Option<Self>, StoreError> {
+        Self::existing(directory.as_ref(), durability, false)
+    }
+
+    /// Opens the tree that `directory` itself is, to be read and never changed: nothing is made,
+    /// locked or removed, and every change is refused with [`StoreError::ReadOnly`].
+    ///
+    /// # Errors
+    /// [`StoreError::Failed`] if it is not there, is no directory, or cannot be opened.
+    pub fn open_read_only(directory: impl AsRef<Path>) -> Result<Self, StoreError> {
+        let directory = directory.as_ref();
+        Self::existing(directory, Durability::Relaxed, true)?.ok_or_else(|| {
+            let missing = std::io::Error::from(std::io::ErrorKind::NotFound);
+            StoreError::failed(format!("opening {}", directory.display()), missing)
+        })
+    }
+
+    pub(in crate::store) fn existing(
+        directory: &Path,
+        durability: Durability,
+        read_only: bool,
+    ) -> Result<Option<Self>, StoreError> {
+        let root = match directory.canonicalize() {
             Ok(root) => root,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(failed(error)),
+            Err(error) => {
+                let operation = format!("opening {}", directory.display());
+                return Err(StoreError::failed(operation, error));
+            }
         };
-        let store = Self { root, durability };
+        let store = Self { root, durability, read_only };
         store.enter()?;
         Ok(Some(store))
     }
@@ -122,14 +185,17 @@ impl LocalDirectory {
 
     /// The root, for a command that only reads.
     fn enter(&self) -> Result<OwnedFd, StoreError> {
-        open_root(&self.root, PASSAGE)
+        open_root(&self.root, PASSAGE, !self.read_only)
     }
 
-    /// Waits until no other writer is in the tree.
+    /// Waits until no other writer is in the tree. Whatever changes the tree comes by here.
     fn lock(&self) -> Result<Locked, StoreError> {
+        if self.read_only {
+            return Err(StoreError::ReadOnly);
+        }
         let failed = |error| StoreError::failed("locking the memory directory", error);
         loop {
-            let root = File::from(open_root(&self.root, OFlags::RDONLY)?);
+            let root = File::from(open_root(&self.root, OFlags::RDONLY, true)?);
             match root.lock() {
                 Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
                 result => result.map_err(failed)?,
@@ -288,6 +354,9 @@ impl Store for LocalDirectory {
     }
 
     fn rename(&self, from: &MemoryPath, to: &MemoryPath) -> Result<(), StoreError> {
+        if self.read_only {
+            return Err(StoreError::Source(Box::new(StoreError::ReadOnly)));
+        }
         let locked = self.lock()?;
         let root = locked.root.as_fd();
         let of_source = |error| match error {
@@ -341,7 +410,8 @@ impl Store for LocalDirectory {
     fn inspect(&self, report: &mut dyn FnMut(Problem)) -> Result<(), StoreError> {
         let mut left = Vec::new();
         inspect::inspect(self.enter()?.as_fd(), &MemoryPath::root(), report, &mut left)?;
-        if left.is_empty() {
+        // Who may not lock cannot tell what was left from what somebody is just at.
+        if left.is_empty() || self.read_only {
             return Ok(());
         }
         // What is there while nobody else writes belongs to nobody.
@@ -384,6 +454,10 @@ impl Store for LocalDirectory {
             file.sync_all().map_err(failed)?;
         }
         Ok(())
+    }
+
+    fn is_read_only(&self) -> bool {
+        self.read_only
     }
 
     fn directory(&self) -> Option<&Path> {

@@ -675,6 +675,9 @@ internal interface UniffiCallbackInterfaceStoreMethod4 : com.sun.jna.Callback {
 internal interface UniffiCallbackInterfaceStoreMethod5 : com.sun.jna.Callback {
     fun callback(`uniffiHandle`: Long,`source`: RustBuffer.ByValue,`destination`: RustBuffer.ByValue,`uniffiOutReturn`: Pointer,uniffiCallStatus: UniffiRustCallStatus,)
 }
+internal interface UniffiCallbackInterfaceStoreMethod6 : com.sun.jna.Callback {
+    fun callback(`uniffiHandle`: Long,`path`: RustBuffer.ByValue,`time`: RustBuffer.ByValue,`uniffiOutReturn`: Pointer,uniffiCallStatus: UniffiRustCallStatus,)
+}
 @Structure.FieldOrder("uniffiFree", "uniffiClone", "make")
 internal open class UniffiVTableCallbackInterfaceStoreFactory(
     @JvmField internal var `uniffiFree`: UniffiCallbackInterfaceFree? = null,
@@ -713,7 +716,7 @@ internal open class UniffiVTableCallbackInterfaceEdit(
     }
 
 }
-@Structure.FieldOrder("uniffiFree", "uniffiClone", "read", "list", "write", "update", "delete", "rename")
+@Structure.FieldOrder("uniffiFree", "uniffiClone", "read", "list", "write", "update", "delete", "rename", "setModified")
 internal open class UniffiVTableCallbackInterfaceStore(
     @JvmField internal var `uniffiFree`: UniffiCallbackInterfaceFree? = null,
     @JvmField internal var `uniffiClone`: UniffiCallbackInterfaceClone? = null,
@@ -723,6 +726,7 @@ internal open class UniffiVTableCallbackInterfaceStore(
     @JvmField internal var `update`: UniffiCallbackInterfaceStoreMethod3? = null,
     @JvmField internal var `delete`: UniffiCallbackInterfaceStoreMethod4? = null,
     @JvmField internal var `rename`: UniffiCallbackInterfaceStoreMethod5? = null,
+    @JvmField internal var `setModified`: UniffiCallbackInterfaceStoreMethod6? = null,
 ) : Structure() {
     class UniffiByValue(
         `uniffiFree`: UniffiCallbackInterfaceFree? = null,
@@ -733,7 +737,8 @@ internal open class UniffiVTableCallbackInterfaceStore(
         `update`: UniffiCallbackInterfaceStoreMethod3? = null,
         `delete`: UniffiCallbackInterfaceStoreMethod4? = null,
         `rename`: UniffiCallbackInterfaceStoreMethod5? = null,
-    ): UniffiVTableCallbackInterfaceStore(`uniffiFree`,`uniffiClone`,`read`,`list`,`write`,`update`,`delete`,`rename`,), Structure.ByValue
+        `setModified`: UniffiCallbackInterfaceStoreMethod6? = null,
+    ): UniffiVTableCallbackInterfaceStore(`uniffiFree`,`uniffiClone`,`read`,`list`,`write`,`update`,`delete`,`rename`,`setModified`,), Structure.ByValue
 
    internal fun uniffiSetValue(other: UniffiVTableCallbackInterfaceStore) {
         `uniffiFree` = other.`uniffiFree`
@@ -744,6 +749,7 @@ internal open class UniffiVTableCallbackInterfaceStore(
         `update` = other.`update`
         `delete` = other.`delete`
         `rename` = other.`rename`
+        `setModified` = other.`setModified`
     }
 
 }
@@ -807,6 +813,8 @@ internal object IntegrityCheckingUniffiLib {
     external fun uniffi_memdir_ffi_checksum_method_store_delete(
     ): Int
     external fun uniffi_memdir_ffi_checksum_method_store_rename(
+    ): Int
+    external fun uniffi_memdir_ffi_checksum_method_store_set_modified(
     ): Int
     external fun uniffi_memdir_ffi_checksum_constructor_memory_new(
     ): Int
@@ -892,6 +900,8 @@ internal object UniffiLib {
     external fun uniffi_memdir_ffi_fn_method_store_delete(`ptr`: Long,`path`: RustBuffer.ByValue,uniffi_out_err: UniffiRustCallStatus,
     ): Unit
     external fun uniffi_memdir_ffi_fn_method_store_rename(`ptr`: Long,`source`: RustBuffer.ByValue,`destination`: RustBuffer.ByValue,uniffi_out_err: UniffiRustCallStatus,
+    ): Unit
+    external fun uniffi_memdir_ffi_fn_method_store_set_modified(`ptr`: Long,`path`: RustBuffer.ByValue,`time`: RustBuffer.ByValue,uniffi_out_err: UniffiRustCallStatus,
     ): Unit
     external fun uniffi_memdir_ffi_fn_method_memdirerror_reply(`ptr`: RustBuffer.ByValue,uniffi_out_err: UniffiRustCallStatus,
     ): RustBuffer.ByValue
@@ -1074,6 +1084,9 @@ private fun uniffiCheckApiChecksums(lib: IntegrityCheckingUniffiLib) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
     if ((lib.uniffi_memdir_ffi_checksum_method_store_rename() and 0xFFFF) != 61168) {
+        throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
+    }
+    if ((lib.uniffi_memdir_ffi_checksum_method_store_set_modified() and 0xFFFF) != 64210) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
     if ((lib.uniffi_memdir_ffi_checksum_constructor_memory_new() and 0xFFFF) != 53496) {
@@ -1362,6 +1375,49 @@ public object FfiConverterByteArray: FfiConverterRustBuffer<ByteArray> {
     override fun write(value: ByteArray, buf: ByteBuffer) {
         buf.putInt(value.size)
         buf.put(value)
+    }
+}
+
+
+/**
+ * @suppress
+ */
+public object FfiConverterTimestamp: FfiConverterRustBuffer<java.time.Instant> {
+    override fun read(buf: ByteBuffer): java.time.Instant {
+        val seconds = buf.getLong()
+        // Type mismatch (should be u32) but we check for overflow/underflow below
+        val nanoseconds = buf.getInt().toLong()
+        if (nanoseconds < 0) {
+            throw java.time.DateTimeException("Instant nanoseconds exceed minimum or maximum supported by uniffi")
+        }
+        if (seconds >= 0) {
+            return java.time.Instant.EPOCH.plus(java.time.Duration.ofSeconds(seconds, nanoseconds))
+        } else {
+            return java.time.Instant.EPOCH.minus(java.time.Duration.ofSeconds(-seconds, nanoseconds))
+        }
+    }
+
+    // 8 bytes for seconds, 4 bytes for nanoseconds
+    override fun allocationSize(value: java.time.Instant) = 12UL
+
+    override fun write(value: java.time.Instant, buf: ByteBuffer) {
+        var epochOffset = java.time.Duration.between(java.time.Instant.EPOCH, value)
+
+        var sign = 1
+        if (epochOffset.isNegative()) {
+            sign = -1
+            epochOffset = epochOffset.negated()
+        }
+
+        if (epochOffset.nano < 0) {
+            // Java docs provide guarantee that nano will always be positive, so this should be impossible
+            // See: https://docs.oracle.com/javase/8/docs/api/java/time/Instant.html
+            throw IllegalArgumentException("Invalid timestamp, nano value must be non-negative")
+        }
+
+        buf.putLong(sign * epochOffset.seconds)
+        // Type mismatch (should be u32) but since values will always be between 0 and 999,999,999 it should be OK
+        buf.putInt(epochOffset.nano)
     }
 }
 
@@ -2357,6 +2413,14 @@ public interface Store {
      */
     fun `rename`(`source`: kotlin.String, `destination`: kotlin.String)
 
+    /**
+     * Says that a file was last written at `time`, for a copy that keeps its original's time; to the
+     * microsecond. Throws `NotFound`, `IsADirectory`.
+     *
+     * A store that keeps no times, or cannot set them, does nothing, as by default.
+     */
+    fun `setModified`(`path`: kotlin.String, `time`: java.time.Instant) = Unit
+
     companion object
 }
 
@@ -2595,6 +2659,27 @@ open class StoreImpl: Disposable, AutoCloseable, Store
 
 
 
+    /**
+     * Says that a file was last written at `time`, for a copy that keeps its original's time; to the
+     * microsecond. Throws `NotFound`, `IsADirectory`.
+     *
+     * A store that keeps no times, or cannot set them, does nothing, as by default.
+     */
+    @Throws(StoreFailure::class)override fun `setModified`(`path`: kotlin.String, `time`: java.time.Instant)
+        =
+    callWithHandle {
+    uniffiRustCallWithError(StoreFailure) { _status ->
+    UniffiLib.uniffi_memdir_ffi_fn_method_store_set_modified(
+        it,
+
+        FfiConverterString.lower(`path`),
+        FfiConverterTimestamp.lower(`time`),_status)
+}
+    }
+
+
+
+
 
 
 
@@ -2718,6 +2803,24 @@ internal object uniffiCallbackInterfaceStore {
             )
         }
     }
+    internal object `setModified`: UniffiCallbackInterfaceStoreMethod6 {
+        override fun callback(`uniffiHandle`: Long,`path`: RustBuffer.ByValue,`time`: RustBuffer.ByValue,`uniffiOutReturn`: Pointer,uniffiCallStatus: UniffiRustCallStatus,) {
+            val uniffiObj = FfiConverterTypeStore.handleMap.get(uniffiHandle)
+            val makeCall = { ->
+                uniffiObj.`setModified`(
+                    FfiConverterString.lift(`path`),
+                    FfiConverterTimestamp.lift(`time`),
+                )
+            }
+            val writeReturn = { _: Unit -> Unit }
+            uniffiTraitInterfaceCallWithError(
+                uniffiCallStatus,
+                makeCall,
+                writeReturn,
+                { e: StoreFailure -> FfiConverterTypeStoreFailure.lower(e) }
+            )
+        }
+    }
 
     internal object uniffiFree: UniffiCallbackInterfaceFree {
         override fun callback(handle: Long) {
@@ -2740,6 +2843,7 @@ internal object uniffiCallbackInterfaceStore {
         `update`,
         `delete`,
         `rename`,
+        `setModified`,
     )
 
     // Registers the foreign callback with the Rust side.
@@ -3130,6 +3234,12 @@ data class Entry (
      * A file's length in bytes; null for a directory.
      */
     val `size`: kotlin.Long?
+    ,
+    /**
+     * When a file was last written, to the microsecond; null for a directory, or if the store does
+     * not keep it.
+     */
+    val `modified`: java.time.Instant? = null
 
 ){
 
@@ -3148,17 +3258,20 @@ public object FfiConverterTypeEntry: FfiConverterRustBuffer<Entry> {
         return Entry(
             FfiConverterString.read(buf),
             FfiConverterOptionalLong.read(buf),
+            FfiConverterOptionalTimestamp.read(buf),
         )
     }
 
     override fun allocationSize(value: Entry) = (
             FfiConverterString.allocationSize(value.`path`) +
-            FfiConverterOptionalLong.allocationSize(value.`size`)
+            FfiConverterOptionalLong.allocationSize(value.`size`) +
+            FfiConverterOptionalTimestamp.allocationSize(value.`modified`)
     )
 
     override fun write(value: Entry, buf: ByteBuffer) {
             FfiConverterString.write(value.`path`, buf)
             FfiConverterOptionalLong.write(value.`size`, buf)
+            FfiConverterOptionalTimestamp.write(value.`modified`, buf)
     }
 }
 
@@ -3872,6 +3985,38 @@ public object FfiConverterOptionalByteArray: FfiConverterRustBuffer<kotlin.ByteA
         } else {
             buf.put(1)
             FfiConverterByteArray.write(value, buf)
+        }
+    }
+}
+
+
+
+
+/**
+ * @suppress
+ */
+public object FfiConverterOptionalTimestamp: FfiConverterRustBuffer<java.time.Instant?> {
+    override fun read(buf: ByteBuffer): java.time.Instant? {
+        if (buf.get().toInt() == 0) {
+            return null
+        }
+        return FfiConverterTimestamp.read(buf)
+    }
+
+    override fun allocationSize(value: java.time.Instant?): ULong {
+        if (value == null) {
+            return 1UL
+        } else {
+            return 1UL + FfiConverterTimestamp.allocationSize(value)
+        }
+    }
+
+    override fun write(value: java.time.Instant?, buf: ByteBuffer) {
+        if (value == null) {
+            buf.put(0)
+        } else {
+            buf.put(1)
+            FfiConverterTimestamp.write(value, buf)
         }
     }
 }

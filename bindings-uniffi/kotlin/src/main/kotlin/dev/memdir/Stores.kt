@@ -12,6 +12,10 @@ package dev.memdir
 public fun Memory(store: Store, options: MemoryOptions = MemoryOptions()): Memory =
     Memory.withStore(store, options)
 
+/** A store of your own, or one that is open already, to be mounted at [path]. */
+@JvmOverloads
+public fun Mount(path: String, store: Store, readOnly: Boolean = false): Mount = Mount.withStore(path, store, readOnly)
+
 /** An [Edit] that [change] makes: the new content, or null to leave the file as it is. */
 public fun Edit(change: (ByteArray) -> ByteArray?): Edit =
     object : Edit {
@@ -23,3 +27,9 @@ public fun Edit(change: (ByteArray) -> ByteArray?): Edit =
  * is), while no other writer can come between. May be called again if one did.
  */
 public fun Store.update(path: String, change: (ByteArray) -> ByteArray?): Unit = update(path, Edit(change))
+
+/** A [StoreFactory] that calls [store], for `checkStoreContract(StoreFactory { MyStore() })` in your tests. */
+public fun StoreFactory(store: () -> Store): StoreFactory =
+    object : StoreFactory {
+        override fun make(): Store = store()
+    }

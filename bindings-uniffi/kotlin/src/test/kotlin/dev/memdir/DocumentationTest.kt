@@ -92,7 +92,7 @@ fun ask(client: AnthropicClient, memory: Memory, question: String): List<BetaMes
 
 private fun checkContract() {
     // contract
-    val broken = checkStoreContract(object : StoreFactory { override fun make() = MapStore() })
+    val broken = checkStoreContract(StoreFactory { MapStore() })
     check(broken == null) { broken!! }
     // end
 }

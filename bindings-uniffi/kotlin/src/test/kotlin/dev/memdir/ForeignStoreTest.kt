@@ -1,6 +1,11 @@
 package dev.memdir
 
+import dev.memdir.examples.MapDao
+import dev.memdir.examples.MemoryDao
+import dev.memdir.examples.Row
+import dev.memdir.examples.RoomStore
 import java.lang.reflect.Proxy
+import java.time.Instant
 import org.junit.jupiter.api.Assertions.assertArrayEquals
 import org.junit.jupiter.api.Assertions.assertEquals
 import org.junit.jupiter.api.Assertions.assertFalse
@@ -11,20 +16,54 @@ import org.junit.jupiter.api.assertThrows
 
 /** Stores written in Kotlin: good ones are stores like any other, bad ones are errors and no crash. */
 class ForeignStoreTest {
-    private class Factory(val store: () -> Store) : StoreFactory {
-        override fun make() = store()
+    @Test
+    fun `a store written in Kotlin keeps the contract`() =
+        assertNull(checkStoreContract(StoreFactory(::MapStore)))
+
+    @Test
+    fun `the example on a table of Room's kind keeps the contract`() =
+        assertNull(checkStoreContract(StoreFactory { RoomStore(MapDao()) }))
+
+    @Test
+    fun `the example changes all or nothing wherever its table breaks`() {
+        class Breaking(private val dao: MapDao, private var calls: Int) : MemoryDao by dao {
+            override fun put(rows: List<Row>) = counted { dao.put(rows) }
+
+            override fun remove(rows: List<Row>) = counted { dao.remove(rows) }
+
+            private fun counted(work: () -> Unit) = if (calls-- == 0) throw IllegalStateException("full") else work()
+        }
+        val dao = MapDao()
+        RoomStore(dao).write("/memories/a/b", "text".toByteArray(), false)
+        for (calls in 0..1) {
+            Memory(RoomStore(Breaking(dao, calls))).use { memory ->
+                val reply = memory.execute("""{"command":"rename","old_path":"/memories/a","new_path":"/memories/c/d"}""")
+                assertTrue(reply.isError && "full" in reply.cause!!, "$reply")
+            }
+            assertEquals(listOf("/memories/a", "/memories/a/b"), dao.tree("/memories/a").map { it.path }.sorted())
+            assertEquals(emptyList<Row>(), dao.tree("/memories/c"))
+        }
     }
 
     @Test
-    fun `a store written in Kotlin keeps the contract`() =
-        assertNull(checkStoreContract(Factory(::MapStore)))
+    fun `times go both ways to the microsecond`() {
+        assertNull(checkStoreContract(StoreFactory { object : Store by openStore("memory:") {} }))
+        val store = openStore("memory:")
+        store.write("/memories/a.md", ByteArray(0), false)
+        for (time in listOf("2026-05-17T08:30:00.123456Z", "1970-01-01T00:00:00Z", "1869-10-02T06:30:00.000001Z").map(Instant::parse)) {
+            store.setModified("/memories/a.md", time)
+            assertEquals(listOf(Entry("/memories/a.md", 0, time)), store.list("/memories"))
+        }
+        assertThrows<StoreFailure.IsADirectory> { store.setModified("/memories", Instant.EPOCH) }
+        assertThrows<StoreFailure.NotFound> { store.setModified("/memories/b.md", Instant.EPOCH) }
+    }
 
     @Test
     fun `a store that does not keep the contract is told so`() {
         val forgetful = { object : Store by MapStore() { override fun delete(path: String) = Unit } }
-        val broken = checkStoreContract(Factory(forgetful))
+        val broken = checkStoreContract(StoreFactory(forgetful))
         assertTrue(broken!!.startsWith("the store does not keep the rule"), broken)
-        assertThrows<StoreFailure.Failed> { checkStoreContract(Factory { error("none today") }) }
+        assertThrows<StoreFailure.Failed> { checkStoreContract(StoreFactory { error("none today") }) }
     }
 
     @Test

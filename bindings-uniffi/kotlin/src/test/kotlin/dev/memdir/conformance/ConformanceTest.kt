@@ -4,6 +4,8 @@ import dev.memdir.MapStore
 import dev.memdir.Memory
 import dev.memdir.MemoryOptions
 import dev.memdir.Store
+import dev.memdir.examples.MapDao
+import dev.memdir.examples.RoomStore
 import dev.memdir.openStore
 import java.nio.file.Files
 import java.nio.file.Path
@@ -34,6 +36,13 @@ class ConformanceTest {
     fun `kotlin-store`() =
         run("kotlin-store") { options ->
             val store = MapStore()
+            Opened(Memory(store, options), store)
+        }
+
+    @Test
+    fun `kotlin-room`() =
+        run("kotlin-room") { options ->
+            val store = RoomStore(MapDao())
             Opened(Memory(store, options), store)
         }
 

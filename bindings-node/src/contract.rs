@@ -1,0 +1,33 @@
+//! The core's check of what a store must guarantee, on stores that JavaScript makes.
+
+use memdir::store::contract;
+use napi::bindgen_prelude::{Function, Object, Unknown};
+use napi::{Env, Error};
+use napi_derive::napi;
+
+use crate::js_store::{JsStore, StoreRequest};
+use crate::work::Workers;
+
+/// How many rules the contract of a store has.
+#[napi]
+#[cfg_attr(test, allow(dead_code, reason = "only JavaScript calls it"))]
+pub(crate) fn contract_rules() -> u32 {
+    u32::try_from(contract::rules().len()).unwrap_or(u32::MAX)
+}
+
+/// Checks one rule on a store that must be empty. The promise is fulfilled with what is wrong, or
+/// with null.
+#[napi(ts_return_type = "Promise<string | null>")]
+#[cfg_attr(test, allow(dead_code, reason = "only JavaScript calls it"))]
+pub(crate) fn check_contract<'env>(
+    env: &'env Env,
+    rule: u32,
+    serve: Function<'_, StoreRequest, Unknown<'static>>,
+    opens: bool,
+) -> napi::Result<Object<'env>> {
+    let nth = usize::try_from(rule).unwrap_or(usize::MAX);
+    let rule = contract::rules().nth(nth).ok_or_else(|| Error::from_reason("no such rule"))?;
+    let store = JsStore::new(&serve, opens)?;
+    let check = move || rule.check(&store).err().map(|violation| violation.to_string());
+    Workers::own().promise(env, check, |_, violated| Ok(violated))
+}

@@ -1,0 +1,85 @@
+//! [`Mounts`]: several stores that are to be mounted into one tree, as JavaScript names them.
+
+use std::mem;
+use std::sync::Arc;
+
+use memdir::store::{Mount, Place, open_mounts};
+use memdir::{Options, Store};
+use napi::Error;
+use napi::bindgen_prelude::{ClassInstance, Function, Unknown};
+use napi_derive::napi;
+
+use crate::js_store::{JsStore, StoreRequest};
+use crate::native_store::NativeStore;
+use crate::work::Workers;
+
+/// Several stores, each with the path that it is to be mounted at.
+#[napi]
+pub struct Mounts {
+    mounts: Vec<Mount>,
+    workers: Arc<Workers>,
+}
+
+#[napi]
+impl Mounts {
+    /// None so far.
+    #[allow(clippy::new_without_default, reason = "it is JavaScript's constructor")]
+    #[napi(constructor)]
+    pub fn new() -> Self {
+        Self { mounts: Vec::new(), workers: Workers::shared() }
+    }
+
+    /// The store that `address` names.
+    #[napi]
+    pub fn add_address(&mut self, at: String, address: String, read_only: bool) {
+        self.add(at, address, read_only);
+    }
+
+    /// A store that is open already.
+    #[napi]
+    pub fn add_native_store(
+        &mut self,
+        at: String,
+        store: ClassInstance<'_, NativeStore>,
+        read_only: bool,
+    ) {
+        if !Arc::ptr_eq(store.workers(), &Workers::shared()) {
+            self.workers = Workers::own();
+        }
+        self.add(at, Arc::clone(store.core()), read_only);
+    }
+
+    /// A store that is written in JavaScript, as for `Engine.onJsStore`.
+    #[napi]
+    pub fn add_js_store(
+        &mut self,
+        at: String,
+        serve: Function<'_, StoreRequest, Unknown<'static>>,
+        opens: bool,
+        read_only: bool,
+    ) -> napi::Result<()> {
+        let store: Arc<dyn Store> = Arc::new(JsStore::new(&serve, opens)?);
+        // Threads of its own: such a store may call another memory, whose threads must not be the
+        // ones that wait for it.
+        self.workers = Workers::own();
+        self.add(at, store, read_only);
+        Ok(())
+    }
+}
+
+impl Mounts {
+    fn add(&mut self, at: String, place: impl Into<Place>, read_only: bool) {
+        let mount = Mount::new(at, place);
+        self.mounts.push(if read_only { mount.read_only() } else { mount });
+    }
+
+    /// Opens them, which leaves none here, and says which threads are to work for them.
+    pub(crate) fn open(
+        &mut self,
+        options: &Options,
+    ) -> napi::Result<(Arc<dyn Store>, Arc<Workers>)> {
+        let opened = open_mounts(mem::take(&mut self.mounts), options);
+        let mounts = opened.map_err(|error| Error::from_reason(error.to_string()))?;
+        Ok((Arc::new(mounts), Arc::clone(&self.workers)))
+    }
+}

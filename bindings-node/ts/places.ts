@@ -1,0 +1,129 @@
+/** What a memory is opened on: an address, a store, or several of them mounted into one tree. */
+
+import native from '../native.cjs';
+import type { Engine, Mounts, NativeStore } from '../native.cjs';
+
+import { awake } from './awake.js';
+import type { Options } from './options.js';
+import { assertStore, serve } from './store.js';
+import type { Store } from './store.js';
+
+/** A store to be viewed and not changed; {@link readOnly} makes it. */
+export class ReadOnly {
+  /** The store, or its address. */
+  readonly store: string | Store;
+
+  constructor(store: string | Store) {
+    this.store = store;
+  }
+}
+
+/**
+ * What is a store, or names one: a directory such as `./memory`; `dir:./notes` for the files of
+ * that very directory; `sqlite:agent.db`; `memory:`; a store of your own; any of these read-only.
+ */
+export type Place = string | Store | ReadOnly;
+
+/**
+ * A place, or several by the paths where they are mounted, of which one is `/memories`. Below that a
+ * path without a scheme is that very directory: the files that are in `./docs` are then in
+ * `/memories/handbook`.
+ */
+export type Places = Place | { readonly [path: `/memories${string}`]: Place };
+
+/**
+ * Says that a store is to be viewed and not changed. A directory or database has to be there;
+ * nothing is made or changed in it.
+ *
+ * @example
+ * ```ts
+ * new Memory({ '/memories': './memory', '/memories/handbook': readOnly('./docs') });
+ * ```
+ */
+export function readOnly(store: string | Store): ReadOnly {
+  return new ReadOnly(store);
+}
+
+/** The engine on whatever was given. */
+export function openEngine(places: Places, options?: Options): Engine {
+  if (places instanceof ReadOnly) {
+    return openEngine(places.store, { ...options, readOnly: true });
+  }
+  if (typeof places === 'string') {
+    return native.Engine.open(places, options);
+  }
+  if (places instanceof native.NativeStore) {
+    return native.Engine.onNativeStore(places, options);
+  }
+  if (areMounts(places)) {
+    return native.Engine.onNativeStore(openMounts(places, options), options);
+  }
+  assertStore(places);
+  return native.Engine.onJsStore(serve(places), typeof places.open === 'function', options);
+}
+
+/**
+ * Opens a store that comes with memdir: a directory such as `./memory`, which is made if it is not
+ * there, `sqlite:agent.db` for an SQLite database, `memory:` for a new one in this process, or
+ * several stores, also of your own, that are mounted into one tree.
+ *
+ * To be shared between memories, written to directly, or built upon. Opening reads no file's
+ * content but is synchronous: do it once, at the start. Of the options `durability`, `readOnly`,
+ * `encryptionKey` and `encryptNames` matter.
+ *
+ * @throws An error if the address or an option is wrong, or if the store cannot be opened.
+ */
+export function openStore(places: Exclude<Places, Store>, options?: Options): Store {
+  if (typeof places === 'string') {
+    return new native.NativeStore(places, options);
+  }
+  if (places instanceof ReadOnly) {
+    return openMounts({ '/memories': places }, options);
+  }
+  return openMounts(places, options);
+}
+
+/**
+ * Changes the key of an encrypted store: encrypts every file anew, and then lets the old key open it
+ * no more. Resolves to the number of files that were encrypted.
+ *
+ * The store can be in use meanwhile: both keys open it until the end. If this breaks off, they do so
+ * until it is called again, and goes on.
+ *
+ * @param address The store's address.
+ * @param oldKey The key that it has, and `newKey` the one that it gets: as `encryptionKey`.
+ */
+export async function rekey(
+  address: string,
+  oldKey: Uint8Array | string,
+  newKey: Uint8Array | string,
+): Promise<number> {
+  return awake(native.NativeStore.beneath(address).rekey(oldKey, newKey));
+}
+
+function openMounts(places: Exclude<Places, Place>, options?: Options): NativeStore {
+  const mounts = new native.Mounts();
+  for (const [path, place] of Object.entries(places)) {
+    add(mounts, path, place, false);
+  }
+  return native.NativeStore.onMounts(mounts, options);
+}
+
+function add(mounts: Mounts, path: string, place: Place, readOnly: boolean): void {
+  if (place instanceof ReadOnly) {
+    add(mounts, path, place.store, true);
+  } else if (typeof place === 'string') {
+    mounts.addAddress(path, place, readOnly);
+  } else if (place instanceof native.NativeStore) {
+    mounts.addNativeStore(path, place, readOnly);
+  } else {
+    assertStore(place);
+    mounts.addJsStore(path, serve(place), typeof place.open === 'function', readOnly);
+  }
+}
+
+/** Whether it is an object of paths, which no method of a store's is named like. */
+function areMounts(places: object): places is Exclude<Places, Place> {
+  const paths = places === null ? [] : Object.keys(places);
+  return paths.length > 0 && paths.every((path) => path.startsWith('/'));
+}

@@ -1,0 +1,68 @@
+//! Several stores in one tree.
+
+use std::sync::Arc;
+
+use crate::built_in_store::BuiltInStore;
+use crate::error::MemdirError;
+use crate::foreign_store::core_store;
+use crate::options::MemoryOptions;
+use crate::store::Store;
+
+/// A store, and where it is to be mounted.
+#[derive(uniffi::Object)]
+pub struct Mount {
+    path: String,
+    place: Place,
+    read_only: bool,
+}
+
+enum Place {
+    Address(String),
+    Store(Arc<dyn Store>),
+}
+
+impl std::fmt::Debug for Mount {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        // Not the place: an address may hold a password.
+        f.debug_struct("Mount").field("path", &self.path).finish_non_exhaustive()
+    }
+}
+
+#[uniffi::export]
+impl Mount {
+    /// The store that `store` names, at `path`. A path without a scheme is a directory: at
+    /// `/memories` its files are in its `memories` directory, below in that very directory.
+    ///
+    /// With `read_only` it can be viewed and not changed; it then has to be there.
+    #[uniffi::constructor(default(read_only = false))]
+    pub fn new(path: &str, store: &str, read_only: bool) -> Self {
+        Self { path: path.to_owned(), place: Place::Address(store.to_owned()), read_only }
+    }
+
+    /// A store of your own, or one that is open already, at `path`.
+    #[uniffi::constructor(default(read_only = false))]
+    pub fn with_store(path: &str, store: Arc<dyn Store>, read_only: bool) -> Self {
+        Self { path: path.to_owned(), place: Place::Store(store), read_only }
+    }
+}
+
+/// Opens several stores and mounts them into one tree; one of them is at `/memories`.
+///
+/// Of the options only `durability` and `read_only` matter. Throws `Config` if a path, an address
+/// or an option is wrong, `Store` if a store cannot be opened.
+#[uniffi::export(default(options))]
+pub fn open_mounts(
+    mounts: Vec<Arc<Mount>>,
+    options: MemoryOptions,
+) -> Result<Arc<dyn Store>, MemdirError> {
+    let mounts = mounts.iter().map(|mount| {
+        let place = match &mount.place {
+            Place::Address(address) => memdir::store::Place::from(address.clone()),
+            Place::Store(store) => memdir::store::Place::from(core_store(Arc::clone(store))),
+        };
+        let of_core = memdir::store::Mount::new(mount.path.clone(), place);
+        if mount.read_only { of_core.read_only() } else { of_core }
+    });
+    let opened = memdir::store::open_mounts(mounts, &options.try_into()?)?;
+    Ok(Arc::new(BuiltInStore::new(Arc::new(opened))))
+}

@@ -1,0 +1,93 @@
+//! Directories of several stores: what the store itself has there, the directories that lead to
+//! mount points, and what is below those.
+
+use std::collections::BTreeSet;
+
+use super::{Mounted, Mounts};
+use crate::path::{MemoryPath, is_hidden};
+use crate::store::{Entry, Node, StoreError};
+
+impl Mounts {
+    /// [`Store::list`](crate::Store::list).
+    pub(super) fn listed(&self, path: &MemoryPath) -> Result<Vec<Entry>, StoreError> {
+        let owner = self.owner(path);
+        let listed = owner.store.list(&owner.inside(path)?);
+        let mut entries: Vec<Entry> = match listed {
+            Ok(entries) => self.shown(owner, entries).collect(),
+            Err(error) => self.nothing_there(path, error)?,
+        };
+        entries.extend(self.fixed_below(path, 1).into_iter().map(Entry::directory));
+        Ok(entries)
+    }
+
+    /// [`Store::open`](crate::Store::open).
+    pub(super) fn opened(&self, path: &MemoryPath, depth: usize) -> Result<Node<'_>, StoreError> {
+        let owner = self.owner(path);
+        let mut entries: Vec<Entry> = match owner.store.open(&owner.inside(path)?, depth) {
+            Ok(Node::Directory(entries)) => self.shown(owner, entries).collect(),
+            Ok(file) if !self.is_above_a_mount(path) => return Ok(file),
+            // Behind the directory that leads to a mount point.
+            Ok(_) => Vec::new(),
+            Err(error) => self.nothing_there(path, error)?,
+        };
+        let levels = path.names().count();
+        let visible = |below: &MemoryPath| !below.names().skip(levels).any(is_hidden);
+        let fixed = self.fixed_below(path, depth);
+        entries.extend(fixed.into_iter().filter(visible).map(Entry::directory));
+        for mounted in self.below.iter().filter(|mounted| path.is_above(&mounted.at)) {
+            let left = depth.saturating_sub(mounted.at.names().count() - levels);
+            if left == 0 || !visible(&mounted.at) {
+                continue;
+            }
+            // One that is out of reach is a directory without entries: the others can be seen.
+            if let Ok(Node::Directory(held)) = mounted.store.open(&MemoryPath::root(), left) {
+                entries.extend(self.shown(mounted, held));
+            }
+        }
+        Ok(Node::Directory(entries))
+    }
+
+    /// The entries of one store as the whole tree shows them: without what is behind mount points
+    /// and the directories that lead there.
+    fn shown<'m>(
+        &'m self,
+        mounted: &'m Mounted,
+        entries: Vec<Entry>,
+    ) -> impl Iterator<Item = Entry> + 'm {
+        entries.into_iter().filter_map(|entry| {
+            let path = mounted.outside(&entry.path)?;
+            let shows = self.owner(&path).at == mounted.at && !self.is_fixed(&path);
+            shows.then_some(Entry { path, ..entry })
+        })
+    }
+
+    /// The mount points below `path`, and the directories that lead there, `depth` levels deep.
+    fn fixed_below(&self, path: &MemoryPath, depth: usize) -> BTreeSet<MemoryPath> {
+        let deepest = path.names().count() + depth;
+        let mut fixed = BTreeSet::new();
+        for mounted in &self.below {
+            let mut directory = Some(mounted.at.clone());
+            while let Some(below) = directory.filter(|directory| path.is_above(directory)) {
+                directory = below.parent();
+                if below.names().count() <= deepest {
+                    fixed.insert(below);
+                }
+            }
+        }
+        fixed
+    }
+
+    /// A directory that leads to a mount point is there, also where its own store has nothing, or
+    /// no directory. A store that is broken is not overlooked: its entries would seem to be gone.
+    fn nothing_there(
+        &self,
+        path: &MemoryPath,
+        error: StoreError,
+    ) -> Result<Vec<Entry>, StoreError> {
+        match error {
+            broken @ StoreError::Failed { .. } => Err(broken),
+            _ if self.is_above_a_mount(path) => Ok(Vec::new()),
+            condition => Err(condition),
+        }
+    }
+}

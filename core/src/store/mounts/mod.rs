@@ -1,0 +1,260 @@
+//! Several stores in one tree: the team's notes in a database, the handbook in a directory, and
+//! everything else where it always was.
+//!
+//! - [`Mounts`] is a store like any other: which store a path belongs to is decided by the longest
+//!   mount point above it, and everything that comes back is named as the whole tree names it.
+//! - `listing` puts together what a directory shows that other stores are mounted in.
+//! - `moving` carries files and directories from one store into another.
+//! - `opening` makes it of addresses, for all languages.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use super::{Edit, Entry, Node, Problem, Store, StoreError};
+use crate::error::Error;
+use crate::options::OnExisting;
+use crate::path::{MemoryPath, ROOT};
+
+mod listing;
+mod moving;
+mod opening;
+mod snapshot;
+
+pub use opening::{Mount, Place, open_mounts, open_place};
+
+use moving::End;
+
+/// Several stores in one tree: one at the root, each other one at a directory of its own, its mount
+/// point.
+///
+/// - **The longest mount point decides** which store a path belongs to. That store knows the path
+///   as its own: with a store mounted at `/memories/team`, `/memories/team/a` is its `/memories/a`.
+///   A mount point may be below another.
+/// - **A mount point is always there**, and so is every directory above it, whatever the store has
+///   there that it is in; what it has there is not shown. They can be neither deleted nor moved
+///   ([`StoreError::MountPoint`]).
+/// - **A broken store breaks no listing but its own**: in a listing from above, its mount point is
+///   a directory without entries.
+/// - **A rename within one store** is that store's. From one store into another it is a copy, which
+///   is compared with the original, and the deletion of what was copied: what is edited meanwhile
+///   is copied again. Whatever breaks in the middle, one whole copy is in its place.
+/// - [`clear`](Store::clear) clears every store but the read-only ones.
+///
+/// ```
+/// use std::sync::Arc;
+/// use memdir::store::{InProcess, Mounts, ReadOnly};
+/// use memdir::{Memory, MemoryPath, Options};
+///
+/// let at = |path| MemoryPath::parse(path).unwrap();
+/// let stores = Mounts::new(Arc::new(InProcess::new()))
+///     .mount(at("/memories/team"), Arc::new(InProcess::new()))?
+///     .mount(at("/memories/handbook"), Arc::new(ReadOnly::new(InProcess::new())))?;
+/// let memory = Memory::with_store(Arc::new(stores), Options::default());
+/// memory.create("/memories/team/plan.md", "1. Begin.\n")?;
+/// assert!(memory.view("/memories", None)?.ends_with(
+///     "\n4.0K\t/memories\n4.0K\t/memories/handbook\n4.0K\t/memories/team\n10B\t/memories/team/plan.md"
+/// ));
+/// # Ok::<(), memdir::Error>(())
+/// ```
+pub struct Mounts {
+    root: Mounted,
+    /// All others, in the order of their mount points.
+    below: Vec<Mounted>,
+}
+
+/// A store, and the directory of the whole tree that is its root.
+struct Mounted {
+    at: MemoryPath,
+    store: Arc<dyn Store>,
+}
+
+impl fmt::Debug for Mounts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Not the stores: their addresses may hold a password.
+        f.debug_list().entries(self.all().map(|mounted| &mounted.at)).finish()
+    }
+}
+
+impl Mounted {
+    /// A path at or below the mount point, as the store itself names it.
+    fn inside(&self, path: &MemoryPath) -> Result<MemoryPath, StoreError> {
+        path.moved(&self.at, &MemoryPath::root()).map_err(|_| StoreError::NameTooLong)
+    }
+
+    /// A path of the store's, as the whole tree names it; `None` where no path can.
+    fn outside(&self, path: &MemoryPath) -> Option<MemoryPath> {
+        path.moved(&MemoryPath::root(), &self.at).ok()
+    }
+}
+
+impl Mounts {
+    /// A tree whose root is `root`, with nothing mounted so far.
+    #[must_use]
+    pub fn new(root: Arc<dyn Store>) -> Self {
+        Self { root: Mounted { at: MemoryPath::root(), store: root }, below: Vec::new() }
+    }
+
+    /// The same with `store` at `at`.
+    ///
+    /// # Errors
+    /// [`Error::Config`] if there is a store already, which at the root there always is, or if `at`
+    /// is so deep that nothing could be in it.
+    pub fn mount(mut self, at: MemoryPath, store: Arc<dyn Store>) -> Result<Self, Error> {
+        if self.all().any(|mounted| mounted.at == at) {
+            return Err(Error::Config(format!("two stores are to be mounted at {at}")));
+        }
+        if at.join("a").is_err() {
+            return Err(Error::Config(format!("no store can be mounted at {at}: it is too deep")));
+        }
+        let place = self.below.partition_point(|mounted| mounted.at < at);
+        self.below.insert(place, Mounted { at, store });
+        Ok(self)
+    }
+
+    fn all(&self) -> impl Iterator<Item = &Mounted> {
+        std::iter::once(&self.root).chain(&self.below)
+    }
+
+    /// The store that a path belongs to.
+    fn owner(&self, path: &MemoryPath) -> &Mounted {
+        let holds = |mounted: &&Mounted| mounted.at == *path || mounted.at.is_above(path);
+        // In their order a mount point comes after all that are above it.
+        self.below.iter().rev().find(holds).unwrap_or(&self.root)
+    }
+
+    /// The store that a path belongs to, and the path as that store names it.
+    fn within(&self, path: &MemoryPath) -> Result<(&dyn Store, MemoryPath), StoreError> {
+        let owner = self.owner(path);
+        Ok((&*owner.store, owner.inside(path)?))
+    }
+
+    /// Whether a path is a mount point or above one: a directory that is always there.
+    fn is_fixed(&self, path: &MemoryPath) -> bool {
+        self.below.iter().any(|mounted| mounted.at == *path) || self.is_above_a_mount(path)
+    }
+
+    fn is_above_a_mount(&self, path: &MemoryPath) -> bool {
+        self.below.iter().any(|mounted| path.is_above(&mounted.at))
+    }
+
+    /// One end of a rename.
+    fn end<'m>(&'m self, path: &'m MemoryPath) -> Result<End<'m>, StoreError> {
+        let (store, inside) = self.within(path)?;
+        Ok(End { store, inside, path, fixed: self.is_fixed(path) })
+    }
+}
+
+impl Store for Mounts {
+    fn read(&self, path: &MemoryPath) -> Result<Vec<u8>, StoreError> {
+        if self.is_fixed(path) {
+            return Err(StoreError::IsADirectory);
+        }
+        let (store, inside) = self.within(path)?;
+        store.read(&inside)
+    }
+
+    fn list(&self, path: &MemoryPath) -> Result<Vec<Entry>, StoreError> {
+        self.listed(path)
+    }
+
+    fn open(&self, path: &MemoryPath, depth: usize) -> Result<Node<'_>, StoreError> {
+        self.opened(path, depth)
+    }
+
+    fn write(
+        &self,
+        path: &MemoryPath,
+        content: &[u8],
+        existing: OnExisting,
+    ) -> Result<(), StoreError> {
+        if self.is_fixed(path) {
+            return Err(StoreError::AlreadyExists);
+        }
+        let (store, inside) = self.within(path)?;
+        store.write(&inside, content, existing)
+    }
+
+    fn update(&self, path: &MemoryPath, edit: &mut Edit<'_>) -> Result<(), StoreError> {
+        if self.is_fixed(path) {
+            return Err(StoreError::IsADirectory);
+        }
+        let (store, inside) = self.within(path)?;
+        store.update(&inside, edit)
+    }
+
+    fn delete(&self, path: &MemoryPath) -> Result<(), StoreError> {
+        if self.is_fixed(path) {
+            return Err(StoreError::MountPoint);
+        }
+        let (store, inside) = self.within(path)?;
+        store.delete(&inside)
+    }
+
+    fn rename(&self, from: &MemoryPath, to: &MemoryPath) -> Result<(), StoreError> {
+        let (source, destination) = (self.end(from)?, self.end(to)?);
+        if source.fixed {
+            return Err(StoreError::Source(Box::new(StoreError::MountPoint)));
+        }
+        if destination.fixed {
+            return moving::judge(&source, &destination).map(drop);
+        }
+        if self.owner(from).at == self.owner(to).at {
+            moving::check_paths_below(&source, &destination)?;
+            return source.store.rename(&source.inside, &destination.inside);
+        }
+        moving::rename(&source, &destination)
+    }
+
+    fn clear(&self) -> Result<(), StoreError> {
+        if self.is_read_only() {
+            return Err(StoreError::ReadOnly);
+        }
+        let writable = self.all().filter(|mounted| !mounted.store.is_read_only());
+        // Each one is tried: who wants all of it gone is not helped by a part that stayed because
+        // another one failed.
+        writable.map(|mounted| mounted.store.clear()).fold(Ok(()), Result::and)
+    }
+
+    fn modified(&self, path: &MemoryPath) -> Result<Option<SystemTime>, StoreError> {
+        if self.is_fixed(path) {
+            return Err(StoreError::IsADirectory);
+        }
+        let (store, inside) = self.within(path)?;
+        store.modified(&inside)
+    }
+
+    fn set_modified(&self, path: &MemoryPath, time: SystemTime) -> Result<(), StoreError> {
+        if self.is_fixed(path) {
+            return Err(StoreError::IsADirectory);
+        }
+        let (store, inside) = self.within(path)?;
+        store.set_modified(&inside, time)
+    }
+
+    fn make_directory(&self, path: &MemoryPath) -> Result<(), StoreError> {
+        if self.is_fixed(path) {
+            return Ok(());
+        }
+        let (store, inside) = self.within(path)?;
+        store.make_directory(&inside)
+    }
+
+    fn inspect(&self, report: &mut dyn FnMut(Problem)) -> Result<(), StoreError> {
+        self.root.store.inspect(report)?;
+        for mounted in &self.below {
+            // One that is out of reach shows in being read, and keeps nobody from the others.
+            let _ = mounted.store.inspect(&mut |mut problem| {
+                if let Some(below) = problem.at.strip_prefix(ROOT) {
+                    problem.at = format!("{}{below}", mounted.at);
+                }
+                report(problem);
+            });
+        }
+        Ok(())
+    }
+
+    fn is_read_only(&self) -> bool {
+        self.all().all(|mounted| mounted.store.is_read_only())
+    }
+}

@@ -1,0 +1,173 @@
+//! Mounts made of addresses, directories and stores, as a developer in any language gives them.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use super::Mounts;
+use crate::error::Error;
+use crate::options::Options;
+use crate::path::MemoryPath;
+use crate::store::address::{finished, is_path};
+use crate::store::{Store, open_bare_directory, open_directory, open_store};
+
+/// What is to be mounted, where, and whether it may be changed.
+///
+/// See [`open_mounts`].
+pub struct Mount {
+    at: String,
+    place: Place,
+    read_only: bool,
+}
+
+/// What is mounted.
+#[non_exhaustive]
+pub enum Place {
+    /// A store by its address. A path without a scheme is a directory: at the root in the SDKs'
+    /// layout, as everywhere; further down that very directory, so that the files that are in
+    /// `./docs` are the ones in `/memories/handbook`.
+    Address(String),
+    /// A directory, which is taken as it is: never for an address with a scheme. As for
+    /// [`Address`](Place::Address) it depends on the mount point what is the root.
+    Directory(PathBuf),
+    /// A store that is open already.
+    Store(Arc<dyn Store>),
+}
+
+impl From<&str> for Place {
+    fn from(address: &str) -> Self {
+        Self::Address(address.to_owned())
+    }
+}
+
+impl From<String> for Place {
+    fn from(address: String) -> Self {
+        Self::Address(address)
+    }
+}
+
+impl From<PathBuf> for Place {
+    fn from(directory: PathBuf) -> Self {
+        Self::Directory(directory)
+    }
+}
+
+impl From<Arc<dyn Store>> for Place {
+    fn from(store: Arc<dyn Store>) -> Self {
+        Self::Store(store)
+    }
+}
+
+impl Mount {
+    /// Mounts `place` at the path `at`.
+    pub fn new(at: impl Into<String>, place: impl Into<Place>) -> Self {
+        Self { at: at.into(), place: place.into(), read_only: false }
+    }
+
+    /// The same, to be viewed and not changed.
+    #[must_use]
+    pub fn read_only(mut self) -> Self {
+        self.read_only = true;
+        self
+    }
+}
+
+impl std::fmt::Debug for Mount {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        // Not the place: an address may hold a password.
+        f.debug_struct("Mount")
+            .field("at", &self.at)
+            .field("read_only", &self.read_only)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Opens several stores and mounts them into one tree. One of them is at `/memories`.
+///
+/// ```
+/// # let place = tempfile::tempdir().unwrap();
+/// # let base = place.path().to_str().unwrap();
+/// # let docs = format!("{base}/docs");
+/// # std::fs::create_dir(&docs).unwrap();
+/// # std::fs::write(format!("{docs}/style.md"), "Be brief.\n").unwrap();
+/// use memdir::store::{Mount, open_mounts};
+/// use memdir::{Memory, Options};
+/// use std::sync::Arc;
+///
+/// let options = Options::default();
+/// let stores = open_mounts(
+///     [
+///         Mount::new("/memories", "memory:"),
+///         Mount::new("/memories/handbook", docs).read_only(),
+///     ],
+///     &options,
+/// )?;
+/// let memory = Memory::with_store(Arc::new(stores), options);
+/// memory.view("/memories/handbook/style.md", None)?;
+/// # Ok::<(), memdir::Error>(())
+/// ```
+///
+/// # Errors
+/// [`Error::Config`] if nothing is at `/memories`, if two are at one path, if a path or an address is
+/// wrong, or if the options have an `encryption_key`; [`Error::Store`] if a store cannot be opened.
+pub fn open_mounts(
+    mounts: impl IntoIterator<Item = Mount>,
+    options: &Options,
+) -> Result<Mounts, Error> {
+    #[cfg(feature = "encryption")]
+    if options.encryption_key.is_some() {
+        return Err(Error::Config(
+            "an encryption key is for one store: open those that shall be encrypted before they are \
+             mounted, each with its key"
+                .to_owned(),
+        ));
+    }
+    let mut judged = Vec::new();
+    for mount in mounts {
+        let at = MemoryPath::parse(&mount.at).map_err(|error| {
+            Error::Config(format!("a store cannot be mounted at {:?}: {error}", mount.at))
+        })?;
+        judged.push((at, mount));
+    }
+    // In the order of their paths, and nothing is opened before it is known that all is right.
+    judged.sort_by(|(a, _), (b, _)| a.cmp(b));
+    if let Some(twice) = judged.windows(2).find(|two| two[0].0 == two[1].0) {
+        return Err(Error::Config(format!("two stores are to be mounted at {}", twice[0].0)));
+    }
+    let mut judged = judged.into_iter();
+    let root = match judged.next() {
+        Some((at, mount)) if at.is_root() => open(&at, mount, options)?,
+        _ => {
+            return Err(Error::Config(
+                "no store is mounted at \"/memories\": one has to be, for all that is in no other"
+                    .to_owned(),
+            ));
+        }
+    };
+    judged.try_fold(Mounts::new(root), |mounts, (at, mount)| {
+        let store = open(&at, mount, options)?;
+        mounts.mount(at, store)
+    })
+}
+
+/// Opens one store, as at the root: what [`open_store`] is for addresses.
+///
+/// # Errors
+/// As [`open_store`].
+pub fn open_place(place: impl Into<Place>, options: &Options) -> Result<Arc<dyn Store>, Error> {
+    open(&MemoryPath::root(), Mount::new("", place), options)
+}
+
+fn open(at: &MemoryPath, mount: Mount, options: &Options) -> Result<Arc<dyn Store>, Error> {
+    let mut options = options.clone();
+    options.read_only |= mount.read_only;
+    match mount.place {
+        // Whether a store of somebody's own is encrypted, they know.
+        Place::Store(store) => finished(store, &options, true),
+        Place::Address(path) if !at.is_root() && is_path(&path) => {
+            open_bare_directory(path, &options)
+        }
+        Place::Address(address) => open_store(&address, &options),
+        Place::Directory(path) if at.is_root() => open_directory(path, &options),
+        Place::Directory(path) => open_bare_directory(path, &options),
+    }
+}

@@ -1,0 +1,139 @@
+//! What a file or directory held at a moment: enough to tell later whether it still does, without
+//! keeping the contents.
+
+use std::collections::BTreeMap;
+use std::hash::{BuildHasher, RandomState};
+
+use crate::options::OnExisting;
+use crate::path::MemoryPath;
+use crate::store::transfer::place_file;
+use crate::store::{EntryKind, Store, StoreError};
+
+/// All that is at and below a path, by the path that it would have if that were the root.
+pub(super) type Snapshot = BTreeMap<MemoryPath, Held>;
+
+/// What is at one path.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Held {
+    Directory,
+    /// A length and a hash whose key nobody knows: that another content has both is a chance of
+    /// one in 2⁶⁴.
+    File(u64, u64),
+}
+
+/// Why there is no snapshot.
+#[derive(Debug)]
+pub(super) enum Trouble {
+    /// Something was changed or removed meanwhile.
+    Changed,
+    Source(StoreError),
+    Destination(StoreError),
+}
+
+/// Takes snapshots that can be compared with each other.
+pub(super) struct Camera {
+    key: RandomState,
+}
+
+impl Camera {
+    pub(super) fn new() -> Self {
+        Self { key: RandomState::new() }
+    }
+
+    fn file(&self, content: &[u8]) -> Held {
+        Held::File(content.len() as u64, self.key.hash_one(content))
+    }
+
+    /// What is at `top` and below.
+    pub(super) fn look(&self, store: &dyn Store, top: &MemoryPath) -> Result<Snapshot, StoreError> {
+        let mut seen = Snapshot::new();
+        let mut directories = Vec::new();
+        match store.read(top) {
+            Ok(content) => {
+                seen.insert(MemoryPath::root(), self.file(&content));
+            }
+            Err(StoreError::IsADirectory) => directories.push(top.clone()),
+            Err(error) => return Err(error),
+        }
+        while let Some(directory) = directories.pop() {
+            for entry in store.list(&directory)? {
+                match entry.kind {
+                    EntryKind::Directory => directories.push(entry.path),
+                    EntryKind::File(_) => {
+                        let held = self.file(&store.read(&entry.path)?);
+                        seen.insert(relative(&entry.path, top)?, held);
+                    }
+                }
+            }
+            seen.insert(relative(&directory, top)?, Held::Directory);
+        }
+        Ok(seen)
+    }
+
+    /// Copies what is at `from` in one store, a file or a directory and all below, to `to` in
+    /// another, file by file, each with its time and read back. `fits` says whether something
+    /// further down, by its path as in a [`Snapshot`], may be there when all is done.
+    pub(super) fn copy(
+        &self,
+        (source, from): (&dyn Store, &MemoryPath),
+        (destination, to): (&dyn Store, &MemoryPath),
+        fits: impl Fn(&MemoryPath) -> bool,
+    ) -> Result<Snapshot, Trouble> {
+        let mut seen = Snapshot::new();
+        let mut open = vec![from.clone()];
+        while let Some(at) = open.pop() {
+            let below = relative(&at, from).map_err(Trouble::Source)?;
+            let copy = at.moved(from, to).ok().filter(|_| fits(&below));
+            let copy = copy.ok_or(Trouble::Destination(StoreError::NameTooLong))?;
+            let held = match source.read(&at) {
+                Ok(content) => {
+                    let modified = source.modified(&at).map_err(gone)?;
+                    place_file(destination, &copy, &content, modified, OnExisting::Error)
+                        .map_err(Trouble::Destination)?;
+                    self.file(&content)
+                }
+                Err(StoreError::IsADirectory) => {
+                    let entries = source.list(&at).map_err(gone)?;
+                    if entries.is_empty() {
+                        destination.make_directory(&copy).map_err(Trouble::Destination)?;
+                    }
+                    open.extend(entries.into_iter().map(|entry| entry.path));
+                    Held::Directory
+                }
+                Err(error) => return Err(gone(error)),
+            };
+            seen.insert(below, held);
+        }
+        Ok(seen)
+    }
+}
+
+/// The same things, seen from a directory that is above them.
+pub(super) fn from_above(seen: &Snapshot, below: &MemoryPath) -> Result<Snapshot, StoreError> {
+    let mut all = Snapshot::new();
+    for (path, held) in seen {
+        let path = path.moved(&MemoryPath::root(), below).map_err(|_| StoreError::NameTooLong)?;
+        all.insert(path, held.clone());
+    }
+    let mut above = below.parent();
+    while let Some(directory) = above {
+        above = directory.parent();
+        all.insert(directory, Held::Directory);
+    }
+    Ok(all)
+}
+
+/// What was listed a moment ago is not there, or is something else.
+fn gone(error: StoreError) -> Trouble {
+    match error {
+        StoreError::NotFound | StoreError::NotADirectory | StoreError::IsADirectory => {
+            Trouble::Changed
+        }
+        error => Trouble::Source(error),
+    }
+}
+
+/// The path of something at or below `top` if that were the root.
+fn relative(path: &MemoryPath, top: &MemoryPath) -> Result<MemoryPath, StoreError> {
+    path.moved(top, &MemoryPath::root()).map_err(|_| StoreError::NameTooLong)
+}

@@ -1,0 +1,73 @@
+//! What the tests of mounted stores share: trees, how they are planted and looked at.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use memdir::store::{EntryKind, InProcess, Mounts};
+use memdir::{Error, Memory, MemoryPath, OnExisting, Options, Store};
+
+pub(crate) fn at(path: &str) -> MemoryPath {
+    MemoryPath::parse(path).unwrap()
+}
+
+pub(crate) fn in_process() -> Arc<dyn Store> {
+    Arc::new(InProcess::new())
+}
+
+pub(crate) fn memory(store: impl Store + 'static) -> Memory {
+    Memory::with_store(Arc::new(store), Options::default())
+}
+
+pub(crate) fn refusal(result: Result<String, Error>) -> String {
+    match result {
+        Err(Error::Refused(sentence)) => sentence,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// A view without its header.
+pub(crate) fn shown(memory: &Memory, path: &str) -> String {
+    memory.view(path, None).unwrap().split_once('\n').unwrap().1.to_owned()
+}
+
+pub(crate) fn put(store: &dyn Store, path: &str, content: impl AsRef<[u8]>) {
+    store.write(&at(path), content.as_ref(), OnExisting::Error).unwrap();
+}
+
+pub(crate) type Tree = BTreeMap<String, Option<Vec<u8>>>;
+
+/// Every file's content and every directory below `top`, also what is hidden.
+pub(crate) fn tree(store: &dyn Store, top: &str) -> Tree {
+    let mut tree = Tree::new();
+    let mut directories = vec![at(top)];
+    while let Some(directory) = directories.pop() {
+        for entry in store.list(&directory).unwrap() {
+            let content = match entry.kind {
+                EntryKind::File(_) => Some(store.read(&entry.path).unwrap()),
+                EntryKind::Directory => {
+                    directories.push(entry.path.clone());
+                    None
+                }
+            };
+            tree.insert(entry.path.to_string(), content);
+        }
+    }
+    tree
+}
+
+pub(crate) fn mounted(root: Arc<dyn Store>, other: Arc<dyn Store>) -> Mounts {
+    Mounts::new(root).mount(at("/memories/other"), other).unwrap()
+}
+
+/// Something of every kind, at `/memories/tree`.
+pub(crate) fn plant(store: &dyn Store) {
+    let every_byte: Vec<u8> = (0..=u8::MAX).collect();
+    put(store, "/memories/tree/bytes", &every_byte);
+    put(store, "/memories/tree/large", every_byte.repeat(1000));
+    put(store, "/memories/tree/empty", b"");
+    put(store, "/memories/tree/.hidden/x", b"hidden");
+    put(store, "/memories/tree/node_modules/y", b"left out of views");
+    put(store, "/memories/tree/deep/er/still/été 猫", b"deep");
+    put(store, "/memories/tree/bare/none/x", b"gone");
+    store.delete(&at("/memories/tree/bare/none/x")).unwrap();
+}

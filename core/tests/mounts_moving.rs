@@ -1,0 +1,374 @@
+//! Renaming from one mounted store into another: whole or not at all, whatever else is done at the
+//! same moment, and whatever breaks.
+#![cfg(all(unix, feature = "sqlite"))]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a panic is how a test fails")]
+
+mod common;
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, SystemTime};
+
+use common::mounting::{Tree, at, mounted, plant, put, tree};
+use memdir::store::{Edit, Entry, InProcess, LocalDirectory, Node, SqliteDatabase};
+use memdir::{Durability, MemoryPath, OnExisting, Store, StoreError};
+
+#[test]
+fn everything_arrives_in_any_store_and_nothing_stays() {
+    let place = tempfile::tempdir().unwrap();
+    let stores: [Arc<dyn Store>; 4] = [
+        Arc::new(InProcess::new()),
+        Arc::new(LocalDirectory::open(place.path(), Durability::Relaxed).unwrap()),
+        Arc::new(SqliteDatabase::open(place.path().join("a.db"), Durability::Relaxed).unwrap()),
+        Arc::new(LocalDirectory::open_bare(place.path().join("b"), Durability::Relaxed).unwrap()),
+    ];
+    let time = SystemTime::UNIX_EPOCH + Duration::from_secs(1_234_567_890);
+    for source in &stores {
+        for destination in &stores {
+            if Arc::ptr_eq(source, destination) {
+                continue;
+            }
+            let mounts = mounted(Arc::clone(source), Arc::clone(destination));
+            plant(&mounts);
+            mounts.set_modified(&at("/memories/tree/bytes"), time).unwrap();
+            let before = tree(&mounts, "/memories/tree");
+            let rename = |from, to| mounts.rename(&at(from), &at(to)).unwrap();
+            rename("/memories/tree", "/memories/other/new/parents/tree");
+            assert_eq!(tree(&**source, "/memories").len(), 0);
+            assert_eq!(
+                mounts.modified(&at("/memories/other/new/parents/tree/bytes")).unwrap(),
+                Some(time)
+            );
+            // One file on its way back, then the rest.
+            rename("/memories/other/new/parents/tree/bytes", "/memories/tree/bytes");
+            rename("/memories/other/new/parents/tree", "/memories/rest");
+            assert_eq!(mounts.modified(&at("/memories/tree/bytes")).unwrap(), Some(time));
+            let mut after = tree(&mounts, "/memories/tree");
+            let rest = tree(&mounts, "/memories/rest");
+            after.extend(
+                rest.into_iter().map(|(path, held)| (path.replacen("rest", "tree", 1), held)),
+            );
+            assert_eq!(before, after);
+            let left: Vec<String> = tree(&**destination, "/memories").into_keys().collect();
+            assert_eq!(left, ["/memories/new", "/memories/new/parents"]);
+            for store in [source, destination] {
+                store.clear().unwrap();
+            }
+        }
+    }
+}
+
+#[test]
+fn conditions_come_in_the_order_of_the_contract() {
+    let mounts = mounted(Arc::new(InProcess::new()), Arc::new(InProcess::new()));
+    let deep = format!("/memories/deep{}", "/d".repeat(60));
+    for path in ["/memories/file", "/memories/dir/x", "/memories/other/full/y", &deep] {
+        put(&mounts, path, path.as_bytes());
+    }
+    put(&mounts, "/memories/other/other", b"a file");
+    let before = tree(&mounts, "/memories");
+    for (from, to, expected) in [
+        ("none", "other/new/a", "not found"),
+        ("none", "other/other", "not found"),
+        ("none", "other", "not found"),
+        ("file/below", "other/new", "not found"),
+        ("file", "other/other", "already exists"),
+        ("file", "other/full", "already exists"),
+        ("dir", "other/full", "already exists"),
+        ("dir", "other/full/y", "already exists"),
+        ("dir", "other", "already exists"),
+        ("other/full", "dir", "already exists"),
+        ("dir", "other/other/below", "not a directory"),
+        ("deep", "other/full/y/below/it", "not a directory"),
+        ("deep", "other/new/1/2/3/4/5", "the name is too long for this store"),
+        ("other", "new", "the source: a mount point, or above one"),
+    ] {
+        let (from, to) = (format!("/memories/{from}"), format!("/memories/{to}"));
+        let error = mounts.rename(&at(&from), &at(&to)).unwrap_err();
+        assert_eq!(error.to_string(), expected, "{from} to {to}");
+        assert_eq!(tree(&mounts, "/memories"), before, "{from} to {to}");
+    }
+}
+
+/// A store whose `fails_at`th operation fails: not done at all, or done and not known to be.
+struct Failing {
+    store: InProcess,
+    fails_at: usize,
+    though_done: bool,
+    operations: AtomicUsize,
+}
+
+impl Failing {
+    fn new(fails_at: usize, though_done: bool) -> Arc<Self> {
+        let operations = AtomicUsize::new(0);
+        Arc::new(Self { store: InProcess::new(), fails_at, though_done, operations })
+    }
+
+    fn run<T>(&self, operation: impl FnOnce() -> Result<T, StoreError>) -> Result<T, StoreError> {
+        if self.operations.fetch_add(1, Ordering::Relaxed) != self.fails_at {
+            return operation();
+        }
+        if self.though_done {
+            operation()?;
+        }
+        Err(StoreError::failed("a test", "the answer was lost"))
+    }
+}
+
+impl Store for Failing {
+    fn read(&self, path: &MemoryPath) -> Result<Vec<u8>, StoreError> {
+        self.run(|| self.store.read(path))
+    }
+
+    fn list(&self, path: &MemoryPath) -> Result<Vec<Entry>, StoreError> {
+        self.run(|| self.store.list(path))
+    }
+
+    fn open(&self, path: &MemoryPath, depth: usize) -> Result<Node<'_>, StoreError> {
+        self.run(|| self.store.open(path, depth))
+    }
+
+    fn write(
+        &self,
+        path: &MemoryPath,
+        content: &[u8],
+        existing: OnExisting,
+    ) -> Result<(), StoreError> {
+        self.run(|| self.store.write(path, content, existing))
+    }
+
+    fn update(&self, path: &MemoryPath, edit: &mut Edit<'_>) -> Result<(), StoreError> {
+        self.run(|| self.store.update(path, edit))
+    }
+
+    fn delete(&self, path: &MemoryPath) -> Result<(), StoreError> {
+        self.run(|| self.store.delete(path))
+    }
+
+    fn rename(&self, from: &MemoryPath, to: &MemoryPath) -> Result<(), StoreError> {
+        self.run(|| self.store.rename(from, to))
+    }
+
+    fn set_modified(&self, path: &MemoryPath, time: SystemTime) -> Result<(), StoreError> {
+        self.run(|| self.store.set_modified(path, time))
+    }
+}
+
+/// What is in its place, which is all but what is on its way.
+fn in_place(store: &dyn Store) -> Tree {
+    let mut tree = tree(store, "/memories");
+    tree.retain(|path, _| !path.contains("/.memdir-moving-"));
+    tree
+}
+
+fn sorted_contents(tree: &Tree) -> Vec<Vec<u8>> {
+    let mut contents: Vec<Vec<u8>> = tree.values().flatten().cloned().collect();
+    contents.sort();
+    contents
+}
+
+#[test]
+fn whatever_operation_fails_one_whole_copy_is_in_its_place() {
+    const NEVER: usize = usize::MAX;
+    let mut failures = 0;
+    for (source_fails, though_done) in [(true, false), (true, true), (false, false), (false, true)]
+    {
+        for fails_at in 0.. {
+            let (a, b) = if source_fails { (fails_at, NEVER) } else { (NEVER, fails_at) };
+            let source = Failing::new(a, though_done);
+            let destination = Failing::new(b, though_done);
+            // Planted and looked at beneath, so that only the rename's own operations count.
+            plant(&source.store);
+            let whole = tree(&source.store, "/memories");
+            let mounts = mounted(Arc::clone(&source) as _, Arc::clone(&destination) as _);
+            let result = mounts.rename(&at("/memories/tree"), &at("/memories/other/new/tree"));
+
+            let (left, arrived) = (in_place(&source.store), in_place(&destination.store));
+            let there = !arrived.is_empty();
+            let what = format!("{source_fails} {though_done} {fails_at}: {result:?}");
+            assert!(left.is_empty() || left == whole, "{what}: a part stayed");
+            assert!(!left.is_empty() || there, "{what}: nothing is left");
+            if there {
+                assert_eq!(sorted_contents(&arrived), sorted_contents(&whole), "{what}");
+                // And the directory above it.
+                assert_eq!(arrived.len(), whole.len() + 1, "{what}");
+            }
+            match result {
+                Ok(()) => {
+                    assert!(left.is_empty() && there, "{what}");
+                    let ran = if source_fails { &source } else { &destination };
+                    // What failed was not needed, or nothing did.
+                    if ran.operations.load(Ordering::Relaxed) <= fails_at {
+                        break;
+                    }
+                }
+                Err(StoreError::Failed { .. }) => failures += 1,
+                Err(other) => panic!("{what}: {other}"),
+            }
+        }
+    }
+    assert!(failures > 100, "{failures}");
+}
+
+/// A store that does not let go of what is in it, without being read-only.
+struct Sticky(InProcess);
+
+impl Store for Sticky {
+    fn read(&self, path: &MemoryPath) -> Result<Vec<u8>, StoreError> {
+        self.0.read(path)
+    }
+
+    fn list(&self, path: &MemoryPath) -> Result<Vec<Entry>, StoreError> {
+        self.0.list(path)
+    }
+
+    fn write(
+        &self,
+        path: &MemoryPath,
+        content: &[u8],
+        existing: OnExisting,
+    ) -> Result<(), StoreError> {
+        self.0.write(path, content, existing)
+    }
+
+    fn update(&self, path: &MemoryPath, edit: &mut Edit<'_>) -> Result<(), StoreError> {
+        self.0.update(path, edit)
+    }
+
+    fn delete(&self, _: &MemoryPath) -> Result<(), StoreError> {
+        Err(StoreError::PermissionDenied)
+    }
+
+    fn rename(&self, from: &MemoryPath, to: &MemoryPath) -> Result<(), StoreError> {
+        self.0.rename(from, to)
+    }
+}
+
+#[test]
+fn what_may_not_go_stays_and_its_copy_goes() {
+    let sticky = Arc::new(Sticky(InProcess::new()));
+    put(&*sticky, "/memories/tree/a", b"a");
+    put(&*sticky, "/memories/b", b"b");
+    let mounts = mounted(sticky, Arc::new(InProcess::new()));
+    let before = tree(&mounts, "/memories");
+    for (from, to) in [("tree", "other/new/parents/tree"), ("b", "other/b"), ("b", "other/x/b")] {
+        let (from, to) = (format!("/memories/{from}"), format!("/memories/{to}"));
+        let error = mounts.rename(&at(&from), &at(&to)).unwrap_err();
+        assert_eq!(error.to_string(), "the source: permission denied");
+        assert_eq!(tree(&mounts, "/memories"), before);
+    }
+}
+
+/// A store in which somebody else does something at the moment when a copy is read back.
+struct Meddling {
+    store: InProcess,
+    meddle: Mutex<Option<Box<dyn FnOnce() + Send>>>,
+}
+
+impl Store for Meddling {
+    fn read(&self, path: &MemoryPath) -> Result<Vec<u8>, StoreError> {
+        self.store.read(path)
+    }
+
+    fn list(&self, path: &MemoryPath) -> Result<Vec<Entry>, StoreError> {
+        self.store.list(path)
+    }
+
+    fn write(
+        &self,
+        path: &MemoryPath,
+        content: &[u8],
+        existing: OnExisting,
+    ) -> Result<(), StoreError> {
+        self.store.write(path, content, existing)
+    }
+
+    fn update(&self, path: &MemoryPath, edit: &mut Edit<'_>) -> Result<(), StoreError> {
+        self.store.update(path, edit)
+    }
+
+    fn delete(&self, path: &MemoryPath) -> Result<(), StoreError> {
+        self.store.delete(path)
+    }
+
+    /// The copy comes into its place.
+    fn rename(&self, from: &MemoryPath, to: &MemoryPath) -> Result<(), StoreError> {
+        self.store.rename(from, to)?;
+        if let Some(meddle) = self.meddle.lock().unwrap().take() {
+            meddle();
+        }
+        Ok(())
+    }
+}
+
+/// Moves `/memories/dir/a` to `/memories/other/new/a` while somebody meddles once, right after the
+/// copy came into its place.
+fn meddled(
+    meddle: impl FnOnce(&dyn Store, &dyn Store) + Send + 'static,
+) -> (Result<(), StoreError>, Tree) {
+    let source = Arc::new(InProcess::new());
+    put(&*source, "/memories/dir/a", b"a");
+    let destination = Arc::new(Meddling { store: InProcess::new(), meddle: Mutex::new(None) });
+    let (here, there) = (Arc::clone(&source), Arc::clone(&destination));
+    let meddle = move || meddle(&*here, &there.store);
+    *destination.meddle.lock().unwrap() = Some(Box::new(meddle));
+    let mounts = mounted(source, destination);
+    let result = mounts.rename(&at("/memories/dir/a"), &at("/memories/other/new/a"));
+    (result, tree(&mounts, "/memories"))
+}
+
+fn overwrite(store: &dyn Store, path: &str, content: &[u8]) {
+    store.write(&at(path), content, OnExisting::Overwrite).unwrap();
+}
+
+fn held(expected: &[(&str, Option<&str>)]) -> Tree {
+    let mut held: Tree =
+        BTreeMap::from([("/memories/dir".to_owned(), None), ("/memories/other".to_owned(), None)]);
+    for (path, content) in expected {
+        held.insert(
+            format!("/memories/{path}"),
+            content.map(|content| content.as_bytes().to_vec()),
+        );
+    }
+    held
+}
+
+#[test]
+fn what_is_edited_meanwhile_is_moved_as_it_is_now() {
+    let (result, tree) = meddled(|source, _| overwrite(source, "/memories/dir/a", b"edited"));
+    result.unwrap();
+    assert_eq!(tree, held(&[("other/new", None), ("other/new/a", Some("edited"))]));
+}
+
+#[test]
+fn what_is_moved_away_meanwhile_is_not_there_twice() {
+    let (result, tree) = meddled(|source, _| {
+        source.rename(&at("/memories/dir/a"), &at("/memories/b")).unwrap();
+    });
+    assert!(matches!(result, Err(StoreError::NotFound)), "{result:?}");
+    assert_eq!(tree, held(&[("b", Some("a"))]));
+}
+
+#[test]
+fn what_others_put_beside_the_copy_stays() {
+    let (result, tree) = meddled(|source, destination| {
+        source.delete(&at("/memories/dir/a")).unwrap();
+        put(destination, "/memories/new/beside", b"theirs");
+    });
+    assert!(matches!(result, Err(StoreError::NotFound)), "{result:?}");
+    assert_eq!(tree, held(&[("other/new", None), ("other/new/beside", Some("theirs"))]));
+}
+
+#[test]
+fn where_both_were_edited_both_stay() {
+    let (result, tree) = meddled(|source, destination| {
+        overwrite(source, "/memories/dir/a", b"here");
+        overwrite(destination, "/memories/new/a", b"there");
+    });
+    assert!(matches!(result, Err(StoreError::Failed { .. })), "{result:?}");
+    assert_eq!(
+        tree,
+        held(&[("dir/a", Some("here")), ("other/new", None), ("other/new/a", Some("there"))])
+    );
+}

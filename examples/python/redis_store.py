@@ -1,0 +1,241 @@
+"""A memory in Redis: a complete store of one's own, to be used as it is or to be learnt from.
+
+    pip install memdir redis
+
+    from memdir import Memory
+    from redis_store import RedisStore
+
+    memory = Memory(RedisStore("redis://localhost:6379/0", "agent-42"))
+
+A directory is a hash of its entries' names and kinds, a file a hash of its content and its time:
+
+    agent-42:dir:/memories             notes → d, todo.md → f
+    agent-42:dir:/memories/notes       today.md → f
+    agent-42:file:/memories/todo.md    content → …, modified → 1795270000000000
+
+Every change is one transaction of Redis's optimistic kind: it watches each key that it looks at,
+and begins anew where somebody else changed one of them before it was done. So any number of
+programs, on any number of machines, can use one memory, and readers wait for nobody. Redis carries
+a transaction out, and writes it down, as a whole or not at all. That what was acknowledged survives
+a crash needs `appendonly yes` and `appendfsync always` in Redis's configuration, and `noeviction`,
+which is its default, keeps it from forgetting when it is full.
+"""
+
+from __future__ import annotations
+
+import errno
+from datetime import datetime, timedelta, timezone
+from typing import TYPE_CHECKING, Any
+
+import redis
+
+from memdir import Entry, Store
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from redis.client import Pipeline
+
+ROOT = "/memories"
+DIRECTORY, FILE = b"d", b"f"
+EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
+MICROSECOND = timedelta(microseconds=1)
+
+
+def parent_of(path: str) -> str:
+    return path.rpartition("/")[0]
+
+
+def name_of(path: str) -> str:
+    return path.rpartition("/")[2]
+
+
+def now() -> int:
+    return (datetime.now(timezone.utc) - EPOCH) // MICROSECOND
+
+
+class RedisStore(Store):
+    """Keeps a memory on the Redis at `url`, apart from those of other namespaces."""
+
+    def __init__(self, url: str, namespace: str = "memdir") -> None:
+        self._redis = redis.Redis.from_url(url, decode_responses=False)
+        self._namespace = namespace
+
+    def close(self) -> None:
+        """Lets go of the connections."""
+        self._redis.close()
+
+    # --- reading: all that belongs together is asked in one transaction, and is of one moment ---
+
+    def read(self, path: str) -> bytes:
+        content = self._field(path, "content")
+        assert isinstance(content, bytes)
+        return content
+
+    def list(self, path: str) -> Sequence[Entry]:
+        with self._redis.pipeline() as pipe:
+            self._ask_kind(pipe, path)
+            pipe.hgetall(self._directory(path))
+            kind, listed = pipe.execute()
+        if kind is None:
+            raise FileNotFoundError(path)
+        if kind == FILE:
+            raise NotADirectoryError(path)
+        below = {f"{path}/{name.decode()}": kind for name, kind in listed.items()}
+        files = [child for child, kind in below.items() if kind == FILE]
+        with self._redis.pipeline() as pipe:
+            for file in files:
+                pipe.hstrlen(self._file(file), "content")
+                pipe.hget(self._file(file), "modified")
+            answers = pipe.execute()
+        return [Entry(child) for child, kind in below.items() if kind == DIRECTORY] + [
+            Entry(file, size, EPOCH + int(modified) * MICROSECOND)
+            for file, size, modified in zip(files, answers[::2], answers[1::2], strict=True)
+            # Without a time it is gone since its directory was asked.
+            if modified is not None
+        ]
+
+    def modified(self, path: str) -> datetime:
+        return EPOCH + int(self._field(path, "modified")) * MICROSECOND
+
+    # --- changing -----------------------------------------------------------------------------
+
+    def write(self, path: str, content: bytes, overwrite: bool) -> None:
+        def change(pipe: Pipeline) -> None:
+            kind = self._kind(pipe, path)
+            if kind == DIRECTORY or (kind == FILE and not overwrite):
+                raise FileExistsError(path)
+            missing = self._missing_parents(pipe, path)
+            pipe.multi()
+            self._link(pipe, path, FILE, missing)
+            pipe.hset(self._file(path), mapping={"content": content, "modified": now()})
+
+        self._redis.transaction(change)
+
+    def update(self, path: str, edit: Callable[[bytes], bytes | None]) -> None:
+        def change(pipe: Pipeline) -> None:
+            self._watch(pipe, self._file(path))
+            new = edit(self.read(path))
+            pipe.multi()
+            if new is not None:
+                pipe.hset(self._file(path), mapping={"content": new, "modified": now()})
+
+        self._redis.transaction(change)
+
+    def set_modified(self, path: str, time: datetime) -> None:
+        def change(pipe: Pipeline) -> None:
+            self._watch(pipe, self._file(path))
+            self.modified(path)
+            pipe.multi()
+            pipe.hset(self._file(path), "modified", (time - EPOCH) // MICROSECOND)
+
+        self._redis.transaction(change)
+
+    def delete(self, path: str) -> None:
+        def change(pipe: Pipeline) -> None:
+            tree = self._tree(pipe, path)
+            pipe.multi()
+            pipe.hdel(self._directory(parent_of(path)), name_of(path))
+            for gone, kind in tree.items():
+                pipe.delete(self._key(gone, kind))
+
+        self._redis.transaction(change)
+
+    def rename(self, old: str, new: str) -> None:
+        def change(pipe: Pipeline) -> None:
+            tree = self._tree(pipe, old)
+            if self._kind(pipe, new) is not None:
+                raise FileExistsError(new)
+            if tree[old] == DIRECTORY and new.startswith(f"{old}/"):
+                raise OSError(errno.EINVAL, "a directory cannot be moved into itself", new)
+            missing = self._missing_parents(pipe, new)
+            for path in tree:
+                moved = new + path[len(old) :]
+                if moved.count("/") > 65 or len(moved.encode()) > 4096:
+                    raise OSError(errno.ENAMETOOLONG, "a path below would be too long", new)
+            # Redis keeps no empty hash: an empty directory has no key to be renamed.
+            full = {parent_of(path) for path in tree if path != old}
+            pipe.multi()
+            pipe.hdel(self._directory(parent_of(old)), name_of(old))
+            self._link(pipe, new, tree[old], missing)
+            for path, kind in tree.items():
+                if kind == FILE or path in full:
+                    moved = new + path[len(old) :]
+                    pipe.rename(self._key(path, kind), self._key(moved, kind))
+
+        self._redis.transaction(change)
+
+    # --- keys and what is behind them -----------------------------------------------------------
+
+    def _file(self, path: str) -> str:
+        return f"{self._namespace}:file:{path}"
+
+    def _directory(self, path: str) -> str:
+        return f"{self._namespace}:dir:{path}"
+
+    def _key(self, path: str, kind: bytes) -> str:
+        return self._file(path) if kind == FILE else self._directory(path)
+
+    def _field(self, path: str, field: str) -> Any:
+        """A field of a file, or the exception that says why there is none."""
+        with self._redis.pipeline() as pipe:
+            self._ask_kind(pipe, path)
+            pipe.hget(self._file(path), field)
+            kind, value = pipe.execute()
+        if kind is None:
+            raise FileNotFoundError(path)
+        if kind == DIRECTORY:
+            raise IsADirectoryError(path)
+        return value
+
+    def _watch(self, pipe: Pipeline, key: str) -> None:
+        """Lets the transaction fail, and begin anew, if the key is changed before its end."""
+        pipe.watch(key)  # type: ignore[no-untyped-call]
+
+    def _ask_kind(self, pipe: Pipeline, path: str) -> None:
+        """Asks what is at a path; the root is there without having been made."""
+        if path == ROOT:
+            pipe.echo(DIRECTORY)
+        else:
+            pipe.hget(self._directory(parent_of(path)), name_of(path))
+
+    def _kind(self, pipe: Pipeline, path: str) -> Any:
+        """What is at a path as long as the transaction lasts; `None` if nothing is."""
+        if path == ROOT:
+            return DIRECTORY
+        self._watch(pipe, self._directory(parent_of(path)))
+        return pipe.hget(self._directory(parent_of(path)), name_of(path))
+
+    def _missing_parents(self, pipe: Pipeline, path: str) -> Sequence[str]:
+        missing = []
+        above = parent_of(path)
+        while (kind := self._kind(pipe, above)) is None:
+            missing.append(above)
+            above = parent_of(above)
+        if kind == FILE:
+            raise NotADirectoryError(path)
+        return missing
+
+    def _link(self, pipe: Pipeline, path: str, kind: bytes, missing: Sequence[str]) -> None:
+        """Enters a path into its directory, and that into its own, as far as they are missing."""
+        pipe.hset(self._directory(parent_of(path)), name_of(path), kind)
+        for directory in missing:
+            pipe.hset(self._directory(parent_of(directory)), name_of(directory), DIRECTORY)
+
+    def _tree(self, pipe: Pipeline, path: str) -> dict[str, bytes]:
+        """A path and all that is below it, with their kinds, as long as the transaction lasts."""
+        kind = self._kind(pipe, path)
+        if kind is None:
+            raise FileNotFoundError(path)
+        tree = {path: kind}
+        directories = [path] if kind == DIRECTORY else []
+        while directories:
+            directory = directories.pop()
+            self._watch(pipe, self._directory(directory))
+            listed: Any = pipe.hgetall(self._directory(directory))
+            for name, kind in listed.items():
+                below = f"{directory}/{name.decode()}"
+                tree[below] = kind
+                if kind == DIRECTORY:
+                    directories.append(below)
+        return tree
