@@ -254,11 +254,7 @@ pub(crate) fn open_store<'py>(
 /// Here's the content of /memories/a.md with line numbers:
 ///      1	one
 #[pyfunction]
-pub(crate) fn rekey(
-    store: Hinted<'_, hints::StoreOrAddress>,
-    old_key: Key,
-    new_key: Key,
-) -> PyResult<u64> {
+pub(crate) fn rekey(store: Hinted<'_, hints::Place>, old_key: Key, new_key: Key) -> PyResult<u64> {
     let store = store.into_inner();
     let (py, core) = (store.py(), stores::open_beneath(&store)?);
     py.detach(|| core_rekey(&core, &old_key.0, &new_key.0)).map_err(|error| to_python(py, &error))

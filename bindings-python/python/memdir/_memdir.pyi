@@ -322,7 +322,7 @@ def read_only(store: str | PathLike[str] | Store | ReadOnly) -> ReadOnly:
     memdir.CommandError: Error: /memories/handbook/a.md is read-only: it can be viewed but not changed
     """
 
-def rekey(store: str | PathLike[str] | Store, old_key: bytes | str, new_key: bytes | str) -> int:
+def rekey(store: str | PathLike[str] | Store | ReadOnly, old_key: bytes | str, new_key: bytes | str) -> int:
     """
     Changes the key of an encrypted store: encrypts every file anew, and then lets the old key open
     it no more.
