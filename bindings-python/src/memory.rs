@@ -9,7 +9,7 @@ use pyo3::types::PyString;
 use crate::errors::to_python;
 use crate::fields::{Input, owned_value};
 use crate::hints::{self, Hinted};
-use crate::options::{Word, options};
+use crate::options::{Key, Word, options};
 use crate::reply;
 use crate::stores::Argument;
 
@@ -35,6 +35,9 @@ use crate::stores::Argument;
 ///         replaces it atomically.
 ///     durability: What an acknowledged command survives: `"full"` loss of power, `"relaxed"` a
 ///         crash of the process.
+///     encryption_key: Keeps the files encrypted: 32 bytes; as a str, `"hex:…"` or `"base64:…"` for
+///         those, or else a passphrase. A store is encrypted from its beginning or never.
+///     encrypt_names: Whether a store that is made with a key encrypts names, too.
 ///     read_only: Whether it can be viewed but not changed. A directory or database then has to be
 ///         there, and nothing is made in it.
 ///
@@ -68,11 +71,15 @@ impl Memory {
             max_file_bytes = Options::default().max_file_bytes,
             on_existing = Word(OnExisting::default()),
             durability = Word(Durability::default()),
+            encryption_key = None,
+            encrypt_names = Options::default().encrypt_names,
             read_only = false,
         ),
         text_signature = "(store='./memory', *, max_view_chars=16000, max_file_bytes=16777216, \
-                          on_existing='error', durability='full', read_only=False)",
+                          on_existing='error', durability='full', encryption_key=None, \
+                          encrypt_names=False, read_only=False)",
     )]
+    #[allow(clippy::too_many_arguments, reason = "each is an argument in Python, too")]
     fn new(
         py: Python<'_>,
         store: Argument<'_>,
@@ -80,9 +87,19 @@ impl Memory {
         max_file_bytes: Option<u64>,
         on_existing: Word<OnExisting>,
         durability: Word<Durability>,
+        encryption_key: Option<Key>,
+        encrypt_names: bool,
         read_only: bool,
     ) -> PyResult<Self> {
-        let options = options(max_view_chars, max_file_bytes, on_existing, durability, read_only);
+        let options = options(
+            max_view_chars,
+            max_file_bytes,
+            on_existing,
+            durability,
+            encryption_key,
+            encrypt_names,
+            read_only,
+        );
         let store = store.open(py, &options)?;
         Ok(Self { core: Core::with_store(store, options) })
     }

@@ -23,4 +23,6 @@ class Options(TypedDict, total=False):
     max_file_bytes: int | None
     on_existing: Literal["error", "overwrite"]
     durability: Literal["full", "relaxed"]
+    encryption_key: bytes | str | None
+    encrypt_names: bool
     read_only: bool
