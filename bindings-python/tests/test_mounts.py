@@ -89,7 +89,7 @@ def test_stores_of_every_kind(place: Path) -> None:
         {"command": "delete", "path": "/memories/shared/s.md"},
         {"command": "delete", "path": "/memories/docs"},
     ]:
-        with pytest.raises(ToolError, match="read-only|fixed directory"):
+        with pytest.raises(ToolError, match=r"read-only|fixed directory"):
             tool.call(command)
     tool.clear_all_memory()
     assert shared.read("/memories/s.md") == b"s"
@@ -133,7 +133,7 @@ def test_what_cannot_be_mounted() -> None:
     ]:
         with pytest.raises(ConfigError, match=problem):
             Memory(mounts)
-    with pytest.raises(TypeError, match="store must be a str, an os.PathLike or a memdir.Store"):
+    with pytest.raises(TypeError, match=r"store must be a str, an os\.PathLike or a memdir\.Store"):
         Memory({"/memories": {}})  # type: ignore[dict-item]
     with pytest.raises(TypeError):
         Memory({1: "memory:"})  # type: ignore[dict-item]
