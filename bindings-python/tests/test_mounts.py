@@ -6,6 +6,7 @@ import doctest
 import errno
 from pathlib import Path
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 import pytest
 from anthropic.lib.tools import ToolError
@@ -23,6 +24,9 @@ from memdir import (
     read_only,
 )
 from memdir.testing import check_store
+
+if TYPE_CHECKING:
+    from memdir._options import Place
 
 
 @pytest.fixture
@@ -155,7 +159,8 @@ def test_read_only_changes_nothing(place: Path) -> None:
             Memory(read_only(missing))
         with pytest.raises(StoreError):
             open_store(missing, read_only=True)
-    for store in ["dir:./docs", read_only("dir:./docs"), open_store("dir:./docs")]:
+    stores: list[Place] = ["dir:./docs", read_only("dir:./docs"), open_store("dir:./docs")]
+    for store in stores:
         memory = Memory(store, read_only=True)
         with pytest.raises(CommandError, match="is read-only"):
             memory.create("/memories/a.md", "a")
