@@ -1,5 +1,5 @@
-// The project's conformance cases (tests/README.md), on the local directory and on a store that is
-// written in JavaScript.
+// The project's conformance cases (tests/README.md), on the local directory, on databases, and on a
+// store that is written in JavaScript.
 
 import assert from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
@@ -9,6 +9,7 @@ import { test } from 'node:test';
 import { Memory, openStore } from 'memdir';
 import type { Options, Store } from 'memdir';
 
+import { postgres } from './servers.mjs';
 import { MapStore, tableStore } from './stores.mjs';
 import { PROJECT, temporary } from './support.mjs';
 
@@ -186,6 +187,23 @@ test('every case on the local directory', async () => {
     const secret = mkdtempSync(join(base, 'case-'));
     return { store: openStore(secret, { durability: 'relaxed' }), secret };
   });
+});
+
+test('every case on an SQLite database', async () => {
+  const base = temporary();
+  await runAll('node-sqlite', () => {
+    const secret = mkdtempSync(join(base, 'case-'));
+    return { store: openStore(`sqlite:${secret}/agent.db`, { durability: 'relaxed' }), secret };
+  });
+});
+
+test('every case on a PostgreSQL database', async (t) => {
+  const fresh = await postgres();
+  if (!fresh) {
+    t.skip('PostgreSQL is not installed');
+    return;
+  }
+  await runAll('node-postgres', () => ({ store: openStore(fresh()), secret: '127.0.0.1' }));
 });
 
 test('every case on a store written in JavaScript', async () => {

@@ -17,7 +17,7 @@ from memdir import AsyncMemoryTool, Memory, MemoryTool, open_store
 from redis_store import RedisStore
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
 CASES = cases.load()
@@ -82,6 +82,23 @@ def test_sqlite(case: cases.Case, tmp_path: Path, counts: Counter[tuple[str, str
 
     steps = cases.run(case, open_store(address), execute, secret=str(tmp_path))
     count(counts, "python-sqlite", steps)
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_postgres(
+    case: cases.Case, postgres: Callable[[], str], counts: Counter[tuple[str, str]]
+) -> None:
+    address = postgres()
+    tool = MemoryTool(address, **case.options)
+
+    def execute(given: Any) -> tuple[str, bool]:
+        try:
+            return str(tool.call(given)), False
+        except ToolError as error:
+            return str(error.content), True
+
+    steps = cases.run(case, open_store(address), execute, secret="127.0.0.1")
+    count(counts, "python-postgres", steps)
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)

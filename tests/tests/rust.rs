@@ -74,6 +74,22 @@ fn rust_sqlite() {
 }
 
 #[cfg(unix)]
+#[path = "../../core/tests/common/postgres.rs"]
+mod postgres;
+
+#[cfg(unix)]
+#[test]
+fn rust_postgres() {
+    let Some(server) = postgres::server() else { return };
+    passes(runner::run("rust-postgres", |options| {
+        let address = server.fresh();
+        let memory = Memory::open(&address, options).map_err(|error| error.to_string())?;
+        let (_, host) = server.base().split_once('@').ok_or("an address without a host")?;
+        Ok(Opened { memory, secret: Some(host.to_owned()), check: Box::new(|_| Ok(())) })
+    }));
+}
+
+#[cfg(unix)]
 mod local {
     use std::fs;
     use std::path::Path;

@@ -10,8 +10,9 @@ use crate::error::Error;
 use crate::options::Options;
 
 /// Opens the store that `address` names: `memory:` is a new one in this process, `dir:` and a path
-/// the files of that very directory, `sqlite:` and a path a database (feature `sqlite`), anything
-/// else without a scheme a local directory in the SDKs' layout.
+/// the files of that very directory, `sqlite:` and a path a database (feature `sqlite`),
+/// `postgres://…` a namespace of one (feature `postgres`), anything else without a scheme a local
+/// directory in the SDKs' layout.
 ///
 /// # Errors
 /// [`Error::Config`] for an address that this build does not know; [`Error::Store`] if the store
@@ -27,6 +28,7 @@ fn open_any(address: &str, options: &Options) -> Result<Arc<dyn Store>, Error> {
             open_bare_directory(&address["dir:".len()..], options)
         }
         Some("sqlite") => open_sqlite(&address["sqlite:".len()..], options),
+        Some("postgres" | "postgresql") => open_postgres(address, options),
         Some("dir") => Err(Error::Config(
             "the store address \"dir:\" has no path: use a directory such as \"dir:./notes\""
                 .to_owned(),
@@ -246,6 +248,20 @@ fn open_sqlite(_: &str, _: &Options) -> Result<Arc<dyn Store>, Error> {
     ))
 }
 
+#[cfg(feature = "postgres")]
+fn open_postgres(address: &str, options: &Options) -> Result<Arc<dyn Store>, Error> {
+    Ok(Arc::new(super::PostgresDatabase::open(address, options.durability)?))
+}
+
+#[cfg(not(feature = "postgres"))]
+fn open_postgres(_: &str, _: &Options) -> Result<Arc<dyn Store>, Error> {
+    Err(Error::Config(
+        "this build of memdir is without PostgreSQL: build it with the cargo feature \"postgres\", \
+         or use a directory such as \"./memory\""
+            .to_owned(),
+    ))
+}
+
 /// Whether an address is a path, without a scheme.
 pub(super) fn is_path(address: &str) -> bool {
     !address.is_empty() && scheme(address).is_none()
@@ -345,6 +361,15 @@ mod tests {
         for address in ["sqlite:", "sqlite::memory:", "sqlite:///a.db", "sqlite:a.db?mode=ro"] {
             let error = open_store(address, &Options::default()).err().unwrap();
             assert!(matches!(error, Error::Config(_)), "{address}: {error}");
+        }
+    }
+
+    #[cfg(not(feature = "postgres"))]
+    #[test]
+    fn without_postgresql_the_feature_is_named() {
+        for address in ["postgres://me:hunter2@db/d", "postgresql://me:hunter2@db/d"] {
+            let error = open_store(address, &Options::default()).err().unwrap().to_string();
+            assert!(error.contains("feature") && !error.contains("hunter2"), "{error}");
         }
     }
 

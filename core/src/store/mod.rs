@@ -21,6 +21,8 @@ pub mod micros;
 mod mounts;
 #[cfg(any(feature = "postgres", feature = "object-storage"))]
 mod per_process;
+#[cfg(feature = "postgres")]
+mod postgres;
 mod problem;
 mod read_only;
 #[cfg(any(feature = "postgres", feature = "object-storage"))]
@@ -38,6 +40,8 @@ pub use in_process::InProcess;
 #[cfg(unix)]
 pub use local::LocalDirectory;
 pub use mounts::{Mount, Mounts, Place, open_mounts, open_place};
+#[cfg(feature = "postgres")]
+pub use postgres::PostgresDatabase;
 pub use problem::{Problem, ProblemKind};
 pub use read_only::ReadOnly;
 #[cfg(feature = "sqlite")]
