@@ -1,10 +1,13 @@
 //! Stores that share no code answer the same, whatever is asked of them in whatever order.
-#![cfg(all(unix, feature = "sqlite"))]
+#![cfg(all(unix, feature = "object-storage", feature = "sqlite"))]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a panic is how a test fails")]
 
 #[cfg(feature = "postgres")]
 #[path = "common/postgres.rs"]
 mod postgres;
+#[cfg(feature = "object-storage")]
+#[path = "common/s3.rs"]
+mod s3;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -153,6 +156,18 @@ proptest! {
         if let Some(server) = postgres::server() {
             let store = memdir::store::PostgresDatabase::open(&server.fresh(), Durability::Relaxed);
             agree(vec![Arc::new(store.unwrap())], commands, limits)?;
+        }
+    }
+}
+
+#[cfg(feature = "object-storage")]
+proptest! {
+    // Each command is several requests, and each look at the tree as many as it has files.
+    #![proptest_config(cases(20))]
+    #[test]
+    fn object_storage_agrees_with_them(commands in commands(), limits in limits()) {
+        if let Some(server) = s3::server() {
+            agree(vec![Arc::new(s3::open(server, &s3::prefix()))], commands, limits)?;
         }
     }
 }

@@ -19,6 +19,8 @@ mod in_process;
 mod local;
 pub mod micros;
 mod mounts;
+#[cfg(feature = "object-storage")]
+mod objects;
 #[cfg(any(feature = "postgres", feature = "object-storage"))]
 mod per_process;
 #[cfg(feature = "postgres")]
@@ -40,6 +42,8 @@ pub use in_process::InProcess;
 #[cfg(unix)]
 pub use local::LocalDirectory;
 pub use mounts::{Mount, Mounts, Place, open_mounts, open_place};
+#[cfg(feature = "object-storage")]
+pub use objects::ObjectStorage;
 #[cfg(feature = "postgres")]
 pub use postgres::PostgresDatabase;
 pub use problem::{Problem, ProblemKind};
