@@ -59,6 +59,9 @@ pub struct Encrypted {
     known: RwLock<Option<Arc<Known>>>,
 }
 
+/// What is to be done to the record, with its keys and the renames that are under way.
+type Change<'c> = dyn FnMut(&mut Record, &Ring, Vec<Rename>) -> Result<(), StoreError> + 'c;
+
 /// What the record said when it was read last.
 struct Known {
     bytes: Vec<u8>,
@@ -129,6 +132,9 @@ impl Encrypted {
         known
     }
 
+    /// What is to be done to the record, with its keys and the renames that are under way.
+    type Change<'c> = dyn FnMut(&mut Record, &Ring, Vec<Rename>) -> Result<(), StoreError> + 'c;
+
     /// What the record said when it was read last.
     fn known(&self) -> Result<Arc<Known>, StoreError> {
         let known = self.known.read().unwrap_or_else(PoisonError::into_inner).clone();
@@ -156,10 +162,7 @@ impl Encrypted {
     }
 
     /// Changes the record, while nobody else does.
-    fn change(
-        &self,
-        change: &mut dyn FnMut(&mut Record, &Ring, Vec<Rename>) -> Result<(), StoreError>,
-    ) -> Result<(), StoreError> {
+    fn change(&self, change: &mut Change<'_>) -> Result<(), StoreError> {
         let mut done = Ok(());
         let mut changed = |bytes: &[u8]| {
             let mut record = Record::parse(bytes)?;
