@@ -132,9 +132,6 @@ impl Encrypted {
         known
     }
 
-    /// What is to be done to the record, with its keys and the renames that are under way.
-    type Change<'c> = dyn FnMut(&mut Record, &Ring, Vec<Rename>) -> Result<(), StoreError> + 'c;
-
     /// What the record said when it was read last.
     fn known(&self) -> Result<Arc<Known>, StoreError> {
         let known = self.known.read().unwrap_or_else(PoisonError::into_inner).clone();
