@@ -59,6 +59,9 @@ pub struct Encrypted {
     known: RwLock<Option<Arc<Known>>>,
 }
 
+/// Changes a record, given the ring and the renames that it has.
+type Change<'c> = dyn FnMut(&mut Record, &Ring, Vec<Rename>) -> Result<(), StoreError> + 'c;
+
 /// What the record said when it was read last.
 struct Known {
     bytes: Vec<u8>,
@@ -156,10 +159,7 @@ impl Encrypted {
     }
 
     /// Changes the record, while nobody else does.
-    fn change(
-        &self,
-        change: &mut dyn FnMut(&mut Record, &Ring, Vec<Rename>) -> Result<(), StoreError>,
-    ) -> Result<(), StoreError> {
+    fn change(&self, change: &mut Change<'_>) -> Result<(), StoreError> {
         let mut done = Ok(());
         let mut changed = |bytes: &[u8]| {
             let mut record = Record::parse(bytes)?;

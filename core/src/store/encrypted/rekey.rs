@@ -63,7 +63,7 @@ pub fn rekey(
         let store = Encrypted::open(Arc::clone(inner), old, false)?;
         // What is under the master key that is about to be dropped.
         count += store.renew(&MemoryPath::root()).map_err(Error::Store)?;
-        store.begin(new_opener)?;
+        store.begin(&new_opener)?;
     }
     let store = Encrypted::open(Arc::clone(inner), new, false)?;
     let mut end = || {
@@ -87,15 +87,15 @@ pub fn rekey(
 
 impl Encrypted {
     /// Puts a new master key into the record, under our key and under that of `new`.
-    fn begin(&self, new: Opener) -> Result<(), Error> {
+    fn begin(&self, new: &Opener) -> Result<(), Error> {
         // Before the record is kept from others, because a passphrase takes its time.
         let prepared =
-            self.known().and_then(|known| Slot::new(&new, &known.ring)).map_err(Error::Store)?;
+            self.known().and_then(|known| Slot::new(new, &known.ring)).map_err(Error::Store)?;
         let mut another = false;
         let begun = self.change(&mut |record, ring, renames| {
             another = false;
             for slot in &record.slots {
-                if slot.open(&new, record.store)?.is_some() {
+                if slot.open(new, record.store)?.is_some() {
                     // Another process is at the same; both go on.
                     return Ok(());
                 }
@@ -107,7 +107,7 @@ impl Encrypted {
             let ring = ring.advanced()?;
             let mut slots = vec![prepared.clone()];
             slots.append(&mut record.slots);
-            for (slot, opener) in slots.iter_mut().zip([&new, &self.opener]) {
+            for (slot, opener) in slots.iter_mut().zip([new, &self.opener]) {
                 slot.fill(opener, &ring)?;
             }
             record.slots = slots;
