@@ -56,6 +56,7 @@ test: test-rust test-python test-node test-kotlin test-swift test-counts ## ever
 .PHONY: test-rust
 test-rust: ## the core, its stores, and the conformance cases in Rust
 	@$(call need,cargo,Rust)
+	@$(call ready,servers $(CACHE)/postgres)
 	@cargo test --workspace --exclude memdir-python --no-run --quiet
 	@rm -f $(CONFORMANCE)/rust-*
 	@tests/harmless cargo test --workspace --exclude memdir-python --quiet
@@ -63,7 +64,7 @@ test-rust: ## the core, its stores, and the conformance cases in Rust
 .PHONY: test-python
 test-python: ## the Python package as it is installed
 	@$(call need,$(PYTHON),Python)
-	@$(call ready,$(CACHE)/python-installed $(CACHE)/python-oldest-installed $(CACHE)/redis)
+	@$(call ready,servers $(CACHE)/python-installed $(CACHE)/python-oldest-installed $(CACHE)/postgres $(CACHE)/redis)
 	@rm -f $(CONFORMANCE)/python-*
 	@tests/harmless $(BIN)/python -m pytest --quiet -p no:cacheprovider bindings-python/tests
 	@echo "==> the tools again, with the oldest anthropic that is supported"
@@ -72,7 +73,7 @@ test-python: ## the Python package as it is installed
 .PHONY: test-node
 test-node: ## the Node package
 	@$(call need,node,Node)
-	@$(call ready,$(CACHE)/node-packed)
+	@$(call ready,servers $(CACHE)/postgres $(CACHE)/node-packed)
 	@cd bindings-node
 	@npm run --silent test:build
 	@rm -f ../$(CONFORMANCE)/node-*
@@ -90,10 +91,14 @@ test-kotlin: ## the Kotlin package
 test-swift: ## the Swift package, with a real compiler
 	@bindings-uniffi/swift/test
 
-RUNNERS := $(if $(shell command -v cargo),rust-local rust-memory rust-sqlite rust-encrypted rust-mounts rust-default-open) \
-	$(if $(shell command -v $(PYTHON)),python-tool python-async-tool python-sqlite python-encrypted python-store) \
-	$(if $(shell command -v node),node-local node-encrypted node-store node-table) \
+# Without Go there is no server of S3's protocol to test against.
+S3 := $(shell command -v go)
+RUNNERS := $(if $(shell command -v cargo),rust-local rust-memory rust-sqlite rust-encrypted rust-mounts rust-default-open $(if $(S3),rust-s3)) \
+	$(if $(shell command -v $(PYTHON)),python-tool python-async-tool python-sqlite python-encrypted python-store $(if $(S3),python-s3)) \
+	$(if $(shell command -v node),node-local node-encrypted node-sqlite node-store node-table $(if $(S3),node-s3)) \
 	$(if $(shell command -v mvn),kotlin-local kotlin-memory kotlin-room kotlin-sqlite kotlin-store)
+ON_POSTGRES := $(if $(shell command -v cargo),rust-postgres) \
+	$(if $(shell command -v $(PYTHON)),python-postgres) $(if $(shell command -v node),node-postgres)
 
 .PHONY: test-counts
 test-counts: ## every conformance runner ran every case
@@ -102,17 +107,42 @@ test-counts: ## every conformance runner ran every case
 	@if [ "$${CI:-}" = true ] || compgen -G '$(CONFORMANCE)/swift-*' > /dev/null; then
 		swift='swift-keychain swift-local swift-memory swift-sqlite swift-store'
 	fi
+	@postgres=
+	@if [ "$${CI:-}" = true ] || [ -e $(CACHE)/postgres ]; then postgres='$(ON_POSTGRES)'; fi
 	@redis=
 	@if [ "$${CI:-}" = true ] || [ -e $(CACHE)/redis ]; then redis=python-redis; fi
-	@tests/compare-counts $(RUNNERS) $$redis $$swift
+	@tests/compare-counts $(RUNNERS) $$postgres $$redis $$swift
+
+.PHONY: soak
+soak: servers $(CACHE)/postgres ## long tests: clients and servers are killed hundreds of times
+	@$(call need,cargo,Rust)
+	@cargo test --package memdir --no-run --quiet
+	@MEMDIR_SOAK=200 tests/harmless cargo test --quiet --package memdir --test postgres_processes kill -- --nocapture
+	@MEMDIR_SOAK=100 tests/harmless cargo test --quiet --package memdir --test objects_processes a_kill_at_any_moment
+	@MEMDIR_SOAK=100 tests/harmless cargo test --quiet --package memdir --test objects_faults a_fault_that_passes
 
 # --- set-up -----------------------------------------------------------------------------------
+
+.PHONY: servers
+servers: # the servers that stores are tested against; a test whose server is missing leaves itself out
+	@$(call need,go,the S3 server)
+	@tests/servers/s3 install
 
 $(CACHE)/python-tools: bindings-python/requirements-dev.txt
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10) and "memdir needs Python 3.10 or newer")'
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet --requirement bindings-python/requirements-dev.txt
 	touch $@
+
+# What the store in PostgreSQL is tested against.
+$(CACHE)/postgres: tests/servers/postgres
+	if tests/servers/postgres install; then
+		mkdir -p $(CACHE)
+		touch $@
+	else
+		echo "==> LEFT OUT: the tests on PostgreSQL, because it is not installed" >&2
+		[ "$${CI:-}" != true ]
+	fi
 
 # What the example of a store of one's own is tested against.
 $(CACHE)/redis: tests/servers/redis

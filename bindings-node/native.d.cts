@@ -18,6 +18,18 @@ export declare class Engine {
   executeAs(name: string, input: unknown): Promise<{ content: string, isError: boolean, cause?: string }>
 }
 
+/** Several stores, each with the path that it is to be mounted at. */
+export declare class Mounts {
+  /** None so far. */
+  constructor()
+  /** The store that `address` names. */
+  addAddress(at: string, address: string, readOnly: boolean): void
+  /** A store that is open already. */
+  addNativeStore(at: string, store: NativeStore, readOnly: boolean): void
+  /** A store that is written in JavaScript, as for `Engine.onJsStore`. */
+  addJsStore(at: string, serve: (arg: StoreRequest) => unknown, opens: boolean, readOnly: boolean): void
+}
+
 /** A store of the core. Its methods are those of the package's `Store`. */
 export declare class NativeStore {
   /** Opens the store that `address` names. */
@@ -78,6 +90,12 @@ export declare function checkContract(rule: number, serve: (arg: StoreRequest) =
 
 /** How many rules the contract of a store has. */
 export declare function contractRules(): number
+
+/**
+ * Runs one command, with the program's name as the first argument, on the standard streams of this
+ * process; its exit code. Nothing else happens in the process meanwhile.
+ */
+export declare function runCommandLine(arguments: Array<string>): number
 
 /** One entry of a directory. */
 export interface StoreEntry {

@@ -1,7 +1,8 @@
-// The project's conformance cases (tests/README.md), on the local directory, plain and encrypted, and
-// on a store that is written in JavaScript.
+// The project's conformance cases (tests/README.md), on the local directory, plain and encrypted, on
+// databases, on object storage, and on a store that is written in JavaScript.
 
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -9,8 +10,9 @@ import { test } from 'node:test';
 import { Memory, openStore } from 'memdir';
 import type { Options, Store } from 'memdir';
 
+import { postgres } from './servers.mjs';
 import { MapStore, tableStore } from './stores.mjs';
-import { PROJECT, temporary } from './support.mjs';
+import { PROJECT, s3, temporary } from './support.mjs';
 
 type Json = null | boolean | number | string | Json[] | { [name: string]: Json };
 type Tree = Map<string, Buffer | null>;
@@ -185,6 +187,41 @@ test('every case on the local directory', async () => {
   await runAll('node-local', () => {
     const secret = mkdtempSync(join(base, 'case-'));
     return { store: openStore(secret, { durability: 'relaxed' }), secret };
+  });
+});
+
+test('every case on an SQLite database', async () => {
+  const base = temporary();
+  await runAll('node-sqlite', () => {
+    const secret = mkdtempSync(join(base, 'case-'));
+    return { store: openStore(`sqlite:${secret}/agent.db`, { durability: 'relaxed' }), secret };
+  });
+});
+
+test('every case on a PostgreSQL database', async (t) => {
+  const fresh = await postgres();
+  if (!fresh) {
+    t.skip('PostgreSQL is not installed');
+    return;
+  }
+  await runAll('node-postgres', () => ({ store: openStore(fresh()), secret: '127.0.0.1' }));
+});
+
+
+test('every case on object storage', async (t) => {
+  const endpoint = s3();
+  if (endpoint === undefined) {
+    t.skip('LEFT OUT: object storage: make servers');
+    return;
+  }
+  process.env['AWS_ACCESS_KEY_ID'] = 'test-key-id';
+  process.env['AWS_SECRET_ACCESS_KEY'] = 'test-secret-key';
+  // Reading them for each of many stores would take most of the time.
+  process.env['AWS_DISABLE_SYSTEM_CERTIFICATES'] = 'true';
+  await runAll('node-s3', () => {
+    const secret = randomUUID();
+    const options = `endpoint=${endpoint}&region=us-east-1&allow_http=true`;
+    return { store: openStore(`s3://memdir/${secret}?${options}`), secret };
   });
 });
 

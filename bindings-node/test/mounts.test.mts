@@ -136,8 +136,14 @@ test('read-only makes nothing and changes nothing', async () => {
       path: '/memories/a.md',
       file_text: 'a',
     });
-    assert.deepEqual({ content, isError }, { content: `Error: /memories/a.md ${READ_ONLY}`, isError: true });
+    assert.deepEqual(
+      { content, isError },
+      { content: `Error: /memories/a.md ${READ_ONLY}`, isError: true },
+    );
   }
   assert.deepEqual(readdirSync(join(base, 'docs')), ['style.md']);
-  assert.throws(() => new Memory('memory:', { readOnly: 1 } as never), /readOnly must be true or false/);
+  assert.throws(
+    () => new Memory('memory:', { readOnly: 1 } as never),
+    /readOnly must be true or false/,
+  );
 });

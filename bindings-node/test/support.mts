@@ -1,11 +1,12 @@
 // What several tests need.
 
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after } from 'node:test';
+import { fileURLToPath } from 'node:url';
 
 /** The project's root, seen from a compiled test. */
 export const PROJECT = new URL('../../../', import.meta.url);
@@ -19,6 +20,24 @@ export function temporary(): string {
   const directory = mkdtempSync(join(tmpdir(), 'memdir-test-'));
   after(() => rmSync(directory, { recursive: true, force: true }));
   return directory;
+}
+
+/**
+ * The endpoint of a server of S3's protocol with the bucket "memdir", which goes with the file's
+ * last test; nothing where it is not installed, which CI does not allow.
+ */
+export function s3(): string | undefined {
+  const script = fileURLToPath(new URL('tests/servers/s3', PROJECT));
+  const place = temporary();
+  const started = spawnSync(script, ['start', place], { encoding: 'utf8' });
+  if (started.status === 3 && process.env['CI'] !== 'true') {
+    return undefined;
+  }
+  if (started.status !== 0) {
+    throw new Error(started.stderr);
+  }
+  after(() => spawnSync(script, ['stop', place]));
+  return started.stdout.trim();
 }
 
 export interface Ran {

@@ -13,6 +13,7 @@ export class ReadOnly {
   /** The store, or its address. */
   readonly store: string | Store;
 
+  /** Use {@link readOnly}. */
   constructor(store: string | Store) {
     this.store = store;
   }

@@ -3,7 +3,7 @@
 
 use std::error::Error as _;
 
-use memdir::{Error, MemoryPath, StoreError};
+use memdir::{CopyError, Error, MemoryPath, StoreError};
 use pyo3::PyTypeInfo;
 use pyo3::exceptions::{
     PyException, PyFileExistsError, PyFileNotFoundError, PyIsADirectoryError, PyNotADirectoryError,
@@ -19,6 +19,7 @@ mod class {
 
     pub(super) static COMMAND: PyOnceLock<Py<PyType>> = PyOnceLock::new();
     pub(super) static STORE: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+    pub(super) static COPY: PyOnceLock<Py<PyType>> = PyOnceLock::new();
     pub(super) static CONFIG: PyOnceLock<Py<PyType>> = PyOnceLock::new();
 }
 
@@ -32,6 +33,19 @@ fn raised(py: Python<'_>, class: &PyOnceLock<Py<PyType>>, name: &str, text: &str
 /// A refused command.
 pub(crate) fn command_error(py: Python<'_>, text: &str) -> PyErr {
     raised(py, &class::COMMAND, "CommandError", text)
+}
+
+/// A refused copy.
+pub(crate) fn copy_error(py: Python<'_>, error: &CopyError) -> PyErr {
+    let paths: Vec<&str> = match error {
+        CopyError::Refused(refusals) => refusals.iter().map(|one| one.path.as_str()).collect(),
+        _ => Vec::new(),
+    };
+    let exception = raised(py, &class::COPY, "CopyError", &error.to_string());
+    match exception.value(py).setattr("paths", paths) {
+        Ok(()) => exception,
+        Err(error) => error,
+    }
 }
 
 /// A wrong address or option.

@@ -125,6 +125,14 @@ hint!(
     )
 );
 hint!(
+    /// What is told how far a copy is.
+    OnProgress = type_hint_subscript!(
+        type_hint_identifier!("collections.abc", "Callable"),
+        PyStaticExpr::List { elts: &[<crate::copy::CopyProgress as pyo3::PyTypeInfo>::TYPE_HINT] },
+        OBJECT
+    )
+);
+hint!(
     /// The entries of a directory. Not `list`: in a class with a method of that name it means that.
     Entries = type_hint_subscript!(type_hint_identifier!("collections.abc", "Sequence"), ENTRY)
 );

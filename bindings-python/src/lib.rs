@@ -8,6 +8,7 @@
 
 mod cli;
 mod contract;
+mod copy;
 mod entry;
 mod errors;
 mod fields;
@@ -31,6 +32,8 @@ mod _memdir {
     use crate::cli::run_command_line;
     #[pymodule_export]
     use crate::contract::check_contract;
+    #[pymodule_export]
+    use crate::copy::{Copied, CopyProgress, copy};
     #[pymodule_export]
     use crate::entry::Entry;
     #[pymodule_export]

@@ -18,15 +18,18 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-INSERTS = 500
+INSERTS = 200
 # Generous: it is reached only where somebody waits for ever.
 SECONDS = 300
 
 
-# What a test on a directory of its own opens there.
-ADDRESSES = pytest.mark.parametrize(
-    "address", ["{}", "sqlite:{}/agent.db"], ids=["local", "sqlite"]
-)
+@pytest.fixture(params=["local", "sqlite", "postgres"])
+def address(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """A memory that several processes may use."""
+    if request.param == "postgres":
+        fresh: Callable[[], str] = request.getfixturevalue("postgres")
+        return fresh()
+    return str(tmp_path) if request.param == "local" else f"sqlite:{tmp_path}/agent.db"
 
 
 def insert_many(address: str, who: str) -> None:
@@ -42,10 +45,8 @@ def insert_many(address: str, who: str) -> None:
         )
 
 
-@ADDRESSES
 @pytest.mark.parametrize("method", ["spawn", "fork", "forkserver"])
-def test_two_processes_lose_nothing(tmp_path: Path, method: str, address: str) -> None:
-    address = address.format(tmp_path)
+def test_two_processes_lose_nothing(method: str, address: str) -> None:
     store = open_store(address)
     store.write("/memories/log", b"", overwrite=False)
     context: Any = multiprocessing.get_context(method)
@@ -146,10 +147,8 @@ def test_a_slow_python_store_holds_up_nobody_else() -> None:
     assert not slow.is_alive()
 
 
-@ADDRESSES
-def test_a_forked_child_uses_what_its_parent_opened(tmp_path: Path, address: str) -> None:
+def test_a_forked_child_uses_what_its_parent_opened(address: str) -> None:
     """While other threads of the parent are in the middle of commands."""
-    address = address.format(tmp_path)
     stores: list[Store] = [open_store(address), DictStore(), open_store("memory:")]
     memories = [Memory(store) for store in stores]
     tool, async_tool = MemoryTool(address), AsyncMemoryTool(address)

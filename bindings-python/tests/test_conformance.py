@@ -12,12 +12,13 @@ import pytest
 from anthropic.lib.tools import ToolError
 
 import cases
+import servers
 from dict_store import DictStore
 from memdir import AsyncMemoryTool, Memory, MemoryTool, open_store
 from redis_store import RedisStore
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
 CASES = cases.load()
@@ -34,6 +35,20 @@ def counts() -> Iterator[Counter[tuple[str, str]]]:
         ran = f"{counter[runner, 'cases']} {counter[runner, 'steps']}"
         (directory / runner).write_text(ran + "\n")
         print(f"conformance: {runner}: {ran} (cases, steps)")
+
+
+@pytest.fixture(scope="module")
+def s3(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The endpoint of a server of S3's protocol."""
+    place = tmp_path_factory.mktemp("s3")
+    endpoint = servers.start("s3", place)
+    with pytest.MonkeyPatch.context() as environment:
+        environment.setenv("AWS_ACCESS_KEY_ID", "test-key-id")
+        environment.setenv("AWS_SECRET_ACCESS_KEY", "test-secret-key")
+        # Reading them for each of many stores would take most of the time.
+        environment.setenv("AWS_DISABLE_SYSTEM_CERTIFICATES", "true")
+        yield endpoint
+    servers.stop("s3", place)
 
 
 def count(counts: Counter[tuple[str, str]], runner: str, steps: int) -> None:
@@ -98,6 +113,39 @@ def test_encrypted(case: cases.Case, tmp_path: Path, counts: Counter[tuple[str, 
     store = open_store(tmp_path, encryption_key=key)
     steps = cases.run(case, store, execute, secret=str(tmp_path))
     count(counts, "python-encrypted", steps)
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_postgres(
+    case: cases.Case, postgres: Callable[[], str], counts: Counter[tuple[str, str]]
+) -> None:
+    address = postgres()
+    tool = MemoryTool(address, **case.options)
+
+    def execute(given: Any) -> tuple[str, bool]:
+        try:
+            return str(tool.call(given)), False
+        except ToolError as error:
+            return str(error.content), True
+
+    steps = cases.run(case, open_store(address), execute, secret="127.0.0.1")
+    count(counts, "python-postgres", steps)
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_s3(case: cases.Case, s3: str, counts: Counter[tuple[str, str]]) -> None:
+    prefix = uuid.uuid4().hex
+    address = f"s3://memdir/{prefix}?endpoint={s3}&region=us-east-1&allow_http=true"
+    tool = MemoryTool(address, **case.options)
+
+    def execute(given: Any) -> tuple[str, bool]:
+        try:
+            return str(tool.call(given)), False
+        except ToolError as error:
+            return str(error.content), True
+
+    steps = cases.run(case, open_store(address), execute, secret=prefix)
+    count(counts, "python-s3", steps)
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)

@@ -6,6 +6,7 @@ import doctest
 import errno
 from pathlib import Path
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 import pytest
 from anthropic.lib.tools import ToolError
@@ -23,6 +24,9 @@ from memdir import (
     read_only,
 )
 from memdir.testing import check_store
+
+if TYPE_CHECKING:
+    from memdir._options import Place
 
 
 @pytest.fixture
@@ -89,7 +93,7 @@ def test_stores_of_every_kind(place: Path) -> None:
         {"command": "delete", "path": "/memories/shared/s.md"},
         {"command": "delete", "path": "/memories/docs"},
     ]:
-        with pytest.raises(ToolError, match="read-only|fixed directory"):
+        with pytest.raises(ToolError, match=r"read-only|fixed directory"):
             tool.call(command)
     tool.clear_all_memory()
     assert shared.read("/memories/s.md") == b"s"
@@ -133,7 +137,7 @@ def test_what_cannot_be_mounted() -> None:
     ]:
         with pytest.raises(ConfigError, match=problem):
             Memory(mounts)
-    with pytest.raises(TypeError, match="store must be a str, an os.PathLike or a memdir.Store"):
+    with pytest.raises(TypeError, match=r"store must be a str, an os\.PathLike or a memdir\.Store"):
         Memory({"/memories": {}})  # type: ignore[dict-item]
     with pytest.raises(TypeError):
         Memory({1: "memory:"})  # type: ignore[dict-item]
@@ -155,7 +159,8 @@ def test_read_only_changes_nothing(place: Path) -> None:
             Memory(read_only(missing))
         with pytest.raises(StoreError):
             open_store(missing, read_only=True)
-    for store in ["dir:./docs", read_only("dir:./docs"), open_store("dir:./docs")]:
+    stores: list[Place] = ["dir:./docs", read_only("dir:./docs"), open_store("dir:./docs")]
+    for store in stores:
         memory = Memory(store, read_only=True)
         with pytest.raises(CommandError, match="is read-only"):
             memory.create("/memories/a.md", "a")

@@ -2,6 +2,13 @@
 #![cfg(all(unix, feature = "encryption", feature = "sqlite"))]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a panic is how a test fails")]
 
+#[cfg(feature = "postgres")]
+#[path = "common/postgres.rs"]
+mod postgres;
+#[cfg(feature = "object-storage")]
+#[path = "common/s3.rs"]
+mod s3;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -83,48 +90,88 @@ fn tree(memory: &Memory) -> BTreeMap<String, Option<Vec<u8>>> {
     tree
 }
 
+/// The same commands on a store in this process and on the others, which all say and hold the same.
+fn agree(
+    others: Vec<Arc<dyn Store>>,
+    commands: Vec<Value>,
+    limits: (Option<usize>, Option<u64>),
+) -> Result<(), TestCaseError> {
+    let mut options = Options::default();
+    (options.max_view_chars, options.max_file_bytes) = limits;
+    let memory = |store| Memory::with_store(store, options.clone());
+    let first = memory(Arc::new(InProcess::new()));
+    let others: Vec<Memory> = others.into_iter().map(memory).collect();
+    let mut before = tree(&first);
+    for command in commands {
+        let a = first.execute_value(&command);
+        prop_assert!(a.cause.is_none() && !a.content.as_str().is_empty());
+        let after = tree(&first);
+        if a.is_error || command["command"] == "view" {
+            prop_assert_eq!(&before, &after, "{}", command);
+        }
+        for other in &others {
+            let b = other.execute_value(&command);
+            prop_assert_eq!(a.content.as_str(), b.content.as_str(), "{}", command);
+            prop_assert_eq!(a.is_error, b.is_error, "{}", command);
+            prop_assert!(b.cause.is_none());
+            prop_assert_eq!(&after, &tree(other), "{}", command);
+        }
+        before = after;
+    }
+    Ok(())
+}
+
+fn commands() -> impl Strategy<Value = Vec<Value>> {
+    proptest::collection::vec(command(), 1..25)
+}
+
+fn limits() -> impl Strategy<Value = (Option<usize>, Option<u64>)> {
+    (proptest::option::of(80_usize..200), proptest::option::of(4_u64..12))
+}
+
+fn cases(cases: u32) -> ProptestConfig {
+    // What fails is printed whole; a file that remembers it would be one more thing to keep.
+    ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() }
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig {
-        cases: 400,
-        // What fails is printed whole; a file that remembers it would be one more thing to keep.
-        failure_persistence: None,
-        ..ProptestConfig::default()
-    })]
+    #![proptest_config(cases(400))]
     #[test]
-    fn stores_agree_and_failures_change_nothing(
-        commands in proptest::collection::vec(command(), 1..25),
-        limits in (proptest::option::of(80_usize..200), proptest::option::of(4_u64..12)),
-    ) {
+    fn stores_agree_and_failures_change_nothing(commands in commands(), limits in limits()) {
         let place = tempfile::tempdir().unwrap();
         let database = place.path().join("a.db");
         let key = EncryptionKey::from_bytes([1; 32]);
         let encrypted = |names: bool| Encrypted::open(Arc::new(InProcess::new()), &key, names).unwrap();
-        let stores: [Arc<dyn Store>; 5] = [
-            Arc::new(InProcess::new()),
+        let others: Vec<Arc<dyn Store>> = vec![
             Arc::new(LocalDirectory::open(place.path(), Durability::Relaxed).unwrap()),
             Arc::new(SqliteDatabase::open(database, Durability::Relaxed).unwrap()),
             Arc::new(encrypted(false)),
             Arc::new(encrypted(true)),
         ];
-        let mut options = Options::default();
-        (options.max_view_chars, options.max_file_bytes) = limits;
-        let [first, others @ ..] = stores.map(|store| Memory::with_store(store, options.clone()));
-        let mut before = tree(&first);
-        for command in commands {
-            let a = first.execute_value(&command);
-            prop_assert!(a.cause.is_none() && !a.content.as_str().is_empty());
-            let after = tree(&first);
-            if a.is_error || command["command"] == "view" {
-                prop_assert_eq!(&before, &after, "{}", command);
-            }
-            for other in &others {
-                let b = other.execute_value(&command);
-                prop_assert_eq!(a.content.as_str(), b.content.as_str(), "{}", command);
-                prop_assert_eq!(a.is_error, b.is_error, "{}", command);
-                prop_assert!(b.cause.is_none());
-                prop_assert_eq!(&after, &tree(other), "{}", command);
-            }
-            before = after;
+        agree(others, commands, limits)?;
+    }
+}
+
+#[cfg(feature = "postgres")]
+proptest! {
+    #![proptest_config(cases(60))]
+    #[test]
+    fn postgresql_agrees_with_them(commands in commands(), limits in limits()) {
+        if let Some(server) = postgres::server() {
+            let store = memdir::store::PostgresDatabase::open(&server.fresh(), Durability::Relaxed);
+            agree(vec![Arc::new(store.unwrap())], commands, limits)?;
+        }
+    }
+}
+
+#[cfg(feature = "object-storage")]
+proptest! {
+    // Each command is several requests, and each look at the tree as many as it has files.
+    #![proptest_config(cases(20))]
+    #[test]
+    fn object_storage_agrees_with_them(commands in commands(), limits in limits()) {
+        if let Some(server) = s3::server() {
+            agree(vec![Arc::new(s3::open(server, &s3::prefix()))], commands, limits)?;
         }
     }
 }

@@ -1,6 +1,10 @@
 //! Every store of the core keeps the contract, and the check notices stores that do not.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a panic is how a test fails")]
 
+#[cfg(all(unix, feature = "postgres"))]
+#[path = "common/postgres.rs"]
+mod postgres;
+
 use std::sync::{Arc, Mutex};
 
 use memdir::store::{Edit, Entry, InProcess, Node, Store, StoreError, contract};
@@ -47,6 +51,26 @@ fn the_sqlite_database_keeps_the_contract() {
         .unwrap();
         assert_eq!(places.into_inner().unwrap().len(), contract::rules().count());
     }
+}
+
+#[cfg(all(unix, feature = "postgres"))]
+#[test]
+fn the_postgresql_database_keeps_the_contract() {
+    use memdir::Durability;
+    use memdir::store::PostgresDatabase;
+
+    let Some(server) = postgres::server() else { return };
+    // Several at once, as tenants of one database are.
+    std::thread::scope(|scope| {
+        for durability in [Durability::Full, Durability::Relaxed, Durability::Full] {
+            scope.spawn(move || {
+                contract::check(&|| {
+                    Arc::new(PostgresDatabase::open(&server.fresh(), durability).unwrap())
+                })
+                .unwrap();
+            });
+        }
+    });
 }
 
 /// A good store with one method gone wrong.

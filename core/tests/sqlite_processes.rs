@@ -183,31 +183,7 @@ fn a_fork_that_is_announced_waits_for_commands_and_the_child_goes_on() {
 mod fork {
     use super::*;
 
-    #[allow(unsafe_code, reason = "std does not fork")]
-    mod libc {
-        unsafe extern "C" {
-            pub(super) safe fn fork() -> i32;
-            pub(super) safe fn _exit(status: i32) -> !;
-            fn waitpid(pid: i32, status: *mut i32, options: i32) -> i32;
-        }
-
-        pub(super) fn succeeded(child: i32) -> bool {
-            let mut status = -1;
-            // SAFETY: the pointer is to a variable of ours, of the type that is written.
-            unsafe { waitpid(child, &raw mut status, 0) == child && status == 0 }
-        }
-    }
-
-    /// A child that runs `job`, and says whether it panicked.
-    fn child(job: impl FnOnce()) -> i32 {
-        match libc::fork() {
-            0 => {
-                let done = std::panic::catch_unwind(std::panic::AssertUnwindSafe(job));
-                libc::_exit(i32::from(done.is_err()));
-            }
-            child => child,
-        }
-    }
+    use crate::common::fork::{child, succeeded};
 
     /// The parent has idle connections, of two stores, and goes on using them. The last to work
     /// is a child whose parent is through with the database.
@@ -222,7 +198,7 @@ mod fork {
                 insert(&memory, me, 50);
                 let grandchild = child(|| insert(&other, &format!("{me} below"), 100));
                 insert(&other, &format!("{me} again"), 50);
-                assert!(libc::succeeded(grandchild));
+                assert!(succeeded(grandchild));
             }));
         }
         insert(&memory, "parent", 50);
@@ -233,12 +209,12 @@ mod fork {
             // The parent has closed the database meanwhile.
             insert(&memory, "last again", 25);
         });
-        assert!(children.into_iter().all(libc::succeeded));
+        assert!(children.into_iter().all(succeeded));
         drop((memory, other));
         // Whoever opens it now has to meet the child's locks, or it takes the log away from it.
         insert(&super::memory(base), "anew", 1);
         std::io::Write::write_all(&mut &start, b"!").unwrap();
-        assert!(libc::succeeded(last));
+        assert!(succeeded(last));
     }
 
     /// Another thread is in the middle of an edit when the process forks.
@@ -264,11 +240,11 @@ mod fork {
                     assert!(error.contains("forked"), "{error}");
                 }
             });
-            assert!(libc::succeeded(told));
+            assert!(succeeded(told));
             leave.send(()).unwrap();
         });
         // Now that nobody is inside, a child may.
-        assert!(libc::succeeded(child(|| assert_eq!(store.read(&log).unwrap(), b"start after"))));
+        assert!(succeeded(child(|| assert_eq!(store.read(&log).unwrap(), b"start after"))));
     }
 
     /// Other threads never stop working.
@@ -295,7 +271,7 @@ mod fork {
                     insert(&memory, &format!("child {round}"), 5);
                 });
                 store::after_fork_in_parent();
-                assert!(libc::succeeded(child));
+                assert!(succeeded(child));
             }
             stop.store(true, Ordering::Relaxed);
             busy.into_iter().map(|thread| thread.join().unwrap()).sum()

@@ -105,6 +105,38 @@ fn rust_encrypted_names() {
 }
 
 #[cfg(unix)]
+#[path = "../../core/tests/common/postgres.rs"]
+mod postgres;
+
+#[cfg(unix)]
+#[test]
+fn rust_postgres() {
+    let Some(server) = postgres::server() else { return };
+    passes(runner::run("rust-postgres", |options| {
+        let address = server.fresh();
+        let memory = Memory::open(&address, options).map_err(|error| error.to_string())?;
+        let (_, host) = server.base().split_once('@').ok_or("an address without a host")?;
+        Ok(Opened { memory, secret: Some(host.to_owned()), check: Box::new(|_| Ok(())) })
+    }));
+}
+
+#[cfg(unix)]
+#[path = "../../core/tests/common/s3.rs"]
+mod s3;
+
+#[cfg(unix)]
+#[test]
+fn rust_s3() {
+    let Some(server) = s3::server() else { return };
+    passes(runner::run("rust-s3", |options| {
+        let prefix = s3::prefix();
+        let address = s3::address(server, &prefix);
+        let memory = Memory::open(&address, options).map_err(|error| error.to_string())?;
+        Ok(Opened { memory, secret: Some(prefix), check: Box::new(|_| Ok(())) })
+    }));
+}
+
+#[cfg(unix)]
 mod local {
     use std::fs;
     use std::path::Path;

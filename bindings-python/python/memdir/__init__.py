@@ -36,8 +36,18 @@ import os
 from typing import TYPE_CHECKING
 
 from memdir import _memdir
-from memdir._errors import CommandError, ConfigError, MemdirError, StoreError
-from memdir._memdir import Entry, Memory, ReadOnly, open_store, read_only, rekey
+from memdir._errors import CommandError, ConfigError, CopyError, MemdirError, StoreError
+from memdir._memdir import (
+    Copied,
+    CopyProgress,
+    Entry,
+    Memory,
+    ReadOnly,
+    copy,
+    open_store,
+    read_only,
+    rekey,
+)
 from memdir._reply import Reply
 from memdir._store import Store
 
@@ -48,6 +58,9 @@ __all__ = [
     "AsyncMemoryTool",
     "CommandError",
     "ConfigError",
+    "Copied",
+    "CopyError",
+    "CopyProgress",
     "Entry",
     "MemdirError",
     "Memory",
@@ -56,6 +69,7 @@ __all__ = [
     "Reply",
     "Store",
     "StoreError",
+    "copy",
     "open_store",
     "read_only",
     "rekey",

@@ -22,10 +22,20 @@ class StoreError(MemdirError):
     """
 
 
+class CopyError(MemdirError):
+    """A copy was refused: the destination holds something else. Nothing was copied.
+
+    (If somebody else put it there during the copy, the files before it are copied.)
+    """
+
+    paths: list[str]
+    """What is in the way."""
+
+
 class ConfigError(MemdirError, ValueError):
     """A store's address or an option is wrong."""
 
 
-for _class in (MemdirError, CommandError, StoreError, ConfigError):
+for _class in (MemdirError, CommandError, StoreError, CopyError, ConfigError):
     # They are public as `memdir.CommandError` and so on, and are shown and pickled as that.
     _class.__module__ = "memdir"

@@ -2,8 +2,8 @@
 The native half of memdir; import `memdir`.
 """
 
-from _typeshed import SupportsLenAndGetItem
-from collections.abc import Callable, Sequence
+from _typeshed import SupportsGetItem, SupportsLenAndGetItem
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from memdir._errors import StoreError
 from memdir._reply import Reply
@@ -12,7 +12,77 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, Final, Literal, SupportsIndex, final
 
-__all__ = ["Entry", "Memory", "NativeStore", "after_fork_in_child", "after_fork_in_parent", "answer", "before_fork", "check_contract", "decode", "listed_time", "open_store", "open_whole", "rekey"]
+__all__ = ["Copied", "CopyProgress", "Entry", "Memory", "NativeStore", "ReadOnly", "after_fork_in_child", "after_fork_in_parent", "answer", "before_fork", "check_contract", "copy", "decode", "listed_time", "open_store", "open_whole", "read_only", "run_command_line"]
+
+@final
+class Copied:
+    """
+    What a copy did.
+    """
+    def __eq__(self, value: object, /) -> bool: ...
+    def __ne__(self, value: object, /) -> bool: ...
+    def __repr__(self, /) -> str: ...
+    @property
+    def bytes(self, /) -> int:
+        """
+        Their bytes.
+        """
+    @property
+    def directories(self, /) -> int:
+        """
+        Empty directories that were made.
+        """
+    @property
+    def equal(self, /) -> int:
+        """
+        Files that were there already, with the same content.
+        """
+    @property
+    def files(self, /) -> int:
+        """
+        Files that were written.
+        """
+    @property
+    def left_out(self, /) -> list[str]:
+        """
+        What is kept beside the memory that was copied, such as links, and is no part of it.
+        """
+
+@final
+class CopyProgress:
+    """
+    How far a copy is.
+    """
+    @property
+    def bytes(self, /) -> int:
+        """
+        Their bytes.
+        """
+    @property
+    def files(self, /) -> int:
+        """
+        The files that this phase is through with.
+        """
+    @property
+    def of_bytes(self, /) -> int:
+        """
+        Their bytes.
+        """
+    @property
+    def of_files(self, /) -> int:
+        """
+        The files that this phase is about; while comparing, as many as were found so far.
+        """
+    @property
+    def path(self, /) -> str:
+        """
+        The file that comes next.
+        """
+    @property
+    def phase(self, /) -> str:
+        """
+        `"comparing"` while both stores are looked through, then `"copying"`.
+        """
 
 @final
 class Entry:
@@ -259,6 +329,37 @@ def check_contract(factory: Callable[[], Store]) -> str | None:
     Which rule of the contract the stores that `factory` makes do not keep; `None` if they keep all.
     """
 
+def copy(source: str | PathLike[str] | Store | ReadOnly | Mapping[str, str | PathLike[str] | Store | ReadOnly], destination: str | PathLike[str] | Store | ReadOnly | Mapping[str, str | PathLike[str] | Store | ReadOnly], *, overwrite: bool = False, durability: Literal["full", "relaxed"] = ..., on_progress: Callable[[CopyProgress], object] | None = None) -> Copied:
+    """
+    Copies everything from one store into another: contents, times, hidden files, empty directories.
+
+    Nothing is ever deleted. Both stores are compared first: a file that is there already with the
+    same content stays as it is, but for its time; if one is there with another content, nothing is
+    copied at all. What is written is read back and compared. After an interruption, the same call
+    does the rest.
+
+    Args:
+        source: The store to copy from, or its address; it has to be there, and is only read.
+        destination: The store to copy to, or its address; a directory or database is made.
+        overwrite: Whether files that have another content are replaced.
+        durability: What a copied file survives: `"full"` loss of power, `"relaxed"` a crash of the
+            process, which is faster for many small files.
+        on_progress: Called before each file; an exception that it raises ends the copy there.
+
+    Raises:
+        CopyError: The destination holds something else.
+        StoreError: A store cannot be opened, or failed. What was copied before stays.
+        ConfigError: An address is wrong.
+
+    >>> from memdir import copy, open_store
+    >>> old, new = open_store("memory:"), open_store("memory:")
+    >>> old.write("/memories/notes.md", b"- likes tea\\n")
+    >>> copy(old, new)
+    Copied(files=1, bytes=12, equal=0)
+    >>> copy(old, new)
+    Copied(files=0, bytes=0, equal=1)
+    """
+
 def decode(memory: Memory, input: Any) -> dict[str, object]:
     """
     The command in `input`, repaired, as a dict with the fields that the documentation names.
@@ -273,7 +374,7 @@ def listed_time(store: Store, path: str) -> datetime | None:
     file's directory.
     """
 
-def open_store(store: str | PathLike[str], *, durability: Literal["full", "relaxed"] = ..., encryption_key: bytes | str | None = None, encrypt_names: bool = ..., read_only: bool = False) -> Store:
+def open_store(store: str | PathLike[str] | Store | ReadOnly | Mapping[str, str | PathLike[str] | Store | ReadOnly], *, durability: Literal["full", "relaxed"] = ..., read_only: bool = False) -> Store:
     """
     Opens a store by its address, to be used directly or shared by several memories.
 

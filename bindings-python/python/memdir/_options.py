@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, TypedDict
+import os
+from collections.abc import Mapping
+from typing import Literal, TypeAlias, TypedDict
 
-if TYPE_CHECKING:
-    import os
-    from collections.abc import Mapping
-    from typing import TypeAlias
+from memdir._memdir import ReadOnly
+from memdir._store import Store
 
-    from memdir._memdir import ReadOnly
-    from memdir._store import Store
+Place: TypeAlias = str | os.PathLike[str] | Store | ReadOnly
+"""What is a store, or names one."""
 
-    Place: TypeAlias = str | os.PathLike[str] | Store | ReadOnly
-    """What is a store, or names one."""
-    Places: TypeAlias = Place | Mapping[str, Place]
-    """A store, or several of them by where they are mounted."""
+Places: TypeAlias = Place | Mapping[str, Place]
+"""A store, or several of them by where they are mounted."""
 
 
 class Options(TypedDict, total=False):

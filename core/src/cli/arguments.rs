@@ -12,7 +12,8 @@ use crate::options::Durability;
     version,
     after_help = "\
 STORE is one of:
-  ./memory                 a local directory (any path)
+  ./memory                 a local directory (any path), in the layout of the SDKs' own tools
+  dir:./notes              the files of that very directory
   sqlite:agent.db          an SQLite database
   postgres://…, s3://…     the other stores that this build knows
   env:NAME                 the address in the environment variable NAME; for addresses that hold

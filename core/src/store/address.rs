@@ -14,8 +14,10 @@ use crate::path::MemoryPath;
 pub(super) const ENCRYPTION_RECORD: &str = ".memdir-encryption";
 
 /// Opens the store that `address` names: `memory:` is a new one in this process, `dir:` and a path
-/// the files of that very directory, `sqlite:` and a path a database (feature `sqlite`), anything
-/// else without a scheme a local directory in the SDKs' layout.
+/// the files of that very directory, `sqlite:` and a path a database (feature `sqlite`),
+/// `postgres://…` a namespace of one (feature `postgres`), `s3://`, `gs://` and `az://` with a bucket and
+/// a prefix object storage (feature `object-storage`), anything else without a scheme a local
+/// directory in the SDKs' layout.
 ///
 /// With an `encryption_key` in the options (feature `encryption`) what the store keeps is encrypted.
 ///
@@ -88,6 +90,8 @@ fn open_any(address: &str, options: &Options) -> Result<Arc<dyn Store>, Error> {
             open_local(Path::new(&address["dir:".len()..]), options)
         }
         Some("sqlite") => open_sqlite(&address["sqlite:".len()..], options),
+        Some("postgres" | "postgresql") => open_postgres(address, options),
+        Some("s3" | "gs" | "az") => open_objects(address),
         Some("dir") => Err(Error::Config(
             "the store address \"dir:\" has no path: use a directory such as \"dir:./notes\""
                 .to_owned(),
@@ -316,6 +320,34 @@ fn open_sqlite(_: &str, _: &Options) -> Result<Arc<dyn Store>, Error> {
     ))
 }
 
+#[cfg(feature = "postgres")]
+fn open_postgres(address: &str, options: &Options) -> Result<Arc<dyn Store>, Error> {
+    Ok(Arc::new(super::PostgresDatabase::open(address, options.durability)?))
+}
+
+#[cfg(not(feature = "postgres"))]
+fn open_postgres(_: &str, _: &Options) -> Result<Arc<dyn Store>, Error> {
+    Err(Error::Config(
+        "this build of memdir is without PostgreSQL: build it with the cargo feature \"postgres\", \
+         or use a directory such as \"./memory\""
+            .to_owned(),
+    ))
+}
+
+#[cfg(feature = "object-storage")]
+fn open_objects(address: &str) -> Result<Arc<dyn Store>, Error> {
+    Ok(Arc::new(super::ObjectStorage::open(address)?))
+}
+
+#[cfg(not(feature = "object-storage"))]
+fn open_objects(_: &str) -> Result<Arc<dyn Store>, Error> {
+    Err(Error::Config(
+        "this build of memdir is without object storage: build it with the cargo feature \
+         \"object-storage\", or use a directory such as \"./memory\""
+            .to_owned(),
+    ))
+}
+
 /// Whether an address is a path, without a scheme.
 pub(super) fn is_path(address: &str) -> bool {
     !address.is_empty() && scheme(address).is_none()
@@ -418,10 +450,26 @@ mod tests {
         }
     }
 
+    #[cfg(not(feature = "postgres"))]
+    #[test]
+    fn without_postgresql_the_feature_is_named() {
+        for address in ["postgres://me:hunter2@db/d", "postgresql://me:hunter2@db/d"] {
+            let error = open_store(address, &Options::default()).err().unwrap().to_string();
+            assert!(error.contains("feature") && !error.contains("hunter2"), "{error}");
+        }
+    }
+
     #[cfg(not(feature = "sqlite"))]
     #[test]
     fn without_sqlite_the_feature_is_named() {
         let error = open_store("sqlite:a.db", &Options::default()).err().unwrap();
+        assert!(matches!(&error, Error::Config(_)) && error.to_string().contains("feature"));
+    }
+
+    #[cfg(not(feature = "object-storage"))]
+    #[test]
+    fn without_object_storage_the_feature_is_named() {
+        let error = open_store("s3://bucket/p", &Options::default()).err().unwrap();
         assert!(matches!(&error, Error::Config(_)) && error.to_string().contains("feature"));
     }
 }

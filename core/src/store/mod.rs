@@ -21,8 +21,12 @@ mod in_process;
 mod local;
 pub mod micros;
 mod mounts;
+#[cfg(feature = "object-storage")]
+mod objects;
 #[cfg(any(feature = "postgres", feature = "object-storage"))]
 mod per_process;
+#[cfg(feature = "postgres")]
+mod postgres;
 mod problem;
 mod read_only;
 #[cfg(any(feature = "postgres", feature = "object-storage"))]
@@ -46,6 +50,10 @@ pub use in_process::InProcess;
 #[cfg(unix)]
 pub use local::LocalDirectory;
 pub use mounts::{Mount, Mounts, Place, open_mounts, open_place};
+#[cfg(feature = "object-storage")]
+pub use objects::ObjectStorage;
+#[cfg(feature = "postgres")]
+pub use postgres::PostgresDatabase;
 pub use problem::{Problem, ProblemKind};
 pub use read_only::ReadOnly;
 #[cfg(feature = "sqlite")]

@@ -1,6 +1,7 @@
 //! What the tests of the local directory share: processes of their own, and places of their own.
 #![allow(dead_code, reason = "each test file uses its part")]
 
+pub(crate) mod fork;
 pub(crate) mod mounting;
 
 use std::os::unix::fs::{PermissionsExt, chown};

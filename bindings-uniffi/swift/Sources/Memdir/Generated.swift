@@ -1165,6 +1165,149 @@ public func FfiConverterTypeMemory_lower(_ value: Memory) -> UInt64 {
 
 
 /**
+ * A store, and where it is to be mounted.
+ */
+public protocol MountProtocol: AnyObject, Sendable {
+
+}
+/**
+ * A store, and where it is to be mounted.
+ */
+open class Mount: MountProtocol, @unchecked Sendable {
+    fileprivate let handle: UInt64
+
+    /// Used to instantiate a [FFIObject] without an actual handle, for fakes in tests, mostly.
+#if swift(>=5.8)
+    @_documentation(visibility: private)
+#endif
+    public struct NoHandle {
+        public init() {}
+    }
+
+    // TODO: We'd like this to be `private` but for Swifty reasons,
+    // we can't implement `FfiConverter` without making this `required` and we can't
+    // make it `required` without making it `public`.
+#if swift(>=5.8)
+    @_documentation(visibility: private)
+#endif
+    required public init(unsafeFromHandle handle: UInt64) {
+        self.handle = handle
+    }
+
+    // This constructor can be used to instantiate a fake object.
+    // - Parameter noHandle: Placeholder value so we can have a constructor separate from the default empty one that may be implemented for classes extending [FFIObject].
+    //
+    // - Warning:
+    //     Any object instantiated with this constructor cannot be passed to an actual Rust-backed object. Since there isn't a backing handle the FFI lower functions will crash.
+#if swift(>=5.8)
+    @_documentation(visibility: private)
+#endif
+    public init(noHandle: NoHandle) {
+        self.handle = 0
+    }
+
+#if swift(>=5.8)
+    @_documentation(visibility: private)
+#endif
+    public func uniffiCloneHandle() -> UInt64 {
+        return try! rustCall { uniffi_memdir_ffi_fn_clone_mount(self.handle, $0) }
+    }
+    /**
+     * The store that `store` names, at `path`. A path without a scheme is a directory: at
+     * `/memories` its files are in its `memories` directory, below in that very directory.
+     *
+     * With `read_only` it can be viewed and not changed; it then has to be there.
+     */
+public convenience init(path: String, store: String, readOnly: Bool = false) {
+    let handle =
+        try! rustCall() {
+        uniffiCallStatus in
+    uniffi_memdir_ffi_fn_constructor_mount_new(
+        FfiConverterString.lower(path),
+        FfiConverterString.lower(store),
+        FfiConverterBool.lower(readOnly),uniffiCallStatus
+    )
+}
+    self.init(unsafeFromHandle: handle)
+}
+
+    deinit {
+        if handle == 0 {
+            // Mock objects have handle=0 don't try to free them
+            return
+        }
+
+        try! rustCall { uniffi_memdir_ffi_fn_free_mount(handle, $0) }
+    }
+
+
+    /**
+     * A store of your own, or one that is open already, at `path`.
+     */
+public static func withStore(path: String, store: Store, readOnly: Bool = false) -> Mount  {
+    return try!  FfiConverterTypeMount_lift(try! rustCall() {
+        uniffiCallStatus in
+    uniffi_memdir_ffi_fn_constructor_mount_with_store(
+        FfiConverterString.lower(path),
+        FfiConverterTypeStore_lower(store),
+        FfiConverterBool.lower(readOnly),uniffiCallStatus
+    )
+})
+}
+
+
+
+
+
+}
+
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public struct FfiConverterTypeMount: FfiConverter {
+    typealias FfiType = UInt64
+    typealias SwiftType = Mount
+
+    public static func lift(_ handle: UInt64) throws -> Mount {
+        return Mount(unsafeFromHandle: handle)
+    }
+
+    public static func lower(_ value: Mount) -> UInt64 {
+        return value.uniffiCloneHandle()
+    }
+
+    public static func read(from buf: inout (data: Data, offset: Data.Index)) throws -> Mount {
+        let handle: UInt64 = try readInt(&buf)
+        return try lift(handle)
+    }
+
+    public static func write(_ value: Mount, into buf: inout [UInt8]) {
+        writeInt(&buf, lower(value))
+    }
+}
+
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public func FfiConverterTypeMount_lift(_ handle: UInt64) throws -> Mount {
+    return try FfiConverterTypeMount.lift(handle)
+}
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public func FfiConverterTypeMount_lower(_ value: Mount) -> UInt64 {
+    return FfiConverterTypeMount.lower(value)
+}
+
+
+
+
+
+
+/**
  * A place that keeps files and directories under `/memories`: implement it to keep memories
  * wherever you like.
  *
@@ -2004,6 +2147,11 @@ public struct MemoryOptions: Equatable, Hashable {
      * What an acknowledged command survives; null is the default, power loss.
      */
     public let durability: Durability?
+    /**
+     * Whether the whole memory can be viewed but not changed. A directory then has to be there, and
+     * nothing is made in it. Default no.
+     */
+    public let readOnly: Bool
 
     // Default memberwise initializers are never public by default, so we
     // declare one manually.
@@ -2021,11 +2169,16 @@ public struct MemoryOptions: Equatable, Hashable {
          */onExisting: OnExisting? = nil,
         /**
          * What an acknowledged command survives; null is the default, power loss.
-         */durability: Durability? = nil) {
+         */durability: Durability? = nil,
+        /**
+         * Whether the whole memory can be viewed but not changed. A directory then has to be there, and
+         * nothing is made in it. Default no.
+         */readOnly: Bool = false) {
         self.maxViewChars = maxViewChars
         self.maxFileBytes = maxFileBytes
         self.onExisting = onExisting
         self.durability = durability
+        self.readOnly = readOnly
     }
 
 
@@ -2047,7 +2200,8 @@ public struct FfiConverterTypeMemoryOptions: FfiConverterRustBuffer {
                 maxViewChars: FfiConverterOptionInt64.read(from: &buf),
                 maxFileBytes: FfiConverterOptionInt64.read(from: &buf),
                 onExisting: FfiConverterOptionTypeOnExisting.read(from: &buf),
-                durability: FfiConverterOptionTypeDurability.read(from: &buf)
+                durability: FfiConverterOptionTypeDurability.read(from: &buf),
+                readOnly: FfiConverterBool.read(from: &buf)
         )
     }
 
@@ -2056,6 +2210,7 @@ public struct FfiConverterTypeMemoryOptions: FfiConverterRustBuffer {
         FfiConverterOptionInt64.write(value.maxFileBytes, into: &buf)
         FfiConverterOptionTypeOnExisting.write(value.onExisting, into: &buf)
         FfiConverterOptionTypeDurability.write(value.durability, into: &buf)
+        FfiConverterBool.write(value.readOnly, into: &buf)
     }
 }
 
@@ -2485,6 +2640,14 @@ enum StoreFailure: Swift.Error, Equatable, Hashable {
      */
     case PermissionDenied
     /**
+     * It may be read and not be changed.
+     */
+    case ReadOnly
+    /**
+     * A store is mounted there or below, so that it can be neither deleted nor moved.
+     */
+    case MountPoint
+    /**
      * There is no room left.
      */
     case Full
@@ -2541,8 +2704,10 @@ public struct FfiConverterTypeStoreFailure: FfiConverterRustBuffer {
         case 7: return .IntoItself
         case 8: return .NameTooLong
         case 9: return .PermissionDenied
-        case 10: return .Full
-        case 11: return .Failed(
+        case 10: return .ReadOnly
+        case 11: return .MountPoint
+        case 12: return .Full
+        case 13: return .Failed(
             reason: try FfiConverterString.read(from: &buf)
             )
 
@@ -2593,12 +2758,20 @@ public struct FfiConverterTypeStoreFailure: FfiConverterRustBuffer {
             writeInt(&buf, Int32(9))
 
 
-        case .Full:
+        case .ReadOnly:
             writeInt(&buf, Int32(10))
 
 
-        case let .Failed(reason):
+        case .MountPoint:
             writeInt(&buf, Int32(11))
+
+
+        case .Full:
+            writeInt(&buf, Int32(12))
+
+
+        case let .Failed(reason):
+            writeInt(&buf, Int32(13))
             FfiConverterString.write(reason, into: &buf)
 
         }
@@ -2816,6 +2989,31 @@ fileprivate struct FfiConverterSequenceInt64: FfiConverterRustBuffer {
 #if swift(>=5.8)
 @_documentation(visibility: private)
 #endif
+fileprivate struct FfiConverterSequenceTypeMount: FfiConverterRustBuffer {
+    typealias SwiftType = [Mount]
+
+    public static func write(_ value: [Mount], into buf: inout [UInt8]) {
+        let len = Int32(value.count)
+        writeInt(&buf, len)
+        for item in value {
+            FfiConverterTypeMount.write(item, into: &buf)
+        }
+    }
+
+    public static func read(from buf: inout (data: Data, offset: Data.Index)) throws -> [Mount] {
+        let len: Int32 = try readInt(&buf)
+        var seq = [Mount]()
+        seq.reserveCapacity(Int(len))
+        for _ in 0 ..< len {
+            seq.append(try FfiConverterTypeMount.read(from: &buf))
+        }
+        return seq
+    }
+}
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
 fileprivate struct FfiConverterSequenceTypeEntry: FfiConverterRustBuffer {
     typealias SwiftType = [Entry]
 
@@ -2853,11 +3051,26 @@ public func checkStoreContract(factory: StoreFactory)throws  -> String?  {
 })
 }
 /**
+ * Opens several stores and mounts them into one tree; one of them is at `/memories`.
+ *
+ * Of the options only `durability` and `read_only` matter. Throws `Config` if a path, an address
+ * or an option is wrong, `Store` if a store cannot be opened.
+ */
+public func openMounts(mounts: [Mount], options: MemoryOptions = MemoryOptions())throws  -> Store  {
+    return try  FfiConverterTypeStore_lift(try rustCallWithError(FfiConverterTypeMemdirError_lift) {
+        uniffiCallStatus in
+    uniffi_memdir_ffi_fn_func_open_mounts(
+        FfiConverterSequenceTypeMount.lower(mounts),
+        FfiConverterTypeMemoryOptions_lower(options),uniffiCallStatus
+    )
+})
+}
+/**
  * Opens a store that comes with memdir: a directory such as `./memory`, which is made if it is not
  * there, or `memory:` for a new one in this process.
  *
- * To be shared between memories, written to directly, or built upon. Of the options only `durability`
- * matters.
+ * To be shared between memories, written to directly, or built upon. Of the options only
+ * `durability` and `read_only` matter.
  */
 public func openStore(address: String, options: MemoryOptions = MemoryOptions())throws  -> Store  {
     return try  FfiConverterTypeStore_lift(try rustCallWithError(FfiConverterTypeMemdirError_lift) {
@@ -2887,7 +3100,10 @@ private let initializationResult: InitializationResult = {
     if (uniffi_memdir_ffi_checksum_func_check_store_contract() != 51652) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_func_open_store() != 50656) {
+    if (uniffi_memdir_ffi_checksum_func_open_mounts() != 58834) {
+        return InitializationResult.apiChecksumMismatch
+    }
+    if (uniffi_memdir_ffi_checksum_func_open_store() != 57660) {
         return InitializationResult.apiChecksumMismatch
     }
     if (uniffi_memdir_ffi_checksum_method_storefactory_make() != 35026) {
@@ -2945,6 +3161,12 @@ private let initializationResult: InitializationResult = {
         return InitializationResult.apiChecksumMismatch
     }
     if (uniffi_memdir_ffi_checksum_constructor_memory_with_store() != 40812) {
+        return InitializationResult.apiChecksumMismatch
+    }
+    if (uniffi_memdir_ffi_checksum_constructor_mount_new() != 59301) {
+        return InitializationResult.apiChecksumMismatch
+    }
+    if (uniffi_memdir_ffi_checksum_constructor_mount_with_store() != 40603) {
         return InitializationResult.apiChecksumMismatch
     }
 

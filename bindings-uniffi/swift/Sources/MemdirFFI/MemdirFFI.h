@@ -419,6 +419,26 @@ RustBuffer uniffi_memdir_ffi_fn_method_memory_str_replace(uint64_t ptr, RustBuff
 RustBuffer uniffi_memdir_ffi_fn_method_memory_view(uint64_t ptr, RustBuffer path, RustBuffer view_range, RustCallStatus *_Nonnull out_status
 );
 #endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_CLONE_MOUNT
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_CLONE_MOUNT
+uint64_t uniffi_memdir_ffi_fn_clone_mount(uint64_t handle, RustCallStatus *_Nonnull out_status
+);
+#endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_FREE_MOUNT
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_FREE_MOUNT
+void uniffi_memdir_ffi_fn_free_mount(uint64_t handle, RustCallStatus *_Nonnull out_status
+);
+#endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_CONSTRUCTOR_MOUNT_NEW
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_CONSTRUCTOR_MOUNT_NEW
+uint64_t uniffi_memdir_ffi_fn_constructor_mount_new(RustBuffer path, RustBuffer store, int8_t read_only, RustCallStatus *_Nonnull out_status
+);
+#endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_CONSTRUCTOR_MOUNT_WITH_STORE
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_CONSTRUCTOR_MOUNT_WITH_STORE
+uint64_t uniffi_memdir_ffi_fn_constructor_mount_with_store(RustBuffer path, uint64_t store, int8_t read_only, RustCallStatus *_Nonnull out_status
+);
+#endif
 #ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_CLONE_EDIT
 #define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_CLONE_EDIT
 uint64_t uniffi_memdir_ffi_fn_clone_edit(uint64_t handle, RustCallStatus *_Nonnull out_status
@@ -507,6 +527,11 @@ RustBuffer uniffi_memdir_ffi_fn_method_storefailure_uniffi_trait_display(RustBuf
 #ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_FUNC_CHECK_STORE_CONTRACT
 #define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_FUNC_CHECK_STORE_CONTRACT
 RustBuffer uniffi_memdir_ffi_fn_func_check_store_contract(uint64_t factory, RustCallStatus *_Nonnull out_status
+);
+#endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_FUNC_OPEN_MOUNTS
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_FUNC_OPEN_MOUNTS
+uint64_t uniffi_memdir_ffi_fn_func_open_mounts(RustBuffer mounts, RustBuffer options, RustCallStatus *_Nonnull out_status
 );
 #endif
 #ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_FUNC_OPEN_STORE
@@ -780,6 +805,12 @@ uint16_t uniffi_memdir_ffi_checksum_func_check_store_contract(void
 
 );
 #endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_FUNC_OPEN_MOUNTS
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_FUNC_OPEN_MOUNTS
+uint16_t uniffi_memdir_ffi_checksum_func_open_mounts(void
+
+);
+#endif
 #ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_FUNC_OPEN_STORE
 #define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_FUNC_OPEN_STORE
 uint16_t uniffi_memdir_ffi_checksum_func_open_store(void
@@ -897,6 +928,18 @@ uint16_t uniffi_memdir_ffi_checksum_constructor_memory_new(void
 #ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_CONSTRUCTOR_MEMORY_WITH_STORE
 #define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_CONSTRUCTOR_MEMORY_WITH_STORE
 uint16_t uniffi_memdir_ffi_checksum_constructor_memory_with_store(void
+
+);
+#endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_CONSTRUCTOR_MOUNT_NEW
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_CONSTRUCTOR_MOUNT_NEW
+uint16_t uniffi_memdir_ffi_checksum_constructor_mount_new(void
+
+);
+#endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_CONSTRUCTOR_MOUNT_WITH_STORE
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_CONSTRUCTOR_MOUNT_WITH_STORE
+uint16_t uniffi_memdir_ffi_checksum_constructor_mount_with_store(void
 
 );
 #endif

@@ -780,6 +780,8 @@ internal object IntegrityCheckingUniffiLib {
     internal fun ensureInitialized() = Unit
     external fun uniffi_memdir_ffi_checksum_func_check_store_contract(
     ): Int
+    external fun uniffi_memdir_ffi_checksum_func_open_mounts(
+    ): Int
     external fun uniffi_memdir_ffi_checksum_func_open_store(
     ): Int
     external fun uniffi_memdir_ffi_checksum_method_storefactory_make(
@@ -819,6 +821,10 @@ internal object IntegrityCheckingUniffiLib {
     external fun uniffi_memdir_ffi_checksum_constructor_memory_new(
     ): Int
     external fun uniffi_memdir_ffi_checksum_constructor_memory_with_store(
+    ): Int
+    external fun uniffi_memdir_ffi_checksum_constructor_mount_new(
+    ): Int
+    external fun uniffi_memdir_ffi_checksum_constructor_mount_with_store(
     ): Int
     external fun ffi_memdir_ffi_uniffi_contract_version(
     ): Int
@@ -875,6 +881,14 @@ internal object UniffiLib {
     ): RustBuffer.ByValue
     external fun uniffi_memdir_ffi_fn_method_memory_view(`ptr`: Long,`path`: RustBuffer.ByValue,`viewRange`: RustBuffer.ByValue,uniffi_out_err: UniffiRustCallStatus,
     ): RustBuffer.ByValue
+    external fun uniffi_memdir_ffi_fn_clone_mount(`handle`: Long,uniffi_out_err: UniffiRustCallStatus,
+    ): Long
+    external fun uniffi_memdir_ffi_fn_free_mount(`handle`: Long,uniffi_out_err: UniffiRustCallStatus,
+    ): Unit
+    external fun uniffi_memdir_ffi_fn_constructor_mount_new(`path`: RustBuffer.ByValue,`store`: RustBuffer.ByValue,`readOnly`: Byte,uniffi_out_err: UniffiRustCallStatus,
+    ): Long
+    external fun uniffi_memdir_ffi_fn_constructor_mount_with_store(`path`: RustBuffer.ByValue,`store`: Long,`readOnly`: Byte,uniffi_out_err: UniffiRustCallStatus,
+    ): Long
     external fun uniffi_memdir_ffi_fn_clone_edit(`handle`: Long,uniffi_out_err: UniffiRustCallStatus,
     ): Long
     external fun uniffi_memdir_ffi_fn_free_edit(`handle`: Long,uniffi_out_err: UniffiRustCallStatus,
@@ -911,6 +925,8 @@ internal object UniffiLib {
     ): RustBuffer.ByValue
     external fun uniffi_memdir_ffi_fn_func_check_store_contract(`factory`: Long,uniffi_out_err: UniffiRustCallStatus,
     ): RustBuffer.ByValue
+    external fun uniffi_memdir_ffi_fn_func_open_mounts(`mounts`: RustBuffer.ByValue,`options`: RustBuffer.ByValue,uniffi_out_err: UniffiRustCallStatus,
+    ): Long
     external fun uniffi_memdir_ffi_fn_func_open_store(`address`: RustBuffer.ByValue,`options`: RustBuffer.ByValue,uniffi_out_err: UniffiRustCallStatus,
     ): Long
     external fun ffi_memdir_ffi_rustbuffer_alloc(`size`: Long,uniffi_out_err: UniffiRustCallStatus,
@@ -1035,7 +1051,10 @@ private fun uniffiCheckApiChecksums(lib: IntegrityCheckingUniffiLib) {
     if ((lib.uniffi_memdir_ffi_checksum_func_check_store_contract() and 0xFFFF) != 51652) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_func_open_store() and 0xFFFF) != 50656) {
+    if ((lib.uniffi_memdir_ffi_checksum_func_open_mounts() and 0xFFFF) != 58834) {
+        throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
+    }
+    if ((lib.uniffi_memdir_ffi_checksum_func_open_store() and 0xFFFF) != 57660) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
     if ((lib.uniffi_memdir_ffi_checksum_method_storefactory_make() and 0xFFFF) != 35026) {
@@ -1093,6 +1112,12 @@ private fun uniffiCheckApiChecksums(lib: IntegrityCheckingUniffiLib) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
     if ((lib.uniffi_memdir_ffi_checksum_constructor_memory_with_store() and 0xFFFF) != 40812) {
+        throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
+    }
+    if ((lib.uniffi_memdir_ffi_checksum_constructor_mount_new() and 0xFFFF) != 59301) {
+        throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
+    }
+    if ((lib.uniffi_memdir_ffi_checksum_constructor_mount_with_store() and 0xFFFF) != 40603) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
 }
@@ -2357,6 +2382,284 @@ public object FfiConverterTypeMemory: FfiConverter<Memory, Long> {
 
 
 /**
+ * A store, and where it is to be mounted.
+ */
+public interface MountInterface {
+
+    companion object
+}
+
+/**
+ * A store, and where it is to be mounted.
+ */
+open class Mount: Disposable, AutoCloseable, MountInterface
+{
+
+    @Suppress("UNUSED_PARAMETER")
+    /**
+     * @suppress
+     */
+    constructor(withHandle: UniffiWithHandle, handle: Long) {
+        this.handle = handle
+        this.cleanable = UniffiLib.CLEANER.register(this, UniffiCleanAction(handle))
+    }
+
+    /**
+     * @suppress
+     *
+     * This constructor can be used to instantiate a fake object. Only used for tests. Any
+     * attempt to actually use an object constructed this way will fail as there is no
+     * connected Rust object.
+     */
+    @Suppress("UNUSED_PARAMETER")
+    constructor(noHandle: NoHandle) {
+        this.handle = 0
+        this.cleanable = null
+    }
+    /**
+     * The store that `store` names, at `path`. A path without a scheme is a directory: at
+     * `/memories` its files are in its `memories` directory, below in that very directory.
+     *
+     * With `read_only` it can be viewed and not changed; it then has to be there.
+     */
+    constructor(`path`: kotlin.String, `store`: kotlin.String, `readOnly`: kotlin.Boolean = false) :
+        this(UniffiWithHandle,
+    uniffiRustCall() { _status ->
+    UniffiLib.uniffi_memdir_ffi_fn_constructor_mount_new(
+
+
+        FfiConverterString.lower(`path`),
+        FfiConverterString.lower(`store`),
+        FfiConverterBoolean.lower(`readOnly`),_status)
+}
+    )
+
+    protected val handle: Long
+    protected val cleanable: UniffiCleaner.Cleanable?
+
+    private val wasDestroyed = AtomicBoolean(false)
+    private val callCounter = AtomicLong(1)
+
+    /**
+     * Whether the current object has been destroyed and its reference is gone in the Rust side.
+     */
+    val uniffiIsDestroyed: Boolean get() = wasDestroyed.get()
+
+    override fun destroy() {
+        // Only allow a single call to this method.
+        // TODO: maybe we should log a warning if called more than once?
+        if (this.wasDestroyed.compareAndSet(false, true)) {
+            // This decrement always matches the initial count of 1 given at creation time.
+            if (this.callCounter.decrementAndGet() == 0L) {
+                cleanable?.clean()
+            }
+        }
+    }
+
+    @Synchronized
+    override fun close() {
+        this.destroy()
+    }
+
+    internal inline fun <R> callWithHandle(block: (handle: Long) -> R): R {
+        // Check and increment the call counter, to keep the object alive.
+        // This needs a compare-and-set retry loop in case of concurrent updates.
+        do {
+            val c = this.callCounter.get()
+            if (c == 0L) {
+                throw IllegalStateException("${this.javaClass.simpleName} object has already been destroyed")
+            }
+            if (c == Long.MAX_VALUE) {
+                throw IllegalStateException("${this.javaClass.simpleName} call counter would overflow")
+            }
+        } while (! this.callCounter.compareAndSet(c, c + 1L))
+        // Now we can safely do the method call without the handle being freed concurrently.
+        try {
+            return block(this.uniffiCloneHandle())
+        } finally {
+            // This decrement always matches the increment we performed above.
+            if (this.callCounter.decrementAndGet() == 0L) {
+                cleanable?.clean()
+            }
+        }
+    }
+
+    // Use a static inner class instead of a closure so as not to accidentally
+    // capture `this` as part of the cleanable's action.
+    private class UniffiCleanAction(private val handle: Long) : Runnable {
+        override fun run() {
+            if (handle == 0.toLong()) {
+                // Fake object created with `NoHandle`, don't try to free.
+                return;
+            }
+            uniffiRustCall { status ->
+                UniffiLib.uniffi_memdir_ffi_fn_free_mount(handle, status)
+            }
+        }
+    }
+
+    /**
+     * @suppress
+     */
+    fun uniffiCloneHandle(): Long {
+        if (handle == 0.toLong()) {
+            throw InternalException("uniffiCloneHandle() called on NoHandle object");
+        }
+        return uniffiRustCall() { status ->
+            UniffiLib.uniffi_memdir_ffi_fn_clone_mount(handle, status)
+        }
+    }
+
+
+
+
+
+
+
+    companion object {
+
+    /**
+     * A store of your own, or one that is open already, at `path`.
+     */ fun `withStore`(`path`: kotlin.String, `store`: Store, `readOnly`: kotlin.Boolean = false): Mount {
+            return FfiConverterTypeMount.lift(
+    uniffiRustCall() { _status ->
+    UniffiLib.uniffi_memdir_ffi_fn_constructor_mount_with_store(
+
+
+        FfiConverterString.lower(`path`),
+        FfiConverterTypeStore.lower(`store`),
+        FfiConverterBoolean.lower(`readOnly`),_status)
+}
+    )
+    }
+
+
+
+    }
+
+}
+
+
+/**
+ * @suppress
+ */
+public object FfiConverterTypeMount: FfiConverter<Mount, Long> {
+    override fun lower(value: Mount): Long {
+        return value.uniffiCloneHandle()
+    }
+
+    override fun lift(value: Long): Mount {
+        return Mount(UniffiWithHandle, value)
+    }
+
+    override fun read(buf: ByteBuffer): Mount {
+        return lift(buf.getLong())
+    }
+
+    override fun allocationSize(value: Mount) = 8UL
+
+    override fun write(value: Mount, buf: ByteBuffer) {
+        buf.putLong(lower(value))
+    }
+}
+
+
+// This template implements a class for working with a Rust struct via a handle
+// to the live Rust struct on the other side of the FFI.
+//
+// There's some subtlety here, because we have to be careful not to operate on a Rust
+// struct after it has been dropped, and because we must expose a public API for freeing
+// theq Kotlin wrapper object in lieu of reliable finalizers. The core requirements are:
+//
+//   * Each instance holds an opaque handle to the underlying Rust struct.
+//     Method calls need to read this handle from the object's state and pass it in to
+//     the Rust FFI.
+//
+//   * When an instance is no longer needed, its handle should be passed to a
+//     special destructor function provided by the Rust FFI, which will drop the
+//     underlying Rust struct.
+//
+//   * Given an instance, calling code is expected to call the special
+//     `destroy` method in order to free it after use, either by calling it explicitly
+//     or by using a higher-level helper like the `use` method. Failing to do so risks
+//     leaking the underlying Rust struct.
+//
+//   * We can't assume that calling code will do the right thing, and must be prepared
+//     to handle Kotlin method calls executing concurrently with or even after a call to
+//     `destroy`, and to handle multiple (possibly concurrent!) calls to `destroy`.
+//
+//   * We must never allow Rust code to operate on the underlying Rust struct after
+//     the destructor has been called, and must never call the destructor more than once.
+//     Doing so may trigger memory unsafety.
+//
+//   * To mitigate many of the risks of leaking memory and use-after-free unsafety, a `Cleaner`
+//     is implemented to call the destructor when the Kotlin object becomes unreachable.
+//     This is done in a background thread. This is not a panacea, and client code should be aware that
+//      1. the thread may starve if some there are objects that have poorly performing
+//     `drop` methods or do significant work in their `drop` methods.
+//      2. the thread is shared across the whole library. This can be tuned by using `android_cleaner = true`,
+//         or `android = true` in the [`kotlin` section of the `uniffi.toml` file](https://mozilla.github.io/uniffi-rs/kotlin/configuration.html).
+//
+// If we try to implement this with mutual exclusion on access to the handle, there is the
+// possibility of a race between a method call and a concurrent call to `destroy`:
+//
+//    * Thread A starts a method call, reads the value of the handle, but is interrupted
+//      before it can pass the handle over the FFI to Rust.
+//    * Thread B calls `destroy` and frees the underlying Rust struct.
+//    * Thread A resumes, passing the already-read handle value to Rust and triggering
+//      a use-after-free.
+//
+// One possible solution would be to use a `ReadWriteLock`, with each method call taking
+// a read lock (and thus allowed to run concurrently) and the special `destroy` method
+// taking a write lock (and thus blocking on live method calls). However, we aim not to
+// generate methods with any hidden blocking semantics, and a `destroy` method that might
+// block if called incorrectly seems to meet that bar.
+//
+// So, we achieve our goals by giving each instance an associated `AtomicLong` counter to track
+// the number of in-flight method calls, and an `AtomicBoolean` flag to indicate whether `destroy`
+// has been called. These are updated according to the following rules:
+//
+//    * The initial value of the counter is 1, indicating a live object with no in-flight calls.
+//      The initial value for the flag is false.
+//
+//    * At the start of each method call, we atomically check the counter.
+//      If it is 0 then the underlying Rust struct has already been destroyed and the call is aborted.
+//      If it is nonzero them we atomically increment it by 1 and proceed with the method call.
+//
+//    * At the end of each method call, we atomically decrement and check the counter.
+//      If it has reached zero then we destroy the underlying Rust struct.
+//
+//    * When `destroy` is called, we atomically flip the flag from false to true.
+//      If the flag was already true we silently fail.
+//      Otherwise we atomically decrement and check the counter.
+//      If it has reached zero then we destroy the underlying Rust struct.
+//
+// Astute readers may observe that this all sounds very similar to the way that Rust's `Arc<T>` works,
+// and indeed it is, with the addition of a flag to guard against multiple calls to `destroy`.
+//
+// The overall effect is that the underlying Rust struct is destroyed only when `destroy` has been
+// called *and* all in-flight method calls have completed, avoiding violating any of the expectations
+// of the underlying Rust code.
+//
+// This makes a cleaner a better alternative to _not_ calling `destroy()` as
+// and when the object is finished with, but the abstraction is not perfect: if the Rust object's `drop`
+// method is slow, and/or there are many objects to cleanup, and it's on a low end Android device, then the cleaner
+// thread may be starved, and the app will leak memory.
+//
+// In this case, `destroy`ing manually may be a better solution.
+//
+// The cleaner can live side by side with the manual calling of `destroy`. In the order of responsiveness, uniffi objects
+// with Rust peers are reclaimed:
+//
+// 1. By calling the `destroy` method of the object, which calls `rustObject.free()`. If that doesn't happen:
+// 2. When the object becomes unreachable, AND the Cleaner thread gets to call `rustObject.free()`. If the thread is starved then:
+// 3. The memory is reclaimed when the process terminates.
+//
+// [1] https://stackoverflow.com/questions/24376768/can-java-finalize-an-object-when-it-is-still-in-scope/24380219
+//
+
+
+/**
  * A place that keeps files and directories under `/memories`: implement it to keep memories
  * wherever you like.
  *
@@ -3302,6 +3605,12 @@ data class MemoryOptions (
      * What an acknowledged command survives; null is the default, power loss.
      */
     val `durability`: Durability? = null
+    ,
+    /**
+     * Whether the whole memory can be viewed but not changed. A directory then has to be there, and
+     * nothing is made in it. Default no.
+     */
+    val `readOnly`: kotlin.Boolean = false
 
 ){
 
@@ -3322,6 +3631,7 @@ public object FfiConverterTypeMemoryOptions: FfiConverterRustBuffer<MemoryOption
             FfiConverterOptionalLong.read(buf),
             FfiConverterOptionalTypeOnExisting.read(buf),
             FfiConverterOptionalTypeDurability.read(buf),
+            FfiConverterBoolean.read(buf),
         )
     }
 
@@ -3329,7 +3639,8 @@ public object FfiConverterTypeMemoryOptions: FfiConverterRustBuffer<MemoryOption
             FfiConverterOptionalLong.allocationSize(value.`maxViewChars`) +
             FfiConverterOptionalLong.allocationSize(value.`maxFileBytes`) +
             FfiConverterOptionalTypeOnExisting.allocationSize(value.`onExisting`) +
-            FfiConverterOptionalTypeDurability.allocationSize(value.`durability`)
+            FfiConverterOptionalTypeDurability.allocationSize(value.`durability`) +
+            FfiConverterBoolean.allocationSize(value.`readOnly`)
     )
 
     override fun write(value: MemoryOptions, buf: ByteBuffer) {
@@ -3337,6 +3648,7 @@ public object FfiConverterTypeMemoryOptions: FfiConverterRustBuffer<MemoryOption
             FfiConverterOptionalLong.write(value.`maxFileBytes`, buf)
             FfiConverterOptionalTypeOnExisting.write(value.`onExisting`, buf)
             FfiConverterOptionalTypeDurability.write(value.`durability`, buf)
+            FfiConverterBoolean.write(value.`readOnly`, buf)
     }
 }
 
@@ -3724,6 +4036,24 @@ sealed class StoreFailure: kotlin.Exception() {
     }
 
     /**
+     * It may be read and not be changed.
+     */
+    class ReadOnly(
+        ) : StoreFailure() {
+        override val message
+            get() = ""
+    }
+
+    /**
+     * A store is mounted there or below, so that it can be neither deleted nor moved.
+     */
+    class MountPoint(
+        ) : StoreFailure() {
+        override val message
+            get() = ""
+    }
+
+    /**
      * There is no room left.
      */
     class Full(
@@ -3783,8 +4113,10 @@ public object FfiConverterTypeStoreFailure : FfiConverterRustBuffer<StoreFailure
             7 -> StoreFailure.IntoItself()
             8 -> StoreFailure.NameTooLong()
             9 -> StoreFailure.PermissionDenied()
-            10 -> StoreFailure.Full()
-            11 -> StoreFailure.Failed(
+            10 -> StoreFailure.ReadOnly()
+            11 -> StoreFailure.MountPoint()
+            12 -> StoreFailure.Full()
+            13 -> StoreFailure.Failed(
                 FfiConverterString.read(buf),
                 )
             else -> throw RuntimeException("invalid error enum value, something is very wrong!!")
@@ -3826,6 +4158,14 @@ public object FfiConverterTypeStoreFailure : FfiConverterRustBuffer<StoreFailure
                 4UL
             )
             is StoreFailure.PermissionDenied -> (
+                // Add the size for the Int that specifies the variant plus the size needed for all fields
+                4UL
+            )
+            is StoreFailure.ReadOnly -> (
+                // Add the size for the Int that specifies the variant plus the size needed for all fields
+                4UL
+            )
+            is StoreFailure.MountPoint -> (
                 // Add the size for the Int that specifies the variant plus the size needed for all fields
                 4UL
             )
@@ -3879,12 +4219,20 @@ public object FfiConverterTypeStoreFailure : FfiConverterRustBuffer<StoreFailure
                 buf.putInt(9)
                 Unit
             }
-            is StoreFailure.Full -> {
+            is StoreFailure.ReadOnly -> {
                 buf.putInt(10)
                 Unit
             }
-            is StoreFailure.Failed -> {
+            is StoreFailure.MountPoint -> {
                 buf.putInt(11)
+                Unit
+            }
+            is StoreFailure.Full -> {
+                buf.putInt(12)
+                Unit
+            }
+            is StoreFailure.Failed -> {
+                buf.putInt(13)
                 FfiConverterString.write(value.`reason`, buf)
                 Unit
             }
@@ -4151,6 +4499,34 @@ public object FfiConverterSequenceLong: FfiConverterRustBuffer<List<kotlin.Long>
 /**
  * @suppress
  */
+public object FfiConverterSequenceTypeMount: FfiConverterRustBuffer<List<Mount>> {
+    override fun read(buf: ByteBuffer): List<Mount> {
+        val len = buf.getInt()
+        return List<Mount>(len) {
+            FfiConverterTypeMount.read(buf)
+        }
+    }
+
+    override fun allocationSize(value: List<Mount>): ULong {
+        val sizeForLength = 4UL
+        val sizeForItems = value.map { FfiConverterTypeMount.allocationSize(it) }.sum()
+        return sizeForLength + sizeForItems
+    }
+
+    override fun write(value: List<Mount>, buf: ByteBuffer) {
+        buf.putInt(value.size)
+        value.iterator().forEach {
+            FfiConverterTypeMount.write(it, buf)
+        }
+    }
+}
+
+
+
+
+/**
+ * @suppress
+ */
 public object FfiConverterSequenceTypeEntry: FfiConverterRustBuffer<List<Entry>> {
     override fun read(buf: ByteBuffer): List<Entry> {
         val len = buf.getInt()
@@ -4192,11 +4568,30 @@ public object FfiConverterSequenceTypeEntry: FfiConverterRustBuffer<List<Entry>>
 
 
         /**
+         * Opens several stores and mounts them into one tree; one of them is at `/memories`.
+         *
+         * Of the options only `durability` and `read_only` matter. Throws `Config` if a path, an address
+         * or an option is wrong, `Store` if a store cannot be opened.
+         */
+    @Throws(MemdirException::class) fun `openMounts`(`mounts`: List<Mount>, `options`: MemoryOptions = MemoryOptions()): Store {
+            return FfiConverterTypeStore.lift(
+    uniffiRustCallWithError(MemdirException) { _status ->
+    UniffiLib.uniffi_memdir_ffi_fn_func_open_mounts(
+
+
+        FfiConverterSequenceTypeMount.lower(`mounts`),
+        FfiConverterTypeMemoryOptions.lower(`options`),_status)
+}
+    )
+    }
+
+
+        /**
          * Opens a store that comes with memdir: a directory such as `./memory`, which is made if it is not
          * there, or `memory:` for a new one in this process.
          *
-         * To be shared between memories, written to directly, or built upon. Of the options only `durability`
-         * matters.
+         * To be shared between memories, written to directly, or built upon. Of the options only
+         * `durability` and `read_only` matter.
          */
     @Throws(MemdirException::class) fun `openStore`(`address`: kotlin.String, `options`: MemoryOptions = MemoryOptions()): Store {
             return FfiConverterTypeStore.lift(

@@ -1,0 +1,168 @@
+//! Copying from store to store.
+
+use std::ops::ControlFlow;
+
+use memdir::copy::{Copied as Core, CopyError, Phase, Progress};
+use memdir::{Error, OnExisting, Options};
+use pyo3::prelude::*;
+
+use crate::errors::{copy_error, to_python};
+use crate::hints::{self, Hinted};
+use crate::options::Word;
+use crate::stores;
+
+/// What a copy did.
+#[pyclass(module = "memdir", frozen, get_all, eq)]
+#[derive(PartialEq, Eq)]
+pub struct Copied {
+    /// Files that were written.
+    files: u64,
+    /// Their bytes.
+    bytes: u64,
+    /// Files that were there already, with the same content.
+    equal: u64,
+    /// Empty directories that were made.
+    directories: u64,
+    /// What is kept beside the memory that was copied, such as links, and is no part of it.
+    left_out: Vec<String>,
+}
+
+#[pymethods]
+impl Copied {
+    fn __repr__(&self) -> String {
+        let Self { files, bytes, equal, .. } = self;
+        format!("Copied(files={files}, bytes={bytes}, equal={equal})")
+    }
+}
+
+impl From<Core> for Copied {
+    fn from(copied: Core) -> Self {
+        Self {
+            files: copied.files,
+            bytes: copied.bytes,
+            equal: copied.equal,
+            directories: copied.directories,
+            left_out: copied.left_out.iter().map(ToString::to_string).collect(),
+        }
+    }
+}
+
+/// How far a copy is.
+#[pyclass(module = "memdir", frozen, get_all)]
+pub(crate) struct CopyProgress {
+    /// `"comparing"` while both stores are looked through, then `"copying"`.
+    phase: &'static str,
+    /// The file that comes next.
+    path: String,
+    /// The files that this phase is through with.
+    files: u64,
+    /// Their bytes.
+    bytes: u64,
+    /// The files that this phase is about; while comparing, as many as were found so far.
+    of_files: u64,
+    /// Their bytes.
+    of_bytes: u64,
+}
+
+impl From<Progress<'_>> for CopyProgress {
+    fn from(progress: Progress<'_>) -> Self {
+        Self {
+            phase: match progress.phase {
+                Phase::Comparing => "comparing",
+                Phase::Copying => "copying",
+            },
+            path: progress.path.to_string(),
+            files: progress.files,
+            bytes: progress.bytes,
+            of_files: progress.of_files,
+            of_bytes: progress.of_bytes,
+        }
+    }
+}
+
+/// Copies everything from one store into another: contents, times, hidden files, empty directories.
+///
+/// Nothing is ever deleted. Both stores are compared first: a file that is there already with the
+/// same content stays as it is, but for its time; if one is there with another content, nothing is
+/// copied at all. What is written is read back and compared. After an interruption, the same call
+/// does the rest.
+///
+/// Args:
+///     source: The store to copy from, or its address; it has to be there, and is only read.
+///     destination: The store to copy to, or its address; a directory or database is made.
+///     overwrite: Whether files that have another content are replaced.
+///     durability: What a copied file survives: `"full"` loss of power, `"relaxed"` a crash of the
+///         process, which is faster for many small files.
+///     on_progress: Called before each file; an exception that it raises ends the copy there.
+///
+/// Raises:
+///     CopyError: The destination holds something else.
+///     StoreError: A store cannot be opened, or failed. What was copied before stays.
+///     ConfigError: An address is wrong.
+///
+/// >>> from memdir import copy, open_store
+/// >>> old, new = open_store("memory:"), open_store("memory:")
+/// >>> old.write("/memories/notes.md", b"- likes tea\n")
+/// >>> copy(old, new)
+/// Copied(files=1, bytes=12, equal=0)
+/// >>> copy(old, new)
+/// Copied(files=0, bytes=0, equal=1)
+#[pyfunction]
+#[pyo3(
+    signature = (
+        source,
+        destination,
+        *,
+        overwrite = false,
+        durability = Word(memdir::Durability::default()),
+        on_progress = None,
+    ),
+    text_signature = "(source, destination, *, overwrite=False, durability='full', on_progress=None)",
+)]
+pub(crate) fn copy(
+    py: Python<'_>,
+    source: Hinted<'_, hints::Places>,
+    destination: Hinted<'_, hints::Places>,
+    overwrite: bool,
+    durability: Word<memdir::Durability>,
+    on_progress: Option<Hinted<'_, hints::OnProgress>>,
+) -> PyResult<Copied> {
+    let mut options = Options::default();
+    options.durability = durability.0;
+    let to_read = {
+        let mut options = options.clone();
+        options.read_only = true;
+        options
+    };
+    let from = stores::open(&source.into_inner(), &to_read)?;
+    let to = stores::open(&destination.into_inner(), &options)?;
+    let existing = if overwrite { OnExisting::Overwrite } else { OnExisting::Error };
+    let on_progress = on_progress.map(|call| call.into_inner().unbind());
+    let mut raised = None;
+    let copied = py.detach(|| {
+        memdir::copy(&*from, &*to, existing, &mut |progress| {
+            let told = Python::attach(|py| {
+                py.check_signals()?;
+                match &on_progress {
+                    Some(call) => call.call1(py, (CopyProgress::from(progress),)).map(drop),
+                    None => Ok(()),
+                }
+            });
+            match told {
+                Ok(()) => ControlFlow::Continue(()),
+                Err(error) => {
+                    raised = Some(error);
+                    ControlFlow::Break(())
+                }
+            }
+        })
+    });
+    match (copied, raised) {
+        (Ok(copied), _) => Ok(copied.into()),
+        (Err(CopyError::Stopped), Some(error)) => Err(error),
+        (Err(CopyError::Source { error, .. } | CopyError::Destination { error, .. }), _) => {
+            Err(to_python(py, &Error::Store(error)))
+        }
+        (Err(refused), _) => Err(copy_error(py, &refused)),
+    }
+}

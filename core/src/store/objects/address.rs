@@ -1,0 +1,248 @@
+//! Addresses of object storage, and what the services' environment variables add to them.
+//!
+//! `s3://bucket/prefix?region=eu-central-1`: what is no secret may stand in the address; keys never
+//! do, because addresses are written into files and logs.
+
+use std::fmt;
+use std::sync::Arc;
+
+use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey as S3};
+use object_store::azure::{AzureConfigKey as Az, MicrosoftAzureBuilder};
+use object_store::gcp::{GoogleCloudStorageBuilder, GoogleConfigKey as Gs};
+use object_store::path::Path as Key;
+use object_store::{ClientConfigKey, ObjectStore, RetryConfig};
+
+/// How to connect to a bucket.
+pub(super) enum Service {
+    S3(AmazonS3Builder),
+    Google(GoogleCloudStorageBuilder),
+    Azure(MicrosoftAzureBuilder),
+}
+
+impl Service {
+    pub(super) fn connect(&self) -> object_store::Result<Arc<dyn ObjectStore>> {
+        // Tries are repeated by the client above, which has to know about each one.
+        let retry = RetryConfig { max_retries: 0, ..RetryConfig::default() };
+        Ok(match self {
+            Self::S3(builder) => Arc::new(builder.clone().with_retry(retry).build()?),
+            Self::Google(builder) => Arc::new(builder.clone().with_retry(retry).build()?),
+            Self::Azure(builder) => Arc::new(builder.clone().with_retry(retry).build()?),
+        })
+    }
+
+    fn has_region_or_endpoint(&self) -> bool {
+        match self {
+            Self::S3(builder) => {
+                let sources = [S3::Region, S3::DefaultRegion, S3::Endpoint, S3::S3Endpoint];
+                sources.iter().any(|key| builder.get_config_value(key).is_some())
+            }
+            _ => true,
+        }
+    }
+
+    fn endpoint(&self) -> Option<String> {
+        match self {
+            Self::S3(builder) => builder
+                .get_config_value(&S3::Endpoint)
+                .or_else(|| builder.get_config_value(&S3::S3Endpoint)),
+            Self::Google(builder) => builder.get_config_value(&Gs::BaseUrl),
+            Self::Azure(builder) => builder.get_config_value(&Az::Endpoint),
+        }
+    }
+
+    fn allows_http(&self) -> bool {
+        let allowed = match self {
+            Self::S3(builder) => builder.get_config_value(&S3::Client(ClientConfigKey::AllowHttp)),
+            Self::Google(builder) => {
+                builder.get_config_value(&Gs::Client(ClientConfigKey::AllowHttp))
+            }
+            Self::Azure(builder) => {
+                builder.get_config_value(&Az::Client(ClientConfigKey::AllowHttp))
+            }
+        };
+        allowed.as_deref() == Some("true")
+    }
+
+    /// Sets an option of the address.
+    fn set(self, name: &str, value: &str) -> Result<Self, String> {
+        let unknown = |known: &str| {
+            format!(
+                "has an option that is not known: {known} may stand there, and keys and passwords \
+                 belong into the environment"
+            )
+        };
+        Ok(match self {
+            Self::S3(builder) => {
+                let key = match name {
+                    "endpoint" => S3::Endpoint,
+                    "region" => S3::Region,
+                    "virtual_hosted_style" => S3::VirtualHostedStyleRequest,
+                    "timeout" => S3::Client(ClientConfigKey::Timeout),
+                    "allow_http" => S3::Client(ClientConfigKey::AllowHttp),
+                    _ => {
+                        return Err(unknown(
+                            "\"endpoint\", \"region\", \"timeout\", \"virtual_hosted_style\" and \
+                             \"allow_http\"",
+                        ));
+                    }
+                };
+                Self::S3(builder.with_config(key, value))
+            }
+            Self::Google(builder) => {
+                let key = match name {
+                    "endpoint" => Gs::BaseUrl,
+                    "timeout" => Gs::Client(ClientConfigKey::Timeout),
+                    "allow_http" => Gs::Client(ClientConfigKey::AllowHttp),
+                    _ => return Err(unknown("\"endpoint\", \"timeout\" and \"allow_http\"")),
+                };
+                Self::Google(builder.with_config(key, value))
+            }
+            Self::Azure(builder) => {
+                let key = match name {
+                    "account" => Az::AccountName,
+                    "endpoint" => Az::Endpoint,
+                    "timeout" => Az::Client(ClientConfigKey::Timeout),
+                    "allow_http" => Az::Client(ClientConfigKey::AllowHttp),
+                    _ => {
+                        return Err(unknown(
+                            "\"account\", \"endpoint\", \"timeout\" and \"allow_http\"",
+                        ));
+                    }
+                };
+                Self::Azure(builder.with_config(key, value))
+            }
+        })
+    }
+}
+
+impl fmt::Debug for Service {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::S3(_) => "S3",
+            Self::Google(_) => "Google",
+            Self::Azure(_) => "Azure",
+        })
+    }
+}
+
+/// The service and the prefix that an address names.
+///
+/// # Errors
+/// A sentence for the developer, which repeats nothing of the address but its scheme.
+pub(super) fn parse(address: &str) -> Result<(Service, Key), String> {
+    let (scheme, rest) = address.split_once(':').unwrap_or((address, ""));
+    let wrong = |problem: &str| {
+        format!(
+            "the store address that starts with \"{scheme}:\" {problem}; it should look like \
+             \"{scheme}://bucket/agents/42\""
+        )
+    };
+    let rest = rest.strip_prefix("//").ok_or_else(|| wrong("has no \"//\" after its scheme"))?;
+    let (place, options) = rest.split_once('?').unwrap_or((rest, ""));
+    let (bucket, prefix) = place.split_once('/').unwrap_or((place, ""));
+    if bucket.contains(['@', ':']) {
+        return Err(wrong(
+            "has credentials or a host in it, where the bucket should be: keys belong into the \
+             environment, and another host is the option \"endpoint\"",
+        ));
+    }
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+    if bucket.is_empty() || !bucket.chars().all(plain) {
+        return Err(wrong("names no bucket"));
+    }
+    let names: Vec<&str> = prefix.split('/').filter(|name| !name.is_empty()).collect();
+    let dangerous = |name: &&str| matches!(*name, "." | "..") || name.contains(char::is_control);
+    if names.iter().any(dangerous) {
+        return Err(wrong("has a prefix with \".\", \"..\" or a control character"));
+    }
+    let prefix = Key::parse(names.join("/")).map_err(|_| wrong("has a prefix that cannot be"))?;
+    // So that even a short file name has room.
+    if prefix.as_ref().len() > 512 {
+        return Err(wrong("has a prefix of more than 512 bytes"));
+    }
+    let mut service = match scheme {
+        "s3" => Service::S3(AmazonS3Builder::from_env().with_bucket_name(bucket)),
+        "gs" => Service::Google(GoogleCloudStorageBuilder::from_env().with_bucket_name(bucket)),
+        "az" => Service::Azure(MicrosoftAzureBuilder::from_env().with_container_name(bucket)),
+        _ => return Err(wrong("is none of object storage")),
+    };
+    for option in options.split('&').filter(|option| !option.is_empty()) {
+        let (name, value) = option.split_once('=').unwrap_or((option, ""));
+        service = service.set(name, value).map_err(|problem| wrong(&problem))?;
+    }
+    if service.endpoint().is_some_and(|at| at.starts_with("http://")) && !service.allows_http() {
+        return Err(wrong(
+            "has an endpoint without encryption: use https, or allow it by the option \
+             \"allow_http=true\"",
+        ));
+    }
+    if !service.has_region_or_endpoint() {
+        return Err(wrong(
+            "needs a region: set AWS_REGION, or the option \"region\" in the address",
+        ));
+    }
+    if let Err(error) = service.connect() {
+        return Err(wrong(&format!("or its environment is not complete: {}", missing(&error))));
+    }
+    Ok((service, prefix))
+}
+
+/// What is missing. The library's own text can hold what is set.
+fn missing(error: &object_store::Error) -> &'static str {
+    let text = error.to_string();
+    for (sign, meaning) in [
+        ("ccount must be specified", "set AZURE_STORAGE_ACCOUNT_NAME, or the option \"account\""),
+        ("SecretAccessKey", "AWS_SECRET_ACCESS_KEY is not set, but AWS_ACCESS_KEY_ID is"),
+        ("AccessKeyId", "AWS_ACCESS_KEY_ID is not set, but AWS_SECRET_ACCESS_KEY is"),
+        ("ecode", "a key cannot be decoded"),
+        ("redential", "the credentials that are named there cannot be read"),
+    ] {
+        if text.contains(sign) {
+            return meaning;
+        }
+    }
+    "an option or environment variable has a value that cannot be"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_names_a_bucket_and_a_prefix() {
+        for (address, expected) in [
+            ("s3://bucket?region=eu-central-1", ""),
+            ("s3://bucket/?region=eu-central-1", ""),
+            ("s3://bucket/agents/42?region=eu-central-1", "agents/42"),
+            ("s3://bucket//a b//é%/?region=eu-central-1", "a b/é%"),
+            ("s3://b/p?endpoint=http://127.0.0.1:9&allow_http=true", "p"),
+            ("az://container/p?account=someone", "p"),
+        ] {
+            let (_, prefix) = parse(address).unwrap_or_else(|error| panic!("{address}: {error}"));
+            assert_eq!(prefix.as_ref(), expected, "{address}");
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_is_said_without_what_is_secret() {
+        for (address, word) in [
+            ("s3:bucket", "//"),
+            ("s3://", "names no bucket"),
+            ("s3:///prefix", "names no bucket"),
+            ("s3://AKIAHUNTER:hunter2@bucket/p", "credentials"),
+            ("s3://localhost:9000/bucket", "endpoint"),
+            ("s3://bucket/a/../b?region=x", "prefix"),
+            ("s3://bucket/p?secret_access_key=hunter2", "environment"),
+            ("s3://bucket/p?region=x&access_key_id=AKIAHUNTER", "environment"),
+            ("s3://bucket/p?endpoint=http://hunter2.internal", "allow_http"),
+            ("gs://bucket/p?key=hunter2", "environment"),
+            ("az://bucket/p?sas=hunter2", "environment"),
+        ] {
+            let error = parse(address).err().unwrap_or_else(|| panic!("{address} was taken"));
+            assert!(error.contains(word), "{address}: {error}");
+            for secret in ["hunter", "HUNTER"] {
+                assert!(!error.contains(secret), "{error}");
+            }
+        }
+    }
+}

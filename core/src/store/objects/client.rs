@@ -1,0 +1,381 @@
+//! Requests: each tried again after what may pass, none of them twice where that could do harm.
+//!
+//! The client library would try again by itself, and then nobody could tell a condition that was
+//! not met from one that the first, lost, try had met. So it is told not to.
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use futures_util::future::{join, join_all};
+use futures_util::stream::{self, Stream};
+use futures_util::{StreamExt, TryStreamExt};
+use object_store::path::Path as Key;
+use object_store::{
+    GetOptions, ObjectMeta, ObjectStore, PutMode, PutOptions, PutPayload, UpdateVersion,
+};
+
+use super::stamp::{Id, Stamp};
+use super::trouble::{Patience, Trouble};
+use crate::path::MemoryPath;
+use crate::store::StoreError;
+
+/// The object that makes a directory exist also when nothing else is in it. No path can hold this
+/// name, because it decodes to a slash. Empty, unless the directory is being moved.
+pub(super) const MARKER: &str = ".memdir-directory%2F";
+
+/// The most bytes that S3, Google and Azure all allow for an object's name.
+pub(super) const MAX_KEY_BYTES: usize = 1024;
+
+/// What stands, for a moment, in the place of a file that was moved away. A listing shows no
+/// metadata, so that an object of exactly this size has to be asked whether it is one.
+pub(super) const GONE_BYTES: usize = 4001;
+
+/// A file up to this size is read at once; a larger one as a stream.
+const AT_ONCE: u64 = 256 * 1024;
+
+/// How many requests of one command run at the same time.
+pub(super) const AT_A_TIME: usize = 8;
+
+pub(super) struct Client {
+    store: Arc<dyn ObjectStore>,
+    /// The key of `/memories`, without a slash at its end; may be empty.
+    prefix: Key,
+}
+
+/// What an object's head says.
+#[derive(Debug, Clone)]
+pub(super) struct Found {
+    pub(super) version: UpdateVersion,
+    pub(super) stamp: Stamp,
+    pub(super) size: u64,
+    stored: SystemTime,
+}
+
+impl Found {
+    /// Microseconds since 1970.
+    pub(super) fn modified(&self) -> i64 {
+        self.stamp.modified.unwrap_or_else(|| crate::store::micros::of(self.stored))
+    }
+
+    /// Which version it is, as text.
+    pub(super) fn tag(&self) -> String {
+        let version = &self.version;
+        version.e_tag.as_ref().or(version.version.as_ref()).cloned().unwrap_or_default()
+    }
+
+    fn of(meta: &ObjectMeta, attributes: &object_store::Attributes) -> Self {
+        Self {
+            version: UpdateVersion { e_tag: meta.e_tag.clone(), version: meta.version.clone() },
+            stamp: Stamp::of(attributes),
+            size: meta.size,
+            stored: meta.last_modified.into(),
+        }
+    }
+}
+
+/// A file's content, in pieces as they arrive.
+pub(super) type Pieces = Pin<Box<dyn Stream<Item = object_store::Result<Vec<u8>>> + Send>>;
+
+pub(super) enum Body {
+    Whole(Vec<u8>),
+    Pieces(Pieces),
+}
+
+/// What became of one try to write.
+pub(super) enum Put {
+    Done(UpdateVersion),
+    /// The condition is not met, and nothing was written.
+    Conflict,
+    /// No answer: it may have been written, or be written yet.
+    Unknown(Trouble),
+}
+
+/// An object below a directory.
+#[derive(Debug, Clone)]
+pub(super) struct Item {
+    pub(super) key: Key,
+    /// Its name from the directory on.
+    pub(super) rest: String,
+    pub(super) size: u64,
+    pub(super) stored: SystemTime,
+    /// It only stands in the place of a file that was moved away.
+    pub(super) gone: bool,
+}
+
+impl Item {
+    /// Whether it has the size of what stands in the place of a file that was moved away.
+    pub(super) fn may_be_gone(&self) -> bool {
+        self.size == GONE_BYTES as u64
+    }
+
+    /// The directory that this is the marker of, from the listed one on.
+    pub(super) fn marks(&self) -> Option<&str> {
+        let above = self.rest.strip_suffix(MARKER)?;
+        if above.is_empty() { Some(above) } else { above.strip_suffix('/') }
+    }
+}
+
+impl Client {
+    pub(super) fn new(store: Arc<dyn ObjectStore>, prefix: Key) -> Self {
+        Self { store, prefix }
+    }
+
+    /// The key of a file or directory.
+    ///
+    /// # Errors
+    /// [`StoreError::NameTooLong`] where it, or a marker below it, has no room.
+    pub(super) fn key(&self, path: &MemoryPath) -> Result<Key, StoreError> {
+        let key = below(&self.prefix, path.relative())?;
+        if key.as_ref().len() + 1 + MARKER.len() > MAX_KEY_BYTES {
+            return Err(StoreError::NameTooLong);
+        }
+        Ok(key)
+    }
+
+    /// The head of an object, also of one in the place of a file that was moved away.
+    pub(super) async fn head(&self, key: &Key) -> Result<Option<Found>, Trouble> {
+        let mut patience = Patience::new();
+        loop {
+            let options = GetOptions { head: true, ..GetOptions::default() };
+            match self.store.get_opts(key, options).await {
+                Ok(got) => return Ok(Some(Found::of(&got.meta, &got.attributes))),
+                Err(error) => match missing(error) {
+                    None => return Ok(None),
+                    Some(trouble) => patience.after(trouble).await?,
+                },
+            }
+        }
+    }
+
+    /// The head of a file.
+    pub(super) async fn file(&self, key: &Key) -> Result<Option<Found>, Trouble> {
+        Ok(self.head(key).await?.filter(|found| !found.stamp.moved))
+    }
+
+    /// A file and its content; a large one as a stream where `may_stream`.
+    pub(super) async fn get(
+        &self,
+        key: &Key,
+        may_stream: bool,
+    ) -> Result<Option<(Found, Body)>, Trouble> {
+        let mut patience = Patience::new();
+        loop {
+            match self.try_to_get(key, may_stream).await {
+                Ok((found, _)) if found.stamp.moved => return Ok(None),
+                Ok(got) => return Ok(Some(got)),
+                Err(error) => match missing(error) {
+                    None => return Ok(None),
+                    Some(trouble) => patience.after(trouble).await?,
+                },
+            }
+        }
+    }
+
+    async fn try_to_get(&self, key: &Key, may_stream: bool) -> object_store::Result<(Found, Body)> {
+        let got = self.store.get_opts(key, GetOptions::default()).await?;
+        let found = Found::of(&got.meta, &got.attributes);
+        let body = if may_stream && found.size > AT_ONCE {
+            Body::Pieces(Box::pin(got.into_stream().map_ok(|piece| piece.to_vec())))
+        } else {
+            Body::Whole(got.bytes().await?.into())
+        };
+        Ok((found, body))
+    }
+
+    /// A file and its whole content.
+    pub(super) async fn read(&self, key: &Key) -> Result<Option<(Found, Vec<u8>)>, Trouble> {
+        Ok(match self.get(key, false).await? {
+            Some((found, Body::Whole(content))) => Some((found, content)),
+            _ => None,
+        })
+    }
+
+    /// Tries once to write.
+    pub(super) async fn put(
+        &self,
+        key: &Key,
+        content: PutPayload,
+        stamp: &Stamp,
+        mode: PutMode,
+    ) -> Result<Put, Trouble> {
+        use object_store::Error as E;
+
+        let options = PutOptions { mode, attributes: stamp.attributes(), ..PutOptions::default() };
+        match self.store.put_opts(key, content, options).await {
+            Ok(put) => Ok(Put::Done(put.into())),
+            Err(E::AlreadyExists { .. } | E::Precondition { .. } | E::NotModified { .. }) => {
+                Ok(Put::Conflict)
+            }
+            Err(error) => match Trouble::from(error) {
+                trouble @ Trouble::Passing(_) => Ok(Put::Unknown(trouble)),
+                trouble => Err(trouble),
+            },
+        }
+    }
+
+    /// Tries once to delete; what is not there is deleted.
+    pub(super) async fn try_to_delete(&self, keys: Vec<Key>) -> Result<(), Trouble> {
+        let keys = stream::iter(keys.into_iter().map(Ok)).boxed();
+        let mut deleted = self.store.delete_stream(keys);
+        while let Some(answer) = deleted.next().await {
+            if let Err(error) = answer
+                && let Some(trouble) = missing(error)
+            {
+                return Err(trouble);
+            }
+        }
+        Ok(())
+    }
+
+    /// Deletes what nobody else can have written anew meanwhile.
+    pub(super) async fn delete(&self, keys: Vec<Key>) -> Result<(), Trouble> {
+        let mut patience = Patience::new();
+        loop {
+            match self.try_to_delete(keys.clone()).await {
+                Ok(()) => return Ok(()),
+                Err(trouble) => patience.after(trouble).await?,
+            }
+        }
+    }
+
+    /// Makes a directory exist by itself.
+    pub(super) async fn mark(&self, directory: &Key) -> Result<(), Trouble> {
+        let (marker, id) = (below(directory, MARKER)?, Id::new()?);
+        let mut patience = Patience::new();
+        loop {
+            match self.put(&marker, PutPayload::new(), &Stamp::new(id), PutMode::Create).await? {
+                Put::Done(_) | Put::Conflict => return Ok(()),
+                Put::Unknown(trouble) => patience.after(trouble).await?,
+            }
+        }
+    }
+
+    /// Makes the directory of `path` exist by itself, because something in it is about to go.
+    pub(super) async fn mark_parent(&self, path: &MemoryPath) -> Result<(), Trouble> {
+        match path.parent().filter(|parent| !parent.is_root()) {
+            Some(parent) => self.mark(&self.key(&parent)?).await,
+            None => Ok(()),
+        }
+    }
+
+    /// Every object below a directory, of whatever kind.
+    pub(super) async fn all_below(&self, directory: &Key) -> Result<Vec<Item>, Trouble> {
+        let mut patience = Patience::new();
+        loop {
+            let listed = self.store.list(Some(directory)).try_collect::<Vec<_>>().await;
+            match listed {
+                Ok(listed) => return Ok(items(directory, listed)),
+                Err(error) => patience.after(error.into()).await?,
+            }
+        }
+    }
+
+    /// Every object below a directory, and which of them are no files any more.
+    pub(super) async fn below(&self, directory: &Key) -> Result<Vec<Item>, Trouble> {
+        let all = self.all_below(directory).await?;
+        self.with_the_gone(all).await
+    }
+
+    /// The objects in a directory, and the names of the directories in it.
+    pub(super) async fn within(
+        &self,
+        directory: &Key,
+    ) -> Result<(Vec<Item>, Vec<String>), Trouble> {
+        let mut patience = Patience::new();
+        let listed = loop {
+            match self.store.list_with_delimiter(Some(directory)).await {
+                Ok(listed) => break listed,
+                Err(error) => patience.after(error.into()).await?,
+            }
+        };
+        let directories = listed.common_prefixes.iter();
+        let directories = directories.filter_map(|key| rest(directory, key)).collect();
+        let files = self.with_the_gone(items(directory, listed.objects)).await?;
+        Ok((files, directories))
+    }
+
+    async fn with_the_gone(&self, items: Vec<Item>) -> Result<Vec<Item>, Trouble> {
+        let items = stream::iter(items.into_iter().map(|mut item| async move {
+            if item.may_be_gone() {
+                item.gone = self.file(&item.key).await?.is_none();
+            }
+            Ok::<_, Trouble>(item)
+        }));
+        items.buffered(AT_A_TIME).try_collect().await
+    }
+
+    /// Whether anything is below the directory; in one request, however much it is.
+    pub(super) async fn is_directory(&self, directory: &Key) -> Result<bool, Trouble> {
+        let mut patience = Patience::new();
+        loop {
+            let below = self.store.list(Some(directory));
+            let below = below.try_filter_map(async |meta| Ok(rest(directory, &meta.location)));
+            match std::pin::pin!(below).try_next().await {
+                Ok(first) => return Ok(first.is_some()),
+                Err(error) => patience.after(error.into()).await?,
+            }
+        }
+    }
+
+    /// That a file or directory may be at `path`: its parents are no files, and nothing is below.
+    ///
+    /// # Errors
+    /// [`StoreError::NotADirectory`], [`StoreError::AlreadyExists`].
+    pub(super) async fn check_place(&self, path: &MemoryPath) -> Result<(), Trouble> {
+        let key = self.key(path)?;
+        let (below, parents) = join(self.is_directory(&key), self.check_parents(path)).await;
+        parents?;
+        if below? { Err(StoreError::AlreadyExists.into()) } else { Ok(()) }
+    }
+
+    pub(super) async fn check_parents(&self, path: &MemoryPath) -> Result<(), Trouble> {
+        let mut parents = Vec::new();
+        let mut above = path.parent();
+        while let Some(parent) = above.filter(|parent| !parent.is_root()) {
+            parents.push(self.key(&parent)?);
+            above = parent.parent();
+        }
+        for parent in join_all(parents.iter().map(|parent| self.file(parent))).await {
+            if parent?.is_some() {
+                return Err(StoreError::NotADirectory.into());
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What is wrong, unless it is only that nothing is there.
+fn missing(error: object_store::Error) -> Option<Trouble> {
+    let nothing = matches!(error, object_store::Error::NotFound { .. });
+    match Trouble::from(error) {
+        // A missing bucket is more than a missing object.
+        Trouble::Broken(why) if nothing && why.contains("bucket") => Some(Trouble::Broken(why)),
+        _ if nothing => None,
+        trouble => Some(trouble),
+    }
+}
+
+/// The key of `rest` below a directory.
+pub(super) fn below(directory: &Key, rest: &str) -> Result<Key, StoreError> {
+    let separator = if directory.as_ref().is_empty() || rest.is_empty() { "" } else { "/" };
+    Key::parse(format!("{directory}{separator}{rest}"))
+        .map_err(|_| StoreError::failed("naming an object", "the name cannot be an object's"))
+}
+
+/// The part of a key below a directory; `None` for what other programs put there to stand for the
+/// directory itself, which has a slash at the end.
+fn rest(directory: &Key, key: &Key) -> Option<String> {
+    let rest = key.as_ref().strip_prefix(directory.as_ref())?;
+    let rest = if directory.as_ref().is_empty() { rest } else { rest.strip_prefix('/')? };
+    (!rest.is_empty()).then(|| rest.to_owned())
+}
+
+fn items(directory: &Key, listed: Vec<ObjectMeta>) -> Vec<Item> {
+    let item = |meta: ObjectMeta| {
+        let rest = rest(directory, &meta.location)?;
+        let stored = meta.last_modified.into();
+        Some(Item { key: meta.location, rest, size: meta.size, stored, gone: false })
+    };
+    listed.into_iter().filter_map(item).collect()
+}

@@ -1,0 +1,298 @@
+//! Writing, claiming and deleting single objects, so that each step is done once or not at all.
+
+use std::time::{Duration, Instant};
+
+use object_store::path::Path as Key;
+use object_store::{PutMode, PutPayload, UpdateVersion};
+
+use super::client::{Client, Found, GONE_BYTES, Item, Put};
+use super::stamp::{Id, Stamp};
+use super::trouble::{Patience, Trouble, Turns, pause};
+use crate::options::OnExisting;
+use crate::path::MemoryPath;
+use crate::store::StoreError;
+
+/// For how long whoever claimed an object tries to remove what it put there.
+const BURY: Duration = Duration::from_secs(10);
+/// For how long others keep away from it. Longer, so that no removal meets what they write.
+const ABANDONED: Duration = Duration::from_secs(15);
+
+/// What was put at a place.
+pub(super) struct Placed {
+    pub(super) version: UpdateVersion,
+    /// Whether nothing was there before.
+    pub(super) created: bool,
+    /// What the object says, where an earlier try had put it there.
+    pub(super) earlier: Option<Stamp>,
+}
+
+/// What became of an attempt to claim one version of an object.
+pub(super) enum Claim {
+    /// It is no more, and only the claimer removes what stands in its place.
+    Claimed,
+    /// Another claimed it.
+    Taken,
+    /// It was deleted.
+    Gone,
+    /// It was changed.
+    Changed,
+}
+
+impl Client {
+    pub(super) async fn write(
+        &self,
+        path: &MemoryPath,
+        content: Vec<u8>,
+        existing: OnExisting,
+    ) -> Result<(), Trouble> {
+        if path.is_root() {
+            return Err(StoreError::AlreadyExists.into());
+        }
+        let (key, id) = (self.key(path)?, Id::new()?);
+        self.check_place(path).await?;
+        let placed = self.place(&key, &content.into(), &Stamp::new(id), id, existing).await?;
+        if placed.created {
+            self.confirm(path, &key, placed.version, id).await?;
+        }
+        Ok(())
+    }
+
+    pub(super) async fn make_directory(&self, path: &MemoryPath) -> Result<(), Trouble> {
+        if path.is_root() {
+            return Ok(());
+        }
+        let key = self.key(path)?;
+        for made in [false, true] {
+            self.check_parents(path).await?;
+            if self.file(&key).await?.is_some() {
+                return Err(StoreError::AlreadyExists.into());
+            }
+            if !made {
+                self.mark(&key).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Looks again, after a file was made: of two who made what cannot be there together, at least
+    /// one finds the other, and takes its own back.
+    pub(super) async fn confirm(
+        &self,
+        path: &MemoryPath,
+        key: &Key,
+        version: UpdateVersion,
+        id: Id,
+    ) -> Result<(), Trouble> {
+        let confirmed = self.check_place(path).await;
+        if confirmed.is_err() {
+            self.withdraw(key, version, id).await?;
+        }
+        confirmed
+    }
+
+    /// Puts an object where nothing is, or with [`OnExisting::Overwrite`] where a file may be.
+    pub(super) async fn place(
+        &self,
+        key: &Key,
+        content: &PutPayload,
+        stamp: &Stamp,
+        id: Id,
+        existing: OnExisting,
+    ) -> Result<Placed, Trouble> {
+        let (mut patience, mut turns) = (Patience::new(), Turns::new());
+        let mut abandoned = Abandoned::default();
+        let mut there = match existing {
+            OnExisting::Error => None,
+            OnExisting::Overwrite => self.head(key).await?,
+        };
+        loop {
+            let created = there.as_ref().is_none_or(|found| found.stamp.moved);
+            let (mode, put) = match there {
+                None => (PutMode::Create, stamp.clone()),
+                Some(found) if found.stamp.moved && !abandoned.is(&found) => {
+                    pause(100).await;
+                    there = self.head(key).await?;
+                    continue;
+                }
+                Some(found) if found.stamp.moved => (PutMode::Update(found.version), stamp.clone()),
+                Some(found) if found.stamp.has(id) => {
+                    let earlier = Some(found.stamp);
+                    return Ok(Placed { version: found.version, created: true, earlier });
+                }
+                Some(_) if existing == OnExisting::Error => {
+                    return Err(StoreError::AlreadyExists.into());
+                }
+                Some(found) => (PutMode::Update(found.version), found.stamp.written(id)),
+            };
+            match self.put(key, content.clone(), &put, mode).await? {
+                Put::Done(version) => return Ok(Placed { version, created, earlier: None }),
+                Put::Conflict => turns.next().await?,
+                Put::Unknown(trouble) => patience.after(trouble).await?,
+            }
+            there = self.head(key).await?;
+        }
+    }
+
+    /// Puts a sign that nothing is there any more in the place of exactly this version. It differs
+    /// from every other content, so that whoever edits the file notices.
+    pub(super) async fn claim(
+        &self,
+        key: &Key,
+        version: &UpdateVersion,
+        id: Id,
+    ) -> Result<Claim, Trouble> {
+        let mut sign = format!("This file was moved by memdir, and is about to be removed. {id}\n");
+        sign.extend(std::iter::repeat_n('.', GONE_BYTES - sign.len()));
+        let (sign, stamp) = (PutPayload::from(sign.into_bytes()), Stamp::gone(id));
+        let (mut patience, mut turns) = (Patience::new(), Turns::new());
+        loop {
+            let mode = PutMode::Update(version.clone());
+            match self.put(key, sign.clone(), &stamp, mode).await? {
+                Put::Done(_) => return Ok(Claim::Claimed),
+                Put::Conflict => turns.next().await?,
+                Put::Unknown(trouble) => patience.after(trouble).await?,
+            }
+            match self.head(key).await? {
+                None => return Ok(Claim::Gone),
+                Some(found) if found.stamp.moved && found.stamp.has(id) => {
+                    return Ok(Claim::Claimed);
+                }
+                Some(found) if found.stamp.moved => return Ok(Claim::Taken),
+                Some(found) if found.version.e_tag != version.e_tag => return Ok(Claim::Changed),
+                // The try was lost on the way, or met another one.
+                Some(_) => {}
+            }
+        }
+    }
+
+    /// Removes the sign that a claim has put. Where it cannot be removed it stays, and reads as
+    /// nothing.
+    pub(super) async fn bury(&self, key: &Key, id: Option<Id>) {
+        let removal = async {
+            let mut patience = Patience::new();
+            while let Err(trouble) = self.try_to_delete(vec![key.clone()]).await {
+                patience.after(trouble).await?;
+                let found = self.head(key).await?;
+                if !found.is_some_and(|found| found.stamp.moved && found.stamp.newest() == id) {
+                    break;
+                }
+            }
+            Ok::<_, Trouble>(())
+        };
+        let _ = tokio::time::timeout(BURY, removal).await;
+    }
+
+    /// Waits until the sign of a claim is removed, and removes it where it is one's own or nobody
+    /// else is going to; `false` if it is none.
+    pub(super) async fn clear_away(&self, key: &Key, own: Option<Id>) -> Result<bool, Trouble> {
+        let mut abandoned = Abandoned::default();
+        loop {
+            match self.head(key).await? {
+                None => return Ok(true),
+                Some(found) if !found.stamp.moved => return Ok(false),
+                Some(found)
+                    if own.is_some_and(|own| found.stamp.has(own)) || abandoned.is(&found) =>
+                {
+                    self.bury(key, found.stamp.newest()).await;
+                    return Ok(true);
+                }
+                Some(_) => pause(100).await,
+            }
+        }
+    }
+
+    /// Takes back what this command has put, unless somebody has changed it since.
+    pub(super) async fn withdraw(
+        &self,
+        key: &Key,
+        version: UpdateVersion,
+        id: Id,
+    ) -> Result<(), Trouble> {
+        if matches!(self.claim(key, &version, id).await?, Claim::Claimed) {
+            self.bury(key, Some(id)).await;
+        }
+        Ok(())
+    }
+
+    pub(super) async fn delete_path(&self, path: &MemoryPath) -> Result<(), Trouble> {
+        let Ok(key) = self.key(path) else { return Err(StoreError::NotFound.into()) };
+        if let Some(found) = self.file(&key).await? {
+            self.mark_parent(path).await?;
+            return self.delete_file(&key, found).await;
+        }
+        if !self.is_directory(&key).await? {
+            return Err(StoreError::NotFound.into());
+        }
+        self.mark_parent(path).await?;
+        self.delete_below(&key).await
+    }
+
+    async fn delete_file(&self, key: &Key, found: Found) -> Result<(), Trouble> {
+        let mut patience = Patience::new();
+        while let Err(trouble) = self.try_to_delete(vec![key.clone()]).await {
+            patience.after(trouble).await?;
+            // It may be gone all the same, and another may have made a file there since.
+            let Some(now) = self.file(key).await? else { break };
+            let edited = found.stamp.newest().is_some_and(|newest| now.stamp.has(newest));
+            if now.version != found.version && !edited {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Deletes whatever is below a directory, until nothing is left.
+    pub(super) async fn delete_below(&self, directory: &Key) -> Result<(), Trouble> {
+        for _ in 0..100 {
+            let left = self.all_below(directory).await?;
+            if left.is_empty() {
+                return Ok(());
+            }
+            let (doubtful, plain): (Vec<_>, Vec<_>) = left.into_iter().partition(Item::may_be_gone);
+            self.delete(plain.into_iter().map(|item| item.key).collect()).await?;
+            for item in doubtful {
+                if !self.clear_away(&item.key, None).await? {
+                    self.delete(vec![item.key]).await?;
+                }
+            }
+        }
+        Err(Trouble::Broken("others kept on writing into the directory".to_owned()))
+    }
+
+    /// Sets the time of a file.
+    pub(super) async fn set_modified(&self, key: &Key, micros: i64) -> Result<bool, Trouble> {
+        let id = Id::new()?;
+        let (mut patience, mut turns) = (Patience::new(), Turns::new());
+        loop {
+            let Some((found, content)) = self.read(key).await? else { return Ok(false) };
+            if found.stamp.has(id) {
+                return Ok(true);
+            }
+            let mut stamp = found.stamp.touched(id);
+            stamp.modified = Some(micros);
+            match self.put(key, content.into(), &stamp, PutMode::Update(found.version)).await? {
+                Put::Done(_) => return Ok(true),
+                Put::Conflict => turns.next().await?,
+                Put::Unknown(trouble) => patience.after(trouble).await?,
+            }
+        }
+    }
+}
+
+/// Since when the same sign of a claim has been seen.
+#[derive(Default)]
+struct Abandoned(Option<(String, Instant)>);
+
+impl Abandoned {
+    /// Whether nobody is going to remove it any more.
+    fn is(&mut self, found: &Found) -> bool {
+        let tag = found.tag();
+        match &self.0 {
+            Some((seen, since)) if *seen == tag => since.elapsed() > ABANDONED,
+            _ => {
+                self.0 = Some((tag, Instant::now()));
+                false
+            }
+        }
+    }
+}

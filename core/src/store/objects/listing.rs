@@ -1,0 +1,155 @@
+//! What is at a path: a file, or the directories and files that the names of objects make up.
+
+use std::collections::BTreeMap;
+use std::time::SystemTime;
+
+use super::client::{Body, Client, Found, Item};
+use super::trouble::Trouble;
+use crate::path::{MemoryPath, is_hidden};
+use crate::store::{Entry, EntryKind, Problem, ProblemKind, StoreError};
+
+impl Client {
+    /// The file at `path`; `None` if there is none.
+    pub(super) async fn open(
+        &self,
+        path: &MemoryPath,
+        may_stream: bool,
+    ) -> Result<Option<(Found, Body)>, Trouble> {
+        match self.key(path) {
+            Ok(key) if !path.is_root() => self.get(&key, may_stream).await,
+            _ => Ok(None),
+        }
+    }
+
+    /// Which condition it is that there is no file at `path`.
+    pub(super) async fn no_file(&self, path: &MemoryPath) -> Result<StoreError, Trouble> {
+        let is_directory = match self.key(path) {
+            _ if path.is_root() => true,
+            Ok(key) => self.is_directory(&key).await?,
+            Err(_) => false,
+        };
+        Ok(if is_directory { StoreError::IsADirectory } else { StoreError::NotFound })
+    }
+
+    /// The entries of a directory, one level deep.
+    pub(super) async fn entries(&self, path: &MemoryPath) -> Result<Vec<Entry>, Trouble> {
+        let key = self.key(path).map_err(|_| StoreError::NotFound)?;
+        let (files, directories) = self.within(&key).await?;
+        if files.is_empty() && directories.is_empty() && !path.is_root() {
+            let is_file = self.file(&key).await?.is_some();
+            let condition = if is_file { StoreError::NotADirectory } else { StoreError::NotFound };
+            return Err(condition.into());
+        }
+        let mut found = Entries::default();
+        for name in directories {
+            if let Ok(directory) = path.join(&name) {
+                found.directory(directory);
+            }
+        }
+        for file in files.into_iter().filter(|file| !file.gone) {
+            if let Ok(at) = path.join(&file.rest) {
+                found.file(at, file.size, file.stored);
+            }
+        }
+        Ok(found.all())
+    }
+
+    /// The visible entries below a directory, `depth` levels deep.
+    pub(super) async fn visible(
+        &self,
+        path: &MemoryPath,
+        depth: usize,
+    ) -> Result<Vec<Entry>, Trouble> {
+        let key = self.key(path).map_err(|_| StoreError::NotFound)?;
+        let items = self.below(&key).await?;
+        if items.is_empty() && !path.is_root() {
+            return Err(StoreError::NotFound.into());
+        }
+        let mut found = Entries::default();
+        for item in &items {
+            found.visible(path, item, depth);
+        }
+        Ok(found.all())
+    }
+
+    /// What is left of commands that were broken off, and what no path can name.
+    pub(super) async fn problems(&self) -> Result<Vec<Problem>, Trouble> {
+        let root = MemoryPath::root();
+        let mut problems = Vec::new();
+        for item in self.below(&self.key(&root)?).await? {
+            let names = item.marks().unwrap_or(&item.rest);
+            let mut names = names.split('/').filter(|name| !name.is_empty());
+            let path = names.try_fold(root.clone(), |directory, name| directory.join(name));
+            let Ok(path) = path else {
+                let name = item.rest.as_bytes();
+                problems.push(Problem::with_entry(ProblemKind::BadName, &root, name));
+                continue;
+            };
+            let what = match item.marks() {
+                Some(_) if item.size > 0 => "a rename that is going on or was broken off",
+                None if item.gone => "an object that a rename has not removed yet",
+                _ => continue,
+            };
+            problems.push(Problem::new(ProblemKind::LeftOver, &path, what));
+        }
+        Ok(problems)
+    }
+}
+
+/// Entries by their paths.
+#[derive(Default)]
+struct Entries(BTreeMap<MemoryPath, Entry>);
+
+impl Entries {
+    fn file(&mut self, path: MemoryPath, size: u64, stored: SystemTime) {
+        let entry = Entry::file(path.clone(), size).modified_at(Some(stored));
+        self.0.entry(path).or_insert(entry);
+    }
+
+    /// Some programs put an empty object at a directory's own path.
+    fn directory(&mut self, path: MemoryPath) {
+        let there = self.0.entry(path.clone()).or_insert_with(|| Entry::directory(path));
+        if there.kind == EntryKind::File(0) {
+            *there = Entry::directory(there.path.clone());
+        }
+    }
+
+    /// Enters what `item`, somewhere below `directory`, shows: itself and the directories above it.
+    fn visible(&mut self, directory: &MemoryPath, item: &Item, depth: usize) {
+        let (names, is_file) = match item.marks() {
+            Some(marked) => (marked, false),
+            None if item.gone => (item.rest.rsplit_once('/').map_or("", |(above, _)| above), false),
+            None => (&*item.rest, true),
+        };
+        let mut at = directory.clone();
+        let mut names = names.split('/').filter(|name| !name.is_empty()).peekable();
+        for _ in 0..depth {
+            let Some(name) = names.next() else { return };
+            let Ok(path) = at.join(name) else { return };
+            if is_hidden(name) {
+                return;
+            }
+            if is_file && names.peek().is_none() {
+                return self.file(path, item.size, item.stored);
+            }
+            self.directory(path.clone());
+            at = path;
+        }
+    }
+
+    /// All of them, but what other programs put below a file, which is out of reach.
+    fn all(self) -> Vec<Entry> {
+        let mut all: Vec<Entry> = Vec::new();
+        let mut file: Option<MemoryPath> = None;
+        for (path, entry) in self.0 {
+            if file.as_ref().is_some_and(|file| file.is_above(&path)) {
+                continue;
+            }
+            if entry.kind != EntryKind::Directory {
+                file = Some(path);
+            }
+            all.push(entry);
+        }
+        all
+    }
+}

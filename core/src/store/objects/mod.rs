@@ -1,0 +1,253 @@
+//! A store in object storage: S3 and what speaks its protocol, Google's, Azure's.
+//!
+//! A file is an object of its own, at the prefix and the file's path, so that other programs can
+//! read and copy it. Object storage has neither directories nor transactions; it has conditional
+//! writes of single objects, and everything here is made of those.
+//!
+//! - **A directory** is there while anything is below it. Whatever takes something out of a
+//!   directory first puts an empty object there, its marker (`client.rs`), so that it stays.
+//! - **An edit** reads, and writes on the condition that nothing was written since; otherwise it
+//!   begins anew. Making a file has the condition that nothing is there.
+//! - **A lost answer** is found out by the numbers that an object carries (`stamp.rs`).
+//! - **That no file has anything below it** is no condition on one object. It is looked at before
+//!   and once more after writing, and what should not have been is taken back (`files.rs`).
+//! - **Renaming** is written down in `moving.rs`.
+//!
+//! One thing is not exact: S3's condition compares contents. If a content comes back while an
+//! edit's answer is lost, and another edit started before, the lost one can be done twice.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use object_store::PutMode;
+use object_store::path::Path as Key;
+
+use self::address::Service;
+use self::client::{Body, Client, Put};
+use self::stamp::Id;
+use self::stream::Stream;
+use self::trouble::{Patience, Trouble, Turns};
+use super::per_process::PerProcess;
+use super::{Edit, Entry, Node, Problem, Store, StoreError, micros, runtime};
+use crate::error::Error;
+use crate::options::OnExisting;
+use crate::path::MemoryPath;
+
+mod address;
+mod client;
+mod files;
+mod listing;
+mod moving;
+mod stamp;
+mod stream;
+mod trouble;
+
+/// Keeps each file as an object of a bucket.
+///
+/// Connections are opened when they are needed. A process that was forked opens its own.
+pub struct ObjectStorage {
+    service: Service,
+    prefix: Key,
+    client: PerProcess<Arc<Client>>,
+}
+
+impl fmt::Debug for ObjectStorage {
+    /// Without what the service is opened with, which can hold keys.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ObjectStorage").finish_non_exhaustive()
+    }
+}
+
+impl ObjectStorage {
+    /// Opens the bucket and prefix of an address such as `s3://bucket/agents/42`, with what the
+    /// service's usual environment variables say, and looks whether it can be listed.
+    ///
+    /// # Errors
+    /// [`Error::Config`] if the address or the environment is wrong; [`Error::Store`] if the bucket
+    /// cannot be reached.
+    pub fn open(address: &str) -> Result<Self, Error> {
+        let (service, prefix) = address::parse(address).map_err(Error::Config)?;
+        let store = Self { service, prefix, client: PerProcess::new() };
+        let looked = store.run("opening the object storage", |client| async move {
+            let root = client.key(&MemoryPath::root())?;
+            client.is_directory(&root).await
+        });
+        match looked {
+            Ok(_) => Ok(store),
+            Err(StoreError::PermissionDenied) => Err(Error::Store(StoreError::failed(
+                "opening the object storage",
+                "the credentials do not allow to list the bucket",
+            ))),
+            Err(error) => Err(Error::Store(error)),
+        }
+    }
+
+    fn client(&self) -> Result<Arc<Client>, StoreError> {
+        let client = self.client.get(|| {
+            let store = self.service.connect().map_err(|_| {
+                StoreError::failed("opening the object storage", "its settings do not fit together")
+            })?;
+            Ok(Arc::new(Client::new(store, self.prefix.clone())))
+        });
+        client.cloned()
+    }
+
+    /// Does the work on the runtime of remote stores, and waits for it.
+    fn run<T, W>(
+        &self,
+        operation: &'static str,
+        work: impl FnOnce(Arc<Client>) -> W,
+    ) -> Result<T, StoreError>
+    where
+        T: Send + 'static,
+        W: Future<Output = Result<T, Trouble>> + Send + 'static,
+    {
+        let work = work(self.client()?);
+        runtime::run(async move { work.await.map_err(|trouble| trouble.during(operation)) })
+    }
+}
+
+impl Store for ObjectStorage {
+    fn read(&self, path: &MemoryPath) -> Result<Vec<u8>, StoreError> {
+        let path = path.clone();
+        self.run("reading a file", |client| async move {
+            match client.open(&path, false).await? {
+                Some((_, Body::Whole(content))) => Ok(content),
+                _ => Err(client.no_file(&path).await?.into()),
+            }
+        })
+    }
+
+    fn list(&self, path: &MemoryPath) -> Result<Vec<Entry>, StoreError> {
+        let path = path.clone();
+        self.run("listing a directory", |client| async move { client.entries(&path).await })
+    }
+
+    fn open(&self, path: &MemoryPath, depth: usize) -> Result<Node<'_>, StoreError> {
+        let path = path.clone();
+        let opened = self.run("opening a file", |client| async move {
+            match client.open(&path, true).await? {
+                Some((found, body)) => Ok(Ok((found.size, body))),
+                None => Ok(Err(client.visible(&path, depth).await?)),
+            }
+        })?;
+        Ok(match opened {
+            Ok((_, Body::Whole(content))) => Node::file(content),
+            Ok((size, Body::Pieces(pieces))) => Node::File(size, Box::new(Stream::new(pieces))),
+            Err(entries) => Node::Directory(entries),
+        })
+    }
+
+    fn write(
+        &self,
+        path: &MemoryPath,
+        content: &[u8],
+        existing: OnExisting,
+    ) -> Result<(), StoreError> {
+        let (path, content) = (path.clone(), content.to_vec());
+        self.run(
+            "writing a file",
+            |client| async move { client.write(&path, content, existing).await },
+        )
+    }
+
+    fn update(&self, path: &MemoryPath, edit: &mut Edit<'_>) -> Result<(), StoreError> {
+        let operation = "editing a file";
+        let id = Id::new().map_err(|trouble| trouble.during(operation))?;
+        let (mut patience, mut turns) = (Patience::new(), Turns::new());
+        // The version that a write without an answer was meant for.
+        let mut doubtful = None;
+        loop {
+            let at = path.clone();
+            let (found, content) = self.run(operation, |client| async move {
+                match client.open(&at, false).await? {
+                    Some((found, Body::Whole(content))) => Ok((found, content)),
+                    _ => Err(client.no_file(&at).await?.into()),
+                }
+            })?;
+            if found.stamp.has(id) {
+                return Ok(());
+            }
+            if doubtful.flatten().is_some_and(|base| !found.stamp.has(base)) {
+                return Err(StoreError::failed(
+                    operation,
+                    "an answer was lost, and so much was written since that it cannot be told \
+                     whether the edit was done: look at the file",
+                ));
+            }
+            let Some(splice) = edit(&content) else { return Ok(()) };
+            let (content, stamp) = (splice.apply(&content), found.stamp.written(id));
+            let (at, newest) = (path.clone(), found.stamp.newest());
+            let put = self.run(operation, |client| async move {
+                let key = client.key(&at)?;
+                client.put(&key, content.into(), &stamp, PutMode::Update(found.version)).await
+            })?;
+            match put {
+                Put::Done(_) => return Ok(()),
+                Put::Conflict => {
+                    turns = self.run(operation, |_| async move {
+                        turns.next().await?;
+                        Ok(turns)
+                    })?;
+                }
+                Put::Unknown(trouble) => {
+                    doubtful = Some(newest);
+                    patience = self.run(operation, |_| async move {
+                        patience.after(trouble).await?;
+                        Ok(patience)
+                    })?;
+                }
+            }
+        }
+    }
+
+    fn delete(&self, path: &MemoryPath) -> Result<(), StoreError> {
+        let path = path.clone();
+        self.run("deleting", |client| async move { client.delete_path(&path).await })
+    }
+
+    fn rename(&self, from: &MemoryPath, to: &MemoryPath) -> Result<(), StoreError> {
+        let (from, to) = (from.clone(), to.clone());
+        self.run("renaming", |client| async move { client.rename(&from, &to).await })
+    }
+
+    fn modified(&self, path: &MemoryPath) -> Result<Option<SystemTime>, StoreError> {
+        let path = path.clone();
+        self.run("reading a file's time", |client| async move {
+            let key = client.key(&path).map_err(|_| StoreError::NotFound)?;
+            match if path.is_root() { None } else { client.file(&key).await? } {
+                Some(found) => Ok(micros::time(found.modified())),
+                None => Err(client.no_file(&path).await?.into()),
+            }
+        })
+    }
+
+    fn set_modified(&self, path: &MemoryPath, time: SystemTime) -> Result<(), StoreError> {
+        let (path, micros) = (path.clone(), micros::of(time));
+        self.run("setting a file's time", |client| async move {
+            let key = client.key(&path).map_err(|_| StoreError::NotFound)?;
+            if !path.is_root() && client.set_modified(&key, micros).await? {
+                return Ok(());
+            }
+            Err(client.no_file(&path).await?.into())
+        })
+    }
+
+    fn make_directory(&self, path: &MemoryPath) -> Result<(), StoreError> {
+        let path = path.clone();
+        self.run("making a directory", |client| async move { client.make_directory(&path).await })
+    }
+
+    fn inspect(&self, report: &mut dyn FnMut(Problem)) -> Result<(), StoreError> {
+        let problems = self.run("inspecting", |client| async move { client.problems().await })?;
+        problems.into_iter().for_each(report);
+        Ok(())
+    }
+
+    fn clear(&self) -> Result<(), StoreError> {
+        self.run("clearing the memory", |client| async move {
+            client.delete_below(&client.key(&MemoryPath::root())?).await
+        })
+    }
+}

@@ -1,0 +1,455 @@
+//! Renaming: objects have no other name, so that a move is a copy, a claim and a deletion.
+//!
+//! **A file.** (1) A copy is made at the destination, where nothing may be. (2) The source is
+//! claimed: a conditional write puts a sign in the place of exactly the version that was copied.
+//! If somebody has edited the source meanwhile, the condition fails, and the copy is made again;
+//! an editor who comes later finds the sign, and nothing to edit. So no edit is lost. (3) The sign
+//! is removed. If somebody else has claimed or deleted the source, the copy is taken back.
+//!
+//! **A directory.** (1) What is intended is written into the source's marker. There is one marker,
+//! so that of two moves of one directory one is first; and it is the last that goes. (2) The
+//! destination's marker is put, where nothing may be, with the same number. (3) Everything is
+//! copied. (4) The copies are verified against a listing. (5) A conditional write into the source's
+//! marker says that from now on the move is only finished, and no longer taken back. (6) Each file
+//! is claimed and removed, as above. (7) What others have added to the source meanwhile goes the
+//! same way. (8) The source's marker is removed.
+//! After a crash at any point every file is at its old place or its new one, or at both; the
+//! intention is still there; and the same rename, asked for again, goes on: copies say by their
+//! number that they belong to this move, and of which version of the source they are.
+
+use std::collections::HashMap;
+
+use futures_util::StreamExt;
+use futures_util::TryStreamExt;
+use futures_util::stream;
+use object_store::path::Path as Key;
+use object_store::{PutMode, PutPayload, UpdateVersion};
+
+use super::client::{AT_A_TIME, Client, Found, Item, MARKER, MAX_KEY_BYTES, Put, below};
+use super::files::Claim;
+use super::stamp::{Id, Stamp};
+use super::trouble::{Patience, Trouble, Turns};
+use crate::options::OnExisting;
+use crate::path::{MemoryPath, PathError};
+use crate::store::StoreError;
+
+/// A copy, and what it is of.
+#[derive(Clone)]
+struct Copied {
+    source: UpdateVersion,
+    target: UpdateVersion,
+    size: u64,
+}
+
+/// The copies of a directory's files, by their names from the directory on.
+type Copies = HashMap<String, Copied>;
+
+/// What the marker of a directory that is being moved says.
+struct Intent {
+    id: Id,
+    /// Whether it is only finished, and no longer taken back.
+    settled: bool,
+    to: String,
+}
+
+const COPYING: &str = "copying";
+const SETTLED: &str = "moving";
+
+impl Intent {
+    fn payload(&self) -> PutPayload {
+        let state = if self.settled { SETTLED } else { COPYING };
+        let Self { id, to, .. } = self;
+        let text = format!("This directory is being moved by memdir.\n{id}\n{state}\n{to}\n");
+        text.into_bytes().into()
+    }
+
+    fn parse(text: &[u8]) -> Option<Self> {
+        let mut lines = std::str::from_utf8(text).ok()?.lines().skip(1);
+        let id = Id::parse(lines.next()?)?;
+        let settled = match lines.next()? {
+            SETTLED => true,
+            COPYING => false,
+            _ => return None,
+        };
+        Some(Self { id, settled, to: lines.next()?.to_owned() })
+    }
+}
+
+impl Client {
+    pub(super) async fn rename(&self, from: &MemoryPath, to: &MemoryPath) -> Result<(), Trouble> {
+        let Ok(source) = self.key(from) else { return Err(StoreError::NotFound.into()) };
+        if self.file(&source).await?.is_some() {
+            return self.rename_file(from, to, &source).await;
+        }
+        let items = self.all_below(&source).await?;
+        if items.is_empty() {
+            return Err(StoreError::NotFound.into());
+        }
+        self.rename_directory(from, to, &source, items).await
+    }
+
+    /// # Errors
+    /// [`StoreError::AlreadyExists`] if there is anything at `path`.
+    async fn check_free(&self, path: &MemoryPath) -> Result<(), Trouble> {
+        let Ok(key) = self.key(path) else { return Ok(()) };
+        if path.is_root() || self.file(&key).await?.is_some() || self.is_directory(&key).await? {
+            return Err(StoreError::AlreadyExists.into());
+        }
+        Ok(())
+    }
+
+    async fn rename_file(
+        &self,
+        from: &MemoryPath,
+        to: &MemoryPath,
+        source: &Key,
+    ) -> Result<(), Trouble> {
+        self.check_free(to).await?;
+        self.check_parents(to).await?;
+        let (target, id) = (self.key(to)?, Id::new()?);
+        let Some(copied) = self.copy(source, &target, id).await? else {
+            return Err(StoreError::NotFound.into());
+        };
+        self.confirm(to, &target, copied.target.clone(), id).await?;
+        self.mark_parent(from).await?;
+        let (copied, claim) = self.claim_copied(source, &target, copied, id).await?;
+        match claim {
+            Claim::Claimed => {
+                self.bury(source, Some(id)).await;
+                Ok(())
+            }
+            _ => {
+                self.withdraw(&target, copied.target, id).await?;
+                Err(StoreError::NotFound.into())
+            }
+        }
+    }
+
+    /// Copies a file to where nothing is, or where an earlier try has put an older version; `None`
+    /// if there is no such file any more.
+    async fn copy(&self, source: &Key, target: &Key, id: Id) -> Result<Option<Copied>, Trouble> {
+        let (mut patience, mut turns) = (Patience::new(), Turns::new());
+        loop {
+            let Some((found, content)) = self.read(source).await? else { return Ok(None) };
+            let (tag, size) = (found.tag(), found.size);
+            let mut stamp = found.stamp.touched(id);
+            stamp.modified = Some(found.modified());
+            stamp.source = Some(tag.clone());
+            let content = PutPayload::from(content);
+            let placed = self.place(target, &content, &stamp, id, OnExisting::Error).await?;
+            let copied = |target| Some(Copied { source: found.version, target, size });
+            let Some(earlier) = placed.earlier else { return Ok(copied(placed.version)) };
+            if earlier.source.as_ref() == Some(&tag) {
+                return Ok(copied(placed.version));
+            }
+            if earlier.newest() != Some(id) {
+                return Err(Trouble::Broken(
+                    "a file was changed both at its old and at its new place while it was being \
+                     moved: delete one of the two"
+                        .to_owned(),
+                ));
+            }
+            match self.put(target, content, &stamp, PutMode::Update(placed.version)).await? {
+                Put::Done(version) => return Ok(copied(version)),
+                Put::Conflict => turns.next().await?,
+                Put::Unknown(trouble) => patience.after(trouble).await?,
+            }
+        }
+    }
+
+    /// Claims the source of a copy, and copies it again for as long as it changes.
+    async fn claim_copied(
+        &self,
+        source: &Key,
+        target: &Key,
+        mut copied: Copied,
+        id: Id,
+    ) -> Result<(Copied, Claim), Trouble> {
+        loop {
+            match self.claim(source, &copied.source, id).await? {
+                Claim::Changed => match self.copy(source, target, id).await? {
+                    Some(again) => copied = again,
+                    None => return Ok((copied, Claim::Gone)),
+                },
+                claim => return Ok((copied, claim)),
+            }
+        }
+    }
+
+    async fn rename_directory(
+        &self,
+        from: &MemoryPath,
+        to: &MemoryPath,
+        source: &Key,
+        items: Vec<Item>,
+    ) -> Result<(), Trouble> {
+        let (marker, target) = (below(source, MARKER)?, self.key(to));
+        let earlier = match items.iter().find(|item| item.key == marker && item.size > 0) {
+            Some(_) => self.intent(&marker).await?.map(|(intent, _)| intent),
+            None => None,
+        };
+        if earlier.as_ref().is_some_and(|intent| intent.to != to.as_str()) {
+            return Err(unfinished());
+        }
+        if earlier.is_none() {
+            self.check_free(to).await?;
+            if from.is_above(to) {
+                return Err(StoreError::IntoItself.into());
+            }
+            self.check_parents(to).await?;
+        }
+        let target = target?;
+        check_names(to, &target, &items)?;
+        if items.iter().any(|item| item.key != marker && item.marks().is_some() && item.size > 0) {
+            return Err(unfinished());
+        }
+        let (id, again) = match earlier {
+            Some(intent) => (intent.id, true),
+            None => (self.announce(&marker, to).await?, false),
+        };
+        let copies = match self.copy_all(to, &target, &marker, &items, id, again).await {
+            Ok(copies) => copies,
+            // What broke is gone on with when the same is asked for again.
+            Err(condition @ Trouble::Condition(_)) => {
+                self.take_back(&marker, &target, id).await?;
+                return Err(condition);
+            }
+            Err(trouble) => return Err(trouble),
+        };
+        self.settle(&marker, id).await?;
+        self.mark_parent(from).await?;
+        self.move_all(source, &target, &marker, items, copies, id).await?;
+        self.delete(vec![marker]).await
+    }
+
+    /// What a directory's marker says is going on, and its version.
+    async fn intent(&self, marker: &Key) -> Result<Option<(Intent, Found)>, Trouble> {
+        match self.read(marker).await? {
+            Some((found, content)) if !content.is_empty() => match Intent::parse(&content) {
+                Some(intent) => Ok(Some((intent, found))),
+                None => Err(Trouble::Broken("a directory's marker is damaged".to_owned())),
+            },
+            _ => Ok(None),
+        }
+    }
+
+    /// Writes into the source's marker what is going to happen.
+    async fn announce(&self, marker: &Key, to: &MemoryPath) -> Result<Id, Trouble> {
+        let intent = Intent { id: Id::new()?, settled: false, to: to.to_string() };
+        let (mut patience, mut turns) = (Patience::new(), Turns::new());
+        loop {
+            let (mode, stamp) = match self.head(marker).await? {
+                None => (PutMode::Create, Stamp::new(intent.id)),
+                Some(found) if found.stamp.newest() == Some(intent.id) => return Ok(intent.id),
+                Some(found) if found.size > 0 => return Err(unfinished()),
+                Some(found) => (PutMode::Update(found.version), found.stamp.touched(intent.id)),
+            };
+            match self.put(marker, intent.payload(), &stamp, mode).await? {
+                Put::Done(_) => return Ok(intent.id),
+                Put::Conflict => turns.next().await?,
+                Put::Unknown(trouble) => patience.after(trouble).await?,
+            }
+        }
+    }
+
+    /// From here on the move is only finished, and no longer taken back.
+    async fn settle(&self, marker: &Key, id: Id) -> Result<(), Trouble> {
+        let (mut patience, mut turns) = (Patience::new(), Turns::new());
+        loop {
+            let Some((intent, found)) = self.intent(marker).await?.filter(|(i, _)| i.id == id)
+            else {
+                return Err(Trouble::Broken("the same rename has just been taken back".to_owned()));
+            };
+            if intent.settled {
+                return Ok(());
+            }
+            let payload = Intent { settled: true, ..intent }.payload();
+            let stamp = found.stamp.touched(id);
+            match self.put(marker, payload, &stamp, PutMode::Update(found.version)).await? {
+                Put::Done(_) => return Ok(()),
+                Put::Conflict => turns.next().await?,
+                Put::Unknown(trouble) => patience.after(trouble).await?,
+            }
+        }
+    }
+
+    /// Gives the move up, unless it is settled: the intention goes first, and then the copies that
+    /// nobody has changed.
+    async fn take_back(&self, marker: &Key, target: &Key, id: Id) -> Result<(), Trouble> {
+        let (mut patience, mut turns) = (Patience::new(), Turns::new());
+        while let Some((intent, found)) = self.intent(marker).await?.filter(|(i, _)| i.id == id) {
+            if intent.settled {
+                return Ok(());
+            }
+            let stamp = found.stamp.touched(Id::new()?);
+            let mode = PutMode::Update(found.version);
+            match self.put(marker, PutPayload::new(), &stamp, mode).await? {
+                Put::Done(_) => break,
+                Put::Conflict => turns.next().await?,
+                Put::Unknown(trouble) => patience.after(trouble).await?,
+            }
+        }
+        let target_marker = below(target, MARKER)?;
+        for item in self.all_below(target).await? {
+            if item.key != target_marker
+                && let Some(found) = self.file(&item.key).await?
+                && found.stamp.newest() == Some(id)
+            {
+                self.withdraw(&item.key, found.version, id).await?;
+            }
+        }
+        let ours = self.head(&target_marker).await?;
+        if ours.is_some_and(|found| found.stamp.newest() == Some(id)) {
+            self.delete(vec![target_marker]).await?;
+        }
+        Ok(())
+    }
+
+    /// Takes the destination, copies everything there, and verifies it.
+    async fn copy_all(
+        &self,
+        to: &MemoryPath,
+        target: &Key,
+        marker: &Key,
+        items: &[Item],
+        id: Id,
+        again: bool,
+    ) -> Result<Copies, Trouble> {
+        let target_marker = below(target, MARKER)?;
+        let empty = PutPayload::new();
+        self.place(&target_marker, &empty, &Stamp::new(id), id, OnExisting::Error).await?;
+        // As after making a file: of two who take what cannot be there together, one finds out.
+        if self.file(target).await?.is_some() {
+            return Err(StoreError::AlreadyExists.into());
+        }
+        self.check_parents(to).await?;
+        if !again && self.all_below(target).await?.len() > 1 {
+            return Err(StoreError::AlreadyExists.into());
+        }
+        let rest: Vec<Item> = items.iter().filter(|item| item.key != *marker).cloned().collect();
+        let copied: Vec<_> = stream::iter(rest)
+            .map(|item| async move {
+                let to = below(target, &item.rest)?;
+                if item.marks().is_some() {
+                    let above = item.rest.strip_suffix(MARKER).unwrap_or_default();
+                    self.mark(&below(target, above.trim_end_matches('/'))?).await?;
+                    return Ok::<_, Trouble>(None);
+                }
+                let copied = self.copy(&item.key, &to, id).await?;
+                Ok(copied.map(|copied| (item.rest, copied)))
+            })
+            .buffer_unordered(AT_A_TIME)
+            .try_collect()
+            .await?;
+        let copies: Copies = copied.into_iter().flatten().collect();
+        self.verify(target, &copies, id).await?;
+        Ok(copies)
+    }
+
+    async fn verify(&self, target: &Key, copies: &Copies, id: Id) -> Result<(), Trouble> {
+        let there: HashMap<_, _> =
+            self.all_below(target).await?.into_iter().map(|item| (item.rest, item.size)).collect();
+        for (rest, copied) in copies {
+            if there.get(rest) == Some(&copied.size) {
+                continue;
+            }
+            // Unless others are at work there already, for whom it is a file like any other.
+            let now = self.file(&below(target, rest)?).await?;
+            if now.is_some_and(|now| now.stamp.newest() == Some(id)) {
+                return Err(Trouble::Broken("a copy differs from its original".to_owned()));
+            }
+        }
+        Ok(())
+    }
+
+    /// Claims and removes everything at the source, also what is added meanwhile.
+    async fn move_all(
+        &self,
+        source: &Key,
+        target: &Key,
+        marker: &Key,
+        mut items: Vec<Item>,
+        mut copies: Copies,
+        id: Id,
+    ) -> Result<(), Trouble> {
+        for _ in 0..100 {
+            items.retain(|item| item.key != *marker);
+            if items.is_empty() {
+                return Ok(());
+            }
+            let (markers, files): (Vec<_>, Vec<_>) =
+                items.into_iter().partition(|item| item.marks().is_some());
+            let files: Vec<_> =
+                files.into_iter().map(|file| (copies.remove(&file.rest), file)).collect();
+            stream::iter(files)
+                .map(|(copied, file)| async move {
+                    self.move_one(&file.key, &below(target, &file.rest)?, copied, id).await
+                })
+                .buffer_unordered(AT_A_TIME)
+                .try_collect::<Vec<_>>()
+                .await?;
+            for item in &markers {
+                let above = item.rest.strip_suffix(MARKER).unwrap_or_default();
+                self.mark(&below(target, above.trim_end_matches('/'))?).await?;
+            }
+            if !markers.is_empty() {
+                self.delete(markers.into_iter().map(|item| item.key).collect()).await?;
+            }
+            items = self.all_below(source).await?;
+        }
+        Err(Trouble::Broken("others kept on writing into the directory".to_owned()))
+    }
+
+    async fn move_one(
+        &self,
+        source: &Key,
+        target: &Key,
+        copied: Option<Copied>,
+        id: Id,
+    ) -> Result<(), Trouble> {
+        let copied = match copied {
+            Some(copied) => copied,
+            None => match self.copy(source, target, id).await? {
+                Some(copied) => copied,
+                None => return self.clear_away(source, Some(id)).await.map(drop),
+            },
+        };
+        let (copied, claim) = self.claim_copied(source, target, copied, id).await?;
+        match claim {
+            Claim::Claimed => self.bury(source, Some(id)).await,
+            // Another move took it somewhere else.
+            Claim::Taken => self.withdraw(target, copied.target, id).await?,
+            // Deleted, or moved to the same place by another who finishes the same rename: then
+            // this is the only copy.
+            Claim::Gone | Claim::Changed => {}
+        }
+        Ok(())
+    }
+}
+
+/// For the developer; a model is told that the memory cannot be reached.
+fn unfinished() -> Trouble {
+    Trouble::Broken(
+        "a rename of this directory, or of one in it, has not been finished: ask for the same \
+         rename again first"
+            .to_owned(),
+    )
+}
+
+/// That everything can have the name that it would have.
+fn check_names(to: &MemoryPath, target: &Key, items: &[Item]) -> Result<(), StoreError> {
+    for item in items {
+        let rest = item.marks().unwrap_or(&item.rest);
+        let mut names = rest.split('/').filter(|name| !name.is_empty());
+        match names.try_fold(to.clone(), |directory, name| directory.join(name)) {
+            Ok(_) => {}
+            // What no path can name is out of reach before and after.
+            Err(PathError::Escapes) => {}
+            Err(_) => return Err(StoreError::NameTooLong),
+        }
+        if target.as_ref().len() + 1 + item.rest.len() > MAX_KEY_BYTES {
+            return Err(StoreError::NameTooLong);
+        }
+    }
+    Ok(())
+}

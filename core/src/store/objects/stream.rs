@@ -1,0 +1,61 @@
+//! A large file, read as it arrives.
+
+use std::io::{self, Read};
+use std::process;
+
+use futures_util::StreamExt;
+
+use super::client::Pieces;
+use super::trouble::Trouble;
+use crate::store::runtime;
+
+pub(super) struct Stream {
+    /// `None` at the end, and after an error.
+    pieces: Option<Pieces>,
+    process: u32,
+    piece: Vec<u8>,
+    at: usize,
+}
+
+impl Stream {
+    pub(super) fn new(pieces: Pieces) -> Self {
+        Self { pieces: Some(pieces), process: process::id(), piece: Vec::new(), at: 0 }
+    }
+
+    fn advance(&mut self) -> io::Result<()> {
+        let Some(mut pieces) = self.pieces.take() else { return Ok(()) };
+        if self.process != process::id() {
+            std::mem::forget(pieces);
+            return Err(io::Error::other("a file that was opened before a fork cannot be read on"));
+        }
+        let next = runtime::run(async move {
+            let next = pieces.next().await.transpose();
+            let next = next.map_err(|error| Trouble::from(error).during("reading a file"))?;
+            Ok(next.map(|piece| (pieces, piece)))
+        });
+        if let Some((pieces, piece)) = next.map_err(io::Error::other)? {
+            (self.pieces, self.piece, self.at) = (Some(pieces), piece, 0);
+        }
+        Ok(())
+    }
+}
+
+impl Read for Stream {
+    fn read(&mut self, window: &mut [u8]) -> io::Result<usize> {
+        while self.at == self.piece.len() && self.pieces.is_some() {
+            self.advance()?;
+        }
+        let read = self.piece.get(self.at..).unwrap_or_default().read(window)?;
+        self.at += read;
+        Ok(read)
+    }
+}
+
+impl Drop for Stream {
+    fn drop(&mut self) {
+        // The parent's connection is not a child's to close.
+        if self.process != process::id() {
+            std::mem::forget(self.pieces.take());
+        }
+    }
+}

@@ -1,0 +1,217 @@
+//! What a server's refusals mean, in sentences for the developer.
+//!
+//! An error of the client library can hold the address of the endpoint, the bucket, and what the
+//! server said about the credentials. None of its text is handed on: only its kind, the HTTP status
+//! and the server's short code.
+
+use std::error::Error;
+use std::time::{Duration, Instant};
+
+use object_store::client::{HttpError, HttpErrorKind};
+
+use crate::store::StoreError;
+
+/// For how long a command tries to get its turn.
+const CONTENTION: Duration = Duration::from_secs(120);
+/// How often a request is tried in all, with growing pauses: about three seconds where each try is
+/// refused at once.
+const TRIES: u32 = 6;
+/// When no further try is started.
+const GIVE_UP: Duration = Duration::from_secs(20);
+
+/// Why something did not succeed.
+#[derive(Debug)]
+pub(super) enum Trouble {
+    /// A condition that has a name already.
+    Condition(StoreError),
+    /// It may pass; and what was asked for may have been done all the same.
+    Passing(String),
+    /// It will be the same at the next try.
+    Broken(String),
+}
+
+impl From<StoreError> for Trouble {
+    fn from(condition: StoreError) -> Self {
+        Self::Condition(condition)
+    }
+}
+
+impl Trouble {
+    pub(super) fn during(self, operation: &'static str) -> StoreError {
+        match self {
+            Self::Condition(condition) => condition,
+            Self::Passing(why) | Self::Broken(why) => StoreError::failed(operation, why),
+        }
+    }
+}
+
+impl From<object_store::Error> for Trouble {
+    fn from(error: object_store::Error) -> Self {
+        use object_store::Error as E;
+
+        let text = error.to_string();
+        let status = status(&text);
+        let code = code(&text);
+        let answer = match status {
+            Some(status) => format!("HTTP {status} {code}").trim_end().to_owned(),
+            None => code.to_owned(),
+        };
+        if of_the_metadata_service(&text) {
+            return Self::Broken(
+                "no credentials were found: set the environment variables of the service, such as \
+                 AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"
+                    .to_owned(),
+            );
+        }
+        match code {
+            "NoSuchBucket" | "ContainerNotFound" => {
+                return Self::Broken(format!("the bucket does not exist ({answer})"));
+            }
+            "InvalidAccessKeyId"
+            | "SignatureDoesNotMatch"
+            | "ExpiredToken"
+            | "InvalidToken"
+            | "RequestTimeTooSkewed"
+            | "AuthenticationFailed"
+            | "InvalidAuthenticationInfo" => {
+                return Self::Broken(format!("the credentials were refused ({answer})"));
+            }
+            "AuthorizationHeaderMalformed" | "PermanentRedirect" | "TemporaryRedirect" => {
+                return Self::Broken(elsewhere(&answer));
+            }
+            "XMinioStorageFull" | "InsufficientStorage" | "QuotaExceeded" => {
+                return StoreError::Full.into();
+            }
+            _ => {}
+        }
+        match (error, status) {
+            (E::PermissionDenied { .. }, _) | (_, Some(403)) => StoreError::PermissionDenied.into(),
+            (E::Unauthenticated { .. }, _) | (_, Some(401)) => {
+                Self::Broken(format!("the credentials were refused ({answer})"))
+            }
+            (E::InvalidPath { .. }, _) => Self::Broken(
+                "below the prefix there is an object whose name cannot be listed: it has an empty \
+                 component, \".\", \"..\" or a control character"
+                    .to_owned(),
+            ),
+            (_, Some(501)) | (E::NotImplemented { .. } | E::NotSupported { .. }, _) => {
+                Self::Broken(
+                    "the server does not do what memdir needs, such as conditional requests"
+                        .to_owned(),
+                )
+            }
+            (_, Some(300..=399)) => Self::Broken(elsewhere(&answer)),
+            (_, Some(408 | 425 | 429 | 500..)) => {
+                Self::Passing(format!("the server answered {answer}"))
+            }
+            (_, Some(_)) => Self::Broken(format!("the server refused: {answer}")),
+            (error, None) if text.contains("without LOCATION") => {
+                drop(error);
+                Self::Broken(elsewhere("a redirection"))
+            }
+            (error, None) => match kind(&error) {
+                Some(HttpErrorKind::Connect) => Self::Passing(
+                    "the endpoint cannot be reached: nothing answers there, or its name or its \
+                     certificate is wrong"
+                        .to_owned(),
+                ),
+                Some(HttpErrorKind::Timeout) => {
+                    Self::Passing("the endpoint does not answer in time".to_owned())
+                }
+                Some(_) => Self::Passing("the connection to the endpoint broke off".to_owned()),
+                None => Self::Broken("the answer of the server cannot be understood".to_owned()),
+            },
+        }
+    }
+}
+
+fn elsewhere(answer: &str) -> String {
+    format!(
+        "the bucket is in another region than was set, or behind another endpoint ({answer}): set \
+         AWS_REGION, or \"region\" in the address"
+    )
+}
+
+/// Where clouds give credentials to their own machines. Asked last, where nothing else is set.
+fn of_the_metadata_service(text: &str) -> bool {
+    ["/latest/api/token", "/latest/meta-data", "169.254.", "metadata.google.internal"]
+        .iter()
+        .any(|place| text.contains(place))
+}
+
+/// The status is in no other part of the library's errors than their text.
+fn status(text: &str) -> Option<u16> {
+    let (_, after) = text.split_once("status code: ")?;
+    after.get(..3)?.parse().ok()
+}
+
+/// The short word for what is wrong, which S3, Google and Azure all send as XML.
+fn code(text: &str) -> &str {
+    let code = text.split_once("<Code>").and_then(|(_, after)| after.split_once("</Code>"));
+    code.map(|(code, _)| code)
+        .filter(|code| code.len() < 64 && code.chars().all(|c| c.is_ascii_alphanumeric()))
+        .unwrap_or("")
+}
+
+fn kind(error: &(dyn Error + 'static)) -> Option<HttpErrorKind> {
+    let mut cause = Some(error);
+    while let Some(error) = cause {
+        if let Some(error) = error.downcast_ref::<HttpError>() {
+            return Some(error.kind());
+        }
+        cause = error.source();
+    }
+    None
+}
+
+/// How long one step of a command goes on after what may pass.
+pub(super) struct Patience {
+    tries: u32,
+    since: Instant,
+}
+
+impl Patience {
+    pub(super) fn new() -> Self {
+        Self { tries: 1, since: Instant::now() }
+    }
+
+    /// Waits before the next try; hands the trouble back when there shall be none.
+    pub(super) async fn after(&mut self, trouble: Trouble) -> Result<(), Trouble> {
+        let passing = matches!(trouble, Trouble::Passing(_));
+        if !passing || self.tries == TRIES || self.since.elapsed() > GIVE_UP {
+            return Err(trouble);
+        }
+        pause(100 << (self.tries - 1)).await;
+        self.tries += 1;
+        Ok(())
+    }
+}
+
+/// Sleeps for half of that many milliseconds at least, by chance longer, so that those who met
+/// once do not meet again.
+pub(super) async fn pause(millis: u64) {
+    let chance = getrandom::u64().unwrap_or_default() % (millis / 2 + 1);
+    tokio::time::sleep(Duration::from_millis(millis / 2 + chance)).await;
+}
+
+/// The conflicts with others who write the same object.
+pub(super) struct Turns {
+    conflicts: u32,
+    since: Instant,
+}
+
+impl Turns {
+    pub(super) fn new() -> Self {
+        Self { conflicts: 0, since: Instant::now() }
+    }
+
+    /// Lets others go first, longer each time; gives up after two minutes.
+    pub(super) async fn next(&mut self) -> Result<(), Trouble> {
+        if self.since.elapsed() > CONTENTION {
+            return Err(Trouble::Broken("others kept on changing it for two minutes".to_owned()));
+        }
+        self.conflicts += 1;
+        pause(4 << self.conflicts.min(6)).await;
+        Ok(())
+    }
+}

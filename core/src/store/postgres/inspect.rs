@@ -1,0 +1,53 @@
+//! What can be wrong with a namespace although each of its files can be read.
+
+use std::collections::HashMap;
+
+use tokio_postgres::{Error, Row};
+
+use crate::path::MemoryPath;
+use crate::store::{Problem, ProblemKind};
+
+/// Every node of the namespace, with every directory before its entries; and last, at depth -1,
+/// those that no directory leads to.
+pub(super) const ALL: &str = "
+    WITH RECURSIVE found (depth, id) AS (
+        SELECT 0, id FROM memdir.node WHERE namespace = $1 AND parent = 0 AND name = ''
+    UNION ALL
+        SELECT found.depth + 1, below.id FROM found CROSS JOIN LATERAL (
+            SELECT node.id FROM memdir.node JOIN memdir.node AS above ON above.id = found.id
+            WHERE node.namespace = $1 AND node.parent = found.id AND above.content IS NULL OFFSET 0
+        ) AS below
+        WHERE found.depth <= 1000
+    )
+    SELECT coalesce(found.depth, -1), node.parent, node.id, node.name
+    FROM memdir.node LEFT JOIN found USING (id) WHERE node.namespace = $1
+    ORDER BY coalesce(found.depth, 2000)";
+
+pub(super) fn inspect(rows: &[Row], report: &mut dyn FnMut(Problem)) -> Result<(), Error> {
+    let mut paths: HashMap<i64, MemoryPath> = HashMap::new();
+    let mut strays = 0_u64;
+    for row in rows {
+        let (depth, parent, id): (i32, i64, i64) =
+            (row.try_get(0)?, row.try_get(1)?, row.try_get(2)?);
+        let name: &str = row.try_get(3)?;
+        match (depth, paths.get(&parent)) {
+            (0, _) => {
+                paths.insert(id, MemoryPath::root());
+            }
+            (1.., Some(above)) => match above.join(name) {
+                Ok(path) => {
+                    paths.insert(id, path);
+                }
+                Err(_) => report(Problem::with_entry(ProblemKind::BadName, above, name.as_bytes())),
+            },
+            // Below a name that was reported.
+            (1.., None) => {}
+            _ => strays += 1,
+        }
+    }
+    if strays > 0 {
+        let details = format!("{strays} entries that no directory leads to");
+        report(Problem::new(ProblemKind::Damaged, &MemoryPath::root(), details));
+    }
+    Ok(())
+}

@@ -1,0 +1,416 @@
+//! A store in a PostgreSQL database: one memory for many machines, or the memories of many tenants
+//! in one database, each in a namespace of its own.
+//!
+//! Every method is one transaction. A question is answered from one state of the tree, in one round
+//! trip. A change takes two: the first takes the namespace's lock and looks, the second changes and
+//! commits; in between it is decided here, on the thread that asked.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use tokio_postgres::Row;
+
+use self::address::Address;
+use self::server::Server;
+use self::session::{Begun, Change, Extent, Outcome, Parameter, Session, Wanted};
+use self::statements::{Found, Way};
+use self::trouble::Trouble;
+use super::{Edit, Entry, Node, Problem, Store, StoreError, runtime};
+use crate::error::Error;
+use crate::options::{Durability, OnExisting};
+use crate::path::{MAX_LEVELS, MAX_PATH_BYTES, MemoryPath};
+
+mod address;
+mod inspect;
+mod schema;
+mod server;
+mod session;
+mod statements;
+mod tls;
+mod trouble;
+
+/// The most bytes in one file: PostgreSQL's values end at 1 GiB, and a row has more than one.
+const MAX_CONTENT_BYTES: usize = 1_000_000_000;
+/// How often a change is begun that a broken connection undid.
+const ATTEMPTS: usize = 4;
+
+/// Keeps everything in a namespace of a PostgreSQL database.
+///
+/// Connections are shared by all stores of a process that have the same address but for the
+/// namespace. A process that was forked opens its own.
+pub struct PostgresDatabase {
+    session: Arc<Session>,
+}
+
+impl fmt::Debug for PostgresDatabase {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Neither the server nor whose memory it is.
+        f.debug_struct("PostgresDatabase").finish_non_exhaustive()
+    }
+}
+
+impl PostgresDatabase {
+    /// Opens the namespace of a database that `address` names, such as
+    /// `postgres://user:password@host/database?namespace=user-42`, and makes the tables if they are
+    /// not there and the user may make them.
+    ///
+    /// With [`Durability::Full`] a change is acknowledged when the server has flushed it
+    /// (`synchronous_commit` is `on`); else a crash of the server may take the newest changes.
+    ///
+    /// # Errors
+    /// [`Error::Config`] for an address that is wrong; [`Error::Store`] if the server cannot be
+    /// reached, does not let the user in, or has tables of a newer memdir, or none that this user
+    /// could make.
+    pub fn open(address: &str, durability: Durability) -> Result<Self, Error> {
+        let Address { server, namespace, statement_timeout } =
+            Address::parse(address).map_err(|problem| {
+                Error::Config(format!("the address of a PostgreSQL store is wrong: {problem}"))
+            })?;
+        let server = Server::shared(server).map_err(Error::Store)?;
+        let session = Arc::new(Session::new(server, namespace, statement_timeout, durability));
+        let opened = session.clone();
+        runtime::run(async move {
+            opened.check().await.map_err(|trouble| trouble.during("connecting to PostgreSQL"))
+        })
+        .map_err(Error::Store)?;
+        Ok(Self { session })
+    }
+
+    /// The SQL that makes the tables, for a database whose users may not make any.
+    #[must_use]
+    pub fn schema() -> String {
+        schema::script()
+    }
+
+    /// The SQL that lets a role see the rows of its namespace only (row-level security), to be run
+    /// after [`schema`](Self::schema).
+    #[must_use]
+    pub fn row_security() -> &'static str {
+        schema::ROW_SECURITY
+    }
+
+    fn ask(
+        &self,
+        operation: &'static str,
+        statement: &'static str,
+        parameters: Vec<Parameter>,
+    ) -> Result<Vec<Row>, StoreError> {
+        let session = self.session.clone();
+        runtime::run(async move {
+            let answer = session.ask(statement, &parameters).await;
+            answer.map_err(|trouble| trouble.during(operation))
+        })
+    }
+
+    /// What is at the end of `path`.
+    fn find(
+        &self,
+        operation: &'static str,
+        path: &MemoryPath,
+        content: bool,
+    ) -> Result<Found, StoreError> {
+        let names = statements::names(path);
+        let levels = names.len();
+        let rows =
+            self.ask(operation, statements::LOOK, vec![Box::new(names), Box::new(content)])?;
+        let way = Way::of(&rows, levels).map_err(|error| Trouble::from(error).during(operation))?;
+        match way.end() {
+            Some(found) => Ok(found),
+            // Nobody has written to the namespace yet.
+            None if path.is_root() => Err(StoreError::IsADirectory),
+            None => Err(StoreError::NotFound),
+        }
+    }
+
+    /// What is at `path`: a file's content, or a directory's entries, `depth` levels deep.
+    fn opened(
+        &self,
+        operation: &'static str,
+        path: &MemoryPath,
+        depth: usize,
+        hidden: bool,
+    ) -> Result<Opened, StoreError> {
+        let levels = i32::try_from(depth).unwrap_or(i32::MAX);
+        let parameters: Vec<Parameter> =
+            vec![Box::new(statements::names(path)), Box::new(levels), Box::new(hidden)];
+        let rows = self.ask(operation, statements::OPEN, parameters)?;
+        match rows.split_first() {
+            Some((node, below)) => Opened::of(path, node, below)
+                .map_err(|error| Trouble::from(error).during(operation)),
+            None if path.is_root() => Ok(Opened::Directory(Vec::new())),
+            None => Err(StoreError::NotFound),
+        }
+    }
+
+    /// Changes the tree: `decide` looks at what was wanted, and says what to do, if anything. It is
+    /// asked again where the connection breaks and what it said was not done.
+    fn change(
+        &self,
+        operation: &'static str,
+        wanted: Wanted,
+        mut decide: impl FnMut(Way, Option<(Way, Extent)>) -> Result<Option<Change>, StoreError>,
+    ) -> Result<(), StoreError> {
+        let wanted = Arc::new(wanted);
+        for _ in 0..ATTEMPTS {
+            let (session, asked) = (self.session.clone(), wanted.clone());
+            let begun = runtime::run(async move {
+                session.begin(&asked).await.map_err(|trouble| trouble.during(operation))
+            })?;
+            let (transaction, way, to) = Begun::into_parts(begun);
+            let decided = decide(way, to);
+            let session = self.session.clone();
+            let Ok(Some(change)) = decided else {
+                runtime::run(async move {
+                    session.undo(transaction).await;
+                    Ok(())
+                })?;
+                return decided.map(drop);
+            };
+            let outcome = runtime::run(async move {
+                let done = session.commit(transaction, &change).await;
+                done.map_err(|trouble| trouble.during(operation))
+            })?;
+            if let Outcome::Done = outcome {
+                return Ok(());
+            }
+        }
+        Err(StoreError::failed(
+            operation,
+            "the connection broke again and again; nothing was changed",
+        ))
+    }
+}
+
+/// What [`statements::OPEN`] found.
+enum Opened {
+    File(Vec<u8>),
+    Directory(Vec<Entry>),
+}
+
+impl Opened {
+    /// `node` is at `path`; `below` has every directory before its entries.
+    fn of(path: &MemoryPath, node: &Row, below: &[Row]) -> Result<Self, tokio_postgres::Error> {
+        if let Some(content) = node.try_get(5)? {
+            return Ok(Self::File(content));
+        }
+        let mut directories: HashMap<i64, MemoryPath> = HashMap::new();
+        directories.insert(node.try_get(1)?, path.clone());
+        let mut entries = Vec::with_capacity(below.len());
+        for row in below {
+            // A name that no path can hold: somebody else put it there.
+            let above = directories.get(&row.try_get(0)?);
+            let Some(path) = above.and_then(|above| above.join(row.try_get(2).ok()?).ok()) else {
+                continue;
+            };
+            entries.push(match row.try_get::<_, Option<i32>>(3)? {
+                Some(size) => {
+                    Entry::file(path, u64::try_from(size).unwrap_or(0)).modified_at(row.try_get(4)?)
+                }
+                None => {
+                    directories.insert(row.try_get(1)?, path.clone());
+                    Entry::directory(path)
+                }
+            });
+        }
+        Ok(Self::Directory(entries))
+    }
+}
+
+/// The directory that the last names of `path` are missing in, and these names.
+fn missing<'p>(way: &Way, path: &'p MemoryPath) -> Result<(i64, Vec<&'p str>), StoreError> {
+    match way.last() {
+        Some((last, levels)) if last.is_directory => {
+            Ok((last.id, path.names().skip(levels).collect()))
+        }
+        Some(_) => Err(StoreError::NotADirectory),
+        // The lock made it.
+        None => {
+            Err(StoreError::failed("looking for the root", "the root of the namespace is gone"))
+        }
+    }
+}
+
+/// The file at the end of the way.
+fn file(way: Way) -> Result<Found, StoreError> {
+    match way.end() {
+        None => Err(StoreError::NotFound),
+        Some(found) if found.is_directory => Err(StoreError::IsADirectory),
+        Some(found) => Ok(found),
+    }
+}
+
+/// The file or directory at the end of the way, which is not there yet, and its missing parents.
+fn add(way: &Way, path: &MemoryPath, content: Option<Vec<u8>>) -> Result<Change, StoreError> {
+    let (parent, names) = missing(way, path)?;
+    Ok(Change {
+        statement: statements::ADD,
+        parameters: vec![Box::new(parent), Box::new(owned(&names)), Box::new(content)],
+        changes_a_row: true,
+    })
+}
+
+fn replace(file: i64, content: Vec<u8>) -> Result<Change, StoreError> {
+    check_length(&content)?;
+    Ok(Change {
+        statement: statements::REPLACE,
+        parameters: vec![Box::new(file), Box::new(content)],
+        changes_a_row: true,
+    })
+}
+
+fn check_length(content: &[u8]) -> Result<(), StoreError> {
+    if content.len() > MAX_CONTENT_BYTES {
+        let problem = format!("PostgreSQL keeps no more than {MAX_CONTENT_BYTES} bytes in a file");
+        return Err(StoreError::failed("writing a file", problem));
+    }
+    Ok(())
+}
+
+fn owned(names: &[&str]) -> Vec<String> {
+    names.iter().map(|&name| name.to_owned()).collect()
+}
+
+impl Store for PostgresDatabase {
+    fn read(&self, path: &MemoryPath) -> Result<Vec<u8>, StoreError> {
+        self.find("reading a file", path, true)?.content.ok_or(StoreError::IsADirectory)
+    }
+
+    fn list(&self, path: &MemoryPath) -> Result<Vec<Entry>, StoreError> {
+        match self.opened("listing a directory", path, 1, true)? {
+            Opened::Directory(entries) => Ok(entries),
+            Opened::File(_) => Err(StoreError::NotADirectory),
+        }
+    }
+
+    fn open(&self, path: &MemoryPath, depth: usize) -> Result<Node<'_>, StoreError> {
+        match self.opened("opening a file", path, depth, false)? {
+            Opened::Directory(entries) => Ok(Node::Directory(entries)),
+            Opened::File(content) => Ok(Node::file(content)),
+        }
+    }
+
+    fn write(
+        &self,
+        path: &MemoryPath,
+        content: &[u8],
+        existing: OnExisting,
+    ) -> Result<(), StoreError> {
+        check_length(content)?;
+        let wanted = Wanted { path: path.clone(), content: false, to: None };
+        self.change("writing a file", wanted, |way, _| {
+            if !way.has_end() {
+                return add(&way, path, Some(content.to_vec())).map(Some);
+            }
+            match (file(way), existing) {
+                (Ok(file), OnExisting::Overwrite) => replace(file.id, content.to_vec()).map(Some),
+                _ => Err(StoreError::AlreadyExists),
+            }
+        })
+    }
+
+    fn update(&self, path: &MemoryPath, edit: &mut Edit<'_>) -> Result<(), StoreError> {
+        let wanted = Wanted { path: path.clone(), content: true, to: None };
+        self.change("editing a file", wanted, |way, _| {
+            let file = file(way)?;
+            let old = file.content.unwrap_or_default();
+            edit(&old).map(|splice| replace(file.id, splice.apply(&old))).transpose()
+        })
+    }
+
+    fn delete(&self, path: &MemoryPath) -> Result<(), StoreError> {
+        let wanted = Wanted { path: path.clone(), content: false, to: None };
+        self.change("deleting", wanted, |way, _| {
+            let found = way.end().ok_or(StoreError::NotFound)?;
+            Ok(Some(Change {
+                statement: statements::REMOVE,
+                parameters: vec![Box::new(found.id)],
+                changes_a_row: true,
+            }))
+        })
+    }
+
+    fn rename(&self, from: &MemoryPath, to: &MemoryPath) -> Result<(), StoreError> {
+        let wanted = Wanted { path: from.clone(), content: false, to: Some(to.clone()) };
+        self.change("renaming", wanted, |way, destination| {
+            let found = way.end().ok_or(StoreError::NotFound)?;
+            let Some((destination, extent)) = destination else {
+                return Err(StoreError::failed("renaming", "the destination was not looked for"));
+            };
+            if destination.has_end() {
+                return Err(StoreError::AlreadyExists);
+            }
+            if found.is_directory && from.is_above(to) {
+                return Err(StoreError::IntoItself);
+            }
+            let (parent, names) = missing(&destination, to)?;
+            let too_long = to.as_str().len() + extent.bytes > MAX_PATH_BYTES
+                || to.names().count() + extent.levels > MAX_LEVELS;
+            if found.is_directory && too_long {
+                return Err(StoreError::NameTooLong);
+            }
+            let Some((name, new)) = names.split_last() else {
+                return Err(StoreError::AlreadyExists);
+            };
+            let (name, new) = ((*name).to_owned(), owned(new));
+            Ok(Some(Change {
+                statement: statements::MOVE,
+                parameters: vec![
+                    Box::new(found.id),
+                    Box::new(parent),
+                    Box::new(new),
+                    Box::new(name),
+                ],
+                changes_a_row: true,
+            }))
+        })
+    }
+
+    fn make_directory(&self, path: &MemoryPath) -> Result<(), StoreError> {
+        let wanted = Wanted { path: path.clone(), content: false, to: None };
+        self.change("making a directory", wanted, |way, _| {
+            if !way.has_end() {
+                return add(&way, path, None).map(Some);
+            }
+            match way.end() {
+                Some(found) if !found.is_directory => Err(StoreError::AlreadyExists),
+                _ => Ok(None),
+            }
+        })
+    }
+
+    fn inspect(&self, report: &mut dyn FnMut(Problem)) -> Result<(), StoreError> {
+        let operation = "inspecting the database";
+        let rows = self.ask(operation, inspect::ALL, Vec::new())?;
+        inspect::inspect(&rows, report).map_err(|error| Trouble::from(error).during(operation))
+    }
+
+    fn clear(&self) -> Result<(), StoreError> {
+        let wanted = Wanted { path: MemoryPath::root(), content: false, to: None };
+        self.change("clearing the memory", wanted, |_, _| {
+            Ok(Some(Change {
+                statement: statements::CLEAR,
+                parameters: Vec::new(),
+                changes_a_row: false,
+            }))
+        })
+    }
+
+    fn modified(&self, path: &MemoryPath) -> Result<Option<SystemTime>, StoreError> {
+        let found = self.find("reading a file's time", path, false)?;
+        if found.is_directory { Err(StoreError::IsADirectory) } else { Ok(found.modified) }
+    }
+
+    fn set_modified(&self, path: &MemoryPath, time: SystemTime) -> Result<(), StoreError> {
+        let wanted = Wanted { path: path.clone(), content: false, to: None };
+        self.change("setting a file's time", wanted, |way, _| {
+            let file = file(way)?;
+            Ok(Some(Change {
+                statement: statements::DATE,
+                parameters: vec![Box::new(file.id), Box::new(statements::storable(time))],
+                changes_a_row: true,
+            }))
+        })
+    }
+}

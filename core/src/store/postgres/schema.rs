@@ -1,0 +1,257 @@
+//! The table, its version, and how an older one is brought up to it.
+//!
+//! All is in a schema of its own, `memdir`, so that a database may be shared with other programs.
+
+use tokio_postgres::{Client, SimpleQueryMessage};
+
+use super::trouble::{Trouble, explain};
+use crate::store::StoreError;
+
+#[cfg(test)]
+#[cfg(unix)]
+#[path = "../../../tests/common/postgres.rs"]
+mod real;
+
+/// What makes version `n + 1` of the schema out of version `n`; the first makes it out of nothing.
+/// A step that was ever released is never changed.
+const STEPS: &[&str] = &["\
+CREATE SCHEMA IF NOT EXISTS memdir;
+CREATE TABLE memdir.schema_version (version integer NOT NULL);
+INSERT INTO memdir.schema_version VALUES (0);
+CREATE SEQUENCE memdir.node_id;
+-- Files and directories know the directory that they are in. The root of a namespace has no name
+-- and the parent 0. Names compare by their bytes, whatever the language of the database.
+CREATE TABLE memdir.node (
+    id bigint PRIMARY KEY DEFAULT nextval('memdir.node_id'),
+    namespace text COLLATE \"C\" NOT NULL CHECK (octet_length(namespace) BETWEEN 1 AND 255),
+    parent bigint NOT NULL,
+    name text COLLATE \"C\" NOT NULL CHECK (octet_length(name) <= 255),
+    -- NULL is a directory.
+    content bytea,
+    -- When a file was last written.
+    modified timestamptz,
+    -- Of a root only: the newest changes of its namespace, by which a client whose connection broke
+    -- learns whether its own is among them.
+    changes uuid[],
+    UNIQUE (namespace, parent, name)
+);
+ALTER SEQUENCE memdir.node_id OWNED BY memdir.node.id;
+"];
+
+/// What keeps a tenant from another's rows, also where a program goes wrong.
+pub(super) const ROW_SECURITY: &str = "\
+-- The store says in every transaction which namespace it is working on, and sees no other row.
+-- Whoever owns the table is not bound by this; let the program connect as another role.
+ALTER TABLE memdir.node ENABLE ROW LEVEL SECURITY;
+CREATE POLICY namespace ON memdir.node
+    USING (namespace = current_setting('memdir.namespace', true))
+    WITH CHECK (namespace = current_setting('memdir.namespace', true));
+
+-- Where each tenant has a role of its own, and its name is the namespace, this one holds also
+-- against a tenant who speaks SQL:
+--
+--     CREATE POLICY namespace ON memdir.node
+--         USING (namespace = current_user) WITH CHECK (namespace = current_user);
+";
+
+/// Of the advisory lock that is held while tables are made: \"memdir\" in ASCII.
+const LOCK: i64 = 0x6d65_6d64_6972;
+const OPERATION: &str = "preparing the PostgreSQL database";
+
+/// All steps, to be run by hand.
+pub(super) fn script() -> String {
+    let (steps, version) = (STEPS.concat(), STEPS.len());
+    format!(
+        "\
+-- The tables of memdir, for a new database. A store makes them itself where its user may.
+BEGIN;
+SELECT pg_advisory_xact_lock({LOCK});
+{steps}UPDATE memdir.schema_version SET version = {version};
+COMMIT;
+
+-- What a role needs that uses the store and does not own the tables:
+--
+--     GRANT USAGE ON SCHEMA memdir TO agent;
+--     GRANT SELECT ON memdir.schema_version TO agent;
+--     GRANT SELECT, INSERT, UPDATE, DELETE ON memdir.node TO agent;
+--     GRANT USAGE ON SEQUENCE memdir.node_id TO agent;
+"
+    )
+}
+
+/// Makes the tables or brings older ones up to date; where they are, nothing is changed.
+pub(super) async fn prepare(client: &Client) -> Result<(), Trouble> {
+    prepare_with(client, STEPS).await
+}
+
+async fn prepare_with(client: &Client, steps: &[&str]) -> Result<(), Trouble> {
+    let found = version(client, steps.len()).await;
+    if found.map_err(in_words("this user may not use the tables of memdir"))? == steps.len() {
+        return Ok(());
+    }
+    make(client, steps).await.map_err(in_words(
+        "the tables of memdir are missing or old and could not be made by this user; have their \
+         owner run the SQL that memdir prints",
+    ))
+}
+
+/// What the server refuses, while a store is opened, as a sentence for the developer.
+fn in_words(sentence: &'static str) -> impl Fn(Trouble) -> Trouble {
+    move |trouble| match trouble {
+        Trouble::Statement(error) if error.as_db_error().is_some() => {
+            StoreError::failed(OPERATION, format!("{sentence}: {}", explain(&error))).into()
+        }
+        other => other,
+    }
+}
+
+async fn make(client: &Client, steps: &[&str]) -> Result<(), Trouble> {
+    let lock = format!(
+        "BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL client_min_messages = warning; \
+         SELECT pg_advisory_xact_lock({LOCK})"
+    );
+    client.batch_execute(&lock).await?;
+    // Again, because another process may have been faster.
+    let old = version(client, steps.len()).await?;
+    for step in steps.iter().skip(old) {
+        client.batch_execute(step).await?;
+    }
+    let end = format!("UPDATE memdir.schema_version SET version = {}; COMMIT", steps.len());
+    Ok(client.batch_execute(&end).await?)
+}
+
+/// The version of the schema that the database has; 0 for none.
+async fn version(client: &Client, current: usize) -> Result<usize, Trouble> {
+    let refused = |problem: String| Trouble::from(StoreError::failed(OPERATION, problem));
+    // By the catalogue's rows: what the server has in mind of names may be of before the lock.
+    let about = client
+        .simple_query(
+            "SELECT (SELECT 1 FROM pg_class JOIN pg_namespace AS space ON space.oid = relnamespace \
+                 WHERE nspname = 'memdir' AND relname = 'schema_version'), \
+             current_setting('server_encoding'), current_setting('server_version_num')",
+        )
+        .await?;
+    let (table, encoding, server) = (field(&about, 0), field(&about, 1), field(&about, 2));
+    if encoding != Some("UTF8") {
+        return Err(refused("the database's encoding must be UTF8".to_owned()));
+    }
+    if server.and_then(|number| number.parse::<u32>().ok()).is_none_or(|number| number < 130_000) {
+        return Err(refused("the server is older than PostgreSQL 13".to_owned()));
+    }
+    if table.is_none() {
+        return Ok(0);
+    }
+    let row = client.simple_query("SELECT version FROM memdir.schema_version").await?;
+    match field(&row, 0).and_then(|version| version.parse::<usize>().ok()) {
+        None => Err(refused("the table memdir.schema_version is damaged".to_owned())),
+        Some(version) if version <= current => Ok(version),
+        Some(version) => Err(refused(format!(
+            "it was written by a newer memdir (its schema is version {version}, and this memdir \
+             knows up to {current}): update memdir"
+        ))),
+    }
+}
+
+/// A field of the first row.
+fn field(answer: &[SimpleQueryMessage], index: usize) -> Option<&str> {
+    answer
+        .iter()
+        .find_map(|message| match message {
+            SimpleQueryMessage::Row(row) => Some(row),
+            _ => None,
+        })?
+        .get(index)
+}
+
+#[cfg(test)]
+#[cfg(unix)]
+mod tests {
+    use std::future::Future;
+
+    use super::*;
+    use crate::store::postgres::address::Address;
+    use crate::store::postgres::server::{Lease, Server};
+    use crate::store::runtime;
+
+    fn with<T: Send + 'static, W>(
+        address: &str,
+        work: impl FnOnce(Lease) -> W + Send + 'static,
+    ) -> Result<T, StoreError>
+    where
+        W: Future<Output = Result<T, Trouble>> + Send,
+    {
+        let server = Server::shared(Address::parse(address).unwrap().server).unwrap();
+        runtime::run(async move {
+            let lease = server.lease().await.map_err(|trouble| trouble.during("leasing"))?;
+            work(lease).await.map_err(|trouble| trouble.during("working"))
+        })
+    }
+
+    #[test]
+    fn older_tables_are_brought_up_to_date_and_keep_what_they_hold() {
+        let Some(server) = real::server() else { return };
+        let address = server.database("older");
+        with(&address, async |lease: Lease| prepare(&lease).await).unwrap();
+        let root = "INSERT INTO memdir.node (namespace, parent, name) VALUES ('a', 0, '')";
+        server.sql("older", root);
+        let add = "ALTER TABLE memdir.node ADD COLUMN colour text;";
+        let newer = [STEPS, &[add]].concat();
+        with(&address, async move |lease: Lease| {
+            prepare_with(&lease, &newer).await?;
+            prepare_with(&lease, &newer).await
+        })
+        .unwrap();
+        let rows = "SELECT count(*), count(colour) FROM memdir.node";
+        assert_eq!(server.sql("older", rows), "1|0");
+        let version = server.sql("older", "SELECT version FROM memdir.schema_version");
+        assert_eq!(version, (STEPS.len() + 1).to_string());
+        // The one that does not know the newest step leaves them alone.
+        let error = with(&address, async |lease: Lease| prepare(&lease).await).unwrap_err();
+        assert!(error.to_string().contains("newer memdir"), "{error}");
+    }
+
+    #[test]
+    fn a_step_that_fails_leaves_the_database_as_it_was() {
+        let Some(server) = real::server() else { return };
+        let address = server.database("failing");
+        with(&address, async |lease: Lease| prepare(&lease).await).unwrap();
+        let newer = [STEPS, &["CREATE TABLE memdir.more (a text);", "no SQL"]].concat();
+        let failed = with(&address, async move |lease: Lease| prepare_with(&lease, &newer).await);
+        assert!(failed.unwrap_err().to_string().contains("syntax error"));
+        let tables = "SELECT count(*) FROM pg_tables WHERE schemaname = 'memdir'";
+        assert_eq!(server.sql("failing", tables), "2");
+        with(&address, async |lease: Lease| prepare(&lease).await).unwrap();
+    }
+
+    #[test]
+    fn nothing_looks_through_the_whole_table() {
+        use super::super::statements as sql;
+
+        let Some(server) = real::server() else { return };
+        let address = server.database("planned");
+        with(&address, async |lease: Lease| prepare(&lease).await).unwrap();
+        // Statements are planned for any parameters, once a connection has used them for a while.
+        let explain = |statement: &str, types: &str, arguments: &str| {
+            let sql = format!(
+                "SET plan_cache_mode = force_generic_plan; PREPARE asked ({types}) AS {statement}; \
+                 EXPLAIN EXECUTE asked ({arguments})"
+            );
+            let plan = server.sql("planned", &sql);
+            assert!(plan.contains("Index"), "{plan}");
+            assert!(!plan.contains("Seq Scan on node"), "{plan}");
+        };
+        let fill = "INSERT INTO memdir.node (namespace, parent, name, content)
+             SELECT 'tenant ' || n % 1000, n / 100, 'file ' || n, 'x' FROM generate_series(1, 50000) n";
+        for state in [fill, "ANALYZE memdir.node"] {
+            server.sql("planned", state);
+            explain(sql::LOOK, "text, text[], boolean", "'a', '{b,c}', true");
+            explain(sql::OPEN, "text, text[], integer, boolean", "'a', '{b,c}', 2, false");
+            explain(sql::EXTENT, "text, text[]", "'a', '{b,c}'");
+            explain(sql::REPLACE, "text, bigint, bytea", "'a', 1, 'x'");
+            explain(sql::REMOVE, "text, bigint", "'a', 1");
+            explain(sql::MOVE, "text, bigint, bigint, text[], text", "'a', 1, 2, '{b}', 'c'");
+            explain(sql::RECALL, "text", "'a'");
+            explain(super::super::inspect::ALL, "text", "'a'");
+        }
+    }
+}

@@ -1,0 +1,152 @@
+//! Connections: one pool for a server in a process, shared by the stores of all its namespaces.
+
+use std::ops::Deref;
+use std::process;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use deadpool_postgres::tokio_postgres::NoTls;
+use deadpool_postgres::tokio_postgres::config::SslMode;
+use deadpool_postgres::{
+    ClientWrapper, Manager, ManagerConfig, Object, Pool, PoolError, RecyclingMethod, Runtime,
+};
+
+use super::address::Settings;
+use super::trouble::Trouble;
+use super::{schema, tls};
+use crate::store::StoreError;
+use crate::store::per_process::PerProcess;
+
+/// The servers that this process knows. A forked process begins anew.
+static SERVERS: PerProcess<Mutex<Vec<Arc<Server>>>> = PerProcess::new();
+
+/// How many servers keep their connections when no store uses them: a program that opens a store
+/// for each request shall not connect for each request.
+const KEPT: usize = 16;
+
+/// How long a connection is waited for where all are in use.
+const PATIENCE: Duration = Duration::from_secs(60);
+/// Between two attempts to reach a server that is starting.
+const PAUSE: Duration = Duration::from_millis(50);
+
+pub(super) struct Server {
+    settings: Settings,
+    pool: PerProcess<Pool>,
+}
+
+impl Server {
+    /// The one for these settings.
+    pub(super) fn shared(settings: Settings) -> Result<Arc<Self>, StoreError> {
+        let servers = SERVERS.get(|| Ok::<_, StoreError>(Mutex::default()))?;
+        let mut servers = servers.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = servers.iter().find(|server| server.settings == settings) {
+            return Ok(known.clone());
+        }
+        let unused = |server: &Arc<Self>| Arc::strong_count(server) == 1;
+        if servers.iter().filter(|server| unused(server)).count() >= KEPT {
+            // The oldest of them.
+            servers.iter().position(unused).map(|index| servers.remove(index));
+        }
+        let server = Arc::new(Self { settings, pool: PerProcess::new() });
+        servers.push(server.clone());
+        Ok(server)
+    }
+
+    fn pool(&self) -> Result<&Pool, StoreError> {
+        self.pool.get(|| {
+            let config = self.settings.config.clone();
+            let how = ManagerConfig { recycling_method: RecyclingMethod::Fast };
+            let manager = if config.get_ssl_mode() == SslMode::Disable {
+                Manager::from_config(config, NoTls, how)
+            } else {
+                Manager::from_config(config, tls::connector(&self.settings)?, how)
+            };
+            Pool::builder(manager)
+                .max_size(self.settings.pool_size)
+                .wait_timeout(Some(PATIENCE))
+                // The driver's own limit is for the socket; a server may also be silent afterwards.
+                .create_timeout(Some(self.settings.connect_timeout))
+                .runtime(Runtime::Tokio1)
+                .build()
+                .map_err(|error| StoreError::failed("preparing to connect to PostgreSQL", error))
+        })
+    }
+
+    /// A connection to a database whose tables are there. A server that is starting is waited for.
+    pub(super) async fn lease(&self) -> Result<Lease, Trouble> {
+        let until = Instant::now() + self.settings.connect_timeout;
+        loop {
+            match self.try_to_lease().await {
+                Err(trouble) if trouble.is_starting() && Instant::now() < until => {
+                    tokio::time::sleep(PAUSE).await;
+                }
+                result => return result,
+            }
+        }
+    }
+
+    async fn try_to_lease(&self) -> Result<Lease, Trouble> {
+        let connection = self.pool()?.get().await.map_err(|error| match error {
+            PoolError::Backend(error) => Trouble::NoConnection(Some(error)),
+            _ => Trouble::NoConnection(None),
+        })?;
+        let is_new = Object::metrics(&connection).recycle_count == 0;
+        let lease = Lease { connection: Some(connection), process: process::id() };
+        if is_new {
+            schema::prepare(&lease).await?;
+        }
+        Ok(lease)
+    }
+
+    /// Closes the connections that nobody is using: where one broke, the others may have, too.
+    pub(super) fn close_idle(&self) {
+        if let Ok(pool) = self.pool() {
+            drop(pool.retain(|_, _| false));
+        }
+    }
+}
+
+/// A connection for one command. Only [`give_back`](Lease::give_back) puts it into the pool again;
+/// else it is closed, and the server undoes what was not committed.
+pub(super) struct Lease {
+    /// `None` only while it is dropped.
+    connection: Option<Object>,
+    process: u32,
+}
+
+impl Lease {
+    /// For a connection that is in no transaction.
+    pub(super) fn give_back(mut self) {
+        if self.is_ours() {
+            drop(self.connection.take());
+        }
+    }
+
+    /// Whether it can still be used: not in a child of the process that took it.
+    pub(super) fn is_ours(&self) -> bool {
+        self.process == process::id()
+    }
+}
+
+impl Deref for Lease {
+    type Target = ClientWrapper;
+
+    fn deref(&self) -> &ClientWrapper {
+        match &self.connection {
+            Some(connection) => connection,
+            None => unreachable!("a lease is not used while it is dropped"),
+        }
+    }
+}
+
+impl Drop for Lease {
+    fn drop(&mut self) {
+        let Some(connection) = self.connection.take() else { return };
+        if self.is_ours() {
+            drop(Object::take(connection));
+        } else {
+            // The parent's: not even to be closed.
+            std::mem::forget(connection);
+        }
+    }
+}

@@ -1,0 +1,194 @@
+//! The SQL of every command, and what its rows say.
+//!
+//! A path is found from the root of its namespace down, a name a level, each by one look into the
+//! index; the fences (`LIMIT 1`, `OFFSET 0`) keep the server from planning that as a join of whole
+//! tables while it does not know yet how large they are.
+
+use std::time::SystemTime;
+
+use tokio_postgres::{Error, Row};
+
+use crate::path::MemoryPath;
+use crate::store::micros;
+
+/// The way along the names `$2` in the namespace `$1`, as far as it goes; level 0 is the root.
+macro_rules! way {
+    ($more:literal) => {
+        concat!(
+            "WITH RECURSIVE way (level, id) AS (
+                 SELECT 0, id FROM memdir.node WHERE namespace = $1 AND parent = 0 AND name = ''
+             UNION ALL
+                 SELECT way.level + 1, next.id FROM way CROSS JOIN LATERAL (
+                     SELECT id FROM memdir.node WHERE namespace = $1 AND parent = way.id
+                     AND name = ($2::text[])[way.level + 1] LIMIT 1
+                 ) AS next
+             )",
+            $more
+        )
+    };
+}
+
+/// What is along the way `$2`, and, if `$3`, the content at its end.
+pub(super) const LOOK: &str = way!(
+    " SELECT node.id, node.content IS NULL, node.modified,
+          CASE WHEN $3::boolean AND way.level = cardinality($2) THEN node.content END
+      FROM way JOIN memdir.node AS node USING (id) ORDER BY way.level"
+);
+
+/// What is at the end of the way `$2`: a file with its content, or a directory with its entries, as
+/// many levels deep as `$3` says. Hidden ones are left out unless `$4`, by the rule of
+/// [`is_hidden`](crate::path::is_hidden).
+pub(super) const OPEN: &str = way!(
+    ", below (depth, parent, id, name, size, modified) AS (
+          SELECT 0, 0::bigint, node.id, node.name, octet_length(node.content), node.modified
+          FROM way JOIN memdir.node AS node USING (id) WHERE way.level = cardinality($2)
+      UNION ALL
+          SELECT below.depth + 1, below.id, entry.id, entry.name, octet_length(entry.content),
+              entry.modified
+          FROM below CROSS JOIN LATERAL (
+              SELECT id, name, content, modified FROM memdir.node WHERE namespace = $1 AND parent = below.id
+              AND ($4::boolean OR (left(name, 1) <> '.' AND name <> 'node_modules')) OFFSET 0
+          ) AS entry
+          WHERE below.size IS NULL AND below.depth < $3::integer
+      )
+      SELECT parent, id, name, size, modified,
+          CASE WHEN depth = 0 THEN (SELECT content FROM memdir.node WHERE id = below.id) END
+      FROM below ORDER BY depth"
+);
+
+/// How much longer, in bytes and in levels, the longest path below the end of the way is.
+pub(super) const EXTENT: &str = way!(
+    ", below (id, bytes, levels) AS (
+          SELECT id, 0, 0 FROM way WHERE level = cardinality($2)
+      UNION ALL
+          SELECT entry.id, below.bytes + 1 + octet_length(entry.name), below.levels + 1
+          FROM below CROSS JOIN LATERAL (
+              SELECT id, name FROM memdir.node
+              WHERE namespace = $1 AND parent = below.id OFFSET 0
+          ) AS entry
+      )
+      SELECT coalesce(max(bytes), 0), coalesce(max(levels), 0) FROM below"
+);
+
+/// Waits until no other change of the namespace is under way, keeps others out until the end of the
+/// transaction, and notes a change among the namespace's newest. Makes the root if it is not there.
+pub(super) const LOCK: &str = "
+    INSERT INTO memdir.node AS root (namespace, parent, name, changes)
+    VALUES ($1, 0, '', ARRAY[gen_random_uuid()])
+    ON CONFLICT (namespace, parent, name)
+    DO UPDATE SET changes = (excluded.changes || root.changes)[1:64]
+    RETURNING changes[1]::text, changes[2]::text";
+
+/// How many changes [`LOCK`] keeps note of.
+pub(super) const REMEMBERED: usize = 64;
+
+/// The newest changes of the namespace, when none is under way.
+pub(super) const RECALL: &str = "
+    SELECT coalesce(changes, '{}')::text[] FROM memdir.node
+    WHERE namespace = $1 AND parent = 0 AND name = '' FOR NO KEY UPDATE";
+
+/// The names `$3`, each in the one before it, from the directory `$2` on; the last one is a file, if
+/// there is a content `$4`.
+pub(super) const ADD: &str = "
+    WITH new AS MATERIALIZED (
+        SELECT nextval('memdir.node_id') AS id, name, level
+        FROM unnest($3::text[]) WITH ORDINALITY AS given (name, level)
+    )
+    INSERT INTO memdir.node (id, namespace, parent, name, content, modified)
+    SELECT id, $1, lag(id, 1, $2::bigint) OVER (ORDER BY level), name,
+        CASE WHEN level = cardinality($3) THEN $4::bytea END,
+        CASE WHEN level = cardinality($3) AND $4 IS NOT NULL THEN clock_timestamp() END
+    FROM new";
+
+/// A file's new content.
+pub(super) const REPLACE: &str = "
+    UPDATE memdir.node SET content = $3, modified = clock_timestamp()
+    WHERE namespace = $1 AND id = $2 AND content IS NOT NULL";
+
+/// A node, and what is below it.
+pub(super) const REMOVE: &str = "
+    WITH RECURSIVE gone (id) AS (
+        SELECT $2::bigint
+    UNION ALL
+        SELECT entry.id FROM gone CROSS JOIN LATERAL (
+            SELECT id FROM memdir.node WHERE namespace = $1 AND parent = gone.id OFFSET 0
+        ) AS entry
+    )
+    DELETE FROM memdir.node WHERE namespace = $1 AND id IN (SELECT id FROM gone)";
+
+/// The node `$2` comes to be the entry `$5` of the last of the new directories `$4`, which are made
+/// each in the one before it, from the directory `$3` on.
+pub(super) const MOVE: &str = "
+    WITH new AS MATERIALIZED (
+        SELECT nextval('memdir.node_id') AS id, name, level
+        FROM unnest($4::text[]) WITH ORDINALITY AS given (name, level)
+    ), made AS (
+        INSERT INTO memdir.node (id, namespace, parent, name)
+        SELECT id, $1, lag(id, 1, $3::bigint) OVER (ORDER BY level), name FROM new
+    )
+    UPDATE memdir.node SET
+        parent = coalesce((SELECT id FROM new ORDER BY level DESC LIMIT 1), $3), name = $5
+    WHERE namespace = $1 AND id = $2";
+
+/// A file's time.
+pub(super) const DATE: &str = "
+    UPDATE memdir.node SET modified = $3
+    WHERE namespace = $1 AND id = $2 AND content IS NOT NULL";
+
+/// All but the root, which has no parent.
+pub(super) const CLEAR: &str = "DELETE FROM memdir.node WHERE namespace = $1 AND parent <> 0";
+
+/// The names of a path, as `$2` of the statements above.
+pub(super) fn names(path: &MemoryPath) -> Vec<String> {
+    path.names().map(str::to_owned).collect()
+}
+
+/// What [`LOOK`] found: nodes from the root on, as many as there are.
+pub(super) struct Way {
+    found: Vec<Found>,
+    /// How many levels the path has.
+    levels: usize,
+}
+
+/// A node on the way.
+pub(super) struct Found {
+    pub(super) id: i64,
+    pub(super) is_directory: bool,
+    pub(super) modified: Option<SystemTime>,
+    /// Of a file at the end of the way, if it was asked for.
+    pub(super) content: Option<Vec<u8>>,
+}
+
+impl Way {
+    pub(super) fn of(rows: &[Row], levels: usize) -> Result<Self, Error> {
+        let found = rows.iter().map(|row| {
+            Ok(Found {
+                id: row.try_get(0)?,
+                is_directory: row.try_get(1)?,
+                modified: row.try_get(2)?,
+                content: row.try_get(3)?,
+            })
+        });
+        Ok(Self { found: found.collect::<Result<_, Error>>()?, levels })
+    }
+
+    /// What is at the end of the path.
+    pub(super) fn end(self) -> Option<Found> {
+        self.found.into_iter().nth(self.levels)
+    }
+
+    pub(super) fn has_end(&self) -> bool {
+        self.found.len() > self.levels
+    }
+
+    /// The last node that is there, and how many of the path's names lead to it.
+    pub(super) fn last(&self) -> Option<(&Found, usize)> {
+        Some((self.found.last()?, self.found.len() - 1))
+    }
+}
+
+/// The time, or the earliest that PostgreSQL can keep: 4714 BC.
+pub(super) fn storable(time: SystemTime) -> SystemTime {
+    const EARLIEST: i64 = -210_866_803_200_000_000;
+    micros::time(micros::of(time).max(EARLIEST)).unwrap_or(time)
+}

@@ -1,0 +1,125 @@
+//! What goes wrong with a server, and what of it a store says.
+
+use std::error::Error as _;
+
+use tokio_postgres::Error;
+use tokio_postgres::error::{DbError, Severity, SqlState};
+
+use crate::store::StoreError;
+
+/// Why something inside the store did not succeed.
+#[derive(Debug)]
+pub(super) enum Trouble {
+    /// A condition that has a name already.
+    Condition(StoreError),
+    /// No connection could be had.
+    NoConnection(Option<Error>),
+    /// A connection that was there did not do what it was asked to.
+    Statement(Error),
+    /// The server said nothing for longer than a statement may take.
+    Silence,
+}
+
+impl From<StoreError> for Trouble {
+    fn from(condition: StoreError) -> Self {
+        Self::Condition(condition)
+    }
+}
+
+impl From<Error> for Trouble {
+    fn from(error: Error) -> Self {
+        Self::Statement(error)
+    }
+}
+
+impl Trouble {
+    /// Whether it was the connection that broke, and not the server that refused: what was asked
+    /// may or may not have been done.
+    pub(super) fn is_broken_connection(&self) -> bool {
+        match self {
+            Self::Condition(_) | Self::NoConnection(_) => false,
+            Self::Silence => true,
+            Self::Statement(error) => error.as_db_error().is_none_or(ends_the_connection),
+        }
+    }
+
+    /// Whether the server may be there again in a moment.
+    pub(super) fn may_pass(&self) -> bool {
+        match self {
+            Self::NoConnection(None) => true,
+            Self::NoConnection(Some(error)) => {
+                error.as_db_error().is_none_or(|db| is_starting(db) || ends_the_connection(db))
+            }
+            other => other.is_broken_connection(),
+        }
+    }
+
+    /// Whether the server is there and says that it will take connections soon.
+    pub(super) fn is_starting(&self) -> bool {
+        let Self::NoConnection(Some(error)) = self else { return false };
+        error.as_db_error().is_some_and(is_starting)
+    }
+
+    pub(super) fn during(self, operation: &'static str) -> StoreError {
+        match self {
+            Self::Condition(condition) => condition,
+            Self::NoConnection(None) => {
+                StoreError::failed(operation, "no connection to the server could be had in time")
+            }
+            Self::Silence => StoreError::failed(operation, "the server does not answer"),
+            Self::NoConnection(Some(error)) => StoreError::failed(operation, explain(&error)),
+            Self::Statement(error) => match error.code() {
+                Some(&SqlState::DISK_FULL) => StoreError::Full,
+                Some(&SqlState::INSUFFICIENT_PRIVILEGE | &SqlState::READ_ONLY_SQL_TRANSACTION) => {
+                    StoreError::PermissionDenied
+                }
+                _ => StoreError::failed(operation, explain(&error)),
+            },
+        }
+    }
+}
+
+fn ends_the_connection(error: &DbError) -> bool {
+    matches!(error.parsed_severity(), Some(Severity::Fatal | Severity::Panic))
+        || error.code().code().starts_with("08")
+        || error.code().code().starts_with("57P")
+}
+
+fn is_starting(error: &DbError) -> bool {
+    *error.code() == SqlState::CANNOT_CONNECT_NOW
+}
+
+/// One sentence for the developer. It may name a user or a database, as the server does, and never
+/// a password or a content: what PostgreSQL calls the detail of an error is left out.
+pub(super) fn explain(error: &Error) -> String {
+    if let Some(db) = error.as_db_error() {
+        return match *db.code() {
+            SqlState::INVALID_PASSWORD | SqlState::INVALID_AUTHORIZATION_SPECIFICATION => {
+                format!("the server does not accept the user or the password: {}", db.message())
+            }
+            SqlState::INVALID_CATALOG_NAME => {
+                format!("the server has no such database: {}", db.message())
+            }
+            SqlState::TOO_MANY_CONNECTIONS => {
+                format!("the server has no connection left: {}", db.message())
+            }
+            SqlState::QUERY_CANCELED => {
+                "it took longer than the statement_timeout, and was given up".to_owned()
+            }
+            SqlState::UNDEFINED_TABLE | SqlState::INVALID_SCHEMA_NAME => {
+                format!("the tables of the store are not there any more: {}", db.message())
+            }
+            _ => format!("{} (SQLSTATE {})", db.message(), db.code().code()),
+        };
+    }
+    let mut sentence = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        sentence = format!("{sentence}: {error}");
+        cause = error.source();
+    }
+    if sentence.contains("UnknownIssuer") {
+        sentence += " (\"sslrootcert\" names a file with the certificate to trust)";
+    }
+    sentence
+}

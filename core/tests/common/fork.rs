@@ -1,0 +1,32 @@
+//! Forked processes, which std does not have.
+
+#[allow(unsafe_code, reason = "std does not fork")]
+mod libc {
+    unsafe extern "C" {
+        pub(super) safe fn fork() -> i32;
+        pub(super) safe fn _exit(status: i32) -> !;
+        fn waitpid(pid: i32, status: *mut i32, options: i32) -> i32;
+    }
+
+    pub(super) fn succeeded(child: i32) -> bool {
+        let mut status = -1;
+        // SAFETY: the pointer is to a variable of ours, of the type that is written.
+        unsafe { waitpid(child, &raw mut status, 0) == child && status == 0 }
+    }
+}
+
+/// A child that runs `job`, and says whether it panicked.
+pub(crate) fn child(job: impl FnOnce()) -> i32 {
+    match libc::fork() {
+        0 => {
+            let done = std::panic::catch_unwind(std::panic::AssertUnwindSafe(job));
+            libc::_exit(i32::from(done.is_err()));
+        }
+        child => child,
+    }
+}
+
+/// Waits for a child, and says whether it went well.
+pub(crate) fn succeeded(child: i32) -> bool {
+    libc::succeeded(child)
+}

@@ -1,0 +1,155 @@
+//! Between a client and a PostgreSQL server: counts round trips, and loses what it is told to lose.
+#![allow(dead_code, reason = "each test file uses its part")]
+#![allow(clippy::unwrap_used, reason = "a panic is how a test fails")]
+
+use std::io::{ErrorKind, Read, Write};
+use std::net::{Shutdown, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+/// What becomes of a request that commits a change.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) enum Loss {
+    Nothing,
+    /// It reaches the server, and the connection ends before the answer comes.
+    Answer,
+    /// The same, and there is no other connection until [`Proxy::open`].
+    AnswerAndAllOthers,
+    /// It does not reach the server.
+    Request,
+}
+
+pub(crate) struct Proxy {
+    pub(crate) port: u16,
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    server: u16,
+    round_trips: AtomicUsize,
+    /// For the next commit only.
+    loss: Mutex<Loss>,
+    lost: AtomicUsize,
+    closed: AtomicBool,
+}
+
+impl Proxy {
+    pub(crate) fn before(server: u16) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let shared = Arc::new(Shared {
+            server,
+            round_trips: AtomicUsize::new(0),
+            loss: Mutex::new(Loss::Nothing),
+            lost: AtomicUsize::new(0),
+            closed: AtomicBool::new(false),
+        });
+        let accepting = shared.clone();
+        std::thread::spawn(move || {
+            for client in listener.incoming().map_while(Result::ok) {
+                if !accepting.closed.load(SeqCst) {
+                    accepting.clone().connect(client);
+                }
+            }
+        });
+        Self { port, shared }
+    }
+
+    /// How often the client waited for the server while `work` was done.
+    pub(crate) fn round_trips(&self, work: impl FnOnce()) -> usize {
+        let before = self.shared.round_trips.load(SeqCst);
+        work();
+        self.shared.round_trips.load(SeqCst) - before
+    }
+
+    /// The next commit of a change meets with a loss.
+    pub(crate) fn lose(&self, loss: Loss) {
+        *self.shared.loss.lock().unwrap() = loss;
+    }
+
+    pub(crate) fn losses(&self) -> usize {
+        self.shared.lost.load(SeqCst)
+    }
+
+    /// After [`Loss::AnswerAndAllOthers`].
+    pub(crate) fn open(&self) {
+        self.shared.closed.store(false, SeqCst);
+    }
+}
+
+impl Shared {
+    fn connect(self: Arc<Self>, client: TcpStream) {
+        let Ok(server) = TcpStream::connect(("127.0.0.1", self.server)) else { return };
+        let answered = Arc::new(AtomicBool::new(true));
+        let (mut to_client, mut from_server) =
+            (client.try_clone().unwrap(), server.try_clone().unwrap());
+        let on_answer = answered.clone();
+        std::thread::spawn(move || {
+            let mut buffer = vec![0; 64 * 1024];
+            while let Ok(read @ 1..) = from_server.read(&mut buffer) {
+                on_answer.store(true, SeqCst);
+                if to_client.write_all(&buffer[..read]).is_err() {
+                    break;
+                }
+            }
+            let _ = to_client.shutdown(Shutdown::Both);
+        });
+        std::thread::spawn(move || self.forward(client, server, &answered));
+    }
+
+    fn forward(&self, mut client: TcpStream, mut server: TcpStream, answered: &AtomicBool) {
+        while let Some(requests) = burst(&mut client) {
+            if answered.swap(false, SeqCst) {
+                self.round_trips.fetch_add(1, SeqCst);
+            }
+            let has = |word: &[u8]| requests.windows(word.len()).any(|window| window == word);
+            let mut loss = Loss::Nothing;
+            if has(b"COMMIT\0") && !has(b"BEGIN") {
+                loss = std::mem::replace(&mut *self.loss.lock().unwrap(), Loss::Nothing);
+            }
+            match loss {
+                Loss::Nothing => {
+                    if server.write_all(&requests).is_err() {
+                        break;
+                    }
+                }
+                Loss::Answer | Loss::AnswerAndAllOthers => {
+                    self.closed.store(loss == Loss::AnswerAndAllOthers, SeqCst);
+                    client.shutdown(Shutdown::Both).unwrap();
+                    server.write_all(&requests).unwrap();
+                    // The server ends when it has done what it was asked to.
+                    server.shutdown(Shutdown::Write).unwrap();
+                    self.lost.fetch_add(1, SeqCst);
+                    return;
+                }
+                Loss::Request => {
+                    self.lost.fetch_add(1, SeqCst);
+                    break;
+                }
+            }
+        }
+        let _ = client.shutdown(Shutdown::Both);
+        let _ = server.shutdown(Shutdown::Both);
+    }
+}
+
+/// What a client sends until it is silent for a moment, as if the server were far away: what it
+/// sends without waiting for an answer comes along.
+fn burst(client: &mut TcpStream) -> Option<Vec<u8>> {
+    let mut requests = Vec::new();
+    let mut buffer = vec![0; 64 * 1024];
+    loop {
+        let patience = (!requests.is_empty()).then_some(Duration::from_millis(10));
+        client.set_read_timeout(patience).unwrap();
+        match client.read(&mut buffer) {
+            Ok(0) => return (!requests.is_empty()).then_some(requests),
+            Ok(read) => requests.extend_from_slice(&buffer[..read]),
+            Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {
+                return Some(requests);
+            }
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(_) => return None,
+        }
+    }
+}

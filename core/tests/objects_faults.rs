@@ -1,0 +1,373 @@
+//! Object storage when things go wrong at every request: errors, lost answers, and the end of the
+//! client. Afterwards a command has been done or has not, and nothing that was acknowledged is lost.
+#![cfg(all(unix, feature = "object-storage"))]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a panic is how a test fails")]
+
+#[path = "common/faulty.rs"]
+mod faulty;
+#[path = "common/s3.rs"]
+mod s3;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+
+use faulty::{Fault, Plan, Proxy};
+use memdir::store::{EntryKind, ObjectStorage, Splice};
+use memdir::{MemoryPath, OnExisting, Store, StoreError};
+
+fn at(path: &str) -> MemoryPath {
+    MemoryPath::parse(path).unwrap()
+}
+
+type Tree = BTreeMap<String, Option<String>>;
+
+/// Every file and directory, as the store tells it by listing and reading.
+fn tree(store: &dyn Store) -> Tree {
+    let mut tree = Tree::new();
+    let mut directories = vec![MemoryPath::root()];
+    while let Some(directory) = directories.pop() {
+        for entry in store.list(&directory).unwrap() {
+            let content = match entry.kind {
+                EntryKind::File(size) => {
+                    let content = store.read(&entry.path).unwrap();
+                    assert_eq!(content.len() as u64, size);
+                    Some(String::from_utf8(content).unwrap())
+                }
+                EntryKind::Directory => {
+                    directories.push(entry.path.clone());
+                    None
+                }
+            };
+            tree.insert(entry.path.to_string(), content);
+        }
+    }
+    tree
+}
+
+fn append(store: &dyn Store, path: &str, text: &str) -> Result<(), StoreError> {
+    store.update(&at(path), &mut |old| {
+        Some(Splice { range: old.len()..old.len(), text: text.into() })
+    })
+}
+
+/// What every command starts with. The server is asked directly, which is quicker.
+fn prepare(server: &str, prefix: &str) {
+    for key in ["file", "dir/a", "dir/b", "dir/sub/c", "other/x"] {
+        s3::request(server, "PUT", &format!("{prefix}/{key}"), &[], key.as_bytes());
+    }
+    // An empty directory, and one in a directory that is to be moved.
+    for directory in ["lone", "dir/empty"] {
+        let key = format!("{prefix}/{directory}/.memdir-directory%2F");
+        s3::request(server, "PUT", &key, &[], b"");
+    }
+}
+
+type Command = (&'static str, fn(&dyn Store) -> Result<(), StoreError>);
+
+const COMMANDS: &[Command] = &[
+    ("create", |s| s.write(&at("/memories/new/deep/file"), b"new", OnExisting::Error)),
+    ("create in the lone directory", |s| s.write(&at("/memories/lone/y"), b"y", OnExisting::Error)),
+    ("overwrite", |s| s.write(&at("/memories/dir/a"), b"over", OnExisting::Overwrite)),
+    ("edit", |s| append(s, "/memories/file", "+edit")),
+    ("delete a file", |s| s.delete(&at("/memories/other/x"))),
+    ("delete a directory", |s| s.delete(&at("/memories/dir"))),
+    ("rename a file", |s| s.rename(&at("/memories/other/x"), &at("/memories/moved/x"))),
+    ("rename a directory", |s| s.rename(&at("/memories/dir"), &at("/memories/to/dir"))),
+    ("read", |s| s.read(&at("/memories/dir/a")).map(drop)),
+    ("list", |s| s.list(&at("/memories/dir")).map(drop)),
+    ("open", |s| s.open(&at("/memories/dir"), 2).map(drop)),
+    ("clear", |s| s.clear()),
+];
+
+/// A fault that passes at any one request: the command is done all the same, once.
+#[test]
+fn a_fault_that_passes_changes_nothing_about_any_command() {
+    let Some(server) = s3::server() else { return };
+    thread::scope(|scope| {
+        for (name, command) in COMMANDS {
+            scope.spawn(move || {
+                let proxy = Proxy::before(server);
+                let prefix = s3::prefix();
+                let store = s3::open(server, &prefix);
+                let faulty = s3::open(&proxy.address, &prefix);
+                prepare(server, &prefix);
+                command(&store).unwrap();
+                let expected = tree(&store);
+                let passes = if std::env::var_os("MEMDIR_SOAK").is_some() { 5 } else { 2 };
+                for pass in 0..passes {
+                    let mut number = 0;
+                    loop {
+                        // Every fault at every request, in five passes.
+                        let fault = Fault::PASSING[(number + 3 * pass) % 5];
+                        store.clear().unwrap();
+                        prepare(server, &prefix);
+                        proxy.plan(Plan::One(number, fault));
+                        let done = command(&faulty);
+                        let requests = proxy.requests();
+                        assert!(
+                            done.is_ok(),
+                            "{name}, {fault:?} at {number}: {done:?} {requests:#?}"
+                        );
+                        assert_eq!(tree(&store), expected, "{name}, {fault:?} at {number}");
+                        number += 1;
+                        if number >= requests.len() {
+                            break;
+                        }
+                    }
+                    assert!(number > 0);
+                }
+            });
+        }
+    });
+}
+
+/// The server has gone for good from some request on: an error, and then the tool answers again.
+#[test]
+fn a_server_that_goes_away_is_an_error_and_comes_back() {
+    let Some(server) = s3::server() else { return };
+    let prefix = s3::prefix();
+    let store = s3::open(server, &prefix);
+    prepare(server, &prefix);
+    let before = tree(&store);
+    let proxy = Proxy::before(server);
+    let faulty = s3::open(&proxy.address, &prefix);
+    for fault in [Fault::NotSent, Fault::Error500] {
+        proxy.plan(Plan::From(1, fault));
+        let done = append(&faulty, "/memories/file", "lost");
+        assert!(matches!(done, Err(StoreError::Failed { .. })), "{done:?}");
+        assert_eq!(tree(&store), before);
+    }
+    proxy.plan(Plan::Nothing);
+    append(&faulty, "/memories/file", "+").unwrap();
+    assert_eq!(store.read(&at("/memories/file")).unwrap(), b"file+");
+}
+
+/// Other writers come between a write whose answer is lost and the question whether it was done.
+#[test]
+fn a_lost_answer_is_understood_also_when_others_wrote_since() {
+    let Some(server) = s3::server() else { return };
+    let prefix = s3::prefix();
+    let store = s3::open(server, &prefix);
+    let proxy = Proxy::before(server);
+    let faulty = s3::open(&proxy.address, &prefix);
+    for round in 0..5 {
+        let path = format!("/memories/{round}");
+        store.write(&at(&path), b"", OnExisting::Error).unwrap();
+        proxy.plan(Plan::One(1, Fault::DoneBut500));
+        thread::scope(|scope| {
+            let edit = scope.spawn(|| append(&faulty, &path, "once"));
+            // In the pause before the next try.
+            while proxy.requests().len() < 2 {
+                thread::yield_now();
+            }
+            for _ in 0..10 {
+                append(&store, &path, "+").unwrap();
+            }
+            edit.join().unwrap().unwrap();
+        });
+        let content = String::from_utf8(store.read(&at(&path)).unwrap()).unwrap();
+        assert_eq!(content.matches("once").count(), 1, "{content}");
+        assert_eq!(content.matches('+').count(), 10, "{content}");
+    }
+}
+
+/// Runs the command until its end, or until the client's end at the given request.
+fn until_its_end(
+    proxy: &Proxy,
+    prefix: &str,
+    plan: Plan,
+    command: fn(&dyn Store) -> Result<(), StoreError>,
+) -> Option<Result<(), StoreError>> {
+    let store: Arc<ObjectStorage> = Arc::new(s3::open(&proxy.address, prefix));
+    proxy.plan(plan);
+    let done = Arc::new(AtomicBool::new(false));
+    let (worker, finished) = (Arc::clone(&store), Arc::clone(&done));
+    let work = thread::spawn(move || {
+        let result = command(&*worker);
+        finished.store(true, Ordering::Release);
+        result
+    });
+    if proxy.wait_for_halt(|| done.load(Ordering::Acquire)) {
+        // It waits for an answer that does not come. What it would do is of no more effect.
+        return None;
+    }
+    Some(work.join().unwrap())
+}
+
+/// The client ends at each request of the rename of a directory, before or after the server does
+/// it. Every file is in at least one place, and the same rename, asked again, finishes it.
+#[test]
+fn a_directory_rename_that_breaks_off_is_finished_by_the_same_rename() {
+    let Some(server) = s3::server() else { return };
+    let rename: fn(&dyn Store) -> _ = |s| s.rename(&at("/memories/dir"), &at("/memories/to/dir"));
+    let prefix = s3::prefix();
+    let store = s3::open(server, &prefix);
+    prepare(server, &prefix);
+    let before = tree(&store);
+    rename(&store).unwrap();
+    let expected = tree(&store);
+    assert!(!expected.contains_key("/memories/dir"));
+    let mut ends = 0;
+    for after in [false, true] {
+        let mut number = 0;
+        loop {
+            let prefix = s3::prefix();
+            let store = s3::open(server, &prefix);
+            prepare(server, &prefix);
+            let proxy = Proxy::before(server);
+            if until_its_end(&proxy, &prefix, Plan::Halt(number, after), rename).is_some() {
+                break;
+            }
+            let left = tree(&store);
+            for (path, content) in before.iter().filter(|(_, content)| content.is_some()) {
+                let moved = path.replace("/memories/dir", "/memories/to/dir");
+                let there = [left.get(path), left.get(&moved)];
+                assert!(there.contains(&Some(content)), "{number} {after}: {path} in {left:#?}");
+            }
+            let again = rename(&store);
+            // The last request takes the source away; then there is nothing left to be asked for.
+            let complete = left == expected;
+            assert!(again.is_ok() || complete, "{number} {after}: {again:?}");
+            assert_eq!(tree(&store), expected, "{number} {after}");
+            // Nothing of it is left over.
+            let keys = s3::keys(server, &prefix);
+            assert!(!keys.iter().any(|key| key.starts_with("dir/")), "{keys:#?}");
+            number += 1;
+            ends += 1;
+        }
+    }
+    assert!(ends > 40, "{ends}");
+}
+
+/// The same for every other command: done, not done, or as its page says.
+#[test]
+fn a_client_that_ends_leaves_whole_files() {
+    let Some(server) = s3::server() else { return };
+    for (name, command) in COMMANDS.iter().filter(|(name, _)| !name.contains("rename a dir")) {
+        for after in [false, true] {
+            let mut number = 0;
+            loop {
+                let prefix = s3::prefix();
+                let store = s3::open(server, &prefix);
+                prepare(server, &prefix);
+                let before = tree(&store);
+                let proxy = Proxy::before(server);
+                let done = until_its_end(&proxy, &prefix, Plan::Halt(number, after), *command);
+                if done.is_some() {
+                    break;
+                }
+                let left = tree(&store);
+                for (path, content) in &left {
+                    let whole = match before.get(path) {
+                        Some(old) => content == old || content.as_deref() == Some("over"),
+                        None => true,
+                    };
+                    let edited = content.as_deref() == Some("file+edit");
+                    assert!(whole || edited, "{name} {number} {after}: {path} is {content:?}");
+                }
+                if name.starts_with("rename") {
+                    let kept = left.values().flatten().any(|content| content == "other/x");
+                    assert!(kept, "{name} {number} {after}: {left:#?}");
+                }
+                // And what was asked for can be asked for again, by anybody.
+                match command(&store) {
+                    Ok(()) | Err(StoreError::NotFound | StoreError::AlreadyExists) => {}
+                    Err(error) => panic!("{name} {number} {after}: {error}"),
+                }
+                append(&store, "/memories/lone/z", "").unwrap_err();
+                number += 1;
+            }
+        }
+    }
+}
+
+/// A rename that was not finished keeps its directory from being renamed elsewhere.
+#[test]
+fn another_rename_of_a_directory_half_moved_is_refused() {
+    let Some(server) = s3::server() else { return };
+    let prefix = s3::prefix();
+    let store = s3::open(server, &prefix);
+    prepare(server, &prefix);
+    let proxy = Proxy::before(server);
+    let to = |to: &str| store.rename(&at("/memories/dir"), &at(to));
+    let halted = until_its_end(&proxy, &prefix, Plan::Halt(20, true), |s| {
+        s.rename(&at("/memories/dir"), &at("/memories/one"))
+    });
+    assert!(halted.is_none());
+    let error = to("/memories/two").unwrap_err();
+    assert!(error.to_string().contains("has not been finished"), "{error}");
+    let over = store.rename(&at("/memories/other"), &at("/memories/one"));
+    assert!(matches!(over, Err(StoreError::AlreadyExists)), "{over:?}");
+    to("/memories/one").unwrap();
+    assert!(matches!(to("/memories/two"), Err(StoreError::NotFound)));
+}
+
+/// A timeout is no answer either.
+#[test]
+fn a_server_that_says_nothing_is_not_waited_for_long() {
+    let Some(server) = s3::server() else { return };
+    let prefix = s3::prefix();
+    let store = s3::open(server, &prefix);
+    prepare(server, &prefix);
+    let proxy = Proxy::before(server);
+    let address = format!("{}&timeout=1s", s3::address(&proxy.address, &prefix));
+    let faulty = ObjectStorage::open(&address).unwrap();
+    proxy.plan(Plan::One(1, Fault::DoneButSilent));
+    append(&faulty, "/memories/file", "+once").unwrap();
+    assert_eq!(store.read(&at("/memories/file")).unwrap(), b"file+once");
+}
+
+/// An edit and a rename of the same file at once: the edit is in the file wherever it is, or it
+/// was refused.
+#[test]
+fn an_edit_that_races_with_a_rename_is_kept_or_refused() {
+    let Some(server) = s3::server() else { return };
+    let prefix = s3::prefix();
+    let store = s3::open(server, &prefix);
+    let mut kept = 0;
+    for round in 0..40 {
+        let directory = round % 2 == 1;
+        let (from, to) = (format!("/memories/from {round}"), format!("/memories/to {round}"));
+        let name = if directory { "/file" } else { "" };
+        store.write(&at(&format!("{from}{name}")), b"", OnExisting::Error).unwrap();
+        let edits = thread::scope(|scope| {
+            let editor = scope.spawn(|| {
+                (0..30)
+                    .take_while(|_| append(&store, &format!("{from}{name}"), "+").is_ok())
+                    .count()
+            });
+            store.rename(&at(&from), &at(&to)).unwrap();
+            editor.join().unwrap()
+        });
+        let content = store.read(&at(&format!("{to}{name}"))).unwrap();
+        assert_eq!(content.len(), edits, "round {round}");
+        kept += edits;
+        assert!(matches!(store.read(&at(&from)), Err(StoreError::NotFound)));
+    }
+    assert!(kept > 0, "no edit came before a rename");
+}
+
+/// A file, and files below its path, made at once: never both.
+#[test]
+fn a_file_and_a_directory_at_one_path_are_never_both_made() {
+    let Some(server) = s3::server() else { return };
+    let store = s3::open(server, &s3::prefix());
+    let mut won = [0, 0];
+    for round in 0..60 {
+        let file = at(&format!("/memories/{round}"));
+        let below = at(&format!("/memories/{round}/below"));
+        let [file_made, below_made] = thread::scope(|scope| {
+            [&file, &below]
+                .map(|path| scope.spawn(|| store.write(path, b"x", OnExisting::Error).is_ok()))
+                .map(|writer| writer.join().unwrap())
+        });
+        assert!(!(file_made && below_made), "round {round}");
+        assert_eq!(store.read(&file).is_ok(), file_made, "round {round}");
+        assert_eq!(store.read(&below).is_ok(), below_made, "round {round}");
+        won[0] += usize::from(file_made);
+        won[1] += usize::from(below_made);
+    }
+    assert!(won[0] + won[1] > 0, "{won:?}");
+}
