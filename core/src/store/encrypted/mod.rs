@@ -59,7 +59,7 @@ pub struct Encrypted {
     known: RwLock<Option<Arc<Known>>>,
 }
 
-/// What is to be done to the record, with its keys and the renames that are under way.
+/// Changes a record, given the ring and the renames that it has.
 type Change<'c> = dyn FnMut(&mut Record, &Ring, Vec<Rename>) -> Result<(), StoreError> + 'c;
 
 /// What the record said when it was read last.
@@ -131,9 +131,6 @@ impl Encrypted {
         *place = Some(Arc::clone(&known));
         known
     }
-
-    /// What is to be done to the record, with its keys and the renames that are under way.
-    type Change<'c> = dyn FnMut(&mut Record, &Ring, Vec<Rename>) -> Result<(), StoreError> + 'c;
 
     /// What the record said when it was read last.
     fn known(&self) -> Result<Arc<Known>, StoreError> {
