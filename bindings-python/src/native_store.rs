@@ -254,6 +254,7 @@ pub(crate) fn open_store<'py>(
 /// Here's the content of /memories/a.md with line numbers:
 ///      1	one
 #[pyfunction]
+#[expect(clippy::needless_pass_by_value, reason = "Python's arguments are handed over by value")]
 pub(crate) fn rekey(store: Hinted<'_, hints::Place>, old_key: Key, new_key: Key) -> PyResult<u64> {
     let store = store.into_inner();
     let (py, core) = (store.py(), stores::open_beneath(&store)?);
