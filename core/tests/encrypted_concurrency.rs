@@ -2,7 +2,6 @@
 //! commands, and processes that are killed in the middle of either.
 #![cfg(all(unix, feature = "encryption"))]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a panic is how a test fails")]
-#![allow(clippy::print_stdout, reason = "the figures of a run")]
 #![allow(clippy::print_stdout, reason = "the figures of a soak")]
 
 mod common;
