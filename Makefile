@@ -93,9 +93,9 @@ test-swift: ## the Swift package, with a real compiler
 
 # Without Go there is no server of S3's protocol to test against.
 S3 := $(shell command -v go)
-RUNNERS := $(if $(shell command -v cargo),rust-local rust-memory rust-sqlite rust-mounts rust-default-open $(if $(S3),rust-s3)) \
-	$(if $(shell command -v $(PYTHON)),python-tool python-async-tool python-sqlite python-store $(if $(S3),python-s3)) \
-	$(if $(shell command -v node),node-local node-sqlite node-store node-table $(if $(S3),node-s3)) \
+RUNNERS := $(if $(shell command -v cargo),rust-local rust-memory rust-sqlite rust-encrypted rust-mounts rust-default-open $(if $(S3),rust-s3)) \
+	$(if $(shell command -v $(PYTHON)),python-tool python-async-tool python-sqlite python-encrypted python-store $(if $(S3),python-s3)) \
+	$(if $(shell command -v node),node-local node-encrypted node-sqlite node-store node-table $(if $(S3),node-s3)) \
 	$(if $(shell command -v mvn),kotlin-local kotlin-memory kotlin-room kotlin-sqlite kotlin-store)
 ON_POSTGRES := $(if $(shell command -v cargo),rust-postgres) \
 	$(if $(shell command -v $(PYTHON)),python-postgres) $(if $(shell command -v node),node-postgres)

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use memdir::Memory;
+use memdir::store::{encrypt, encrypt_lazily};
 use napi::bindgen_prelude::{ClassInstance, Function, Object, Unknown};
 use napi::{Env, Error};
 use napi_derive::napi;
@@ -40,8 +41,10 @@ impl Engine {
         store: ClassInstance<'_, NativeStore>,
         #[napi(ts_arg_type = "object | undefined")] options: Option<Unknown<'_>>,
     ) -> napi::Result<Self> {
-        let memory = Memory::with_store(Arc::clone(store.core()), options::read(options)?);
-        Ok(Self { memory, workers: Arc::clone(store.workers()) })
+        let (options, workers) = (options::read(options)?, Arc::clone(store.workers()));
+        let store = encrypt(Arc::clone(store.core()), &options)
+            .map_err(|error| Error::from_reason(error.to_string()))?;
+        Ok(Self { memory: Memory::with_store(store, options), workers })
     }
 
     /// On a store that is written in JavaScript: `serve` is called with every request to it and
@@ -53,10 +56,11 @@ impl Engine {
         #[napi(ts_arg_type = "object | undefined")] options: Option<Unknown<'_>>,
     ) -> napi::Result<Self> {
         let options = options::read(options)?;
-        let store = JsStore::new(&serve, opens)?;
+        // Asked later: its answers need the thread that we are on.
+        let store = encrypt_lazily(Arc::new(JsStore::new(&serve, opens)?), &options);
         // Threads of its own: such a store may call another memory, whose threads must not be the
         // ones that wait for it.
-        Ok(Self { memory: Memory::with_store(Arc::new(store), options), workers: Workers::own() })
+        Ok(Self { memory: Memory::with_store(store, options), workers: Workers::own() })
     }
 
     /// Executes one tool call, given as an object or as the JSON text of one.

@@ -2,8 +2,8 @@
 
 use std::sync::{Arc, mpsc};
 
-use memdir::store::Splice;
-use memdir::{MemoryPath, OnExisting, Store, StoreError, open_store};
+use memdir::store::{Splice, open_store_beneath, rekey};
+use memdir::{MemoryPath, OnExisting, Options, Store, StoreError, open_store};
 use napi::bindgen_prelude::{
     ClassInstance, Either, Function, Object, ToNapiValue, Uint8Array, Unknown,
 };
@@ -59,6 +59,34 @@ impl NativeStore {
     ) -> napi::Result<Self> {
         let (store, workers) = mounts.open(&options::read(options)?)?;
         Ok(Self { store, workers })
+    }
+
+    /// Opens the store that `address` names as it is kept, encrypted or not.
+    #[napi(factory)]
+    pub fn beneath(address: String) -> napi::Result<Self> {
+        let store = open_store_beneath(&address, &Options::default())
+            .map_err(|error| Error::from_reason(error.to_string()))?;
+        Ok(Self { store, workers: Workers::shared() })
+    }
+
+    /// Changes the key of the encrypted store that this one keeps; how many files were encrypted.
+    #[napi(ts_return_type = "Promise<number>")]
+    pub fn rekey<'env>(
+        &self,
+        env: &'env Env,
+        #[napi(ts_arg_type = "Uint8Array | string")] old_key: Unknown<'_>,
+        #[napi(ts_arg_type = "Uint8Array | string")] new_key: Unknown<'_>,
+    ) -> napi::Result<Object<'env>> {
+        let (old, new) = (options::key("oldKey", old_key)?, options::key("newKey", new_key)?);
+        let store = Arc::clone(&self.store);
+        Workers::shared().promise(
+            env,
+            move || rekey(&store, &old, &new),
+            |_, result| match result {
+                Ok(count) => Ok(i64::try_from(count).unwrap_or(i64::MAX)),
+                Err(error) => Err(Error::from_reason(error.to_string())),
+            },
+        )
     }
 
     /// The whole content of a file.

@@ -4,8 +4,8 @@ use std::str::FromStr;
 
 use memdir::policy::sensitive::SensitiveRule;
 use memdir::value::Value;
-use memdir::{Error as CoreError, Options};
-use napi::bindgen_prelude::{JsObjectValue, JsValue, Object, Unknown};
+use memdir::{EncryptionKey, Error as CoreError, Options};
+use napi::bindgen_prelude::{FromNapiValue, JsObjectValue, JsValue, Object, Uint8Array, Unknown};
 use napi::{Error, Result, Status, ValueType};
 
 use crate::input::value;
@@ -33,6 +33,10 @@ pub(crate) fn read(given: Option<Unknown<'_>>) -> Result<Options> {
             options.sensitive_rules = rules(&name, &set)?;
             continue;
         }
+        if name == "encryptionKey" {
+            options.encryption_key = Some(key(&name, set)?);
+            continue;
+        }
         let set = value(&set)?;
         match name.as_str() {
             "maxViewChars" => options.max_view_chars = limit(&name, &set)?,
@@ -40,6 +44,7 @@ pub(crate) fn read(given: Option<Unknown<'_>>) -> Result<Options> {
             "onExisting" => options.on_existing = word(&name, &set)?,
             "durability" => options.durability = word(&name, &set)?,
             "readOnly" => options.read_only = flag(&name, &set)?,
+            "encryptNames" => options.encrypt_names = flag(&name, &set)?,
             "sensitive" => options.sensitive = word(&name, &set)?,
             "sensitiveOnView" => options.sensitive_on_view = flag(&name, &set)?,
             _ => return Err(wrong(format!("there is no option {name}"))),
@@ -80,13 +85,38 @@ fn rules(name: &str, set: &Unknown<'_>) -> Result<Vec<SensitiveRule>> {
             other => return Err(wrong(format!("{name}.{id} must be a string, got {other}"))),
         }
     }
-    SensitiveRule::all(patterns).map_err(|error| wrong(renamed(name, &error)))
+    SensitiveRule::all(patterns).map_err(|error| renamed(name, &error))
+}
+
+/// The core's sentence about an option, which begins with the option's name in Rust's case.
+fn renamed(name: &str, error: &CoreError) -> Error {
+    let sentence = error.to_string();
+    wrong(match sentence.split_once(' ') {
+        Some((_, said)) => format!("{name} {said}"),
+        None => sentence,
+    })
+}
+
+/// The key of an encrypted store: bytes, or a text of which the core says what it means. No sentence
+/// shows it.
+pub(crate) fn key(name: &str, given: Unknown<'_>) -> Result<EncryptionKey> {
+    let key = match given.get_type()? {
+        ValueType::String => given.coerce_to_string()?.into_utf8()?.as_str()?.parse(),
+        ValueType::Object if given.is_typedarray()? || given.is_buffer()? => {
+            match Uint8Array::from_unknown(given) {
+                Ok(bytes) => EncryptionKey::from_slice(&bytes),
+                Err(_) => return Err(wrong(format!("{name} must be a Uint8Array or a string"))),
+            }
+        }
+        _ => return Err(wrong(format!("{name} must be a Uint8Array or a string"))),
+    };
+    key.map_err(|error| renamed(name, &error))
 }
 
 /// One of the words that the core knows.
 fn word<W: FromStr<Err = CoreError>>(name: &str, set: &Value<'_>) -> Result<W> {
     match set {
-        Value::Text(word) => word.parse().map_err(|error| wrong(renamed(name, &error))),
+        Value::Text(word) => word.parse().map_err(|error| renamed(name, &error)),
         _ => Err(wrong(format!("{name} must be a string, got {set}"))),
     }
 }

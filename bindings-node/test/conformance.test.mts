@@ -1,5 +1,5 @@
-// The project's conformance cases (tests/README.md), on the local directory, on databases, on object
-// storage, and on a store that is written in JavaScript.
+// The project's conformance cases (tests/README.md), on the local directory, plain and encrypted, on
+// databases, on object storage, and on a store that is written in JavaScript.
 
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
@@ -222,6 +222,15 @@ test('every case on object storage', async (t) => {
     const secret = randomUUID();
     const options = `endpoint=${endpoint}&region=us-east-1&allow_http=true`;
     return { store: openStore(`s3://memdir/${secret}?${options}`), secret };
+  });
+});
+
+test('every case on an encrypted directory', async () => {
+  const base = temporary();
+  const encryptionKey = new Uint8Array(32);
+  await runAll('node-encrypted', () => {
+    const secret = mkdtempSync(join(base, 'case-'));
+    return { store: openStore(secret, { durability: 'relaxed', encryptionKey }), secret };
   });
 });
 

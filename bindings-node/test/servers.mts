@@ -1,13 +1,14 @@
 // Real servers, for the tests that need one.
 
 import { spawn } from 'node:child_process';
-import { chmodSync } from 'node:fs';
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { after } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
-import { PROJECT, temporary } from './support.mjs';
+import { PROJECT } from './support.mjs';
 
 /** What the script answers where no server is installed. */
 const MISSING = 3;
@@ -17,7 +18,7 @@ const MISSING = 3;
  * that nobody else has; `undefined` where none is installed, which in CI is a failure.
  */
 export async function postgres(): Promise<(() => string) | undefined> {
-  const place = temporary();
+  const place = mkdtempSync(join(tmpdir(), 'memdir-test-'));
   // The server does not run as root, and has to get in.
   chmodSync(place, 0o755);
   const script = fileURLToPath(new URL('tests/servers/postgres', PROJECT));
@@ -40,6 +41,7 @@ export async function postgres(): Promise<(() => string) | undefined> {
   after(async () => {
     server.stdin.end();
     await ended;
+    rmSync(place, { recursive: true, force: true });
   });
   let next = 0;
   return () => `${address}?namespace=node-${(next += 1)}`;

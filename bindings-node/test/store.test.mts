@@ -158,7 +158,7 @@ test('conditions go by the codes of node:fs', async () => {
     ['ENOENT', `Error: The path ${path} does not exist`],
     ['EACCES', `Error: Permission denied: the memory store does not allow this for ${path}`],
     ['EPERM', `Error: Permission denied: the memory store does not allow this for ${path}`],
-    ['EROFS', `Error: Permission denied: the memory store does not allow this for ${path}`],
+    ['EROFS', `Error: ${path} is read-only: it can be viewed but not changed`],
     ['ELOOP', `Path ${path} would escape /memories directory via symlink`],
     ['ENAMETOOLONG', `Error: The path ${path} is too long for this memory store`],
   ];

@@ -166,6 +166,7 @@ export class FileStore implements Store {
   }
 
   async list(path: string): Promise<Entry[]> {
+    await this.#existing(path);
     const names = await readdir(this.#file(path));
     const entries = names.map(async (name) => {
       try {

@@ -20,7 +20,7 @@ export type {
 export { Memory } from './memory.js';
 export type { Reply } from './memory.js';
 export type { Options } from './options.js';
-export { ReadOnly, openStore, readOnly } from './places.js';
+export { ReadOnly, openStore, readOnly, rekey } from './places.js';
 export type { Place, Places } from './places.js';
 export { StoreError } from './store.js';
 export type { Edit, Entry, Store, StoreErrorCode } from './store.js';

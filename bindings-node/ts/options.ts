@@ -20,6 +20,13 @@ export interface Options {
    */
   durability?: 'full' | 'relaxed' | undefined;
   /**
+   * Keeps the files encrypted: 32 bytes; as a string, `hex:…` or `base64:…` for those, or else a
+   * passphrase. A store is encrypted from its beginning or never.
+   */
+  encryptionKey?: Uint8Array | string | undefined;
+  /** Whether a store that is made with a key encrypts names, too. Default: no. */
+  encryptNames?: boolean | undefined;
+  /**
    * Whether the whole memory can be viewed but not changed. A directory or database then has to be
    * there, and nothing is made in it. Default false.
    */

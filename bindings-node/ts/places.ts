@@ -3,6 +3,7 @@
 import native from '../native.cjs';
 import type { Engine, Mounts, NativeStore } from '../native.cjs';
 
+import { awake } from './awake.js';
 import type { Options } from './options.js';
 import { assertStore, serve } from './store.js';
 import type { Store } from './store.js';
@@ -12,6 +13,7 @@ export class ReadOnly {
   /** The store, or its address. */
   readonly store: string | Store;
 
+  /** Use {@link readOnly}. */
   constructor(store: string | Store) {
     this.store = store;
   }
@@ -67,8 +69,8 @@ export function openEngine(places: Places, options?: Options): Engine {
  * several stores, also of your own, that are mounted into one tree.
  *
  * To be shared between memories, written to directly, or built upon. Opening reads no file's
- * content but is synchronous: do it once, at the start. Of the options only `durability` and
- * `readOnly` matter.
+ * content but is synchronous: do it once, at the start. Of the options `durability`, `readOnly`,
+ * `encryptionKey` and `encryptNames` matter.
  *
  * @throws An error if the address or an option is wrong, or if the store cannot be opened.
  */
@@ -80,6 +82,24 @@ export function openStore(places: Exclude<Places, Store>, options?: Options): St
     return openMounts({ '/memories': places }, options);
   }
   return openMounts(places, options);
+}
+
+/**
+ * Changes the key of an encrypted store: encrypts every file anew, and then lets the old key open it
+ * no more. Resolves to the number of files that were encrypted.
+ *
+ * The store can be in use meanwhile: both keys open it until the end. If this breaks off, they do so
+ * until it is called again, and goes on.
+ *
+ * @param address The store's address.
+ * @param oldKey The key that it has, and `newKey` the one that it gets: as `encryptionKey`.
+ */
+export async function rekey(
+  address: string,
+  oldKey: Uint8Array | string,
+  newKey: Uint8Array | string,
+): Promise<number> {
+  return awake(native.NativeStore.beneath(address).rekey(oldKey, newKey));
 }
 
 function openMounts(places: Exclude<Places, Place>, options?: Options): NativeStore {

@@ -162,6 +162,10 @@ hint!(
     Opened = type_hint_union!(BYTES, Entries::HINT)
 );
 hint!(
+    /// The key of an encrypted store.
+    Key = type_hint_union!(BYTES, STR)
+);
+hint!(
     /// A reply in its parts.
     Answer = type_hint_subscript!(
         type_hint_identifier!("builtins", "tuple"),

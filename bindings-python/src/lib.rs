@@ -41,7 +41,7 @@ mod _memdir {
     #[pymodule_export]
     use crate::memory::Memory;
     #[pymodule_export]
-    use crate::native_store::{NativeStore, listed_time, open_store, open_whole};
+    use crate::native_store::{NativeStore, listed_time, open_store, open_whole, rekey};
     #[pymodule_export]
     use crate::read_only::{ReadOnly, read_only};
     #[pymodule_export]

@@ -10,7 +10,7 @@ use pyo3::types::PyString;
 use crate::errors::to_python;
 use crate::fields::{Input, owned_value};
 use crate::hints::{self, Hinted};
-use crate::options::{Rules, Word, options};
+use crate::options::{Key, Rules, Word, options};
 use crate::reply;
 use crate::stores::Argument;
 
@@ -36,6 +36,9 @@ use crate::stores::Argument;
 ///         replaces it atomically.
 ///     durability: What an acknowledged command survives: `"full"` loss of power, `"relaxed"` a
 ///         crash of the process.
+///     encryption_key: Keeps the files encrypted: 32 bytes; as a str, `"hex:…"` or `"base64:…"` for
+///         those, or else a passphrase. A store is encrypted from its beginning or never.
+///     encrypt_names: Whether a store that is made with a key encrypts names, too.
 ///     read_only: Whether it can be viewed but not changed. A directory or database then has to be
 ///         there, and nothing is made in it.
 ///     sensitive: What is done about keys, tokens, passwords and payment cards in text that a
@@ -76,15 +79,19 @@ impl Memory {
             max_file_bytes = Options::default().max_file_bytes,
             on_existing = Word(OnExisting::default()),
             durability = Word(Durability::default()),
+            encryption_key = None,
+            encrypt_names = Options::default().encrypt_names,
             read_only = false,
             sensitive = Word(Sensitive::default()),
             sensitive_rules = Rules::default(),
             sensitive_on_view = false,
         ),
         text_signature = "(store='./memory', *, max_view_chars=16000, max_file_bytes=16777216, \
-                          on_existing='error', durability='full', read_only=False, sensitive='off', \
+                          on_existing='error', durability='full', encryption_key=None, \
+                          encrypt_names=False, read_only=False, sensitive='off', \
                           sensitive_rules={}, sensitive_on_view=False)",
     )]
+    #[allow(clippy::too_many_arguments, reason = "each is an argument in Python, too")]
     fn new(
         py: Python<'_>,
         store: Argument<'_>,
@@ -92,6 +99,8 @@ impl Memory {
         max_file_bytes: Option<u64>,
         on_existing: Word<OnExisting>,
         durability: Word<Durability>,
+        encryption_key: Option<Key>,
+        encrypt_names: bool,
         read_only: bool,
         sensitive: Word<Sensitive>,
         sensitive_rules: Rules,
@@ -102,6 +111,8 @@ impl Memory {
             max_file_bytes,
             on_existing,
             durability,
+            encryption_key,
+            encrypt_names,
             read_only,
             sensitive,
             sensitive_rules,

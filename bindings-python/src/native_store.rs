@@ -3,7 +3,7 @@
 use std::io::Read as _;
 use std::sync::Arc;
 
-use memdir::store::{self, Entry as CoreEntry, Node, Splice};
+use memdir::store::{self, Entry as CoreEntry, Node, Splice, rekey as core_rekey};
 use memdir::{Durability, MemoryPath, OnExisting, Options, Store, StoreError};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -11,9 +11,9 @@ use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyBytes, PyDateTime};
 
 use crate::entry::Entry;
-use crate::errors::raise_condition;
+use crate::errors::{raise_condition, to_python};
 use crate::hints::{self, Hinted};
-use crate::options::Word;
+use crate::options::{Key, Word};
 use crate::python_store::PythonStore;
 use crate::stores;
 use crate::time::{Time, shown};
@@ -180,6 +180,9 @@ fn path_argument(path: &str) -> PyResult<MemoryPath> {
 ///         `"memory:"` for a new store in this process, or whatever else `Memory` takes.
 ///     durability: What an acknowledged write survives: `"full"` loss of power, `"relaxed"` a crash
 ///         of the process.
+///     encryption_key: Keeps the files encrypted: 32 bytes; as a str, `"hex:…"` or `"base64:…"` for
+///         those, or else a passphrase. A store is encrypted from its beginning or never.
+///     encrypt_names: Whether a store that is made with a key encrypts names, too.
 ///     read_only: Whether it can be read but not changed.
 ///
 /// Raises:
@@ -194,20 +197,68 @@ fn path_argument(path: &str) -> PyResult<MemoryPath> {
 /// b'one'
 #[pyfunction]
 #[pyo3(
-    signature = (store, *, durability = Word(Durability::default()), read_only = false),
-    text_signature = "(store, *, durability='full', read_only=False)",
+    signature = (
+        store,
+        *,
+        durability = Word(Durability::default()),
+        encryption_key = None,
+        encrypt_names = Options::default().encrypt_names,
+        read_only = false,
+    ),
+    text_signature = "(store, *, durability='full', encryption_key=None, encrypt_names=False, \
+                      read_only=False)",
 )]
 pub(crate) fn open_store<'py>(
     store: Hinted<'py, hints::Places>,
     durability: Word<Durability>,
+    encryption_key: Option<Key>,
+    encrypt_names: bool,
     read_only: bool,
 ) -> PyResult<Hinted<'py, hints::Store>> {
     let mut options = Options::default();
     options.durability = durability.0;
+    options.encryption_key = encryption_key.map(|key| key.0);
+    options.encrypt_names = encrypt_names;
     options.read_only = read_only;
     let address = store.into_inner();
     let core = stores::open(&address, &options)?;
     Ok(Hinted::new(Bound::new(address.py(), NativeStore { core })?.into_any()))
+}
+
+/// Changes the key of an encrypted store: encrypts every file anew, and then lets the old key open
+/// it no more.
+///
+/// The store can be in use meanwhile: both keys open it until the end. If this breaks off, they do so
+/// until it is called again, and goes on.
+///
+/// Args:
+///     store: The store's address, or the `Store` that keeps the encrypted files, as it was opened
+///         without a key.
+///     old_key: The key that it has.
+///     new_key: The key that it gets.
+///
+/// Returns:
+///     How many files were encrypted.
+///
+/// Raises:
+///     ConfigError: It is not encrypted, or the old key is not its key.
+///     StoreError: The store itself failed, or a file in it is damaged.
+///
+/// >>> import secrets, tempfile
+/// >>> from memdir import Memory, rekey
+/// >>> directory, old, new = tempfile.mkdtemp(), secrets.token_bytes(32), secrets.token_bytes(32)
+/// >>> _ = Memory(directory, encryption_key=old).create("/memories/a.md", "one")
+/// >>> rekey(directory, old, new)
+/// 1
+/// >>> print(Memory(directory, encryption_key=new).view("/memories/a.md"))
+/// Here's the content of /memories/a.md with line numbers:
+///      1	one
+#[pyfunction]
+#[expect(clippy::needless_pass_by_value, reason = "Python's arguments are handed over by value")]
+pub(crate) fn rekey(store: Hinted<'_, hints::Place>, old_key: Key, new_key: Key) -> PyResult<u64> {
+    let store = store.into_inner();
+    let (py, core) = (store.py(), stores::open_beneath(&store)?);
+    py.detach(|| core_rekey(&core, &old_key.0, &new_key.0)).map_err(|error| to_python(py, &error))
 }
 
 /// What `Store.open` does where a class does not have a better way: reads the whole content, or

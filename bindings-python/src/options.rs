@@ -4,10 +4,12 @@ use std::collections::BTreeMap;
 use std::str::FromStr;
 
 use memdir::policy::sensitive::{Sensitive, SensitiveRule};
-use memdir::{Durability, Error, OnExisting, Options};
+use memdir::{Durability, EncryptionKey, Error, OnExisting, Options};
 use pyo3::Borrowed;
+use pyo3::exceptions::PyTypeError;
 use pyo3::inspect::PyStaticExpr;
 use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyString};
 
 use crate::errors::config_error;
 use crate::hints::{self, Hint};
@@ -59,12 +61,37 @@ impl FromPyObject<'_, '_> for Rules {
     }
 }
 
+/// A key: bytes, or a text of which the core says what it means.
+pub(crate) struct Key(pub(crate) EncryptionKey);
+
+impl FromPyObject<'_, '_> for Key {
+    type Error = PyErr;
+
+    const INPUT_TYPE: PyStaticExpr = hints::Key::HINT;
+
+    fn extract(given: Borrowed<'_, '_, PyAny>) -> PyResult<Self> {
+        let py = given.py();
+        let key = if let Ok(bytes) = given.cast::<PyBytes>() {
+            EncryptionKey::from_slice(bytes.as_bytes())
+        } else if let Ok(text) = given.cast::<PyString>() {
+            text.to_str()?.parse()
+        } else {
+            let kind = given.get_type().name()?;
+            let problem = format!("encryption_key must be bytes or a str, not {kind}");
+            return Err(PyTypeError::new_err(problem));
+        };
+        key.map(Self).map_err(|error| config_error(py, &error))
+    }
+}
+
 /// Puts the arguments together.
 pub(crate) fn options(
     max_view_chars: Option<usize>,
     max_file_bytes: Option<u64>,
     on_existing: Word<OnExisting>,
     durability: Word<Durability>,
+    encryption_key: Option<Key>,
+    encrypt_names: bool,
     read_only: bool,
     sensitive: Word<Sensitive>,
     sensitive_rules: Rules,
@@ -75,6 +102,8 @@ pub(crate) fn options(
     options.max_file_bytes = max_file_bytes;
     options.on_existing = on_existing.0;
     options.durability = durability.0;
+    options.encryption_key = encryption_key.map(|key| key.0);
+    options.encrypt_names = encrypt_names;
     options.read_only = read_only;
     options.sensitive = sensitive.0;
     options.sensitive_rules = sensitive_rules.0;

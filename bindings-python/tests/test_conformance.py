@@ -100,6 +100,22 @@ def test_sqlite(case: cases.Case, tmp_path: Path, counts: Counter[tuple[str, str
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
+def test_encrypted(case: cases.Case, tmp_path: Path, counts: Counter[tuple[str, str]]) -> None:
+    key = bytes(range(32))
+    tool = MemoryTool(tmp_path, encryption_key=key, **case.options)
+
+    def execute(given: Any) -> tuple[str, bool]:
+        try:
+            return str(tool.call(given)), False
+        except ToolError as error:
+            return str(error.content), True
+
+    store = open_store(tmp_path, encryption_key=key)
+    steps = cases.run(case, store, execute, secret=str(tmp_path))
+    count(counts, "python-encrypted", steps)
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
 def test_postgres(
     case: cases.Case, postgres: Callable[[], str], counts: Counter[tuple[str, str]]
 ) -> None:

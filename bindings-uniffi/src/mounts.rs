@@ -51,6 +51,7 @@ impl Mount {
 /// Of the options only `durability` and `read_only` matter. Throws `Config` if a path, an address
 /// or an option is wrong, `Store` if a store cannot be opened.
 #[uniffi::export(default(options))]
+#[expect(clippy::needless_pass_by_value, reason = "UniFFI hands lists over by value")]
 pub fn open_mounts(
     mounts: Vec<Arc<Mount>>,
     options: MemoryOptions,

@@ -13,7 +13,7 @@ use std::hint::black_box;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use memdir::{Memory, Options};
+use memdir::{EncryptionKey, Memory, Options};
 
 fn main() {
     let shm = Path::new("/dev/shm");
@@ -30,6 +30,8 @@ fn main() {
     }
     let small = place.path().join("memories/small.md");
     let staged = place.path().join("staged");
+
+    encrypted(&memory, place.path());
 
     println!("{:<34} {:>12} {:>12} {:>7}", "", "memdir", "bare calls", "ratio");
     compare(
@@ -71,6 +73,33 @@ fn main() {
             }
         },
     );
+}
+
+/// The same commands on an encrypted directory beside the plain one.
+fn encrypted(plain: &Memory, place: &Path) {
+    let mut options = Options::default();
+    options.encryption_key = Some(EncryptionKey::from_bytes([1; 32]));
+    let base = place.join("encrypted");
+    let encrypted = Memory::open(base.to_str().unwrap(), options).unwrap();
+    let text = fs::read_to_string(place.join("memories/small.md")).unwrap();
+    encrypted.create("/memories/small.md", &text).unwrap();
+    let edit = |memory: &Memory| {
+        memory.insert("/memories/small.md", 0, "unique").unwrap();
+        memory.str_replace("/memories/small.md", "unique\n", "").unwrap();
+    };
+    let rename = |memory: &Memory| {
+        memory.rename("/memories/small.md", "/memories/moved.md").unwrap();
+        memory.rename("/memories/moved.md", "/memories/small.md").unwrap();
+    };
+    println!("{:<34} {:>12} {:>12} {:>7}", "", "encrypted", "plain", "ratio");
+    compare(
+        "view a file of 4 KiB",
+        || drop(black_box(encrypted.view("/memories/small.md", None).unwrap())),
+        || drop(black_box(plain.view("/memories/small.md", None).unwrap())),
+    );
+    compare("str_replace in 4 KiB, twice", || edit(&encrypted), || edit(plain));
+    compare("rename a file, twice", || rename(&encrypted), || rename(plain));
+    println!();
 }
 
 /// Runs both in turn, so that whatever else the machine does hits both.

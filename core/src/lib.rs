@@ -47,6 +47,8 @@ pub use memory::Memory;
 pub use options::{Durability, OnExisting, Options};
 pub use path::MemoryPath;
 pub use reply::{Content, Reply};
+#[cfg(feature = "encryption")]
+pub use store::EncryptionKey;
 pub use store::{Store, StoreError, find_store, open_store};
 
 /// The examples of the README compile.

@@ -59,6 +59,9 @@ impl Memory {
 
     /// A memory on a store of your own, on several that are mounted into one tree
     /// ([`Mounts`](crate::store::Mounts)), or on one that is shared with another memory.
+    ///
+    /// The store is used as it is: what the options say about opening one (`durability`,
+    /// `encryption_key`) is not looked at. [`encrypt`](crate::store::encrypt) encrypts it.
     #[must_use]
     pub fn with_store(store: Arc<dyn Store>, options: Options) -> Self {
         Self { store: ReadOnly::where_asked(store, &options), options }

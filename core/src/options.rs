@@ -31,6 +31,15 @@ pub struct Options {
     /// Whether the whole memory can be viewed but not changed. A directory or database then has
     /// to be there; nothing is made or removed in a directory. Default: no.
     pub read_only: bool,
+    /// The key under which a store keeps its files; `None`, the default, keeps them as they are.
+    /// It is for what opens a store: [`Memory::open`](crate::Memory::open),
+    /// [`open_store`](crate::open_store) and [`encrypt`](crate::store::encrypt).
+    #[cfg(feature = "encryption")]
+    pub encryption_key: Option<crate::store::EncryptionKey>,
+    /// Whether a store that is made with an `encryption_key` encrypts names, too. Default: no. A
+    /// store that is there already does as it was made, whatever this says.
+    #[cfg(feature = "encryption")]
+    pub encrypt_names: bool,
     /// What is done about keys, passwords and the like in text that a command would write.
     /// Default: nothing.
     pub sensitive: Sensitive,
@@ -50,6 +59,10 @@ impl Default for Options {
             on_existing: OnExisting::Error,
             durability: Durability::Full,
             read_only: false,
+            #[cfg(feature = "encryption")]
+            encryption_key: None,
+            #[cfg(feature = "encryption")]
+            encrypt_names: false,
             sensitive: Sensitive::Off,
             sensitive_rules: Vec::new(),
             sensitive_on_view: false,

@@ -1,5 +1,5 @@
 //! Stores that share no code answer the same, whatever is asked of them in whatever order.
-#![cfg(all(unix, feature = "object-storage", feature = "sqlite"))]
+#![cfg(all(unix, feature = "encryption", feature = "sqlite"))]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a panic is how a test fails")]
 
 #[cfg(feature = "postgres")]
@@ -12,8 +12,8 @@ mod s3;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use memdir::store::{EntryKind, InProcess, LocalDirectory, Mounts, SqliteDatabase};
-use memdir::{Durability, Memory, MemoryPath, Options, Store};
+use memdir::store::{Encrypted, EntryKind, InProcess, LocalDirectory, Mounts, SqliteDatabase};
+use memdir::{Durability, EncryptionKey, Memory, MemoryPath, Options, Store};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -140,9 +140,13 @@ proptest! {
     fn stores_agree_and_failures_change_nothing(commands in commands(), limits in limits()) {
         let place = tempfile::tempdir().unwrap();
         let database = place.path().join("a.db");
+        let key = EncryptionKey::from_bytes([1; 32]);
+        let encrypted = |names: bool| Encrypted::open(Arc::new(InProcess::new()), &key, names).unwrap();
         let others: Vec<Arc<dyn Store>> = vec![
             Arc::new(LocalDirectory::open(place.path(), Durability::Relaxed).unwrap()),
             Arc::new(SqliteDatabase::open(database, Durability::Relaxed).unwrap()),
+            Arc::new(encrypted(false)),
+            Arc::new(encrypted(true)),
         ];
         agree(others, commands, limits)?;
     }

@@ -1,7 +1,10 @@
 //! The Rust runners: every case on every kind of store.
 
-use memdir::store::{Edit, Entry, InProcess};
-use memdir::{Memory, MemoryPath, OnExisting, Options, Store, StoreError};
+use std::sync::Arc;
+
+use memdir::store::{Edit, Encrypted, Entry, InProcess};
+use memdir::{EncryptionKey, Memory, MemoryPath, OnExisting, Options, Store, StoreError};
+use memdir_conformance::cases;
 use memdir_conformance::runner::{self, Opened};
 
 fn passes(ran: Result<(), String>) {
@@ -71,6 +74,34 @@ fn rust_sqlite() {
             Box::new(move |_: &_| place.path().metadata().map(drop).map_err(|e| e.to_string()));
         Ok(Opened { memory, secret: Some(file.to_owned()), check })
     }));
+}
+
+fn encrypted(options: Options, names: bool) -> Result<Opened, String> {
+    let key = EncryptionKey::from_bytes([1; 32]);
+    let store = Encrypted::open(Arc::new(InProcess::new()), &key, names);
+    Ok(Opened::on(store.map_err(|error| error.to_string())?, options))
+}
+
+#[test]
+fn rust_encrypted() {
+    passes(runner::run("rust-encrypted", |options| encrypted(options, false)));
+}
+
+/// Its names and paths are shorter than other stores' (`docs/encryption.md`), so that two cases are
+/// not for it; and so it is not one of the runners whose numbers of cases are compared.
+#[test]
+fn rust_encrypted_names() {
+    const TOO_LONG: [&str; 2] = ["a name of 255 bytes", "a path of 4,096 bytes"];
+    let mut files = cases::load().unwrap();
+    let count =
+        |files: &[cases::CaseFile]| files.iter().map(|file| file.cases.len()).sum::<usize>();
+    let all = count(&files);
+    for file in &mut files {
+        file.cases.retain(|case| !TOO_LONG.contains(&case.name.as_str()));
+    }
+    assert_eq!(count(&files), all - TOO_LONG.len());
+    let failures = runner::failures(&files, |options| encrypted(options, true));
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
 }
 
 #[cfg(unix)]

@@ -46,6 +46,7 @@ from memdir._memdir import (
     copy,
     open_store,
     read_only,
+    rekey,
 )
 from memdir._reply import Reply
 from memdir._store import Store
@@ -71,6 +72,7 @@ __all__ = [
     "copy",
     "open_store",
     "read_only",
+    "rekey",
 ]
 
 if hasattr(os, "register_at_fork"):

@@ -12,7 +12,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, Final, Literal, SupportsIndex, final
 
-__all__ = ["Copied", "CopyProgress", "Entry", "Memory", "NativeStore", "ReadOnly", "after_fork_in_child", "after_fork_in_parent", "answer", "before_fork", "check_contract", "copy", "decode", "listed_time", "open_store", "open_whole", "read_only", "run_command_line"]
+__all__ = ["Copied", "CopyProgress", "Entry", "Memory", "NativeStore", "ReadOnly", "after_fork_in_child", "after_fork_in_parent", "answer", "before_fork", "check_contract", "copy", "decode", "listed_time", "open_store", "open_whole", "read_only", "rekey", "run_command_line"]
 
 @final
 class Copied:
@@ -151,6 +151,9 @@ class Memory:
             replaces it atomically.
         durability: What an acknowledged command survives: `"full"` loss of power, `"relaxed"` a
             crash of the process.
+        encryption_key: Keeps the files encrypted: 32 bytes; as a str, `"hex:…"` or `"base64:…"` for
+            those, or else a passphrase. A store is encrypted from its beginning or never.
+        encrypt_names: Whether a store that is made with a key encrypts names, too.
         read_only: Whether it can be viewed but not changed. A directory or database then has to be
             there, and nothing is made in it.
         sensitive: What is done about keys, tokens, passwords and payment cards in text that a
@@ -176,7 +179,7 @@ class Memory:
     >>> content, is_error
     ('Path must start with /memories, got: /etc/passwd', True)
     """
-    def __new__(cls, /, store: str | PathLike[str] | Store | ReadOnly | Mapping[str, str | PathLike[str] | Store | ReadOnly] = ..., *, max_view_chars: SupportsIndex | None = ..., max_file_bytes: SupportsIndex | None = ..., on_existing: Literal["error", "overwrite"] = ..., durability: Literal["full", "relaxed"] = ..., read_only: bool = False, sensitive: Literal["off", "reject", "redact"] = ..., sensitive_rules: dict[str, str] = ..., sensitive_on_view: bool = False) -> Memory: ...
+    def __new__(cls, /, store: str | PathLike[str] | Store | ReadOnly | Mapping[str, str | PathLike[str] | Store | ReadOnly] = ..., *, max_view_chars: SupportsIndex | None = ..., max_file_bytes: SupportsIndex | None = ..., on_existing: Literal["error", "overwrite"] = ..., durability: Literal["full", "relaxed"] = ..., encryption_key: bytes | str | None = None, encrypt_names: bool = ..., read_only: bool = False) -> Memory: ...
     def clear(self, /) -> str:
         """
         Deletes everything below `/memories`. Not a command of the tool: for you, not the model.
@@ -378,7 +381,7 @@ def listed_time(store: Store, path: str) -> datetime | None:
     file's directory.
     """
 
-def open_store(store: str | PathLike[str] | Store | ReadOnly | Mapping[str, str | PathLike[str] | Store | ReadOnly], *, durability: Literal["full", "relaxed"] = ..., read_only: bool = False) -> Store:
+def open_store(store: str | PathLike[str] | Store | ReadOnly | Mapping[str, str | PathLike[str] | Store | ReadOnly], *, durability: Literal["full", "relaxed"] = ..., encryption_key: bytes | str | None = None, encrypt_names: bool = ..., read_only: bool = False) -> Store:
     """
     Opens a store by its address, to be used directly or shared by several memories.
 
@@ -387,6 +390,9 @@ def open_store(store: str | PathLike[str] | Store | ReadOnly | Mapping[str, str 
             `"memory:"` for a new store in this process, or whatever else `Memory` takes.
         durability: What an acknowledged write survives: `"full"` loss of power, `"relaxed"` a crash
             of the process.
+        encryption_key: Keeps the files encrypted: 32 bytes; as a str, `"hex:…"` or `"base64:…"` for
+            those, or else a passphrase. A store is encrypted from its beginning or never.
+        encrypt_names: Whether a store that is made with a key encrypts names, too.
         read_only: Whether it can be read but not changed.
 
     Raises:
@@ -422,6 +428,38 @@ def read_only(store: str | PathLike[str] | Store | ReadOnly) -> ReadOnly:
     >>> memory.create("/memories/handbook/a.md", "one")
     Traceback (most recent call last):
     memdir.CommandError: Error: /memories/handbook/a.md is read-only: it can be viewed but not changed
+    """
+
+def rekey(store: str | PathLike[str] | Store | ReadOnly, old_key: bytes | str, new_key: bytes | str) -> int:
+    """
+    Changes the key of an encrypted store: encrypts every file anew, and then lets the old key open
+    it no more.
+
+    The store can be in use meanwhile: both keys open it until the end. If this breaks off, they do so
+    until it is called again, and goes on.
+
+    Args:
+        store: The store's address, or the `Store` that keeps the encrypted files, as it was opened
+            without a key.
+        old_key: The key that it has.
+        new_key: The key that it gets.
+
+    Returns:
+        How many files were encrypted.
+
+    Raises:
+        ConfigError: It is not encrypted, or the old key is not its key.
+        StoreError: The store itself failed, or a file in it is damaged.
+
+    >>> import secrets, tempfile
+    >>> from memdir import Memory, rekey
+    >>> directory, old, new = tempfile.mkdtemp(), secrets.token_bytes(32), secrets.token_bytes(32)
+    >>> _ = Memory(directory, encryption_key=old).create("/memories/a.md", "one")
+    >>> rekey(directory, old, new)
+    1
+    >>> print(Memory(directory, encryption_key=new).view("/memories/a.md"))
+    Here's the content of /memories/a.md with line numbers:
+         1\tone
     """
 
 def run_command_line(arguments: SupportsGetItem[int, str]) -> int:

@@ -23,6 +23,8 @@ class Options(TypedDict, total=False):
     max_file_bytes: int | None
     on_existing: Literal["error", "overwrite"]
     durability: Literal["full", "relaxed"]
+    encryption_key: bytes | str | None
+    encrypt_names: bool
     read_only: bool
     sensitive: Literal["off", "reject", "redact"]
     sensitive_rules: dict[str, str]

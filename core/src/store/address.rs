@@ -8,6 +8,10 @@ use super::StoreError;
 use super::{InProcess, ReadOnly, Store};
 use crate::error::Error;
 use crate::options::Options;
+use crate::path::MemoryPath;
+
+/// The file at the root of an encrypted store that holds what is needed to open it with the key.
+pub(super) const ENCRYPTION_RECORD: &str = ".memdir-encryption";
 
 /// Opens the store that `address` names: `memory:` is a new one in this process, `dir:` and a path
 /// the files of that very directory, `sqlite:` and a path a database (feature `sqlite`),
@@ -15,10 +19,67 @@ use crate::options::Options;
 /// a prefix object storage (feature `object-storage`), anything else without a scheme a local
 /// directory in the SDKs' layout.
 ///
+/// With an `encryption_key` in the options (feature `encryption`) what the store keeps is encrypted.
+///
 /// # Errors
-/// [`Error::Config`] for an address that this build does not know; [`Error::Store`] if the store
-/// cannot be opened.
+/// [`Error::Config`] for an address that this build does not know, a key that is not the store's, or
+/// an encrypted store on this machine and no key; [`Error::Store`] if the store cannot be opened.
 pub fn open_store(address: &str, options: &Options) -> Result<Arc<dyn Store>, Error> {
+    // Another machine's store is not asked anything before a command needs it.
+    let elsewhere = address.contains("://");
+    finished(open_any(address, options)?, options, elsewhere)
+}
+
+/// Gives a store the layer that the options ask for: encryption.
+pub(super) fn finished(
+    store: Arc<dyn Store>,
+    options: &Options,
+    elsewhere: bool,
+) -> Result<Arc<dyn Store>, Error> {
+    let store = ReadOnly::where_asked(store, options);
+    #[cfg(feature = "encryption")]
+    if options.encryption_key.is_some() {
+        return encrypt(store, options);
+    }
+    // Without the key, a model would be shown what it cannot read, and write what the key does not
+    // open.
+    if !elsewhere
+        && MemoryPath::root().join(ENCRYPTION_RECORD).is_ok_and(|at| store.read(&at).is_ok())
+    {
+        return Err(Error::Config("the store is encrypted: its key is needed".to_owned()));
+    }
+    Ok(store)
+}
+
+/// The store, encrypted if the options have an `encryption_key`: for a store of your own, or one
+/// that was opened in another way.
+///
+/// # Errors
+/// As [`Encrypted::open`](super::Encrypted::open).
+#[cfg(feature = "encryption")]
+pub fn encrypt(store: Arc<dyn Store>, options: &Options) -> Result<Arc<dyn Store>, Error> {
+    match &options.encryption_key {
+        None => Ok(store),
+        Some(key) => Ok(Arc::new(super::Encrypted::open(store, key, options.encrypt_names)?)),
+    }
+}
+
+/// As [`encrypt`], but the store is not asked before the first command, which then says what is
+/// wrong: for a store that cannot answer before its caller goes on.
+#[cfg(feature = "encryption")]
+pub fn encrypt_lazily(store: Arc<dyn Store>, options: &Options) -> Arc<dyn Store> {
+    match &options.encryption_key {
+        None => store,
+        Some(key) => Arc::new(super::Encrypted::lazy(store, key, options.encrypt_names)),
+    }
+}
+
+/// As [`open_store`], but what is encrypted comes as it is kept, whatever the options say: to change
+/// its key with `rekey`, or to copy it without having the key.
+///
+/// # Errors
+/// As [`open_store`].
+pub fn open_store_beneath(address: &str, options: &Options) -> Result<Arc<dyn Store>, Error> {
     open_any(address, options).map(|store| ReadOnly::where_asked(store, options))
 }
 
@@ -26,7 +87,7 @@ fn open_any(address: &str, options: &Options) -> Result<Arc<dyn Store>, Error> {
     match scheme(address) {
         Some("memory") if address.len() == "memory:".len() => Ok(Arc::new(InProcess::new())),
         Some("dir") if address.len() > "dir:".len() => {
-            open_bare_directory(&address["dir:".len()..], options)
+            open_local(Path::new(&address["dir:".len()..]), options)
         }
         Some("sqlite") => open_sqlite(&address["sqlite:".len()..], options),
         Some("postgres" | "postgresql") => open_postgres(address, options),
@@ -42,7 +103,7 @@ fn open_any(address: &str, options: &Options) -> Result<Arc<dyn Store>, Error> {
         None if address.is_empty() => Err(Error::Config(
             "the store address is empty: use a directory such as \"./memory\"".to_owned(),
         )),
-        None => open_directory(address, options),
+        None => open_local(&Path::new(address).join("memories"), options),
     }
 }
 
@@ -53,8 +114,17 @@ fn open_any(address: &str, options: &Options) -> Result<Arc<dyn Store>, Error> {
 /// # Errors
 /// As [`open_store`].
 pub fn find_store(address: &str, options: &Options) -> Result<Option<Arc<dyn Store>>, Error> {
-    let found = find_any(address, options)?;
-    Ok(found.map(|store| ReadOnly::where_asked(store, options)))
+    let Some(store) = find_any(address, options)? else { return Ok(None) };
+    let elsewhere = address.contains("://");
+    // Nor are the keys of an encrypted store made: an empty place is none yet.
+    #[cfg(feature = "encryption")]
+    if options.encryption_key.is_some()
+        && !elsewhere
+        && store.list(&MemoryPath::root()).map_err(Error::Store)?.is_empty()
+    {
+        return Ok(None);
+    }
+    finished(store, options, elsewhere).map(Some)
 }
 
 fn find_any(address: &str, options: &Options) -> Result<Option<Arc<dyn Store>>, Error> {
@@ -165,9 +235,9 @@ fn looks_secret(text: &str) -> bool {
 ///
 /// # Errors
 /// [`Error::Store`] if it cannot be opened; [`Error::Config`] on a platform without local
-/// directories.
+/// directories, and as [`open_store`] where it is encrypted.
 pub fn open_directory(path: impl AsRef<Path>, options: &Options) -> Result<Arc<dyn Store>, Error> {
-    open_local(&path.as_ref().join("memories"), options)
+    finished(open_local(&path.as_ref().join("memories"), options)?, options, false)
 }
 
 /// Opens the local directory `path`: the files are in that very directory. The path is taken as it
@@ -179,7 +249,7 @@ pub fn open_bare_directory(
     path: impl AsRef<Path>,
     options: &Options,
 ) -> Result<Arc<dyn Store>, Error> {
-    open_local(path.as_ref(), options)
+    finished(open_local(path.as_ref(), options)?, options, false)
 }
 
 #[cfg(unix)]

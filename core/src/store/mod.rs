@@ -14,6 +14,8 @@ use crate::options::OnExisting;
 use crate::path::{MemoryPath, is_hidden};
 
 mod address;
+#[cfg(feature = "encryption")]
+mod encrypted;
 mod in_process;
 #[cfg(unix)]
 mod local;
@@ -37,7 +39,13 @@ pub(crate) mod transfer;
 #[cfg(feature = "testing")]
 pub mod contract;
 
-pub use address::{find_store, open_bare_directory, open_directory, open_store, redacted};
+#[cfg(feature = "encryption")]
+pub use address::{encrypt, encrypt_lazily};
+pub use address::{
+    find_store, open_bare_directory, open_directory, open_store, open_store_beneath, redacted,
+};
+#[cfg(feature = "encryption")]
+pub use encrypted::{Encrypted, EncryptionKey, rekey};
 pub use in_process::InProcess;
 #[cfg(unix)]
 pub use local::LocalDirectory;

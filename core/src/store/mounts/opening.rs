@@ -7,8 +7,8 @@ use super::Mounts;
 use crate::error::Error;
 use crate::options::Options;
 use crate::path::MemoryPath;
-use crate::store::address::is_path;
-use crate::store::{ReadOnly, Store, open_bare_directory, open_directory, open_store};
+use crate::store::address::{finished, is_path};
+use crate::store::{Store, open_bare_directory, open_directory, open_store};
 
 /// What is to be mounted, where, and whether it may be changed.
 ///
@@ -107,12 +107,20 @@ impl std::fmt::Debug for Mount {
 /// ```
 ///
 /// # Errors
-/// [`Error::Config`] if nothing is at `/memories`, if two are at one path, or if a path or an
-/// address is wrong; [`Error::Store`] if a store cannot be opened.
+/// [`Error::Config`] if nothing is at `/memories`, if two are at one path, if a path or an address is
+/// wrong, or if the options have an `encryption_key`; [`Error::Store`] if a store cannot be opened.
 pub fn open_mounts(
     mounts: impl IntoIterator<Item = Mount>,
     options: &Options,
 ) -> Result<Mounts, Error> {
+    #[cfg(feature = "encryption")]
+    if options.encryption_key.is_some() {
+        return Err(Error::Config(
+            "an encryption key is for one store: open those that shall be encrypted before they are \
+             mounted, each with its key"
+                .to_owned(),
+        ));
+    }
     let mut judged = Vec::new();
     for mount in mounts {
         let at = MemoryPath::parse(&mount.at).map_err(|error| {
@@ -153,7 +161,8 @@ fn open(at: &MemoryPath, mount: Mount, options: &Options) -> Result<Arc<dyn Stor
     let mut options = options.clone();
     options.read_only |= mount.read_only;
     match mount.place {
-        Place::Store(store) => Ok(ReadOnly::where_asked(store, &options)),
+        // Whether a store of somebody's own is encrypted, they know.
+        Place::Store(store) => finished(store, &options, true),
         Place::Address(path) if !at.is_root() && is_path(&path) => {
             open_bare_directory(path, &options)
         }

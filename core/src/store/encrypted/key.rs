@@ -1,0 +1,230 @@
+//! What a developer gives as a key, and the key that comes of it.
+
+use std::fmt;
+use std::str::FromStr;
+use std::sync::{Mutex, PoisonError};
+
+use argon2::{Algorithm, Argon2, Params, Version};
+use data_encoding::{BASE64, HEXLOWER_PERMISSIVE};
+use zeroize::Zeroizing;
+
+use super::seal::{self, KEY, Key};
+use crate::error::Error;
+use crate::store::StoreError;
+
+/// The key of an encrypted store: 32 bytes, or a passphrase.
+///
+/// It is not shown by `Debug`, and its memory is overwritten when it is dropped.
+///
+/// As text (`str::parse`), `hex:` and 64 digits, or `base64:` and 44 characters, are the 32 bytes;
+/// any other text is a passphrase.
+///
+/// ```
+/// use memdir::EncryptionKey;
+///
+/// let key = EncryptionKey::from_bytes([7; 32]);
+/// assert_eq!(format!("hex:{}", "07".repeat(32)).parse::<EncryptionKey>()?, key);
+/// assert!("hex:07".parse::<EncryptionKey>().is_err());
+///
+/// let phrase: EncryptionKey = "correct horse battery staple".parse()?;
+/// assert_eq!(format!("{phrase:?}"), "EncryptionKey(…)");
+/// # Ok::<(), memdir::Error>(())
+/// ```
+#[derive(Clone, PartialEq, Eq)]
+pub struct EncryptionKey(Kind);
+
+#[derive(Clone, PartialEq, Eq)]
+enum Kind {
+    Bytes(Key),
+    Passphrase(Zeroizing<String>),
+}
+
+impl fmt::Debug for EncryptionKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("EncryptionKey(…)")
+    }
+}
+
+impl EncryptionKey {
+    /// A key of 32 bytes, drawn at random by whoever keeps it.
+    #[must_use]
+    pub fn from_bytes(bytes: [u8; KEY]) -> Self {
+        Self(Kind::Bytes(Zeroizing::new(bytes)))
+    }
+
+    /// As [`from_bytes`](Self::from_bytes), for bytes whose number is not known beforehand.
+    ///
+    /// # Errors
+    /// [`Error::Config`] if they are not 32.
+    pub fn from_slice(bytes: &[u8]) -> Result<Self, Error> {
+        <[u8; KEY]>::try_from(bytes).map(Self::from_bytes).map_err(|_| {
+            let got = bytes.len();
+            Error::Config(format!("encryption_key must have {KEY} bytes, got {got}"))
+        })
+    }
+
+    /// A passphrase. The key is made of it by Argon2id each time a store is opened, which takes
+    /// 64 MiB of memory and a tenth of a second or so.
+    ///
+    /// # Errors
+    /// [`Error::Config`] if it is empty.
+    pub fn passphrase(phrase: impl Into<String>) -> Result<Self, Error> {
+        let phrase = Zeroizing::new(phrase.into());
+        if phrase.is_empty() {
+            return Err(Error::Config("encryption_key must not be empty".to_owned()));
+        }
+        Ok(Self(Kind::Passphrase(phrase)))
+    }
+}
+
+impl FromStr for EncryptionKey {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        let (digits, encoding, what) = if let Some(digits) = text.strip_prefix("hex:") {
+            (digits, &HEXLOWER_PERMISSIVE, "64 hexadecimal digits")
+        } else if let Some(digits) = text.strip_prefix("base64:") {
+            (digits, &BASE64, "44 characters of Base64")
+        } else {
+            return Self::passphrase(text);
+        };
+        let wrong = || {
+            let prefix = &text[..text.len() - digits.len()];
+            Error::Config(format!("encryption_key must have {what} after \"{prefix}\""))
+        };
+        let bytes = Zeroizing::new(encoding.decode(digits.as_bytes()).map_err(|_| wrong())?);
+        Self::from_slice(&bytes).map_err(|_| wrong())
+    }
+}
+
+/// How the key that opens a store's record comes of what the developer gave.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Derivation {
+    /// It is what was given: 32 bytes.
+    None,
+    /// Argon2id of a passphrase.
+    Argon2id { memory_kib: u32, passes: u32, lanes: u32, salt: [u8; 16] },
+}
+
+impl Derivation {
+    /// How a new record does it; the figures are the second recommendation of RFC 9106.
+    pub(super) fn new(key: &EncryptionKey) -> Result<Self, StoreError> {
+        Ok(match key.0 {
+            Kind::Bytes(_) => Self::None,
+            Kind::Passphrase(_) => Self::Argon2id {
+                memory_kib: 64 * 1024,
+                passes: 3,
+                lanes: 4,
+                salt: *seal::random()?,
+            },
+        })
+    }
+}
+
+/// A developer's key with what came of it last, because Argon2id shall be asked once.
+#[derive(Debug)]
+pub(super) struct Opener {
+    key: EncryptionKey,
+    last: Mutex<Option<(Derivation, Derived)>>,
+}
+
+/// A key that `Debug` does not show.
+#[derive(Clone)]
+struct Derived(Key);
+
+impl fmt::Debug for Derived {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Derived(…)")
+    }
+}
+
+impl Opener {
+    pub(super) fn new(key: &EncryptionKey) -> Self {
+        Self { key: key.clone(), last: Mutex::new(None) }
+    }
+
+    pub(super) fn key(&self) -> &EncryptionKey {
+        &self.key
+    }
+
+    /// The key as `derivation` makes it; `None` if that is not for this kind of key.
+    pub(super) fn derive(&self, derivation: &Derivation) -> Result<Option<Key>, StoreError> {
+        let (phrase, memory_kib, passes, lanes, salt) = match (&self.key.0, derivation) {
+            (Kind::Bytes(key), Derivation::None) => return Ok(Some(key.clone())),
+            (
+                Kind::Passphrase(phrase),
+                Derivation::Argon2id { memory_kib, passes, lanes, salt },
+            ) => (phrase, *memory_kib, *passes, *lanes, salt),
+            _ => return Ok(None),
+        };
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((made_by, key)) = &*last
+            && made_by == derivation
+        {
+            return Ok(Some(key.0.clone()));
+        }
+        let failed = |error| StoreError::failed("making the key of the passphrase", error);
+        let params = Params::new(memory_kib, passes, lanes, Some(KEY))
+            .map_err(|error| failed(error.to_string()))?;
+        let mut key = Key::default();
+        Argon2::new(Algorithm::Argon2id, Version::V0x13, params)
+            .hash_password_into(phrase.as_bytes(), salt, &mut *key)
+            .map_err(|error| failed(error.to_string()))?;
+        *last = Some((derivation.clone(), Derived(key.clone())));
+        Ok(Some(key))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_is_a_key_or_a_passphrase_by_its_beginning() {
+        let key = EncryptionKey::from_bytes([0xab; 32]);
+        for text in [
+            format!("hex:{}", "ab".repeat(32)),
+            format!("hex:{}", "AB".repeat(32)),
+            format!("base64:{}", BASE64.encode(&[0xab; 32])),
+        ] {
+            assert_eq!(text.parse::<EncryptionKey>().unwrap(), key, "{text}");
+        }
+        for wrong in ["", "hex:", "hex:ab", "base64:abcd", "base64:!"] {
+            assert!(wrong.parse::<EncryptionKey>().is_err(), "{wrong}");
+        }
+        let phrase: EncryptionKey = "ab".repeat(32).parse().unwrap();
+        assert_eq!(phrase, EncryptionKey::passphrase("ab".repeat(32)).unwrap());
+    }
+
+    #[test]
+    fn nothing_shows_a_key() {
+        let secrets =
+            [EncryptionKey::from_bytes([7; 32]), EncryptionKey::passphrase("hunter2").unwrap()];
+        for secret in secrets {
+            assert_eq!(format!("{secret:?}"), "EncryptionKey(…)");
+            let opener = Opener::new(&secret);
+            let derivation =
+                Derivation::Argon2id { memory_kib: 64, passes: 1, lanes: 1, salt: [1; 16] };
+            opener.derive(&derivation).unwrap();
+            let shown = format!("{opener:?}");
+            assert!(!shown.contains("hunter2") && !shown.contains("7, 7"), "{shown}");
+        }
+        let error = "hex:hunter2".parse::<EncryptionKey>().unwrap_err();
+        assert!(!error.to_string().contains("hunter2"), "{error}");
+    }
+
+    /// The vector of RFC 9106 has a secret and associated data, which are not used here; this one
+    /// was made by the reference implementation's command line:
+    /// `printf password | argon2 somesalt16bytes! -id -v 13 -t 3 -k 64 -p 4 -l 32 -r`.
+    #[test]
+    fn a_passphrase_gives_the_key_that_it_always_gave() {
+        let opener = Opener::new(&EncryptionKey::passphrase("password").unwrap());
+        let salt = *b"somesalt16bytes!";
+        let derivation = Derivation::Argon2id { memory_kib: 64, passes: 3, lanes: 4, salt };
+        let key = opener.derive(&derivation).unwrap().unwrap();
+        assert_eq!(
+            HEXLOWER_PERMISSIVE.encode(&*key),
+            "a2e8c4f1fdd9ab5587aa92a09112fb045fd8392f53885469ae47674e63e33b4e"
+        );
+    }
+}

@@ -1,0 +1,470 @@
+//! Encryption at rest, as a layer over any store.
+//!
+//! The store beneath has the same tree, of files that only the key opens ([`file`]), under the same
+//! names or encrypted ones ([`names`]), and one file more: the record ([`record`]). What is read and
+//! does not open is looked at again with a fresh record before it is called damaged: the file may
+//! just have been moved ([`renames`]), or the key changed ([`rekey`]).
+
+use std::fmt;
+use std::io::Read;
+use std::sync::{Arc, PoisonError, RwLock};
+use std::time::SystemTime;
+
+use zeroize::Zeroizing;
+
+use self::file::Unreadable;
+use self::key::Opener;
+use self::names::Names;
+use self::record::Record;
+use self::renames::Rename;
+use self::ring::Ring;
+use super::{Edit, Entry, EntryKind, Node, Problem, ProblemKind, Splice, Store, StoreError};
+use crate::error::Error;
+use crate::options::OnExisting;
+use crate::path::MemoryPath;
+
+mod file;
+mod key;
+mod moving;
+mod names;
+mod record;
+mod rekey;
+mod renames;
+mod ring;
+mod seal;
+
+pub use key::EncryptionKey;
+pub use rekey::rekey;
+
+/// How often a file is looked at anew that is moved again and again while it is read.
+const ATTEMPTS: usize = 16;
+
+/// A store whose files another store keeps, encrypted.
+///
+/// Every content is sealed with XChaCha20-Poly1305, together with its path and the store that it
+/// belongs to: a flipped bit, a cut or swapped file is [`StoreError::Failed`] and never a content.
+/// Names are encrypted too if that was asked for when the store was made; then they may have 143
+/// bytes (hidden ones 142).
+///
+/// What of this is atomic is so by the store beneath. A rename is its rename, between two changes of
+/// the record; then each file that was moved gets a new header. A kill at any moment leaves every
+/// file readable where it is.
+pub struct Encrypted {
+    inner: Arc<dyn Store>,
+    /// The path of the record in it.
+    record: MemoryPath,
+    opener: Opener,
+    encrypt_names: bool,
+    /// `None` before the store was asked for anything.
+    known: RwLock<Option<Arc<Known>>>,
+}
+
+/// Changes a record, given the ring and the renames that it has.
+type Change<'c> = dyn FnMut(&mut Record, &Ring, Vec<Rename>) -> Result<(), StoreError> + 'c;
+
+/// What the record said when it was read last.
+struct Known {
+    bytes: Vec<u8>,
+    ring: Ring,
+    renames: Vec<Rename>,
+}
+
+impl fmt::Debug for Encrypted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Encrypted").finish_non_exhaustive()
+    }
+}
+
+impl Encrypted {
+    /// Opens the encrypted store that `inner` keeps, or makes one if `inner` is empty: then
+    /// `encrypt_names` says whether names are encrypted too, for good.
+    ///
+    /// # Errors
+    /// [`Error::Config`] if it is another key, if `inner` holds files that are not encrypted, or if
+    /// names shall be encrypted and are not. [`Error::Store`] if `inner` fails, or its record is
+    /// damaged.
+    pub fn open(
+        inner: Arc<dyn Store>,
+        key: &EncryptionKey,
+        encrypt_names: bool,
+    ) -> Result<Self, Error> {
+        let store = Self::lazy(inner, key, encrypt_names);
+        store.first()?;
+        Ok(store)
+    }
+
+    /// As [`open`](Encrypted::open), but `inner` is not asked before the first method is called: what
+    /// is wrong is then a [`StoreError::Failed`] of that method, and of the next.
+    #[must_use]
+    pub fn lazy(inner: Arc<dyn Store>, key: &EncryptionKey, encrypt_names: bool) -> Self {
+        let (record, opener) = (record::path(), Opener::new(key));
+        Self { inner, record, opener, encrypt_names, known: RwLock::new(None) }
+    }
+
+    /// Reads the record for the first time, or makes it.
+    fn first(&self) -> Result<Arc<Known>, Error> {
+        let bytes = match self.inner.read(&self.record) {
+            Err(StoreError::NotFound) => {
+                make(&*self.inner, &self.record, &self.opener, self.encrypt_names)?
+            }
+            read => read.map_err(Error::Store)?,
+        };
+        let Some(known) = Known::read(bytes, &self.opener).map_err(Error::Store)? else {
+            return Err(Error::Config(
+                "the store is encrypted under another key or passphrase".to_owned(),
+            ));
+        };
+        if self.encrypt_names && known.ring.names.is_none() {
+            return Err(Error::Config(
+                "the store's names are not encrypted, and stay so: copy its files into a new one"
+                    .to_owned(),
+            ));
+        }
+        let known = self.set_known(known);
+        self.finish_abandoned(&known);
+        Ok(known)
+    }
+
+    fn set_known(&self, known: Known) -> Arc<Known> {
+        let known = Arc::new(known);
+        let mut place = self.known.write().unwrap_or_else(PoisonError::into_inner);
+        *place = Some(Arc::clone(&known));
+        known
+    }
+
+    /// What the record said when it was read last.
+    fn known(&self) -> Result<Arc<Known>, StoreError> {
+        let known = self.known.read().unwrap_or_else(PoisonError::into_inner).clone();
+        match known {
+            Some(known) => Ok(known),
+            None => self.first().map_err(|error| match error {
+                Error::Store(error) => error,
+                other => StoreError::failed("opening the encrypted store", other),
+            }),
+        }
+    }
+
+    /// What the record says now.
+    fn reload(&self) -> Result<Arc<Known>, StoreError> {
+        let known = self.known()?;
+        let bytes = self.inner.read(&self.record).map_err(without_record)?;
+        if known.bytes == bytes {
+            return Ok(known);
+        }
+        let new = Known::read(bytes, &self.opener)?.ok_or_else(key_changed)?;
+        if new.ring.store != known.ring.store {
+            return Err(StoreError::failed("reading the store's record", "it is another store's"));
+        }
+        Ok(self.set_known(new))
+    }
+
+    /// Changes the record, while nobody else does.
+    fn change(&self, change: &mut Change<'_>) -> Result<(), StoreError> {
+        let mut done = Ok(());
+        let mut changed = |bytes: &[u8]| {
+            let mut record = Record::parse(bytes)?;
+            let (_, ring) = record.open(&self.opener)?.ok_or_else(key_changed)?;
+            let renames = record.renames(&ring)?;
+            change(&mut record, &ring, renames)?;
+            Ok(Splice { range: 0..bytes.len(), text: record.to_bytes() })
+        };
+        let updated = self.inner.update(&self.record, &mut |bytes| match changed(bytes) {
+            Ok(splice) => {
+                done = Ok(());
+                Some(splice)
+            }
+            Err(error) => {
+                done = Err(error);
+                None
+            }
+        });
+        updated.map_err(without_record)?;
+        done
+    }
+
+    /// Where the store beneath keeps what is at `path`.
+    fn at(&self, path: &MemoryPath) -> Result<MemoryPath, StoreError> {
+        match &self.known()?.ring.names {
+            Some(names) => names.encrypt(path).map_err(|_| StoreError::NameTooLong),
+            None if path.names().next().is_some_and(record::is_reserved) => {
+                Err(StoreError::PermissionDenied)
+            }
+            None => Ok(path.clone()),
+        }
+    }
+
+    /// As [`at`](Self::at), for what has to be there: under a name that is too long nothing is.
+    fn at_existing(&self, path: &MemoryPath) -> Result<MemoryPath, StoreError> {
+        match self.at(path) {
+            Err(StoreError::NameTooLong) => Err(StoreError::NotFound),
+            at => at,
+        }
+    }
+
+    /// What the entry `found` of the store beneath is here, below `directory`; `None` for what is
+    /// not ours.
+    fn entry(known: &Known, directory: &MemoryPath, found: &Entry) -> Option<Entry> {
+        let mut below = found.path.names().skip(directory.names().count());
+        let path =
+            below.try_fold(directory.clone(), |directory, name| match &known.ring.names {
+                Some(names) => directory.join(&names.decrypt(name)?).ok(),
+                None if directory.is_root() && record::is_reserved(name) => None,
+                None => directory.join(name).ok(),
+            })?;
+        let kind = match found.kind {
+            EntryKind::File(stored) => EntryKind::File(file::content_size(stored)),
+            EntryKind::Directory => EntryKind::Directory,
+        };
+        Some(Entry { path, kind, modified: found.modified })
+    }
+
+    /// Reports what is below `directory` of the store beneath under names that are not ours.
+    fn inspect_names(
+        &self,
+        known: &Known,
+        directory: &MemoryPath,
+        report: &mut dyn FnMut(Problem),
+    ) -> Result<(), StoreError> {
+        let found = match self.inner.list(directory) {
+            // Gone meanwhile, or found by whoever reads it.
+            Err(_) if !directory.is_root() => return Ok(()),
+            found => found?,
+        };
+        for Entry { path, kind, .. } in found.iter().filter(|found| found.path != self.record) {
+            let ours = |names: &Names| path.name().and_then(|name| names.decrypt(name)).is_some();
+            if !known.ring.names.as_ref().is_some_and(ours) {
+                report(Problem::new(ProblemKind::BadName, path, "it does not decrypt"));
+            } else if *kind == EntryKind::Directory {
+                self.inspect_names(known, path, report)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The content of `bytes`, which were read at `path`.
+    fn content(
+        &self,
+        path: &MemoryPath,
+        at: &MemoryPath,
+        mut bytes: Vec<u8>,
+    ) -> Result<Vec<u8>, StoreError> {
+        let take = |mut content: Zeroizing<Vec<u8>>| std::mem::take(&mut *content);
+        if let Ok(content) = file::open(&self.known()?.ring, path, &[], &bytes) {
+            return Ok(take(content));
+        }
+        for _ in 0..ATTEMPTS {
+            let known = self.reload()?;
+            let origins = renames::origins(&known.renames, path);
+            let problem = match file::open(&known.ring, path, &origins, &bytes) {
+                Ok(content) => return Ok(take(content)),
+                Err(problem) => problem,
+            };
+            // Between the first look and the record's, a rename may have been finished.
+            let again = self.inner.read(at)?;
+            if again == bytes {
+                return Err(unreadable(path, problem));
+            }
+            bytes = again;
+        }
+        Err(restless(path))
+    }
+}
+
+/// Makes the record of a new store; what the record is, also where somebody else was faster.
+fn make(
+    inner: &dyn Store,
+    path: &MemoryPath,
+    opener: &Opener,
+    encrypt_names: bool,
+) -> Result<Vec<u8>, Error> {
+    if !inner.list(&MemoryPath::root()).map_err(Error::Store)?.is_empty() {
+        // It may have been made, and written into, since we looked for its record.
+        return inner.read(path).map_err(|error| match error {
+            StoreError::NotFound => Error::Config(
+                "the store holds files that are not encrypted: a key is for a new, empty store, into \
+                 which files can be copied"
+                    .to_owned(),
+            ),
+            other => Error::Store(other),
+        });
+    }
+    let made = || {
+        let bytes = Record::new(opener, &Ring::new(encrypt_names)?)?.to_bytes();
+        match inner.write(path, &bytes, OnExisting::Error) {
+            Ok(()) => Ok(bytes),
+            Err(StoreError::AlreadyExists) => inner.read(path),
+            Err(error) => Err(error),
+        }
+    };
+    made().map_err(Error::Store)
+}
+
+impl Known {
+    /// `None` if it is a record for other keys.
+    fn read(bytes: Vec<u8>, opener: &Opener) -> Result<Option<Self>, StoreError> {
+        let record = Record::parse(&bytes)?;
+        let Some((_, ring)) = record.open(opener)? else { return Ok(None) };
+        let renames = record.renames(&ring)?;
+        Ok(Some(Self { bytes, ring, renames }))
+    }
+}
+
+fn unreadable(path: &MemoryPath, problem: Unreadable) -> StoreError {
+    StoreError::failed(format!("decrypting {path}"), problem)
+}
+
+fn restless(path: &MemoryPath) -> StoreError {
+    StoreError::failed(format!("decrypting {path}"), "it is moved again and again")
+}
+
+fn key_changed() -> StoreError {
+    StoreError::failed(
+        "reading the store's record",
+        "the store's key was changed: open it anew with the new one",
+    )
+}
+
+fn without_record(error: StoreError) -> StoreError {
+    match error {
+        StoreError::NotFound | StoreError::IsADirectory => {
+            StoreError::failed("reading the store's record", "it is gone")
+        }
+        other => other,
+    }
+}
+
+/// What came of an edit within the store beneath.
+enum Edited {
+    Done,
+    Unreadable(Unreadable, Vec<u8>),
+    Failed(StoreError),
+}
+
+impl Store for Encrypted {
+    fn read(&self, path: &MemoryPath) -> Result<Vec<u8>, StoreError> {
+        let at = self.at_existing(path)?;
+        let bytes = self.inner.read(&at)?;
+        self.content(path, &at, bytes)
+    }
+
+    fn list(&self, path: &MemoryPath) -> Result<Vec<Entry>, StoreError> {
+        let (known, found) = (self.known()?, self.inner.list(&self.at_existing(path)?)?);
+        Ok(found.iter().filter_map(|found| Self::entry(&known, path, found)).collect())
+    }
+
+    fn open(&self, path: &MemoryPath, depth: usize) -> Result<Node<'_>, StoreError> {
+        let at = self.at_existing(path)?;
+        let bytes = match self.inner.open(&at, depth)? {
+            Node::Directory(found) => {
+                let known = self.known()?;
+                let entries = found.iter().filter_map(|found| Self::entry(&known, path, found));
+                return Ok(Node::Directory(entries.collect()));
+            }
+            Node::File(_, mut stream) => {
+                let mut bytes = Vec::new();
+                let read = stream.read_to_end(&mut bytes);
+                read.map_err(|error| StoreError::failed(format!("reading {path}"), error))?;
+                bytes
+            }
+        };
+        Ok(Node::file(self.content(path, &at, bytes)?))
+    }
+
+    fn write(
+        &self,
+        path: &MemoryPath,
+        content: &[u8],
+        existing: OnExisting,
+    ) -> Result<(), StoreError> {
+        let at = self.at(path)?;
+        // Not with a key of before a rotation that has begun meanwhile.
+        let bytes = file::seal(&self.reload()?.ring, path, &[content])?;
+        self.inner.write(&at, &bytes, existing)
+    }
+
+    fn update(&self, path: &MemoryPath, edit: &mut Edit<'_>) -> Result<(), StoreError> {
+        let at = self.at_existing(path)?;
+        let (mut known, mut origins) = (self.known()?, Vec::new());
+        let mut before = None;
+        for _ in 0..ATTEMPTS {
+            let mut edited = Edited::Done;
+            self.inner.update(&at, &mut |bytes| {
+                edited = Edited::Done;
+                let content = match file::open(&known.ring, path, &origins, bytes) {
+                    Ok(content) => content,
+                    Err(problem) => {
+                        edited = Edited::Unreadable(problem, bytes.to_vec());
+                        return None;
+                    }
+                };
+                let splice = edit(&content)?;
+                match file::seal(&known.ring, path, &splice.pieces(&content)) {
+                    Ok(text) => Some(Splice { range: 0..bytes.len(), text }),
+                    Err(error) => {
+                        edited = Edited::Failed(error);
+                        None
+                    }
+                }
+            })?;
+            match edited {
+                Edited::Done => return Ok(()),
+                Edited::Failed(error) => return Err(error),
+                Edited::Unreadable(problem, bytes) if before.as_ref() == Some(&bytes) => {
+                    return Err(unreadable(path, problem));
+                }
+                Edited::Unreadable(_, bytes) => before = Some(bytes),
+            }
+            known = self.reload()?;
+            origins = renames::origins(&known.renames, path);
+        }
+        Err(restless(path))
+    }
+
+    fn delete(&self, path: &MemoryPath) -> Result<(), StoreError> {
+        self.inner.delete(&self.at_existing(path)?)
+    }
+
+    fn rename(&self, from: &MemoryPath, to: &MemoryPath) -> Result<(), StoreError> {
+        self.move_bound(from, to)
+    }
+
+    fn clear(&self) -> Result<(), StoreError> {
+        // Also what is not ours, but for the record.
+        for found in self.inner.list(&MemoryPath::root())? {
+            if found.path == self.record {
+                continue;
+            }
+            match self.inner.delete(&found.path) {
+                Ok(()) | Err(StoreError::NotFound) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
+    fn modified(&self, path: &MemoryPath) -> Result<Option<SystemTime>, StoreError> {
+        self.inner.modified(&self.at_existing(path)?)
+    }
+
+    fn set_modified(&self, path: &MemoryPath, time: SystemTime) -> Result<(), StoreError> {
+        self.inner.set_modified(&self.at_existing(path)?, time)
+    }
+
+    fn make_directory(&self, path: &MemoryPath) -> Result<(), StoreError> {
+        self.inner.make_directory(&self.at(path)?)
+    }
+
+    fn is_read_only(&self) -> bool {
+        self.inner.is_read_only()
+    }
+
+    /// What the store beneath says, with its paths, and which names in it do not decrypt.
+    fn inspect(&self, report: &mut dyn FnMut(Problem)) -> Result<(), StoreError> {
+        let known = self.reload()?;
+        self.inner.inspect(report)?;
+        if known.ring.names.is_some() {
+            self.inspect_names(&known, &MemoryPath::root(), report)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,135 @@
+//! Renames: written down, done by the store beneath, and then the files that were moved bound to
+//! their new paths.
+//!
+//! Nobody's edit is lost by it, because binding changes a file's header within an update of the store
+//! beneath, and leaves the content as it finds it.
+
+use std::time::SystemTime;
+
+use super::{Encrypted, Known, file, renames, seal};
+use crate::path::MemoryPath;
+use crate::store::encrypted::renames::Rename;
+use crate::store::{EntryKind, Node, Splice, Store, StoreError};
+
+impl Encrypted {
+    pub(super) fn move_bound(&self, from: &MemoryPath, to: &MemoryPath) -> Result<(), StoreError> {
+        let at_from = self.at_existing(from).map_err(|error| match error {
+            StoreError::NotFound => StoreError::NotFound,
+            other => StoreError::Source(Box::new(other)),
+        })?;
+        let at_to = match self.at(to) {
+            Ok(at) => at,
+            Err(problem) => return Err(self.nowhere_to_go(from, &at_from, to, problem)),
+        };
+        let id = u64::from_be_bytes(*seal::random()?);
+        self.change(&mut |record, ring, mut renames| {
+            renames.push(Rename::new(id, from, to));
+            record.set_renames(ring, &renames)
+        })?;
+        match self.inner.rename(&at_from, &at_to) {
+            Ok(()) => {}
+            // It may have been done nevertheless, or in part, so that the entry has to stay.
+            Err(broken @ StoreError::Failed { .. }) => return Err(broken),
+            Err(condition) => {
+                let _ = self.finish(id);
+                return Err(condition);
+            }
+        }
+        // Done. Where binding fails, the entry stays, and the files are readable by it.
+        let _ = self.bind_and_finish(id, to);
+        Ok(())
+    }
+
+    /// Finishes the renames of processes that were killed, as far as that is possible now.
+    pub(super) fn finish_abandoned(&self, known: &Known) {
+        for rename in known.renames.iter().filter(|rename| rename.is_abandoned()) {
+            let _ = self.bind_and_finish(rename.id, &rename.to);
+        }
+    }
+
+    fn bind_and_finish(&self, id: u64, to: &MemoryPath) -> Result<(), StoreError> {
+        self.bind_below(to, &*self.reload()?)?;
+        self.finish(id)
+    }
+
+    fn finish(&self, id: u64) -> Result<(), StoreError> {
+        self.change(&mut |record, ring, mut renames| {
+            renames::finish(&mut renames, id);
+            record.set_renames(ring, &renames)
+        })
+    }
+
+    /// Why something cannot be moved to a path that this store has not, in the order of the contract.
+    fn nowhere_to_go(
+        &self,
+        from: &MemoryPath,
+        at_from: &MemoryPath,
+        to: &MemoryPath,
+        problem: StoreError,
+    ) -> StoreError {
+        match self.inner.open(at_from, 0) {
+            Ok(Node::Directory(_)) if from.is_above(to) => StoreError::IntoItself,
+            Ok(_) => problem,
+            Err(error @ (StoreError::NotFound | StoreError::Failed { .. })) => error,
+            Err(error) => StoreError::Source(Box::new(error)),
+        }
+    }
+
+    /// Binds the file at `path`, or all files below it, to where they are.
+    fn bind_below(&self, path: &MemoryPath, known: &Known) -> Result<(), StoreError> {
+        let entries = match self.list(path) {
+            Ok(entries) => entries,
+            Err(StoreError::NotADirectory) => return self.bind(path, self.modified(path)?, known),
+            // Moved on, or deleted.
+            Err(StoreError::NotFound) => return Ok(()),
+            Err(error) => return Err(error),
+        };
+        for entry in entries {
+            match entry.kind {
+                EntryKind::Directory => self.bind_below(&entry.path, known)?,
+                EntryKind::File(_) => self.bind(&entry.path, entry.modified, known)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn bind(
+        &self,
+        path: &MemoryPath,
+        modified: Option<SystemTime>,
+        known: &Known,
+    ) -> Result<(), StoreError> {
+        let at = self.at(path)?;
+        let origins = renames::origins(&known.renames, path);
+        let mut bound = Ok(false);
+        let updated = self.inner.update(&at, &mut |bytes| {
+            let header = file::rebound(&known.ring, path, &origins, bytes);
+            bound = header.as_ref().map(Option::is_some).map_err(|_| ());
+            Some(Splice { range: 0..file::HEADER, text: header.ok()?? })
+        });
+        match (updated, bound) {
+            (Ok(()), Ok(false)) | (Err(StoreError::NotFound | StoreError::IsADirectory), _) => {
+                Ok(())
+            }
+            (Ok(()), Ok(true)) => self.keep_time(path, modified),
+            (Ok(()), Err(())) => {
+                Err(StoreError::failed(format!("binding {path}"), "its key is not known"))
+            }
+            (Err(error), _) => Err(error),
+        }
+    }
+
+    /// Sets the time that a file had before it was written without being changed. An edit of this
+    /// very moment gets it, too: that is a second's worth of a wrong time, and nothing else.
+    pub(super) fn keep_time(
+        &self,
+        path: &MemoryPath,
+        modified: Option<SystemTime>,
+    ) -> Result<(), StoreError> {
+        let Some(time) = modified else { return Ok(()) };
+        match self.set_modified(path, time) {
+            Err(StoreError::NotFound | StoreError::IsADirectory) => Ok(()),
+            set => set,
+        }
+    }
+}

@@ -1,0 +1,168 @@
+//! Changing the key of a store, while it is in use.
+//!
+//! 1. The record gets a new master key, under the old and under the new key of the developer's.
+//! 2. Every file is encrypted anew, under the new master key.
+//! 3. The record loses the old key.
+//!
+//! A kill leaves a store that both keys open, or, at the end, the new one; the same call goes on from
+//! there. The master key of before stays on the ring, only to open files, because a writer that was
+//! in the middle of its command all the while may put a last file under it. The next rotation drops
+//! it.
+
+use std::io::Read;
+use std::sync::Arc;
+
+use super::key::{EncryptionKey, Opener};
+use super::record::{Record, Slot};
+use super::{Encrypted, file};
+use crate::error::Error;
+use crate::path::MemoryPath;
+use crate::store::{Entry, EntryKind, Node, Splice, Store, StoreError};
+
+/// Changes the key of the encrypted store that `inner` keeps: encrypts every file anew, and then
+/// lets `old` open it no more. Returns how many files it encrypted.
+///
+/// The store can be used meanwhile: with either key until the end, when those who have it open with
+/// the old one are refused. If it breaks off, both keys open the store; call it again to go on.
+/// Encrypted names keep their key.
+///
+/// ```
+/// use std::sync::Arc;
+/// use memdir::store::{Encrypted, InProcess, rekey};
+/// use memdir::{EncryptionKey, Store};
+///
+/// let (old, new) = (EncryptionKey::from_bytes([1; 32]), EncryptionKey::from_bytes([2; 32]));
+/// let inner: Arc<dyn Store> = Arc::new(InProcess::new());
+/// Encrypted::open(Arc::clone(&inner), &old, false)?;
+/// rekey(&inner, &old, &new)?;
+/// assert!(Encrypted::open(Arc::clone(&inner), &old, false).is_err());
+/// assert!(Encrypted::open(inner, &new, false).is_ok());
+/// # Ok::<(), memdir::Error>(())
+/// ```
+///
+/// # Errors
+/// [`Error::Config`] if the store is not encrypted or neither key opens it, if both keys are the
+/// same, or if a change to a third key has not been finished; [`Error::Store`] if `inner` fails, or a
+/// file is damaged (its path is said; nothing is lost, and the old key stays).
+pub fn rekey(
+    inner: &Arc<dyn Store>,
+    old: &EncryptionKey,
+    new: &EncryptionKey,
+) -> Result<u64, Error> {
+    if old == new {
+        return Err(Error::Config("the new key is the same as the old one".to_owned()));
+    }
+    let bytes = inner.read(&super::record::path()).map_err(|error| match error {
+        StoreError::NotFound => Error::Config("the store is not encrypted".to_owned()),
+        other => Error::Store(other),
+    })?;
+    let new_opener = Opener::new(new);
+    let begun = Record::parse(&bytes).and_then(|record| record.open(&new_opener));
+    let mut count = 0;
+    if begun.map_err(Error::Store)?.is_none() {
+        let store = Encrypted::open(Arc::clone(inner), old, false)?;
+        // What is under the master key that is about to be dropped.
+        count += store.renew(&MemoryPath::root()).map_err(Error::Store)?;
+        store.begin(&new_opener)?;
+    }
+    let store = Encrypted::open(Arc::clone(inner), new, false)?;
+    let mut end = || {
+        count += store.renew(&MemoryPath::root())?;
+        store.change(&mut |record, ring, renames| {
+            let mut slots = Vec::new();
+            for slot in &record.slots {
+                if slot.open(&store.opener, record.store)?.is_some() {
+                    slots.push(slot.clone());
+                }
+            }
+            record.slots = slots;
+            record.set_renames(ring, &renames)
+        })?;
+        // What was moved past us, or written by commands that were under way.
+        count += store.renew(&MemoryPath::root())?;
+        Ok(count)
+    };
+    end().map_err(Error::Store)
+}
+
+impl Encrypted {
+    /// Puts a new master key into the record, under our key and under that of `new`.
+    fn begin(&self, new: &Opener) -> Result<(), Error> {
+        // Before the record is kept from others, because a passphrase takes its time.
+        let prepared =
+            self.known().and_then(|known| Slot::new(new, &known.ring)).map_err(Error::Store)?;
+        let mut another = false;
+        let begun = self.change(&mut |record, ring, renames| {
+            another = false;
+            for slot in &record.slots {
+                if slot.open(new, record.store)?.is_some() {
+                    // Another process is at the same; both go on.
+                    return Ok(());
+                }
+            }
+            if record.slots.len() > 1 {
+                another = true;
+                return Ok(());
+            }
+            let ring = ring.advanced()?;
+            let mut slots = vec![prepared.clone()];
+            slots.append(&mut record.slots);
+            for (slot, opener) in slots.iter_mut().zip([new, &self.opener]) {
+                slot.fill(opener, &ring)?;
+            }
+            record.slots = slots;
+            record.set_renames(&ring, &renames)
+        });
+        begun.map_err(Error::Store)?;
+        if another {
+            return Err(Error::Config(
+                "the store's key is being changed to a third one: finish that first".to_owned(),
+            ));
+        }
+        Ok(())
+    }
+
+    /// Encrypts every file below `directory` anew that is not under the current master key.
+    fn renew(&self, directory: &MemoryPath) -> Result<u64, StoreError> {
+        let mut count = 0;
+        let entries = match self.list(directory) {
+            Err(StoreError::NotFound | StoreError::NotADirectory) => return Ok(0),
+            entries => entries?,
+        };
+        for entry in entries {
+            count += match entry.kind {
+                EntryKind::Directory => self.renew(&entry.path)?,
+                EntryKind::File(_) if self.is_current(&entry.path)? => 0,
+                EntryKind::File(_) => self.renew_file(&entry)?,
+            };
+        }
+        Ok(count)
+    }
+
+    fn renew_file(&self, file: &Entry) -> Result<u64, StoreError> {
+        // Every version of a file has a key of its own.
+        let same = &mut |_: &[u8]| Some(Splice { range: 0..0, text: Vec::new() });
+        match self.update(&file.path, same) {
+            Err(StoreError::NotFound | StoreError::IsADirectory) => Ok(0),
+            updated => {
+                updated?;
+                self.keep_time(&file.path, file.modified)?;
+                Ok(1)
+            }
+        }
+    }
+
+    /// Whether the file's header names the current master key.
+    fn is_current(&self, path: &MemoryPath) -> Result<bool, StoreError> {
+        let mut start = Vec::new();
+        match self.inner.open(&self.at(path)?, 0) {
+            Ok(Node::File(_, stream)) => {
+                let read = stream.take(file::HEADER as u64).read_to_end(&mut start);
+                read.map_err(|error| StoreError::failed(format!("reading {path}"), error))?;
+            }
+            Ok(Node::Directory(_)) | Err(StoreError::NotFound) => return Ok(true),
+            Err(error) => return Err(error),
+        }
+        Ok(file::generation(&start) == Ok(self.known()?.ring.current.0))
+    }
+}

@@ -1,0 +1,196 @@
+//! The renames that are under way, as the record has them.
+//!
+//! A file is bound to its path, and the store beneath moves it (or a directory of many) in a step
+//! of its own. So a rename is written down first; from then on what is bound to a path below the
+//! old name is accepted below the new one, until each file is bound anew and nobody needs the entry.
+
+use std::time::{Duration, SystemTime};
+
+use serde_json::{Value, json};
+
+use crate::path::MemoryPath;
+
+/// After this time a rename that was not finished is taken for one whose process was killed. It only
+/// has to be longer than a rename takes: until then the files are readable where they are.
+const ABANDONED: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// How many places one file is looked for at most.
+const MOST_ORIGINS: usize = 256;
+
+/// A rename that is under way, or done but still needed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Rename {
+    /// Drawn at random: two processes may rename the same at once.
+    pub(super) id: u64,
+    pub(super) from: MemoryPath,
+    pub(super) to: MemoryPath,
+    /// Seconds since 1970.
+    since: u64,
+    done: bool,
+}
+
+impl Rename {
+    pub(super) fn new(id: u64, from: &MemoryPath, to: &MemoryPath) -> Self {
+        Self { id, from: from.clone(), to: to.clone(), since: now(), done: false }
+    }
+
+    pub(super) fn is_abandoned(&self) -> bool {
+        !self.done && now().saturating_sub(self.since) > ABANDONED.as_secs()
+    }
+}
+
+/// Where what is now at `path` may have come from.
+pub(super) fn origins(renames: &[Rename], path: &MemoryPath) -> Vec<MemoryPath> {
+    let mut found = vec![path.clone()];
+    let mut next = 0;
+    while let Some(at) = found.get(next).cloned()
+        && found.len() < MOST_ORIGINS
+    {
+        next += 1;
+        for Rename { from, to, .. } in renames {
+            if (to == &at || to.is_above(&at))
+                && let Ok(origin) = at.moved(to, from)
+                && !found.contains(&origin)
+            {
+                found.push(origin);
+            }
+        }
+    }
+    found.remove(0);
+    found
+}
+
+/// Marks the rename `id` as done, and drops the entries that nobody needs any more.
+///
+/// Another rename may have taken files away from where this one had put them before they were bound
+/// anew; whoever finishes that one needs this entry too. So an entry stays for as long as another
+/// moves something from its destination; and all go when all are done.
+pub(super) fn finish(renames: &mut Vec<Rename>, id: u64) {
+    if let Some(rename) = renames.iter_mut().find(|rename| rename.id == id) {
+        rename.done = true;
+    }
+    if renames.iter().all(|rename| rename.done) {
+        renames.clear();
+    }
+    let unneeded = |renames: &Vec<Rename>| {
+        renames.iter().position(|this| {
+            let needed = |other: &Rename| other.id != this.id && related(&other.from, &this.to);
+            let again = |other: &Rename| {
+                other.id < this.id
+                    && other.done
+                    && (&other.from, &other.to) == (&this.from, &this.to)
+            };
+            this.done && (!renames.iter().any(needed) || renames.iter().any(again))
+        })
+    };
+    while let Some(place) = unneeded(renames) {
+        renames.remove(place);
+    }
+}
+
+fn related(a: &MemoryPath, b: &MemoryPath) -> bool {
+    a == b || a.is_above(b) || b.is_above(a)
+}
+
+fn now() -> u64 {
+    SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |since| since.as_secs())
+}
+
+/// As a text for the record, which seals it.
+pub(super) fn to_text(renames: &[Rename]) -> String {
+    let entry = |Rename { id, from, to, since, done }: &Rename| json!({"id": id, "from": from.as_str(), "to": to.as_str(), "since": since, "done": done});
+    Value::from(renames.iter().map(entry).collect::<Vec<_>>()).to_string()
+}
+
+/// `None` for a text that is not of [`to_text`].
+pub(super) fn from_text(text: &[u8]) -> Option<Vec<Rename>> {
+    let entry = |entry: &Value| {
+        let path = |field: &str| MemoryPath::parse(entry.get(field)?.as_str()?).ok();
+        Some(Rename {
+            id: entry.get("id")?.as_u64()?,
+            from: path("from")?,
+            to: path("to")?,
+            since: entry.get("since")?.as_u64()?,
+            done: entry.get("done")?.as_bool()?,
+        })
+    };
+    serde_json::from_slice::<Value>(text).ok()?.as_array()?.iter().map(entry).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn path(text: &str) -> MemoryPath {
+        MemoryPath::parse(&format!("/memories/{text}")).unwrap()
+    }
+
+    fn rename(id: u64, from: &str, to: &str) -> Rename {
+        Rename::new(id, &path(from), &path(to))
+    }
+
+    #[test]
+    fn origins_follow_renames_backwards() {
+        let renames = [rename(1, "a", "b"), rename(2, "b/sub", "c"), rename(3, "other", "o")];
+        assert_eq!(origins(&renames, &path("c/x")), [path("b/sub/x"), path("a/sub/x")]);
+        assert_eq!(origins(&renames, &path("b")), [path("a")]);
+        assert_eq!(origins(&renames, &path("a")), []);
+        assert_eq!(origins(&renames, &path("bb")), []);
+    }
+
+    #[test]
+    fn renames_in_a_circle_end() {
+        let renames = [rename(1, "a", "b"), rename(2, "b", "a"), rename(3, "b/b", "b")];
+        let found = origins(&renames, &path("a/x"));
+        assert!(found.contains(&path("b/x")) && found.len() <= MOST_ORIGINS);
+    }
+
+    #[test]
+    fn an_entry_stays_while_something_may_have_been_moved_on() {
+        let mut renames = vec![rename(1, "a", "b"), rename(2, "b/sub", "c"), rename(3, "x", "y")];
+        finish(&mut renames, 1);
+        assert_eq!(renames.len(), 3);
+        finish(&mut renames, 2);
+        assert_eq!(renames, [rename(3, "x", "y")]);
+        finish(&mut renames, 3);
+        assert_eq!(renames, []);
+    }
+
+    #[test]
+    fn circles_go_when_all_are_done_and_do_not_grow_before() {
+        let mut renames = vec![rename(0, "elsewhere", "still under way")];
+        for id in 0..50 {
+            let (from, to) = if id % 2 == 0 { ("a", "b") } else { ("b", "a") };
+            renames.push(rename(id + 1, from, to));
+            // Two at a time.
+            if id > 0 {
+                finish(&mut renames, id);
+            }
+        }
+        assert!(renames.len() <= 4, "{renames:?}");
+        finish(&mut renames, 50);
+        finish(&mut renames, 0);
+        assert_eq!(renames, []);
+    }
+
+    #[test]
+    fn entries_come_back_from_their_text() {
+        let mut renames = vec![rename(u64::MAX, "a b/\"c\"", "猫"), rename(1, "a", "b")];
+        renames[1].done = true;
+        assert_eq!(from_text(to_text(&renames).as_bytes()), Some(renames));
+        assert_eq!(from_text(b"[]"), Some(vec![]));
+        for other in [&b""[..], b"{}", b"[1]", b"[{\"id\": 1}]"] {
+            assert_eq!(from_text(other), None);
+        }
+    }
+
+    #[test]
+    fn only_an_old_rename_is_abandoned() {
+        let mut old = rename(1, "a", "b");
+        assert!(!old.is_abandoned());
+        old.since -= 25 * 60 * 60;
+        assert!(old.is_abandoned());
+        old.since = u64::MAX;
+        assert!(!old.is_abandoned());
+    }
+}
