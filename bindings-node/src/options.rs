@@ -88,15 +88,6 @@ fn rules(name: &str, set: &Unknown<'_>) -> Result<Vec<SensitiveRule>> {
     SensitiveRule::all(patterns).map_err(|error| renamed(name, &error))
 }
 
-/// The core's sentence about an option, which begins with the option's name in Rust's case.
-fn renamed(name: &str, error: &CoreError) -> Error {
-    let sentence = error.to_string();
-    wrong(match sentence.split_once(' ') {
-        Some((_, said)) => format!("{name} {said}"),
-        None => sentence,
-    })
-}
-
 /// The key of an encrypted store: bytes, or a text of which the core says what it means. No sentence
 /// shows it.
 pub(crate) fn key(name: &str, given: Unknown<'_>) -> Result<EncryptionKey> {
@@ -122,14 +113,14 @@ fn word<W: FromStr<Err = CoreError>>(name: &str, set: &Value<'_>) -> Result<W> {
 }
 
 /// The core's sentence, which begins with the option's name in Rust's case.
-fn renamed(name: &str, error: &CoreError) -> String {
+fn renamed(name: &str, error: &CoreError) -> Error {
     let sentence = error.to_string();
-    match sentence.split_once(' ') {
+    wrong(match sentence.split_once(' ') {
         Some((rust, said)) => {
             format!("{name}{} {said}", if rust.ends_with(':') { ":" } else { "" })
         }
         None => sentence,
-    }
+    })
 }
 
 fn wrong(sentence: String) -> Error {

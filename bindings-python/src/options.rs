@@ -85,6 +85,7 @@ impl FromPyObject<'_, '_> for Key {
 }
 
 /// Puts the arguments together.
+#[allow(clippy::too_many_arguments, reason = "each is an argument in Python, too")]
 pub(crate) fn options(
     max_view_chars: Option<usize>,
     max_file_bytes: Option<u64>,
