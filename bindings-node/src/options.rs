@@ -2,6 +2,7 @@
 
 use std::str::FromStr;
 
+use memdir::policy::sensitive::SensitiveRule;
 use memdir::value::Value;
 use memdir::{EncryptionKey, Error as CoreError, Options};
 use napi::bindgen_prelude::{FromNapiValue, JsObjectValue, JsValue, Object, Uint8Array, Unknown};
@@ -28,6 +29,10 @@ pub(crate) fn read(given: Option<Unknown<'_>>) -> Result<Options> {
         if set.get_type()? == ValueType::Undefined {
             continue;
         }
+        if name == "sensitiveRules" {
+            options.sensitive_rules = rules(&name, &set)?;
+            continue;
+        }
         if name == "encryptionKey" {
             options.encryption_key = Some(key(&name, set)?);
             continue;
@@ -40,6 +45,8 @@ pub(crate) fn read(given: Option<Unknown<'_>>) -> Result<Options> {
             "durability" => options.durability = word(&name, &set)?,
             "readOnly" => options.read_only = flag(&name, &set)?,
             "encryptNames" => options.encrypt_names = flag(&name, &set)?,
+            "sensitive" => options.sensitive = word(&name, &set)?,
+            "sensitiveOnView" => options.sensitive_on_view = flag(&name, &set)?,
             _ => return Err(wrong(format!("there is no option {name}"))),
         }
     }
@@ -64,13 +71,21 @@ fn flag(name: &str, set: &Value<'_>) -> Result<bool> {
     }
 }
 
-/// The core's sentence about an option, which begins with the option's name in Rust's case.
-fn renamed(name: &str, error: &CoreError) -> Error {
-    let sentence = error.to_string();
-    wrong(match sentence.split_once(' ') {
-        Some((_, said)) => format!("{name} {said}"),
-        None => sentence,
-    })
+/// Patterns by the ids of their rules.
+fn rules(name: &str, set: &Unknown<'_>) -> Result<Vec<SensitiveRule>> {
+    if set.get_type()? != ValueType::Object {
+        return Err(wrong(format!("{name} must be an object, got {}", value(set)?)));
+    }
+    let set = set.coerce_to_object()?;
+    let mut patterns = Vec::new();
+    for id in Object::keys(&set)? {
+        let given: Unknown<'_> = set.get_named_property_unchecked(&id)?;
+        match value(&given)? {
+            Value::Text(pattern) => patterns.push((id, pattern.into_owned())),
+            other => return Err(wrong(format!("{name}.{id} must be a string, got {other}"))),
+        }
+    }
+    SensitiveRule::all(patterns).map_err(|error| renamed(name, &error))
 }
 
 /// The key of an encrypted store: bytes, or a text of which the core says what it means. No sentence
@@ -95,6 +110,17 @@ fn word<W: FromStr<Err = CoreError>>(name: &str, set: &Value<'_>) -> Result<W> {
         Value::Text(word) => word.parse().map_err(|error| renamed(name, &error)),
         _ => Err(wrong(format!("{name} must be a string, got {set}"))),
     }
+}
+
+/// The core's sentence, which begins with the option's name in Rust's case.
+fn renamed(name: &str, error: &CoreError) -> Error {
+    let sentence = error.to_string();
+    wrong(match sentence.split_once(' ') {
+        Some((rust, said)) => {
+            format!("{name}{} {said}", if rust.ends_with(':') { ":" } else { "" })
+        }
+        None => sentence,
+    })
 }
 
 fn wrong(sentence: String) -> Error {

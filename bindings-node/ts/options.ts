@@ -31,4 +31,20 @@ export interface Options {
    * there, and nothing is made in it. Default false.
    */
   readOnly?: boolean | undefined;
+  /**
+   * What is done about keys, tokens, passwords and payment cards in text that a command would
+   * write: `reject` refuses the command, `redact` writes `[redacted: rule]` in their place, `off`
+   * (the default) does nothing.
+   */
+  sensitive?: 'off' | 'reject' | 'redact' | undefined;
+  /**
+   * Patterns of your own by their ids, beside the built-in rules. The syntax is that of Rust's
+   * `regex-lite`: no look-around, no back-references.
+   */
+  sensitiveRules?: Readonly<Record<string, string>> | undefined;
+  /**
+   * Whether views show `[redacted: rule]` in the place of sensitive text that a file holds, which
+   * is not changed. Default false.
+   */
+  sensitiveOnView?: boolean | undefined;
 }

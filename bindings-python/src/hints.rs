@@ -117,6 +117,19 @@ hint!(
     )
 );
 hint!(
+    /// The words of the option `sensitive`.
+    Sensitive = type_hint_subscript!(
+        type_hint_identifier!("typing", "Literal"),
+        word("off"),
+        word("reject"),
+        word("redact")
+    )
+);
+hint!(
+    /// Patterns by their names.
+    Patterns = type_hint_subscript!(type_hint_identifier!("builtins", "dict"), STR, STR)
+);
+hint!(
     /// What an edit of a file is: from the old content to the new one.
     Edit = type_hint_subscript!(
         type_hint_identifier!("collections.abc", "Callable"),

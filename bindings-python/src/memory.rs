@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use memdir::policy::sensitive::Sensitive;
 use memdir::{Command, Durability, Error, Memory as Core, OnExisting, Options, Reply};
 use pyo3::prelude::*;
 use pyo3::types::PyString;
@@ -9,7 +10,7 @@ use pyo3::types::PyString;
 use crate::errors::to_python;
 use crate::fields::{Input, owned_value};
 use crate::hints::{self, Hinted};
-use crate::options::{Key, Word, options};
+use crate::options::{Key, Rules, Word, options};
 use crate::reply;
 use crate::stores::Argument;
 
@@ -40,6 +41,13 @@ use crate::stores::Argument;
 ///     encrypt_names: Whether a store that is made with a key encrypts names, too.
 ///     read_only: Whether it can be viewed but not changed. A directory or database then has to be
 ///         there, and nothing is made in it.
+///     sensitive: What is done about keys, tokens, passwords and payment cards in text that a
+///         command would write: `"reject"` refuses the command, `"redact"` writes
+///         `[redacted: rule]` in their place, `"off"` does nothing.
+///     sensitive_rules: Patterns of your own by their ids, beside the built-in rules. The syntax is
+///         that of Rust's `regex-lite`, without look-around and back-references.
+///     sensitive_on_view: Whether views show `[redacted: rule]` in the place of sensitive text that
+///         a file holds, which is not changed.
 ///
 /// Raises:
 ///     ConfigError: The address or an option is wrong.
@@ -74,10 +82,14 @@ impl Memory {
             encryption_key = None,
             encrypt_names = Options::default().encrypt_names,
             read_only = false,
+            sensitive = Word(Sensitive::default()),
+            sensitive_rules = Rules::default(),
+            sensitive_on_view = false,
         ),
         text_signature = "(store='./memory', *, max_view_chars=16000, max_file_bytes=16777216, \
                           on_existing='error', durability='full', encryption_key=None, \
-                          encrypt_names=False, read_only=False)",
+                          encrypt_names=False, read_only=False, sensitive='off', \
+                          sensitive_rules={}, sensitive_on_view=False)",
     )]
     #[allow(clippy::too_many_arguments, reason = "each is an argument in Python, too")]
     fn new(
@@ -90,6 +102,9 @@ impl Memory {
         encryption_key: Option<Key>,
         encrypt_names: bool,
         read_only: bool,
+        sensitive: Word<Sensitive>,
+        sensitive_rules: Rules,
+        sensitive_on_view: bool,
     ) -> PyResult<Self> {
         let options = options(
             max_view_chars,
@@ -99,6 +114,9 @@ impl Memory {
             encryption_key,
             encrypt_names,
             read_only,
+            sensitive,
+            sensitive_rules,
+            sensitive_on_view,
         );
         let store = store.open(py, &options)?;
         Ok(Self { core: Core::with_store(store, options) })

@@ -1,7 +1,9 @@
 //! The options of a memory, as Python's keyword arguments give them. The defaults are the core's.
 
+use std::collections::BTreeMap;
 use std::str::FromStr;
 
+use memdir::policy::sensitive::{Sensitive, SensitiveRule};
 use memdir::{Durability, EncryptionKey, Error, OnExisting, Options};
 use pyo3::Borrowed;
 use pyo3::exceptions::PyTypeError;
@@ -40,6 +42,25 @@ impl Worded for Durability {
     type Hint = hints::Durability;
 }
 
+impl Worded for Sensitive {
+    type Hint = hints::Sensitive;
+}
+
+/// Rules for sensitive text: patterns by their ids.
+#[derive(Clone, Default)]
+pub(crate) struct Rules(pub(crate) Vec<SensitiveRule>);
+
+impl FromPyObject<'_, '_> for Rules {
+    type Error = PyErr;
+
+    const INPUT_TYPE: PyStaticExpr = hints::Patterns::HINT;
+
+    fn extract(rules: Borrowed<'_, '_, PyAny>) -> PyResult<Self> {
+        let made = SensitiveRule::all(rules.extract::<BTreeMap<String, String>>()?);
+        made.map(Self).map_err(|error| config_error(rules.py(), &error))
+    }
+}
+
 /// A key: bytes, or a text of which the core says what it means.
 pub(crate) struct Key(pub(crate) EncryptionKey);
 
@@ -64,6 +85,7 @@ impl FromPyObject<'_, '_> for Key {
 }
 
 /// Puts the arguments together.
+#[allow(clippy::too_many_arguments, reason = "each is an argument in Python, too")]
 pub(crate) fn options(
     max_view_chars: Option<usize>,
     max_file_bytes: Option<u64>,
@@ -72,6 +94,9 @@ pub(crate) fn options(
     encryption_key: Option<Key>,
     encrypt_names: bool,
     read_only: bool,
+    sensitive: Word<Sensitive>,
+    sensitive_rules: Rules,
+    sensitive_on_view: bool,
 ) -> Options {
     let mut options = Options::default();
     options.max_view_chars = max_view_chars;
@@ -81,5 +106,8 @@ pub(crate) fn options(
     options.encryption_key = encryption_key.map(|key| key.0);
     options.encrypt_names = encrypt_names;
     options.read_only = read_only;
+    options.sensitive = sensitive.0;
+    options.sensitive_rules = sensitive_rules.0;
+    options.sensitive_on_view = sensitive_on_view;
     options
 }

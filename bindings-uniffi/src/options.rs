@@ -1,5 +1,9 @@
 //! What a developer can set.
 
+use std::collections::HashMap;
+
+use memdir::policy::sensitive;
+
 use crate::error::MemdirError;
 
 /// How a memory behaves where the tool's documentation leaves a choice.
@@ -23,6 +27,29 @@ pub struct MemoryOptions {
     /// nothing is made in it. Default no.
     #[uniffi(default = false)]
     pub read_only: bool,
+    /// What is done about keys, tokens, passwords and payment cards in text that a command would
+    /// write; null is the default, nothing.
+    #[uniffi(default = None)]
+    pub sensitive: Option<Sensitive>,
+    /// Patterns of your own by their ids, beside the built-in rules; null is none. The syntax is that
+    /// of Rust's `regex-lite`: no look-around, no back-references.
+    #[uniffi(default = None)]
+    pub sensitive_rules: Option<HashMap<String, String>>,
+    /// Whether views show `[redacted: rule]` in the place of sensitive text that a file holds, which
+    /// is not changed. Default no.
+    #[uniffi(default = false)]
+    pub sensitive_on_view: bool,
+}
+
+/// What is done about sensitive text in a command that would write it.
+#[derive(uniffi::Enum, Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sensitive {
+    /// Nothing.
+    Off,
+    /// The command is refused.
+    Reject,
+    /// `[redacted: rule]` is written in its place.
+    Redact,
 }
 
 /// What `create` does about a file that is already there.
@@ -51,6 +78,14 @@ impl TryFrom<MemoryOptions> for memdir::Options {
         options.max_view_chars = limit("max_view_chars", given.max_view_chars)?;
         options.max_file_bytes = limit("max_file_bytes", given.max_file_bytes)?;
         options.read_only = given.read_only;
+        options.sensitive = match given.sensitive {
+            None | Some(Sensitive::Off) => sensitive::Sensitive::Off,
+            Some(Sensitive::Reject) => sensitive::Sensitive::Reject,
+            Some(Sensitive::Redact) => sensitive::Sensitive::Redact,
+        };
+        options.sensitive_rules =
+            sensitive::SensitiveRule::all(given.sensitive_rules.unwrap_or_default())?;
+        options.sensitive_on_view = given.sensitive_on_view;
         if let Some(on_existing) = given.on_existing {
             options.on_existing = match on_existing {
                 OnExisting::Error => memdir::OnExisting::Error,

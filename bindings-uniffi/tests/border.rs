@@ -17,6 +17,9 @@ fn defaults() -> MemoryOptions {
         on_existing: None,
         durability: None,
         read_only: false,
+        sensitive: None,
+        sensitive_rules: None,
+        sensitive_on_view: false,
     }
 }
 

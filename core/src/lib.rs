@@ -27,6 +27,7 @@ pub mod cli;
 pub mod command;
 pub mod copy;
 pub mod path;
+pub mod policy;
 pub mod reply;
 pub mod store;
 pub mod text;

@@ -146,7 +146,7 @@ impl Memory {
             }
             Command::Delete { path } => handlers::delete(store, &judge(path)?),
             Command::Rename { old_path, new_path } => {
-                handlers::rename(store, &judge(old_path)?, &judge(new_path)?)
+                handlers::rename(store, options, &judge(old_path)?, &judge(new_path)?)
             }
         }
     }

@@ -1,6 +1,7 @@
 //! What a developer can set. Every language offers these under the same names.
 
 use crate::error::Error;
+use crate::policy::sensitive::{Sensitive, SensitiveRule};
 
 /// How a [`Memory`](crate::Memory) behaves where the tool's documentation leaves a choice.
 ///
@@ -39,6 +40,15 @@ pub struct Options {
     /// store that is there already does as it was made, whatever this says.
     #[cfg(feature = "encryption")]
     pub encrypt_names: bool,
+    /// What is done about keys, passwords and the like in text that a command would write.
+    /// Default: nothing.
+    pub sensitive: Sensitive,
+    /// Rules of your own, beside the built-in ones; of several that find the same text the first
+    /// gives its name. Default: none.
+    pub sensitive_rules: Vec<SensitiveRule>,
+    /// Whether a view shows `[redacted: rule]` in the place of sensitive text that a file holds; the
+    /// file is not changed. Such a view reads the whole file into memory. Default: no.
+    pub sensitive_on_view: bool,
 }
 
 impl Default for Options {
@@ -53,6 +63,9 @@ impl Default for Options {
             encryption_key: None,
             #[cfg(feature = "encryption")]
             encrypt_names: false,
+            sensitive: Sensitive::Off,
+            sensitive_rules: Vec::new(),
+            sensitive_on_view: false,
         }
     }
 }

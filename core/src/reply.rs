@@ -286,6 +286,54 @@ fn bytes(count: u64) -> String {
     }
 }
 
+// --- sensitive text ---------------------------------------------------------------------------
+
+/// `named` are the lines of the file that would have come to be, and the rules.
+pub(crate) fn sensitive(path: &MemoryPath, named: &[(u64, &str)]) -> Error {
+    refused(format!(
+        "Error: {path} was not changed, because it would hold sensitive text: {}. Leave such text \
+         out: note where it is kept, and not what it is.",
+        places(named)
+    ))
+}
+
+/// The path is not repeated.
+pub(crate) fn sensitive_path(rules: &[&str]) -> Error {
+    refused(format!(
+        "Error: Nothing was changed, because the path itself holds sensitive text ({}). Choose \
+         another name.",
+        rules.join(", ")
+    ))
+}
+
+/// The last line of a reply to a command whose text was redacted.
+pub(crate) fn redacted(named: &[(u64, &str)]) -> String {
+    format!(
+        "\n[Sensitive text was not written: {}. The file holds [redacted: …] in its place.]",
+        places(named)
+    )
+}
+
+/// `line 3 (github-token), line 7 (jwt)`.
+fn places(named: &[(u64, &str)]) -> String {
+    /// More help nobody.
+    const MAX_NAMED: usize = 20;
+    let mut places: Vec<String> =
+        named.iter().take(MAX_NAMED).map(|(line, rule)| format!("line {line} ({rule})")).collect();
+    if named.len() > MAX_NAMED {
+        places.push(format!("and {} more", named.len() - MAX_NAMED));
+    }
+    places.join(", ")
+}
+
+pub(crate) fn replace_redacted(path: &MemoryPath) -> Error {
+    refused(format!(
+        "No replacement was performed: old_str holds a `[redacted: …]` mark, which stands in views \
+         for text of {path} that is not shown, and is not in the file. Choose an old_str beside it; \
+         what is redacted cannot be edited, only deleted with the file."
+    ))
+}
+
 /// What a condition of the tree is called, where the command has no sentence of its own for it.
 pub(crate) fn condition(path: &MemoryPath, error: StoreError) -> Error {
     refused(match error {

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use base64::Engine as _;
+use memdir::policy::sensitive::SensitiveRule;
 use memdir::{MemoryPath, Options};
 use serde_json::{Map, Value};
 
@@ -153,6 +154,23 @@ fn options(json: Option<Value>) -> Result<Options, String> {
     if let Some(value) = fields.take("durability") {
         options.durability =
             text(&value)?.parse().map_err(|error: memdir::Error| error.to_string())?;
+    }
+    if let Some(value) = fields.take("sensitive") {
+        options.sensitive =
+            text(&value)?.parse().map_err(|error: memdir::Error| error.to_string())?;
+    }
+    if let Some(value) = fields.take("sensitive_rules") {
+        let rules = Fields::of(value)?.0;
+        let pattern = |value: &Value| value.as_str().map(str::to_owned).ok_or("not a pattern");
+        let rules: Vec<(String, String)> = rules
+            .iter()
+            .map(|(id, value)| Ok((id.clone(), pattern(value)?)))
+            .collect::<Result<_, &str>>()?;
+        options.sensitive_rules = SensitiveRule::all(rules).map_err(|error| error.to_string())?;
+    }
+    if let Some(value) = fields.take("sensitive_on_view") {
+        options.sensitive_on_view =
+            value.as_bool().ok_or("sensitive_on_view must be true or false")?;
     }
     fields.end()?;
     Ok(options)

@@ -156,6 +156,13 @@ class Memory:
         encrypt_names: Whether a store that is made with a key encrypts names, too.
         read_only: Whether it can be viewed but not changed. A directory or database then has to be
             there, and nothing is made in it.
+        sensitive: What is done about keys, tokens, passwords and payment cards in text that a
+            command would write: `"reject"` refuses the command, `"redact"` writes
+            `[redacted: rule]` in their place, `"off"` does nothing.
+        sensitive_rules: Patterns of your own by their ids, beside the built-in rules. The syntax is
+            that of Rust's `regex-lite`, without look-around and back-references.
+        sensitive_on_view: Whether views show `[redacted: rule]` in the place of sensitive text that
+            a file holds, which is not changed.
 
     Raises:
         ConfigError: The address or an option is wrong.

@@ -26,3 +26,6 @@ class Options(TypedDict, total=False):
     encryption_key: bytes | str | None
     encrypt_names: bool
     read_only: bool
+    sensitive: Literal["off", "reject", "redact"]
+    sensitive_rules: dict[str, str]
+    sensitive_on_view: bool

@@ -4,6 +4,7 @@ use super::check_size;
 use crate::error::Error;
 use crate::options::Options;
 use crate::path::MemoryPath;
+use crate::policy::sensitive;
 use crate::reply;
 use crate::store::{Store, StoreError};
 
@@ -17,9 +18,12 @@ pub(crate) fn create(
     if path.is_root() {
         return Err(reply::create_exists(path));
     }
-    check_size(options, path, file_text.len())?;
-    match store.write(path, file_text.as_bytes(), options.on_existing) {
-        Ok(()) => Ok(reply::created(path)),
+    sensitive::judge_path(options, path)?;
+    let redacted = sensitive::judge_content(options, path, file_text)?;
+    let content = redacted.as_ref().map_or(file_text, |redacted| &redacted.instead);
+    check_size(options, path, content.len())?;
+    match store.write(path, content.as_bytes(), options.on_existing) {
+        Ok(()) => Ok(reply::created(path) + redacted.as_ref().map_or("", |it| &it.note)),
         Err(StoreError::AlreadyExists | StoreError::IsADirectory) => {
             Err(reply::create_exists(path))
         }

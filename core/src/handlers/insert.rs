@@ -1,6 +1,6 @@
 //! `insert`: whole lines between two others.
 
-use super::{check_size, text};
+use super::{check_size, redacted, text};
 use crate::error::Error;
 use crate::options::Options;
 use crate::path::MemoryPath;
@@ -24,8 +24,8 @@ pub(crate) fn insert(
         insert_line,
         insert_text,
     ) {
-        Ok(splice) => {
-            outcome = Ok(reply::inserted(path));
+        Ok((splice, note)) => {
+            outcome = Ok(reply::inserted(path) + &note);
             Some(splice)
         }
         Err(refusal) => {
@@ -49,10 +49,11 @@ fn decide(
     content: &[u8],
     insert_line: i64,
     insert_text: &str,
-) -> Result<Splice, Error> {
-    text(path, content)?;
+) -> Result<(Splice, String), Error> {
+    let old = text(path, content)?;
     let splice = insert_lines(content, insert_line, insert_text)
         .map_err(|lines| reply::invalid_insert_line(insert_line, lines))?;
+    let (splice, note) = redacted(options, path, old, splice)?;
     check_size(options, path, splice.len_after(content.len()))?;
-    Ok(splice)
+    Ok((splice, note))
 }

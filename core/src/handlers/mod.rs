@@ -20,7 +20,9 @@ pub(crate) use view::view;
 use crate::error::Error;
 use crate::options::Options;
 use crate::path::MemoryPath;
+use crate::policy::sensitive;
 use crate::reply;
+use crate::store::Splice;
 
 /// The text of an editable file.
 fn text<'c>(path: &MemoryPath, content: &'c [u8]) -> Result<&'c str, Error> {
@@ -35,4 +37,17 @@ fn check_size(options: &Options, path: &MemoryPath, would_be: usize) -> Result<(
         }
         _ => Ok(()),
     }
+}
+
+/// The change as it may be made, and what the reply says of it beyond the usual.
+fn redacted(
+    options: &Options,
+    path: &MemoryPath,
+    old: &str,
+    splice: Splice,
+) -> Result<(Splice, String), Error> {
+    Ok(match sensitive::judge_splice(options, path, old, &splice)? {
+        Some(redacted) => (redacted.instead, redacted.note),
+        None => (splice, String::new()),
+    })
 }

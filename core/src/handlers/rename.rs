@@ -1,18 +1,22 @@
 //! `rename`: a file or directory moves, and never onto another.
 
 use crate::error::Error;
+use crate::options::Options;
 use crate::path::MemoryPath;
+use crate::policy::sensitive;
 use crate::reply;
 use crate::store::{Store, StoreError};
 
 pub(crate) fn rename(
     store: &dyn Store,
+    options: &Options,
     from: &MemoryPath,
     to: &MemoryPath,
 ) -> Result<String, Error> {
     if from.is_root() {
         return Err(reply::rename_root());
     }
+    sensitive::judge_path(options, to)?;
     match store.rename(from, to) {
         Ok(()) => Ok(reply::renamed(from, to)),
         Err(StoreError::NotFound) => Err(reply::missing(from)),

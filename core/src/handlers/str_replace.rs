@@ -1,12 +1,13 @@
 //! `str_replace`: the only occurrence of a text gives way to another.
 
-use super::{check_size, text};
+use super::{check_size, redacted, text};
 use crate::error::Error;
 use crate::options::Options;
 use crate::path::MemoryPath;
+use crate::policy::sensitive;
 use crate::reply;
 use crate::store::{Splice, Store, StoreError};
-use crate::text::{Ending, Occurrences, Pager, count_lines, find, snippet};
+use crate::text::{Ending, Occurrences, Pager, Snippet, count_lines, find, snippet};
 
 pub(crate) fn str_replace(
     store: &dyn Store,
@@ -43,19 +44,23 @@ fn decide(
     old_str: &str,
     new_str: &str,
 ) -> Result<(Splice, String), Error> {
-    text(path, content)?;
+    let old = text(path, content)?;
     if old_str.is_empty() {
         return Err(reply::replace_empty());
     }
     let at = match find(content, old_str.as_bytes()) {
+        Occurrences::None if sensitive::has_mark(options, old_str) => {
+            return Err(reply::replace_redacted(path));
+        }
         Occurrences::None => return Err(reply::replace_not_found(path, old_str)),
         Occurrences::Many(lines) => return Err(reply::replace_ambiguous(old_str, &lines)),
         Occurrences::One(at) => at,
     };
     let splice = Splice { range: at..at + old_str.len(), text: new_str.as_bytes().to_vec() };
+    let (splice, note) = redacted(options, path, old, splice)?;
     check_size(options, path, splice.len_after(content.len()))?;
     let answer = shown(options, path, content, &splice)?;
-    Ok((splice, answer))
+    Ok((splice, answer + &note))
 }
 
 /// The reply with the lines around the change, cut like a view if it is as long as one.
@@ -65,7 +70,7 @@ fn shown(
     content: &[u8],
     splice: &Splice,
 ) -> Result<String, Error> {
-    let snippet = snippet(content, splice);
+    let snippet = sensitive_lines(options, path, content, splice, snippet(content, splice))?;
     let mut pager = Pager::new(reply::replaced(), snippet.first, u64::MAX, options.max_view_chars)
         .starting_at(snippet.first);
     let page = pager
@@ -83,4 +88,23 @@ fn shown(
         }
     }
     Ok(answer)
+}
+
+/// The snippet as a view shows its lines, for which the whole file has to be judged.
+fn sensitive_lines(
+    options: &Options,
+    path: &MemoryPath,
+    content: &[u8],
+    splice: &Splice,
+    snippet: Snippet,
+) -> Result<Snippet, Error> {
+    if !options.sensitive_on_view {
+        return Ok(snippet);
+    }
+    let new = splice.apply(content);
+    let new = sensitive::shown(options, text(path, &new)?).into_owned();
+    let skipped = usize::try_from(snippet.first - 1).unwrap_or(usize::MAX);
+    let count = usize::try_from(count_lines(&snippet.text)).unwrap_or(usize::MAX);
+    let lines: String = new.split_inclusive('\n').skip(skipped).take(count).collect();
+    Ok(Snippet { first: snippet.first, text: lines.into_bytes() })
 }

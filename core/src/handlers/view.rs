@@ -3,10 +3,12 @@
 use std::fmt::Write as _;
 use std::io::Read;
 
+use super::text;
 use crate::command::ViewRange;
 use crate::error::Error;
 use crate::options::Options;
 use crate::path::MemoryPath;
+use crate::policy::sensitive;
 use crate::reply;
 use crate::store::{Entry, EntryKind, Node, Store, StoreError};
 use crate::text::{Ending, MAX_LINES, Pager, human_size};
@@ -27,6 +29,10 @@ pub(crate) fn view(
         // The documentation's own example sends a range with a directory: it is ignored.
         Ok(Node::Directory(entries)) => Ok(listing(options, path, entries)),
         Ok(Node::File(..)) if is_image(path) => Err(reply::image(path)),
+        Ok(Node::File(_, content)) if options.sensitive_on_view => {
+            let content = redacted(options, path, content)?;
+            numbered(options, path, range, content.len() as u64, Box::new(content.as_bytes()))
+        }
         Ok(Node::File(size, content)) => numbered(options, path, range, size, content),
         Err(StoreError::NotFound | StoreError::NotADirectory) => Err(reply::view_missing(path)),
         Err(error) => Err(reply::condition(path, error)),
@@ -86,6 +92,19 @@ fn wanted(range: Option<&ViewRange>) -> Option<Lines> {
             Some(Lines { first, last })
         }
     }
+}
+
+/// The whole content, as it may be shown: a key of several lines is known by its first one.
+fn redacted(
+    options: &Options,
+    path: &MemoryPath,
+    mut content: Box<dyn Read + '_>,
+) -> Result<String, Error> {
+    let mut whole = Vec::new();
+    content
+        .read_to_end(&mut whole)
+        .map_err(|error| Error::Store(StoreError::failed("reading a file", error)))?;
+    Ok(sensitive::shown(options, text(path, &whole)?).into_owned())
 }
 
 fn numbered(

@@ -19,6 +19,18 @@ pub fn count_lines(content: &[u8]) -> u64 {
     newlines + u64::from(content.last().is_some_and(|&last| last != b'\n'))
 }
 
+/// The 1-based number of the line that byte `at` of `content` belongs to.
+///
+/// ```
+/// use memdir::text::line_at;
+///
+/// assert_eq!(line_at(b"a\nb", 2), 2);
+/// ```
+#[must_use]
+pub fn line_at(content: &[u8], at: usize) -> u64 {
+    1 + memchr_iter(b'\n', content.get(..at).unwrap_or(content)).count() as u64
+}
+
 /// The change that puts `text` after line `after` of `content` as whole lines.
 ///
 /// One final `\n` of `text` is its last line's end. The content keeps its own state at the end: if

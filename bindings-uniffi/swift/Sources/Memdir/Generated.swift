@@ -2152,6 +2152,21 @@ public struct MemoryOptions: Equatable, Hashable {
      * nothing is made in it. Default no.
      */
     public let readOnly: Bool
+    /**
+     * What is done about keys, tokens, passwords and payment cards in text that a command would
+     * write; null is the default, nothing.
+     */
+    public let sensitive: Sensitive?
+    /**
+     * Patterns of your own by their ids, beside the built-in rules; null is none. The syntax is that
+     * of Rust's `regex-lite`: no look-around, no back-references.
+     */
+    public let sensitiveRules: [String: String]?
+    /**
+     * Whether views show `[redacted: rule]` in the place of sensitive text that a file holds, which
+     * is not changed. Default no.
+     */
+    public let sensitiveOnView: Bool
 
     // Default memberwise initializers are never public by default, so we
     // declare one manually.
@@ -2173,12 +2188,27 @@ public struct MemoryOptions: Equatable, Hashable {
         /**
          * Whether the whole memory can be viewed but not changed. A directory then has to be there, and
          * nothing is made in it. Default no.
-         */readOnly: Bool = false) {
+         */readOnly: Bool = false,
+        /**
+         * What is done about keys, tokens, passwords and payment cards in text that a command would
+         * write; null is the default, nothing.
+         */sensitive: Sensitive? = nil,
+        /**
+         * Patterns of your own by their ids, beside the built-in rules; null is none. The syntax is that
+         * of Rust's `regex-lite`: no look-around, no back-references.
+         */sensitiveRules: [String: String]? = nil,
+        /**
+         * Whether views show `[redacted: rule]` in the place of sensitive text that a file holds, which
+         * is not changed. Default no.
+         */sensitiveOnView: Bool = false) {
         self.maxViewChars = maxViewChars
         self.maxFileBytes = maxFileBytes
         self.onExisting = onExisting
         self.durability = durability
         self.readOnly = readOnly
+        self.sensitive = sensitive
+        self.sensitiveRules = sensitiveRules
+        self.sensitiveOnView = sensitiveOnView
     }
 
 
@@ -2201,7 +2231,10 @@ public struct FfiConverterTypeMemoryOptions: FfiConverterRustBuffer {
                 maxFileBytes: FfiConverterOptionInt64.read(from: &buf),
                 onExisting: FfiConverterOptionTypeOnExisting.read(from: &buf),
                 durability: FfiConverterOptionTypeDurability.read(from: &buf),
-                readOnly: FfiConverterBool.read(from: &buf)
+                readOnly: FfiConverterBool.read(from: &buf),
+                sensitive: FfiConverterOptionTypeSensitive.read(from: &buf),
+                sensitiveRules: FfiConverterOptionDictionaryStringString.read(from: &buf),
+                sensitiveOnView: FfiConverterBool.read(from: &buf)
         )
     }
 
@@ -2211,6 +2244,9 @@ public struct FfiConverterTypeMemoryOptions: FfiConverterRustBuffer {
         FfiConverterOptionTypeOnExisting.write(value.onExisting, into: &buf)
         FfiConverterOptionTypeDurability.write(value.durability, into: &buf)
         FfiConverterBool.write(value.readOnly, into: &buf)
+        FfiConverterOptionTypeSensitive.write(value.sensitive, into: &buf)
+        FfiConverterOptionDictionaryStringString.write(value.sensitiveRules, into: &buf)
+        FfiConverterBool.write(value.sensitiveOnView, into: &buf)
     }
 }
 
@@ -2596,6 +2632,91 @@ public func FfiConverterTypeOnExisting_lower(_ value: OnExisting) -> RustBuffer 
 
 
 /**
+ * What is done about sensitive text in a command that would write it.
+ */
+
+public enum Sensitive: Equatable, Hashable {
+
+    /**
+     * Nothing.
+     */
+    case off
+    /**
+     * The command is refused.
+     */
+    case reject
+    /**
+     * `[redacted: rule]` is written in its place.
+     */
+    case redact
+
+
+
+
+
+}
+
+#if compiler(>=6)
+extension Sensitive: Sendable {}
+#endif
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public struct FfiConverterTypeSensitive: FfiConverterRustBuffer {
+    typealias SwiftType = Sensitive
+
+    public static func read(from buf: inout (data: Data, offset: Data.Index)) throws -> Sensitive {
+        let variant: Int32 = try readInt(&buf)
+        switch variant {
+
+        case 1: return .off
+
+        case 2: return .reject
+
+        case 3: return .redact
+
+        default: throw UniffiInternalError.unexpectedEnumCase
+        }
+    }
+
+    public static func write(_ value: Sensitive, into buf: inout [UInt8]) {
+        switch value {
+
+
+        case .off:
+            writeInt(&buf, Int32(1))
+
+
+        case .reject:
+            writeInt(&buf, Int32(2))
+
+
+        case .redact:
+            writeInt(&buf, Int32(3))
+
+        }
+    }
+}
+
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public func FfiConverterTypeSensitive_lift(_ buf: RustBuffer) throws -> Sensitive {
+    return try FfiConverterTypeSensitive.lift(buf)
+}
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public func FfiConverterTypeSensitive_lower(_ value: Sensitive) -> RustBuffer {
+    return FfiConverterTypeSensitive.lower(value)
+}
+
+
+
+/**
  * Why a store did not do what it was asked to do.
  */
 public
@@ -2940,6 +3061,30 @@ fileprivate struct FfiConverterOptionTypeOnExisting: FfiConverterRustBuffer {
 #if swift(>=5.8)
 @_documentation(visibility: private)
 #endif
+fileprivate struct FfiConverterOptionTypeSensitive: FfiConverterRustBuffer {
+    typealias SwiftType = Sensitive?
+
+    public static func write(_ value: SwiftType, into buf: inout [UInt8]) {
+        guard let value = value else {
+            writeInt(&buf, Int8(0))
+            return
+        }
+        writeInt(&buf, Int8(1))
+        FfiConverterTypeSensitive.write(value, into: &buf)
+    }
+
+    public static func read(from buf: inout (data: Data, offset: Data.Index)) throws -> SwiftType {
+        switch try readInt(&buf) as Int8 {
+        case 0: return nil
+        case 1: return try FfiConverterTypeSensitive.read(from: &buf)
+        default: throw UniffiInternalError.unexpectedOptionalTag
+        }
+    }
+}
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
 fileprivate struct FfiConverterOptionSequenceInt64: FfiConverterRustBuffer {
     typealias SwiftType = [Int64]?
 
@@ -2956,6 +3101,30 @@ fileprivate struct FfiConverterOptionSequenceInt64: FfiConverterRustBuffer {
         switch try readInt(&buf) as Int8 {
         case 0: return nil
         case 1: return try FfiConverterSequenceInt64.read(from: &buf)
+        default: throw UniffiInternalError.unexpectedOptionalTag
+        }
+    }
+}
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+fileprivate struct FfiConverterOptionDictionaryStringString: FfiConverterRustBuffer {
+    typealias SwiftType = [String: String]?
+
+    public static func write(_ value: SwiftType, into buf: inout [UInt8]) {
+        guard let value = value else {
+            writeInt(&buf, Int8(0))
+            return
+        }
+        writeInt(&buf, Int8(1))
+        FfiConverterDictionaryStringString.write(value, into: &buf)
+    }
+
+    public static func read(from buf: inout (data: Data, offset: Data.Index)) throws -> SwiftType {
+        switch try readInt(&buf) as Int8 {
+        case 0: return nil
+        case 1: return try FfiConverterDictionaryStringString.read(from: &buf)
         default: throw UniffiInternalError.unexpectedOptionalTag
         }
     }
@@ -3033,6 +3202,32 @@ fileprivate struct FfiConverterSequenceTypeEntry: FfiConverterRustBuffer {
             seq.append(try FfiConverterTypeEntry.read(from: &buf))
         }
         return seq
+    }
+}
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+fileprivate struct FfiConverterDictionaryStringString: FfiConverterRustBuffer {
+    public static func write(_ value: [String: String], into buf: inout [UInt8]) {
+        let len = Int32(value.count)
+        writeInt(&buf, len)
+        for (key, value) in value {
+            FfiConverterString.write(key, into: &buf)
+            FfiConverterString.write(value, into: &buf)
+        }
+    }
+
+    public static func read(from buf: inout (data: Data, offset: Data.Index)) throws -> [String: String] {
+        let len: Int32 = try readInt(&buf)
+        var dict = [String: String]()
+        dict.reserveCapacity(Int(len))
+        for _ in 0..<len {
+            let key = try FfiConverterString.read(from: &buf)
+            let value = try FfiConverterString.read(from: &buf)
+            dict[key] = value
+        }
+        return dict
     }
 }
 /**

@@ -69,7 +69,10 @@ private func step(_ json: JSON) throws -> Step {
 }
 
 private func options(_ json: JSON?) throws -> MemoryOptions {
-    let known = ["max_view_chars", "max_file_bytes", "on_existing", "durability"]
+    let known = [
+        "max_view_chars", "max_file_bytes", "on_existing", "durability",
+        "sensitive", "sensitive_rules", "sensitive_on_view",
+    ]
     guard let fields = try json?.fields(of: known) else { return MemoryOptions() }
     let defaults = MemoryOptions()
     func limit(_ name: String, _ standard: Int64?) throws -> Int64? {
@@ -85,11 +88,28 @@ private func options(_ json: JSON?) throws -> MemoryOptions {
         guard let value = words[word] else { throw Problem("\(name): \(word) is not in the format") }
         return value
     }
+    func flag(_ name: String) throws -> Bool {
+        switch fields[name] {
+        case nil: return false
+        case .bool(let flag): return flag
+        case let other: throw Problem("\(name): \(String(describing: other)) is no flag")
+        }
+    }
+    func patterns(_ rules: JSON?) throws -> [String: String]? {
+        guard let rules else { return nil }
+        guard case .object(let fields) = rules else { throw Problem("\(rules) are no patterns") }
+        var patterns: [String: String] = [:]
+        for (id, pattern) in fields { patterns[id] = try pattern.string() }
+        return patterns
+    }
     return MemoryOptions(
         maxViewChars: try limit("max_view_chars", defaults.maxViewChars),
         maxFileBytes: try limit("max_file_bytes", defaults.maxFileBytes),
         onExisting: try word("on_existing", ["error": .error, "overwrite": .overwrite]),
-        durability: try word("durability", ["full": .full, "relaxed": .relaxed])
+        durability: try word("durability", ["full": .full, "relaxed": .relaxed]),
+        sensitive: try word("sensitive", ["off": .off, "reject": .reject, "redact": .redact]),
+        sensitiveRules: try patterns(fields["sensitive_rules"]),
+        sensitiveOnView: try flag("sensitive_on_view")
     )
 }
 

@@ -24,9 +24,19 @@ final class DocumentationTests: XCTestCase {
 
     func testThePageHasTheCodeThatRunsHere() throws {
         let source = try String(contentsOfFile: #filePath, encoding: .utf8)
-        let code = try between("        // quickstart\n", "\n        // end", in: source)
-            .components(separatedBy: "\n").map { $0.replacingOccurrences(of: "        ", with: "") }
-        XCTAssertEqual(code.joined(separator: "\n"), try block("quickstart"))
+        for (name, page) in [("quickstart", "docs/swift.md"), ("swift", "docs/policies.md")] {
+            let code = try between("        // \(name)\n", "\n        // end", in: source)
+                .components(separatedBy: "\n").map { $0.replacingOccurrences(of: "        ", with: "") }
+            XCTAssertEqual(code.joined(separator: "\n"), try block(name, of: page))
+        }
+    }
+
+    func testSensitiveTextIsRedacted() async throws {
+        // swift
+        let memory = try Memory(store: "memory:", options: MemoryOptions(sensitive: .redact, sensitiveOnView: true))
+        let reply = try await memory.create(path: "/memories/notes.md", fileText: "Router password: sun7-Flower!\n")
+        // end
+        XCTAssertTrue(reply.contains("line 1 (password-assignment)"), reply)
     }
 
     private func quickstart() async throws {
@@ -43,8 +53,8 @@ final class DocumentationTests: XCTestCase {
     }
 
     /// The block of code after `<!-- name -->` in the page.
-    private func block(_ name: String) throws -> String {
-        let page = try String(contentsOf: root.appendingPathComponent("docs/swift.md"), encoding: .utf8)
+    private func block(_ name: String, of page: String = "docs/swift.md") throws -> String {
+        let page = try String(contentsOf: root.appendingPathComponent(page), encoding: .utf8)
         let block = try between("<!-- \(name) -->\n```", "\n```", in: page)
         return String(block[block.index(after: block.firstIndex(of: "\n")!)...])
     }

@@ -3611,6 +3611,24 @@ data class MemoryOptions (
      * nothing is made in it. Default no.
      */
     val `readOnly`: kotlin.Boolean = false
+    ,
+    /**
+     * What is done about keys, tokens, passwords and payment cards in text that a command would
+     * write; null is the default, nothing.
+     */
+    val `sensitive`: Sensitive? = null
+    ,
+    /**
+     * Patterns of your own by their ids, beside the built-in rules; null is none. The syntax is that
+     * of Rust's `regex-lite`: no look-around, no back-references.
+     */
+    val `sensitiveRules`: Map<kotlin.String, kotlin.String>? = null
+    ,
+    /**
+     * Whether views show `[redacted: rule]` in the place of sensitive text that a file holds, which
+     * is not changed. Default no.
+     */
+    val `sensitiveOnView`: kotlin.Boolean = false
 
 ){
 
@@ -3632,6 +3650,9 @@ public object FfiConverterTypeMemoryOptions: FfiConverterRustBuffer<MemoryOption
             FfiConverterOptionalTypeOnExisting.read(buf),
             FfiConverterOptionalTypeDurability.read(buf),
             FfiConverterBoolean.read(buf),
+            FfiConverterOptionalTypeSensitive.read(buf),
+            FfiConverterOptionalMapStringString.read(buf),
+            FfiConverterBoolean.read(buf),
         )
     }
 
@@ -3640,7 +3661,10 @@ public object FfiConverterTypeMemoryOptions: FfiConverterRustBuffer<MemoryOption
             FfiConverterOptionalLong.allocationSize(value.`maxFileBytes`) +
             FfiConverterOptionalTypeOnExisting.allocationSize(value.`onExisting`) +
             FfiConverterOptionalTypeDurability.allocationSize(value.`durability`) +
-            FfiConverterBoolean.allocationSize(value.`readOnly`)
+            FfiConverterBoolean.allocationSize(value.`readOnly`) +
+            FfiConverterOptionalTypeSensitive.allocationSize(value.`sensitive`) +
+            FfiConverterOptionalMapStringString.allocationSize(value.`sensitiveRules`) +
+            FfiConverterBoolean.allocationSize(value.`sensitiveOnView`)
     )
 
     override fun write(value: MemoryOptions, buf: ByteBuffer) {
@@ -3649,6 +3673,9 @@ public object FfiConverterTypeMemoryOptions: FfiConverterRustBuffer<MemoryOption
             FfiConverterOptionalTypeOnExisting.write(value.`onExisting`, buf)
             FfiConverterOptionalTypeDurability.write(value.`durability`, buf)
             FfiConverterBoolean.write(value.`readOnly`, buf)
+            FfiConverterOptionalTypeSensitive.write(value.`sensitive`, buf)
+            FfiConverterOptionalMapStringString.write(value.`sensitiveRules`, buf)
+            FfiConverterBoolean.write(value.`sensitiveOnView`, buf)
     }
 }
 
@@ -3939,6 +3966,55 @@ public object FfiConverterTypeOnExisting: FfiConverterRustBuffer<OnExisting> {
     override fun allocationSize(value: OnExisting) = 4UL
 
     override fun write(value: OnExisting, buf: ByteBuffer) {
+        buf.putInt(value.ordinal + 1)
+    }
+}
+
+
+
+
+
+/**
+ * What is done about sensitive text in a command that would write it.
+ */
+
+enum class Sensitive {
+
+    /**
+     * Nothing.
+     */
+    OFF,
+    /**
+     * The command is refused.
+     */
+    REJECT,
+    /**
+     * `[redacted: rule]` is written in its place.
+     */
+    REDACT;
+
+
+
+
+    companion object
+}
+
+
+/**
+ * @suppress
+ */
+public object FfiConverterTypeSensitive: FfiConverterRustBuffer<Sensitive> {
+    override fun read(buf: ByteBuffer) = try {
+
+        Sensitive.entries[buf.getInt() - 1]
+
+    } catch (e: IndexOutOfBoundsException) {
+        throw RuntimeException("invalid enum value, something is very wrong!!", e)
+    }
+
+    override fun allocationSize(value: Sensitive) = 4UL
+
+    override fun write(value: Sensitive, buf: ByteBuffer) {
         buf.putInt(value.ordinal + 1)
     }
 }
@@ -4439,6 +4515,38 @@ public object FfiConverterOptionalTypeOnExisting: FfiConverterRustBuffer<OnExist
 /**
  * @suppress
  */
+public object FfiConverterOptionalTypeSensitive: FfiConverterRustBuffer<Sensitive?> {
+    override fun read(buf: ByteBuffer): Sensitive? {
+        if (buf.get().toInt() == 0) {
+            return null
+        }
+        return FfiConverterTypeSensitive.read(buf)
+    }
+
+    override fun allocationSize(value: Sensitive?): ULong {
+        if (value == null) {
+            return 1UL
+        } else {
+            return 1UL + FfiConverterTypeSensitive.allocationSize(value)
+        }
+    }
+
+    override fun write(value: Sensitive?, buf: ByteBuffer) {
+        if (value == null) {
+            buf.put(0)
+        } else {
+            buf.put(1)
+            FfiConverterTypeSensitive.write(value, buf)
+        }
+    }
+}
+
+
+
+
+/**
+ * @suppress
+ */
 public object FfiConverterOptionalSequenceLong: FfiConverterRustBuffer<List<kotlin.Long>?> {
     override fun read(buf: ByteBuffer): List<kotlin.Long>? {
         if (buf.get().toInt() == 0) {
@@ -4461,6 +4569,38 @@ public object FfiConverterOptionalSequenceLong: FfiConverterRustBuffer<List<kotl
         } else {
             buf.put(1)
             FfiConverterSequenceLong.write(value, buf)
+        }
+    }
+}
+
+
+
+
+/**
+ * @suppress
+ */
+public object FfiConverterOptionalMapStringString: FfiConverterRustBuffer<Map<kotlin.String, kotlin.String>?> {
+    override fun read(buf: ByteBuffer): Map<kotlin.String, kotlin.String>? {
+        if (buf.get().toInt() == 0) {
+            return null
+        }
+        return FfiConverterMapStringString.read(buf)
+    }
+
+    override fun allocationSize(value: Map<kotlin.String, kotlin.String>?): ULong {
+        if (value == null) {
+            return 1UL
+        } else {
+            return 1UL + FfiConverterMapStringString.allocationSize(value)
+        }
+    }
+
+    override fun write(value: Map<kotlin.String, kotlin.String>?, buf: ByteBuffer) {
+        if (value == null) {
+            buf.put(0)
+        } else {
+            buf.put(1)
+            FfiConverterMapStringString.write(value, buf)
         }
     }
 }
@@ -4545,6 +4685,45 @@ public object FfiConverterSequenceTypeEntry: FfiConverterRustBuffer<List<Entry>>
         buf.putInt(value.size)
         value.iterator().forEach {
             FfiConverterTypeEntry.write(it, buf)
+        }
+    }
+}
+
+
+
+
+/**
+ * @suppress
+ */
+public object FfiConverterMapStringString: FfiConverterRustBuffer<Map<kotlin.String, kotlin.String>> {
+    override fun read(buf: ByteBuffer): Map<kotlin.String, kotlin.String> {
+        val len = buf.getInt()
+        return buildMap<kotlin.String, kotlin.String>(len) {
+            repeat(len) {
+                val k = FfiConverterString.read(buf)
+                val v = FfiConverterString.read(buf)
+                this[k] = v
+            }
+        }
+    }
+
+    override fun allocationSize(value: Map<kotlin.String, kotlin.String>): ULong {
+        val spaceForMapSize = 4UL
+        val spaceForChildren = value.map { (k, v) ->
+            FfiConverterString.allocationSize(k) +
+            FfiConverterString.allocationSize(v)
+        }.sum()
+        return spaceForMapSize + spaceForChildren
+    }
+
+    override fun write(value: Map<kotlin.String, kotlin.String>, buf: ByteBuffer) {
+        buf.putInt(value.size)
+        // The parens on `(k, v)` here ensure we're calling the right method,
+        // which is important for compatibility with older android devices.
+        // Ref https://blog.danlew.net/2017/03/16/kotlin-puzzler-whose-line-is-it-anyways/
+        value.forEach { (k, v) ->
+            FfiConverterString.write(k, buf)
+            FfiConverterString.write(v, buf)
         }
     }
 }

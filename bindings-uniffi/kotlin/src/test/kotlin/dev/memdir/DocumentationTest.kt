@@ -13,6 +13,7 @@ import kotlin.io.path.ExperimentalPathApi
 import kotlin.io.path.deleteRecursively
 import kotlin.io.path.readText
 import org.junit.jupiter.api.Assertions.assertEquals
+import org.junit.jupiter.api.Assertions.assertTrue
 import org.junit.jupiter.api.Test
 
 /** The code of `docs/kotlin.md`: it is what stands here, and it does what the page says. */
@@ -30,6 +31,12 @@ class DocumentationTest {
         for (name in listOf("quickstart", "runner", "contract")) assertEquals(block(name), code(name), name)
     }
 
+    @Test
+    fun `the page about policies has the code that runs here`() {
+        assertEquals(block("kotlin", "docs/policies.md"), code("kotlin"))
+        assertTrue(redacted().contains("line 1 (password-assignment)"))
+    }
+
     private fun printed(work: () -> Unit): String {
         val out = System.out
         val kept = ByteArrayOutputStream()
@@ -43,8 +50,8 @@ class DocumentationTest {
     }
 
     /** The block of code after `<!-- name -->` in the page. */
-    private fun block(name: String): String =
-        root.resolve("docs/kotlin.md").readText()
+    private fun block(name: String, page: String = "docs/kotlin.md"): String =
+        root.resolve(page).readText()
             .substringAfter("<!-- $name -->\n")
             .substringAfter("\n")
             .substringBefore("\n```")
@@ -88,6 +95,14 @@ fun ask(client: AnthropicClient, memory: Memory, question: String): List<BetaMes
     val messages = client.beta().messages().toolRunner(tools).toList()
     // end
     return messages
+}
+
+private fun redacted(): String {
+    // kotlin
+    val memory = Memory("memory:", MemoryOptions(sensitive = Sensitive.REDACT, sensitiveOnView = true))
+    val reply = memory.create("/memories/notes.md", "Router password: sun7-Flower!\n")
+    // end
+    return reply.also { memory.close() }
 }
 
 private fun checkContract() {

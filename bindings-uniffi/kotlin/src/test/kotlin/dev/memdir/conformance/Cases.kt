@@ -7,6 +7,7 @@ import com.fasterxml.jackson.databind.ObjectMapper
 import dev.memdir.Durability
 import dev.memdir.MemoryOptions
 import dev.memdir.OnExisting
+import dev.memdir.Sensitive
 import java.nio.file.Files
 import java.nio.file.Path
 import java.util.Base64
@@ -77,6 +78,10 @@ private fun options(json: JsonNode?): MemoryOptions {
                 "max_file_bytes" -> options.copy(maxFileBytes = limit)
                 "on_existing" -> options.copy(onExisting = OnExisting.valueOf(value.textValue().uppercase()))
                 "durability" -> options.copy(durability = Durability.valueOf(value.textValue().uppercase()))
+                "sensitive" -> options.copy(sensitive = Sensitive.valueOf(value.textValue().uppercase()))
+                "sensitive_rules" ->
+                    options.copy(sensitiveRules = value.properties().associate { it.key to it.value.textValue() })
+                "sensitive_on_view" -> options.copy(sensitiveOnView = value.booleanValue())
                 else -> throw IllegalArgumentException("the option $name is not in the format")
             }
     }

@@ -1,0 +1,42 @@
+// The example of docs/policies.md, and what is told about options that are wrong.
+
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+
+import { Memory } from 'memdir';
+import type { Options } from 'memdir';
+
+import { PACKAGE, PROJECT } from './support.mjs';
+
+test('sensitive text is refused, and the page has the code that runs here', async () => {
+  // example
+  const memory = new Memory('memory:', { sensitive: 'reject' });
+  const { content, isError } = await memory.execute({
+    command: 'create',
+    path: '/memories/notes.md',
+    file_text: 'Router password: sun7-Flower!\n',
+  });
+  // end
+  assert.ok(isError);
+  assert.match(content, /line 1 \(password-assignment\)/);
+
+  const source = readFileSync(new URL('test/policies.test.mts', PACKAGE), 'utf8');
+  const code = /\/\/ example\n(.*?)\n *\/\/ end/s.exec(source)?.[1]?.replace(/^ {2}/gm, '');
+  const page = readFileSync(new URL('docs/policies.md', PROJECT), 'utf8');
+  assert.equal(/<!-- typescript -->\n```ts\n(.*?)\n```/s.exec(page)?.[1], code);
+});
+
+test('wrong rules are told at once', () => {
+  const cases: [unknown, RegExp][] = [
+    [{ sensitive: 'yes' }, /^sensitive must be "off", "reject" or "redact", got "yes"$/],
+    [{ sensitiveOnView: 1 }, /^sensitiveOnView must be true or false, got 1$/],
+    [{ sensitiveRules: 'x' }, /^sensitiveRules must be an object, got "x"$/],
+    [{ sensitiveRules: { badge: 1 } }, /^sensitiveRules\.badge must be a string, got 1$/],
+    [{ sensitiveRules: { badge: '(' } }, /^sensitiveRules: the pattern of "badge" is not usable/],
+    [{ sensitiveRules: { Badge: 'x' } }, /^sensitiveRules: an id must be/],
+  ];
+  for (const [options, message] of cases) {
+    assert.throws(() => new Memory('memory:', options as Options), { message });
+  }
+});

@@ -1,0 +1,85 @@
+//! What the option `sensitive` costs, against the same edit without it, and how well its rules do
+//! on the labelled corpus.
+//!
+//! `cargo bench -p memdir --bench sensitive`; look at the ratios.
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a program, and not part of the library"
+)]
+
+use std::fs;
+use std::hint::black_box;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use memdir::policy::sensitive::{Sensitive, find};
+use memdir::{Memory, Options};
+
+#[path = "../tests/sensitive/corpus.rs"]
+mod corpus;
+
+fn main() {
+    let samples = corpus::samples();
+    let score = corpus::score(&samples);
+    println!(
+        "corpus of {} lines: precision {:.3} ({} of {} findings right), recall {:.3} ({} of {} \
+         secrets found)",
+        samples.len(),
+        score.precision(),
+        score.found,
+        score.found + score.wrong.len(),
+        score.recall(),
+        score.found,
+        score.found + score.missed.len()
+    );
+
+    println!("{:<34} {:>12} {:>12} {:>7}", "an edit", "sensitive", "plain", "ratio");
+    let line = "- on Tuesdays Anna and Ben meet at 10:30 in room 4.12, floor 3.\n";
+    edit("of 4 KiB of prose", &line.repeat(64));
+    edit("of 1 MB of prose", &line.repeat(15_625));
+    // Every line has a name that a rule begins at.
+    let line = "- the password for the wifi is with Maria, the token is in the safe.\n";
+    edit("of 4 KiB about passwords", &line.repeat(60));
+
+    println!("{:<34} {:>12}", "the slowest texts, 1 MB each", "time");
+    for piece in ["secret=", "pwd:", "twilio", "api_key_", "token:", "://", "eyJaaaaaaaa."] {
+        let text = piece.repeat(1_000_000 / piece.len());
+        let begun = Instant::now();
+        black_box(find(&text, &[]));
+        println!("{piece:<34?} {:>12.1?}", begun.elapsed());
+    }
+}
+
+/// Runs both in turn, so that whatever else the machine does hits both.
+fn edit(what: &str, content: &str) {
+    let shm = Path::new("/dev/shm");
+    let place = if shm.is_dir() { tempfile::tempdir_in(shm) } else { tempfile::tempdir() }.unwrap();
+    let address = place.path().to_str().unwrap();
+    let mut options = Options::default();
+    let plain = Memory::open(address, options.clone()).unwrap();
+    options.sensitive = Sensitive::Reject;
+    let judged = Memory::open(address, options).unwrap();
+    fs::write(place.path().join("memories/a.md"), format!("unique\n{content}")).unwrap();
+
+    let (mut with, mut without) = (Vec::new(), Vec::new());
+    let mut flip = false;
+    let begun = Instant::now();
+    while begun.elapsed() < Duration::from_secs(2) {
+        for (memory, times) in [(&judged, &mut with), (&plain, &mut without)] {
+            flip = !flip;
+            let (old, new) = if flip { ("unique", "UNIQUE") } else { ("UNIQUE", "unique") };
+            let begun = Instant::now();
+            memory.str_replace("/memories/a.md", old, new).unwrap();
+            times.push(begun.elapsed());
+        }
+    }
+    let (with, without) = (median(with), median(without));
+    let ratio = with.as_secs_f64() / without.as_secs_f64();
+    println!("{what:<34} {with:>12.1?} {without:>12.1?} {ratio:>7.2}");
+}
+
+fn median(mut times: Vec<Duration>) -> Duration {
+    times.sort_unstable();
+    times[times.len() / 2]
+}

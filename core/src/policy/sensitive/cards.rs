@@ -1,0 +1,123 @@
+//! Numbers of payment cards: no keyword tells them, but their form, their issuer's digits and
+//! their check digit do.
+
+use std::ops::Range;
+
+pub(super) const ID: &str = "payment-card";
+
+/// How long numbers of cards are.
+const DIGITS: std::ops::RangeInclusive<usize> = 13..=19;
+
+/// As many digits, and a mark between five groups of them.
+const MAX_BYTES: usize = 19 + 4;
+
+/// Calls `found` with the place of each number of a card.
+pub(super) fn each(text: &str, mut found: impl FnMut(Range<usize>)) {
+    let bytes = text.as_bytes();
+    let mut at = 0;
+    while let Some(skipped) = bytes[at..].iter().position(u8::is_ascii_digit) {
+        let start = at + skipped;
+        let end = end_of_number(bytes, start);
+        if end - start >= *DIGITS.start() {
+            // A year or a check value may follow, and is no part of the number.
+            let ends = number_ends(&text[start..end]).map(|length| start + length);
+            let card = ends
+                .into_iter()
+                .find(|&end| alone(bytes, start, end) && is_card(&text[start..end]));
+            card.into_iter().for_each(|end| found(start..end));
+        }
+        at = end;
+    }
+}
+
+/// How long a number is that ends after its first, third, fourth or fifth group of digits.
+fn number_ends(digits: &str) -> [usize; 4] {
+    let after = |groups: usize| {
+        let mut marks = digits.match_indices([' ', '-']).map(|(at, _)| at);
+        marks.nth(groups - 1).unwrap_or(digits.len())
+    };
+    [after(5), after(4), after(3), after(1)]
+}
+
+/// Where the digits that begin at `start` end, with at most one space or hyphen between two.
+fn end_of_number(bytes: &[u8], start: usize) -> usize {
+    let mut end = start;
+    loop {
+        match (bytes.get(end), bytes.get(end + 1)) {
+            (Some(digit), _) if digit.is_ascii_digit() => end += 1,
+            (Some(b' ' | b'-'), Some(digit)) if digit.is_ascii_digit() => end += 2,
+            _ => return end,
+        }
+    }
+}
+
+/// Not a part of a word, of a decimal fraction or of a longer number.
+fn alone(bytes: &[u8], start: usize, end: usize) -> bool {
+    let joins = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'+');
+    let before = match &bytes[..start] {
+        [.., digit, b'.' | b','] => !digit.is_ascii_digit(),
+        [.., b'\\', b'n' | b'r' | b't'] => true,
+        before => !before.last().is_some_and(joins),
+    };
+    let after = match &bytes[end..] {
+        [b'.' | b',', digit, ..] => !digit.is_ascii_digit(),
+        after => !after.first().is_some_and(joins),
+    };
+    before && after
+}
+
+fn is_card(number: &str) -> bool {
+    if number.len() > MAX_BYTES {
+        return false;
+    }
+    let digits: Vec<u8> =
+        number.bytes().filter(u8::is_ascii_digit).map(|digit| digit - b'0').collect();
+    DIGITS.contains(&digits.len())
+        && digits.iter().any(|digit| *digit != digits[0])
+        && grouped_as_printed(number)
+        && issued(&digits)
+        && luhn(&digits)
+}
+
+/// In one piece, or in the groups in which cards show it, with the same mark between all.
+fn grouped_as_printed(number: &str) -> bool {
+    let Some(mark) = number.chars().find(|c| !c.is_ascii_digit()) else { return true };
+    let groups: Vec<usize> = number.split(mark).map(str::len).collect();
+    number.chars().all(|c| c == mark || c.is_ascii_digit())
+        && matches!(groups.as_slice(), [4, 4, 4, 4] | [4, 6, 5] | [4, 6, 4] | [4, 4, 4, 4, 3])
+}
+
+/// Whether somebody gives out numbers of this length that begin so.
+fn issued(digits: &[u8]) -> bool {
+    let start = |length: usize| digits[..length].iter().fold(0, |n, &d| n * 10 + u32::from(d));
+    match digits.len() {
+        13 | 19 if start(1) == 4 => true,
+        // Visa, Mastercard, Discover, JCB.
+        16 if start(1) == 4 => true,
+        16 => {
+            matches!(start(2), 51..=55 | 65)
+                || matches!(start(4), 2221..=2720 | 3528..=3589 | 6011)
+                || matches!(start(3), 644..=649)
+                || start(2) == 62
+        }
+        // American Express; Diners Club; UnionPay.
+        15 => matches!(start(2), 34 | 37),
+        14 => matches!(start(2), 36 | 38) || matches!(start(3), 300..=305),
+        17..=19 => start(2) == 62,
+        _ => false,
+    }
+}
+
+/// The check digit: every second digit from the right counts double, and the sum ends in 0.
+fn luhn(digits: &[u8]) -> bool {
+    let sum: u32 = digits
+        .iter()
+        .rev()
+        .enumerate()
+        .map(|(place, &digit)| match (place % 2, u32::from(digit) * 2) {
+            (0, twice) => twice / 2,
+            (_, twice) => twice / 10 + twice % 10,
+        })
+        .sum();
+    sum.is_multiple_of(10)
+}

@@ -1,0 +1,184 @@
+//! What each rule finds and what it leaves alone. All of it is made up; a `¦` within each stands for
+//! nothing, so that no scanner of a hosting site takes it for somebody's key.
+
+use super::{find, redact, rule_ids, scan};
+
+struct Examples {
+    rule: &'static str,
+    found: &'static [&'static str],
+    clean: &'static [&'static str],
+}
+
+#[rustfmt::skip]
+const EXAMPLES: &[Examples] = &[
+    Examples { rule: "anthropic-key",
+        found: &["sk-ant¦-api03-Zq81LmXt0bWc5RkP7vYd2NhJ4sGf6TaE9uQi3oKx-A", "key: sk-ant¦-sid01-b7Fk2Lp9XwQm4Rt8Vz1Nc6Hy3Jd5"],
+        clean: &["sk-ant-api03-xxxxxxxxxxxxxxxxxxxxxxxx", "sk-ant-… is how Anthropic's keys begin", "task-ant¦-api03-Zq81LmXt0bWc5RkP7vYd2NhJ4sGf"] },
+    Examples { rule: "openrouter-key",
+        found: &["sk-or¦-v1-4be19c07d2a8f365e1b04d97c3a862f05be71d94c08a3f26e5d1b790c4a8f362"],
+        clean: &["sk-or-v1-", "sk-or¦-v1-your-key-here-your-key-here-your-key-here-your-key"] },
+    Examples { rule: "openai-key",
+        found: &["sk-proj¦-8fK2mQz7Lw4Xt9Rb1Vc6Ny3Hj5Pd0Gs", "sk-¦Zq81LmXt0bWc5RkP7vYd2NhJ4sGf6TaE9uQi3oKxB7Wm2Rt5"],
+        clean: &["sk-learn-compatible-estimators-are-listed", "sk-proj-this-is-the-name-of-the-project", "risk-¦Zq81LmXt0bWc5RkP7vYd2NhJ4sGf6TaE"] },
+    Examples { rule: "aws-access-key-id",
+        found: &["AKIA¦Q3T7WZLM5XRB2NVK", "aws: ASIA¦X4PQ6LTK7RNM2WZB."],
+        clean: &["AKIA¦IOSFODNN7EXAMPLE", "AKIA¦Q3T7WZLM5XRB2NVKAA", "AKIA¦q3t7wzlm5xrb2nvk"] },
+    Examples { rule: "google-api-key",
+        found: &["AIza¦SyB7fK2mQz7Lw4Xt9Rb1Vc6Ny3Hj5Pd0Gs2", "maps?key=AIza¦SyD-9xKq3Lm_2Wt7Rv5Zb8Nc1Hy4Jf6P0qT"],
+        clean: &["AIza is the start of it", "AIza¦SyB7fK2mQz7Lw4Xt9Rb1Vc6Ny3Hj5Pd0GsTooLong"] },
+    Examples { rule: "google-oauth-secret",
+        found: &["GOCSPX¦-8fK2mQz7Lw4Xt9Rb1Vc6Ny3Hj5Pd"],
+        clean: &["GOCSPX-", "GOCSPX¦-8fK2mQz7"] },
+    Examples { rule: "google-oauth-token",
+        found: &["ya29¦.a0AfB_byC7xK2mQz7Lw4Xt9Rb1Vc6Ny3Hj5Pd0Gs"],
+        clean: &["ya29.short"] },
+    Examples { rule: "github-token",
+        found: &["ghp_¦8fK2mQz7Lw4Xt9Rb1Vc6Ny3Hj5Pd0GsAeT2u", "x\\nghs_¦Zq81LmXt0bWc5RkP7vYd2NhJ4sGf6TaE9uQi", "github_pat_¦11ABCDE0Q0fK2mQz7Lw4Xt9_Rb1Vc6Ny3Hj5Pd0GsAe"],
+        clean: &["ghp_xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx", "ghp_¦short8fK2", "my_ghp_¦8fK2mQz7Lw4Xt9Rb1Vc6Ny3Hj5Pd0GsAeT2u"] },
+    Examples { rule: "gitlab-token",
+        found: &["glpat¦-8fK2mQz7Lw4Xt9Rb1Vc6", "glrt¦-t1_Zq81LmXt0bWc5RkP7vYd"],
+        clean: &["glpat-<your token here>", "glpat-xxxxxxxxxxxxxxxxxxxx"] },
+    Examples { rule: "slack-token",
+        found: &["xoxb¦-263817263817-4918273645019-Zq81LmXt0bWc5RkP7vYd2NhJ", "xapp¦-1-A04B7C9D2E1-5138472916380-9f86d081884c7d659a2feaa0c55ad015a3bf4f1b"],
+        clean: &["xoxb-your-bot-token-goes-here", "xoxb- tokens belong to bots"] },
+    Examples { rule: "slack-webhook",
+        found: &["https://hooks¦.slack.com/services/T04B7C9D2/B05K8M3N1/Zq81LmXt0bWc5RkP7vYd2NhJ"],
+        clean: &["https://hooks.slack.com/services/T00000000/B00000000/XXXXXXXXXXXXXXXXXXXXXXXX", "https://hooks.slack.com/"] },
+    Examples { rule: "stripe-key",
+        found: &["sk_live¦_8fK2mQz7Lw4Xt9Rb1Vc6Ny3H", "rk_test¦_Zq81LmXt0bWc5RkP7vYd2NhJ", "whsec¦_Zq81LmXt0bWc5RkP7vYd2NhJ4sGf6TaE"],
+        clean: &["pk_live¦_8fK2mQz7Lw4Xt9Rb1Vc6Ny3H", "sk_test_xxxxxxxxxxxxxxxxxxxxxxxx"] },
+    Examples { rule: "sendgrid-key",
+        found: &["SG¦.Zq81LmXt0bWc5RkP7vYd2N.hJ4sGf6TaE9uQi3oKx8fK2mQz7Lw4Xt9Rb1Vc6Ny3Hj5"],
+        clean: &["SG.txt and SG.md", "MSG¦.Zq81LmXt0bWc5RkP7vYd2N.hJ4sGf6TaE9uQi3oKx8fK2mQz7Lw4Xt9Rb1Vc6Ny3Hj5"] },
+    Examples { rule: "mailgun-key",
+        found: &["key-¦9f86d081884c7d659a2feaa0c55ad015"],
+        clean: &["key-value", "monkey-¦9f86d081884c7d659a2feaa0c55ad015"] },
+    Examples { rule: "npm-token",
+        found: &["//registry.npmjs.org/:_authToken=npm_¦8fK2mQz7Lw4Xt9Rb1Vc6Ny3Hj5Pd0GsAeT2u"],
+        clean: &["npm_config_registry_is_a_variable_of_npm", "npm_lifecycle_event"] },
+    Examples { rule: "pypi-token",
+        found: &["pypi-Ag¦EIcHlwaS5vcmcCJDk4ZmI3YzFlLTQyZDAtNGE5Yi04ZjE2LWM3ZDNlNWIyYTkwZgACKlsz"],
+        clean: &["pypi-Agents", "pypi-AgEIcHlwaS5vcmc"] },
+    Examples { rule: "huggingface-token",
+        found: &["hf_¦QzLwXtRbVcNyHjPdGsAeTuKmWf8271Bq3o", "api_org_¦QzLwXtRbVcNyHjPdGsAeTuKmWf8271Bq3o"],
+        clean: &["hf_hub_download(repo_id=\"x\")", "hf_transfer_is_a_faster_way_to_download_it"] },
+    Examples { rule: "groq-key",
+        found: &["gsk_¦8fK2mQz7Lw4Xt9Rb1Vc6WGdyb3FYNy3Hj5Pd0GsAeT2uQi3oKxB7"],
+        clean: &["gsk_", "gsk_your_key_here_your_key_here_your_key_here_"] },
+    Examples { rule: "xai-key",
+        found: &["xai-¦8fK2mQz7Lw4Xt9Rb1Vc6Ny3Hj5Pd0GsAeT2uQi3oKxB7Zq81LmXt0bWc5RkP7vYd2NhJ4sGf6TaE9u"],
+        clean: &["xai-grok"] },
+    Examples { rule: "perplexity-key",
+        found: &["pplx-¦8fK2mQz7Lw4Xt9Rb1Vc6Ny3Hj5Pd0GsAeT2uQi3oKxB7Zq81"],
+        clean: &["pplx-70b-online"] },
+    Examples { rule: "replicate-token",
+        found: &["r8_¦8fK2mQz7Lw4Xt9Rb1Vc6Ny3Hj5Pd0GsAeT2uQ"],
+        clean: &["r8_unorm", "bar8_¦8fK2mQz7Lw4Xt9Rb1Vc6Ny3Hj5Pd0GsAeT2uQ"] },
+    Examples { rule: "digitalocean-token",
+        found: &["dop_v1¦_4be19c07d2a8f365e1b04d97c3a862f05be71d94c08a3f26e5d1b790c4a8f362"],
+        clean: &["dop_v1_abc"] },
+    Examples { rule: "shopify-token",
+        found: &["shpat¦_9f86d081884c7d659a2feaa0c55ad015"],
+        clean: &["shpat_xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"] },
+    Examples { rule: "databricks-token",
+        found: &["dapi¦9f86d081884c7d659a2feaa0c55ad015-2"],
+        clean: &["dapi", "fundapi¦9f86d081884c7d659a2feaa0c55ad015"] },
+    Examples { rule: "vault-token",
+        found: &["hvs¦.CAESIJ8fK2mQz7Lw4Xt9Rb1Vc6Ny3Hj5Pd"],
+        clean: &["hvs.example-token-with-enough-letters"] },
+    Examples { rule: "docker-token",
+        found: &["dckr_pat¦_8fK2mQz7Lw4Xt9Rb1Vc6Ny3Hj5P"],
+        clean: &["dckr_pat_"] },
+    Examples { rule: "notion-token",
+        found: &["ntn_¦263817263818fK2mQz7Lw4Xt9Rb1Vc6Ny3Hj5Pd0GsAeT2"],
+        clean: &["ntn_id"] },
+    Examples { rule: "linear-key",
+        found: &["lin_api¦_8fK2mQz7Lw4Xt9Rb1Vc6Ny3Hj5Pd0GsAeT2uQi3o"],
+        clean: &["lin_api_url"] },
+    Examples { rule: "grafana-token",
+        found: &["glsa¦_8fK2mQz7Lw4Xt9Rb1Vc6Ny3Hj5Pd0Gs_4be19c07"],
+        clean: &["glsa_"] },
+    Examples { rule: "atlassian-token",
+        found: &["ATATT3¦xFfGF08fK2mQz7Lw4Xt9Rb1Vc6Ny3Hj5Pd0GsAeT2uQi3oKxB7Zq81LmXt0=4BE19C07"],
+        clean: &["ATATT3"] },
+    Examples { rule: "jwt",
+        found: &["eyJ¦hbGciOiJIUzI1NiJ9.eyJ¦zdWIiOiI4MTczNjQ1In0.q7Lw4Xt9Rb1Vc6Ny3Hj5Pd0GsAeT2uQi3oKxB7Zq81L"],
+        clean: &["eyJ¦hbGciOiJIUzI1NiJ9", "eyJ¦hbGciOiJIUzI1NiJ9.payload.signature"] },
+    Examples { rule: "private-key",
+        found: &[
+            "-----BEGIN PRI¦VATE KEY-----\nMIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7\n-----END PRIVATE KEY-----",
+            "{\"private_key\": \"-----BEGIN PRI¦VATE KEY-----\\nMIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIB",
+            "AGE-SECRET¦-KEY-1QZ7LW4XT9RB1VC6NY3HJ5PD0GSAET2UQI3OKXB7ZQ81LMXT0BWC5RKP7VY",
+            "Private-Lines: 1\nAAAAgQC7Lw4Xt9Rb1Vc6Ny3Hj5Pd0GsAeT2uQi3oKxB7Zq81LmXt0bWc5RkP7vYd\n",
+        ],
+        clean: &["-----BEGIN PRIVATE KEY-----", "-----BEGIN PUBLIC KEY-----\nMIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7\n-----END PUBLIC KEY-----"] },
+    Examples { rule: "aws-secret-key",
+        found: &["aws_secret_access_key = q7Lw4Xt9Rb1Vc6Ny3Hj5Pd0Gs¦/AeT2uQi3oKxB7Z", "\"SecretAccessKey\": \"Zq81LmXt0bWc5RkP7vYd2NhJ4sGf¦+TaE9uQi3oKx\""],
+        clean: &["the secret key is under the mat", "aws_secret_access_key = <the key>"] },
+    Examples { rule: "azure-key",
+        found: &["AccountKey=¦Zq81LmXt0bWc5RkP7vYd2NhJ4sGf6TaE9uQi3oKx8fK2mQz7Lw4Xt9Rb1Vc6Ny3Hj5Pd0GsAeT2uQi3oKxB7Zg==", "SharedAccessKey=¦q7Lw4Xt9Rb1Vc6Ny3Hj5Pd0GsAeT2uQi3oKxB7Zq81L="],
+        clean: &["AccountKey=...", "AccountKey=AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=="] },
+    Examples { rule: "azure-signature",
+        found: &["?sv=2024-11-04&sig=¦q7Lw4Xt9Rb1Vc6Ny3Hj5Pd0GsAeT2uQi3oKxB7Zq81L%3D"],
+        clean: &["&sig=abc"] },
+    Examples { rule: "twilio-key",
+        found: &["TWILIO_AUTH_TOKEN=9f86d081884c7d65¦9a2feaa0c55ad015", "twilio api key: SK¦9f86d081884c7d659a2feaa0c55ad015"],
+        clean: &["the twilio call 9f86d081884c7d65¦9a2feaa0c55ad015", "TWILIO_SID=9f86d081"] },
+    Examples { rule: "telegram-token",
+        found: &["8172635401¦:AAHq7Lw4Xt9Rb1Vc6Ny3Hj5Pd0GsAeT2uQi"],
+        clean: &["12:AA", "1¦:AAHq7Lw4Xt9Rb1Vc6Ny3Hj5Pd0GsAeT2uQi"] },
+    Examples { rule: "url-password",
+        found: &["postgres://app:t7Kq-9z¦Lw2@db.internal:5432/app", "mongodb+srv://root:S3cr¦3tpw@cluster0.abcde.mongodb.net", "https://bob:hunt¦er2@wiki.example.org/", "redis://:p4ssw¦0rdX@cache:6379/0"],
+        clean: &["postgres://user:password@localhost/db", "postgres://app:${PGPASSWORD}@db/app", "https://localhost:8080/@scope/name", "git@github.com:owner/name.git", "http://[::1]:8080/a@b"] },
+    Examples { rule: "authorization-header",
+        found: &["Authorization: Bearer q7Lw4Xt9Rb1Vc6¦Ny3Hj5Pd0GsAeT2uQi", "authorization: Basic Ym9iOmh1bn¦RlcjI=", "curl -H \"Authorization: token 9f86d081884c7d65¦9a2feaa0c55ad015a3bf4f1b\""],
+        clean: &["Authorization: Bearer <token>", "the bearer of this letter is known to me", "Authorization: Bearer your_access_token_here"] },
+    Examples { rule: "password-assignment",
+        found: &["password: hunt¦er2", "DB_PASSWORD=Kx7¦!pLm2", "Das Passwort lautet Sommer¦2024!", "\"password\": \"tr0ub¦4dor&3\"", "mysql --password=Zx81¦kq", "パスワードは Sakura¦88 です", "**Password:** `b1ue-Hor¦se!`"],
+        clean: &["Password: required", "password = getpass()", "password: ${DB_PASSWORD}", "password_min_length: 12", "password=os.environ['PW']", "The password is stored in 1password.", "password: changeme123", "pwd: /home/agent"] },
+    Examples { rule: "secret-assignment",
+        found: &["api_key: \"q7Lw4Xt9¦Rb1Vc6Ny\"", "CLIENT_SECRET=Zq81LmXt0b¦Wc5RkP7vYd2NhJ", "the token is 9f86d081884c7d65¦9a2feaa0c55ad015"],
+        clean: &["token: string", "next_page_token: q7Lw4Xt9¦Rb1Vc6NyHj5P", "secret_name = prod/database/password-v2", "token = settings.auth.token", "request token: 550e8400-e29b-41d4-a716-446655440000", "max_tokens: 4096", "api_key: <YOUR_API_KEY>"] },
+    Examples { rule: "payment-card",
+        found: &["4111 1111¦ 1111 1111", "card 5555¦555555554444, exp 12/27", "3782-822463¦-10005", "6011¦ 0009 9013 9424 12/27", "30569¦309025904"],
+        clean: &["4111 1111 1111 1112", "order 1234567812345670", "0000 0000 0000 0000", "41111 11111 11111 1", "3.4111¦111111111111", "+4111¦111111111111", "4111¦11111111111123456789"] },
+];
+
+fn joined(text: &str) -> String {
+    text.replace('¦', "")
+}
+
+#[test]
+fn every_rule_finds_its_examples_and_no_more() {
+    let rules = |text: &str| -> Vec<&str> {
+        find(&joined(text), &[]).iter().map(|finding| finding.rule).collect()
+    };
+    let mut wrong: Vec<&str> = Vec::new();
+    for Examples { rule, found, clean } in EXAMPLES {
+        wrong.extend(found.iter().filter(|text| rules(text) != [*rule]));
+        wrong.extend(clean.iter().filter(|text| !rules(text).is_empty()));
+        assert!(!found.is_empty() && !clean.is_empty(), "{rule}");
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn every_rule_has_examples_and_compiles() {
+    let with_examples: Vec<&str> = EXAMPLES.iter().map(|examples| examples.rule).collect();
+    for id in rule_ids() {
+        assert!(with_examples.contains(&id), "{id}");
+    }
+    for rule in scan::built_in() {
+        assert!(rule.regex().is_some(), "{}", rule.id);
+    }
+}
+
+#[test]
+fn what_was_redacted_is_no_finding() {
+    for text in EXAMPLES.iter().flat_map(|examples| examples.found) {
+        let text = joined(text);
+        let redacted = redact(&text, &find(&text, &[]));
+        assert_eq!(find(&redacted, &[]), [], "{redacted}");
+        assert_eq!(redacted.matches('\n').count(), text.matches('\n').count(), "{redacted}");
+    }
+}

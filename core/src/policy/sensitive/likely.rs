@@ -1,0 +1,89 @@
+//! What tells a secret from text that only has its form: chance, and the habits of writers.
+
+/// How evenly a text uses its bytes, in bits a byte (Shannon's entropy). Random hexadecimal digits
+/// come to 3.5 and more, random letters and digits to more than 4.
+pub(super) fn entropy(text: &str) -> f64 {
+    let mut counts = [0_u32; 256];
+    for byte in text.bytes() {
+        counts[usize::from(byte)] += 1;
+    }
+    let length = f64::from(u32::try_from(text.len()).unwrap_or(u32::MAX));
+    let share = |count: u32| f64::from(count) / length;
+    -counts.iter().filter(|&&count| count > 0).map(|&n| share(n) * share(n).log2()).sum::<f64>()
+}
+
+/// Whether a token may come from a random generator.
+pub(super) fn random(token: &str) -> bool {
+    let digit = token.bytes().any(|byte| byte.is_ascii_digit());
+    let mixed = token.bytes().any(|byte| byte.is_ascii_uppercase())
+        && token.bytes().any(|byte| byte.is_ascii_lowercase());
+    (digit || mixed) && entropy(token) >= 2.8 && !wordy(token) && !placeholder(token)
+}
+
+/// Whether most of a text is words, as in a name that somebody thought up: half of it stands in
+/// runs of four and more lower-case letters.
+pub(super) fn wordy(text: &str) -> bool {
+    let lower = |byte: &u8| byte.is_ascii_lowercase();
+    let in_words: usize = text
+        .as_bytes()
+        .split(|byte| !lower(byte))
+        .map(<[u8]>::len)
+        .filter(|&length| length >= 4)
+        .sum();
+    in_words * 2 >= text.len()
+}
+
+/// Whether a text says that it stands for another one.
+pub(super) fn placeholder(text: &str) -> bool {
+    const SAYS_SO: [&str; 17] = [
+        "...",
+        "…",
+        "***",
+        "•••",
+        "changeme",
+        "change_me",
+        "dummy",
+        "example",
+        "insert",
+        "placeholder",
+        "redacted",
+        "replace",
+        "sample",
+        "your-",
+        "your_",
+        "yourapi",
+        "xxxx",
+    ];
+    let text = text.to_ascii_lowercase();
+    SAYS_SO.iter().any(|said| text.contains(said))
+        || text.bytes().all(|byte| Some(byte) == text.bytes().next())
+}
+
+/// Whether a text is a UUID, which names things far more often than it opens them.
+pub(super) fn uuid(text: &str) -> bool {
+    text.len() == 36
+        && text.bytes().enumerate().all(|(at, byte)| match at {
+            8 | 13 | 18 | 23 => byte == b'-',
+            _ => byte.is_ascii_hexdigit(),
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn chance_is_told_from_writing() {
+        assert!(entropy("aaaaaaaa") < 0.01);
+        assert!((entropy("abcdabcd") - 2.0).abs() < 1e-9);
+        assert!(random("9f86d081884c7d659a2feaa0c55ad015"));
+        assert!(random("Qz7RkT0pLm3XvB9s"));
+        for writing in
+            ["refresh_token_v2_handler", "my-example-Key-9182736455", "xxxxXXXX1234", "aaaa1111"]
+        {
+            assert!(!random(writing), "{writing}");
+        }
+        assert!(uuid("550e8400-e29b-41d4-a716-446655440000"));
+        assert!(!uuid("550e8400e29b41d4a716446655440000"));
+    }
+}

@@ -1,0 +1,68 @@
+//! Sensitive text: keys, tokens, passwords, private keys and payment cards are kept out of the
+//! memory, or out of what a view shows.
+//!
+//! A built-in rule begins at a keyword, such as `ghp_`, and is a pattern that is only tried where
+//! its keyword stands, so that text without any costs one pass over its bytes. Nothing here
+//! backtracks: a model may send any text, and no text may take long. [`find`] is the whole engine;
+//! `edit` says what it means for a command.
+
+mod cards;
+mod context;
+mod edit;
+#[cfg(test)]
+mod examples;
+mod keywords;
+mod likely;
+mod own;
+mod private_keys;
+mod rule;
+mod scan;
+mod tokens;
+
+pub(crate) use edit::{has_mark, judge_content, judge_path, judge_splice, shown};
+pub use own::SensitiveRule;
+pub use scan::{Finding, find, redact};
+
+use crate::error::Error;
+
+/// What is done about sensitive text in a command that would write it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Sensitive {
+    /// Nothing: text is written as it comes.
+    #[default]
+    Off,
+    /// The command is refused: nothing is written, and the model reads which rules found something
+    /// and on which lines.
+    Reject,
+    /// The text is written with `[redacted: rule]` in the place of each finding, and the model
+    /// reads that.
+    Redact,
+}
+
+impl std::str::FromStr for Sensitive {
+    type Err = Error;
+
+    /// `"off"`, `"reject"` or `"redact"`.
+    fn from_str(word: &str) -> Result<Self, Error> {
+        match word {
+            "off" => Ok(Self::Off),
+            "reject" => Ok(Self::Reject),
+            "redact" => Ok(Self::Redact),
+            _ => Err(Error::Config(format!(
+                "sensitive must be \"off\", \"reject\" or \"redact\", got {word:?}"
+            ))),
+        }
+    }
+}
+
+/// The ids of the built-in rules, each once, in the order in which they take precedence.
+#[must_use]
+pub fn rule_ids() -> Vec<&'static str> {
+    let mut ids: Vec<&str> = Vec::new();
+    for id in scan::built_in().map(|rule| rule.id).chain([cards::ID]) {
+        if !ids.contains(&id) {
+            ids.push(id);
+        }
+    }
+    ids
+}

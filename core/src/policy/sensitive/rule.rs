@@ -1,0 +1,100 @@
+//! What a built-in rule is: keywords, a pattern that begins at one of them, and a second look at
+//! what it matched.
+
+use std::ops::Range;
+use std::sync::OnceLock;
+
+use regex_lite::Regex;
+
+use super::likely;
+
+/// A built-in rule.
+pub(super) struct Rule {
+    /// Its name in sentences and documents; never changes.
+    pub(super) id: &'static str,
+    /// Each match begins with one of these, in any case. Three bytes at least.
+    pub(super) keywords: &'static [&'static str],
+    /// Begins with `^`, which is the keyword's place, and dies where the next keyword of its own can
+    /// stand, so that trying it at every keyword is linear.
+    pattern: &'static str,
+    /// Whether a keyword within a word is none. Asked first: a text of nothing but keywords would be
+    /// matched again and again otherwise.
+    alone: bool,
+    /// What the pattern cannot say; the secret within the match, if it is one.
+    judge: fn(&Candidate<'_>) -> Option<Range<usize>>,
+    compiled: OnceLock<Option<Regex>>,
+}
+
+/// What a pattern matched.
+pub(super) struct Candidate<'t> {
+    pub(super) text: &'t str,
+    /// The whole match.
+    pub(super) extent: Range<usize>,
+    /// The first group of the pattern that took part, or the whole match.
+    pub(super) secret: Range<usize>,
+}
+
+impl Candidate<'_> {
+    pub(super) fn value(&self) -> &str {
+        &self.text[self.secret.clone()]
+    }
+}
+
+impl Rule {
+    pub(super) const fn new(
+        id: &'static str,
+        keywords: &'static [&'static str],
+        pattern: &'static str,
+        judge: fn(&Candidate<'_>) -> Option<Range<usize>>,
+    ) -> Self {
+        Self { id, keywords, pattern, alone: false, judge, compiled: OnceLock::new() }
+    }
+
+    /// A token that is known by how it begins and stands alone.
+    pub(super) const fn token(
+        id: &'static str,
+        keywords: &'static [&'static str],
+        pattern: &'static str,
+    ) -> Self {
+        let judge = ends_alone_and_random;
+        Self { id, keywords, pattern, alone: true, judge, compiled: OnceLock::new() }
+    }
+
+    pub(super) fn regex(&self) -> Option<&Regex> {
+        // A test compiles them all.
+        self.compiled.get_or_init(|| Regex::new(self.pattern).ok()).as_ref()
+    }
+
+    /// The whole match and the secret in it, if there is one whose keyword is at `at`.
+    pub(super) fn look(&self, text: &str, at: usize) -> Option<(Range<usize>, Range<usize>)> {
+        if self.alone && continues_a_word(&text.as_bytes()[..at]) {
+            return None;
+        }
+        let captures = self.regex()?.captures(&text[at..])?;
+        let absolute = |found: regex_lite::Match<'_>| at + found.start()..at + found.end();
+        let extent = absolute(captures.get(0)?);
+        let secret = captures.iter().skip(1).flatten().next().map(absolute);
+        let secret = secret.unwrap_or_else(|| extent.clone());
+        let secret = (self.judge)(&Candidate { text, extent: extent.clone(), secret })?;
+        Some((extent.start.min(secret.start)..extent.end.max(secret.end), secret))
+    }
+}
+
+/// A token that is no part of a longer word, and made by chance and not by a writer.
+fn ends_alone_and_random(candidate: &Candidate<'_>) -> Option<Range<usize>> {
+    let after = candidate.text.as_bytes().get(candidate.extent.end);
+    let alone = !after.is_some_and(|&byte| in_word(byte));
+    (alone && likely::random(candidate.value())).then(|| candidate.secret.clone())
+}
+
+fn continues_a_word(before: &[u8]) -> bool {
+    match before {
+        // `\n` in the text of a JSON string.
+        [.., b'\\', b'n' | b'r' | b't'] => false,
+        before => before.last().is_some_and(|&byte| in_word(byte) || byte == b'-'),
+    }
+}
+
+fn in_word(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_'
+}

@@ -1,0 +1,147 @@
+//! Finds sensitive text, and puts marks in its place.
+
+use std::ops::Range;
+
+use super::context::CONTEXT;
+use super::own::SensitiveRule;
+use super::private_keys::PRIVATE_KEYS;
+use super::rule::Rule;
+use super::tokens::TOKENS;
+use super::{cards, keywords};
+
+/// A piece of sensitive text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Finding<'r> {
+    /// The id of the rule that found it; of several, the one that takes precedence.
+    pub rule: &'r str,
+    /// The secret itself, in bytes; findings are ascending and do not overlap.
+    pub range: Range<usize>,
+    /// The secret and what told it, such as the name that it is assigned to.
+    pub extent: Range<usize>,
+    /// The rule's place in the order of precedence.
+    rank: usize,
+}
+
+impl Finding<'_> {
+    /// The same finding in a text that begins `by` bytes later.
+    pub(super) fn moved_back(&self, by: usize) -> Self {
+        let moved = |range: &Range<usize>| range.start.saturating_sub(by)..range.end - by;
+        Self { range: moved(&self.range), extent: moved(&self.extent), ..self.clone() }
+    }
+}
+
+/// The built-in rules that have keywords, in their order of precedence.
+pub(super) fn built_in() -> impl Iterator<Item = &'static Rule> {
+    TOKENS.iter().chain(&PRIVATE_KEYS).chain(&CONTEXT)
+}
+
+fn rule(number: usize) -> Option<&'static Rule> {
+    let [tokens, keys] = [TOKENS.len(), TOKENS.len() + PRIVATE_KEYS.len()];
+    match number {
+        number if number < tokens => TOKENS.get(number),
+        number if number < keys => PRIVATE_KEYS.get(number - tokens),
+        number => CONTEXT.get(number - keys),
+    }
+}
+
+/// Finds the sensitive text in `text`, by the built-in rules and by `own` ones, which take
+/// precedence.
+///
+/// The built-in rules take time that grows as the text does. A rule of your own takes that for each
+/// text between two of its findings; it never backtracks.
+///
+/// ```
+/// use memdir::policy::sensitive::find;
+///
+/// let text = "staging: postgres://app:t7Kq-9zLw2@db/app";
+/// let found = find(text, &[]);
+/// assert_eq!((found[0].rule, &text[found[0].range.clone()]), ("url-password", "t7Kq-9zLw2"));
+/// ```
+#[must_use]
+pub fn find<'r>(text: &str, own: &'r [SensitiveRule]) -> Vec<Finding<'r>> {
+    let mut found = Vec::new();
+    for (rank, rule) in own.iter().enumerate() {
+        find_own(text, rank, rule, &mut found);
+    }
+    let first = own.len();
+    // Up to where each rule has looked already.
+    let mut done = vec![0; TOKENS.len() + PRIVATE_KEYS.len() + CONTEXT.len()];
+    keywords::each(text, |number, at| {
+        if at < done[number] {
+            return;
+        }
+        let Some(rule) = rule(number) else { return };
+        if let Some((extent, range)) = rule.look(text, at) {
+            done[number] = extent.end;
+            found.push(Finding { rule: rule.id, range, extent, rank: first + number });
+        }
+    });
+    cards::each(text, |range| {
+        let extent = range.clone();
+        found.push(Finding { rule: cards::ID, range, extent, rank: usize::MAX });
+    });
+    merged(found)
+}
+
+fn find_own<'r>(text: &str, rank: usize, rule: &'r SensitiveRule, found: &mut Vec<Finding<'r>>) {
+    for captures in rule.regex().captures_iter(text) {
+        let mut groups = captures.iter().flatten();
+        let Some(whole) = groups.next() else { continue };
+        let secret = groups.next().unwrap_or(whole).range();
+        if !secret.is_empty() {
+            found.push(Finding { rule: rule.id(), range: secret, extent: whole.range(), rank });
+        }
+    }
+}
+
+/// Findings that overlap become one, so that nothing of any is left over.
+fn merged(mut found: Vec<Finding<'_>>) -> Vec<Finding<'_>> {
+    found.sort_by_key(|finding| (finding.range.start, finding.rank));
+    let mut merged: Vec<Finding<'_>> = Vec::with_capacity(found.len());
+    for finding in found {
+        match merged.last_mut() {
+            Some(last) if finding.range.start < last.range.end => {
+                last.range.end = last.range.end.max(finding.range.end);
+                last.extent.start = last.extent.start.min(finding.extent.start);
+                last.extent.end = last.extent.end.max(finding.extent.end);
+                if finding.rank < last.rank {
+                    (last.rule, last.rank) = (finding.rule, finding.rank);
+                }
+            }
+            _ => merged.push(finding),
+        }
+    }
+    merged
+}
+
+/// What stands in the place of a finding of `rule`.
+pub(super) fn mark(rule: &str) -> String {
+    format!("{MARK}{rule}]")
+}
+
+/// How each mark begins.
+pub(super) const MARK: &str = "[redacted: ";
+
+/// The text with `[redacted: rule]` in the place of each finding; one of several lines has it on
+/// each of them, so that all lines keep their numbers.
+///
+/// The findings are some of those that [`find`] gave for this text.
+#[must_use]
+pub fn redact(text: &str, findings: &[Finding<'_>]) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut at = 0;
+    for finding in findings {
+        out.push_str(&text[at..finding.range.start]);
+        for line in text[finding.range.clone()].split_inclusive('\n') {
+            let body = line.strip_suffix('\n').unwrap_or(line);
+            if !body.is_empty() {
+                out.push_str(&mark(finding.rule));
+            }
+            out.push_str(&line[body.len()..]);
+        }
+        at = finding.range.end;
+    }
+    out.push_str(&text[at..]);
+    out
+}
