@@ -34,6 +34,8 @@ export declare class Mounts {
 export declare class NativeStore {
   /** Opens the store that `address` names. */
   constructor(address: string, options?: object | undefined)
+  /** Opens several stores and mounts them into one tree. */
+  static onMounts(mounts: Mounts, options?: object | undefined): NativeStore
   /** Opens the store that `address` names as it is kept, encrypted or not. */
   static beneath(address: string): NativeStore
   /** Changes the key of the encrypted store that this one keeps; how many files were encrypted. */
