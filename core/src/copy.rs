@@ -350,7 +350,7 @@ impl Comparison<'_, '_> {
                 (EntryKind::File(size), Some(EntryKind::File(_))) => {
                     self.tell(&entry.path, size)?;
                     match self.same_content(&entry, there)? {
-                        true => self.keep(entry, there),
+                        true => self.keep(entry, there)?,
                         false if self.existing == OnExisting::Overwrite => {
                             self.write(entry.path, size, OnExisting::Overwrite);
                         }
@@ -401,14 +401,25 @@ impl Comparison<'_, '_> {
     }
 
     /// The file stays; its time may have to be set, where a copy was interrupted just before that.
-    fn keep(&mut self, entry: Entry, there: Option<&Entry>) {
+    fn keep(&mut self, entry: Entry, there: Option<&Entry>) -> Result<(), CopyError> {
         self.plan.equal += 1;
-        let kept = there.and_then(|there| there.modified);
-        if let (Some(time), Some(kept)) = (entry.modified, kept)
-            && micros::of(time) != micros::of(kept)
-        {
-            self.plan.times.push((entry.path, time));
+        let differ = |time: Option<SystemTime>, kept: Option<SystemTime>| match (time, kept) {
+            (Some(time), Some(kept)) if micros::of(time) != micros::of(kept) => Some(time),
+            _ => None,
+        };
+        let path = entry.path;
+        if differ(entry.modified, there.and_then(|there| there.modified)).is_none() {
+            return Ok(());
         }
+        // A listing of object storage only says when the object was put there.
+        let time = self.from.modified(&path);
+        let time = time.map_err(|error| CopyError::Source { path: path.clone(), error })?;
+        let kept = self.to.modified(&path);
+        let kept = kept.map_err(|error| CopyError::Destination { path: path.clone(), error })?;
+        if let Some(time) = differ(time, kept) {
+            self.plan.times.push((path, time));
+        }
+        Ok(())
     }
 
     fn write(&mut self, path: MemoryPath, size: u64, existing: OnExisting) {

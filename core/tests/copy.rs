@@ -2,6 +2,13 @@
 #![cfg(all(unix, feature = "sqlite"))]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a panic is how a test fails")]
 
+#[cfg(feature = "postgres")]
+#[path = "common/postgres.rs"]
+mod postgres;
+#[cfg(feature = "object-storage")]
+#[path = "common/s3.rs"]
+mod s3;
+
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -126,6 +133,46 @@ proptest! {
             prop_assert_eq!(&tree(&*stores[to]), &expected);
         }
     }
+}
+
+/// Stores on servers, and encrypted ones, have the same bytes and times too, and give them back.
+#[cfg(all(feature = "encryption", feature = "object-storage", feature = "postgres"))]
+#[test]
+fn a_tree_goes_through_remote_and_encrypted_stores_and_comes_back() {
+    use memdir::store::{Encrypted, EncryptionKey, PostgresDatabase};
+
+    let first: Arc<dyn Store> = Arc::new(InProcess::new());
+    let files = [("/memories/a/b.md", "one"), ("/memories/.h/été 50%", ""), ("/memories/c", "2")];
+    fill(&*first, &files);
+    first.make_directory(&at("/memories/empty/deep")).unwrap();
+    let mut stores = vec![Arc::clone(&first)];
+    if let Some(server) = postgres::server() {
+        let store = PostgresDatabase::open(&server.fresh(), Durability::Relaxed).unwrap();
+        stores.push(Arc::new(store));
+    }
+    let key = EncryptionKey::from_bytes([1; 32]);
+    let encrypted = |inner: Arc<dyn Store>| -> Arc<dyn Store> {
+        Arc::new(Encrypted::open(inner, &key, true).unwrap())
+    };
+    stores.push(encrypted(Arc::new(InProcess::new())));
+    if let Some(server) = s3::server() {
+        stores.push(Arc::new(s3::open(server, &s3::prefix())));
+        stores.push(encrypted(Arc::new(s3::open(server, &s3::prefix()))));
+    }
+    if let Some(server) = postgres::server() {
+        let store = PostgresDatabase::open(&server.fresh(), Durability::Relaxed).unwrap();
+        stores.push(encrypted(Arc::new(store)));
+    }
+    stores.push(Arc::new(InProcess::new()));
+    for (from, to) in stores.iter().zip(&stores[1..]) {
+        let copied = copy_all(&**from, &**to).unwrap();
+        assert_eq!((copied.files, copied.equal), (3, 0));
+        let again = copy_all(&**from, &**to).unwrap();
+        assert_eq!((again.files, again.equal), (0, 3));
+    }
+    // A listing of object storage says when an object was put there; the files' times are kept
+    // all the same.
+    assert_eq!(tree(&**stores.last().unwrap()), tree(&*first));
 }
 
 #[test]

@@ -19,6 +19,9 @@ STORE is one of:
   env:NAME                 the address in the environment variable NAME; for addresses that hold
                            passwords, as others on this machine can see a command's arguments
 
+Keys of encrypted stores come from the environment: MEMDIR_ENCRYPTION_KEY, and for copy
+MEMDIR_FROM_ENCRYPTION_KEY and MEMDIR_TO_ENCRYPTION_KEY.
+
 Exit codes:
   0  all is well
   1  refused, or problems were found
@@ -93,6 +96,10 @@ pub(super) struct Copy {
     /// Replace files that have another content
     #[arg(long)]
     pub(super) overwrite: bool,
+
+    /// If the destination is made, with a key: encrypt its names too
+    #[arg(long)]
+    pub(super) encrypt_names: bool,
 
     /// Only compare, and print what would be copied
     #[arg(short = 'n', long)]

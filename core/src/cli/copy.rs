@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::arguments::Copy;
 use super::output::{Output, count};
-use super::stores::Place;
+use super::stores::{self, Place};
 use super::{Ended, Failure, say};
 use crate::copy::{Copied, CopyError, Phase, Plan, Progress, Refusal, There};
 use crate::options::{OnExisting, Options};
@@ -17,8 +17,8 @@ use crate::text::human_size;
 
 pub(super) fn run(wanted: &Copy, output: &mut Output) -> Result<Ended, Failure> {
     let options = Options { durability: wanted.durability, ..Options::default() };
-    let source = Place::new(&wanted.from, options.clone())?;
-    let destination = Place::new(&wanted.to, options)?;
+    let (source, mut destination) = stores::pair(&wanted.from, &wanted.to, &options)?;
+    destination.encrypt_names(wanted.encrypt_names)?;
     let existing = if wanted.overwrite { OnExisting::Overwrite } else { OnExisting::Error };
 
     let from = source.existing()?;

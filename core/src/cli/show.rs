@@ -17,7 +17,7 @@ use crate::store::{Node, Store, StoreError};
 pub(super) fn run(wanted: &Show, output: &mut Output) -> Result<Ended, Failure> {
     let path = stores::path(&wanted.path)?;
     let options = Options { max_view_chars: None, ..Options::default() };
-    let place = Place::new(&wanted.store, options.clone())?;
+    let place = stores::only(&wanted.store, options.clone())?;
     let store = place.existing()?;
     if wanted.lines {
         let memory = Memory::with_store(store, options);

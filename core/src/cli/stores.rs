@@ -9,6 +9,53 @@ use crate::options::Options;
 use crate::path::MemoryPath;
 use crate::store::{Store, StoreError, find_store, open_store, redacted};
 
+/// The environment variable with the key of the store of a command that has one.
+const KEY: &str = "MEMDIR_ENCRYPTION_KEY";
+/// And those of a command that copies from one to another.
+const FROM_KEY: &str = "MEMDIR_FROM_ENCRYPTION_KEY";
+const TO_KEY: &str = "MEMDIR_TO_ENCRYPTION_KEY";
+
+/// The only store of a command.
+pub(super) fn only(given: &str, options: Options) -> Result<Place, Failure> {
+    Place::new(given, with_key(options, KEY)?)
+}
+
+/// The store that is copied from, and the one that is copied to.
+pub(super) fn pair(from: &str, to: &str, options: &Options) -> Result<(Place, Place), Failure> {
+    // Whoever sets it may believe that the copy is encrypted.
+    if env::var_os(KEY).is_some() {
+        return Err(Failure::Usage(format!(
+            "{KEY} does not say which of the two stores it is for: use {FROM_KEY} and {TO_KEY}"
+        )));
+    }
+    let place = |given, key| Place::new(given, with_key(options.clone(), key)?);
+    Ok((place(from, FROM_KEY)?, place(to, TO_KEY)?))
+}
+
+#[cfg(feature = "encryption")]
+fn with_key(mut options: Options, variable: &str) -> Result<Options, Failure> {
+    options.encryption_key = match env::var(variable) {
+        Ok(key) => Some(key.parse().map_err(|error: Error| {
+            Failure::Usage(error.to_string().replace("encryption_key", variable))
+        })?),
+        Err(VarError::NotPresent) => None,
+        Err(VarError::NotUnicode(_)) => {
+            return Err(Failure::Usage(format!("{variable} is not UTF-8 text")));
+        }
+    };
+    Ok(options)
+}
+
+#[cfg(not(feature = "encryption"))]
+fn with_key(options: Options, variable: &str) -> Result<Options, Failure> {
+    match env::var_os(variable) {
+        None => Ok(options),
+        Some(_) => Err(Failure::Usage(format!(
+            "{variable} is set, and this build of memdir is without encryption"
+        ))),
+    }
+}
+
 /// Where a store is. What is shown of it, or of an error about it, has no secret in it.
 pub(super) struct Place {
     address: String,
@@ -18,7 +65,7 @@ pub(super) struct Place {
 
 impl Place {
     /// The place that `given` says: an address, or `env:` and the name of the variable with it.
-    pub(super) fn new(given: &str, options: Options) -> Result<Self, Failure> {
+    fn new(given: &str, options: Options) -> Result<Self, Failure> {
         let Some(name) = given.strip_prefix("env:") else {
             return Self::at(given.to_owned(), redacted(given), options);
         };
@@ -43,6 +90,19 @@ impl Place {
             ));
         }
         Ok(Self { address, shown, options })
+    }
+
+    /// Names are encrypted too, if the store is made.
+    pub(super) fn encrypt_names(&mut self, wanted: bool) -> Result<(), Failure> {
+        #[cfg(feature = "encryption")]
+        if self.options.encryption_key.is_some() {
+            self.options.encrypt_names = wanted;
+            return Ok(());
+        }
+        if wanted {
+            return Err(Failure::Usage(format!("--encrypt-names needs a key in {TO_KEY}")));
+        }
+        Ok(())
     }
 
     /// The store, which has to be there.

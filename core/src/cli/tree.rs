@@ -15,7 +15,7 @@ use crate::text::human_size;
 
 pub(super) fn run(wanted: &Tree, output: &mut Output) -> Result<Ended, Failure> {
     let path = stores::path(&wanted.path)?;
-    let place = Place::new(&wanted.store, Options::default())?;
+    let place = stores::only(&wanted.store, Options::default())?;
     let store = place.existing()?;
     let mut drawing = Drawing {
         wanted,
