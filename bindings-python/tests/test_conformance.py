@@ -56,9 +56,8 @@ def count(counts: Counter[tuple[str, str]], runner: str, steps: int) -> None:
     counts[runner, "steps"] += steps
 
 
-@pytest.mark.parametrize("case", CASES, ids=str)
-def test_tool(case: cases.Case, tmp_path: Path, counts: Counter[tuple[str, str]]) -> None:
-    tool = MemoryTool(tmp_path, **case.options)
+def called(tool: MemoryTool) -> Callable[[Any], tuple[str, bool]]:
+    """What the tool answers, and whether it is an error."""
 
     def execute(given: Any) -> tuple[str, bool]:
         try:
@@ -66,7 +65,13 @@ def test_tool(case: cases.Case, tmp_path: Path, counts: Counter[tuple[str, str]]
         except ToolError as error:
             return str(error.content), True
 
-    steps = cases.run(case, open_store(tmp_path), execute, secret=str(tmp_path))
+    return execute
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_tool(case: cases.Case, tmp_path: Path, counts: Counter[tuple[str, str]]) -> None:
+    tool = MemoryTool(tmp_path, **case.options)
+    steps = cases.run(case, open_store(tmp_path), called(tool), secret=str(tmp_path))
     count(counts, "python-tool", steps)
 
 
@@ -88,14 +93,7 @@ def test_async_tool(case: cases.Case, tmp_path: Path, counts: Counter[tuple[str,
 def test_sqlite(case: cases.Case, tmp_path: Path, counts: Counter[tuple[str, str]]) -> None:
     address = f"sqlite:{tmp_path}/agent.db"
     tool = MemoryTool(address, **case.options)
-
-    def execute(given: Any) -> tuple[str, bool]:
-        try:
-            return str(tool.call(given)), False
-        except ToolError as error:
-            return str(error.content), True
-
-    steps = cases.run(case, open_store(address), execute, secret=str(tmp_path))
+    steps = cases.run(case, open_store(address), called(tool), secret=str(tmp_path))
     count(counts, "python-sqlite", steps)
 
 
@@ -103,15 +101,8 @@ def test_sqlite(case: cases.Case, tmp_path: Path, counts: Counter[tuple[str, str
 def test_encrypted(case: cases.Case, tmp_path: Path, counts: Counter[tuple[str, str]]) -> None:
     key = bytes(range(32))
     tool = MemoryTool(tmp_path, encryption_key=key, **case.options)
-
-    def execute(given: Any) -> tuple[str, bool]:
-        try:
-            return str(tool.call(given)), False
-        except ToolError as error:
-            return str(error.content), True
-
     store = open_store(tmp_path, encryption_key=key)
-    steps = cases.run(case, store, execute, secret=str(tmp_path))
+    steps = cases.run(case, store, called(tool), secret=str(tmp_path))
     count(counts, "python-encrypted", steps)
 
 
@@ -121,14 +112,7 @@ def test_postgres(
 ) -> None:
     address = postgres()
     tool = MemoryTool(address, **case.options)
-
-    def execute(given: Any) -> tuple[str, bool]:
-        try:
-            return str(tool.call(given)), False
-        except ToolError as error:
-            return str(error.content), True
-
-    steps = cases.run(case, open_store(address), execute, secret="127.0.0.1")
+    steps = cases.run(case, open_store(address), called(tool), secret="127.0.0.1")
     count(counts, "python-postgres", steps)
 
 
@@ -137,14 +121,7 @@ def test_s3(case: cases.Case, s3: str, counts: Counter[tuple[str, str]]) -> None
     prefix = uuid.uuid4().hex
     address = f"s3://memdir/{prefix}?endpoint={s3}&region=us-east-1&allow_http=true"
     tool = MemoryTool(address, **case.options)
-
-    def execute(given: Any) -> tuple[str, bool]:
-        try:
-            return str(tool.call(given)), False
-        except ToolError as error:
-            return str(error.content), True
-
-    steps = cases.run(case, open_store(address), execute, secret=prefix)
+    steps = cases.run(case, open_store(address), called(tool), secret=prefix)
     count(counts, "python-s3", steps)
 
 
