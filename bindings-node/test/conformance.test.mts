@@ -207,7 +207,6 @@ test('every case on a PostgreSQL database', async (t) => {
   await runAll('node-postgres', () => ({ store: openStore(fresh()), secret: '127.0.0.1' }));
 });
 
-
 test('every case on object storage', async (t) => {
   const endpoint = s3();
   if (endpoint === undefined) {
