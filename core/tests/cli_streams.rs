@@ -97,7 +97,8 @@ fn a_bar_is_shown_on_a_terminal_and_is_gone_at_the_end() {
         on_a_terminal(place.path(), &["copy", "a", "sqlite:b.db", "--durability=relaxed"]);
     assert!(output.status.success() && output.stdout.is_empty(), "{terminal}");
     assert!(terminal.contains("comparing"), "{terminal:?}");
-    assert!(terminal.contains("copying [="), "{terminal:?}");
+    // How far it is drawn depends on how long the copy takes.
+    assert!(terminal.contains("copying ["), "{terminal:?}");
     assert!(terminal.contains(" of 204"), "{terminal:?}");
     let (_, end) = terminal.rsplit_once("\u{1b}[2K").unwrap();
     assert_eq!(
