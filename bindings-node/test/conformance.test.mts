@@ -9,6 +9,7 @@ import { test } from 'node:test';
 
 import { Memory, openStore } from 'memdir';
 import type { Options, Store } from 'memdir';
+import { checkStore } from 'memdir/testing';
 
 import { postgres } from './servers.mjs';
 import { MapStore, tableStore } from './stores.mjs';
@@ -190,24 +191,27 @@ test('every case on the local directory', async () => {
   });
 });
 
-test('every case on an SQLite database', async () => {
+test('every case and the contract on SQLite databases', async () => {
   const base = temporary();
-  await runAll('node-sqlite', () => {
+  const fresh = () => {
     const secret = mkdtempSync(join(base, 'case-'));
     return { store: openStore(`sqlite:${secret}/agent.db`, { durability: 'relaxed' }), secret };
-  });
+  };
+  await runAll('node-sqlite', fresh);
+  await checkStore(() => fresh().store);
 });
 
-test('every case on a PostgreSQL database', async (t) => {
+test('every case and the contract on a PostgreSQL database', async (t) => {
   const fresh = await postgres();
   if (!fresh) {
     t.skip('PostgreSQL is not installed');
     return;
   }
   await runAll('node-postgres', () => ({ store: openStore(fresh()), secret: '127.0.0.1' }));
+  await checkStore(() => openStore(fresh()));
 });
 
-test('every case on object storage', async (t) => {
+test('every case and the contract on object storage', async (t) => {
   const endpoint = s3();
   if (endpoint === undefined) {
     t.skip('LEFT OUT: object storage: make servers');
@@ -217,11 +221,13 @@ test('every case on object storage', async (t) => {
   process.env['AWS_SECRET_ACCESS_KEY'] = 'test-secret-key';
   // Reading them for each of many stores would take most of the time.
   process.env['AWS_DISABLE_SYSTEM_CERTIFICATES'] = 'true';
-  await runAll('node-s3', () => {
+  const fresh = () => {
     const secret = randomUUID();
     const options = `endpoint=${endpoint}&region=us-east-1&allow_http=true`;
     return { store: openStore(`s3://memdir/${secret}?${options}`), secret };
-  });
+  };
+  await runAll('node-s3', fresh);
+  await checkStore(() => fresh().store);
 });
 
 test('every case on an encrypted directory', async () => {

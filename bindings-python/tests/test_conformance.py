@@ -1,7 +1,8 @@
-"""Every case of `tests/cases`, for the two tools and for a store that is written in Python."""
+"""Every case of `tests/cases`, for the two tools and every kind of store; the contract of some."""
 
 from __future__ import annotations
 
+import itertools
 import json
 import uuid
 from collections import Counter
@@ -15,6 +16,7 @@ import cases
 import servers
 from dict_store import DictStore
 from memdir import AsyncMemoryTool, Memory, MemoryTool, open_store
+from memdir.testing import check_store
 from redis_store import RedisStore
 
 if TYPE_CHECKING:
@@ -49,6 +51,23 @@ def s3(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         environment.setenv("AWS_DISABLE_SYSTEM_CERTIFICATES", "true")
         yield endpoint
     servers.stop("s3", place)
+
+
+def bucket(endpoint: str, prefix: str) -> str:
+    return f"s3://memdir/{prefix}?endpoint={endpoint}&region=us-east-1&allow_http=true"
+
+
+def test_contract_of_sqlite(tmp_path: Path) -> None:
+    numbers = itertools.count()
+    check_store(lambda: open_store(f"sqlite:{tmp_path}/{next(numbers)}.db"))
+
+
+def test_contract_of_postgres(postgres: Callable[[], str]) -> None:
+    check_store(lambda: open_store(postgres()))
+
+
+def test_contract_of_s3(s3: str) -> None:
+    check_store(lambda: open_store(bucket(s3, uuid.uuid4().hex)))
 
 
 def count(counts: Counter[tuple[str, str]], runner: str, steps: int) -> None:
@@ -119,7 +138,7 @@ def test_postgres(
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_s3(case: cases.Case, s3: str, counts: Counter[tuple[str, str]]) -> None:
     prefix = uuid.uuid4().hex
-    address = f"s3://memdir/{prefix}?endpoint={s3}&region=us-east-1&allow_http=true"
+    address = bucket(s3, prefix)
     tool = MemoryTool(address, **case.options)
     steps = cases.run(case, open_store(address), called(tool), secret=prefix)
     count(counts, "python-s3", steps)

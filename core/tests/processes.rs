@@ -20,7 +20,7 @@ fn worker() {
     let memory = memory_with(Path::new(&base), Durability::Relaxed);
     match job.as_str() {
         "insert" => {
-            for number in 0..500 {
+            for number in 0..250 {
                 memory.insert("/memories/log", 0, &format!("{me} {number}")).unwrap();
             }
         }
@@ -53,17 +53,17 @@ fn work(base: &Path, job: &str, me: &str) -> std::process::Child {
 fn processes_that_edit_one_file_lose_nothing() {
     let place = tempfile::tempdir().unwrap();
     memory(place.path()).create("/memories/log", "").unwrap();
-    let names = ["a", "b", "c"];
+    let names = ["a", "b", "c", "d", "e", "f", "g", "h"];
     let mut workers = names.map(|me| work(place.path(), "insert", me));
     for worker in &mut workers {
         assert!(worker.wait().unwrap().success());
     }
     let log = fs::read_to_string(place.path().join("memories/log")).unwrap();
     let mut lines: Vec<&str> = log.lines().collect();
-    assert_eq!(lines.len(), 1500);
+    assert_eq!(lines.len(), 2000);
     lines.sort_unstable();
     lines.dedup();
-    assert_eq!(lines.len(), 1500);
+    assert_eq!(lines.len(), 2000);
     assert_eq!(on_disk(&place.path().join("memories")), ["log"]);
 }
 
