@@ -49,7 +49,9 @@ impl Memory {
     /// Opens the store that `address` names: a directory such as `./memory` (made if it is not
     /// there; the files are in its `memories` directory, as the SDKs' own tools keep them),
     /// `dir:./notes` for the files of that very directory, `sqlite:agent.db` for an SQLite database
-    /// (feature `sqlite`), or `memory:` for a new store in this process.
+    /// (feature `sqlite`), `postgres://…` for a PostgreSQL database (feature `postgres`), `s3://…`,
+    /// `gs://…` or `az://…` for object storage (feature `object-storage`), or `memory:` for a new
+    /// store in this process.
     ///
     /// # Errors
     /// [`Error::Config`] if the address is not known, [`Error::Store`] if it cannot be opened.
