@@ -8,6 +8,7 @@ use crate::error::Error;
 use crate::handlers;
 use crate::options::Options;
 use crate::path::MemoryPath;
+use crate::policy::Policies;
 use crate::reply::{self, Reply};
 use crate::store::{ReadOnly, Store, open_store};
 use crate::value::{Fields, Value};
@@ -35,13 +36,13 @@ use crate::value::{Fields, Value};
 #[derive(Clone)]
 pub struct Memory {
     store: Arc<dyn Store>,
-    options: Options,
+    policies: Arc<Policies>,
 }
 
 impl std::fmt::Debug for Memory {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         // Not the store: its address may hold a password.
-        f.debug_struct("Memory").field("options", &self.options).finish_non_exhaustive()
+        f.debug_struct("Memory").field("options", self.options()).finish_non_exhaustive()
     }
 }
 
@@ -56,7 +57,8 @@ impl Memory {
     /// # Errors
     /// [`Error::Config`] if the address is not known, [`Error::Store`] if it cannot be opened.
     pub fn open(address: &str, options: Options) -> Result<Self, Error> {
-        Ok(Self { store: open_store(address, &options)?, options })
+        let store = open_store(address, &options)?;
+        Ok(Self { store, policies: Arc::new(Policies::new(options)) })
     }
 
     /// A memory on a store of your own, on several that are mounted into one tree
@@ -66,7 +68,8 @@ impl Memory {
     /// `encryption_key`) is not looked at. [`encrypt`](crate::store::encrypt) encrypts it.
     #[must_use]
     pub fn with_store(store: Arc<dyn Store>, options: Options) -> Self {
-        Self { store: ReadOnly::where_asked(store, &options), options }
+        let store = ReadOnly::where_asked(store, &options);
+        Self { store, policies: Arc::new(Policies::new(options)) }
     }
 
     /// The store beneath.
@@ -78,7 +81,7 @@ impl Memory {
     /// The options in force.
     #[must_use]
     pub fn options(&self) -> &Options {
-        &self.options
+        &self.policies.options
     }
 
     /// Executes one tool call, given as the JSON text of its `input`.
@@ -132,23 +135,23 @@ impl Memory {
     /// [`Error::Refused`] with the exact answer for the model, [`Error::Store`] if the store broke.
     pub fn run(&self, command: &Command<'_>) -> Result<String, Error> {
         let judge = |raw: &str| MemoryPath::parse(raw).map_err(|error| reply::bad_path(raw, error));
-        let (store, options) = (&*self.store, &self.options);
+        let (store, policies) = (&*self.store, &*self.policies);
         match command {
             Command::View { path, view_range } => {
-                handlers::view(store, options, &judge(path)?, view_range.as_ref())
+                handlers::view(store, policies, &judge(path)?, view_range.as_ref())
             }
             Command::Create { path, file_text } => {
-                handlers::create(store, options, &judge(path)?, file_text)
+                handlers::create(store, policies, &judge(path)?, file_text)
             }
             Command::StrReplace { path, old_str, new_str } => {
-                handlers::str_replace(store, options, &judge(path)?, old_str, new_str)
+                handlers::str_replace(store, policies, &judge(path)?, old_str, new_str)
             }
             Command::Insert { path, insert_line, insert_text } => {
-                handlers::insert(store, options, &judge(path)?, *insert_line, insert_text)
+                handlers::insert(store, policies, &judge(path)?, *insert_line, insert_text)
             }
-            Command::Delete { path } => handlers::delete(store, &judge(path)?),
+            Command::Delete { path } => handlers::delete(store, policies, &judge(path)?),
             Command::Rename { old_path, new_path } => {
-                handlers::rename(store, options, &judge(old_path)?, &judge(new_path)?)
+                handlers::rename(store, policies, &judge(old_path)?, &judge(new_path)?)
             }
         }
     }

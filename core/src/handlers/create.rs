@@ -2,18 +2,18 @@
 
 use super::check_size;
 use crate::error::Error;
-use crate::options::Options;
 use crate::path::MemoryPath;
-use crate::policy::sensitive;
+use crate::policy::{Policies, sensitive};
 use crate::reply;
 use crate::store::{Store, StoreError};
 
 pub(crate) fn create(
     store: &dyn Store,
-    options: &Options,
+    policies: &Policies,
     path: &MemoryPath,
     file_text: &str,
 ) -> Result<String, Error> {
+    let options = &policies.options;
     // The store finds the root taken, too, but only after the size was judged.
     if path.is_root() {
         return Err(reply::create_exists(path));

@@ -2,10 +2,15 @@
 
 use crate::error::Error;
 use crate::path::MemoryPath;
+use crate::policy::Policies;
 use crate::reply;
 use crate::store::{Store, StoreError};
 
-pub(crate) fn delete(store: &dyn Store, path: &MemoryPath) -> Result<String, Error> {
+pub(crate) fn delete(
+    store: &dyn Store,
+    _policies: &Policies,
+    path: &MemoryPath,
+) -> Result<String, Error> {
     if path.is_root() {
         return Err(reply::delete_root());
     }

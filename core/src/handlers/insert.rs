@@ -4,17 +4,19 @@ use super::{check_size, redacted, text};
 use crate::error::Error;
 use crate::options::Options;
 use crate::path::MemoryPath;
+use crate::policy::Policies;
 use crate::reply;
 use crate::store::{Splice, Store, StoreError};
 use crate::text::insert_lines;
 
 pub(crate) fn insert(
     store: &dyn Store,
-    options: &Options,
+    policies: &Policies,
     path: &MemoryPath,
     insert_line: i64,
     insert_text: &str,
 ) -> Result<String, Error> {
+    let options = &policies.options;
     // What the last call of the edit came to; the store may make several.
     let mut outcome = Err(reply::missing(path));
     let done = store.update(path, &mut |content| match decide(

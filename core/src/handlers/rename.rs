@@ -1,18 +1,18 @@
 //! `rename`: a file or directory moves, and never onto another.
 
 use crate::error::Error;
-use crate::options::Options;
 use crate::path::MemoryPath;
-use crate::policy::sensitive;
+use crate::policy::{Policies, sensitive};
 use crate::reply;
 use crate::store::{Store, StoreError};
 
 pub(crate) fn rename(
     store: &dyn Store,
-    options: &Options,
+    policies: &Policies,
     from: &MemoryPath,
     to: &MemoryPath,
 ) -> Result<String, Error> {
+    let options = &policies.options;
     if from.is_root() {
         return Err(reply::rename_root());
     }

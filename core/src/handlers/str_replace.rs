@@ -4,18 +4,19 @@ use super::{check_size, redacted, text};
 use crate::error::Error;
 use crate::options::Options;
 use crate::path::MemoryPath;
-use crate::policy::sensitive;
+use crate::policy::{Policies, sensitive};
 use crate::reply;
 use crate::store::{Splice, Store, StoreError};
 use crate::text::{Ending, Occurrences, Pager, Snippet, count_lines, find, snippet};
 
 pub(crate) fn str_replace(
     store: &dyn Store,
-    options: &Options,
+    policies: &Policies,
     path: &MemoryPath,
     old_str: &str,
     new_str: &str,
 ) -> Result<String, Error> {
+    let options = &policies.options;
     // What the last call of the edit came to; the store may make several.
     let mut outcome = Err(reply::replace_missing(path));
     let done = store.update(path, &mut |content| {

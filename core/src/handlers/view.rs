@@ -8,7 +8,7 @@ use crate::command::ViewRange;
 use crate::error::Error;
 use crate::options::Options;
 use crate::path::MemoryPath;
-use crate::policy::sensitive;
+use crate::policy::{Policies, sensitive};
 use crate::reply;
 use crate::store::{Entry, EntryKind, Node, Store, StoreError};
 use crate::text::{Ending, MAX_LINES, Pager, human_size};
@@ -21,10 +21,11 @@ const WINDOW: usize = 256 * 1024;
 
 pub(crate) fn view(
     store: &dyn Store,
-    options: &Options,
+    policies: &Policies,
     path: &MemoryPath,
     range: Option<&ViewRange>,
 ) -> Result<String, Error> {
+    let options = &policies.options;
     match store.open(path, LISTED_LEVELS) {
         // The documentation's own example sends a range with a directory: it is ignored.
         Ok(Node::Directory(entries)) => Ok(listing(options, path, entries)),
