@@ -8,10 +8,10 @@ use crate::path::MemoryPath;
 
 /// A pattern of paths under `/memories`, such as `/memories/handbook` or `/memories/**/*.md`.
 ///
-/// `?` stands for one character and `*` for any number of them, both within a name; `**` as a whole
-/// name for any number of directories; `[ab]` for one of the characters, `[!ab]` for any other,
-/// `{a,b}` for one of the texts, and a `\` takes the next character as it is. A pattern that fits a
-/// directory fits all that is below it, too.
+/// `*` stands for any number of characters within a name; `**` as a whole name for any number of
+/// directories; `?` for one ASCII character, `[ab]` for one of those, `[!ab]` for any other; `{a,b}`
+/// for one of the texts; and a `\` takes the next character as it is. A pattern that fits a directory
+/// fits all that is below it, too.
 ///
 /// ```
 /// use memdir::MemoryPath;
@@ -108,7 +108,7 @@ mod tests {
         assert!(fits("/memories/**/*.md", "/memories/x/y/a.md"));
         assert!(fits("/memories/**/*.md", "/memories/a.md"));
         assert!(fits("/memories/**/.keep", "/memories/x/.keep"));
-        assert!(fits("/memories/{a,b}/?", "/memories/b/é"));
+        assert!(fits("/memories/{a,é}/?", "/memories/é/b"));
         assert!(fits("/memories/100\\*", "/memories/100*"));
         assert!(!fits("/memories/100\\*", "/memories/1000"));
     }
