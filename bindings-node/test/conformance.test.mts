@@ -18,10 +18,15 @@ import { PROJECT, s3, temporary } from './support.mjs';
 type Json = null | boolean | number | string | Json[] | { [name: string]: Json };
 type Tree = Map<string, Buffer | null>;
 
-interface Step {
+interface Call {
   input: Json;
   content: Json;
   is_error: boolean;
+}
+
+/** What somebody else writes. */
+interface Meanwhile {
+  meanwhile: Record<string, Json>;
 }
 
 interface Case {
@@ -29,7 +34,7 @@ interface Case {
   rule: string;
   options?: Record<string, unknown>;
   given?: Record<string, Json>;
-  steps: Step[];
+  steps: (Call | Meanwhile)[];
   then?: Record<string, Json>;
 }
 
@@ -84,12 +89,12 @@ function tree(described: Record<string, Json> = {}): Tree {
   return new Map(Object.entries(described).map(([path, value]) => [path, content(value)]));
 }
 
-async function fill(store: Store, given: Tree): Promise<void> {
+async function fill(store: Store, given: Tree, overwrite = false): Promise<void> {
   for (const [path, content] of given) {
     if (content) {
-      await store.write(path, content, false);
+      await store.write(path, content, overwrite);
     } else {
-      await store.write(`${path}/inside`, Buffer.alloc(0), false);
+      await store.write(`${path}/inside`, Buffer.alloc(0), overwrite);
       await store.delete(`${path}/inside`);
     }
   }
@@ -137,6 +142,11 @@ async function runCase(found: Case, store: Store, secret: string | undefined): P
 
   const memory = new Memory(store, camelCase(found.options));
   for (const step of found.steps) {
+    if ('meanwhile' in step) {
+      await fill(store, tree(step.meanwhile), true);
+      before = shown(await all(store));
+      continue;
+    }
     const input = expanded(step.input);
     // A string is taken for the JSON text of an input.
     const reply = await memory.execute(typeof input === 'string' ? JSON.stringify(input) : input);

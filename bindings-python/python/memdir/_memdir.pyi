@@ -147,6 +147,10 @@ class Memory:
         max_view_chars: The most characters that one view returns before it is cut and says how to
             go on. `None` lifts the limit.
         max_file_bytes: The most bytes that one file may come to hold. `None` lifts the limit.
+        max_total_bytes: The most bytes that all files together may come to hold, hidden ones
+            included. `None` sets no limit.
+        max_files: The most files that there may come to be, hidden ones included. `None` sets no
+            limit.
         on_existing: What `create` does about a file that is there: `"error"` refuses, `"overwrite"`
             replaces it atomically.
         durability: What an acknowledged command survives: `"full"` loss of power, `"relaxed"` a
@@ -156,6 +160,13 @@ class Memory:
         encrypt_names: Whether a store that is made with a key encrypts names, too.
         read_only: Whether it can be viewed but not changed. A directory or database then has to be
             there, and nothing is made in it.
+        read_only_paths: Patterns of what no command may change, such as `"/memories/handbook"`, and
+            of all that is below.
+        writable_paths: Patterns of what commands may change, and all that is below: nothing else.
+            `None` sets no such limit. `read_only_paths` wins.
+        stale_guard: Whether an edit is refused that was meant for an older content of its file:
+            `"on"` guards `insert` into files that were shown or written, `"strict"` also
+            `str_replace`, and wants every file to be viewed first; `"off"` does nothing.
         sensitive: What is done about keys, tokens, passwords and payment cards in text that a
             command would write: `"reject"` refuses the command, `"redact"` writes
             `[redacted: rule]` in their place, `"off"` does nothing.
@@ -179,7 +190,7 @@ class Memory:
     >>> content, is_error
     ('Path must start with /memories, got: /etc/passwd', True)
     """
-    def __new__(cls, /, store: str | PathLike[str] | Store | ReadOnly | Mapping[str, str | PathLike[str] | Store | ReadOnly] = ..., *, max_view_chars: SupportsIndex | None = ..., max_file_bytes: SupportsIndex | None = ..., on_existing: Literal["error", "overwrite"] = ..., durability: Literal["full", "relaxed"] = ..., encryption_key: bytes | str | None = None, encrypt_names: bool = ..., read_only: bool = False, sensitive: Literal["off", "reject", "redact"] = ..., sensitive_rules: dict[str, str] = ..., sensitive_on_view: bool = False) -> Memory: ...
+    def __new__(cls, /, store: str | PathLike[str] | Store | ReadOnly | Mapping[str, str | PathLike[str] | Store | ReadOnly] = ..., *, max_view_chars: SupportsIndex | None = ..., max_file_bytes: SupportsIndex | None = ..., max_total_bytes: SupportsIndex | None = None, max_files: SupportsIndex | None = None, on_existing: Literal["error", "overwrite"] = ..., durability: Literal["full", "relaxed"] = ..., encryption_key: bytes | str | None = None, encrypt_names: bool = ..., read_only: bool = False, read_only_paths: Sequence[str] = ..., writable_paths: Sequence[str] | None = None, stale_guard: Literal["off", "on", "strict"] = ..., sensitive: Literal["off", "reject", "redact"] = ..., sensitive_rules: dict[str, str] = ..., sensitive_on_view: bool = False) -> Memory: ...
     def clear(self, /) -> str:
         """
         Deletes everything below `/memories`. Not a command of the tool: for you, not the model.
@@ -462,7 +473,7 @@ def rekey(store: str | PathLike[str] | Store | ReadOnly, old_key: bytes | str, n
          1\tone
     """
 
-def run_command_line(arguments: SupportsGetItem[int, str]) -> int:
+def run_command_line(arguments: Sequence[str]) -> int:
     """
     Runs one command, with the program's name as the first argument, on the standard streams of
     this process; its exit code.

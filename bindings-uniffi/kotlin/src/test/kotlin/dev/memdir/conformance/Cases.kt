@@ -8,6 +8,7 @@ import dev.memdir.Durability
 import dev.memdir.MemoryOptions
 import dev.memdir.OnExisting
 import dev.memdir.Sensitive
+import dev.memdir.StaleGuard
 import java.nio.file.Files
 import java.nio.file.Path
 import java.util.Base64
@@ -29,7 +30,13 @@ class Content(val bytes: ByteArray) {
     override fun toString() = "${bytes.size} bytes, ${bytes.decodeToString().take(200)}"
 }
 
-class Step(val input: JsonNode, val content: String, val isError: Boolean)
+sealed interface Step
+
+/** A tool call. */
+class Call(val input: JsonNode, val content: String, val isError: Boolean) : Step
+
+/** What somebody else writes. */
+class Meanwhile(val tree: Tree) : Step
 
 class Case(
     val file: String,
@@ -64,8 +71,12 @@ private fun case(file: String, json: JsonNode): Case {
 }
 
 private fun step(json: JsonNode): Step {
+    json["meanwhile"]?.let {
+        taking(json, "meanwhile")
+        return Meanwhile(tree(it))
+    }
     taking(json, "input", "content", "is_error")
-    return Step(expanded(json["input"]), text(json["content"]), json["is_error"].booleanValue())
+    return Call(expanded(json["input"]), text(json["content"]), json["is_error"].booleanValue())
 }
 
 private fun options(json: JsonNode?): MemoryOptions {
@@ -76,6 +87,11 @@ private fun options(json: JsonNode?): MemoryOptions {
             when (name) {
                 "max_view_chars" -> options.copy(maxViewChars = limit)
                 "max_file_bytes" -> options.copy(maxFileBytes = limit)
+                "max_total_bytes" -> options.copy(maxTotalBytes = limit)
+                "max_files" -> options.copy(maxFiles = limit)
+                "read_only_paths" -> options.copy(readOnlyPaths = value.map { it.textValue() })
+                "writable_paths" -> options.copy(writablePaths = value.map { it.textValue() })
+                "stale_guard" -> options.copy(staleGuard = StaleGuard.valueOf(value.textValue().uppercase()))
                 "on_existing" -> options.copy(onExisting = OnExisting.valueOf(value.textValue().uppercase()))
                 "durability" -> options.copy(durability = Durability.valueOf(value.textValue().uppercase()))
                 "sensitive" -> options.copy(sensitive = Sensitive.valueOf(value.textValue().uppercase()))
