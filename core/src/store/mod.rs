@@ -11,7 +11,7 @@ use std::path::Path;
 use std::time::SystemTime;
 
 use crate::options::OnExisting;
-use crate::path::{MemoryPath, is_hidden};
+use crate::path::MemoryPath;
 
 mod address;
 #[cfg(feature = "encryption")]
@@ -35,6 +35,7 @@ mod runtime;
 mod sqlite;
 mod swap;
 pub(crate) mod transfer;
+mod walk;
 
 #[cfg(feature = "testing")]
 pub mod contract;
@@ -59,6 +60,9 @@ pub use read_only::ReadOnly;
 #[cfg(feature = "sqlite")]
 pub use sqlite::SqliteDatabase;
 pub use swap::{Swap, update_by_swap};
+pub(crate) use walk::Scope;
+use walk::walk;
+pub use walk::walk_files;
 
 /// A place that keeps files and directories under `/memories`.
 ///
@@ -103,6 +107,19 @@ pub trait Store: Send + Sync {
     /// [`NotFound`](StoreError::NotFound).
     fn open(&self, path: &MemoryPath, depth: usize) -> Result<Node<'_>, StoreError> {
         open_whole(self, path, depth)
+    }
+
+    /// Shows every file of the tree to `visit`, hidden ones included, in any order, without reading
+    /// contents. `visit` keeps no entry from the others.
+    ///
+    /// This is one method so that a store which knows all of its files can say so in one round trip; by
+    /// default it is a walk through the listings. What somebody changes meanwhile may be missed or shown
+    /// as it was; what is below a directory that is closed to us is left out.
+    ///
+    /// # Errors
+    /// Only what broke; `visit` may have been called before.
+    fn files(&self, visit: &mut dyn FnMut(Entry)) -> Result<(), StoreError> {
+        walk_files(self, visit)
     }
 
     /// Writes a whole file, making missing parents.
@@ -238,7 +255,7 @@ pub fn open_whole<S: Store + ?Sized>(
         Ok(content) => Ok(Node::file(content)),
         Err(StoreError::IsADirectory) => {
             let mut entries = Vec::new();
-            walk(store, path, depth, &mut entries)?;
+            walk(store, path, Scope { hidden: false, depth }, &mut |entry| entries.push(entry))?;
             Ok(Node::Directory(entries))
         }
         Err(error) => Err(error),
@@ -358,6 +375,12 @@ impl Entry {
     #[must_use]
     pub fn file(path: MemoryPath, size: u64) -> Self {
         Self { path, kind: EntryKind::File(size), modified: None }
+    }
+
+    /// Whether it is a file.
+    #[must_use]
+    pub fn is_file(&self) -> bool {
+        self.kind != EntryKind::Directory
     }
 
     /// The same entry, last written at `time`.
@@ -486,34 +509,4 @@ pub fn after_fork_in_parent() {
 pub fn after_fork_in_child() {
     #[cfg(feature = "sqlite")]
     sqlite::connection::after_fork_in_child();
-}
-
-/// Collects the visible entries below `path`, `depth` levels deep.
-fn walk<S: Store + ?Sized>(
-    store: &S,
-    path: &MemoryPath,
-    depth: usize,
-    found: &mut Vec<Entry>,
-) -> Result<(), StoreError> {
-    for entry in store.list(path)? {
-        if entry.path.name().is_none_or(is_hidden) {
-            continue;
-        }
-        let below = (depth > 1 && entry.kind == EntryKind::Directory).then(|| entry.path.clone());
-        found.push(entry);
-        if let Some(directory) = below {
-            match walk(store, &directory, depth - 1, found) {
-                // Gone or changed since its parent was listed, or closed to us.
-                Ok(())
-                | Err(
-                    StoreError::NotFound
-                    | StoreError::NotADirectory
-                    | StoreError::PermissionDenied
-                    | StoreError::Symlink,
-                ) => {}
-                Err(error) => return Err(error),
-            }
-        }
-    }
-    Ok(())
 }

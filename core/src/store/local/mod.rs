@@ -19,7 +19,7 @@ use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{AtFlags, FileType, OFlags, Stat, fstat, statat, unlinkat};
 use rustix::io::Errno;
 
-use super::{Edit, Entry, Node, Problem, Store, StoreError};
+use super::{Edit, Entry, Node, Problem, Scope, Store, StoreError};
 use crate::options::{Durability, OnExisting};
 use crate::path::MemoryPath;
 
@@ -34,7 +34,7 @@ mod times;
 
 use beneath::{Found, PASSAGE, condition, kind, look};
 use directory::{Parent, flush, make_all, open_root};
-use listing::{Scope, collect};
+use listing::collect;
 use staged::Target;
 
 /// A directory on a file system of this machine.
@@ -263,7 +263,7 @@ impl Store for LocalDirectory {
             Found::File(..) => Err(StoreError::NotADirectory),
             Found::Directory(directory) => {
                 let mut entries = Vec::new();
-                collect(&directory, path, Scope::All, &mut entries)?;
+                collect(&directory, path, Scope { hidden: true, depth: 1 }, &mut entries)?;
                 Ok(entries)
             }
         }
@@ -280,11 +280,21 @@ impl Store for LocalDirectory {
             Found::Directory(directory) => {
                 let mut entries = Vec::new();
                 if depth > 0 {
-                    collect(&directory, path, Scope::Visible(depth), &mut entries)?;
+                    collect(&directory, path, Scope { hidden: false, depth }, &mut entries)?;
                 }
                 Ok(Node::Directory(entries))
             }
         }
+    }
+
+    fn files(&self, visit: &mut dyn FnMut(Entry)) -> Result<(), StoreError> {
+        let root = self.enter()?;
+        if let Found::Directory(directory) = look(root.as_fd(), "").map_err(absent)? {
+            let mut entries = Vec::new();
+            collect(&directory, &MemoryPath::root(), Scope::EVERYTHING, &mut entries)?;
+            entries.into_iter().filter(Entry::is_file).for_each(visit);
+        }
+        Ok(())
     }
 
     fn write(
