@@ -19,6 +19,7 @@ use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{AtFlags, FileType, OFlags, Stat, fstat, statat, unlinkat};
 use rustix::io::Errno;
 
+use super::access::if_a_file;
 use super::{Edit, Entry, Node, Problem, Store, StoreError};
 use crate::options::{Durability, OnExisting};
 use crate::path::MemoryPath;
@@ -454,6 +455,36 @@ impl Store for LocalDirectory {
             file.sync_all().map_err(failed)?;
         }
         Ok(())
+    }
+
+    fn keeps_access(&self) -> bool {
+        open_root(&self.root, OFlags::RDONLY, false).is_ok_and(times::keeps_access)
+    }
+
+    fn accessed(&self, path: &MemoryPath) -> Result<Option<SystemTime>, StoreError> {
+        let root = self.enter()?;
+        match look(root.as_fd(), path.relative()).map_err(absent)? {
+            Found::File(file, _) => Ok(times::accessed(file)),
+            Found::Directory(_) => Err(StoreError::IsADirectory),
+        }
+    }
+
+    /// Without the lock, as no content is touched: what is accessed while it is replaced is newer
+    /// by the replacing.
+    fn set_accessed(&self, path: &MemoryPath, time: SystemTime) -> Result<(), StoreError> {
+        if self.read_only {
+            return Ok(());
+        }
+        let root = self.enter()?;
+        match look(root.as_fd(), path.relative()).map_err(absent)? {
+            Found::File(file, _) => times::set_accessed(file, time)
+                .map_err(|errno| condition("noting that a file was accessed", errno)),
+            Found::Directory(_) => Err(StoreError::IsADirectory),
+        }
+    }
+
+    fn delete_unused(&self, path: &MemoryPath, since: SystemTime) -> Result<bool, StoreError> {
+        if_a_file(remove::unused(&self.lock()?.root, path, since))
     }
 
     fn is_read_only(&self) -> bool {
