@@ -87,6 +87,7 @@ enum Fault {
     DeleteForgetsTheDirectory,
     HiddenEntriesShow,
     ParentsStay,
+    HiddenFilesAreOverlooked,
 }
 
 impl Store for Faulty {
@@ -114,6 +115,15 @@ impl Store for Faulty {
             }
             (node, _) => Ok(node),
         }
+    }
+
+    fn files(&self, visit: &mut dyn FnMut(Entry)) -> Result<(), StoreError> {
+        self.0.files(&mut |file| {
+            let hidden = file.path.names().any(|name| name.starts_with('.'));
+            if self.1 != Fault::HiddenFilesAreOverlooked || !hidden {
+                visit(file);
+            }
+        })
     }
 
     fn write(
@@ -187,6 +197,7 @@ fn the_check_notices_what_is_wrong() {
         (Fault::ListingIsDeep, "a listing is one level deep and complete"),
         (Fault::DeleteForgetsTheDirectory, "deleting takes what is below along, and nothing else"),
         (Fault::HiddenEntriesShow, "opening a directory shows visible entries as deep as asked"),
+        (Fault::HiddenFilesAreOverlooked, "all files can be gone through, each once"),
         (Fault::ParentsStay, "renaming never overwrites and fails whole"),
     ] {
         let violation = check(fault).expect_err(&format!("{fault:?}"));

@@ -104,6 +104,12 @@ impl Store for InProcess {
         }
     }
 
+    fn files(&self, visit: &mut dyn FnMut(Entry)) -> Result<(), StoreError> {
+        let all: Vec<Entry> = self.tree().iter().map(entry).collect();
+        all.into_iter().filter(Entry::is_file).for_each(visit);
+        Ok(())
+    }
+
     fn write(
         &self,
         path: &MemoryPath,

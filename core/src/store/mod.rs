@@ -11,7 +11,7 @@ use std::path::Path;
 use std::time::SystemTime;
 
 use crate::options::OnExisting;
-use crate::path::{MemoryPath, is_hidden};
+use crate::path::MemoryPath;
 
 pub(crate) mod access;
 mod address;
@@ -36,6 +36,7 @@ mod runtime;
 mod sqlite;
 mod swap;
 pub(crate) mod transfer;
+mod walk;
 
 #[cfg(feature = "testing")]
 pub mod contract;
@@ -60,6 +61,9 @@ pub use read_only::ReadOnly;
 #[cfg(feature = "sqlite")]
 pub use sqlite::SqliteDatabase;
 pub use swap::{Swap, update_by_swap};
+pub(crate) use walk::Scope;
+use walk::walk;
+pub use walk::walk_files;
 
 /// A place that keeps files and directories under `/memories`.
 ///
@@ -104,6 +108,19 @@ pub trait Store: Send + Sync {
     /// [`NotFound`](StoreError::NotFound).
     fn open(&self, path: &MemoryPath, depth: usize) -> Result<Node<'_>, StoreError> {
         open_whole(self, path, depth)
+    }
+
+    /// Shows every file of the tree to `visit`, hidden ones included, in any order, without reading
+    /// contents. `visit` keeps no entry from the others.
+    ///
+    /// This is one method so that a store which knows all of its files can say so in one round trip; by
+    /// default it is a walk through the listings. What somebody changes meanwhile may be missed or shown
+    /// as it was; what is below a directory that is closed to us is left out.
+    ///
+    /// # Errors
+    /// Only what broke; `visit` may have been called before.
+    fn files(&self, visit: &mut dyn FnMut(Entry)) -> Result<(), StoreError> {
+        walk_files(self, visit)
     }
 
     /// Writes a whole file, making missing parents.
@@ -229,9 +246,9 @@ pub trait Store: Send + Sync {
         Ok(access::unused(files, since))
     }
 
-    /// Deletes the file if it was neither written nor accessed since then, while no writer can come
-    /// between: an edit or an access that was acknowledged before is never lost. Whether it did; `false`
-    /// also if there is no such file any more, or a directory.
+    /// Deletes the file if it was neither written nor accessed since then, by a look that is newer than
+    /// any listing, and while no writer can come between: an edit that was acknowledged is never lost.
+    /// Whether it did; `false` also if there is no such file any more, or a directory.
     ///
     /// By default nothing is ever deleted.
     ///
@@ -296,7 +313,7 @@ pub fn open_whole<S: Store + ?Sized>(
         Ok(content) => Ok(Node::file(content)),
         Err(StoreError::IsADirectory) => {
             let mut entries = Vec::new();
-            walk(store, path, depth, &mut entries)?;
+            walk(store, path, Scope { hidden: false, depth }, &mut |entry| entries.push(entry))?;
             Ok(Node::Directory(entries))
         }
         Err(error) => Err(error),
@@ -401,7 +418,7 @@ pub struct Entry {
     /// When it was last written, if it is a file and the store keeps that.
     pub modified: Option<SystemTime>,
     /// When it was last said to be accessed ([`Store::set_accessed`]), if it is a file and the store
-    /// keeps that. What [`Store::open`] finds may lack it.
+    /// keeps that. Only a [`list`](Store::list) has to tell it.
     pub accessed: Option<SystemTime>,
 }
 
@@ -419,6 +436,12 @@ impl Entry {
     #[must_use]
     pub fn file(path: MemoryPath, size: u64) -> Self {
         Self { path, kind: EntryKind::File(size), modified: None, accessed: None }
+    }
+
+    /// Whether it is a file.
+    #[must_use]
+    pub fn is_file(&self) -> bool {
+        self.kind != EntryKind::Directory
     }
 
     /// The same entry, last written at `time`.
@@ -560,34 +583,4 @@ pub fn after_fork_in_parent() {
 pub fn after_fork_in_child() {
     #[cfg(feature = "sqlite")]
     sqlite::connection::after_fork_in_child();
-}
-
-/// Collects the visible entries below `path`, `depth` levels deep.
-fn walk<S: Store + ?Sized>(
-    store: &S,
-    path: &MemoryPath,
-    depth: usize,
-    found: &mut Vec<Entry>,
-) -> Result<(), StoreError> {
-    for entry in store.list(path)? {
-        if entry.path.name().is_none_or(is_hidden) {
-            continue;
-        }
-        let below = (depth > 1 && entry.kind == EntryKind::Directory).then(|| entry.path.clone());
-        found.push(entry);
-        if let Some(directory) = below {
-            match walk(store, &directory, depth - 1, found) {
-                // Gone or changed since its parent was listed, or closed to us.
-                Ok(())
-                | Err(
-                    StoreError::NotFound
-                    | StoreError::NotADirectory
-                    | StoreError::PermissionDenied
-                    | StoreError::Symlink,
-                ) => {}
-                Err(error) => return Err(error),
-            }
-        }
-    }
-    Ok(())
 }

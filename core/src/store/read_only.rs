@@ -70,6 +70,10 @@ impl Store for ReadOnly {
         self.store.open(path, depth)
     }
 
+    fn files(&self, visit: &mut dyn FnMut(Entry)) -> Result<(), StoreError> {
+        self.store.files(visit)
+    }
+
     fn write(&self, _: &MemoryPath, _: &[u8], _: OnExisting) -> Result<(), StoreError> {
         Err(StoreError::ReadOnly)
     }

@@ -371,6 +371,15 @@ impl Store for Encrypted {
         Ok(Node::file(self.content(path, &at, bytes)?))
     }
 
+    fn files(&self, visit: &mut dyn FnMut(Entry)) -> Result<(), StoreError> {
+        let (known, root) = (self.known()?, MemoryPath::root());
+        self.inner.files(&mut |found| {
+            if let Some(file) = Self::entry(&known, &root, &found) {
+                visit(file);
+            }
+        })
+    }
+
     fn write(
         &self,
         path: &MemoryPath,

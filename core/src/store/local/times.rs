@@ -5,10 +5,11 @@
 use std::fs::{File, FileTimes};
 use std::time::{Duration, SystemTime};
 
-use rustix::fd::AsFd;
-use rustix::fs::Stat;
+use rustix::fd::{AsFd, OwnedFd};
+use rustix::fs::{OFlags, Stat};
 use rustix::io::Errno;
 
+use super::beneath::open_child;
 use crate::store::micros;
 
 /// `None` for what no clock shows.
@@ -43,6 +44,13 @@ pub(super) fn keeps_access(file: impl AsFd) -> bool {
 pub(super) fn accessed(file: impl AsFd) -> Option<SystemTime> {
     let text = attribute::get(file, ACCESSED).ok()?;
     micros::time(std::str::from_utf8(&text).ok()?.parse().ok()?)
+}
+
+/// As [`accessed`], for the file of this name in a directory.
+pub(super) fn accessed_in(directory: &OwnedFd, name: Option<&str>) -> Option<SystemTime> {
+    // Should a FIFO be swapped in, the flags keep the opening from blocking.
+    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY;
+    accessed(open_child(directory.as_fd(), name?, flags).ok()?)
 }
 
 /// Works on a file that is open for reading, if we may write to it.

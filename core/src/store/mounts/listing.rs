@@ -65,6 +65,22 @@ impl Mounts {
         Ok(unused)
     }
 
+    /// [`Store::files`](crate::Store::files).
+    pub(super) fn all_files(&self, visit: &mut dyn FnMut(Entry)) -> Result<(), StoreError> {
+        for mounted in self.all() {
+            let shown = mounted.store.files(&mut |found| {
+                if let Some(file) = self.as_shown(mounted, found) {
+                    visit(file);
+                }
+            });
+            // One that is out of reach keeps nobody from the others.
+            if mounted.at.is_root() {
+                shown?;
+            }
+        }
+        Ok(())
+    }
+
     /// The entries of one store as the whole tree shows them: without what is behind mount points
     /// and the directories that lead there.
     fn shown<'m>(
@@ -72,11 +88,13 @@ impl Mounts {
         mounted: &'m Mounted,
         entries: Vec<Entry>,
     ) -> impl Iterator<Item = Entry> + 'm {
-        entries.into_iter().filter_map(|entry| {
-            let path = mounted.outside(&entry.path)?;
-            let shows = self.owner(&path).at == mounted.at && !self.is_fixed(&path);
-            shows.then_some(Entry { path, ..entry })
-        })
+        entries.into_iter().filter_map(|entry| self.as_shown(mounted, entry))
+    }
+
+    fn as_shown(&self, mounted: &Mounted, entry: Entry) -> Option<Entry> {
+        let path = mounted.outside(&entry.path)?;
+        let shows = self.owner(&path).at == mounted.at && !self.is_fixed(&path);
+        shows.then_some(Entry { path, ..entry })
     }
 
     /// The mount points below `path`, and the directories that lead there, `depth` levels deep.

@@ -162,6 +162,10 @@ impl Store for Mounts {
         self.opened(path, depth)
     }
 
+    fn files(&self, visit: &mut dyn FnMut(Entry)) -> Result<(), StoreError> {
+        self.all_files(visit)
+    }
+
     fn write(
         &self,
         path: &MemoryPath,

@@ -29,7 +29,7 @@ use self::stamp::Id;
 use self::stream::Stream;
 use self::trouble::{Patience, Trouble, Turns};
 use super::per_process::PerProcess;
-use super::{Edit, Entry, Node, Problem, Store, StoreError, micros, runtime};
+use super::{Edit, Entry, Node, Problem, Scope, Store, StoreError, micros, runtime};
 use crate::error::Error;
 use crate::options::OnExisting;
 use crate::path::MemoryPath;
@@ -129,7 +129,9 @@ impl Store for ObjectStorage {
         let opened = self.run("opening a file", |client| async move {
             match client.open(&path, true).await? {
                 Some((found, body)) => Ok(Ok((found.size, body))),
-                None => Ok(Err(client.visible(&path, depth).await?)),
+                None => {
+                    Ok(Err(client.entries_below(&path, Scope { hidden: false, depth }).await?))
+                }
             }
         })?;
         Ok(match opened {
@@ -137,6 +139,14 @@ impl Store for ObjectStorage {
             Ok((size, Body::Pieces(pieces))) => Node::File(size, Box::new(Stream::new(pieces))),
             Err(entries) => Node::Directory(entries),
         })
+    }
+
+    fn files(&self, visit: &mut dyn FnMut(Entry)) -> Result<(), StoreError> {
+        let found = self.run("listing all files", |client| async move {
+            client.entries_below(&MemoryPath::root(), Scope::EVERYTHING).await
+        })?;
+        found.into_iter().filter(Entry::is_file).for_each(visit);
+        Ok(())
     }
 
     fn write(

@@ -291,6 +291,14 @@ impl Store for PostgresDatabase {
         }
     }
 
+    fn files(&self, visit: &mut dyn FnMut(Entry)) -> Result<(), StoreError> {
+        let root = MemoryPath::root();
+        if let Opened::Directory(all) = self.opened("listing all files", &root, MAX_LEVELS, true)? {
+            all.into_iter().filter(Entry::is_file).for_each(visit);
+        }
+        Ok(())
+    }
+
     fn write(
         &self,
         path: &MemoryPath,

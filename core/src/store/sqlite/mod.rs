@@ -16,7 +16,7 @@ use rusqlite::ErrorCode;
 
 use self::connection::Lease;
 use self::tree::{Found, Tree};
-use super::{Edit, Entry, Node, Problem, Store, StoreError};
+use super::{Edit, Entry, Node, Problem, Scope, Store, StoreError};
 use crate::options::{Durability, OnExisting};
 use crate::path::MemoryPath;
 
@@ -222,7 +222,9 @@ impl Store for SqliteDatabase {
                 None => Err(StoreError::NotFound.into()),
                 Some(Found { id, size: None, .. }) => {
                     let mut entries = Vec::new();
-                    tree.visible(id, path, depth, &mut entries)?;
+                    if depth > 0 {
+                        tree.below(id, path, Scope { hidden: false, depth }, &mut entries)?;
+                    }
                     Ok(Node::Directory(entries))
                 }
                 Some(Found { id, size: Some(size), .. }) if size <= content::CHUNK as u64 => {
@@ -234,6 +236,16 @@ impl Store for SqliteDatabase {
             }
         };
         opened().map_err(|trouble: Trouble| trouble.during("opening a file"))
+    }
+
+    fn files(&self, visit: &mut dyn FnMut(Entry)) -> Result<(), StoreError> {
+        let found = self.look("listing all files", |tree| {
+            let mut entries = Vec::new();
+            tree.below(schema::ROOT, &MemoryPath::root(), Scope::EVERYTHING, &mut entries)?;
+            Ok(entries)
+        })?;
+        found.into_iter().filter(Entry::is_file).for_each(visit);
+        Ok(())
     }
 
     fn write(

@@ -6,8 +6,8 @@ use std::time::SystemTime;
 use rusqlite::{Connection, OptionalExtension, Row};
 
 use super::{Trouble, schema};
-use crate::path::{MemoryPath, PathError, is_hidden};
-use crate::store::{Entry, EntryKind, StoreError, micros};
+use crate::path::{MemoryPath, PathError};
+use crate::store::{Entry, Scope, StoreError, micros};
 
 /// The tree as one transaction sees it.
 pub(super) struct Tree<'c>(pub(super) &'c Connection);
@@ -71,26 +71,23 @@ impl Tree<'_> {
         Ok(children.iter().filter_map(|(found, name)| entry(path, *found, name)).collect())
     }
 
-    /// The entries that a view shows, `depth` levels deep.
-    pub(super) fn visible(
+    /// The wanted entries below a directory, each directory before its own.
+    pub(super) fn below(
         &self,
         id: i64,
         path: &MemoryPath,
-        depth: usize,
+        scope: Scope,
         entries: &mut Vec<Entry>,
     ) -> Result<(), Trouble> {
-        if depth == 0 {
-            return Ok(());
-        }
         for (found, name) in self.children(id)? {
-            if is_hidden(&name) {
+            if !scope.shows(&name) {
                 continue;
             }
             let Some(entry) = entry(path, found, &name) else { continue };
-            let below = (entry.kind == EntryKind::Directory).then(|| entry.path.clone());
+            let directory = (!entry.is_file()).then(|| entry.path.clone());
             entries.push(entry);
-            if let Some(directory) = below {
-                self.visible(found.id, &directory, depth - 1, entries)?;
+            if let (Some(directory), Some(below)) = (directory, scope.below()) {
+                self.below(found.id, &directory, below, entries)?;
             }
         }
         Ok(())
