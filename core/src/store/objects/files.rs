@@ -218,13 +218,17 @@ impl Client {
         let Ok(key) = self.key(path) else { return Err(StoreError::NotFound.into()) };
         if let Some(found) = self.file(&key).await? {
             self.mark_parent(path).await?;
-            return self.delete_file(&key, found).await;
+            self.delete_file(&key, found).await?;
+            self.drop_notes(path, false).await;
+            return Ok(());
         }
         if !self.is_directory(&key).await? {
             return Err(StoreError::NotFound.into());
         }
         self.mark_parent(path).await?;
-        self.delete_below(&key).await
+        self.delete_below(&key).await?;
+        self.drop_notes(path, true).await;
+        Ok(())
     }
 
     async fn delete_file(&self, key: &Key, found: Found) -> Result<(), Trouble> {
