@@ -480,7 +480,9 @@ impl Store for Encrypted {
         for found in self.inner.unused(beneath, since)? {
             // Its size is that of the content already.
             let kind = found.kind;
-            unused.extend(Self::entry(&known, &MemoryPath::root(), &found).map(|e| Entry { kind, ..e }));
+            unused.extend(
+                Self::entry(&known, &MemoryPath::root(), &found).map(|e| Entry { kind, ..e }),
+            );
         }
         Ok(unused)
     }

@@ -78,7 +78,9 @@ impl Encrypted {
     fn bind_below(&self, path: &MemoryPath, known: &Known) -> Result<(), StoreError> {
         let entries = match self.list(path) {
             Ok(entries) => entries,
-            Err(StoreError::NotADirectory) => return self.bind(path, Times::of(self, path)?, known),
+            Err(StoreError::NotADirectory) => {
+                return self.bind(path, Times::of(self, path)?, known);
+            }
             // Moved on, or deleted.
             Err(StoreError::NotFound) => return Ok(()),
             Err(error) => return Err(error),
@@ -92,12 +94,7 @@ impl Encrypted {
         Ok(())
     }
 
-    fn bind(
-        &self,
-        path: &MemoryPath,
-        times: Times,
-        known: &Known,
-    ) -> Result<(), StoreError> {
+    fn bind(&self, path: &MemoryPath, times: Times, known: &Known) -> Result<(), StoreError> {
         let at = self.at(path)?;
         let origins = renames::origins(&known.renames, path);
         let mut bound = Ok(false);

@@ -4,9 +4,7 @@ use std::fs::File;
 use std::time::SystemTime;
 
 use rustix::fd::{AsFd, BorrowedFd};
-use rustix::fs::{
-    Access, AtFlags, Mode, OFlags, accessat, fchmod, openat, renameat, unlinkat,
-};
+use rustix::fs::{Access, AtFlags, Mode, OFlags, accessat, fchmod, openat, renameat, unlinkat};
 use rustix::io::Errno;
 use rustix::path::Arg;
 

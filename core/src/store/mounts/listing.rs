@@ -57,7 +57,8 @@ impl Mounts {
         let mut unused = Vec::new();
         for mounted in self.all().filter(|mounted| !mounted.store.is_read_only()) {
             let own = files.iter().filter(|file| self.owner(&file.path).at == mounted.at);
-            let own = own.map(|file| Ok(Entry { path: mounted.inside(&file.path)?, ..file.clone() }));
+            let own =
+                own.map(|file| Ok(Entry { path: mounted.inside(&file.path)?, ..file.clone() }));
             let own: Vec<Entry> = own.collect::<Result<_, StoreError>>()?;
             let found = mounted.store.unused(own, since)?;
             unused.extend(self.shown(mounted, found));

@@ -64,10 +64,7 @@ impl Client {
         Ok(Some((file, accessed)))
     }
 
-    pub(super) async fn accessed(
-        &self,
-        path: &MemoryPath,
-    ) -> Result<Option<SystemTime>, Trouble> {
+    pub(super) async fn accessed(&self, path: &MemoryPath) -> Result<Option<SystemTime>, Trouble> {
         match self.noted(path).await? {
             Some((_, accessed)) => Ok(accessed),
             None => Err(self.no_file(path).await?.into()),
@@ -87,7 +84,12 @@ impl Client {
     }
 
     /// Of two at once either one may stay.
-    async fn put_note(&self, key: &Key, time: SystemTime, write: Option<Id>) -> Result<(), Trouble> {
+    async fn put_note(
+        &self,
+        key: &Key,
+        time: SystemTime,
+        write: Option<Id>,
+    ) -> Result<(), Trouble> {
         let now = SystemTime::now();
         let apart = now.duration_since(time).unwrap_or_else(|later| later.duration());
         let content = if apart < NOW { "" } else { "." };

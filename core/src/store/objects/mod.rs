@@ -28,8 +28,8 @@ use self::client::{Body, Client, Put};
 use self::stamp::Id;
 use self::stream::Stream;
 use self::trouble::{Patience, Trouble, Turns};
-use super::per_process::PerProcess;
 use super::access::if_a_file;
+use super::per_process::PerProcess;
 use super::{Edit, Entry, Node, Problem, Scope, Store, StoreError, micros, runtime};
 use crate::error::Error;
 use crate::options::OnExisting;
@@ -266,9 +266,9 @@ impl Store for ObjectStorage {
 
     fn delete_unused(&self, path: &MemoryPath, since: SystemTime) -> Result<bool, StoreError> {
         let path = path.clone();
-        if_a_file(self.run("deleting", |client| async move {
-            client.delete_unused(&path, since).await
-        }))
+        if_a_file(
+            self.run("deleting", |client| async move { client.delete_unused(&path, since).await }),
+        )
     }
 
     fn make_directory(&self, path: &MemoryPath) -> Result<(), StoreError> {

@@ -14,7 +14,8 @@ mod real;
 
 /// What makes version `n + 1` of the schema out of version `n`; the first makes it out of nothing.
 /// A step that was ever released is never changed.
-const STEPS: &[&str] = &["\
+const STEPS: &[&str] = &[
+    "\
 CREATE SCHEMA IF NOT EXISTS memdir;
 CREATE TABLE memdir.schema_version (version integer NOT NULL);
 INSERT INTO memdir.schema_version VALUES (0);
@@ -36,10 +37,12 @@ CREATE TABLE memdir.node (
     UNIQUE (namespace, parent, name)
 );
 ALTER SEQUENCE memdir.node_id OWNED BY memdir.node.id;
-", "\
+",
+    "\
 -- When a file was last accessed, if that is noted.
 ALTER TABLE memdir.node ADD COLUMN accessed timestamptz;
-"];
+",
+];
 
 /// What keeps a tenant from another's rows, also where a program goes wrong.
 pub(super) const ROW_SECURITY: &str = "\

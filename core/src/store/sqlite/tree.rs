@@ -22,7 +22,8 @@ pub(super) struct Found {
 }
 
 const CHILD: &str = "SELECT id, size, modified, accessed FROM node WHERE parent = ?1 AND name = ?2";
-const CHILDREN: &str = "SELECT id, size, modified, accessed, name FROM node WHERE parent = ?1 ORDER BY name";
+const CHILDREN: &str =
+    "SELECT id, size, modified, accessed, name FROM node WHERE parent = ?1 ORDER BY name";
 
 impl Deref for Tree<'_> {
     type Target = Connection;
@@ -189,9 +190,9 @@ fn found(row: &Row<'_>) -> rusqlite::Result<Found> {
 fn entry(directory: &MemoryPath, found: Found, name: &str) -> Option<Entry> {
     let path = directory.join(name).ok()?;
     Some(match found.size {
-        Some(size) => Entry::file(path, size)
-            .modified_at(found.modified)
-            .accessed_at(found.accessed),
+        Some(size) => {
+            Entry::file(path, size).modified_at(found.modified).accessed_at(found.accessed)
+        }
         None => Entry::directory(path),
     })
 }
