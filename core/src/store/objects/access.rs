@@ -41,7 +41,8 @@ impl Item {
 }
 
 impl Client {
-    fn note(&self, path: &MemoryPath) -> Result<Key, StoreError> {
+    /// The key of a file's note, or of the notes of a directory's files.
+    pub(super) fn note(&self, path: &MemoryPath) -> Result<Key, StoreError> {
         let name = match path.relative() {
             "" => NOTES.to_owned(),
             relative => format!("{NOTES}/{relative}"),
@@ -144,11 +145,9 @@ impl Client {
     }
 
     /// Removes the notes of what was deleted. What stays is taken for nobody's.
-    pub(super) async fn drop_notes(&self, path: &MemoryPath, is_directory: bool) {
-        let Ok(note) = self.note(path) else { return };
-        if !is_directory {
-            let _ = self.try_to_delete(vec![note]).await;
-        } else if let Ok(notes) = self.all_below(&note).await
+    pub(super) async fn drop_notes_below(&self, path: &MemoryPath) {
+        if let Ok(note) = self.note(path)
+            && let Ok(notes) = self.all_below(&note).await
             && !notes.is_empty()
         {
             let _ = self.try_to_delete(notes.into_iter().map(|note| note.key).collect()).await;
@@ -214,7 +213,7 @@ impl Client {
             Claim::Claimed => self.bury(&key, Some(id)).await,
             Claim::Taken | Claim::Gone | Claim::Changed => return Ok(false),
         }
-        self.drop_notes(path, false).await;
+        let _ = self.try_to_delete(vec![self.note(path)?]).await;
         Ok(true)
     }
 }
