@@ -131,6 +131,7 @@ fn remove(
         }
         let at = Progress { files: done, removed: expired.len() as u64 };
         if progress(at).is_break() || files.is_empty() {
+            expired.sort_by(|a: &Expired, b| a.path.cmp(&b.path));
             return Ok(expired);
         }
     }
