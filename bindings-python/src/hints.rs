@@ -130,6 +130,27 @@ hint!(
     Patterns = type_hint_subscript!(type_hint_identifier!("builtins", "dict"), STR, STR)
 );
 hint!(
+    /// Several texts.
+    Texts = type_hint_subscript!(type_hint_identifier!("collections.abc", "Sequence"), STR)
+);
+hint!(
+    /// A number of seconds, or a `timedelta`.
+    Span = type_hint_union!(
+        type_hint_identifier!("builtins", "float"),
+        type_hint_identifier!("datetime", "timedelta")
+    )
+);
+hint!(
+    /// What is told how far an expiry is.
+    OnExpiryProgress = type_hint_subscript!(
+        type_hint_identifier!("collections.abc", "Callable"),
+        PyStaticExpr::List {
+            elts: &[<crate::expiry::ExpiryProgress as pyo3::PyTypeInfo>::TYPE_HINT]
+        },
+        OBJECT
+    )
+);
+hint!(
     /// What an edit of a file is: from the old content to the new one.
     Edit = type_hint_subscript!(
         type_hint_identifier!("collections.abc", "Callable"),

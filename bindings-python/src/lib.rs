@@ -11,6 +11,7 @@ mod contract;
 mod copy;
 mod entry;
 mod errors;
+mod expiry;
 mod fields;
 mod fork;
 mod hints;
@@ -36,6 +37,8 @@ mod _memdir {
     use crate::copy::{Copied, CopyProgress, copy};
     #[pymodule_export]
     use crate::entry::Entry;
+    #[pymodule_export]
+    use crate::expiry::{Expired, ExpiryProgress};
     #[pymodule_export]
     use crate::fork::{after_fork_in_child, after_fork_in_parent, before_fork};
     #[pymodule_export]

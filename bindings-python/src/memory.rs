@@ -8,9 +8,10 @@ use pyo3::prelude::*;
 use pyo3::types::PyString;
 
 use crate::errors::to_python;
+use crate::expiry::{self, Expired};
 use crate::fields::{Input, owned_value};
 use crate::hints::{self, Hinted};
-use crate::options::{Key, Rules, Word, options};
+use crate::options::{Key, Pins, Rules, Span, Word, options};
 use crate::reply;
 use crate::stores::Argument;
 
@@ -48,6 +49,12 @@ use crate::stores::Argument;
 ///         that of Rust's `regex-lite`, without look-around and back-references.
 ///     sensitive_on_view: Whether views show `[redacted: rule]` in the place of sensitive text that
 ///         a file holds, which is not changed.
+///     expire_after: Before the first command files are removed that nobody used for so long: seconds,
+///         or a `timedelta`. The store has to keep when files were last accessed.
+///     record_access: Whether a view of a file, and a rename of one, is noted as a use of it, which
+///         costs a write; always with `expire_after`. `expire` needs it.
+///     pins: Patterns of paths that never expire, such as `"/memories/handbook"` or
+///         `"/memories/**/*.keep"`.
 ///
 /// Raises:
 ///     ConfigError: The address or an option is wrong.
@@ -85,11 +92,15 @@ impl Memory {
             sensitive = Word(Sensitive::default()),
             sensitive_rules = Rules::default(),
             sensitive_on_view = false,
+            expire_after = None,
+            record_access = false,
+            pins = Pins::default(),
         ),
         text_signature = "(store='./memory', *, max_view_chars=16000, max_file_bytes=16777216, \
                           on_existing='error', durability='full', encryption_key=None, \
                           encrypt_names=False, read_only=False, sensitive='off', \
-                          sensitive_rules={}, sensitive_on_view=False)",
+                          sensitive_rules={}, sensitive_on_view=False, expire_after=None, \
+                          record_access=False, pins=())",
     )]
     #[allow(clippy::too_many_arguments, reason = "each is an argument in Python, too")]
     fn new(
@@ -105,6 +116,9 @@ impl Memory {
         sensitive: Word<Sensitive>,
         sensitive_rules: Rules,
         sensitive_on_view: bool,
+        expire_after: Option<Span>,
+        record_access: bool,
+        pins: Pins,
     ) -> PyResult<Self> {
         let options = options(
             max_view_chars,
@@ -117,9 +131,13 @@ impl Memory {
             sensitive,
             sensitive_rules,
             sensitive_on_view,
+            expire_after,
+            record_access,
+            pins,
         );
         let store = store.open(py, &options)?;
-        Ok(Self { core: Core::with_store(store, options) })
+        let core = py.detach(|| Core::with_store(store, options).judged());
+        Ok(Self { core: core.map_err(|error| to_python(py, &error))? })
     }
 
     /// Executes one tool call.
@@ -226,6 +244,36 @@ impl Memory {
     ///     StoreError: The store itself failed.
     fn clear(&self, py: Python<'_>) -> PyResult<String> {
         done(py, Core::clear, &self.core)
+    }
+
+    /// Removes the files that nobody used for so long. Not a command of the tool: for you.
+    ///
+    /// Used is a file that was changed, or shown by a view of that very file, through a memory with
+    /// `record_access`. What fits one of the `pins` stays, and so do directories, and whatever is used
+    /// meanwhile.
+    ///
+    /// Args:
+    ///     older_than: For how long a file was not used: seconds, or a `timedelta`.
+    ///     dry_run: Whether nothing is removed.
+    ///     on_progress: Called now and then, and at the end; an exception that it raises ends it
+    ///         there. What was removed by then is removed.
+    ///
+    /// Returns:
+    ///     What was removed, or would be, in the order of the paths.
+    ///
+    /// Raises:
+    ///     ConfigError: Accesses are not recorded, the store does not keep them, or it is read-only.
+    ///     StoreError: The store itself failed. What was removed by then is removed.
+    #[pyo3(signature = (older_than, *, dry_run = false, on_progress = None))]
+    fn expire<'py>(
+        &self,
+        py: Python<'py>,
+        older_than: Span,
+        dry_run: bool,
+        on_progress: Option<Hinted<'py, hints::OnExpiryProgress>>,
+    ) -> PyResult<Vec<Expired>> {
+        let on_progress = on_progress.map(|call| call.into_inner().unbind());
+        expiry::expire(py, &self.core, older_than.0, dry_run, on_progress)
     }
 }
 

@@ -2,14 +2,16 @@
 
 use std::collections::BTreeMap;
 use std::str::FromStr;
+use std::time::Duration;
 
+use memdir::policy::PathPattern;
 use memdir::policy::sensitive::{Sensitive, SensitiveRule};
 use memdir::{Durability, EncryptionKey, Error, OnExisting, Options};
 use pyo3::Borrowed;
 use pyo3::exceptions::PyTypeError;
 use pyo3::inspect::PyStaticExpr;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyString};
+use pyo3::types::{PyBytes, PyDelta, PyString};
 
 use crate::errors::config_error;
 use crate::hints::{self, Hint};
@@ -84,6 +86,42 @@ impl FromPyObject<'_, '_> for Key {
     }
 }
 
+/// A number of seconds, or a `timedelta`.
+#[derive(Clone, Copy)]
+pub(crate) struct Span(pub(crate) Duration);
+
+impl FromPyObject<'_, '_> for Span {
+    type Error = PyErr;
+
+    const INPUT_TYPE: PyStaticExpr = hints::Span::HINT;
+
+    fn extract(given: Borrowed<'_, '_, PyAny>) -> PyResult<Self> {
+        let seconds: f64 = match given.cast::<PyDelta>() {
+            Ok(delta) => delta.call_method0("total_seconds")?.extract()?,
+            Err(_) => given.extract()?,
+        };
+        Duration::try_from_secs_f64(seconds).map(Self).map_err(|_| {
+            let problem = format!("a time span must be 0 seconds or more, got {seconds}");
+            config_error(given.py(), &Error::Config(problem))
+        })
+    }
+}
+
+/// Which files never expire.
+#[derive(Clone, Default)]
+pub(crate) struct Pins(pub(crate) Vec<PathPattern>);
+
+impl FromPyObject<'_, '_> for Pins {
+    type Error = PyErr;
+
+    const INPUT_TYPE: PyStaticExpr = hints::Texts::HINT;
+
+    fn extract(pins: Borrowed<'_, '_, PyAny>) -> PyResult<Self> {
+        let made = PathPattern::all("pins", pins.extract::<Vec<String>>()?);
+        made.map(Self).map_err(|error| config_error(pins.py(), &error))
+    }
+}
+
 /// Puts the arguments together.
 #[allow(clippy::too_many_arguments, reason = "each is an argument in Python, too")]
 pub(crate) fn options(
@@ -97,6 +135,9 @@ pub(crate) fn options(
     sensitive: Word<Sensitive>,
     sensitive_rules: Rules,
     sensitive_on_view: bool,
+    expire_after: Option<Span>,
+    record_access: bool,
+    pins: Pins,
 ) -> Options {
     let mut options = Options::default();
     options.max_view_chars = max_view_chars;
@@ -109,5 +150,8 @@ pub(crate) fn options(
     options.sensitive = sensitive.0;
     options.sensitive_rules = sensitive_rules.0;
     options.sensitive_on_view = sensitive_on_view;
+    options.expire_after = expire_after.map(|span| span.0);
+    options.record_access = record_access;
+    options.pins = pins.0;
     options
 }

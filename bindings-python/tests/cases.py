@@ -5,13 +5,18 @@ from __future__ import annotations
 import base64
 import json
 from dataclasses import dataclass
+from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from memdir import ConfigError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from memdir import Store
+    from memdir import Expired, Store
 
 PROJECT = Path(__file__).resolve().parents[2]
 
@@ -105,8 +110,31 @@ def tree_in(store: Store) -> Tree:
     return tree
 
 
+def upkeep(step: dict[str, Any], store: Store, expire: Callable[..., list[Expired]]) -> bool:
+    """Does what a step says that is no tool call, if it is one."""
+    if "age" in step:
+        for path, seconds in step["age"].items():
+            time = datetime.now(timezone.utc) - timedelta(seconds=seconds)
+            store.set_modified(path, time)
+            store.set_accessed(path, time)
+        return True
+    if "expire" not in step:
+        return False
+    if "refused" in step:
+        with pytest.raises(ConfigError):
+            expire(**step["expire"])
+    else:
+        removed = expire(**step["expire"])
+        assert [file.path for file in removed] == step["removed"], step
+    return True
+
+
 def run(
-    case: Case, store: Store, execute: Callable[[Any], tuple[str, bool]], secret: str | None = None
+    case: Case,
+    store: Store,
+    execute: Callable[[Any], tuple[str, bool]],
+    expire: Callable[..., list[Expired]],
+    secret: str | None = None,
 ) -> int:
     """Runs a case on a fresh store and returns how many steps it had.
 
@@ -115,13 +143,16 @@ def run(
     fill(store, tree_of(case.data.get("given", {})))
     for number, step in enumerate(case.data["steps"], 1):
         what = f"{case}, step {number}"
+        if upkeep(step, store, expire):
+            continue
         before = tree_in(store)
         given = expanded(step["input"])
         content, is_error = execute(given)
         assert content == expanded(step["content"]), what
         assert is_error is step["is_error"], what
         assert secret is None or secret not in content, what
-        if is_error or (isinstance(given, dict) and given.get("command") == "view"):
+        is_view = isinstance(given, dict) and given.get("command") == "view"
+        if (is_error or is_view) and "expires" not in step:
             assert tree_in(store) == before, f"{what}: the tree changed"
     if "then" in case.data:
         assert tree_in(store) == tree_of(case.data["then"]), f"{case}: the tree at the end"

@@ -46,6 +46,7 @@ pub use error::Error;
 pub use memory::Memory;
 pub use options::{Durability, OnExisting, Options};
 pub use path::MemoryPath;
+pub use policy::expiry::Expired;
 pub use reply::{Content, Reply};
 #[cfg(feature = "encryption")]
 pub use store::EncryptionKey;

@@ -1,7 +1,9 @@
 //! [`Memory`]: a store and its options, and the way of a command through them.
 
 use std::borrow::Cow;
+use std::ops::ControlFlow;
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::command::{Command, ViewRange};
 use crate::error::Error;
@@ -9,6 +11,7 @@ use crate::handlers;
 use crate::options::Options;
 use crate::path::MemoryPath;
 use crate::policy::Policies;
+use crate::policy::expiry::{self, Expired};
 use crate::reply::{self, Reply};
 use crate::store::{ReadOnly, Store, open_store};
 use crate::value::{Fields, Value};
@@ -58,18 +61,29 @@ impl Memory {
     /// [`Error::Config`] if the address is not known, [`Error::Store`] if it cannot be opened.
     pub fn open(address: &str, options: Options) -> Result<Self, Error> {
         let store = open_store(address, &options)?;
-        Ok(Self { store, policies: Arc::new(Policies::new(options)) })
+        Self { store, policies: Arc::new(Policies::new(options)) }.judged()
     }
 
     /// A memory on a store of your own, on several that are mounted into one tree
     /// ([`Mounts`](crate::store::Mounts)), or on one that is shared with another memory.
     ///
     /// The store is used as it is: what the options say about opening one (`durability`,
-    /// `encryption_key`) is not looked at. [`encrypt`](crate::store::encrypt) encrypts it.
+    /// `encryption_key`) is not looked at. [`encrypt`](crate::store::encrypt) encrypts it. Whether
+    /// the others suit the store says [`judged`](Memory::judged).
     #[must_use]
     pub fn with_store(store: Arc<dyn Store>, options: Options) -> Self {
         let store = ReadOnly::where_asked(store, &options);
         Self { store, policies: Arc::new(Policies::new(options)) }
+    }
+
+    /// The same memory, if its options suit its store, which [`open`](Memory::open) asks by itself.
+    /// A memory whose options do not carries out commands, but records no accesses and removes nothing.
+    ///
+    /// # Errors
+    /// [`Error::Config`] for an option that cannot be had on this store, or together with another one.
+    pub fn judged(self) -> Result<Self, Error> {
+        expiry::judge(&*self.store, self.options())?;
+        Ok(self)
     }
 
     /// The store beneath.
@@ -135,6 +149,7 @@ impl Memory {
     /// [`Error::Refused`] with the exact answer for the model, [`Error::Store`] if the store broke.
     pub fn run(&self, command: &Command<'_>) -> Result<String, Error> {
         let judge = |raw: &str| MemoryPath::parse(raw).map_err(|error| reply::bad_path(raw, error));
+        self.expire_first();
         let (store, policies) = (&*self.store, &*self.policies);
         match command {
             Command::View { path, view_range } => {
@@ -221,5 +236,54 @@ impl Memory {
             Ok(()) => Ok(reply::cleared()),
             Err(error) => Err(reply::condition(&MemoryPath::root(), error)),
         }
+    }
+
+    /// Removes the files that nobody used for `older_than`: that were neither changed nor shown by a
+    /// view of that very file, through a memory that records it ([`Options::record_access`]), and that
+    /// fit none of the [`Options::pins`]. Not a command of the tool: for the developer. With `dry_run`
+    /// nothing is removed. Directories stay.
+    ///
+    /// What is used, edited or replaced meanwhile stays. No content is read. `progress` is called now and
+    /// then, and at the end, and can end it there: what was removed by then is removed.
+    ///
+    /// ```
+    /// # use std::ops::ControlFlow;
+    /// # use std::time::{Duration, SystemTime};
+    /// use memdir::{Memory, MemoryPath, Options};
+    ///
+    /// let mut options = Options::default();
+    /// options.record_access = true;
+    /// options.pins = vec!["/memories/handbook".parse()?];
+    /// let memory = Memory::open("memory:", options)?;
+    /// memory.create("/memories/old.md", "Milk is out.\n")?;
+    /// # let year_ago = SystemTime::now() - Duration::from_secs(365 * 24 * 60 * 60);
+    /// # memory.store().set_modified(&MemoryPath::parse("/memories/old.md").unwrap(), year_ago).unwrap();
+    /// // A year later:
+    /// let month = Duration::from_secs(30 * 24 * 60 * 60);
+    /// let expired = memory.expire(month, false, &mut |_| ControlFlow::Continue(()))?;
+    /// assert_eq!(expired[0].path.as_str(), "/memories/old.md");
+    /// assert_eq!(expired[0].bytes, 13);
+    /// # Ok::<(), memdir::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Config`] if the memory does not record accesses, its store does not keep them, or it is
+    /// read-only; [`Error::Store`] if the store broke: what was removed by then is removed.
+    pub fn expire(
+        &self,
+        older_than: Duration,
+        dry_run: bool,
+        progress: &mut expiry::Watch<'_>,
+    ) -> Result<Vec<Expired>, Error> {
+        expiry::expire(&*self.store, self.options(), older_than, dry_run, progress)
+    }
+
+    /// What `expire_after` asks for, before the first command. A store that broke says so to the
+    /// command itself.
+    fn expire_first(&self) {
+        let Some(older_than) = self.options().expire_after else { return };
+        self.policies.first.before(|| {
+            let _ = self.expire(older_than, false, &mut |_| ControlFlow::Continue(()));
+        });
     }
 }

@@ -1,6 +1,9 @@
 //! What a developer can set. Every language offers these under the same names.
 
+use std::time::Duration;
+
 use crate::error::Error;
+use crate::policy::PathPattern;
 use crate::policy::sensitive::{Sensitive, SensitiveRule};
 
 /// How a [`Memory`](crate::Memory) behaves where the tool's documentation leaves a choice.
@@ -49,6 +52,22 @@ pub struct Options {
     /// Whether a view shows `[redacted: rule]` in the place of sensitive text that a file holds; the
     /// file is not changed. Such a view reads the whole file into memory. Default: no.
     pub sensitive_on_view: bool,
+    /// Before the first command files are removed that were not used for so long, as by
+    /// [`Memory::expire`](crate::Memory::expire); needs a store that keeps when files were last
+    /// accessed. `None`, the default, removes nothing.
+    pub expire_after: Option<Duration>,
+    /// Whether a view of a file, and a rename of one, is noted as a use of it, which costs a write.
+    /// Always where `expire_after` is set; else the default is no.
+    pub record_access: bool,
+    /// Which files never expire. Default: none are kept.
+    pub pins: Vec<PathPattern>,
+}
+
+impl Options {
+    /// Whether uses of files are noted.
+    pub(crate) fn records_access(&self) -> bool {
+        !self.read_only && (self.record_access || self.expire_after.is_some())
+    }
 }
 
 impl Default for Options {
@@ -66,6 +85,9 @@ impl Default for Options {
             sensitive: Sensitive::Off,
             sensitive_rules: Vec::new(),
             sensitive_on_view: false,
+            expire_after: None,
+            record_access: false,
+            pins: Vec::new(),
         }
     }
 }

@@ -4,12 +4,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use base64::Engine as _;
+use memdir::policy::PathPattern;
 use memdir::policy::sensitive::SensitiveRule;
 use memdir::{MemoryPath, Options};
 use serde_json::{Map, Value};
 
 use crate::texts::{expanded, text};
 use crate::tree::Tree;
+use crate::upkeep::{Upkeep, seconds};
 
 /// One file of cases.
 #[derive(Debug)]
@@ -42,12 +44,16 @@ pub struct Case {
 /// One tool call and its reply.
 #[derive(Debug)]
 pub struct Step {
+    /// What is done instead of a call, in a step that is none.
+    pub upkeep: Option<Upkeep>,
     /// The input, with all texts made.
     pub input: Value,
     /// The reply's text.
     pub content: String,
     /// The reply's flag.
     pub is_error: bool,
+    /// Whether files expire before it, so that the tree is not compared with that before the step.
+    pub expires: bool,
 }
 
 impl Step {
@@ -123,10 +129,21 @@ fn case(json: Value) -> Result<Case, String> {
 
 fn step(json: Value) -> Result<Step, String> {
     let mut fields = Fields::of(json)?;
+    if let Some(upkeep) = Upkeep::take(&mut fields.0)? {
+        fields.end()?;
+        let (upkeep, content) = (Some(upkeep), String::new());
+        return Ok(Step { upkeep, input: Value::Null, content, is_error: false, expires: false });
+    }
     let step = Step {
+        upkeep: None,
         input: expanded(&fields.need("input")?)?,
         content: text(&fields.need("content")?)?,
         is_error: fields.need("is_error")?.as_bool().ok_or("is_error must be true or false")?,
+        expires: match fields.take("expires") {
+            None => false,
+            Some(Value::Bool(true)) => true,
+            Some(other) => return Err(format!("expires must be true, got {other}")),
+        },
     };
     fields.end()?;
     Ok(step)
@@ -171,6 +188,16 @@ fn options(json: Option<Value>) -> Result<Options, String> {
     if let Some(value) = fields.take("sensitive_on_view") {
         options.sensitive_on_view =
             value.as_bool().ok_or("sensitive_on_view must be true or false")?;
+    }
+    if let Some(value) = fields.take("expire_after") {
+        options.expire_after = Some(seconds(&value)?);
+    }
+    if let Some(value) = fields.take("record_access") {
+        options.record_access = value.as_bool().ok_or("record_access must be true or false")?;
+    }
+    if let Some(value) = fields.take("pins") {
+        let pins: Vec<String> = serde_json::from_value(value).map_err(|error| error.to_string())?;
+        options.pins = PathPattern::all("pins", pins).map_err(|error| error.to_string())?;
     }
     fields.end()?;
     Ok(options)
@@ -273,6 +300,11 @@ mod tests {
             ("/given/~1memories~1a", json!(1)),
             ("/steps", json!([])),
             ("/steps/0/then", json!({})),
+            ("/steps/0/expires", json!(false)),
+            ("/steps/0/age", json!({ "/memories/a": "1" })),
+            ("/steps/0/expire", json!({ "older_than": 1 })),
+            ("/options/expire_after", json!("1")),
+            ("/options/pins", json!(["a"])),
             ("/steps/0/is_error", json!("no")),
             ("/steps/0/content", json!(null)),
             ("/steps/0/input", json!({ "$times": 1 })),

@@ -10,3 +10,4 @@ pub mod documented;
 pub mod runner;
 pub mod texts;
 pub mod tree;
+pub mod upkeep;

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
 from typing import Literal, TypeAlias, TypedDict
 
 from memdir._memdir import ReadOnly
@@ -29,3 +30,6 @@ class Options(TypedDict, total=False):
     sensitive: Literal["off", "reject", "redact"]
     sensitive_rules: dict[str, str]
     sensitive_on_view: bool
+    expire_after: float | timedelta | None
+    record_access: bool
+    pins: Sequence[str]

@@ -10,6 +10,7 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,6 +26,9 @@ from memdir._errors import CommandError
 from memdir._memdir import Memory, answer, decode
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from datetime import timedelta
+
     from anthropic.types.beta import (
         BetaCacheControlEphemeralParam,
         BetaMemoryTool20250818Command,
@@ -37,6 +41,7 @@ if TYPE_CHECKING:
     )
     from typing_extensions import Unpack
 
+    from memdir._memdir import Expired, ExpiryProgress
     from memdir._options import Options, Places
 
 logger = logging.getLogger("memdir")
@@ -237,6 +242,21 @@ class MemoryTool(_Engine, BetaAbstractMemoryTool):
         """
         return self._memory.clear()
 
+    def expire(
+        self,
+        older_than: float | timedelta,
+        *,
+        dry_run: bool = False,
+        on_progress: Callable[[ExpiryProgress], object] | None = None,
+    ) -> list[Expired]:
+        """Removes the files that nobody used for so long, as `Memory.expire`. For you.
+
+        Raises:
+            ConfigError: Accesses are not recorded, the store does not keep them, or it is read-only.
+            StoreError: The store is broken.
+        """
+        return self._memory.expire(older_than, dry_run=dry_run, on_progress=on_progress)
+
 
 class AsyncMemoryTool(_Engine, BetaAsyncAbstractMemoryTool):
     """Claude's memory tool for `AsyncAnthropic`: put it into a tool runner's `tools`.
@@ -377,6 +397,26 @@ class AsyncMemoryTool(_Engine, BetaAsyncAbstractMemoryTool):
             MemdirError: The store does not allow it, or is broken.
         """
         return await run_sync(self._memory.clear)
+
+    async def expire(
+        self,
+        older_than: float | timedelta,
+        *,
+        dry_run: bool = False,
+        on_progress: Callable[[ExpiryProgress], object] | None = None,
+    ) -> list[Expired]:
+        """Removes the files that nobody used for so long, as `Memory.expire`. For you.
+
+        `on_progress` is called in the thread that the store works in.
+
+        Raises:
+            ConfigError: Accesses are not recorded, the store does not keep them, or it is read-only.
+            StoreError: The store is broken.
+        """
+        expire = partial(
+            self._memory.expire, older_than, dry_run=dry_run, on_progress=on_progress
+        )
+        return await run_sync(expire)
 
 
 # The methods that nobody has replaced.

@@ -2,7 +2,7 @@
 
 use crate::error::Error;
 use crate::path::MemoryPath;
-use crate::policy::{Policies, sensitive};
+use crate::policy::{Policies, expiry, sensitive};
 use crate::reply;
 use crate::store::{Store, StoreError};
 
@@ -18,7 +18,11 @@ pub(crate) fn rename(
     }
     sensitive::judge_path(options, to)?;
     match store.rename(from, to) {
-        Ok(()) => Ok(reply::renamed(from, to)),
+        Ok(()) => {
+            // Done is done: of a directory nothing is noted, and what broke will show again.
+            let _ = expiry::record(store, options, to);
+            Ok(reply::renamed(from, to))
+        }
         Err(StoreError::NotFound) => Err(reply::missing(from)),
         Err(StoreError::AlreadyExists) => Err(reply::rename_exists(to)),
         Err(StoreError::IntoItself) => Err(reply::rename_into_itself(from, to)),

@@ -8,7 +8,7 @@ use crate::command::ViewRange;
 use crate::error::Error;
 use crate::options::Options;
 use crate::path::MemoryPath;
-use crate::policy::{Policies, sensitive};
+use crate::policy::{Policies, expiry, sensitive};
 use crate::reply;
 use crate::store::{Entry, EntryKind, Node, Store, StoreError};
 use crate::text::{Ending, MAX_LINES, Pager, human_size};
@@ -30,14 +30,28 @@ pub(crate) fn view(
         // The documentation's own example sends a range with a directory: it is ignored.
         Ok(Node::Directory(entries)) => Ok(listing(options, path, entries)),
         Ok(Node::File(..)) if is_image(path) => Err(reply::image(path)),
-        Ok(Node::File(_, content)) if options.sensitive_on_view => {
-            let content = redacted(options, path, content)?;
-            numbered(options, path, range, content.len() as u64, Box::new(content.as_bytes()))
+        Ok(Node::File(size, content)) => {
+            let shown = file(options, path, range, size, content)?;
+            expiry::record(store, options, path)?;
+            Ok(shown)
         }
-        Ok(Node::File(size, content)) => numbered(options, path, range, size, content),
         Err(StoreError::NotFound | StoreError::NotADirectory) => Err(reply::view_missing(path)),
         Err(error) => Err(reply::condition(path, error)),
     }
+}
+
+fn file(
+    options: &Options,
+    path: &MemoryPath,
+    range: Option<&ViewRange>,
+    size: u64,
+    content: Box<dyn Read + '_>,
+) -> Result<String, Error> {
+    if options.sensitive_on_view {
+        let content = redacted(options, path, content)?;
+        return numbered(options, path, range, content.len() as u64, Box::new(content.as_bytes()));
+    }
+    numbered(options, path, range, size, content)
 }
 
 fn listing(options: &Options, path: &MemoryPath, mut entries: Vec<Entry>) -> String {

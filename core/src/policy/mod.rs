@@ -1,6 +1,7 @@
 //! What a developer can forbid or change beyond what the tool itself says. One file each; every one
 //! is off unless its option is set.
 
+pub mod expiry;
 mod pattern;
 pub mod sensitive;
 
@@ -13,10 +14,12 @@ pub use pattern::PathPattern;
 #[derive(Debug, Default)]
 pub(crate) struct Policies {
     pub(crate) options: Options,
+    /// What `expire_after` does before the first command.
+    pub(crate) first: expiry::First,
 }
 
 impl Policies {
     pub(crate) fn new(options: Options) -> Self {
-        Self { options }
+        Self { options, ..Self::default() }
     }
 }

@@ -2,6 +2,7 @@
 //! mount points, and what is below those.
 
 use std::collections::BTreeSet;
+use std::time::SystemTime;
 
 use super::{Mounted, Mounts};
 use crate::path::{MemoryPath, is_hidden};
@@ -45,6 +46,24 @@ impl Mounts {
             }
         }
         Ok(Node::Directory(entries))
+    }
+
+    /// [`Store::unused`](crate::Store::unused).
+    pub(super) fn unused_in_each(
+        &self,
+        files: Vec<Entry>,
+        since: SystemTime,
+    ) -> Result<Vec<Entry>, StoreError> {
+        let mut unused = Vec::new();
+        for mounted in self.all().filter(|mounted| !mounted.store.is_read_only()) {
+            let own = files.iter().filter(|file| self.owner(&file.path).at == mounted.at);
+            let own =
+                own.map(|file| Ok(Entry { path: mounted.inside(&file.path)?, ..file.clone() }));
+            let own: Vec<Entry> = own.collect::<Result<_, StoreError>>()?;
+            let found = mounted.store.unused(own, since)?;
+            unused.extend(self.shown(mounted, found));
+        }
+        Ok(unused)
     }
 
     /// [`Store::files`](crate::Store::files).
