@@ -49,6 +49,9 @@ pub struct Options {
     /// Whether a view shows `[redacted: rule]` in the place of sensitive text that a file holds; the
     /// file is not changed. Such a view reads the whole file into memory. Default: no.
     pub sensitive_on_view: bool,
+    /// Whether the events that [`Hooks::after`](crate::Hooks::after) gets hold the reply's text.
+    /// Default: no.
+    pub after_content: bool,
 }
 
 impl Default for Options {
@@ -66,6 +69,7 @@ impl Default for Options {
             sensitive: Sensitive::Off,
             sensitive_rules: Vec::new(),
             sensitive_on_view: false,
+            after_content: false,
         }
     }
 }

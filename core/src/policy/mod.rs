@@ -1,6 +1,7 @@
 //! What a developer can forbid or change beyond what the tool itself says. One file each; every one
 //! is off unless its option is set.
 
+pub mod hooks;
 mod pattern;
 pub mod sensitive;
 
