@@ -14,6 +14,8 @@ mod errors;
 mod fields;
 mod fork;
 mod hints;
+mod hooks;
+mod logging;
 mod memory;
 mod native_store;
 mod options;
@@ -38,6 +40,8 @@ mod _memdir {
     use crate::entry::Entry;
     #[pymodule_export]
     use crate::fork::{after_fork_in_child, after_fork_in_parent, before_fork};
+    #[pymodule_export]
+    use crate::hooks::Event;
     #[pymodule_export]
     use crate::memory::Memory;
     #[pymodule_export]

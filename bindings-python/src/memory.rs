@@ -1,15 +1,20 @@
 //! [`Memory`]: the engine, for Python.
 
 use std::path::Path;
+use std::sync::Arc;
 
+use memdir::command::Decoded;
 use memdir::policy::sensitive::Sensitive;
-use memdir::{Command, Durability, Error, Memory as Core, OnExisting, Options, Reply};
+use memdir::{Durability, Error, Memory as Core, OnExisting, Options, Reply};
+use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 
 use crate::errors::to_python;
 use crate::fields::{Input, owned_value};
 use crate::hints::{self, Hinted};
+use crate::hooks::{PythonHooks, pass_on};
+use crate::logging;
 use crate::options::{Key, Rules, Word, options};
 use crate::reply;
 use crate::stores::Argument;
@@ -48,6 +53,14 @@ use crate::stores::Argument;
 ///         that of Rust's `regex-lite`, without look-around and back-references.
 ///     sensitive_on_view: Whether views show `[redacted: rule]` in the place of sensitive text that
 ///         a file holds, which is not changed.
+///     before: Called with each command before the store is touched: a mapping with `command` and
+///         its fields, paths judged and canonical. It returns `None` to let the command pass, or a
+///         dict with the changed `file_text`, `new_str` or `insert_text`; it raises `Veto` with a
+///         sentence for the model to forbid it. If it raises anything else, nothing is done, and the
+///         model reads only that the command could not be checked.
+///     after: Called with an `Event` after each call. What it raises is logged to the logger
+///         `memdir`. Commands that a hook issues itself run without hooks.
+///     after_content: Whether events hold the reply's text.
 ///
 /// Raises:
 ///     ConfigError: The address or an option is wrong.
@@ -66,6 +79,7 @@ use crate::stores::Argument;
 #[pyclass(module = "memdir", frozen)]
 pub struct Memory {
     core: Core,
+    hooks: Option<Arc<PythonHooks>>,
 }
 
 #[pymethods]
@@ -85,11 +99,15 @@ impl Memory {
             sensitive = Word(Sensitive::default()),
             sensitive_rules = Rules::default(),
             sensitive_on_view = false,
+            before = None,
+            after = None,
+            after_content = false,
         ),
         text_signature = "(store='./memory', *, max_view_chars=16000, max_file_bytes=16777216, \
                           on_existing='error', durability='full', encryption_key=None, \
                           encrypt_names=False, read_only=False, sensitive='off', \
-                          sensitive_rules={}, sensitive_on_view=False)",
+                          sensitive_rules={}, sensitive_on_view=False, before=None, after=None, \
+                          after_content=False)",
     )]
     #[allow(clippy::too_many_arguments, reason = "each is an argument in Python, too")]
     fn new(
@@ -105,6 +123,9 @@ impl Memory {
         sensitive: Word<Sensitive>,
         sensitive_rules: Rules,
         sensitive_on_view: bool,
+        before: Option<Hinted<'_, hints::Before>>,
+        after: Option<Hinted<'_, hints::After>>,
+        after_content: bool,
     ) -> PyResult<Self> {
         let options = options(
             max_view_chars,
@@ -117,9 +138,17 @@ impl Memory {
             sensitive,
             sensitive_rules,
             sensitive_on_view,
+            after_content,
         );
+        let (before, after) = (before.map(Hinted::into_inner), after.map(Hinted::into_inner));
+        let hooks = PythonHooks::new(before.as_ref(), after.as_ref())?;
         let store = store.open(py, &options)?;
-        Ok(Self { core: Core::with_store(store, options) })
+        let mut core = Core::with_store(store, options);
+        if let Some(hooks) = &hooks {
+            core = core.with_hooks(Arc::<PythonHooks>::clone(hooks));
+        }
+        logging::install();
+        Ok(Self { core, hooks })
     }
 
     /// Executes one tool call.
@@ -134,9 +163,13 @@ impl Memory {
     fn execute<'py>(&self, input: &Bound<'py, PyAny>) -> PyResult<Hinted<'py, hints::Reply>> {
         let py = input.py();
         let reply = match input.cast::<PyString>().ok().and_then(|text| text.to_str().ok()) {
-            Some(json) => py.detach(|| self.core.execute(json)),
+            Some(json) => {
+                logging::refresh(py);
+                py.detach(|| self.core.execute(json))
+            }
             None => self.run(input, None),
         };
+        pass_on()?;
         reply::to_python(py, &reply)
     }
 
@@ -227,6 +260,16 @@ impl Memory {
     fn clear(&self, py: Python<'_>) -> PyResult<String> {
         done(py, Core::clear, &self.core)
     }
+
+    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        self.hooks.as_ref().map_or(Ok(()), |hooks| hooks.traverse(&visit))
+    }
+
+    fn __clear__(&self) {
+        if let Some(hooks) = &self.hooks {
+            hooks.clear();
+        }
+    }
 }
 
 impl Memory {
@@ -240,15 +283,13 @@ impl Memory {
             None => Input::of_call(input),
             Some(_) => Input::new(input),
         };
-        let Some(fields) = found else { return self.core.refuse_input(&owned_value(input)) };
-        let decoded = match command {
-            None => Command::decode(&fields),
-            Some(name) => Command::decode_as(name, &fields),
+        let decoded = match (&found, command) {
+            (None, _) => Decoded::not_an_object(&owned_value(input)),
+            (Some(fields), None) => Decoded::of(fields),
+            (Some(fields), Some(name)) => Decoded::named(name, fields),
         };
-        match decoded {
-            Ok(command) => input.py().detach(|| self.core.run(&command)).into(),
-            Err(sentence) => Err(Error::Refused(sentence)).into(),
-        }
+        logging::refresh(input.py());
+        input.py().detach(|| self.core.answer(decoded))
     }
 }
 
@@ -258,5 +299,8 @@ fn done(
     command: impl FnOnce(&Core) -> Result<String, Error> + Send,
     core: &Core,
 ) -> PyResult<String> {
-    py.detach(|| command(core)).map_err(|error| to_python(py, &error))
+    logging::refresh(py);
+    let done = py.detach(|| command(core)).map_err(|error| to_python(py, &error));
+    pass_on()?;
+    done
 }

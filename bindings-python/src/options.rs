@@ -97,6 +97,7 @@ pub(crate) fn options(
     sensitive: Word<Sensitive>,
     sensitive_rules: Rules,
     sensitive_on_view: bool,
+    after_content: bool,
 ) -> Options {
     let mut options = Options::default();
     options.max_view_chars = max_view_chars;
@@ -109,5 +110,6 @@ pub(crate) fn options(
     options.sensitive = sensitive.0;
     options.sensitive_rules = sensitive_rules.0;
     options.sensitive_on_view = sensitive_on_view;
+    options.after_content = after_content;
     options
 }

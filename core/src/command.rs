@@ -170,7 +170,7 @@ impl<'a> Command<'a> {
     /// The same command, with texts that are borrowed from this one.
     #[must_use]
     pub fn borrowed(&self) -> Command<'_> {
-        fn lent<'b>(text: &'b Cow<'_, str>) -> Cow<'b, str> {
+        fn lent(text: &str) -> Cow<'_, str> {
             Cow::Borrowed(text)
         }
         match self {
@@ -275,6 +275,24 @@ impl<'a> Decoded<'a> {
             None => Self::refused(reply::missing_command()),
             Some(Value::Text(name)) => Self::named(&name, fields),
             Some(other) => Self::refused(reply::unknown_command(&other)),
+        }
+    }
+
+    /// Decodes the input of one tool call, which is JSON.
+    #[must_use]
+    pub fn of_json(input: &'a serde_json::Value) -> Self {
+        match input {
+            serde_json::Value::Object(fields) => Self::of(fields),
+            other => Self::not_an_object(&Value::from(other)),
+        }
+    }
+
+    /// Decodes the JSON text of one tool call's input.
+    #[must_use]
+    pub fn parse(json: &str) -> Decoded<'static> {
+        match serde_json::from_str(json) {
+            Ok(input) => Decoded::of_json(&input).into_owned(),
+            Err(error) => Decoded::refused(reply::not_json(&error.to_string())),
         }
     }
 

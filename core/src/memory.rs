@@ -100,22 +100,16 @@ impl Memory {
     /// store (the reply's `cause` has the details for the developer).
     #[must_use]
     pub fn execute(&self, json: &str) -> Reply {
-        let input: serde_json::Value = match serde_json::from_str(json) {
-            Ok(input) => input,
-            Err(error) => {
-                return self.answer(Decoded::refused(reply::not_json(&error.to_string())));
-            }
-        };
-        self.execute_value(&input)
+        match serde_json::from_str(json) {
+            Ok(input) => self.execute_value(&input),
+            Err(error) => self.answer(Decoded::refused(reply::not_json(&error.to_string()))),
+        }
     }
 
     /// As [`execute`](Memory::execute), for input that is parsed already.
     #[must_use]
     pub fn execute_value(&self, input: &serde_json::Value) -> Reply {
-        match input {
-            serde_json::Value::Object(fields) => self.execute_fields(fields),
-            other => self.refuse_input(&Value::from(other)),
-        }
+        self.answer(Decoded::of_json(input))
     }
 
     /// As [`execute`](Memory::execute), for the dict or object of a host language.

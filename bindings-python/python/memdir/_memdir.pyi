@@ -5,14 +5,14 @@ The native half of memdir; import `memdir`.
 from _typeshed import SupportsGetItem, SupportsLenAndGetItem
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
-from memdir._errors import StoreError
+from memdir._errors import MemdirError
 from memdir._reply import Reply
 from memdir._store import Store
 from os import PathLike
 from pathlib import Path
 from typing import Any, Final, Literal, SupportsIndex, final
 
-__all__ = ["Copied", "CopyProgress", "Entry", "Memory", "NativeStore", "ReadOnly", "after_fork_in_child", "after_fork_in_parent", "answer", "before_fork", "check_contract", "copy", "decode", "listed_time", "open_store", "open_whole", "read_only", "rekey", "run_command_line"]
+__all__ = ["Copied", "CopyProgress", "Entry", "Event", "Memory", "NativeStore", "ReadOnly", "after_fork_in_child", "after_fork_in_parent", "answer", "before_fork", "check_contract", "copy", "decode", "listed_time", "open_store", "open_whole", "read_only", "rekey", "run_command_line"]
 
 @final
 class Copied:
@@ -127,6 +127,44 @@ class Entry:
         """
 
 @final
+class Event:
+    """
+    What one call came to.
+
+    Attributes:
+        command: Which of the six commands it was; `None` if the input named none of them.
+        path: The canonical path, of a rename that of what was moved; `None` if it was refused before
+            the paths were judged.
+        new_path: Of a rename: where to.
+        outcome: `"ok"`, `"refused"`, `"vetoed"` (by `before`) or `"failed"` (the store or a hook).
+        bytes: If the outcome is ok: for `create`, `str_replace` and `insert` the bytes of the text
+            that was to be written, as `before` left it; for `view` those of the reply. Else 0.
+        lines: The lines of the same text.
+        duration: How long it took until the reply was made, `before` included, in seconds.
+        repairs: The ids of what was repaired in the input, such as `"insert_text_from_new_str"`.
+        content: The text of the reply, with `after_content=True`; else `None`.
+    """
+    def __repr__(self, /) -> str: ...
+    @property
+    def bytes(self, /) -> int: ...
+    @property
+    def command(self, /) -> str | None: ...
+    @property
+    def content(self, /) -> str | None: ...
+    @property
+    def duration(self, /) -> float: ...
+    @property
+    def lines(self, /) -> int: ...
+    @property
+    def new_path(self, /) -> str | None: ...
+    @property
+    def outcome(self, /) -> str: ...
+    @property
+    def path(self, /) -> str | None: ...
+    @property
+    def repairs(self, /) -> list[str]: ...
+
+@final
 class Memory:
     """
     The memory directory: executes the six commands of Claude's memory tool on a store.
@@ -163,6 +201,14 @@ class Memory:
             that of Rust's `regex-lite`, without look-around and back-references.
         sensitive_on_view: Whether views show `[redacted: rule]` in the place of sensitive text that
             a file holds, which is not changed.
+        before: Called with each command before the store is touched: a mapping with `command` and
+            its fields, paths judged and canonical. It returns `None` to let the command pass, or a
+            dict with the changed `file_text`, `new_str` or `insert_text`; it raises `Veto` with a
+            sentence for the model to forbid it. If it raises anything else, nothing is done, and the
+            model reads only that the command could not be checked.
+        after: Called with an `Event` after each call. What it raises is logged to the logger
+            `memdir`. Commands that a hook issues itself run without hooks.
+        after_content: Whether events hold the reply's text.
 
     Raises:
         ConfigError: The address or an option is wrong.
@@ -179,7 +225,7 @@ class Memory:
     >>> content, is_error
     ('Path must start with /memories, got: /etc/passwd', True)
     """
-    def __new__(cls, /, store: str | PathLike[str] | Store | ReadOnly | Mapping[str, str | PathLike[str] | Store | ReadOnly] = ..., *, max_view_chars: SupportsIndex | None = ..., max_file_bytes: SupportsIndex | None = ..., on_existing: Literal["error", "overwrite"] = ..., durability: Literal["full", "relaxed"] = ..., encryption_key: bytes | str | None = None, encrypt_names: bool = ..., read_only: bool = False, sensitive: Literal["off", "reject", "redact"] = ..., sensitive_rules: dict[str, str] = ..., sensitive_on_view: bool = False) -> Memory: ...
+    def __new__(cls, /, store: str | PathLike[str] | Store | ReadOnly | Mapping[str, str | PathLike[str] | Store | ReadOnly] = ..., *, max_view_chars: SupportsIndex | None = ..., max_file_bytes: SupportsIndex | None = ..., on_existing: Literal["error", "overwrite"] = ..., durability: Literal["full", "relaxed"] = ..., encryption_key: bytes | str | None = None, encrypt_names: bool = ..., read_only: bool = False, sensitive: Literal["off", "reject", "redact"] = ..., sensitive_rules: dict[str, str] = ..., sensitive_on_view: bool = False, before: Callable[[Mapping[str, Any]], Mapping[str, object] | None] | None = None, after: Callable[[Event], object] | None = None, after_content: bool = False) -> Memory: ...
     def clear(self, /) -> str:
         """
         Deletes everything below `/memories`. Not a command of the tool: for you, not the model.
@@ -320,7 +366,7 @@ def after_fork_in_parent() -> None:
     Lets the others go on.
     """
 
-def answer(memory: Memory, input: Any, command: str | None = None) -> tuple[str, bool, StoreError | None]:
+def answer(memory: Memory, input: Any, command: str | None = None) -> tuple[str, bool, MemdirError | None]:
     """
     The answer to `input`, which is never taken for JSON text, as
     content, `is_error` and what broke. With `command`, the input's own `command` does not count.

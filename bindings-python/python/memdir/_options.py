@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
-from typing import Literal, TypeAlias, TypedDict
+from collections.abc import Callable, Mapping
+from typing import Any, Literal, TypeAlias, TypedDict
 
-from memdir._memdir import ReadOnly
+from memdir._memdir import Event, ReadOnly
 from memdir._store import Store
 
 Place: TypeAlias = str | os.PathLike[str] | Store | ReadOnly
@@ -29,3 +29,6 @@ class Options(TypedDict, total=False):
     sensitive: Literal["off", "reject", "redact"]
     sensitive_rules: dict[str, str]
     sensitive_on_view: bool
+    before: Callable[[Mapping[str, Any]], Mapping[str, object] | None] | None
+    after: Callable[[Event], object] | None
+    after_content: bool
