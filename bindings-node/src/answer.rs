@@ -1,6 +1,6 @@
 //! A reply on its way to JavaScript.
 
-use memdir::Reply;
+use memdir::{Error, Reply};
 use napi::bindgen_prelude::{JsObjectValue, JsValue, Object};
 use napi::{Env, JsString, Result};
 
@@ -11,6 +11,8 @@ pub(crate) struct Answer {
     content: Text,
     is_error: bool,
     cause: Option<String>,
+    /// Whether it was a hook that failed, and not the store.
+    hook: bool,
 }
 
 enum Text {
@@ -27,13 +29,18 @@ impl From<Reply> for Answer {
                 false => Text::Utf16(text.encode_utf16().collect()),
             },
             is_error: reply.is_error,
-            cause: reply.cause.map(|cause| cause.to_string()),
+            hook: matches!(reply.cause, Some(Error::Hook(_))),
+            cause: reply.cause.map(|cause| match cause {
+                Error::Store(cause) => cause.to_string(),
+                other => other.to_string(),
+            }),
         }
     }
 }
 
 impl Answer {
-    /// The object `{ content, isError, cause }`; `cause` is there only if the store broke.
+    /// The object `{ content, isError, cause, hook }`; `cause` is there only if the store or a hook
+    /// broke, and `hook` only if it was a hook.
     pub(crate) fn into_object(self, env: &Env) -> Result<Object<'static>> {
         let content: JsString<'_> = match self.content {
             Text::Ascii(text) => env.create_string_latin1(text)?,
@@ -44,6 +51,9 @@ impl Answer {
         object.set_named_property("isError", self.is_error)?;
         if let Some(cause) = self.cause {
             object.set_named_property("cause", cause)?;
+        }
+        if self.hook {
+            object.set_named_property("hook", true)?;
         }
         Ok(Object::from_raw(env.raw(), object.raw()))
     }

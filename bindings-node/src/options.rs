@@ -46,6 +46,7 @@ pub(crate) fn read(given: Option<Unknown<'_>>) -> Result<Options> {
             "readOnly" => options.read_only = flag(&name, &set)?,
             "encryptNames" => options.encrypt_names = flag(&name, &set)?,
             "sensitive" => options.sensitive = word(&name, &set)?,
+            "afterContent" => options.after_content = flag(&name, &set)?,
             "sensitiveOnView" => options.sensitive_on_view = flag(&name, &set)?,
             _ => return Err(wrong(format!("there is no option {name}"))),
         }

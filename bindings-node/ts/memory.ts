@@ -12,6 +12,8 @@ import type {
   StrReplaceCommand,
   ViewCommand,
 } from './commands.js';
+import { HookError, withoutHooks } from './hooks.js';
+import type { Answered, Hooks } from './hooks.js';
 import type { Options } from './options.js';
 import { openEngine } from './places.js';
 import type { Places } from './places.js';
@@ -25,10 +27,10 @@ export interface Reply {
   /** Whether the command failed; goes into the `is_error` of the `tool_result`. */
   isError: boolean;
   /**
-   * What broke, if the store itself did: for the developer's log. It may name paths and hosts, so
-   * that it is not for the model, whose `content` then says only that the memory is out of reach.
+   * What broke, if the store itself or the hook `before` did: for the developer's log. It may name
+   * paths and hosts, so that it is not for the model, whose `content` then says no more than that.
    */
-  cause?: StoreError;
+  cause?: StoreError | HookError;
 }
 
 /**
@@ -45,6 +47,7 @@ export interface Reply {
  */
 export class Memory {
   readonly #engine: Engine;
+  readonly #hooks: Hooks | undefined;
 
   /**
    * @param store A directory, which is made if it is not there (the files are in its `memories`
@@ -54,7 +57,9 @@ export class Memory {
    * @throws An error if the address or an option is wrong, or if the store cannot be opened.
    */
   constructor(store: Places = './memory', options?: Options) {
-    this.#engine = openEngine(store, options);
+    const [rest, hooks] = withoutHooks(options);
+    this.#hooks = hooks;
+    this.#engine = openEngine(store, rest);
   }
 
   /**
@@ -63,7 +68,7 @@ export class Memory {
    * Whatever the model did wrong is a reply with `isError`, and so is a store that is broken.
    */
   async execute(input: unknown): Promise<Reply> {
-    return reply(await awake(this.#engine.execute(input)));
+    return reply(await this.#answer(input));
   }
 
   /** Shows a directory two levels deep, or the numbered lines of a file. */
@@ -97,7 +102,15 @@ export class Memory {
   }
 
   async #run(name: string, fields: unknown): Promise<string> {
-    return orThrow(reply(await awake(this.#engine.executeAs(name, fields))));
+    return orThrow(reply(await this.#answer(fields, name)));
+  }
+
+  #answer(input: unknown, name?: string): Promise<Answered> {
+    if (this.#hooks && !this.#hooks.areRunning()) {
+      return this.#hooks.carryOut(this.#engine.begin(input, name));
+    }
+    const engine = this.#engine;
+    return awake(name === undefined ? engine.execute(input) : engine.executeAs(name, input));
   }
 }
 
@@ -109,8 +122,12 @@ export async function orThrow(reply: Reply): Promise<string> {
   return reply.content;
 }
 
-function reply({ content, isError, cause }: Awaited<ReturnType<Engine['execute']>>): Reply {
-  return cause === undefined
-    ? { content, isError }
-    : { content, isError, cause: new StoreError('EIO', cause) };
+function reply({ content, isError, cause, hook, thrown }: Answered): Reply {
+  if (cause === undefined) {
+    return { content, isError };
+  }
+  if (hook) {
+    return { content, isError, cause: new HookError(cause, { cause: thrown }) };
+  }
+  return { content, isError, cause: new StoreError('EIO', cause) };
 }

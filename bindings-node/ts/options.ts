@@ -1,5 +1,7 @@
 /** What a developer can set: the options of the core, under their JavaScript names. */
 
+import type { After, Before } from './hooks.js';
+
 /** How a memory behaves where the tool's documentation leaves a choice. All may be left out. */
 export interface Options {
   /**
@@ -47,4 +49,10 @@ export interface Options {
    * is not changed. Default false.
    */
   sensitiveOnView?: boolean | undefined;
+  /** Called with each command before the store is touched: to let it pass, change or forbid it. */
+  before?: Before | undefined;
+  /** Called after each call with what it came to. Commands of hooks themselves run without hooks. */
+  after?: After | undefined;
+  /** Whether the events that `after` gets hold the reply's text. Default false. */
+  afterContent?: boolean | undefined;
 }

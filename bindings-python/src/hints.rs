@@ -65,6 +65,13 @@ const STR: PyStaticExpr = type_hint_identifier!("builtins", "str");
 const NONE: PyStaticExpr = PyStaticExpr::Constant { value: PyStaticConstant::None };
 const ENTRY: PyStaticExpr = <crate::entry::Entry as pyo3::PyTypeInfo>::TYPE_HINT;
 
+/// The fields of a command, by whose name one knows the types of the others.
+const COMMAND: PyStaticExpr = type_hint_subscript!(
+    type_hint_identifier!("collections.abc", "Mapping"),
+    STR,
+    type_hint_identifier!("typing", "Any")
+);
+
 const fn word(value: &'static str) -> PyStaticExpr {
     PyStaticExpr::Constant { value: PyStaticConstant::Str(value) }
 }
@@ -192,10 +199,29 @@ hint!(
         type_hint_identifier!("builtins", "tuple"),
         STR,
         type_hint_identifier!("builtins", "bool"),
-        type_hint_union!(type_hint_identifier!("memdir._errors", "StoreError"), NONE)
+        type_hint_union!(type_hint_identifier!("memdir._errors", "MemdirError"), NONE)
     )
 );
 hint!(
     /// The fields of a command.
     Fields = type_hint_subscript!(type_hint_identifier!("builtins", "dict"), STR, OBJECT)
+);
+hint!(
+    /// What is asked before each command.
+    Before = type_hint_subscript!(
+        type_hint_identifier!("collections.abc", "Callable"),
+        PyStaticExpr::List { elts: &[COMMAND] },
+        type_hint_union!(
+            type_hint_subscript!(type_hint_identifier!("collections.abc", "Mapping"), STR, OBJECT),
+            NONE
+        )
+    )
+);
+hint!(
+    /// What is told after each command.
+    After = type_hint_subscript!(
+        type_hint_identifier!("collections.abc", "Callable"),
+        PyStaticExpr::List { elts: &[<crate::hooks::Event as pyo3::PyTypeInfo>::TYPE_HINT] },
+        OBJECT
+    )
 );

@@ -1,9 +1,12 @@
 //! [`Memory`]: the engine, for Python.
 
 use std::path::Path;
+use std::sync::Arc;
 
+use memdir::command::Decoded;
 use memdir::policy::sensitive::Sensitive;
-use memdir::{Command, Durability, Error, Memory as Core, OnExisting, Options, Reply};
+use memdir::{Durability, Error, Memory as Core, OnExisting, Options, Reply};
+use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 
@@ -11,6 +14,8 @@ use crate::errors::to_python;
 use crate::expiry::{self, Expired};
 use crate::fields::{Input, owned_value};
 use crate::hints::{self, Hinted};
+use crate::hooks::{PythonHooks, pass_on};
+use crate::logging;
 use crate::options::{Key, Pins, Rules, Span, Word, options};
 use crate::reply;
 use crate::stores::Argument;
@@ -55,6 +60,14 @@ use crate::stores::Argument;
 ///         costs a write; always with `expire_after`. `expire` needs it.
 ///     pins: Patterns of paths that never expire, such as `"/memories/handbook"` or
 ///         `"/memories/**/*.keep"`.
+///     before: Called with each command before the store is touched: a mapping with `command` and
+///         its fields, paths judged and canonical. It returns `None` to let the command pass, or a
+///         dict with the changed `file_text`, `new_str` or `insert_text`; it raises `Veto` with a
+///         sentence for the model to forbid it. If it raises anything else, nothing is done, and the
+///         model reads only that the command could not be checked.
+///     after: Called with an `Event` after each call. What it raises is logged to the logger
+///         `memdir`. Commands that a hook issues itself run without hooks.
+///     after_content: Whether events hold the reply's text.
 ///
 /// Raises:
 ///     ConfigError: The address or an option is wrong.
@@ -73,6 +86,7 @@ use crate::stores::Argument;
 #[pyclass(module = "memdir", frozen)]
 pub struct Memory {
     core: Core,
+    hooks: Option<Arc<PythonHooks>>,
 }
 
 #[pymethods]
@@ -95,12 +109,16 @@ impl Memory {
             expire_after = None,
             record_access = false,
             pins = Pins::default(),
+            before = None,
+            after = None,
+            after_content = false,
         ),
         text_signature = "(store='./memory', *, max_view_chars=16000, max_file_bytes=16777216, \
                           on_existing='error', durability='full', encryption_key=None, \
                           encrypt_names=False, read_only=False, sensitive='off', \
                           sensitive_rules={}, sensitive_on_view=False, expire_after=None, \
-                          record_access=False, pins=())",
+                          record_access=False, pins=(), before=None, after=None, \
+                          after_content=False)",
     )]
     #[allow(clippy::too_many_arguments, reason = "each is an argument in Python, too")]
     fn new(
@@ -119,6 +137,9 @@ impl Memory {
         expire_after: Option<Span>,
         record_access: bool,
         pins: Pins,
+        before: Option<Hinted<'_, hints::Before>>,
+        after: Option<Hinted<'_, hints::After>>,
+        after_content: bool,
     ) -> PyResult<Self> {
         let options = options(
             max_view_chars,
@@ -134,10 +155,18 @@ impl Memory {
             expire_after,
             record_access,
             pins,
+            after_content,
         );
+        let (before, after) = (before.map(Hinted::into_inner), after.map(Hinted::into_inner));
+        let hooks = PythonHooks::new(before.as_ref(), after.as_ref())?;
         let store = store.open(py, &options)?;
         let core = py.detach(|| Core::with_store(store, options).judged());
-        Ok(Self { core: core.map_err(|error| to_python(py, &error))? })
+        let mut core = core.map_err(|error| to_python(py, &error))?;
+        if let Some(hooks) = &hooks {
+            core = core.with_hooks(Arc::<PythonHooks>::clone(hooks));
+        }
+        logging::install();
+        Ok(Self { core, hooks })
     }
 
     /// Executes one tool call.
@@ -152,9 +181,13 @@ impl Memory {
     fn execute<'py>(&self, input: &Bound<'py, PyAny>) -> PyResult<Hinted<'py, hints::Reply>> {
         let py = input.py();
         let reply = match input.cast::<PyString>().ok().and_then(|text| text.to_str().ok()) {
-            Some(json) => py.detach(|| self.core.execute(json)),
+            Some(json) => {
+                logging::refresh(py);
+                py.detach(|| self.core.execute(json))
+            }
             None => self.run(input, None),
         };
+        pass_on()?;
         reply::to_python(py, &reply)
     }
 
@@ -273,7 +306,17 @@ impl Memory {
         on_progress: Option<Hinted<'py, hints::OnExpiryProgress>>,
     ) -> PyResult<Vec<Expired>> {
         let on_progress = on_progress.map(|call| call.into_inner().unbind());
-        expiry::expire(py, &self.core, older_than.0, dry_run, on_progress)
+        expiry::expire(py, &self.core, older_than.0, dry_run, on_progress.as_ref())
+    }
+
+    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        self.hooks.as_ref().map_or(Ok(()), |hooks| hooks.traverse(&visit))
+    }
+
+    fn __clear__(&self) {
+        if let Some(hooks) = &self.hooks {
+            hooks.clear();
+        }
     }
 }
 
@@ -288,15 +331,13 @@ impl Memory {
             None => Input::of_call(input),
             Some(_) => Input::new(input),
         };
-        let Some(fields) = found else { return self.core.refuse_input(&owned_value(input)) };
-        let decoded = match command {
-            None => Command::decode(&fields),
-            Some(name) => Command::decode_as(name, &fields),
+        let decoded = match (&found, command) {
+            (None, _) => Decoded::not_an_object(&owned_value(input)),
+            (Some(fields), None) => Decoded::of(fields),
+            (Some(fields), Some(name)) => Decoded::named(name, fields),
         };
-        match decoded {
-            Ok(command) => input.py().detach(|| self.core.run(&command)).into(),
-            Err(sentence) => Err(Error::Refused(sentence)).into(),
-        }
+        logging::refresh(input.py());
+        input.py().detach(|| self.core.answer(decoded))
     }
 }
 
@@ -306,5 +347,8 @@ fn done(
     command: impl FnOnce(&Core) -> Result<String, Error> + Send,
     core: &Core,
 ) -> PyResult<String> {
-    py.detach(|| command(core)).map_err(|error| to_python(py, &error))
+    logging::refresh(py);
+    let done = py.detach(|| command(core)).map_err(|error| to_python(py, &error));
+    pass_on()?;
+    done
 }

@@ -138,6 +138,7 @@ pub(crate) fn options(
     expire_after: Option<Span>,
     record_access: bool,
     pins: Pins,
+    after_content: bool,
 ) -> Options {
     let mut options = Options::default();
     options.max_view_chars = max_view_chars;
@@ -153,5 +154,6 @@ pub(crate) fn options(
     options.expire_after = expire_after.map(|span| span.0);
     options.record_access = record_access;
     options.pins = pins.0;
+    options.after_content = after_content;
     options
 }

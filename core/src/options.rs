@@ -77,6 +77,9 @@ pub struct Options {
     pub record_access: bool,
     /// Which files never expire. Default: none are kept.
     pub pins: Vec<PathPattern>,
+    /// Whether the events that [`Hooks::after`](crate::Hooks::after) gets hold the reply's text.
+    /// Default: no.
+    pub after_content: bool,
 }
 
 impl Options {
@@ -109,6 +112,7 @@ impl Default for Options {
             expire_after: None,
             record_access: false,
             pins: Vec::new(),
+            after_content: false,
         }
     }
 }

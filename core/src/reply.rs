@@ -23,9 +23,9 @@ pub struct Reply {
     pub content: Content,
     /// Whether the command failed; goes into the `is_error` of the `tool_result`.
     pub is_error: bool,
-    /// What broke, if the store itself did: for the developer's log and never for the model, whose
-    /// `content` then says only that the memory is out of reach.
-    pub cause: Option<StoreError>,
+    /// What broke, if the store itself or a hook did ([`Error::Store`], [`Error::Hook`]): for the
+    /// developer's log and never for the model, whose `content` then says no more than that.
+    pub cause: Option<Error>,
 }
 
 /// What a [`Reply`] shows.
@@ -60,12 +60,22 @@ impl fmt::Display for Content {
     }
 }
 
+/// The text of the reply that a result becomes.
+pub(crate) fn text_of(result: &Result<String, Error>) -> String {
+    match result {
+        Ok(text) | Err(Error::Refused(text)) => text.clone(),
+        Err(Error::Hook(_)) => unchecked(),
+        Err(Error::Store(_) | Error::Config(_)) => out_of_reach(),
+    }
+}
+
 impl From<Result<String, Error>> for Reply {
     fn from(result: Result<String, Error>) -> Self {
         let (text, is_error, cause) = match result {
             Ok(text) => (text, false, None),
             Err(Error::Refused(text)) => (text, true, None),
-            Err(Error::Store(cause)) => (out_of_reach(), true, Some(cause)),
+            Err(cause @ Error::Store(_)) => (out_of_reach(), true, Some(cause)),
+            Err(cause @ Error::Hook(_)) => (unchecked(), true, Some(cause)),
             // Options are judged when a memory is opened, so that no command meets this.
             Err(Error::Config(_)) => (out_of_reach(), true, None),
         };
@@ -467,6 +477,20 @@ pub(crate) fn condition(path: &MemoryPath, error: StoreError) -> Error {
 fn out_of_reach() -> String {
     "Error: The memory directory cannot be reached at the moment. Nothing is known to have been \
      changed; try again later."
+        .to_owned()
+}
+
+// --- hooks ------------------------------------------------------------------------------------
+
+/// Where a hook forbids a command and does not say why.
+pub(crate) fn vetoed() -> String {
+    "Error: This command is not allowed here. Nothing was changed.".to_owned()
+}
+
+/// Where the hook that was to look at a command failed.
+fn unchecked() -> String {
+    "Error: The command was not carried out, because the program that runs this memory could not \
+     check it. Nothing was changed; try again later."
         .to_owned()
 }
 

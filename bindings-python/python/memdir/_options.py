@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
-from typing import Literal, TypeAlias, TypedDict
+from typing import Any, Literal, TypeAlias, TypedDict
 
-from memdir._memdir import ReadOnly
+from memdir._memdir import Event, ReadOnly
 from memdir._store import Store
 
 Place: TypeAlias = str | os.PathLike[str] | Store | ReadOnly
@@ -33,3 +33,6 @@ class Options(TypedDict, total=False):
     expire_after: float | timedelta | None
     record_access: bool
     pins: Sequence[str]
+    before: Callable[[Mapping[str, Any]], Mapping[str, object] | None] | None
+    after: Callable[[Event], object] | None
+    after_content: bool

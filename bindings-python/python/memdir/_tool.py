@@ -104,13 +104,15 @@ class MemoryTool(_Engine, BetaAbstractMemoryTool):
     """Claude's memory tool for `Anthropic`: put it into a tool runner's `tools`.
 
     Whatever the model does wrong is a `ToolError` with the exact sentence for it, which the runner
-    sends back with `is_error`. So is a broken store, in one short sentence without details; those
-    are logged to the logger `memdir`, and are the error's `__cause__`, a `StoreError`.
+    sends back with `is_error`. So is a broken store or hook, in one short sentence without
+    details; those are logged to the logger `memdir`, and are the error's `__cause__`, a `StoreError`
+    or `HookError`.
 
     A subclass may have its own `view`, `create` and so on: `call` and `execute` use it. It gets a
     command of the SDK whose fields are all there and of the right types.
 
-    It may be called by several threads at once, and several tools may share one store.
+    It may be called by several threads at once, and several tools may share one store. Hooks
+    (`before`, `after`) run on the thread that calls.
 
     Args:
         store: Where the files are: a directory, made if it is not there (the files are in its
@@ -262,14 +264,16 @@ class AsyncMemoryTool(_Engine, BetaAsyncAbstractMemoryTool):
     """Claude's memory tool for `AsyncAnthropic`: put it into a tool runner's `tools`.
 
     Whatever the model does wrong is a `ToolError` with the exact sentence for it, which the runner
-    sends back with `is_error`. So is a broken store, in one short sentence without details; those
-    are logged to the logger `memdir`, and are the error's `__cause__`, a `StoreError`.
+    sends back with `is_error`. So is a broken store or hook, in one short sentence without
+    details; those are logged to the logger `memdir`, and are the error's `__cause__`, a `StoreError`
+    or `HookError`.
 
     A subclass may have its own `view`, `create` and so on: `call` and `execute` use it. It gets a
     command of the SDK whose fields are all there and of the right types.
 
     The store works in a thread of AnyIO's, so that the event loop (asyncio's or Trio's) goes on; a
-    command that has begun is carried out also when its task is cancelled.
+    command that has begun is carried out also when its task is cancelled. Hooks (`before`, `after`)
+    run in that thread, too, and are plain functions.
 
     Args:
         store: Where the files are: a directory, made if it is not there (the files are in its
