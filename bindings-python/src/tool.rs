@@ -23,7 +23,8 @@ pub(crate) fn answer<'py>(
     let py = memory.py();
     let reply = memory.get().run(input, command);
     let cause = reply::cause(py, &reply)?;
-    let answer = (reply.content.as_str(), reply.is_error, cause).into_pyobject(py)?;
+    let content = reply::content(py, &reply.content)?;
+    let answer = (content, reply.is_error, cause).into_pyobject(py)?;
     Ok(Hinted::new(answer.into_any()))
 }
 

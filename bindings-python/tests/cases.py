@@ -63,6 +63,16 @@ def expanded(value: Any) -> Any:
             return value
 
 
+def shown(value: Any) -> Any:
+    """What a reply shows: a text, or an image's block."""
+    match value:
+        case {"$image": media_type, "$base64": data}:
+            source = {"type": "base64", "media_type": media_type, "data": data}
+            return [{"type": "image", "source": source}]
+        case _:
+            return expanded(value)
+
+
 def tree_of(value: dict[str, Any]) -> Tree:
     def content(value: Any) -> bytes | None:
         match value:
@@ -106,7 +116,7 @@ def tree_in(store: Store) -> Tree:
 
 
 def run(
-    case: Case, store: Store, execute: Callable[[Any], tuple[str, bool]], secret: str | None = None
+    case: Case, store: Store, execute: Callable[[Any], tuple[Any, bool]], secret: str | None = None
 ) -> int:
     """Runs a case on a fresh store and returns how many steps it had.
 
@@ -118,7 +128,7 @@ def run(
         before = tree_in(store)
         given = expanded(step["input"])
         content, is_error = execute(given)
-        assert content == expanded(step["content"]), what
+        assert content == shown(step["content"]), what
         assert is_error is step["is_error"], what
         assert secret is None or secret not in content, what
         if is_error or (isinstance(given, dict) and given.get("command") == "view"):

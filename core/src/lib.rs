@@ -36,6 +36,7 @@ pub mod value;
 mod check;
 mod error;
 mod handlers;
+mod image;
 mod memory;
 mod options;
 

@@ -9,7 +9,7 @@ use crate::handlers;
 use crate::options::Options;
 use crate::path::MemoryPath;
 use crate::policy::Policies;
-use crate::reply::{self, Reply};
+use crate::reply::{self, Content, Reply};
 use crate::store::{ReadOnly, Store, open_store};
 use crate::value::{Fields, Value};
 
@@ -133,12 +133,13 @@ impl Memory {
     ///
     /// # Errors
     /// [`Error::Refused`] with the exact answer for the model, [`Error::Store`] if the store broke.
-    pub fn run(&self, command: &Command<'_>) -> Result<String, Error> {
+    pub fn run(&self, command: &Command<'_>) -> Result<Content, Error> {
         let judge = |raw: &str| MemoryPath::parse(raw).map_err(|error| reply::bad_path(raw, error));
         let (store, policies) = (&*self.store, &*self.policies);
-        match command {
+        let done = match command {
+            // Only a view can show something other than text.
             Command::View { path, view_range } => {
-                handlers::view(store, policies, &judge(path)?, view_range.as_ref())
+                return handlers::view(store, policies, &judge(path)?, view_range.as_ref());
             }
             Command::Create { path, file_text } => {
                 handlers::create(store, policies, &judge(path)?, file_text)
@@ -153,17 +154,26 @@ impl Memory {
             Command::Rename { old_path, new_path } => {
                 handlers::rename(store, policies, &judge(old_path)?, &judge(new_path)?)
             }
-        }
+        };
+        done.map(Content::Text)
     }
 
     /// Shows a directory two levels deep, or the numbered lines of a file: all of them, or
     /// `view_range` as first and last line (1-based, inclusive; a last line of -1 is the end).
     ///
+    /// This is for text. [`run`](Memory::run) and [`execute`](Memory::execute) show images, too.
+    ///
     /// # Errors
-    /// As [`run`](Memory::run).
+    /// As [`run`](Memory::run); and an image is refused.
     pub fn view(&self, path: &str, view_range: Option<(i64, i64)>) -> Result<String, Error> {
         let view_range = view_range.map(|(first, last)| ViewRange::Lines(first, last));
-        self.run(&Command::View { path: Cow::Borrowed(path), view_range })
+        match self.run(&Command::View { path: Cow::Borrowed(path), view_range })? {
+            Content::Text(text) => Ok(text),
+            Content::Image { .. } => Err(match MemoryPath::parse(path) {
+                Ok(path) => reply::image(&path),
+                Err(error) => reply::bad_path(path, error),
+            }),
+        }
     }
 
     /// Makes a new file, with its parents.
@@ -172,7 +182,7 @@ impl Memory {
     /// As [`run`](Memory::run).
     pub fn create(&self, path: &str, file_text: &str) -> Result<String, Error> {
         let (path, file_text) = (Cow::Borrowed(path), Cow::Borrowed(file_text));
-        self.run(&Command::Create { path, file_text })
+        self.run(&Command::Create { path, file_text }).map(Content::into_text)
     }
 
     /// Replaces the only occurrence of `old_str` in a file by `new_str`.
@@ -182,6 +192,7 @@ impl Memory {
     pub fn str_replace(&self, path: &str, old_str: &str, new_str: &str) -> Result<String, Error> {
         let (path, old_str) = (Cow::Borrowed(path), Cow::Borrowed(old_str));
         self.run(&Command::StrReplace { path, old_str, new_str: Cow::Borrowed(new_str) })
+            .map(Content::into_text)
     }
 
     /// Inserts `insert_text` as whole lines after line `insert_line` of a file; 0 is its start.
@@ -190,7 +201,7 @@ impl Memory {
     /// As [`run`](Memory::run).
     pub fn insert(&self, path: &str, insert_line: i64, insert_text: &str) -> Result<String, Error> {
         let (path, insert_text) = (Cow::Borrowed(path), Cow::Borrowed(insert_text));
-        self.run(&Command::Insert { path, insert_line, insert_text })
+        self.run(&Command::Insert { path, insert_line, insert_text }).map(Content::into_text)
     }
 
     /// Deletes a file, or a directory and all that it holds.
@@ -198,7 +209,7 @@ impl Memory {
     /// # Errors
     /// As [`run`](Memory::run).
     pub fn delete(&self, path: &str) -> Result<String, Error> {
-        self.run(&Command::Delete { path: Cow::Borrowed(path) })
+        self.run(&Command::Delete { path: Cow::Borrowed(path) }).map(Content::into_text)
     }
 
     /// Renames or moves a file or directory; never overwrites.
@@ -207,7 +218,7 @@ impl Memory {
     /// As [`run`](Memory::run).
     pub fn rename(&self, old_path: &str, new_path: &str) -> Result<String, Error> {
         let (old_path, new_path) = (Cow::Borrowed(old_path), Cow::Borrowed(new_path));
-        self.run(&Command::Rename { old_path, new_path })
+        self.run(&Command::Rename { old_path, new_path }).map(Content::into_text)
     }
 
     /// Deletes everything below `/memories`. Not a command of the tool: for the developer.

@@ -24,6 +24,11 @@ pub struct Options {
     /// The most bytes that one file may come to hold by a create, str_replace or insert; `None`
     /// lifts the limit. Default 16 MiB. Larger files made by somebody else can still be viewed.
     pub max_file_bytes: Option<u64>,
+    /// The most bytes that an image (a file named `.png`, `.jpg` or `.jpeg`) may have to be shown, as
+    /// a [`Content::Image`](crate::Content::Image). A larger one is an error. `None`, the default,
+    /// shows no images: each is an error. [`CLAUDE_IMAGE_BYTES`](Self::CLAUDE_IMAGE_BYTES) is as
+    /// much as Claude takes.
+    pub max_image_bytes: Option<u64>,
     /// What `create` does about a file that is already there. Default: an error.
     pub on_existing: OnExisting,
     /// What an acknowledged command survives. Default: power loss.
@@ -51,11 +56,18 @@ pub struct Options {
     pub sensitive_on_view: bool,
 }
 
+impl Options {
+    /// The largest image that Claude's API takes: 5 MiB, counted in base64, which makes four bytes
+    /// of three.
+    pub const CLAUDE_IMAGE_BYTES: u64 = 5 * 1024 * 1024 / 4 * 3;
+}
+
 impl Default for Options {
     fn default() -> Self {
         Self {
             max_view_chars: Some(16_000),
             max_file_bytes: Some(16 * 1024 * 1024),
+            max_image_bytes: None,
             on_existing: OnExisting::Error,
             durability: Durability::Full,
             read_only: false,

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use base64::Engine as _;
 use memdir::policy::sensitive::SensitiveRule;
-use memdir::{MemoryPath, Options};
+use memdir::{Content, MemoryPath, Options};
 use serde_json::{Map, Value};
 
 use crate::texts::{expanded, text};
@@ -44,8 +44,8 @@ pub struct Case {
 pub struct Step {
     /// The input, with all texts made.
     pub input: Value,
-    /// The reply's text.
-    pub content: String,
+    /// What the reply shows.
+    pub content: Content,
     /// The reply's flag.
     pub is_error: bool,
 }
@@ -125,11 +125,28 @@ fn step(json: Value) -> Result<Step, String> {
     let mut fields = Fields::of(json)?;
     let step = Step {
         input: expanded(&fields.need("input")?)?,
-        content: text(&fields.need("content")?)?,
+        content: shown(&fields.need("content")?)?,
         is_error: fields.need("is_error")?.as_bool().ok_or("is_error must be true or false")?,
     };
+    // What a language says that shows no images; Rust does.
+    if let Some(instead) = fields.take("without_images") {
+        text(&instead)?;
+    } else if let Content::Image { .. } = step.content {
+        return Err("without_images is missing".to_owned());
+    }
     fields.end()?;
     Ok(step)
+}
+
+/// What a reply shows: a text, or an image.
+fn shown(value: &Value) -> Result<Content, String> {
+    let Some(media_type) = value.get("$image") else { return text(value).map(Content::Text) };
+    let mut fields = Fields::of(value.clone())?;
+    fields.take("$image");
+    let bytes = base64(&fields.need("$base64")?)?;
+    fields.end()?;
+    let known = ["image/png", "image/jpeg"].into_iter().find(|known| media_type == known);
+    Ok(Content::Image { media_type: known.ok_or("not a media type")?, bytes })
 }
 
 fn options(json: Option<Value>) -> Result<Options, String> {
@@ -146,6 +163,9 @@ fn options(json: Option<Value>) -> Result<Options, String> {
     }
     if let Some(value) = fields.take("max_file_bytes") {
         options.max_file_bytes = limit(&value)?;
+    }
+    if let Some(value) = fields.take("max_image_bytes") {
+        options.max_image_bytes = limit(&value)?;
     }
     if let Some(value) = fields.take("on_existing") {
         options.on_existing =
@@ -193,13 +213,16 @@ fn content(value: &Value) -> Result<Option<Vec<u8>>, String> {
     match value {
         Value::Null => Ok(None),
         Value::Object(form) if form.len() == 1 && form.contains_key("$base64") => {
-            let bytes = base64::engine::general_purpose::STANDARD
-                .decode(form["$base64"].as_str().unwrap_or("?"))
-                .map_err(|error| error.to_string())?;
-            Ok(Some(bytes))
+            base64(&form["$base64"]).map(Some)
         }
         described => text(described).map(|text| Some(text.into_bytes())),
     }
+}
+
+fn base64(value: &Value) -> Result<Vec<u8>, String> {
+    base64::engine::general_purpose::STANDARD
+        .decode(value.as_str().unwrap_or("?"))
+        .map_err(|error| error.to_string())
 }
 
 /// The fields of an object, each to be taken once.
@@ -275,6 +298,8 @@ mod tests {
             ("/steps/0/then", json!({})),
             ("/steps/0/is_error", json!("no")),
             ("/steps/0/content", json!(null)),
+            ("/steps/0/content", json!({ "$image": "image/png", "$base64": "/w==" })),
+            ("/steps/0/without_images", json!(1)),
             ("/steps/0/input", json!({ "$times": 1 })),
             ("/name", json!("")),
             ("/rule", json!(null)),

@@ -119,13 +119,13 @@ fn check_step(
     before: &Tree,
     after: &Tree,
 ) -> Result<(), String> {
-    let content = reply.content.as_str();
-    if content != step.content || reply.is_error != step.is_error {
-        return Err(differing(step, content, reply.is_error));
+    if reply.content != step.content || reply.is_error != step.is_error {
+        return Err(differing(step, reply));
     }
     if let Some(cause) = &reply.cause {
         return Err(format!("  the store broke: {cause}"));
     }
+    let content = reply.content.as_str();
     if secret.is_some_and(|secret| content.contains(secret)) {
         return Err(format!("  the reply says where the store is: {}", shortened(content)));
     }
@@ -136,19 +136,20 @@ fn check_step(
     }
 }
 
-fn differing(step: &Step, got: &str, is_error: bool) -> String {
+fn differing(step: &Step, reply: &Reply) -> String {
     let kind = |is_error| if is_error { "error  " } else { "success" };
+    let (expected, got) = (step.content.to_string(), reply.content.to_string());
     let mut report = String::new();
-    let _ = writeln!(report, "  expected {} {}", kind(step.is_error), shortened(&step.content));
-    let _ = write!(report, "  got      {} {}", kind(is_error), shortened(got));
-    let same = step.content.chars().zip(got.chars()).take_while(|(a, b)| a == b).count();
-    if step.content != got {
+    let _ = writeln!(report, "  expected {} {}", kind(step.is_error), shortened(&expected));
+    let _ = write!(report, "  got      {} {}", kind(reply.is_error), shortened(&got));
+    let same = expected.chars().zip(got.chars()).take_while(|(a, b)| a == b).count();
+    if expected != got {
         let from = |text: &str| shortened(&text.chars().skip(same).collect::<String>());
         let _ = write!(
             report,
             "\n  from character {same} on\n  expected {}\n  got      {}",
-            from(&step.content),
-            from(got)
+            from(&expected),
+            from(&got)
         );
     }
     report

@@ -48,7 +48,7 @@ from memdir._memdir import (
     read_only,
     rekey,
 )
-from memdir._reply import Reply
+from memdir._reply import ImageBlock, Reply
 from memdir._store import Store
 
 if TYPE_CHECKING:
@@ -62,6 +62,7 @@ __all__ = [
     "CopyError",
     "CopyProgress",
     "Entry",
+    "ImageBlock",
     "MemdirError",
     "Memory",
     "MemoryTool",
