@@ -13,9 +13,9 @@ export declare class Engine {
    */
   static onJsStore(serve: (arg: StoreRequest) => unknown, opens: boolean, options?: object | undefined): Engine
   /** Executes one tool call, given as an object or as the JSON text of one. */
-  execute(input: unknown): Promise<{ content: string, isError: boolean, cause?: string }>
+  execute(input: unknown): Promise<{ content: string | { mediaType: 'image/png' | 'image/jpeg', bytes: Buffer }, isError: boolean, cause?: string }>
   /** Executes the command `name`, whatever the input's own `command` says. */
-  executeAs(name: string, input: unknown): Promise<{ content: string, isError: boolean, cause?: string }>
+  executeAs(name: string, input: unknown): Promise<{ content: string | { mediaType: 'image/png' | 'image/jpeg', bytes: Buffer }, isError: boolean, cause?: string }>
 }
 
 /** Several stores, each with the path that it is to be mounted at. */

@@ -18,10 +18,24 @@ import type { Places } from './places.js';
 import { StoreError } from './store.js';
 import { toolError } from './tool-error.js';
 
+/** An image, in the form in which the Messages API takes it in a `tool_result`. */
+export interface ImageBlock {
+  type: 'image';
+  source: {
+    type: 'base64';
+    media_type: 'image/png' | 'image/jpeg';
+    /** The image, in base64. */
+    data: string;
+  };
+}
+
 /** The answer to one call of the tool. */
 export interface Reply {
-  /** What goes back to the model. */
-  content: string;
+  /**
+   * What goes back to the model: text, or the image block that a view of an image is. Both are what
+   * the Messages API takes as the content of a `tool_result`.
+   */
+  content: string | ImageBlock[];
   /** Whether the command failed; goes into the `is_error` of the `tool_result`. */
   isError: boolean;
   /**
@@ -66,9 +80,9 @@ export class Memory {
     return reply(await awake(this.#engine.execute(input)));
   }
 
-  /** Shows a directory two levels deep, or the numbered lines of a file. */
-  view(command: CommandFields<ViewCommand>): Promise<string> {
-    return this.#run('view', command);
+  /** Shows a directory two levels deep, the numbered lines of a file, or an image. */
+  async view(command: CommandFields<ViewCommand>): Promise<string | ImageBlock[]> {
+    return orThrow(reply(await awake(this.#engine.executeAs('view', command))));
   }
 
   /** Makes a new file, with its parents. */
@@ -97,20 +111,30 @@ export class Memory {
   }
 
   async #run(name: string, fields: unknown): Promise<string> {
-    return orThrow(reply(await awake(this.#engine.executeAs(name, fields))));
+    const shown = await orThrow(reply(await awake(this.#engine.executeAs(name, fields))));
+    // Only a view shows anything else.
+    return shown as string;
   }
 }
 
-/** The text of a reply, or the error that the SDK's tool runner understands. */
-export async function orThrow(reply: Reply): Promise<string> {
+/** What a reply shows, or the error that the SDK's tool runner understands. */
+export async function orThrow(reply: Reply): Promise<string | ImageBlock[]> {
   if (reply.isError) {
-    throw await toolError(reply.content, reply.cause);
+    throw await toolError(reply.content as string, reply.cause);
   }
   return reply.content;
 }
 
-function reply({ content, isError, cause }: Awaited<ReturnType<Engine['execute']>>): Reply {
+type Answer = Awaited<ReturnType<Engine['execute']>>;
+
+function reply({ content: shown, isError, cause }: Answer): Reply {
+  const content = typeof shown === 'string' ? shown : image(shown);
   return cause === undefined
     ? { content, isError }
     : { content, isError, cause: new StoreError('EIO', cause) };
+}
+
+function image({ mediaType, bytes }: Exclude<Answer['content'], string>): ImageBlock[] {
+  const data = bytes.toString('base64');
+  return [{ type: 'image', source: { type: 'base64', media_type: mediaType, data } }];
 }

@@ -6,7 +6,7 @@ from _typeshed import SupportsGetItem, SupportsLenAndGetItem
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from memdir._errors import StoreError
-from memdir._reply import Reply
+from memdir._reply import ImageBlock, Reply
 from memdir._store import Store
 from os import PathLike
 from pathlib import Path
@@ -147,6 +147,8 @@ class Memory:
         max_view_chars: The most characters that one view returns before it is cut and says how to
             go on. `None` lifts the limit.
         max_file_bytes: The most bytes that one file may come to hold. `None` lifts the limit.
+        max_image_bytes: The most bytes that an image (a file named `.png`, `.jpg` or `.jpeg`) may have
+            to be shown. The default is what Claude takes. `None` shows no images.
         on_existing: What `create` does about a file that is there: `"error"` refuses, `"overwrite"`
             replaces it atomically.
         durability: What an acknowledged command survives: `"full"` loss of power, `"relaxed"` a
@@ -179,7 +181,7 @@ class Memory:
     >>> content, is_error
     ('Path must start with /memories, got: /etc/passwd', True)
     """
-    def __new__(cls, /, store: str | PathLike[str] | Store | ReadOnly | Mapping[str, str | PathLike[str] | Store | ReadOnly] = ..., *, max_view_chars: SupportsIndex | None = ..., max_file_bytes: SupportsIndex | None = ..., on_existing: Literal["error", "overwrite"] = ..., durability: Literal["full", "relaxed"] = ..., encryption_key: bytes | str | None = None, encrypt_names: bool = ..., read_only: bool = False, sensitive: Literal["off", "reject", "redact"] = ..., sensitive_rules: dict[str, str] = ..., sensitive_on_view: bool = False) -> Memory: ...
+    def __new__(cls, /, store: str | PathLike[str] | Store | ReadOnly | Mapping[str, str | PathLike[str] | Store | ReadOnly] = ..., *, max_view_chars: SupportsIndex | None = ..., max_file_bytes: SupportsIndex | None = ..., max_image_bytes: SupportsIndex | None = ..., on_existing: Literal["error", "overwrite"] = ..., durability: Literal["full", "relaxed"] = ..., encryption_key: bytes | str | None = None, encrypt_names: bool = ..., read_only: bool = False, sensitive: Literal["off", "reject", "redact"] = ..., sensitive_rules: dict[str, str] = ..., sensitive_on_view: bool = False) -> Memory: ...
     def clear(self, /) -> str:
         """
         Deletes everything below `/memories`. Not a command of the tool: for you, not the model.
@@ -243,14 +245,17 @@ class Memory:
             CommandError: The command was refused; its text is the answer for the model.
             StoreError: The store itself failed.
         """
-    def view(self, /, path: str, view_range: SupportsLenAndGetItem[SupportsIndex] | None = None) -> str:
+    def view(self, /, path: str, view_range: SupportsLenAndGetItem[SupportsIndex] | None = None) -> str | list[ImageBlock]:
         """
-        Shows a directory two levels deep, or the numbered lines of a file.
+        Shows a directory two levels deep, the numbered lines of a file, or an image.
 
         Args:
             path: What to show.
             view_range: The first and the last line to show, counted from 1; -1 as the last is the
                 end of the file. All lines if absent.
+
+        Returns:
+            Text, or the image block that the Messages API takes.
 
         Raises:
             CommandError: The command was refused; its text is the answer for the model.
@@ -320,7 +325,7 @@ def after_fork_in_parent() -> None:
     Lets the others go on.
     """
 
-def answer(memory: Memory, input: Any, command: str | None = None) -> tuple[str, bool, StoreError | None]:
+def answer(memory: Memory, input: Any, command: str | None = None) -> tuple[str | list[ImageBlock], bool, StoreError | None]:
     """
     The answer to `input`, which is never taken for JSON text, as
     content, `is_error` and what broke. With `command`, the input's own `command` does not count.
