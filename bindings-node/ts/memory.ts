@@ -29,13 +29,21 @@ export interface ImageBlock {
   };
 }
 
+/**
+ * What a memory with these options shows: text, or the image block that a view of an image is. With
+ * `maxImageBytes: null` it is always text.
+ */
+export type Shown<Given extends Options = Options> = Given extends { maxImageBytes: null }
+  ? string
+  : string | ImageBlock[];
+
 /** The answer to one call of the tool. */
-export interface Reply {
+export interface Reply<Given extends Options = Options> {
   /**
    * What goes back to the model: text, or the image block that a view of an image is. Both are what
    * the Messages API takes as the content of a `tool_result`.
    */
-  content: string | ImageBlock[];
+  content: Shown<Given>;
   /** Whether the command failed; goes into the `is_error` of the `tool_result`. */
   isError: boolean;
   /**
@@ -57,7 +65,7 @@ export interface Reply {
  * The methods named after the commands are what the SDK's `betaMemoryTool(new Memory())` asks for.
  * They reject with the SDK's `ToolError`, whose text is the exact answer for the model.
  */
-export class Memory {
+export class Memory<const Given extends Options = Options> {
   readonly #engine: Engine;
 
   /**
@@ -67,7 +75,7 @@ export class Memory {
    *   these by the paths where they are mounted.
    * @throws An error if the address or an option is wrong, or if the store cannot be opened.
    */
-  constructor(store: Places = './memory', options?: Options) {
+  constructor(store: Places = './memory', options?: Given) {
     this.#engine = openEngine(store, options);
   }
 
@@ -76,13 +84,13 @@ export class Memory {
    *
    * Whatever the model did wrong is a reply with `isError`, and so is a store that is broken.
    */
-  async execute(input: unknown): Promise<Reply> {
-    return reply(await awake(this.#engine.execute(input)));
+  async execute(input: unknown): Promise<Reply<Given>> {
+    return reply<Given>(await awake(this.#engine.execute(input)));
   }
 
   /** Shows a directory two levels deep, the numbered lines of a file, or an image. */
-  async view(command: CommandFields<ViewCommand>): Promise<string | ImageBlock[]> {
-    return orThrow(reply(await awake(this.#engine.executeAs('view', command))));
+  async view(command: CommandFields<ViewCommand>): Promise<Shown<Given>> {
+    return orThrow(reply<Given>(await awake(this.#engine.executeAs('view', command))));
   }
 
   /** Makes a new file, with its parents. */
@@ -118,7 +126,7 @@ export class Memory {
 }
 
 /** What a reply shows, or the error that the SDK's tool runner understands. */
-export async function orThrow(reply: Reply): Promise<string | ImageBlock[]> {
+export async function orThrow<G extends Options>(reply: Reply<G>): Promise<Shown<G>> {
   if (reply.isError) {
     throw await toolError(reply.content as string, reply.cause);
   }
@@ -127,8 +135,9 @@ export async function orThrow(reply: Reply): Promise<string | ImageBlock[]> {
 
 type Answer = Awaited<ReturnType<Engine['execute']>>;
 
-function reply({ content: shown, isError, cause }: Answer): Reply {
-  const content = typeof shown === 'string' ? shown : image(shown);
+function reply<G extends Options>({ content: shown, isError, cause }: Answer): Reply<G> {
+  // No image comes where the options say so.
+  const content = (typeof shown === 'string' ? shown : image(shown)) as Shown<G>;
   return cause === undefined
     ? { content, isError }
     : { content, isError, cause: new StoreError('EIO', cause) };
