@@ -169,7 +169,10 @@ def test_every_result_goes_out_to_the_letter(
     assert tree(tmp_path) == {"/memories/old/note.md": "# Note\n" + odd.replace("one", "two")}
 
 
-PNG = "iVBORw0KGgoAAAANSUhEUgAAAAMAAAACCAIAAAASFvFNAAAAD0lEQVR4XmNgQAb/O0AkAAi2AYjsV++JAAAAAElFTkSuQmCC"
+PNG = (
+    "iVBORw0KGgoAAAANSUhEUgAAAAMAAAACCAIAAAASFvFNAAAAD0lEQVR4XmNg"
+    "QAb/O0AkAAi2AYjsV++JAAAAAElFTkSuQmCC"
+)
 
 
 def test_an_image_goes_out_as_a_block(
