@@ -65,13 +65,17 @@ impl Engine {
     }
 
     /// Executes one tool call, given as an object or as the JSON text of one.
-    #[napi(ts_return_type = "Promise<{ content: string, isError: boolean, cause?: string }>")]
+    #[napi(
+        ts_return_type = "Promise<{ content: string | { mediaType: 'image/png' | 'image/jpeg', bytes: Buffer }, isError: boolean, cause?: string }>"
+    )]
     pub fn execute<'env>(&self, env: &'env Env, input: Unknown<'_>) -> napi::Result<Object<'env>> {
         self.answer(env, Input::decode(input)?)
     }
 
     /// Executes the command `name`, whatever the input's own `command` says.
-    #[napi(ts_return_type = "Promise<{ content: string, isError: boolean, cause?: string }>")]
+    #[napi(
+        ts_return_type = "Promise<{ content: string | { mediaType: 'image/png' | 'image/jpeg', bytes: Buffer }, isError: boolean, cause?: string }>"
+    )]
     pub fn execute_as<'env>(
         &self,
         env: &'env Env,

@@ -16,6 +16,8 @@ use crate::input::value;
 /// A sentence about an option that is not known or whose value is wrong.
 pub(crate) fn read(given: Option<Unknown<'_>>) -> Result<Options> {
     let mut options = Options::default();
+    // The SDK has a block for them.
+    options.max_image_bytes = Some(Options::CLAUDE_IMAGE_BYTES);
     let Some(given) = given else { return Ok(options) };
     if given.get_type()? != ValueType::Object {
         return Err(wrong(format!("options must be an object, got {}", value(&given)?)));
@@ -41,6 +43,7 @@ pub(crate) fn read(given: Option<Unknown<'_>>) -> Result<Options> {
         match name.as_str() {
             "maxViewChars" => options.max_view_chars = limit(&name, &set)?,
             "maxFileBytes" => options.max_file_bytes = limit(&name, &set)?,
+            "maxImageBytes" => options.max_image_bytes = limit(&name, &set)?,
             "onExisting" => options.on_existing = word(&name, &set)?,
             "durability" => options.durability = word(&name, &set)?,
             "readOnly" => options.read_only = flag(&name, &set)?,

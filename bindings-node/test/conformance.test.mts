@@ -73,6 +73,16 @@ function expanded(value: Json): Json {
   return Object.fromEntries(Object.entries(value).map(([name, field]) => [name, expanded(field)]));
 }
 
+/** What a reply shows: a text, or an image's block. */
+function answer(value: Json): Json {
+  const image = value as { $image?: string; $base64?: string } | null;
+  if (!image?.$image) {
+    return made(value);
+  }
+  const source = { type: 'base64', media_type: image.$image, data: image.$base64! };
+  return [{ type: 'image', source }];
+}
+
 function tree(described: Record<string, Json> = {}): Tree {
   const content = (value: Json): Buffer | null => {
     if (value === null) {
@@ -141,8 +151,9 @@ async function runCase(found: Case, store: Store, secret: string | undefined): P
     // A string is taken for the JSON text of an input.
     const reply = await memory.execute(typeof input === 'string' ? JSON.stringify(input) : input);
     assert.equal(reply.cause, undefined);
-    assert.deepEqual(reply, { content: made(step.content), isError: step.is_error });
-    assert.ok(!secret || !reply.content.includes(secret), 'the reply says where the store is');
+    assert.deepEqual(reply, { content: answer(step.content), isError: step.is_error });
+    const said = JSON.stringify(reply.content);
+    assert.ok(!secret || !said.includes(secret), 'the reply says where the store is');
     const after = shown(await all(store));
     const command = (input as { command?: unknown } | null)?.command;
     if (step.is_error || command === 'view') {

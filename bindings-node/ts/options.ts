@@ -14,6 +14,11 @@ export interface Options {
    * made by somebody else can still be viewed. Default 16 MiB.
    */
   maxFileBytes?: number | null | undefined;
+  /**
+   * The most bytes that an image (a file named `.png`, `.jpg` or `.jpeg`) may have to be shown; `null`
+   * shows no images. Default 3,932,160, which is what Claude takes.
+   */
+  maxImageBytes?: number | null | undefined;
   /** What `create` does about a file that is there: refuse (the default), or replace it whole. */
   onExisting?: 'error' | 'overwrite' | undefined;
   /**

@@ -194,10 +194,20 @@ hint!(
     Key = type_hint_union!(BYTES, STR)
 );
 hint!(
+    /// What a reply shows.
+    Content = type_hint_union!(
+        STR,
+        type_hint_subscript!(
+            type_hint_identifier!("builtins", "list"),
+            type_hint_identifier!("memdir._reply", "ImageBlock")
+        )
+    )
+);
+hint!(
     /// A reply in its parts.
     Answer = type_hint_subscript!(
         type_hint_identifier!("builtins", "tuple"),
-        STR,
+        Content::HINT,
         type_hint_identifier!("builtins", "bool"),
         type_hint_union!(type_hint_identifier!("memdir._errors", "MemdirError"), NONE)
     )

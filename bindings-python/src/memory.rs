@@ -1,11 +1,12 @@
 //! [`Memory`]: the engine, for Python.
 
+use std::borrow::Cow;
 use std::path::Path;
 use std::sync::Arc;
 
-use memdir::command::Decoded;
+use memdir::command::{Decoded, ViewRange};
 use memdir::policy::sensitive::Sensitive;
-use memdir::{Durability, Error, Memory as Core, OnExisting, Options, Reply};
+use memdir::{Command, Durability, Error, Memory as Core, OnExisting, Options, Reply};
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 use pyo3::types::PyString;
@@ -38,6 +39,8 @@ use crate::stores::Argument;
 ///     max_view_chars: The most characters that one view returns before it is cut and says how to
 ///         go on. `None` lifts the limit.
 ///     max_file_bytes: The most bytes that one file may come to hold. `None` lifts the limit.
+///     max_image_bytes: The most bytes that an image (a file named `.png`, `.jpg` or `.jpeg`) may have
+///         to be shown. The default is what Claude takes. `None` shows no images.
 ///     on_existing: What `create` does about a file that is there: `"error"` refuses, `"overwrite"`
 ///         replaces it atomically.
 ///     durability: What an acknowledged command survives: `"full"` loss of power, `"relaxed"` a
@@ -98,6 +101,7 @@ impl Memory {
             *,
             max_view_chars = Options::default().max_view_chars,
             max_file_bytes = Options::default().max_file_bytes,
+            max_image_bytes = Some(Options::CLAUDE_IMAGE_BYTES),
             on_existing = Word(OnExisting::default()),
             durability = Word(Durability::default()),
             encryption_key = None,
@@ -114,7 +118,7 @@ impl Memory {
             after_content = false,
         ),
         text_signature = "(store='./memory', *, max_view_chars=16000, max_file_bytes=16777216, \
-                          on_existing='error', durability='full', encryption_key=None, \
+                          max_image_bytes=3932160, on_existing='error', durability='full', encryption_key=None, \
                           encrypt_names=False, read_only=False, sensitive='off', \
                           sensitive_rules={}, sensitive_on_view=False, expire_after=None, \
                           record_access=False, pins=(), before=None, after=None, \
@@ -126,6 +130,7 @@ impl Memory {
         store: Argument<'_>,
         max_view_chars: Option<usize>,
         max_file_bytes: Option<u64>,
+        max_image_bytes: Option<u64>,
         on_existing: Word<OnExisting>,
         durability: Word<Durability>,
         encryption_key: Option<Key>,
@@ -144,6 +149,7 @@ impl Memory {
         let options = options(
             max_view_chars,
             max_file_bytes,
+            max_image_bytes,
             on_existing,
             durability,
             encryption_key,
@@ -191,20 +197,30 @@ impl Memory {
         reply::to_python(py, &reply)
     }
 
-    /// Shows a directory two levels deep, or the numbered lines of a file.
+    /// Shows a directory two levels deep, the numbered lines of a file, or an image.
     ///
     /// Args:
     ///     path: What to show.
     ///     view_range: The first and the last line to show, counted from 1; -1 as the last is the
     ///         end of the file. All lines if absent.
     ///
+    /// Returns:
+    ///     Text, or the image block that the Messages API takes.
+    ///
     /// Raises:
     ///     CommandError: The command was refused; its text is the answer for the model.
     ///     StoreError: The store itself failed.
     #[pyo3(signature = (path, view_range = None))]
-    fn view(&self, py: Python<'_>, path: &str, view_range: Option<[i64; 2]>) -> PyResult<String> {
-        let view_range = view_range.map(|[first, last]| (first, last));
-        done(py, |core| core.view(path, view_range), &self.core)
+    fn view<'py>(
+        &self,
+        py: Python<'py>,
+        path: &str,
+        view_range: Option<[i64; 2]>,
+    ) -> PyResult<Hinted<'py, hints::Content>> {
+        let view_range = view_range.map(|[first, last]| ViewRange::Lines(first, last));
+        let command = Command::View { path: Cow::Borrowed(path), view_range };
+        let content = done(py, |core| core.run(&command), &self.core)?;
+        reply::content(py, &content)
     }
 
     /// Makes a new file, with its parents.
@@ -342,11 +358,11 @@ impl Memory {
 }
 
 /// Runs a typed command detached.
-fn done(
+fn done<T: Send>(
     py: Python<'_>,
-    command: impl FnOnce(&Core) -> Result<String, Error> + Send,
+    command: impl FnOnce(&Core) -> Result<T, Error> + Send,
     core: &Core,
-) -> PyResult<String> {
+) -> PyResult<T> {
     logging::refresh(py);
     let done = py.detach(|| command(core)).map_err(|error| to_python(py, &error));
     pass_on()?;

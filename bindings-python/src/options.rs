@@ -127,6 +127,7 @@ impl FromPyObject<'_, '_> for Pins {
 pub(crate) fn options(
     max_view_chars: Option<usize>,
     max_file_bytes: Option<u64>,
+    max_image_bytes: Option<u64>,
     on_existing: Word<OnExisting>,
     durability: Word<Durability>,
     encryption_key: Option<Key>,
@@ -143,6 +144,7 @@ pub(crate) fn options(
     let mut options = Options::default();
     options.max_view_chars = max_view_chars;
     options.max_file_bytes = max_file_bytes;
+    options.max_image_bytes = max_image_bytes;
     options.on_existing = on_existing.0;
     options.durability = durability.0;
     options.encryption_key = encryption_key.map(|key| key.0);

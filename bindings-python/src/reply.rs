@@ -1,15 +1,32 @@
 //! The core's reply as Python's `Reply`, which is declared in Python: a named pair that type
 //! checkers can take apart.
 
-use memdir::Reply;
+use memdir::{Content, Reply};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::PyType;
+use pyo3::types::{PyBytes, PyString, PyType};
 
 use crate::errors::{interruption, to_python as error_to_python};
 use crate::hints::{self, Hinted};
 
 static REPLY: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+
+/// Text as a `str`, an image as the list of its block.
+///
+/// # Errors
+/// Memory has run out.
+pub(crate) fn content<'py>(
+    py: Python<'py>,
+    content: &Content,
+) -> PyResult<Hinted<'py, hints::Content>> {
+    let made = match content {
+        Content::Image { media_type, bytes } => py
+            .import("memdir._reply")?
+            .call_method1("image", (*media_type, PyBytes::new(py, bytes)))?,
+        text => PyString::new(py, text.as_str()).into_any(),
+    };
+    Ok(Hinted::new(made))
+}
 
 /// Makes a `memdir.Reply`.
 ///
@@ -20,7 +37,7 @@ pub(crate) fn to_python<'py>(
     reply: &Reply,
 ) -> PyResult<Hinted<'py, hints::Reply>> {
     let class = REPLY.import(py, "memdir._reply", "Reply")?;
-    let content = reply.content.as_str();
+    let content = content(py, &reply.content)?;
     let made = match cause(py, reply)? {
         None => class.call1((content, reply.is_error)),
         Some(cause) => class.call1((content, reply.is_error, cause)),

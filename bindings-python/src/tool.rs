@@ -25,7 +25,8 @@ pub(crate) fn answer<'py>(
     let reply = memory.get().run(input, command);
     pass_on()?;
     let cause = reply::cause(py, &reply)?;
-    let answer = (reply.content.as_str(), reply.is_error, cause).into_pyobject(py)?;
+    let content = reply::content(py, &reply.content)?;
+    let answer = (content, reply.is_error, cause).into_pyobject(py)?;
     Ok(Hinted::new(answer.into_any()))
 }
 

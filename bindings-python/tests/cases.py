@@ -89,6 +89,16 @@ def expanded(value: Any) -> Any:
             return value
 
 
+def shown(value: Any) -> Any:
+    """What a reply shows: a text, or an image's block."""
+    match value:
+        case {"$image": media_type, "$base64": data}:
+            source = {"type": "base64", "media_type": media_type, "data": data}
+            return [{"type": "image", "source": source}]
+        case _:
+            return expanded(value)
+
+
 def tree_of(value: dict[str, Any]) -> Tree:
     def content(value: Any) -> bytes | None:
         match value:
@@ -164,7 +174,7 @@ def event_in(fields: dict[str, Any]) -> dict[str, Any]:
 def run(
     case: Case,
     store: Store,
-    execute: Callable[[Any], tuple[str, bool]],
+    execute: Callable[[Any], tuple[Any, bool]],
     expire: Callable[..., list[Expired]],
     secret: str | None = None,
 ) -> int:
@@ -181,7 +191,7 @@ def run(
         before = tree_in(store)
         given = expanded(step["input"])
         content, is_error = execute(given)
-        assert content == expanded(step["content"]), what
+        assert content == shown(step["content"]), what
         assert is_error is step["is_error"], what
         assert secret is None or secret not in content, what
         told = [event_of(event) for event in case.events]

@@ -57,7 +57,8 @@ impl Memory {
             &[first, last] => ViewRange::Lines(first, last),
             other => ViewRange::Malformed(format!("{other:?}")),
         });
-        Ok(self.0.run(&Command::View { path: Cow::Borrowed(path), view_range })?)
+        // The option that shows images is not set: there is text, or an error.
+        Ok(self.0.run(&Command::View { path: Cow::Borrowed(path), view_range })?.into_text())
     }
 
     /// Makes a new file, with its parents.

@@ -11,7 +11,7 @@ use crate::command::{Command, Decoded, Repair, ViewRange};
 use crate::error::Error;
 use crate::path::MemoryPath;
 use crate::policy::hooks::{Event, HookError, Outcome, Verdict};
-use crate::reply;
+use crate::reply::{self, Content};
 use crate::text::count_lines;
 use crate::trace::Traced;
 
@@ -127,8 +127,8 @@ impl<'a> Call<'a> {
     pub(crate) fn carry_out(
         self,
         shown: bool,
-        work: impl FnOnce(&Judged<'a>) -> Result<String, Error>,
-    ) -> (Result<String, Error>, Option<Event>) {
+        work: impl FnOnce(&Judged<'a>) -> Result<Content, Error>,
+    ) -> (Result<Content, Error>, Option<Event>) {
         let Self { name, repairs, judged, stopped, traced, begun } = self;
         let (judged, outcome, result) = match (judged, stopped) {
             (Err(refusal), _) => (None, Outcome::Refused, Err(refusal)),
@@ -149,12 +149,16 @@ impl<'a> Call<'a> {
         let text = match (&result, &judged) {
             (Ok(content), Some(judged)) => match (judged.command.text(), &judged.command) {
                 (Some((_, written)), _) => written,
-                (None, Command::View { .. }) => content,
+                (None, Command::View { .. }) => content.as_str(),
                 (None, _) => "",
             },
             _ => "",
         };
-        let (bytes, lines) = (text.len() as u64, count_lines(text.as_bytes()));
+        let bytes = match &result {
+            Ok(Content::Image { bytes, .. }) => bytes.len(),
+            _ => text.len(),
+        };
+        let (bytes, lines) = (bytes as u64, count_lines(text.as_bytes()));
         let (path, new_path) = match judged {
             Some(Judged { path, new_path, .. }) => (Some(path), new_path),
             None => (None, None),
@@ -168,7 +172,7 @@ impl<'a> Call<'a> {
             lines,
             duration: begun.map(|begun| begun.elapsed()).unwrap_or_default(),
             repairs,
-            content: shown.then(|| reply::text_of(&result)),
+            content: if shown { reply::text_of(&result) } else { None },
         };
         traced.end(&event);
         (result, Some(event))

@@ -37,6 +37,7 @@ mod call;
 mod check;
 mod error;
 mod handlers;
+mod image;
 mod memory;
 mod options;
 mod repair;

@@ -14,7 +14,7 @@ use crate::path::MemoryPath;
 use crate::policy::Policies;
 use crate::policy::expiry::{self, Expired};
 use crate::policy::hooks::{Event, HookError, Hooks, Installed, Verdict};
-use crate::reply::{self, Reply};
+use crate::reply::{self, Content, Reply};
 use crate::store::{ReadOnly, Store, open_store};
 use crate::value::{Fields, Value};
 
@@ -156,7 +156,7 @@ impl Memory {
     /// # Errors
     /// [`Error::Refused`] with the exact answer for the model, [`Error::Store`] if the store broke,
     /// [`Error::Hook`] if a hook did.
-    pub fn run(&self, command: &Command<'_>) -> Result<String, Error> {
+    pub fn run(&self, command: &Command<'_>) -> Result<Content, Error> {
         self.carry_out(command.borrowed().into())
     }
 
@@ -183,7 +183,7 @@ impl Memory {
     }
 
     /// The whole way of a call.
-    fn carry_out(&self, decoded: Decoded<'_>) -> Result<String, Error> {
+    fn carry_out(&self, decoded: Decoded<'_>) -> Result<Content, Error> {
         let hooks = self.hooks.as_ref().filter(|hooks| !hooks.are_running());
         let mut call = Call::begin(decoded, hooks.is_some());
         if let Some(hooks) = hooks {
@@ -202,12 +202,13 @@ impl Memory {
     }
 
     /// Hands a command to its handler.
-    fn handle(&self, Judged { command, path, new_path }: &Judged<'_>) -> Result<String, Error> {
+    fn handle(&self, Judged { command, path, new_path }: &Judged<'_>) -> Result<Content, Error> {
         self.expire_first();
         let (store, policies) = (&*self.store, &*self.policies);
-        match command {
+        let done = match command {
+            // Only a view can show something other than text.
             Command::View { view_range, .. } => {
-                handlers::view(store, policies, path, view_range.as_ref())
+                return handlers::view(store, policies, path, view_range.as_ref());
             }
             Command::Create { file_text, .. } => handlers::create(store, policies, path, file_text),
             Command::StrReplace { old_str, new_str, .. } => {
@@ -221,17 +222,26 @@ impl Memory {
                 // A rename has two paths.
                 handlers::rename(store, policies, path, new_path.as_ref().unwrap_or(path))
             }
-        }
+        };
+        done.map(Content::Text)
     }
 
     /// Shows a directory two levels deep, or the numbered lines of a file: all of them, or
     /// `view_range` as first and last line (1-based, inclusive; a last line of -1 is the end).
     ///
+    /// This is for text. [`run`](Memory::run) and [`execute`](Memory::execute) show images, too.
+    ///
     /// # Errors
-    /// As [`run`](Memory::run).
+    /// As [`run`](Memory::run); and an image is refused.
     pub fn view(&self, path: &str, view_range: Option<(i64, i64)>) -> Result<String, Error> {
         let view_range = view_range.map(|(first, last)| ViewRange::Lines(first, last));
-        self.run(&Command::View { path: Cow::Borrowed(path), view_range })
+        match self.run(&Command::View { path: Cow::Borrowed(path), view_range })? {
+            Content::Text(text) => Ok(text),
+            Content::Image { .. } => Err(match MemoryPath::parse(path) {
+                Ok(path) => reply::image(&path),
+                Err(error) => reply::bad_path(path, error),
+            }),
+        }
     }
 
     /// Makes a new file, with its parents.
@@ -240,7 +250,7 @@ impl Memory {
     /// As [`run`](Memory::run).
     pub fn create(&self, path: &str, file_text: &str) -> Result<String, Error> {
         let (path, file_text) = (Cow::Borrowed(path), Cow::Borrowed(file_text));
-        self.run(&Command::Create { path, file_text })
+        self.run(&Command::Create { path, file_text }).map(Content::into_text)
     }
 
     /// Replaces the only occurrence of `old_str` in a file by `new_str`.
@@ -250,6 +260,7 @@ impl Memory {
     pub fn str_replace(&self, path: &str, old_str: &str, new_str: &str) -> Result<String, Error> {
         let (path, old_str) = (Cow::Borrowed(path), Cow::Borrowed(old_str));
         self.run(&Command::StrReplace { path, old_str, new_str: Cow::Borrowed(new_str) })
+            .map(Content::into_text)
     }
 
     /// Inserts `insert_text` as whole lines after line `insert_line` of a file; 0 is its start.
@@ -258,7 +269,7 @@ impl Memory {
     /// As [`run`](Memory::run).
     pub fn insert(&self, path: &str, insert_line: i64, insert_text: &str) -> Result<String, Error> {
         let (path, insert_text) = (Cow::Borrowed(path), Cow::Borrowed(insert_text));
-        self.run(&Command::Insert { path, insert_line, insert_text })
+        self.run(&Command::Insert { path, insert_line, insert_text }).map(Content::into_text)
     }
 
     /// Deletes a file, or a directory and all that it holds.
@@ -266,7 +277,7 @@ impl Memory {
     /// # Errors
     /// As [`run`](Memory::run).
     pub fn delete(&self, path: &str) -> Result<String, Error> {
-        self.run(&Command::Delete { path: Cow::Borrowed(path) })
+        self.run(&Command::Delete { path: Cow::Borrowed(path) }).map(Content::into_text)
     }
 
     /// Renames or moves a file or directory; never overwrites.
@@ -275,7 +286,7 @@ impl Memory {
     /// As [`run`](Memory::run).
     pub fn rename(&self, old_path: &str, new_path: &str) -> Result<String, Error> {
         let (old_path, new_path) = (Cow::Borrowed(old_path), Cow::Borrowed(new_path));
-        self.run(&Command::Rename { old_path, new_path })
+        self.run(&Command::Rename { old_path, new_path }).map(Content::into_text)
     }
 
     /// Deletes everything below `/memories`. Not a command of the tool: for the developer.

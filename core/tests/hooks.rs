@@ -301,7 +301,7 @@ fn many_threads_at_once() {
     thread::scope(|scope| {
         for _ in 0..8 {
             scope.spawn(|| {
-                (0..50).for_each(|_| drop(memory.insert("/memories/a", 0, "y").unwrap()))
+                (0..50).for_each(|_| drop(memory.insert("/memories/a", 0, "y").unwrap()));
             });
         }
     });

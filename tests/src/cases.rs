@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use base64::Engine as _;
 use memdir::policy::PathPattern;
 use memdir::policy::sensitive::SensitiveRule;
-use memdir::{MemoryPath, Options};
+use memdir::{Content, MemoryPath, Options};
 use serde_json::{Map, Value};
 
 use crate::hooks::{Rule, Then, Told};
@@ -71,8 +71,8 @@ impl Step {
 pub struct Call {
     /// The input, with all texts made.
     pub input: Value,
-    /// The reply's text.
-    pub content: String,
+    /// What the reply shows.
+    pub content: Content,
     /// The reply's flag.
     pub is_error: bool,
     /// Whether files expire before it, so that the tree is not compared with that before the step.
@@ -167,7 +167,7 @@ fn step(json: Value) -> Result<Step, String> {
         Some(tree) => Step::Meanwhile(tree),
         None => Step::Call(Call {
             input: expanded(&fields.need("input")?)?,
-            content: text(&fields.need("content")?)?,
+            content: shown(&fields.need("content")?)?,
             is_error: fields.need("is_error")?.as_bool().ok_or("is_error must be true or false")?,
             expires: match fields.take("expires") {
                 None => false,
@@ -177,6 +177,12 @@ fn step(json: Value) -> Result<Step, String> {
             event: fields.take("event").map(event).transpose()?,
         }),
     };
+    // What a language says that shows no images; Rust does.
+    if let Some(instead) = fields.take("without_images") {
+        text(&instead)?;
+    } else if let Step::Call(Call { content: Content::Image { .. }, .. }) = step {
+        return Err("without_images is missing".to_owned());
+    }
     fields.end()?;
     Ok(step)
 }
@@ -218,6 +224,17 @@ fn rule(json: Value) -> Result<Rule, String> {
     Ok(Rule { when, then })
 }
 
+/// What a reply shows: a text, or an image.
+fn shown(value: &Value) -> Result<Content, String> {
+    let Some(media_type) = value.get("$image") else { return text(value).map(Content::Text) };
+    let mut fields = Fields::of(value.clone())?;
+    fields.take("$image");
+    let bytes = base64(&fields.need("$base64")?)?;
+    fields.end()?;
+    let known = ["image/png", "image/jpeg"].into_iter().find(|known| media_type == known);
+    Ok(Content::Image { media_type: known.ok_or("not a media type")?, bytes })
+}
+
 fn options(json: Option<Value>) -> Result<Options, String> {
     let mut options = Options::default();
     let Some(json) = json else { return Ok(options) };
@@ -248,6 +265,9 @@ fn options(json: Option<Value>) -> Result<Options, String> {
     if let Some(value) = fields.take("stale_guard") {
         options.stale_guard =
             text(&value)?.parse().map_err(|error: memdir::Error| error.to_string())?;
+    }
+    if let Some(value) = fields.take("max_image_bytes") {
+        options.max_image_bytes = limit(&value)?;
     }
     if let Some(value) = fields.take("on_existing") {
         options.on_existing =
@@ -314,13 +334,16 @@ fn content(value: &Value) -> Result<Option<Vec<u8>>, String> {
     match value {
         Value::Null => Ok(None),
         Value::Object(form) if form.len() == 1 && form.contains_key("$base64") => {
-            let bytes = base64::engine::general_purpose::STANDARD
-                .decode(form["$base64"].as_str().unwrap_or("?"))
-                .map_err(|error| error.to_string())?;
-            Ok(Some(bytes))
+            base64(&form["$base64"]).map(Some)
         }
         described => text(described).map(|text| Some(text.into_bytes())),
     }
+}
+
+fn base64(value: &Value) -> Result<Vec<u8>, String> {
+    base64::engine::general_purpose::STANDARD
+        .decode(value.as_str().unwrap_or("?"))
+        .map_err(|error| error.to_string())
 }
 
 /// The fields of an object, each to be taken once.
@@ -402,6 +425,8 @@ mod tests {
             ("/options/pins", json!(["a"])),
             ("/steps/0/is_error", json!("no")),
             ("/steps/0/content", json!(null)),
+            ("/steps/0/content", json!({ "$image": "image/png", "$base64": "/w==" })),
+            ("/steps/0/without_images", json!(1)),
             ("/steps/0/input", json!({ "$times": 1 })),
             ("/steps/0/meanwhile", json!({ "/memories/a": "" })),
             ("/steps/1/meanwhile", json!({ "/memories": null })),

@@ -142,15 +142,15 @@ fn check_call(
     before: &Tree,
     after: &Tree,
 ) -> Result<(), String> {
-    let content = reply.content.as_str();
-    if content != call.content || reply.is_error != call.is_error {
-        return Err(differing(call, content, reply.is_error));
+    if reply.content != call.content || reply.is_error != call.is_error {
+        return Err(differing(call, reply));
     }
     match &reply.cause {
         // A hook of the case, which is to fail: its event says whether it did.
         None | Some(Error::Hook(_)) => {}
         Some(cause) => return Err(format!("  {cause}")),
     }
+    let content = reply.content.as_str();
     if secret.is_some_and(|secret| content.contains(secret)) {
         return Err(format!("  the reply says where the store is: {}", shortened(content)));
     }
@@ -161,19 +161,20 @@ fn check_call(
     }
 }
 
-fn differing(call: &Call, got: &str, is_error: bool) -> String {
+fn differing(call: &Call, reply: &Reply) -> String {
     let kind = |is_error| if is_error { "error  " } else { "success" };
+    let (expected, got) = (call.content.to_string(), reply.content.to_string());
     let mut report = String::new();
-    let _ = writeln!(report, "  expected {} {}", kind(call.is_error), shortened(&call.content));
-    let _ = write!(report, "  got      {} {}", kind(is_error), shortened(got));
-    let same = call.content.chars().zip(got.chars()).take_while(|(a, b)| a == b).count();
-    if call.content != got {
+    let _ = writeln!(report, "  expected {} {}", kind(call.is_error), shortened(&expected));
+    let _ = write!(report, "  got      {} {}", kind(reply.is_error), shortened(&got));
+    let same = expected.chars().zip(got.chars()).take_while(|(a, b)| a == b).count();
+    if expected != got {
         let from = |text: &str| shortened(&text.chars().skip(same).collect::<String>());
         let _ = write!(
             report,
             "\n  from character {same} on\n  expected {}\n  got      {}",
-            from(&call.content),
-            from(got)
+            from(&expected),
+            from(&got)
         );
     }
     report

@@ -59,7 +59,7 @@ from memdir._memdir import (
     read_only,
     rekey,
 )
-from memdir._reply import Reply
+from memdir._reply import ImageBlock, Reply
 from memdir._store import Store
 
 if TYPE_CHECKING:
@@ -77,6 +77,7 @@ __all__ = [
     "Expired",
     "ExpiryProgress",
     "HookError",
+    "ImageBlock",
     "MemdirError",
     "Memory",
     "MemoryTool",

@@ -22,6 +22,7 @@ class Options(TypedDict, total=False):
 
     max_view_chars: int | None
     max_file_bytes: int | None
+    max_image_bytes: int | None
     on_existing: Literal["error", "overwrite"]
     durability: Literal["full", "relaxed"]
     encryption_key: bytes | str | None

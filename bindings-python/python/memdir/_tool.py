@@ -12,7 +12,7 @@ import os
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from anthropic.lib.tools import (
     BetaAbstractMemoryTool,
@@ -69,9 +69,12 @@ class _Engine:
             self.memory_root = directory
             self.base_path = directory.parent if directory.name == "memories" else directory
 
-    def _answer(self, input: object, command: str | None = None) -> str:
+    def _answer(self, input: object, command: str | None = None) -> BetaFunctionToolResultType:
         """Carries out what the model sent; `command` is known where a method is named after it."""
-        content, is_error, cause = answer(self._memory, input, command)
+        answered, is_error, cause = answer(self._memory, input, command)
+        # An image block of ours is one of the SDK's; but its own may have fields more, and a type
+        # checker cannot know that ours has none of them.
+        content = cast("BetaFunctionToolResultType", answered)
         if not is_error:
             return content
         if cause is not None:
@@ -179,7 +182,7 @@ class MemoryTool(_Engine, BetaAbstractMemoryTool):
     def view(
         self, command: BetaMemoryTool20250818ViewCommand | Mapping[str, object]
     ) -> BetaFunctionToolResultType:
-        """Shows a directory two levels deep, or the numbered lines of a file.
+        """Shows a directory two levels deep, the numbered lines of a file, or an image.
 
         Raises:
             ToolError: The command was refused, or the store is broken.
@@ -337,7 +340,7 @@ class AsyncMemoryTool(_Engine, BetaAsyncAbstractMemoryTool):
     async def view(
         self, command: BetaMemoryTool20250818ViewCommand | Mapping[str, object]
     ) -> BetaFunctionToolResultType:
-        """Shows a directory two levels deep, or the numbered lines of a file.
+        """Shows a directory two levels deep, the numbered lines of a file, or an image.
 
         Raises:
             ToolError: The command was refused, or the store is broken.

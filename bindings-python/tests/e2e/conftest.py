@@ -98,7 +98,7 @@ def script() -> Callable[..., Conversation]:
     """Makes a conversation of one session: each turn a list of (input, result, is_error)."""
     import conversation
 
-    def make(*turns: list[tuple[Any, str, bool]], **extras: Any) -> Conversation:
+    def make(*turns: list[tuple[Any, Any, bool]], **extras: Any) -> Conversation:
         scripted = [
             {
                 "calls": [

@@ -6,6 +6,7 @@ besides, so that they do not hang on the stand-in's judgement alone.
 
 from __future__ import annotations
 
+from base64 import b64decode
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
@@ -207,6 +208,43 @@ def test_a_hook_s_word_is_the_result(
     assert events == ["ok", "vetoed", "failed"]
     assert tree(tmp_path) == {note: "A. likes tea.\n"}
     assert "rules.internal" not in repr(standin.requests)
+
+
+PNG = (
+    "iVBORw0KGgoAAAANSUhEUgAAAAMAAAACCAIAAAASFvFNAAAAD0lEQVR4XmNg"
+    "QAb/O0AkAAi2AYjsV++JAAAAAElFTkSuQmCC"
+)
+
+
+def test_an_image_goes_out_as_a_block(
+    converse: Converse,
+    history: dict[str, Any],
+    script: Callable[..., Conversation],
+    tmp_path: Path,
+) -> None:
+    memdir.Memory(tmp_path).create("/memories/b.jpg", "not really")
+    (tmp_path / "memories" / "a.png").write_bytes(b64decode(PNG))
+    no_image = (
+        "Error: The file /memories/b.jpg is named like an image, but holds no whole PNG or JPEG "
+        "image, so that it cannot be shown. If it is text, rename it to a name that ends in .txt "
+        "or .md, and view that."
+    )
+    turn = [
+        (
+            {"command": "view", "path": "/memories/a.png"},
+            {"$image": "image/png", "$base64": PNG},
+            False,
+        ),
+        ({"command": "view", "path": "/memories/b.jpg"}, no_image, True),
+    ]
+    with StandIn(script(turn)) as standin:
+        converse(standin.base_url, tmp_path, **history)
+    standin.finish()
+    image, refused = results(standin)
+    source = {"type": "base64", "media_type": "image/png", "data": PNG}
+    assert image["content"] == [{"type": "image", "source": source}]
+    assert not image.get("is_error")
+    assert refused["is_error"] is True
 
 
 @pytest.mark.parametrize("name", ["release-notes", "parallel"])

@@ -150,7 +150,8 @@ pub struct Event {
     /// How it ended.
     pub outcome: Outcome,
     /// If the outcome is ok: for `create`, `str_replace` and `insert` the bytes of the text that was
-    /// to be written, as [`before`](Hooks::before) left it; for `view` those of the reply. Else 0.
+    /// to be written, as [`before`](Hooks::before) left it; for `view` those of the reply, or of the
+    /// image. Else 0.
     pub bytes: u64,
     /// The lines of the same text.
     pub lines: u64,
@@ -158,7 +159,7 @@ pub struct Event {
     pub duration: Duration,
     /// What was repaired in the input.
     pub repairs: Vec<Repair>,
-    /// The text of the reply, with [`after_content`](crate::Options::after_content).
+    /// The text of the reply, with [`after_content`](crate::Options::after_content); an image has none.
     pub content: Option<String>,
 }
 

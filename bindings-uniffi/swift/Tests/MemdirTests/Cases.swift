@@ -57,7 +57,11 @@ private func parseCase(_ file: String, _ json: JSON) throws -> Case {
 }
 
 private func step(_ json: JSON) throws -> Step {
-    let fields = try json.fields(of: ["input", "content", "is_error"])
+    let fields = try json.fields(of: ["input", "content", "is_error", "without_images"])
+    // Swift shows none.
+    if let content = fields["without_images"] {
+        return Step(input: try expanded(fields.need("input")), content: try text(content), isError: true)
+    }
     guard case .bool(let isError) = try fields.need("is_error") else {
         throw Problem("is_error must be true or false")
     }
@@ -70,7 +74,7 @@ private func step(_ json: JSON) throws -> Step {
 
 private func options(_ json: JSON?) throws -> MemoryOptions {
     let known = [
-        "max_view_chars", "max_file_bytes", "on_existing", "durability",
+        "max_view_chars", "max_file_bytes", "max_image_bytes", "on_existing", "durability",
         "sensitive", "sensitive_rules", "sensitive_on_view",
     ]
     guard let fields = try json?.fields(of: known) else { return MemoryOptions() }

@@ -64,7 +64,9 @@ private fun case(file: String, json: JsonNode): Case {
 }
 
 private fun step(json: JsonNode): Step {
-    taking(json, "input", "content", "is_error")
+    taking(json, "input", "content", "is_error", "without_images")
+    // Kotlin shows none.
+    json["without_images"]?.let { return Step(expanded(json["input"]), text(it), isError = true) }
     return Step(expanded(json["input"]), text(json["content"]), json["is_error"].booleanValue())
 }
 
@@ -76,6 +78,7 @@ private fun options(json: JsonNode?): MemoryOptions {
             when (name) {
                 "max_view_chars" -> options.copy(maxViewChars = limit)
                 "max_file_bytes" -> options.copy(maxFileBytes = limit)
+                "max_image_bytes" -> options
                 "on_existing" -> options.copy(onExisting = OnExisting.valueOf(value.textValue().uppercase()))
                 "durability" -> options.copy(durability = Durability.valueOf(value.textValue().uppercase()))
                 "sensitive" -> options.copy(sensitive = Sensitive.valueOf(value.textValue().uppercase()))
