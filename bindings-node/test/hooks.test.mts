@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import process from 'node:process';
 import { test } from 'node:test';
@@ -14,7 +15,7 @@ import { HookError, Memory, Veto, memoryTool, openStore } from 'memdir';
 import type { Before, Event, Options } from 'memdir';
 
 import { MapStore } from './stores.mjs';
-import { runScript } from './support.mjs';
+import { PACKAGE, PROJECT, runScript } from './support.mjs';
 
 const path = '/memories/a';
 const create = { command: 'create', path, file_text: 'one\n' } as const;
@@ -276,6 +277,35 @@ test("the SDK's tool runner sends a veto back with is_error", async () => {
     assert.equal(result?.['is_error'], true);
     assert.match(JSON.stringify(result?.['content']), /Nothing is deleted here\./);
   }
+});
+
+test('the page has the code that runs here', async () => {
+  const log: unknown[] = [];
+  // example
+  const memory = new Memory('memory:', {
+    before: async (command) => {
+      if (command.command === 'delete') {
+        throw new Veto('Nothing is deleted here: rename it to /memories/archive instead.');
+      }
+      if (command.command === 'create') {
+        return { file_text: command.file_text.replaceAll('Anna Kareva', 'A. K.') };
+      }
+      return undefined;
+    },
+    after: ({ command, path, outcome, bytes }) => log.push({ command, path, outcome, bytes }),
+  });
+  // end
+  await memory.create({ path, file_text: 'Anna Kareva likes tea.\n' });
+  await assert.rejects(memory.delete({ path }), /Nothing is deleted here/);
+  assert.deepEqual(log, [
+    { command: 'create', path, outcome: 'ok', bytes: 17 },
+    { command: 'delete', path, outcome: 'vetoed', bytes: 0 },
+  ]);
+
+  const source = readFileSync(new URL('test/hooks.test.mts', PACKAGE), 'utf8');
+  const code = /\/\/ example\n(.*?)\n *\/\/ end/s.exec(source)?.[1]?.replace(/^ {2}/gm, '');
+  const page = readFileSync(new URL('docs/policies.md', PROJECT), 'utf8');
+  assert.equal(/<!-- typescript-hooks -->\n```ts\n(.*?)\n```/s.exec(page)?.[1], code);
 });
 
 function veto(): void {
