@@ -90,14 +90,16 @@ def test_what_before_is_given_is_the_command_and_cannot_be_changed_in_place() ->
 
 
 def test_a_dict_that_is_returned_changes_the_text_and_nothing_else() -> None:
-    returned: Any = None
-    memory = Memory("memory:", before=lambda _: returned)
-    for returned in ({"file_text": "two"}, {**CREATE, "file_text": "two"}):
-        memory.create("/memories/a", "one")
-        returned = None
-        assert memory.view("/memories/a").endswith("\ttwo")
-        memory.delete("/memories/a")
-    wrong = [
+    def returning(returned: Any) -> Memory:
+        return Memory("memory:", before=lambda _: returned)
+
+    for changed in ({"file_text": "two"}, {**CREATE, "file_text": "two"}):
+        events: list[Event] = []
+        Memory("memory:", before=lambda _, new=changed: new, after=events.append).create(
+            "/memories/a", "one and more"
+        )
+        assert events[0].bytes == len(changed["file_text"])
+    wrong: list[Any] = [
         {},
         {"file_text": None},
         {"filetext": "two"},
@@ -108,9 +110,8 @@ def test_a_dict_that_is_returned_changes_the_text_and_nothing_else() -> None:
     ]
     for returned in wrong:
         with pytest.raises(HookError):
-            memory.create("/memories/a", "one")
-    returned = {"path": "/memories"}
-    assert memory.view("/memories").count("\n") == 1
+            returning(returned).create("/memories/a", "one")
+    assert returning({"path": "/memories"}).view("/memories").count("\n") == 1
 
 
 def test_an_exception_in_before_is_the_cause() -> None:

@@ -107,9 +107,9 @@ class MemoryTool(_Engine, BetaAbstractMemoryTool):
     """Claude's memory tool for `Anthropic`: put it into a tool runner's `tools`.
 
     Whatever the model does wrong is a `ToolError` with the exact sentence for it, which the runner
-    sends back with `is_error`. So is a broken store or hook, in one short sentence without
-    details; those are logged to the logger `memdir`, and are the error's `__cause__`, a `StoreError`
-    or `HookError`.
+    sends back with `is_error`. So is a broken store or hook, in one short sentence without details;
+    those are logged to the logger `memdir`, and are the error's `__cause__`, a `StoreError` or a
+    `HookError`.
 
     A subclass may have its own `view`, `create` and so on: `call` and `execute` use it. It gets a
     command of the SDK whose fields are all there and of the right types.
@@ -267,9 +267,9 @@ class AsyncMemoryTool(_Engine, BetaAsyncAbstractMemoryTool):
     """Claude's memory tool for `AsyncAnthropic`: put it into a tool runner's `tools`.
 
     Whatever the model does wrong is a `ToolError` with the exact sentence for it, which the runner
-    sends back with `is_error`. So is a broken store or hook, in one short sentence without
-    details; those are logged to the logger `memdir`, and are the error's `__cause__`, a `StoreError`
-    or `HookError`.
+    sends back with `is_error`. So is a broken store or hook, in one short sentence without details;
+    those are logged to the logger `memdir`, and are the error's `__cause__`, a `StoreError` or a
+    `HookError`.
 
     A subclass may have its own `view`, `create` and so on: `call` and `execute` use it. It gets a
     command of the SDK whose fields are all there and of the right types.

@@ -199,7 +199,10 @@ def test_a_hook_s_word_is_the_result(
         ({"command": "delete", "path": note}, vetoed, True),
         ({"command": "rename", "old_path": note, "new_path": "/memories/b"}, failed, True),
     ]
-    options = {"before": before, "after": lambda event: events.append(event.outcome)}
+    options: dict[str, Any] = {
+        "before": before,
+        "after": lambda event: events.append(event.outcome),
+    }
     with StandIn(script(turn)) as standin:
         converse(standin.base_url, tmp_path, options=options)
     standin.finish()

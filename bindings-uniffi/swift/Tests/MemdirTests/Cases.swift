@@ -24,11 +24,14 @@ struct Step {
     let input: JSON
     let content: String
     let isError: Bool
+    /// What the hook `after` is told.
+    let event: [String: JSON]?
 }
 
 struct Case {
     let name: String
     let options: MemoryOptions
+    let hooks: [JSON]?
     let given: Tree
     let steps: [Step]
     let then: Tree?
@@ -46,10 +49,11 @@ func cases() throws -> [Case] {
 }
 
 private func parseCase(_ file: String, _ json: JSON) throws -> Case {
-    let fields = try json.fields(of: ["name", "rule", "options", "given", "steps", "then"])
+    let fields = try json.fields(of: ["name", "rule", "options", "hooks", "given", "steps", "then"])
     return Case(
         name: try "\(file), case \(fields.need("name").string())",
         options: try options(fields["options"]),
+        hooks: try fields["hooks"]?.fields(of: ["before"]).need("before").items(),
         given: try fields["given"].map(tree) ?? [:],
         steps: try fields.need("steps").items().map(step),
         then: try fields["then"].map(tree)
@@ -57,10 +61,11 @@ private func parseCase(_ file: String, _ json: JSON) throws -> Case {
 }
 
 private func step(_ json: JSON) throws -> Step {
-    let fields = try json.fields(of: ["input", "content", "is_error", "without_images"])
-    // Swift shows none.
+    let fields = try json.fields(of: ["input", "content", "is_error", "without_images", "event"])
+    let event = try fields["event"].map(saying)
+    // Swift shows no images.
     if let content = fields["without_images"] {
-        return Step(input: try expanded(fields.need("input")), content: try text(content), isError: true)
+        return Step(input: try expanded(fields.need("input")), content: try text(content), isError: true, event: event)
     }
     guard case .bool(let isError) = try fields.need("is_error") else {
         throw Problem("is_error must be true or false")
@@ -68,14 +73,15 @@ private func step(_ json: JSON) throws -> Step {
     return Step(
         input: try expanded(fields.need("input")),
         content: try text(fields.need("content")),
-        isError: isError
+        isError: isError,
+        event: event
     )
 }
 
 private func options(_ json: JSON?) throws -> MemoryOptions {
     let known = [
         "max_view_chars", "max_file_bytes", "max_image_bytes", "on_existing", "durability",
-        "sensitive", "sensitive_rules", "sensitive_on_view",
+        "sensitive", "sensitive_rules", "sensitive_on_view", "after_content",
     ]
     guard let fields = try json?.fields(of: known) else { return MemoryOptions() }
     let defaults = MemoryOptions()
@@ -113,7 +119,8 @@ private func options(_ json: JSON?) throws -> MemoryOptions {
         durability: try word("durability", ["full": .full, "relaxed": .relaxed]),
         sensitive: try word("sensitive", ["off": .off, "reject": .reject, "redact": .redact]),
         sensitiveRules: try patterns(fields["sensitive_rules"]),
-        sensitiveOnView: try flag("sensitive_on_view")
+        sensitiveOnView: try flag("sensitive_on_view"),
+        afterContent: try flag("after_content")
     )
 }
 

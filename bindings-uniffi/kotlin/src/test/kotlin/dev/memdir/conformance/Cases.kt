@@ -29,12 +29,13 @@ class Content(val bytes: ByteArray) {
     override fun toString() = "${bytes.size} bytes, ${bytes.decodeToString().take(200)}"
 }
 
-class Step(val input: JsonNode, val content: String, val isError: Boolean)
+class Step(val input: JsonNode, val content: String, val isError: Boolean, val event: JsonNode?)
 
 class Case(
     val file: String,
     val name: String,
     val options: MemoryOptions,
+    val hooks: List<JsonNode>?,
     val given: Tree,
     val steps: List<Step>,
     val then: Tree?,
@@ -52,11 +53,12 @@ fun cases(): List<Case> {
 }
 
 private fun case(file: String, json: JsonNode): Case {
-    taking(json, "name", "rule", "options", "given", "steps", "then")
+    taking(json, "name", "rule", "options", "hooks", "given", "steps", "then")
     return Case(
         file,
         json["name"].textValue(),
         options(json["options"]),
+        json["hooks"]?.let { it["before"].toList() },
         json["given"]?.let(::tree) ?: emptyMap(),
         json["steps"].map(::step),
         json["then"]?.let(::tree),
@@ -64,10 +66,11 @@ private fun case(file: String, json: JsonNode): Case {
 }
 
 private fun step(json: JsonNode): Step {
-    taking(json, "input", "content", "is_error", "without_images")
-    // Kotlin shows none.
-    json["without_images"]?.let { return Step(expanded(json["input"]), text(it), isError = true) }
-    return Step(expanded(json["input"]), text(json["content"]), json["is_error"].booleanValue())
+    taking(json, "input", "content", "is_error", "without_images", "event")
+    val event = json["event"]?.let(::saying)
+    // Kotlin shows no images.
+    json["without_images"]?.let { return Step(expanded(json["input"]), text(it), isError = true, event) }
+    return Step(expanded(json["input"]), text(json["content"]), json["is_error"].booleanValue(), event)
 }
 
 private fun options(json: JsonNode?): MemoryOptions {
@@ -84,6 +87,7 @@ private fun options(json: JsonNode?): MemoryOptions {
                 "sensitive" -> options.copy(sensitive = Sensitive.valueOf(value.textValue().uppercase()))
                 "sensitive_rules" ->
                     options.copy(sensitiveRules = value.properties().associate { it.key to it.value.textValue() })
+                "after_content" -> options.copy(afterContent = value.booleanValue())
                 "sensitive_on_view" -> options.copy(sensitiveOnView = value.booleanValue())
                 else -> throw IllegalArgumentException("the option $name is not in the format")
             }
