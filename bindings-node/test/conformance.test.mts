@@ -19,7 +19,7 @@ import { PROJECT, s3, temporary } from './support.mjs';
 type Json = null | boolean | number | string | Json[] | { [name: string]: Json };
 type Tree = Map<string, Buffer | null>;
 
-interface Step {
+interface Call {
   input: Json;
   content: Json;
   is_error: boolean;
@@ -33,13 +33,18 @@ interface Rule {
   fail?: Json;
 }
 
+/** What somebody else writes. */
+interface Meanwhile {
+  meanwhile: Record<string, Json>;
+}
+
 interface Case {
   name: string;
   rule: string;
   options?: Record<string, unknown>;
   hooks?: { before: Rule[] };
   given?: Record<string, Json>;
-  steps: Step[];
+  steps: (Call | Meanwhile)[];
   then?: Record<string, Json>;
 }
 
@@ -104,12 +109,12 @@ function tree(described: Record<string, Json> = {}): Tree {
   return new Map(Object.entries(described).map(([path, value]) => [path, content(value)]));
 }
 
-async function fill(store: Store, given: Tree): Promise<void> {
+async function fill(store: Store, given: Tree, overwrite = false): Promise<void> {
   for (const [path, content] of given) {
     if (content) {
-      await store.write(path, content, false);
+      await store.write(path, content, overwrite);
     } else {
-      await store.write(`${path}/inside`, Buffer.alloc(0), false);
+      await store.write(`${path}/inside`, Buffer.alloc(0), overwrite);
       await store.delete(`${path}/inside`);
     }
   }
@@ -201,6 +206,11 @@ async function runCase(found: Case, store: Store, secret: string | undefined): P
   };
   const memory = new Memory(store, { ...camelCase(found.options), ...hooks });
   for (const step of found.steps) {
+    if ('meanwhile' in step) {
+      await fill(store, tree(step.meanwhile), true);
+      before = shown(await all(store));
+      continue;
+    }
     const input = expanded(step.input);
     // A string is taken for the JSON text of an input.
     const { cause, ...reply } = await memory.execute(

@@ -19,6 +19,16 @@ export interface Options {
    * shows no images. Default 3,932,160, which is what Claude takes.
    */
   maxImageBytes?: number | null | undefined;
+  /**
+   * The most bytes that all files together may come to hold, hidden ones included; `null`, the
+   * default, sets no limit.
+   */
+  maxTotalBytes?: number | null | undefined;
+  /**
+   * The most files that there may come to be, hidden ones included; `null`, the default, sets no
+   * limit.
+   */
+  maxFiles?: number | null | undefined;
   /** What `create` does about a file that is there: refuse (the default), or replace it whole. */
   onExisting?: 'error' | 'overwrite' | undefined;
   /**
@@ -38,6 +48,19 @@ export interface Options {
    * there, and nothing is made in it. Default false.
    */
   readOnly?: boolean | undefined;
+  /** Patterns of what no command may change, and of all that is below. Default: none. */
+  readOnlyPaths?: readonly string[] | undefined;
+  /**
+   * Patterns of what commands may change, and all that is below: nothing else. `null`, the default,
+   * sets no such limit. `readOnlyPaths` wins.
+   */
+  writablePaths?: readonly string[] | null | undefined;
+  /**
+   * Whether an edit is refused that was meant for an older content of its file: `on` guards `insert`
+   * into files that were shown or written, `strict` also `str_replace`, and wants every file to be
+   * viewed first; `off` (the default) does nothing.
+   */
+  staleGuard?: 'off' | 'on' | 'strict' | undefined;
   /**
    * What is done about keys, tokens, passwords and payment cards in text that a command would
    * write: `reject` refuses the command, `redact` writes `[redacted: rule]` in their place, `off`

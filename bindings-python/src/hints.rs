@@ -133,6 +133,19 @@ hint!(
     )
 );
 hint!(
+    /// The words of the option `stale_guard`.
+    StaleGuard = type_hint_subscript!(
+        type_hint_identifier!("typing", "Literal"),
+        word("off"),
+        word("on"),
+        word("strict")
+    )
+);
+hint!(
+    /// Several texts.
+    Strings = type_hint_subscript!(type_hint_identifier!("collections.abc", "Sequence"), STR)
+);
+hint!(
     /// Patterns by their names.
     Patterns = type_hint_subscript!(type_hint_identifier!("builtins", "dict"), STR, STR)
 );

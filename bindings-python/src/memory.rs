@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use memdir::command::{Decoded, ViewRange};
+use memdir::policy::StaleGuard;
 use memdir::policy::sensitive::Sensitive;
 use memdir::{Command, Durability, Error, Memory as Core, OnExisting, Options, Reply};
 use pyo3::gc::{PyTraverseError, PyVisit};
@@ -17,7 +18,7 @@ use crate::fields::{Input, owned_value};
 use crate::hints::{self, Hinted};
 use crate::hooks::{PythonHooks, pass_on};
 use crate::logging;
-use crate::options::{Key, Pins, Rules, Span, Word, options};
+use crate::options::{Key, Paths, Rules, Span, Word, options};
 use crate::reply;
 use crate::stores::Argument;
 
@@ -41,6 +42,10 @@ use crate::stores::Argument;
 ///     max_file_bytes: The most bytes that one file may come to hold. `None` lifts the limit.
 ///     max_image_bytes: The most bytes that an image (a file named `.png`, `.jpg` or `.jpeg`) may have
 ///         to be shown. The default is what Claude takes. `None` shows no images.
+///     max_total_bytes: The most bytes that all files together may come to hold, hidden ones
+///         included. `None` sets no limit.
+///     max_files: The most files that there may come to be, hidden ones included. `None` sets no
+///         limit.
 ///     on_existing: What `create` does about a file that is there: `"error"` refuses, `"overwrite"`
 ///         replaces it atomically.
 ///     durability: What an acknowledged command survives: `"full"` loss of power, `"relaxed"` a
@@ -50,6 +55,13 @@ use crate::stores::Argument;
 ///     encrypt_names: Whether a store that is made with a key encrypts names, too.
 ///     read_only: Whether it can be viewed but not changed. A directory or database then has to be
 ///         there, and nothing is made in it.
+///     read_only_paths: Patterns of what no command may change, such as `"/memories/handbook"`, and
+///         of all that is below.
+///     writable_paths: Patterns of what commands may change, and all that is below: nothing else.
+///         `None` sets no such limit. `read_only_paths` wins.
+///     stale_guard: Whether an edit is refused that was meant for an older content of its file:
+///         `"on"` guards `insert` into files that were shown or written, `"strict"` also
+///         `str_replace`, and wants every file to be viewed first; `"off"` does nothing.
 ///     sensitive: What is done about keys, tokens, passwords and payment cards in text that a
 ///         command would write: `"reject"` refuses the command, `"redact"` writes
 ///         `[redacted: rule]` in their place, `"off"` does nothing.
@@ -102,24 +114,31 @@ impl Memory {
             max_view_chars = Options::default().max_view_chars,
             max_file_bytes = Options::default().max_file_bytes,
             max_image_bytes = Some(Options::CLAUDE_IMAGE_BYTES),
+            max_total_bytes = None,
+            max_files = None,
             on_existing = Word(OnExisting::default()),
             durability = Word(Durability::default()),
             encryption_key = None,
             encrypt_names = Options::default().encrypt_names,
             read_only = false,
+            read_only_paths = Paths::default(),
+            writable_paths = None,
+            stale_guard = Word(StaleGuard::default()),
             sensitive = Word(Sensitive::default()),
             sensitive_rules = Rules::default(),
             sensitive_on_view = false,
             expire_after = None,
             record_access = false,
-            pins = Pins::default(),
+            pins = Paths::default(),
             before = None,
             after = None,
             after_content = false,
         ),
         text_signature = "(store='./memory', *, max_view_chars=16000, max_file_bytes=16777216, \
-                          max_image_bytes=3932160, on_existing='error', durability='full', encryption_key=None, \
-                          encrypt_names=False, read_only=False, sensitive='off', \
+                          max_image_bytes=3932160, max_total_bytes=None, max_files=None, \
+                          on_existing='error', durability='full', encryption_key=None, \
+                          encrypt_names=False, read_only=False, read_only_paths=(), \
+                          writable_paths=None, stale_guard='off', sensitive='off', \
                           sensitive_rules={}, sensitive_on_view=False, expire_after=None, \
                           record_access=False, pins=(), before=None, after=None, \
                           after_content=False)",
@@ -131,30 +150,41 @@ impl Memory {
         max_view_chars: Option<usize>,
         max_file_bytes: Option<u64>,
         max_image_bytes: Option<u64>,
+        max_total_bytes: Option<u64>,
+        max_files: Option<u64>,
         on_existing: Word<OnExisting>,
         durability: Word<Durability>,
         encryption_key: Option<Key>,
         encrypt_names: bool,
         read_only: bool,
+        read_only_paths: Paths,
+        writable_paths: Option<Paths>,
+        stale_guard: Word<StaleGuard>,
         sensitive: Word<Sensitive>,
         sensitive_rules: Rules,
         sensitive_on_view: bool,
         expire_after: Option<Span>,
         record_access: bool,
-        pins: Pins,
+        pins: Paths,
         before: Option<Hinted<'_, hints::Before>>,
         after: Option<Hinted<'_, hints::After>>,
         after_content: bool,
     ) -> PyResult<Self> {
         let options = options(
+            py,
             max_view_chars,
             max_file_bytes,
             max_image_bytes,
+            max_total_bytes,
+            max_files,
             on_existing,
             durability,
             encryption_key,
             encrypt_names,
             read_only,
+            read_only_paths,
+            writable_paths,
+            stale_guard,
             sensitive,
             sensitive_rules,
             sensitive_on_view,
@@ -162,7 +192,7 @@ impl Memory {
             record_access,
             pins,
             after_content,
-        );
+        )?;
         let (before, after) = (before.map(Hinted::into_inner), after.map(Hinted::into_inner));
         let hooks = PythonHooks::new(before.as_ref(), after.as_ref())?;
         let store = store.open(py, &options)?;

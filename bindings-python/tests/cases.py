@@ -114,14 +114,14 @@ def tree_of(value: dict[str, Any]) -> Tree:
     return {path: content(value) for path, value in value.items()}
 
 
-def fill(store: Store, given: Tree) -> None:
+def fill(store: Store, given: Tree, *, overwrite: bool = False) -> None:
     """Writes a tree through the store, which makes a directory only for a file: that goes again."""
     for path, content in given.items():
         if content is None:
-            store.write(f"{path}/file", b"", overwrite=False)
+            store.write(f"{path}/file", b"", overwrite=overwrite)
             store.delete(f"{path}/file")
         else:
-            store.write(path, content, overwrite=False)
+            store.write(path, content, overwrite=overwrite)
 
 
 def tree_in(store: Store) -> Tree:
@@ -185,6 +185,9 @@ def run(
     case.events.clear()
     fill(store, tree_of(case.data.get("given", {})))
     for number, step in enumerate(case.data["steps"], 1):
+        if "meanwhile" in step:
+            fill(store, tree_of(step["meanwhile"]), overwrite=True)
+            continue
         what = f"{case}, step {number}"
         if upkeep(step, store, expire):
             continue

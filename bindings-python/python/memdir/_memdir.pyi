@@ -246,6 +246,13 @@ class Memory:
         encrypt_names: Whether a store that is made with a key encrypts names, too.
         read_only: Whether it can be viewed but not changed. A directory or database then has to be
             there, and nothing is made in it.
+        read_only_paths: Patterns of what no command may change, such as `"/memories/handbook"`, and
+            of all that is below.
+        writable_paths: Patterns of what commands may change, and all that is below: nothing else.
+            `None` sets no such limit. `read_only_paths` wins.
+        stale_guard: Whether an edit is refused that was meant for an older content of its file:
+            `"on"` guards `insert` into files that were shown or written, `"strict"` also
+            `str_replace`, and wants every file to be viewed first; `"off"` does nothing.
         sensitive: What is done about keys, tokens, passwords and payment cards in text that a
             command would write: `"reject"` refuses the command, `"redact"` writes
             `[redacted: rule]` in their place, `"off"` does nothing.
@@ -602,7 +609,7 @@ def rekey(store: str | PathLike[str] | Store | ReadOnly, old_key: bytes | str, n
          1\tone
     """
 
-def run_command_line(arguments: SupportsGetItem[int, str]) -> int:
+def run_command_line(arguments: Sequence[str]) -> int:
     """
     Runs one command, with the program's name as the first argument, on the standard streams of
     this process; its exit code.

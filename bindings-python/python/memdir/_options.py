@@ -23,11 +23,16 @@ class Options(TypedDict, total=False):
     max_view_chars: int | None
     max_file_bytes: int | None
     max_image_bytes: int | None
+    max_total_bytes: int | None
+    max_files: int | None
     on_existing: Literal["error", "overwrite"]
     durability: Literal["full", "relaxed"]
     encryption_key: bytes | str | None
     encrypt_names: bool
     read_only: bool
+    read_only_paths: Sequence[str]
+    writable_paths: Sequence[str] | None
+    stale_guard: Literal["off", "on", "strict"]
     sensitive: Literal["off", "reject", "redact"]
     sensitive_rules: dict[str, str]
     sensitive_on_view: bool

@@ -2589,6 +2589,15 @@ public struct MemoryOptions: Equatable, Hashable {
      */
     public let maxFileBytes: Int64?
     /**
+     * The most bytes that all files together may come to hold, hidden ones included; null is no
+     * limit.
+     */
+    public let maxTotalBytes: Int64?
+    /**
+     * The most files that there may come to be, hidden ones included; null is no limit.
+     */
+    public let maxFiles: Int64?
+    /**
      * What `create` does about a file that is already there; null is the default, an error.
      */
     public let onExisting: OnExisting?
@@ -2601,6 +2610,19 @@ public struct MemoryOptions: Equatable, Hashable {
      * nothing is made in it. Default no.
      */
     public let readOnly: Bool
+    /**
+     * Patterns of what no command may change, and of all that is below; null is none.
+     */
+    public let readOnlyPaths: [String]?
+    /**
+     * Patterns of what commands may change, and all that is below: nothing else. Null sets no such
+     * limit. What is read-only as well is not changed.
+     */
+    public let writablePaths: [String]?
+    /**
+     * Whether an edit is refused that was meant for an older content of its file; null is off.
+     */
+    public let staleGuard: StaleGuard?
     /**
      * What is done about keys, tokens, passwords and payment cards in text that a command would
      * write; null is the default, nothing.
@@ -2633,6 +2655,13 @@ public struct MemoryOptions: Equatable, Hashable {
          * lifts the limit. Default 16 MiB.
          */maxFileBytes: Int64? = Int64(16777216),
         /**
+         * The most bytes that all files together may come to hold, hidden ones included; null is no
+         * limit.
+         */maxTotalBytes: Int64? = nil,
+        /**
+         * The most files that there may come to be, hidden ones included; null is no limit.
+         */maxFiles: Int64? = nil,
+        /**
          * What `create` does about a file that is already there; null is the default, an error.
          */onExisting: OnExisting? = nil,
         /**
@@ -2642,6 +2671,16 @@ public struct MemoryOptions: Equatable, Hashable {
          * Whether the whole memory can be viewed but not changed. A directory then has to be there, and
          * nothing is made in it. Default no.
          */readOnly: Bool = false,
+        /**
+         * Patterns of what no command may change, and of all that is below; null is none.
+         */readOnlyPaths: [String]? = nil,
+        /**
+         * Patterns of what commands may change, and all that is below: nothing else. Null sets no such
+         * limit. What is read-only as well is not changed.
+         */writablePaths: [String]? = nil,
+        /**
+         * Whether an edit is refused that was meant for an older content of its file; null is off.
+         */staleGuard: StaleGuard? = nil,
         /**
          * What is done about keys, tokens, passwords and payment cards in text that a command would
          * write; null is the default, nothing.
@@ -2659,9 +2698,14 @@ public struct MemoryOptions: Equatable, Hashable {
          */afterContent: Bool = false) {
         self.maxViewChars = maxViewChars
         self.maxFileBytes = maxFileBytes
+        self.maxTotalBytes = maxTotalBytes
+        self.maxFiles = maxFiles
         self.onExisting = onExisting
         self.durability = durability
         self.readOnly = readOnly
+        self.readOnlyPaths = readOnlyPaths
+        self.writablePaths = writablePaths
+        self.staleGuard = staleGuard
         self.sensitive = sensitive
         self.sensitiveRules = sensitiveRules
         self.sensitiveOnView = sensitiveOnView
@@ -2686,9 +2730,14 @@ public struct FfiConverterTypeMemoryOptions: FfiConverterRustBuffer {
             try MemoryOptions(
                 maxViewChars: FfiConverterOptionInt64.read(from: &buf),
                 maxFileBytes: FfiConverterOptionInt64.read(from: &buf),
+                maxTotalBytes: FfiConverterOptionInt64.read(from: &buf),
+                maxFiles: FfiConverterOptionInt64.read(from: &buf),
                 onExisting: FfiConverterOptionTypeOnExisting.read(from: &buf),
                 durability: FfiConverterOptionTypeDurability.read(from: &buf),
                 readOnly: FfiConverterBool.read(from: &buf),
+                readOnlyPaths: FfiConverterOptionSequenceString.read(from: &buf),
+                writablePaths: FfiConverterOptionSequenceString.read(from: &buf),
+                staleGuard: FfiConverterOptionTypeStaleGuard.read(from: &buf),
                 sensitive: FfiConverterOptionTypeSensitive.read(from: &buf),
                 sensitiveRules: FfiConverterOptionDictionaryStringString.read(from: &buf),
                 sensitiveOnView: FfiConverterBool.read(from: &buf),
@@ -2699,9 +2748,14 @@ public struct FfiConverterTypeMemoryOptions: FfiConverterRustBuffer {
     public static func write(_ value: MemoryOptions, into buf: inout [UInt8]) {
         FfiConverterOptionInt64.write(value.maxViewChars, into: &buf)
         FfiConverterOptionInt64.write(value.maxFileBytes, into: &buf)
+        FfiConverterOptionInt64.write(value.maxTotalBytes, into: &buf)
+        FfiConverterOptionInt64.write(value.maxFiles, into: &buf)
         FfiConverterOptionTypeOnExisting.write(value.onExisting, into: &buf)
         FfiConverterOptionTypeDurability.write(value.durability, into: &buf)
         FfiConverterBool.write(value.readOnly, into: &buf)
+        FfiConverterOptionSequenceString.write(value.readOnlyPaths, into: &buf)
+        FfiConverterOptionSequenceString.write(value.writablePaths, into: &buf)
+        FfiConverterOptionTypeStaleGuard.write(value.staleGuard, into: &buf)
         FfiConverterOptionTypeSensitive.write(value.sensitive, into: &buf)
         FfiConverterOptionDictionaryStringString.write(value.sensitiveRules, into: &buf)
         FfiConverterBool.write(value.sensitiveOnView, into: &buf)
@@ -3557,6 +3611,91 @@ public func FfiConverterTypeSensitive_lower(_ value: Sensitive) -> RustBuffer {
 
 
 /**
+ * Whether an edit is refused that was meant for an older content of its file.
+ */
+
+public enum StaleGuard: Equatable, Hashable {
+
+    /**
+     * Never.
+     */
+    case off
+    /**
+     * An `insert` is, into a file that has changed since this memory last showed or wrote it.
+     */
+    case on
+    /**
+     * So is a `str_replace`; and both into a file that this memory has never shown or written.
+     */
+    case strict
+
+
+
+
+
+}
+
+#if compiler(>=6)
+extension StaleGuard: Sendable {}
+#endif
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public struct FfiConverterTypeStaleGuard: FfiConverterRustBuffer {
+    typealias SwiftType = StaleGuard
+
+    public static func read(from buf: inout (data: Data, offset: Data.Index)) throws -> StaleGuard {
+        let variant: Int32 = try readInt(&buf)
+        switch variant {
+
+        case 1: return .off
+
+        case 2: return .on
+
+        case 3: return .strict
+
+        default: throw UniffiInternalError.unexpectedEnumCase
+        }
+    }
+
+    public static func write(_ value: StaleGuard, into buf: inout [UInt8]) {
+        switch value {
+
+
+        case .off:
+            writeInt(&buf, Int32(1))
+
+
+        case .on:
+            writeInt(&buf, Int32(2))
+
+
+        case .strict:
+            writeInt(&buf, Int32(3))
+
+        }
+    }
+}
+
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public func FfiConverterTypeStaleGuard_lift(_ buf: RustBuffer) throws -> StaleGuard {
+    return try FfiConverterTypeStaleGuard.lift(buf)
+}
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public func FfiConverterTypeStaleGuard_lower(_ value: StaleGuard) -> RustBuffer {
+    return FfiConverterTypeStaleGuard.lower(value)
+}
+
+
+
+/**
  * Why a store did not do what it was asked to do.
  */
 public
@@ -4048,6 +4187,30 @@ fileprivate struct FfiConverterOptionTypeSensitive: FfiConverterRustBuffer {
 #if swift(>=5.8)
 @_documentation(visibility: private)
 #endif
+fileprivate struct FfiConverterOptionTypeStaleGuard: FfiConverterRustBuffer {
+    typealias SwiftType = StaleGuard?
+
+    public static func write(_ value: SwiftType, into buf: inout [UInt8]) {
+        guard let value = value else {
+            writeInt(&buf, Int8(0))
+            return
+        }
+        writeInt(&buf, Int8(1))
+        FfiConverterTypeStaleGuard.write(value, into: &buf)
+    }
+
+    public static func read(from buf: inout (data: Data, offset: Data.Index)) throws -> SwiftType {
+        switch try readInt(&buf) as Int8 {
+        case 0: return nil
+        case 1: return try FfiConverterTypeStaleGuard.read(from: &buf)
+        default: throw UniffiInternalError.unexpectedOptionalTag
+        }
+    }
+}
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
 fileprivate struct FfiConverterOptionSequenceInt64: FfiConverterRustBuffer {
     typealias SwiftType = [Int64]?
 
@@ -4064,6 +4227,30 @@ fileprivate struct FfiConverterOptionSequenceInt64: FfiConverterRustBuffer {
         switch try readInt(&buf) as Int8 {
         case 0: return nil
         case 1: return try FfiConverterSequenceInt64.read(from: &buf)
+        default: throw UniffiInternalError.unexpectedOptionalTag
+        }
+    }
+}
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+fileprivate struct FfiConverterOptionSequenceString: FfiConverterRustBuffer {
+    typealias SwiftType = [String]?
+
+    public static func write(_ value: SwiftType, into buf: inout [UInt8]) {
+        guard let value = value else {
+            writeInt(&buf, Int8(0))
+            return
+        }
+        writeInt(&buf, Int8(1))
+        FfiConverterSequenceString.write(value, into: &buf)
+    }
+
+    public static func read(from buf: inout (data: Data, offset: Data.Index)) throws -> SwiftType {
+        switch try readInt(&buf) as Int8 {
+        case 0: return nil
+        case 1: return try FfiConverterSequenceString.read(from: &buf)
         default: throw UniffiInternalError.unexpectedOptionalTag
         }
     }

@@ -4188,6 +4188,17 @@ data class MemoryOptions (
     val `maxFileBytes`: kotlin.Long? = 16777216L
     ,
     /**
+     * The most bytes that all files together may come to hold, hidden ones included; null is no
+     * limit.
+     */
+    val `maxTotalBytes`: kotlin.Long? = null
+    ,
+    /**
+     * The most files that there may come to be, hidden ones included; null is no limit.
+     */
+    val `maxFiles`: kotlin.Long? = null
+    ,
+    /**
      * What `create` does about a file that is already there; null is the default, an error.
      */
     val `onExisting`: OnExisting? = null
@@ -4202,6 +4213,22 @@ data class MemoryOptions (
      * nothing is made in it. Default no.
      */
     val `readOnly`: kotlin.Boolean = false
+    ,
+    /**
+     * Patterns of what no command may change, and of all that is below; null is none.
+     */
+    val `readOnlyPaths`: List<kotlin.String>? = null
+    ,
+    /**
+     * Patterns of what commands may change, and all that is below: nothing else. Null sets no such
+     * limit. What is read-only as well is not changed.
+     */
+    val `writablePaths`: List<kotlin.String>? = null
+    ,
+    /**
+     * Whether an edit is refused that was meant for an older content of its file; null is off.
+     */
+    val `staleGuard`: StaleGuard? = null
     ,
     /**
      * What is done about keys, tokens, passwords and payment cards in text that a command would
@@ -4243,9 +4270,14 @@ public object FfiConverterTypeMemoryOptions: FfiConverterRustBuffer<MemoryOption
         return MemoryOptions(
             FfiConverterOptionalLong.read(buf),
             FfiConverterOptionalLong.read(buf),
+            FfiConverterOptionalLong.read(buf),
+            FfiConverterOptionalLong.read(buf),
             FfiConverterOptionalTypeOnExisting.read(buf),
             FfiConverterOptionalTypeDurability.read(buf),
             FfiConverterBoolean.read(buf),
+            FfiConverterOptionalSequenceString.read(buf),
+            FfiConverterOptionalSequenceString.read(buf),
+            FfiConverterOptionalTypeStaleGuard.read(buf),
             FfiConverterOptionalTypeSensitive.read(buf),
             FfiConverterOptionalMapStringString.read(buf),
             FfiConverterBoolean.read(buf),
@@ -4256,9 +4288,14 @@ public object FfiConverterTypeMemoryOptions: FfiConverterRustBuffer<MemoryOption
     override fun allocationSize(value: MemoryOptions) = (
             FfiConverterOptionalLong.allocationSize(value.`maxViewChars`) +
             FfiConverterOptionalLong.allocationSize(value.`maxFileBytes`) +
+            FfiConverterOptionalLong.allocationSize(value.`maxTotalBytes`) +
+            FfiConverterOptionalLong.allocationSize(value.`maxFiles`) +
             FfiConverterOptionalTypeOnExisting.allocationSize(value.`onExisting`) +
             FfiConverterOptionalTypeDurability.allocationSize(value.`durability`) +
             FfiConverterBoolean.allocationSize(value.`readOnly`) +
+            FfiConverterOptionalSequenceString.allocationSize(value.`readOnlyPaths`) +
+            FfiConverterOptionalSequenceString.allocationSize(value.`writablePaths`) +
+            FfiConverterOptionalTypeStaleGuard.allocationSize(value.`staleGuard`) +
             FfiConverterOptionalTypeSensitive.allocationSize(value.`sensitive`) +
             FfiConverterOptionalMapStringString.allocationSize(value.`sensitiveRules`) +
             FfiConverterBoolean.allocationSize(value.`sensitiveOnView`) +
@@ -4268,9 +4305,14 @@ public object FfiConverterTypeMemoryOptions: FfiConverterRustBuffer<MemoryOption
     override fun write(value: MemoryOptions, buf: ByteBuffer) {
             FfiConverterOptionalLong.write(value.`maxViewChars`, buf)
             FfiConverterOptionalLong.write(value.`maxFileBytes`, buf)
+            FfiConverterOptionalLong.write(value.`maxTotalBytes`, buf)
+            FfiConverterOptionalLong.write(value.`maxFiles`, buf)
             FfiConverterOptionalTypeOnExisting.write(value.`onExisting`, buf)
             FfiConverterOptionalTypeDurability.write(value.`durability`, buf)
             FfiConverterBoolean.write(value.`readOnly`, buf)
+            FfiConverterOptionalSequenceString.write(value.`readOnlyPaths`, buf)
+            FfiConverterOptionalSequenceString.write(value.`writablePaths`, buf)
+            FfiConverterOptionalTypeStaleGuard.write(value.`staleGuard`, buf)
             FfiConverterOptionalTypeSensitive.write(value.`sensitive`, buf)
             FfiConverterOptionalMapStringString.write(value.`sensitiveRules`, buf)
             FfiConverterBoolean.write(value.`sensitiveOnView`, buf)
@@ -5049,6 +5091,55 @@ public object FfiConverterTypeSensitive: FfiConverterRustBuffer<Sensitive> {
 
 
 
+/**
+ * Whether an edit is refused that was meant for an older content of its file.
+ */
+
+enum class StaleGuard {
+
+    /**
+     * Never.
+     */
+    OFF,
+    /**
+     * An `insert` is, into a file that has changed since this memory last showed or wrote it.
+     */
+    ON,
+    /**
+     * So is a `str_replace`; and both into a file that this memory has never shown or written.
+     */
+    STRICT;
+
+
+
+
+    companion object
+}
+
+
+/**
+ * @suppress
+ */
+public object FfiConverterTypeStaleGuard: FfiConverterRustBuffer<StaleGuard> {
+    override fun read(buf: ByteBuffer) = try {
+
+        StaleGuard.entries[buf.getInt() - 1]
+
+    } catch (e: IndexOutOfBoundsException) {
+        throw RuntimeException("invalid enum value, something is very wrong!!", e)
+    }
+
+    override fun allocationSize(value: StaleGuard) = 4UL
+
+    override fun write(value: StaleGuard, buf: ByteBuffer) {
+        buf.putInt(value.ordinal + 1)
+    }
+}
+
+
+
+
+
 
 
 /**
@@ -5722,6 +5813,38 @@ public object FfiConverterOptionalTypeSensitive: FfiConverterRustBuffer<Sensitiv
 /**
  * @suppress
  */
+public object FfiConverterOptionalTypeStaleGuard: FfiConverterRustBuffer<StaleGuard?> {
+    override fun read(buf: ByteBuffer): StaleGuard? {
+        if (buf.get().toInt() == 0) {
+            return null
+        }
+        return FfiConverterTypeStaleGuard.read(buf)
+    }
+
+    override fun allocationSize(value: StaleGuard?): ULong {
+        if (value == null) {
+            return 1UL
+        } else {
+            return 1UL + FfiConverterTypeStaleGuard.allocationSize(value)
+        }
+    }
+
+    override fun write(value: StaleGuard?, buf: ByteBuffer) {
+        if (value == null) {
+            buf.put(0)
+        } else {
+            buf.put(1)
+            FfiConverterTypeStaleGuard.write(value, buf)
+        }
+    }
+}
+
+
+
+
+/**
+ * @suppress
+ */
 public object FfiConverterOptionalSequenceLong: FfiConverterRustBuffer<List<kotlin.Long>?> {
     override fun read(buf: ByteBuffer): List<kotlin.Long>? {
         if (buf.get().toInt() == 0) {
@@ -5744,6 +5867,38 @@ public object FfiConverterOptionalSequenceLong: FfiConverterRustBuffer<List<kotl
         } else {
             buf.put(1)
             FfiConverterSequenceLong.write(value, buf)
+        }
+    }
+}
+
+
+
+
+/**
+ * @suppress
+ */
+public object FfiConverterOptionalSequenceString: FfiConverterRustBuffer<List<kotlin.String>?> {
+    override fun read(buf: ByteBuffer): List<kotlin.String>? {
+        if (buf.get().toInt() == 0) {
+            return null
+        }
+        return FfiConverterSequenceString.read(buf)
+    }
+
+    override fun allocationSize(value: List<kotlin.String>?): ULong {
+        if (value == null) {
+            return 1UL
+        } else {
+            return 1UL + FfiConverterSequenceString.allocationSize(value)
+        }
+    }
+
+    override fun write(value: List<kotlin.String>?, buf: ByteBuffer) {
+        if (value == null) {
+            buf.put(0)
+        } else {
+            buf.put(1)
+            FfiConverterSequenceString.write(value, buf)
         }
     }
 }

@@ -8,6 +8,7 @@ import dev.memdir.Durability
 import dev.memdir.MemoryOptions
 import dev.memdir.OnExisting
 import dev.memdir.Sensitive
+import dev.memdir.StaleGuard
 import java.nio.file.Files
 import java.nio.file.Path
 import java.util.Base64
@@ -29,7 +30,13 @@ class Content(val bytes: ByteArray) {
     override fun toString() = "${bytes.size} bytes, ${bytes.decodeToString().take(200)}"
 }
 
-class Step(val input: JsonNode, val content: String, val isError: Boolean, val event: JsonNode?)
+sealed interface Step
+
+/** A tool call. */
+class Call(val input: JsonNode, val content: String, val isError: Boolean, val event: JsonNode?) : Step
+
+/** What somebody else writes. */
+class Meanwhile(val tree: Tree) : Step
 
 class Case(
     val file: String,
@@ -66,11 +73,15 @@ private fun case(file: String, json: JsonNode): Case {
 }
 
 private fun step(json: JsonNode): Step {
+    json["meanwhile"]?.let {
+        taking(json, "meanwhile")
+        return Meanwhile(tree(it))
+    }
     taking(json, "input", "content", "is_error", "without_images", "event")
     val event = json["event"]?.let(::saying)
     // Kotlin shows no images.
-    json["without_images"]?.let { return Step(expanded(json["input"]), text(it), isError = true, event) }
-    return Step(expanded(json["input"]), text(json["content"]), json["is_error"].booleanValue(), event)
+    json["without_images"]?.let { return Call(expanded(json["input"]), text(it), isError = true, event) }
+    return Call(expanded(json["input"]), text(json["content"]), json["is_error"].booleanValue(), event)
 }
 
 private fun options(json: JsonNode?): MemoryOptions {
@@ -82,6 +93,11 @@ private fun options(json: JsonNode?): MemoryOptions {
                 "max_view_chars" -> options.copy(maxViewChars = limit)
                 "max_file_bytes" -> options.copy(maxFileBytes = limit)
                 "max_image_bytes" -> options
+                "max_total_bytes" -> options.copy(maxTotalBytes = limit)
+                "max_files" -> options.copy(maxFiles = limit)
+                "read_only_paths" -> options.copy(readOnlyPaths = value.map { it.textValue() })
+                "writable_paths" -> options.copy(writablePaths = value.map { it.textValue() })
+                "stale_guard" -> options.copy(staleGuard = StaleGuard.valueOf(value.textValue().uppercase()))
                 "on_existing" -> options.copy(onExisting = OnExisting.valueOf(value.textValue().uppercase()))
                 "durability" -> options.copy(durability = Durability.valueOf(value.textValue().uppercase()))
                 "sensitive" -> options.copy(sensitive = Sensitive.valueOf(value.textValue().uppercase()))
