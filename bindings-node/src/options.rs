@@ -17,6 +17,8 @@ use crate::input::value;
 /// A sentence about an option that is not known or whose value is wrong.
 pub(crate) fn read(given: Option<Unknown<'_>>) -> Result<Options> {
     let mut options = Options::default();
+    // The SDK has a block for them.
+    options.max_image_bytes = Some(Options::CLAUDE_IMAGE_BYTES);
     let Some(given) = given else { return Ok(options) };
     if given.get_type()? != ValueType::Object {
         return Err(wrong(format!("options must be an object, got {}", value(&given)?)));
@@ -51,6 +53,7 @@ pub(crate) fn read(given: Option<Unknown<'_>>) -> Result<Options> {
         match name.as_str() {
             "maxViewChars" => options.max_view_chars = limit(&name, &set)?,
             "maxFileBytes" => options.max_file_bytes = limit(&name, &set)?,
+            "maxImageBytes" => options.max_image_bytes = limit(&name, &set)?,
             "maxTotalBytes" => options.max_total_bytes = limit(&name, &set)?,
             "maxFiles" => options.max_files = limit(&name, &set)?,
             "staleGuard" => options.stale_guard = word(&name, &set)?,
@@ -59,6 +62,7 @@ pub(crate) fn read(given: Option<Unknown<'_>>) -> Result<Options> {
             "readOnly" => options.read_only = flag(&name, &set)?,
             "encryptNames" => options.encrypt_names = flag(&name, &set)?,
             "sensitive" => options.sensitive = word(&name, &set)?,
+            "afterContent" => options.after_content = flag(&name, &set)?,
             "sensitiveOnView" => options.sensitive_on_view = flag(&name, &set)?,
             _ => return Err(wrong(format!("there is no option {name}"))),
         }

@@ -19,7 +19,7 @@ test('sensitive text is refused, and the page has the code that runs here', asyn
   });
   // end
   assert.ok(isError);
-  assert.match(content, /line 1 \(password-assignment\)/);
+  assert.match(String(content), /line 1 \(password-assignment\)/);
 
   const source = readFileSync(new URL('test/policies.test.mts', PACKAGE), 'utf8');
   const code = /\/\/ example\n(.*?)\n *\/\/ end/s.exec(source)?.[1]?.replace(/^ {2}/gm, '');

@@ -1,5 +1,7 @@
 /** What a developer can set: the options of the core, under their JavaScript names. */
 
+import type { After, Before } from './hooks.js';
+
 /** How a memory behaves where the tool's documentation leaves a choice. All may be left out. */
 export interface Options {
   /**
@@ -12,6 +14,11 @@ export interface Options {
    * made by somebody else can still be viewed. Default 16 MiB.
    */
   maxFileBytes?: number | null | undefined;
+  /**
+   * The most bytes that an image (a file named `.png`, `.jpg` or `.jpeg`) may have to be shown; `null`
+   * shows no images. Default 3,932,160, which is what Claude takes.
+   */
+  maxImageBytes?: number | null | undefined;
   /**
    * The most bytes that all files together may come to hold, hidden ones included; `null`, the
    * default, sets no limit.
@@ -70,4 +77,10 @@ export interface Options {
    * is not changed. Default false.
    */
   sensitiveOnView?: boolean | undefined;
+  /** Called with each command before the store is touched: to let it pass, change or forbid it. */
+  before?: Before | undefined;
+  /** Called after each call with what it came to. Commands of hooks themselves run without hooks. */
+  after?: After | undefined;
+  /** Whether the events that `after` gets hold the reply's text. Default false. */
+  afterContent?: boolean | undefined;
 }

@@ -1,17 +1,24 @@
 //! [`Memory`]: the engine, for Python.
 
+use std::borrow::Cow;
 use std::path::Path;
+use std::sync::Arc;
 
+use memdir::command::{Decoded, ViewRange};
 use memdir::policy::StaleGuard;
 use memdir::policy::sensitive::Sensitive;
 use memdir::{Command, Durability, Error, Memory as Core, OnExisting, Options, Reply};
+use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 
 use crate::errors::to_python;
+use crate::expiry::{self, Expired};
 use crate::fields::{Input, owned_value};
 use crate::hints::{self, Hinted};
-use crate::options::{Key, Paths, Rules, Word, options};
+use crate::hooks::{PythonHooks, pass_on};
+use crate::logging;
+use crate::options::{Key, Paths, Rules, Span, Word, options};
 use crate::reply;
 use crate::stores::Argument;
 
@@ -33,6 +40,8 @@ use crate::stores::Argument;
 ///     max_view_chars: The most characters that one view returns before it is cut and says how to
 ///         go on. `None` lifts the limit.
 ///     max_file_bytes: The most bytes that one file may come to hold. `None` lifts the limit.
+///     max_image_bytes: The most bytes that an image (a file named `.png`, `.jpg` or `.jpeg`) may have
+///         to be shown. The default is what Claude takes. `None` shows no images.
 ///     max_total_bytes: The most bytes that all files together may come to hold, hidden ones
 ///         included. `None` sets no limit.
 ///     max_files: The most files that there may come to be, hidden ones included. `None` sets no
@@ -60,6 +69,20 @@ use crate::stores::Argument;
 ///         that of Rust's `regex-lite`, without look-around and back-references.
 ///     sensitive_on_view: Whether views show `[redacted: rule]` in the place of sensitive text that
 ///         a file holds, which is not changed.
+///     expire_after: Before the first command files are removed that nobody used for so long: seconds,
+///         or a `timedelta`. The store has to keep when files were last accessed.
+///     record_access: Whether a view of a file, and a rename of one, is noted as a use of it, which
+///         costs a write; always with `expire_after`. `expire` needs it.
+///     pins: Patterns of paths that never expire, such as `"/memories/handbook"` or
+///         `"/memories/**/*.keep"`.
+///     before: Called with each command before the store is touched: a mapping with `command` and
+///         its fields, paths judged and canonical. It returns `None` to let the command pass, or a
+///         dict with the changed `file_text`, `new_str` or `insert_text`; it raises `Veto` with a
+///         sentence for the model to forbid it. If it raises anything else, nothing is done, and the
+///         model reads only that the command could not be checked.
+///     after: Called with an `Event` after each call. What it raises is logged to the logger
+///         `memdir`. Commands that a hook issues itself run without hooks.
+///     after_content: Whether events hold the reply's text.
 ///
 /// Raises:
 ///     ConfigError: The address or an option is wrong.
@@ -78,6 +101,7 @@ use crate::stores::Argument;
 #[pyclass(module = "memdir", frozen)]
 pub struct Memory {
     core: Core,
+    hooks: Option<Arc<PythonHooks>>,
 }
 
 #[pymethods]
@@ -89,6 +113,7 @@ impl Memory {
             *,
             max_view_chars = Options::default().max_view_chars,
             max_file_bytes = Options::default().max_file_bytes,
+            max_image_bytes = Some(Options::CLAUDE_IMAGE_BYTES),
             max_total_bytes = None,
             max_files = None,
             on_existing = Word(OnExisting::default()),
@@ -102,13 +127,21 @@ impl Memory {
             sensitive = Word(Sensitive::default()),
             sensitive_rules = Rules::default(),
             sensitive_on_view = false,
+            expire_after = None,
+            record_access = false,
+            pins = Paths::default(),
+            before = None,
+            after = None,
+            after_content = false,
         ),
         text_signature = "(store='./memory', *, max_view_chars=16000, max_file_bytes=16777216, \
-                          max_total_bytes=None, max_files=None, \
+                          max_image_bytes=3932160, max_total_bytes=None, max_files=None, \
                           on_existing='error', durability='full', encryption_key=None, \
                           encrypt_names=False, read_only=False, read_only_paths=(), \
                           writable_paths=None, stale_guard='off', sensitive='off', \
-                          sensitive_rules={}, sensitive_on_view=False)",
+                          sensitive_rules={}, sensitive_on_view=False, expire_after=None, \
+                          record_access=False, pins=(), before=None, after=None, \
+                          after_content=False)",
     )]
     #[allow(clippy::too_many_arguments, reason = "each is an argument in Python, too")]
     fn new(
@@ -116,6 +149,7 @@ impl Memory {
         store: Argument<'_>,
         max_view_chars: Option<usize>,
         max_file_bytes: Option<u64>,
+        max_image_bytes: Option<u64>,
         max_total_bytes: Option<u64>,
         max_files: Option<u64>,
         on_existing: Word<OnExisting>,
@@ -129,11 +163,18 @@ impl Memory {
         sensitive: Word<Sensitive>,
         sensitive_rules: Rules,
         sensitive_on_view: bool,
+        expire_after: Option<Span>,
+        record_access: bool,
+        pins: Paths,
+        before: Option<Hinted<'_, hints::Before>>,
+        after: Option<Hinted<'_, hints::After>>,
+        after_content: bool,
     ) -> PyResult<Self> {
         let options = options(
             py,
             max_view_chars,
             max_file_bytes,
+            max_image_bytes,
             max_total_bytes,
             max_files,
             on_existing,
@@ -147,9 +188,21 @@ impl Memory {
             sensitive,
             sensitive_rules,
             sensitive_on_view,
+            expire_after,
+            record_access,
+            pins,
+            after_content,
         )?;
+        let (before, after) = (before.map(Hinted::into_inner), after.map(Hinted::into_inner));
+        let hooks = PythonHooks::new(before.as_ref(), after.as_ref())?;
         let store = store.open(py, &options)?;
-        Ok(Self { core: Core::with_store(store, options) })
+        let core = py.detach(|| Core::with_store(store, options).judged());
+        let mut core = core.map_err(|error| to_python(py, &error))?;
+        if let Some(hooks) = &hooks {
+            core = core.with_hooks(Arc::<PythonHooks>::clone(hooks));
+        }
+        logging::install();
+        Ok(Self { core, hooks })
     }
 
     /// Executes one tool call.
@@ -164,26 +217,40 @@ impl Memory {
     fn execute<'py>(&self, input: &Bound<'py, PyAny>) -> PyResult<Hinted<'py, hints::Reply>> {
         let py = input.py();
         let reply = match input.cast::<PyString>().ok().and_then(|text| text.to_str().ok()) {
-            Some(json) => py.detach(|| self.core.execute(json)),
+            Some(json) => {
+                logging::refresh(py);
+                py.detach(|| self.core.execute(json))
+            }
             None => self.run(input, None),
         };
+        pass_on()?;
         reply::to_python(py, &reply)
     }
 
-    /// Shows a directory two levels deep, or the numbered lines of a file.
+    /// Shows a directory two levels deep, the numbered lines of a file, or an image.
     ///
     /// Args:
     ///     path: What to show.
     ///     view_range: The first and the last line to show, counted from 1; -1 as the last is the
     ///         end of the file. All lines if absent.
     ///
+    /// Returns:
+    ///     Text, or the image block that the Messages API takes.
+    ///
     /// Raises:
     ///     CommandError: The command was refused; its text is the answer for the model.
     ///     StoreError: The store itself failed.
     #[pyo3(signature = (path, view_range = None))]
-    fn view(&self, py: Python<'_>, path: &str, view_range: Option<[i64; 2]>) -> PyResult<String> {
-        let view_range = view_range.map(|[first, last]| (first, last));
-        done(py, |core| core.view(path, view_range), &self.core)
+    fn view<'py>(
+        &self,
+        py: Python<'py>,
+        path: &str,
+        view_range: Option<[i64; 2]>,
+    ) -> PyResult<Hinted<'py, hints::Content>> {
+        let view_range = view_range.map(|[first, last]| ViewRange::Lines(first, last));
+        let command = Command::View { path: Cow::Borrowed(path), view_range };
+        let content = done(py, |core| core.run(&command), &self.core)?;
+        reply::content(py, &content)
     }
 
     /// Makes a new file, with its parents.
@@ -257,6 +324,46 @@ impl Memory {
     fn clear(&self, py: Python<'_>) -> PyResult<String> {
         done(py, Core::clear, &self.core)
     }
+
+    /// Removes the files that nobody used for so long. Not a command of the tool: for you.
+    ///
+    /// Used is a file that was changed, or shown by a view of that very file, through a memory with
+    /// `record_access`. What fits one of the `pins` stays, and so do directories, and whatever is used
+    /// meanwhile.
+    ///
+    /// Args:
+    ///     older_than: For how long a file was not used: seconds, or a `timedelta`.
+    ///     dry_run: Whether nothing is removed.
+    ///     on_progress: Called now and then, and at the end; an exception that it raises ends it
+    ///         there. What was removed by then is removed.
+    ///
+    /// Returns:
+    ///     What was removed, or would be, in the order of the paths.
+    ///
+    /// Raises:
+    ///     ConfigError: Accesses are not recorded, the store does not keep them, or it is read-only.
+    ///     StoreError: The store itself failed. What was removed by then is removed.
+    #[pyo3(signature = (older_than, *, dry_run = false, on_progress = None))]
+    fn expire<'py>(
+        &self,
+        py: Python<'py>,
+        older_than: Span,
+        dry_run: bool,
+        on_progress: Option<Hinted<'py, hints::OnExpiryProgress>>,
+    ) -> PyResult<Vec<Expired>> {
+        let on_progress = on_progress.map(|call| call.into_inner().unbind());
+        expiry::expire(py, &self.core, older_than.0, dry_run, on_progress.as_ref())
+    }
+
+    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        self.hooks.as_ref().map_or(Ok(()), |hooks| hooks.traverse(&visit))
+    }
+
+    fn __clear__(&self) {
+        if let Some(hooks) = &self.hooks {
+            hooks.clear();
+        }
+    }
 }
 
 impl Memory {
@@ -270,23 +377,24 @@ impl Memory {
             None => Input::of_call(input),
             Some(_) => Input::new(input),
         };
-        let Some(fields) = found else { return self.core.refuse_input(&owned_value(input)) };
-        let decoded = match command {
-            None => Command::decode(&fields),
-            Some(name) => Command::decode_as(name, &fields),
+        let decoded = match (&found, command) {
+            (None, _) => Decoded::not_an_object(&owned_value(input)),
+            (Some(fields), None) => Decoded::of(fields),
+            (Some(fields), Some(name)) => Decoded::named(name, fields),
         };
-        match decoded {
-            Ok(command) => input.py().detach(|| self.core.run(&command)).into(),
-            Err(sentence) => Err(Error::Refused(sentence)).into(),
-        }
+        logging::refresh(input.py());
+        input.py().detach(|| self.core.answer(decoded))
     }
 }
 
 /// Runs a typed command detached.
-fn done(
+fn done<T: Send>(
     py: Python<'_>,
-    command: impl FnOnce(&Core) -> Result<String, Error> + Send,
+    command: impl FnOnce(&Core) -> Result<T, Error> + Send,
     core: &Core,
-) -> PyResult<String> {
-    py.detach(|| command(core)).map_err(|error| to_python(py, &error))
+) -> PyResult<T> {
+    logging::refresh(py);
+    let done = py.detach(|| command(core)).map_err(|error| to_python(py, &error));
+    pass_on()?;
+    done
 }

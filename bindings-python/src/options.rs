@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::str::FromStr;
+use std::time::Duration;
 
 use memdir::policy::sensitive::{Sensitive, SensitiveRule};
 use memdir::policy::{PathPattern, StaleGuard};
@@ -10,7 +11,7 @@ use pyo3::Borrowed;
 use pyo3::exceptions::PyTypeError;
 use pyo3::inspect::PyStaticExpr;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyString};
+use pyo3::types::{PyBytes, PyDelta, PyString};
 
 use crate::errors::config_error;
 use crate::hints::{self, Hint};
@@ -103,12 +104,34 @@ impl FromPyObject<'_, '_> for Key {
     }
 }
 
+/// A number of seconds, or a `timedelta`.
+#[derive(Clone, Copy)]
+pub(crate) struct Span(pub(crate) Duration);
+
+impl FromPyObject<'_, '_> for Span {
+    type Error = PyErr;
+
+    const INPUT_TYPE: PyStaticExpr = hints::Span::HINT;
+
+    fn extract(given: Borrowed<'_, '_, PyAny>) -> PyResult<Self> {
+        let seconds: f64 = match given.cast::<PyDelta>() {
+            Ok(delta) => delta.call_method0("total_seconds")?.extract()?,
+            Err(_) => given.extract()?,
+        };
+        Duration::try_from_secs_f64(seconds).map(Self).map_err(|_| {
+            let problem = format!("a time span must be 0 seconds or more, got {seconds}");
+            config_error(given.py(), &Error::Config(problem))
+        })
+    }
+}
+
 /// Puts the arguments together.
 #[allow(clippy::too_many_arguments, reason = "each is an argument in Python, too")]
 pub(crate) fn options(
     py: Python<'_>,
     max_view_chars: Option<usize>,
     max_file_bytes: Option<u64>,
+    max_image_bytes: Option<u64>,
     max_total_bytes: Option<u64>,
     max_files: Option<u64>,
     on_existing: Word<OnExisting>,
@@ -122,6 +145,10 @@ pub(crate) fn options(
     sensitive: Word<Sensitive>,
     sensitive_rules: Rules,
     sensitive_on_view: bool,
+    expire_after: Option<Span>,
+    record_access: bool,
+    pins: Paths,
+    after_content: bool,
 ) -> PyResult<Options> {
     let patterns = |name: &str, given: Paths| {
         PathPattern::all(name, given.0).map_err(|error| config_error(py, &error))
@@ -129,6 +156,7 @@ pub(crate) fn options(
     let mut options = Options::default();
     options.max_view_chars = max_view_chars;
     options.max_file_bytes = max_file_bytes;
+    options.max_image_bytes = max_image_bytes;
     options.max_total_bytes = max_total_bytes;
     options.max_files = max_files;
     options.on_existing = on_existing.0;
@@ -143,5 +171,9 @@ pub(crate) fn options(
     options.sensitive = sensitive.0;
     options.sensitive_rules = sensitive_rules.0;
     options.sensitive_on_view = sensitive_on_view;
+    options.expire_after = expire_after.map(|span| span.0);
+    options.record_access = record_access;
+    options.pins = patterns("pins", pins)?;
+    options.after_content = after_content;
     Ok(options)
 }

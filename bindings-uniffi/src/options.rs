@@ -56,6 +56,9 @@ pub struct MemoryOptions {
     /// is not changed. Default no.
     #[uniffi(default = false)]
     pub sensitive_on_view: bool,
+    /// Whether the events that the hook `after` gets hold the reply's text. Default no.
+    #[uniffi(default = false)]
+    pub after_content: bool,
 }
 
 /// What is done about sensitive text in a command that would write it.
@@ -127,6 +130,7 @@ impl TryFrom<MemoryOptions> for memdir::Options {
         options.sensitive_rules =
             sensitive::SensitiveRule::all(given.sensitive_rules.unwrap_or_default())?;
         options.sensitive_on_view = given.sensitive_on_view;
+        options.after_content = given.after_content;
         if let Some(on_existing) = given.on_existing {
             options.on_existing = match on_existing {
                 OnExisting::Error => memdir::OnExisting::Error,

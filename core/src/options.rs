@@ -1,5 +1,7 @@
 //! What a developer can set. Every language offers these under the same names.
 
+use std::time::Duration;
+
 use crate::error::Error;
 use crate::policy::sensitive::{Sensitive, SensitiveRule};
 use crate::policy::{PathPattern, StaleGuard};
@@ -32,6 +34,11 @@ pub struct Options {
     /// The most files that there may come to be, hidden ones included; a command that would make more
     /// is refused. `None`, the default, sets no limit.
     pub max_files: Option<u64>,
+    /// The most bytes that an image (a file named `.png`, `.jpg` or `.jpeg`) may have to be shown, as
+    /// a [`Content::Image`](crate::Content::Image). A larger one is an error. `None`, the default,
+    /// shows no images: each is an error. [`CLAUDE_IMAGE_BYTES`](Self::CLAUDE_IMAGE_BYTES) is as
+    /// much as Claude takes.
+    pub max_image_bytes: Option<u64>,
     /// What `create` does about a file that is already there. Default: an error.
     pub on_existing: OnExisting,
     /// What an acknowledged command survives. Default: power loss.
@@ -66,6 +73,31 @@ pub struct Options {
     /// Whether a view shows `[redacted: rule]` in the place of sensitive text that a file holds; the
     /// file is not changed. Such a view reads the whole file into memory. Default: no.
     pub sensitive_on_view: bool,
+    /// Before the first command files are removed that were not used for so long, as by
+    /// [`Memory::expire`](crate::Memory::expire); needs a store that keeps when files were last
+    /// accessed. `None`, the default, removes nothing.
+    pub expire_after: Option<Duration>,
+    /// Whether a view of a file, and a rename of one, is noted as a use of it, which costs a write.
+    /// Always where `expire_after` is set; else the default is no.
+    pub record_access: bool,
+    /// Which files never expire. Default: none are kept.
+    pub pins: Vec<PathPattern>,
+    /// Whether the events that [`Hooks::after`](crate::Hooks::after) gets hold the reply's text.
+    /// Default: no.
+    pub after_content: bool,
+}
+
+impl Options {
+    /// Whether uses of files are noted.
+    pub(crate) fn records_access(&self) -> bool {
+        !self.read_only && (self.record_access || self.expire_after.is_some())
+    }
+}
+
+impl Options {
+    /// The largest image that Claude's API takes: 5 MiB, counted in base64, which makes four bytes
+    /// of three.
+    pub const CLAUDE_IMAGE_BYTES: u64 = 5 * 1024 * 1024 / 4 * 3;
 }
 
 impl Default for Options {
@@ -75,6 +107,7 @@ impl Default for Options {
             max_file_bytes: Some(16 * 1024 * 1024),
             max_total_bytes: None,
             max_files: None,
+            max_image_bytes: None,
             on_existing: OnExisting::Error,
             durability: Durability::Full,
             read_only: false,
@@ -88,6 +121,10 @@ impl Default for Options {
             sensitive: Sensitive::Off,
             sensitive_rules: Vec::new(),
             sensitive_on_view: false,
+            expire_after: None,
+            record_access: false,
+            pins: Vec::new(),
+            after_content: false,
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::error::Error;
 use crate::path::MemoryPath;
-use crate::policy::{Policies, limits, sensitive, write_patterns};
+use crate::policy::{Policies, expiry, limits, sensitive, write_patterns};
 use crate::reply;
 use crate::store::{Store, StoreError};
 
@@ -24,6 +24,8 @@ pub(crate) fn rename(
     match done {
         Ok(()) => {
             policies.seen.moved(from, to);
+            // Done is done: of a directory nothing is noted, and what broke will show again.
+            let _ = expiry::record(store, options, to);
             Ok(reply::renamed(from, to))
         }
         Err(StoreError::NotFound) => Err(reply::missing(from)),

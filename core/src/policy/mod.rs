@@ -1,6 +1,8 @@
 //! What a developer can forbid or change beyond what the tool itself says. One file each; every one
 //! is off unless its option is set.
 
+pub mod expiry;
+pub mod hooks;
 pub(crate) mod limits;
 mod pattern;
 pub mod sensitive;
@@ -19,6 +21,8 @@ pub use stale_guard::StaleGuard;
 #[derive(Debug, Default)]
 pub(crate) struct Policies {
     pub(crate) options: Options,
+    /// What `expire_after` does before the first command.
+    pub(crate) first: expiry::First,
     /// What is known of how much the tree holds.
     pub(crate) usage: Usage,
     /// What was last shown or written of each file.
@@ -28,6 +32,6 @@ pub(crate) struct Policies {
 impl Policies {
     pub(crate) fn new(options: Options) -> Self {
         let seen = Seen::new(options.stale_guard);
-        Self { options, usage: Usage::default(), seen }
+        Self { options, seen, ..Self::default() }
     }
 }

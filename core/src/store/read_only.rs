@@ -102,6 +102,28 @@ impl Store for ReadOnly {
         Err(StoreError::ReadOnly)
     }
 
+    fn keeps_access(&self) -> bool {
+        self.store.keeps_access()
+    }
+
+    fn accessed(&self, path: &MemoryPath) -> Result<Option<SystemTime>, StoreError> {
+        self.store.accessed(path)
+    }
+
+    /// Nothing: a view of what may be viewed is not refused, and records nothing.
+    fn set_accessed(&self, _: &MemoryPath, _: SystemTime) -> Result<(), StoreError> {
+        Ok(())
+    }
+
+    /// None: nothing is removed here, so that nothing has to be said to be.
+    fn unused(&self, _: Vec<Entry>, _: SystemTime) -> Result<Vec<Entry>, StoreError> {
+        Ok(Vec::new())
+    }
+
+    fn delete_unused(&self, _: &MemoryPath, _: SystemTime) -> Result<bool, StoreError> {
+        Err(StoreError::ReadOnly)
+    }
+
     fn make_directory(&self, _: &MemoryPath) -> Result<(), StoreError> {
         Err(StoreError::ReadOnly)
     }

@@ -86,7 +86,8 @@ fn of_threads_that_race_for_the_last_bytes_exactly_so_many_get_them() {
         }
         let memory = limited(Arc::clone(&store), Some(105), None);
         // Half of them edit files of their own, half of them the same one.
-        let path = |racer: u64| format!("/memories/{}", if racer % 2 == 0 { 0 } else { racer });
+        let path =
+            |racer: u64| format!("/memories/{}", if racer.is_multiple_of(2) { 0 } else { racer });
         let edited = race(3, |racer, _| memory.insert(&path(racer), 0, "123456789"));
         assert_eq!((edited, held(&*store).0), (10, 100), "{kind}");
         memory.insert("/memories/0", 0, "1234").unwrap();

@@ -31,11 +31,14 @@ struct Call {
     let input: JSON
     let content: String
     let isError: Bool
+    /// What the hook `after` is told.
+    let event: [String: JSON]?
 }
 
 struct Case {
     let name: String
     let options: MemoryOptions
+    let hooks: [JSON]?
     let given: Tree
     let steps: [Step]
     let then: Tree?
@@ -53,10 +56,11 @@ func cases() throws -> [Case] {
 }
 
 private func parseCase(_ file: String, _ json: JSON) throws -> Case {
-    let fields = try json.fields(of: ["name", "rule", "options", "given", "steps", "then"])
+    let fields = try json.fields(of: ["name", "rule", "options", "hooks", "given", "steps", "then"])
     return Case(
         name: try "\(file), case \(fields.need("name").string())",
         options: try options(fields["options"]),
+        hooks: try fields["hooks"]?.fields(of: ["before"]).need("before").items(),
         given: try fields["given"].map(tree) ?? [:],
         steps: try fields.need("steps").items().map(step),
         then: try fields["then"].map(tree)
@@ -68,22 +72,30 @@ private func step(_ json: JSON) throws -> Step {
         _ = try json.fields(of: ["meanwhile"])
         return .meanwhile(try tree(meanwhile))
     }
-    let fields = try json.fields(of: ["input", "content", "is_error"])
+    let fields = try json.fields(of: ["input", "content", "is_error", "without_images", "event"])
+    let event = try fields["event"].map(saying)
+    // Swift shows no images.
+    if let content = fields["without_images"] {
+        return .call(Call(
+            input: try expanded(fields.need("input")), content: try text(content), isError: true, event: event
+        ))
+    }
     guard case .bool(let isError) = try fields.need("is_error") else {
         throw Problem("is_error must be true or false")
     }
     return .call(Call(
         input: try expanded(fields.need("input")),
         content: try text(fields.need("content")),
-        isError: isError
+        isError: isError,
+        event: event
     ))
 }
 
 private func options(_ json: JSON?) throws -> MemoryOptions {
     let known = [
-        "max_view_chars", "max_file_bytes", "max_total_bytes", "max_files", "on_existing", "durability",
-        "read_only_paths", "writable_paths", "stale_guard",
-        "sensitive", "sensitive_rules", "sensitive_on_view",
+        "max_view_chars", "max_file_bytes", "max_image_bytes", "max_total_bytes", "max_files", "on_existing",
+        "durability", "read_only_paths", "writable_paths", "stale_guard",
+        "sensitive", "sensitive_rules", "sensitive_on_view", "after_content",
     ]
     guard let fields = try json?.fields(of: known) else { return MemoryOptions() }
     let defaults = MemoryOptions()
@@ -129,7 +141,8 @@ private func options(_ json: JSON?) throws -> MemoryOptions {
         staleGuard: try word("stale_guard", ["off": .off, "on": .on, "strict": .strict]),
         sensitive: try word("sensitive", ["off": .off, "reject": .reject, "redact": .redact]),
         sensitiveRules: try patterns(fields["sensitive_rules"]),
-        sensitiveOnView: try flag("sensitive_on_view")
+        sensitiveOnView: try flag("sensitive_on_view"),
+        afterContent: try flag("after_content")
     )
 }
 

@@ -13,6 +13,7 @@ use std::mem::discriminant;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
+mod access;
 mod listings;
 mod races;
 
@@ -86,7 +87,10 @@ const RULES: &[(&str, Check)] = &[
     ("clearing leaves the root", clearing),
     ("a directory is made with its parents, once", making_directories),
     ("a time that is set stays until the file is written", times),
+    ("an access that is noted stays, and is no change", access::times),
+    ("only what is unused is deleted as unused", access::deleting),
     ("concurrent updates all count", races::updates),
+    ("what is edited is not deleted as unused", access::race_with_edits),
     ("of concurrent creations of one path exactly one succeeds", races::creation),
     ("of concurrent renames to one path exactly one succeeds", races::renames),
     ("readers see whole contents", races::reading),
@@ -181,6 +185,7 @@ fn done<T>(what: &str, result: Result<T, StoreError>) -> Result<T, String> {
 fn sorted(mut entries: Vec<Entry>) -> Vec<Entry> {
     for entry in &mut entries {
         entry.modified = None;
+        entry.accessed = None;
     }
     entries.sort_by(|a, b| a.path.cmp(&b.path));
     entries

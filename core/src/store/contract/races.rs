@@ -9,7 +9,7 @@ use crate::path::MemoryPath;
 use crate::store::{Splice, Store, StoreError};
 
 /// Runs `each` on several threads at once and counts how often it succeeds; conditions are failures.
-fn race(
+pub(super) fn race(
     store: &Checked<'_>,
     each: impl Fn(&dyn Store, usize) -> Result<(), StoreError> + Sync,
 ) -> Result<usize, String> {

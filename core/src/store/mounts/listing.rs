@@ -2,6 +2,7 @@
 //! mount points, and what is below those.
 
 use std::collections::BTreeSet;
+use std::time::SystemTime;
 
 use super::{Mounted, Mounts};
 use crate::path::{MemoryPath, is_hidden};
@@ -47,6 +48,24 @@ impl Mounts {
         Ok(Node::Directory(entries))
     }
 
+    /// [`Store::unused`](crate::Store::unused).
+    pub(super) fn unused_in_each(
+        &self,
+        files: &[Entry],
+        since: SystemTime,
+    ) -> Result<Vec<Entry>, StoreError> {
+        let mut unused = Vec::new();
+        for mounted in self.all().filter(|mounted| !mounted.store.is_read_only()) {
+            let own = files.iter().filter(|file| self.owner(&file.path).at == mounted.at);
+            let own =
+                own.map(|file| Ok(Entry { path: mounted.inside(&file.path)?, ..file.clone() }));
+            let own: Vec<Entry> = own.collect::<Result<_, StoreError>>()?;
+            let found = mounted.store.unused(own, since)?;
+            unused.extend(self.shown(mounted, found));
+        }
+        Ok(unused)
+    }
+
     /// [`Store::files`](crate::Store::files).
     pub(super) fn all_files(&self, visit: &mut dyn FnMut(Entry)) -> Result<(), StoreError> {
         for mounted in self.all() {
@@ -73,10 +92,10 @@ impl Mounts {
         entries.into_iter().filter_map(|entry| self.as_shown(mounted, entry))
     }
 
-    fn as_shown(&self, mounted: &Mounted, entry: Entry) -> Option<Entry> {
-        let path = mounted.outside(&entry.path)?;
-        let shows = self.owner(&path).at == mounted.at && !self.is_fixed(&path);
-        shows.then_some(Entry { path, ..entry })
+    fn as_shown(&self, mounted: &Mounted, mut entry: Entry) -> Option<Entry> {
+        entry.path = mounted.outside(&entry.path)?;
+        let shows = self.owner(&entry.path).at == mounted.at && !self.is_fixed(&entry.path);
+        shows.then_some(entry)
     }
 
     /// The mount points below `path`, and the directories that lead there, `depth` levels deep.

@@ -65,18 +65,24 @@ impl Client {
         if items.is_empty() && !path.is_root() {
             return Err(StoreError::NotFound.into());
         }
+        Ok(Self::entries_of(path, &items, scope))
+    }
+
+    /// The entries that the objects below a directory make up.
+    pub(super) fn entries_of(path: &MemoryPath, items: &[Item], scope: Scope) -> Vec<Entry> {
         let mut found = Entries::default();
-        for item in &items {
+        for item in items {
             found.enter(path, item, scope);
         }
-        Ok(found.all())
+        found.all()
     }
 
     /// What is left of commands that were broken off, and what no path can name.
     pub(super) async fn problems(&self) -> Result<Vec<Problem>, Trouble> {
         let root = MemoryPath::root();
         let mut problems = Vec::new();
-        for item in self.below(&self.key(&root)?).await? {
+        let items = self.below(&self.key(&root)?).await?;
+        for item in items.into_iter().filter(|item| item.notes().is_none()) {
             let names = item.marks().unwrap_or(&item.rest);
             let mut names = names.split('/').filter(|name| !name.is_empty());
             let path = names.try_fold(root.clone(), |directory, name| directory.join(name));

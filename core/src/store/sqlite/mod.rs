@@ -16,6 +16,7 @@ use rusqlite::ErrorCode;
 
 use self::connection::Lease;
 use self::tree::{Found, Tree};
+use super::access::is_unused;
 use super::{Edit, Entry, Node, Problem, Scope, Store, StoreError};
 use crate::options::{Durability, OnExisting};
 use crate::path::MemoryPath;
@@ -316,6 +317,36 @@ impl Store for SqliteDatabase {
         self.change("setting a file's time", |tree| {
             let (id, _) = tree.file(path)?;
             tree.set_modified(id, time)
+        })
+    }
+
+    fn keeps_access(&self) -> bool {
+        true
+    }
+
+    fn accessed(&self, path: &MemoryPath) -> Result<Option<SystemTime>, StoreError> {
+        self.look("reading a file's time", |tree| match tree.find(path)? {
+            None => Err(StoreError::NotFound.into()),
+            Some(Found { size: None, .. }) => Err(StoreError::IsADirectory.into()),
+            Some(file) => Ok(file.accessed),
+        })
+    }
+
+    fn set_accessed(&self, path: &MemoryPath, time: SystemTime) -> Result<(), StoreError> {
+        self.change("noting that a file was accessed", |tree| {
+            let (id, _) = tree.file(path)?;
+            tree.set_accessed(id, time)
+        })
+    }
+
+    fn delete_unused(&self, path: &MemoryPath, since: SystemTime) -> Result<bool, StoreError> {
+        self.change("deleting", |tree| match tree.find(path)? {
+            Some(Found { id, size: Some(_), modified, accessed })
+                if is_unused(modified, accessed, since) =>
+            {
+                tree.remove(id).map(|()| true)
+            }
+            _ => Ok(false),
         })
     }
 

@@ -33,7 +33,7 @@ class Content(val bytes: ByteArray) {
 sealed interface Step
 
 /** A tool call. */
-class Call(val input: JsonNode, val content: String, val isError: Boolean) : Step
+class Call(val input: JsonNode, val content: String, val isError: Boolean, val event: JsonNode?) : Step
 
 /** What somebody else writes. */
 class Meanwhile(val tree: Tree) : Step
@@ -42,6 +42,7 @@ class Case(
     val file: String,
     val name: String,
     val options: MemoryOptions,
+    val hooks: List<JsonNode>?,
     val given: Tree,
     val steps: List<Step>,
     val then: Tree?,
@@ -59,11 +60,12 @@ fun cases(): List<Case> {
 }
 
 private fun case(file: String, json: JsonNode): Case {
-    taking(json, "name", "rule", "options", "given", "steps", "then")
+    taking(json, "name", "rule", "options", "hooks", "given", "steps", "then")
     return Case(
         file,
         json["name"].textValue(),
         options(json["options"]),
+        json["hooks"]?.let { it["before"].toList() },
         json["given"]?.let(::tree) ?: emptyMap(),
         json["steps"].map(::step),
         json["then"]?.let(::tree),
@@ -75,8 +77,11 @@ private fun step(json: JsonNode): Step {
         taking(json, "meanwhile")
         return Meanwhile(tree(it))
     }
-    taking(json, "input", "content", "is_error")
-    return Call(expanded(json["input"]), text(json["content"]), json["is_error"].booleanValue())
+    taking(json, "input", "content", "is_error", "without_images", "event")
+    val event = json["event"]?.let(::saying)
+    // Kotlin shows no images.
+    json["without_images"]?.let { return Call(expanded(json["input"]), text(it), isError = true, event) }
+    return Call(expanded(json["input"]), text(json["content"]), json["is_error"].booleanValue(), event)
 }
 
 private fun options(json: JsonNode?): MemoryOptions {
@@ -87,6 +92,7 @@ private fun options(json: JsonNode?): MemoryOptions {
             when (name) {
                 "max_view_chars" -> options.copy(maxViewChars = limit)
                 "max_file_bytes" -> options.copy(maxFileBytes = limit)
+                "max_image_bytes" -> options
                 "max_total_bytes" -> options.copy(maxTotalBytes = limit)
                 "max_files" -> options.copy(maxFiles = limit)
                 "read_only_paths" -> options.copy(readOnlyPaths = value.map { it.textValue() })
@@ -97,6 +103,7 @@ private fun options(json: JsonNode?): MemoryOptions {
                 "sensitive" -> options.copy(sensitive = Sensitive.valueOf(value.textValue().uppercase()))
                 "sensitive_rules" ->
                     options.copy(sensitiveRules = value.properties().associate { it.key to it.value.textValue() })
+                "after_content" -> options.copy(afterContent = value.booleanValue())
                 "sensitive_on_view" -> options.copy(sensitiveOnView = value.booleanValue())
                 else -> throw IllegalArgumentException("the option $name is not in the format")
             }
