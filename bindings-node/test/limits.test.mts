@@ -29,7 +29,7 @@ test('a memory holds so much and not more', async () => {
   });
   // end
   assert.ok(isError);
-  assert.match(content, /would hold 102400 bytes \(100\.0K\), and it may hold 65536 bytes/);
+  assert.match(String(content), /would hold 102400 bytes \(100\.0K\), and it may hold 65536 bytes/);
   isOnThePage('limits');
 });
 
@@ -46,7 +46,7 @@ test('an insert by an older view is refused', async () => {
   });
   // end
   assert.ok(isError);
-  assert.match(content, /^Error: You have not viewed the file \/memories\/list\.md yet\./);
+  assert.match(String(content), /^Error: You have not viewed the file \/memories\/list\.md yet\./);
   isOnThePage('stale views');
 });
 
@@ -63,7 +63,7 @@ test('some paths can be written and others cannot', async () => {
   });
   // end
   assert.ok(isError);
-  assert.match(content, /^Error: \/memories\/handbook\/rules\.md is read-only/);
+  assert.match(String(content), /^Error: \/memories\/handbook\/rules\.md is read-only/);
   isOnThePage('write patterns');
   // `null` sets no limit.
   const free = new Memory('memory:', { writablePaths: null, maxFiles: null });
