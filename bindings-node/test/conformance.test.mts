@@ -22,6 +22,11 @@ interface Step {
   input: Json;
   content: Json;
   is_error: boolean;
+  expires?: boolean;
+  age?: Record<string, number>;
+  expire?: { older_than: number; dry_run?: boolean };
+  removed?: string[];
+  refused?: boolean;
 }
 
 interface Case {
@@ -124,9 +129,33 @@ function camelCase(options: Record<string, unknown> = {}): Options {
   return Object.fromEntries(
     Object.entries(options).map(([name, value]) => [
       name.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase()),
-      value,
+      // Cases count in seconds.
+      name === 'expire_after' ? (value as number) * 1000 : value,
     ]),
   );
+}
+
+/** Does what a step says that is no tool call, if it is one. */
+async function upkeep(step: Step, store: Store, memory: Memory): Promise<boolean> {
+  if (step.age) {
+    for (const [path, seconds] of Object.entries(step.age)) {
+      await store.setModified!(path, Date.now() - seconds * 1000);
+      await store.setAccessed!(path, Date.now() - seconds * 1000);
+    }
+    return true;
+  }
+  if (!step.expire) {
+    return false;
+  }
+  const { older_than, dry_run } = step.expire;
+  const expiring = memory.expire(older_than * 1000, { dryRun: dry_run });
+  if (step.refused) {
+    await assert.rejects(expiring, /record_access/);
+  } else {
+    const removed = (await expiring).map(({ path }) => path);
+    assert.deepEqual(removed, step.removed);
+  }
+  return true;
 }
 
 async function runCase(found: Case, store: Store, secret: string | undefined): Promise<void> {
@@ -137,6 +166,10 @@ async function runCase(found: Case, store: Store, secret: string | undefined): P
 
   const memory = new Memory(store, camelCase(found.options));
   for (const step of found.steps) {
+    if (await upkeep(step, store, memory)) {
+      before = shown(await all(store));
+      continue;
+    }
     const input = expanded(step.input);
     // A string is taken for the JSON text of an input.
     const reply = await memory.execute(typeof input === 'string' ? JSON.stringify(input) : input);
@@ -145,7 +178,7 @@ async function runCase(found: Case, store: Store, secret: string | undefined): P
     assert.ok(!secret || !reply.content.includes(secret), 'the reply says where the store is');
     const after = shown(await all(store));
     const command = (input as { command?: unknown } | null)?.command;
-    if (step.is_error || command === 'view') {
+    if ((step.is_error || command === 'view') && !step.expires) {
       assert.deepEqual(after, before, 'it changed something');
     }
     before = after;

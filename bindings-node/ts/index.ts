@@ -18,7 +18,7 @@ export type {
   ViewCommand,
 } from './commands.js';
 export { Memory } from './memory.js';
-export type { Reply } from './memory.js';
+export type { Expired, ExpireOptions, ExpiryProgress, Reply } from './memory.js';
 export type { Options } from './options.js';
 export { ReadOnly, openStore, readOnly, rekey } from './places.js';
 export type { Place, Places } from './places.js';
