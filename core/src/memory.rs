@@ -227,12 +227,16 @@ impl Memory {
 
     /// Deletes everything below `/memories`. Not a command of the tool: for the developer.
     ///
-    /// Of several mounted stores, those that are read-only are left as they are.
+    /// Of several mounted stores, those that are read-only are left as they are. No policy stands in
+    /// the way: what `read_only_paths` keeps from the model goes, too.
     ///
     /// # Errors
     /// As [`run`](Memory::run).
     pub fn clear(&self) -> Result<String, Error> {
-        match self.store.clear() {
+        let cleared = self.store.clear();
+        self.policies.usage.forget();
+        self.policies.seen.forget(&MemoryPath::root());
+        match cleared {
             Ok(()) => Ok(reply::cleared()),
             Err(error) => Err(reply::condition(&MemoryPath::root(), error)),
         }

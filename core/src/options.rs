@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use crate::error::Error;
-use crate::policy::PathPattern;
 use crate::policy::sensitive::{Sensitive, SensitiveRule};
+use crate::policy::{PathPattern, StaleGuard};
 
 /// How a [`Memory`](crate::Memory) behaves where the tool's documentation leaves a choice.
 ///
@@ -25,8 +25,15 @@ pub struct Options {
     /// description of the tool.
     pub max_view_chars: Option<usize>,
     /// The most bytes that one file may come to hold by a create, str_replace or insert; `None`
-    /// lifts the limit. Default 16 MiB. Larger files made by somebody else can still be viewed.
+    /// lifts the limit. Default 16 MiB. Larger files made by somebody else can still be viewed, and made
+    /// smaller.
     pub max_file_bytes: Option<u64>,
+    /// The most bytes that all files together may come to hold, hidden ones included; a command that
+    /// would make them more is refused. `None`, the default, sets no limit.
+    pub max_total_bytes: Option<u64>,
+    /// The most files that there may come to be, hidden ones included; a command that would make more
+    /// is refused. `None`, the default, sets no limit.
+    pub max_files: Option<u64>,
     /// What `create` does about a file that is already there. Default: an error.
     pub on_existing: OnExisting,
     /// What an acknowledged command survives. Default: power loss.
@@ -34,6 +41,15 @@ pub struct Options {
     /// Whether the whole memory can be viewed but not changed. A directory or database then has
     /// to be there; nothing is made or removed in a directory. Default: no.
     pub read_only: bool,
+    /// What no command may change: what one of these patterns fits, and all that is below. Default:
+    /// nothing.
+    pub read_only_paths: Vec<PathPattern>,
+    /// What commands may change: only what one of these patterns fits, and all that is below; of an
+    /// empty list, nothing. `None`, the default, sets no such limit. Where a path is in both,
+    /// `read_only_paths` counts.
+    pub writable_paths: Option<Vec<PathPattern>>,
+    /// Whether an edit is refused that was meant for an older content of its file. Default: no.
+    pub stale_guard: StaleGuard,
     /// The key under which a store keeps its files; `None`, the default, keeps them as they are.
     /// It is for what opens a store: [`Memory::open`](crate::Memory::open),
     /// [`open_store`](crate::open_store) and [`encrypt`](crate::store::encrypt).
@@ -75,9 +91,14 @@ impl Default for Options {
         Self {
             max_view_chars: Some(16_000),
             max_file_bytes: Some(16 * 1024 * 1024),
+            max_total_bytes: None,
+            max_files: None,
             on_existing: OnExisting::Error,
             durability: Durability::Full,
             read_only: false,
+            read_only_paths: Vec::new(),
+            writable_paths: None,
+            stale_guard: StaleGuard::Off,
             #[cfg(feature = "encryption")]
             encryption_key: None,
             #[cfg(feature = "encryption")]

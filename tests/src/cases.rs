@@ -35,17 +35,37 @@ pub struct Case {
     pub options: Options,
     /// What is in the store before the first step.
     pub given: Tree,
-    /// The tool calls.
+    /// The tool calls, and what somebody else does in between.
     pub steps: Vec<Step>,
     /// What is in the store after the last step, if the case says so.
     pub then: Option<Tree>,
 }
 
+/// One step of a case.
+#[derive(Debug)]
+pub enum Step {
+    /// A tool call.
+    Call(Call),
+    /// Somebody else writes into the store; a file that is there is overwritten.
+    Meanwhile(Tree),
+    /// Time passes, or files expire.
+    Upkeep(Upkeep),
+}
+
+impl Step {
+    /// The tool call, if it is one.
+    #[must_use]
+    pub fn call(&self) -> Option<&Call> {
+        match self {
+            Step::Call(call) => Some(call),
+            Step::Meanwhile(_) | Step::Upkeep(_) => None,
+        }
+    }
+}
+
 /// One tool call and its reply.
 #[derive(Debug)]
-pub struct Step {
-    /// What is done instead of a call, in a step that is none.
-    pub upkeep: Option<Upkeep>,
+pub struct Call {
     /// The input, with all texts made.
     pub input: Value,
     /// The reply's text.
@@ -56,7 +76,7 @@ pub struct Step {
     pub expires: bool,
 }
 
-impl Step {
+impl Call {
     /// The command that the input names, if it names one.
     #[must_use]
     pub fn command(&self) -> Option<&str> {
@@ -131,19 +151,20 @@ fn step(json: Value) -> Result<Step, String> {
     let mut fields = Fields::of(json)?;
     if let Some(upkeep) = Upkeep::take(&mut fields.0)? {
         fields.end()?;
-        let (upkeep, content) = (Some(upkeep), String::new());
-        return Ok(Step { upkeep, input: Value::Null, content, is_error: false, expires: false });
+        return Ok(Step::Upkeep(upkeep));
     }
-    let step = Step {
-        upkeep: None,
-        input: expanded(&fields.need("input")?)?,
-        content: text(&fields.need("content")?)?,
-        is_error: fields.need("is_error")?.as_bool().ok_or("is_error must be true or false")?,
-        expires: match fields.take("expires") {
-            None => false,
-            Some(Value::Bool(true)) => true,
-            Some(other) => return Err(format!("expires must be true, got {other}")),
-        },
+    let step = match tree(fields.take("meanwhile"))? {
+        Some(tree) => Step::Meanwhile(tree),
+        None => Step::Call(Call {
+            input: expanded(&fields.need("input")?)?,
+            content: text(&fields.need("content")?)?,
+            is_error: fields.need("is_error")?.as_bool().ok_or("is_error must be true or false")?,
+            expires: match fields.take("expires") {
+                None => false,
+                Some(Value::Bool(true)) => true,
+                Some(other) => return Err(format!("expires must be true, got {other}")),
+            },
+        }),
     };
     fields.end()?;
     Ok(step)
@@ -163,6 +184,22 @@ fn options(json: Option<Value>) -> Result<Options, String> {
     }
     if let Some(value) = fields.take("max_file_bytes") {
         options.max_file_bytes = limit(&value)?;
+    }
+    if let Some(value) = fields.take("max_total_bytes") {
+        options.max_total_bytes = limit(&value)?;
+    }
+    if let Some(value) = fields.take("max_files") {
+        options.max_files = limit(&value)?;
+    }
+    if let Some(value) = fields.take("read_only_paths") {
+        options.read_only_paths = patterns("read_only_paths", &value)?;
+    }
+    if let Some(value) = fields.take("writable_paths") {
+        options.writable_paths = Some(patterns("writable_paths", &value)?);
+    }
+    if let Some(value) = fields.take("stale_guard") {
+        options.stale_guard =
+            text(&value)?.parse().map_err(|error: memdir::Error| error.to_string())?;
     }
     if let Some(value) = fields.take("on_existing") {
         options.on_existing =
@@ -201,6 +238,12 @@ fn options(json: Option<Value>) -> Result<Options, String> {
     }
     fields.end()?;
     Ok(options)
+}
+
+fn patterns(name: &str, value: &Value) -> Result<Vec<PathPattern>, String> {
+    let patterns = value.as_array().ok_or(format!("{name} must be a list"))?;
+    let patterns: Vec<String> = patterns.iter().map(text).collect::<Result<_, _>>()?;
+    PathPattern::all(name, patterns).map_err(|error| error.to_string())
 }
 
 fn tree(json: Option<Value>) -> Result<Option<Tree>, String> {
@@ -283,9 +326,10 @@ mod tests {
     #[test]
     fn what_the_format_does_not_have_is_an_error() {
         let step = json!({ "input": null, "content": "x", "is_error": true });
+        let meanwhile = json!({ "meanwhile": { "/memories/a": "" } });
         let good = json!({
             "name": "n", "rule": "r", "options": { "max_view_chars": null },
-            "given": { "/memories/a": { "$base64": "/w==" } }, "steps": [step], "then": {},
+            "given": { "/memories/a": { "$base64": "/w==" } }, "steps": [step, meanwhile], "then": {},
         });
         read(&good).unwrap();
         for (pointer, value) in [
@@ -308,6 +352,9 @@ mod tests {
             ("/steps/0/is_error", json!("no")),
             ("/steps/0/content", json!(null)),
             ("/steps/0/input", json!({ "$times": 1 })),
+            ("/steps/0/meanwhile", json!({ "/memories/a": "" })),
+            ("/steps/1/meanwhile", json!({ "/memories": null })),
+            ("/steps/1/is_error", json!(false)),
             ("/name", json!("")),
             ("/rule", json!(null)),
         ] {

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use memdir::{Memory, Options, Reply, Store};
 
-use crate::cases::{self, Case, CaseFile, Step};
+use crate::cases::{self, Call, Case, CaseFile, Step};
 use crate::tree::{self, Tree};
 
 /// A fresh memory with an empty store.
@@ -92,19 +92,29 @@ fn run_case(case: &Case, opened: &Opened) -> Result<(), String> {
         return Err(format!("  what is given is not what the store holds{difference}"));
     }
     for (number, step) in case.steps.iter().enumerate() {
-        if let Some(upkeep) = &step.upkeep {
-            let at = format!("  step {} of {}: {upkeep:?}", number + 1, case.steps.len());
-            upkeep.run(&opened.memory).map_err(|problem| format!("{at}\n{problem}"))?;
-            before = tree::read(store)?;
-            continue;
+        let failed = |what: &str, problem: String| {
+            format!("  step {} of {}: {what}\n{problem}", number + 1, case.steps.len())
+        };
+        match step {
+            Step::Meanwhile(change) => {
+                tree::write(store, change).map_err(|problem| failed("meanwhile", problem))?;
+                before = tree::read(store)?;
+            }
+            Step::Upkeep(upkeep) => {
+                upkeep
+                    .run(&opened.memory)
+                    .map_err(|problem| failed(&format!("{upkeep:?}"), problem))?;
+                before = tree::read(store)?;
+            }
+            Step::Call(call) => {
+                let input = call.input.to_string();
+                let reply = opened.memory.execute(&input);
+                let after = tree::read(store)?;
+                check_call(call, &reply, opened.secret.as_deref(), &before, &after)
+                    .map_err(|problem| failed(&shortened(&input), problem))?;
+                before = after;
+            }
         }
-        let reply = opened.memory.execute(&step.input.to_string());
-        let after = tree::read(store)?;
-        check_step(step, &reply, opened.secret.as_deref(), &before, &after).map_err(|problem| {
-            let input = shortened(&step.input.to_string());
-            format!("  step {} of {}: {input}\n{problem}", number + 1, case.steps.len())
-        })?;
-        before = after;
     }
     if let Some(difference) = case.then.as_ref().and_then(|then| tree::difference(then, &before)) {
         return Err(format!("  after the last step{difference}"));
@@ -118,16 +128,16 @@ fn run_case(case: &Case, opened: &Opened) -> Result<(), String> {
     }
 }
 
-fn check_step(
-    step: &Step,
+fn check_call(
+    call: &Call,
     reply: &Reply,
     secret: Option<&str>,
     before: &Tree,
     after: &Tree,
 ) -> Result<(), String> {
     let content = reply.content.as_str();
-    if content != step.content || reply.is_error != step.is_error {
-        return Err(differing(step, content, reply.is_error));
+    if content != call.content || reply.is_error != call.is_error {
+        return Err(differing(call, content, reply.is_error));
     }
     if let Some(cause) = &reply.cause {
         return Err(format!("  the store broke: {cause}"));
@@ -135,25 +145,25 @@ fn check_step(
     if secret.is_some_and(|secret| content.contains(secret)) {
         return Err(format!("  the reply says where the store is: {}", shortened(content)));
     }
-    let may_change = step.expires || (!step.is_error && step.command() != Some("view"));
+    let may_change = call.expires || (!call.is_error && call.command() != Some("view"));
     match tree::difference(before, after) {
         Some(difference) if !may_change => Err(format!("  it changed something{difference}")),
         _ => Ok(()),
     }
 }
 
-fn differing(step: &Step, got: &str, is_error: bool) -> String {
+fn differing(call: &Call, got: &str, is_error: bool) -> String {
     let kind = |is_error| if is_error { "error  " } else { "success" };
     let mut report = String::new();
-    let _ = writeln!(report, "  expected {} {}", kind(step.is_error), shortened(&step.content));
+    let _ = writeln!(report, "  expected {} {}", kind(call.is_error), shortened(&call.content));
     let _ = write!(report, "  got      {} {}", kind(is_error), shortened(got));
-    let same = step.content.chars().zip(got.chars()).take_while(|(a, b)| a == b).count();
-    if step.content != got {
+    let same = call.content.chars().zip(got.chars()).take_while(|(a, b)| a == b).count();
+    if call.content != got {
         let from = |text: &str| shortened(&text.chars().skip(same).collect::<String>());
         let _ = write!(
             report,
             "\n  from character {same} on\n  expected {}\n  got      {}",
-            from(&step.content),
+            from(&call.content),
             from(got)
         );
     }

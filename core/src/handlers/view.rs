@@ -8,7 +8,8 @@ use crate::command::ViewRange;
 use crate::error::Error;
 use crate::options::Options;
 use crate::path::MemoryPath;
-use crate::policy::{Policies, expiry, sensitive};
+use crate::policy::stale_guard::Watch;
+use crate::policy::{Policies, expiry, limits, sensitive};
 use crate::reply;
 use crate::store::{Entry, EntryKind, Node, Store, StoreError};
 use crate::text::{Ending, MAX_LINES, Pager, human_size};
@@ -26,12 +27,20 @@ pub(crate) fn view(
     range: Option<&ViewRange>,
 ) -> Result<String, Error> {
     let options = &policies.options;
+    let mut watch = policies.seen.watch();
     match store.open(path, LISTED_LEVELS) {
         // The documentation's own example sends a range with a directory: it is ignored.
-        Ok(Node::Directory(entries)) => Ok(listing(options, path, entries)),
+        Ok(Node::Directory(entries)) => {
+            Ok(listing(options, path, entries, limits::notice(policies, store)))
+        }
         Ok(Node::File(..)) if is_image(path) => Err(reply::image(path)),
         Ok(Node::File(size, content)) => {
+            let content = match &mut watch {
+                Some(watch) => watch.through(content),
+                None => content,
+            };
             let shown = file(options, path, range, size, content)?;
+            policies.seen.remember(path, watch.map(Watch::end));
             expiry::record(store, options, path)?;
             Ok(shown)
         }
@@ -54,7 +63,15 @@ fn file(
     numbered(options, path, range, size, content)
 }
 
-fn listing(options: &Options, path: &MemoryPath, mut entries: Vec<Entry>) -> String {
+/// `notice` is the last line, whatever has to be left out for it.
+fn listing(
+    options: &Options,
+    path: &MemoryPath,
+    mut entries: Vec<Entry>,
+    notice: Option<String>,
+) -> String {
+    let notice = notice.unwrap_or_default();
+    let limit = options.max_view_chars.map(|limit| limit.saturating_sub(notice.chars().count()));
     entries.sort_unstable_by(|a, b| a.path.cmp(&b.path));
     let mut out = reply::directory_header(path);
     push_entry(&mut out, &Entry::directory(path.clone()));
@@ -63,13 +80,13 @@ fn listing(options: &Options, path: &MemoryPath, mut entries: Vec<Entry>) -> Str
         let start = out.len();
         push_entry(&mut out, entry);
         chars += out[start..].chars().count();
-        if options.max_view_chars.is_some_and(|limit| chars > limit) {
+        if limit.is_some_and(|limit| chars > limit) {
             out.truncate(start);
             out += &reply::more_entries(entries.len() - shown);
             break;
         }
     }
-    out
+    out + &notice
 }
 
 fn push_entry(out: &mut String, entry: &Entry) {

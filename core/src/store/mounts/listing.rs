@@ -51,7 +51,7 @@ impl Mounts {
     /// [`Store::unused`](crate::Store::unused).
     pub(super) fn unused_in_each(
         &self,
-        files: Vec<Entry>,
+        files: &[Entry],
         since: SystemTime,
     ) -> Result<Vec<Entry>, StoreError> {
         let mut unused = Vec::new();
@@ -92,10 +92,10 @@ impl Mounts {
         entries.into_iter().filter_map(|entry| self.as_shown(mounted, entry))
     }
 
-    fn as_shown(&self, mounted: &Mounted, entry: Entry) -> Option<Entry> {
-        let path = mounted.outside(&entry.path)?;
-        let shows = self.owner(&path).at == mounted.at && !self.is_fixed(&path);
-        shows.then_some(Entry { path, ..entry })
+    fn as_shown(&self, mounted: &Mounted, mut entry: Entry) -> Option<Entry> {
+        entry.path = mounted.outside(&entry.path)?;
+        let shows = self.owner(&entry.path).at == mounted.at && !self.is_fixed(&entry.path);
+        shows.then_some(entry)
     }
 
     /// The mount points below `path`, and the directories that lead there, `depth` levels deep.

@@ -259,7 +259,7 @@ impl Store for Mounts {
     }
 
     fn unused(&self, files: Vec<Entry>, since: SystemTime) -> Result<Vec<Entry>, StoreError> {
-        self.unused_in_each(files, since)
+        self.unused_in_each(&files, since)
     }
 
     fn delete_unused(&self, path: &MemoryPath, since: SystemTime) -> Result<bool, StoreError> {
