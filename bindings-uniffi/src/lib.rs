@@ -7,6 +7,7 @@
 mod built_in_store;
 mod contract;
 mod error;
+mod expiry;
 mod foreign_store;
 mod memory;
 mod mounts;
@@ -18,6 +19,7 @@ mod time;
 
 pub use contract::{StoreFactory, check_store_contract};
 pub use error::MemdirError;
+pub use expiry::{Expired, ExpiryProgress, ExpiryWatch};
 pub use memory::Memory;
 pub use mounts::{Mount, open_mounts};
 pub use options::{Durability, MemoryOptions, OnExisting};
