@@ -24,6 +24,16 @@ struct Step {
     let input: JSON
     let content: String
     let isError: Bool
+    var expires = false
+    var upkeep: Upkeep?
+}
+
+/// What is done in a step that is no tool call.
+enum Upkeep {
+    /// Seconds by path.
+    case age([String: Double])
+    /// `removed` is nil where the memory refuses.
+    case expire(olderThan: Double, dryRun: Bool, removed: [String]?)
 }
 
 struct Case {
@@ -57,21 +67,49 @@ private func parseCase(_ file: String, _ json: JSON) throws -> Case {
 }
 
 private func step(_ json: JSON) throws -> Step {
-    let fields = try json.fields(of: ["input", "content", "is_error"])
+    if let upkeep = try upkeep(json) {
+        return Step(input: json, content: "", isError: false, upkeep: upkeep)
+    }
+    let fields = try json.fields(of: ["input", "content", "is_error", "expires"])
     guard case .bool(let isError) = try fields.need("is_error") else {
         throw Problem("is_error must be true or false")
     }
     return Step(
         input: try expanded(fields.need("input")),
         content: try text(fields.need("content")),
-        isError: isError
+        isError: isError,
+        expires: fields["expires"] != nil
     )
+}
+
+private func upkeep(_ json: JSON) throws -> Upkeep? {
+    guard case .object(let all) = json else { return nil }
+    if case .object(let ages) = all["age"] {
+        _ = try json.fields(of: ["age"])
+        return .age(try ages.mapValues(seconds))
+    }
+    guard let expire = all["expire"] else { return nil }
+    let fields = try json.fields(of: ["expire", "removed", "refused"])
+    let given = try expire.fields(of: ["older_than", "dry_run"])
+    let removed = try fields["removed"].map { try $0.items().map { try $0.string() } }
+    guard (removed == nil) == (fields["refused"] != nil) else { throw Problem("removed, or refused") }
+    var dryRun = false
+    if case .bool(true) = given["dry_run"] { dryRun = true }
+    return .expire(olderThan: try seconds(given.need("older_than")), dryRun: dryRun, removed: removed)
+}
+
+private func seconds(_ json: JSON) throws -> Double {
+    switch json {
+    case .integer(let seconds): return Double(seconds)
+    case .number(let seconds): return seconds
+    default: throw Problem("\(json) is no number of seconds")
+    }
 }
 
 private func options(_ json: JSON?) throws -> MemoryOptions {
     let known = [
         "max_view_chars", "max_file_bytes", "on_existing", "durability",
-        "sensitive", "sensitive_rules", "sensitive_on_view",
+        "sensitive", "sensitive_rules", "sensitive_on_view", "expire_after", "record_access", "pins",
     ]
     guard let fields = try json?.fields(of: known) else { return MemoryOptions() }
     let defaults = MemoryOptions()
@@ -109,7 +147,10 @@ private func options(_ json: JSON?) throws -> MemoryOptions {
         durability: try word("durability", ["full": .full, "relaxed": .relaxed]),
         sensitive: try word("sensitive", ["off": .off, "reject": .reject, "redact": .redact]),
         sensitiveRules: try patterns(fields["sensitive_rules"]),
-        sensitiveOnView: try flag("sensitive_on_view")
+        sensitiveOnView: try flag("sensitive_on_view"),
+        expireAfter: try fields["expire_after"].map(seconds),
+        recordAccess: try flag("record_access"),
+        pins: try fields["pins"].map { try $0.items().map { try $0.string() } }
     )
 }
 

@@ -10,6 +10,7 @@ import dev.memdir.OnExisting
 import dev.memdir.Sensitive
 import java.nio.file.Files
 import java.nio.file.Path
+import java.time.Duration
 import java.util.Base64
 import kotlin.io.path.extension
 import kotlin.io.path.name
@@ -29,7 +30,22 @@ class Content(val bytes: ByteArray) {
     override fun toString() = "${bytes.size} bytes, ${bytes.decodeToString().take(200)}"
 }
 
-class Step(val input: JsonNode, val content: String, val isError: Boolean)
+class Step(
+    val input: JsonNode,
+    val content: String,
+    val isError: Boolean,
+    val expires: Boolean = false,
+    val upkeep: Upkeep? = null,
+)
+
+/** What is done in a step that is no tool call. */
+sealed interface Upkeep {
+    /** Seconds by path. */
+    class Age(val ages: Map<String, Long>) : Upkeep
+
+    /** [removed] is null where the memory refuses. */
+    class Expire(val olderThan: Duration, val dryRun: Boolean, val removed: List<String>?) : Upkeep
+}
 
 class Case(
     val file: String,
@@ -64,9 +80,25 @@ private fun case(file: String, json: JsonNode): Case {
 }
 
 private fun step(json: JsonNode): Step {
-    taking(json, "input", "content", "is_error")
-    return Step(expanded(json["input"]), text(json["content"]), json["is_error"].booleanValue())
+    upkeep(json)?.let { return Step(json, "", false, upkeep = it) }
+    taking(json, "input", "content", "is_error", "expires")
+    return Step(expanded(json["input"]), text(json["content"]), json["is_error"].booleanValue(), json.has("expires"))
 }
+
+private fun upkeep(json: JsonNode): Upkeep? {
+    json["age"]?.let { ages ->
+        taking(json, "age")
+        return Upkeep.Age(ages.properties().associate { it.key to it.value.longValue() })
+    }
+    val expire = json["expire"] ?: return null
+    taking(json, "expire", "removed", "refused")
+    taking(expire, "older_than", "dry_run")
+    val removed = json["removed"]?.map { it.textValue() }
+    require((removed == null) == json.path("refused").booleanValue()) { "removed, or refused" }
+    return Upkeep.Expire(seconds(expire["older_than"]), expire.path("dry_run").booleanValue(), removed)
+}
+
+private fun seconds(value: JsonNode) = Duration.ofMillis((value.doubleValue() * 1000).toLong())
 
 private fun options(json: JsonNode?): MemoryOptions {
     var options = MemoryOptions()
@@ -82,6 +114,9 @@ private fun options(json: JsonNode?): MemoryOptions {
                 "sensitive_rules" ->
                     options.copy(sensitiveRules = value.properties().associate { it.key to it.value.textValue() })
                 "sensitive_on_view" -> options.copy(sensitiveOnView = value.booleanValue())
+                "expire_after" -> options.copy(expireAfter = seconds(value))
+                "record_access" -> options.copy(recordAccess = value.booleanValue())
+                "pins" -> options.copy(pins = value.map { it.textValue() })
                 else -> throw IllegalArgumentException("the option $name is not in the format")
             }
     }
