@@ -1,6 +1,7 @@
 //! A memory's options, under their JavaScript names.
 
 use std::str::FromStr;
+use std::time::Duration;
 
 use memdir::policy::PathPattern;
 use memdir::policy::sensitive::SensitiveRule;
@@ -64,6 +65,11 @@ pub(crate) fn read(given: Option<Unknown<'_>>) -> Result<Options> {
             "sensitive" => options.sensitive = word(&name, &set)?,
             "afterContent" => options.after_content = flag(&name, &set)?,
             "sensitiveOnView" => options.sensitive_on_view = flag(&name, &set)?,
+            "expireAfter" => {
+                options.expire_after = Some(span(&name, number(&set))?);
+            }
+            "recordAccess" => options.record_access = flag(&name, &set)?,
+            "pins" => options.pins = patterns(&name, &set)?,
             _ => return Err(wrong(format!("there is no option {name}"))),
         }
     }
@@ -86,6 +92,34 @@ fn flag(name: &str, set: &Value<'_>) -> Result<bool> {
         Value::Bool(flag) => Ok(*flag),
         _ => Err(wrong(format!("{name} must be true or false, got {set}"))),
     }
+}
+
+/// What is none is none that any option takes.
+#[expect(clippy::cast_precision_loss, reason = "exact for 285,000 years of milliseconds")]
+fn number(set: &Value<'_>) -> f64 {
+    match set {
+        Value::Integer(number) => *number as f64,
+        Value::Number(number) => *number,
+        _ => f64::NAN,
+    }
+}
+
+/// So many milliseconds.
+pub(crate) fn span(name: &str, millis: f64) -> Result<Duration> {
+    Duration::try_from_secs_f64(millis / 1_000.0)
+        .map_err(|_| wrong(format!("{name} must be a number of milliseconds from 0 on")))
+}
+
+/// Patterns of paths.
+fn patterns(name: &str, set: &Value<'_>) -> Result<Vec<PathPattern>> {
+    let wrong_kind = || wrong(format!("{name} must be an array of strings, got {set}"));
+    let Value::List(items) = set else { return Err(wrong_kind()) };
+    let texts = items.iter().map(|item| match item {
+        Value::Text(pattern) => Ok(pattern.as_ref()),
+        _ => Err(wrong_kind()),
+    });
+    PathPattern::all(name, texts.collect::<Result<Vec<_>>>()?)
+        .map_err(|error| wrong(error.to_string()))
 }
 
 /// Patterns by the ids of their rules.
