@@ -33,15 +33,6 @@ pub(crate) fn read(given: Option<Unknown<'_>>) -> Result<Options> {
         if set.get_type()? == ValueType::Undefined {
             continue;
         }
-        if name == "readOnlyPaths" {
-            options.read_only_paths = patterns(&name, &set)?;
-            continue;
-        }
-        if name == "writablePaths" {
-            let lifted = set.get_type()? == ValueType::Null;
-            options.writable_paths = (!lifted).then(|| patterns(&name, &set)).transpose()?;
-            continue;
-        }
         if name == "sensitiveRules" {
             options.sensitive_rules = rules(&name, &set)?;
             continue;
@@ -69,6 +60,11 @@ pub(crate) fn read(given: Option<Unknown<'_>>) -> Result<Options> {
                 options.expire_after = Some(span(&name, number(&set))?);
             }
             "recordAccess" => options.record_access = flag(&name, &set)?,
+            "readOnlyPaths" => options.read_only_paths = patterns(&name, &set)?,
+            "writablePaths" => {
+                let given = !matches!(set, Value::Null);
+                options.writable_paths = given.then(|| patterns(&name, &set)).transpose()?;
+            }
             "pins" => options.pins = patterns(&name, &set)?,
             _ => return Err(wrong(format!("there is no option {name}"))),
         }
@@ -137,22 +133,6 @@ fn rules(name: &str, set: &Unknown<'_>) -> Result<Vec<SensitiveRule>> {
         }
     }
     SensitiveRule::all(patterns).map_err(|error| renamed(name, &error))
-}
-
-/// Patterns of paths.
-fn patterns(name: &str, set: &Unknown<'_>) -> Result<Vec<PathPattern>> {
-    if !set.is_array()? {
-        return Err(wrong(format!("{name} must be an array, got {}", value(set)?)));
-    }
-    let set = set.coerce_to_object()?;
-    let mut given = Vec::new();
-    for at in 0..set.get_array_length()? {
-        match value(&set.get_element::<Unknown<'_>>(at)?)? {
-            Value::Text(pattern) => given.push(pattern.into_owned()),
-            other => return Err(wrong(format!("{name}[{at}] must be a string, got {other}"))),
-        }
-    }
-    PathPattern::all(name, given).map_err(|error| wrong(error.to_string()))
 }
 
 /// The key of an encrypted store: bytes, or a text of which the core says what it means. No sentence

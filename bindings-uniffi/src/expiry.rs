@@ -61,7 +61,7 @@ pub(crate) fn expire(
     watch: Option<Arc<dyn ExpiryWatch>>,
 ) -> Result<Vec<Expired>, MemdirError> {
     let mut thrown = None;
-    let mut go_on = move |progress: Progress| match &watch {
+    let go_on = move |progress: Progress| match &watch {
         None => Ok(true),
         Some(watch) => watch.looked_at(progress.into()),
     };
