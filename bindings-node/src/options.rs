@@ -108,11 +108,12 @@ pub(crate) fn span(name: &str, millis: f64) -> Result<Duration> {
 
 /// Patterns of paths.
 fn patterns(name: &str, set: &Value<'_>) -> Result<Vec<PathPattern>> {
-    let wrong_kind = || wrong(format!("{name} must be an array of strings, got {set}"));
-    let Value::List(items) = set else { return Err(wrong_kind()) };
-    let texts = items.iter().map(|item| match item {
+    let Value::List(items) = set else {
+        return Err(wrong(format!("{name} must be an array, got {set}")));
+    };
+    let texts = items.iter().enumerate().map(|(at, item)| match item {
         Value::Text(pattern) => Ok(pattern.as_ref()),
-        _ => Err(wrong_kind()),
+        other => Err(wrong(format!("{name}[{at}] must be a string, got {other}"))),
     });
     PathPattern::all(name, texts.collect::<Result<Vec<_>>>()?)
         .map_err(|error| wrong(error.to_string()))
