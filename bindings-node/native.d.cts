@@ -16,6 +16,8 @@ export declare class Engine {
   execute(input: unknown): Promise<{ content: string | { mediaType: 'image/png' | 'image/jpeg', bytes: Buffer }, isError: boolean, cause?: string }>
   /** Executes the command `name`, whatever the input's own `command` says. */
   executeAs(name: string, input: unknown): Promise<{ content: string | { mediaType: 'image/png' | 'image/jpeg', bytes: Buffer }, isError: boolean, cause?: string }>
+  /** The first half of `execute`, or of `executeAs` where there is a name. */
+  begin(input: unknown, name?: string | undefined | null): PendingCall
 }
 
 /** Several stores, each with the path that it is to be mounted at. */
@@ -56,6 +58,21 @@ export declare class NativeStore {
   modified(path: string): Promise<number | undefined>
   /** Says that a file was last written at `time`. */
   setModified(path: string, time: number): Promise<void>
+}
+
+/**
+ * One tool call that is decoded and judged. One of `returned`, `veto` and `fail` goes on with it,
+ * once.
+ */
+export declare class PendingCall {
+  /** What `before` is to be called with; null if the call is refused already. */
+  get command(): object | null
+  /** Goes on with what `before` returned. */
+  returned(returned: unknown): Promise<{ content: string, isError: boolean, cause?: string, hook?: true, event: object }>
+  /** Goes on with the veto of `before`. */
+  veto(sentence: string): Promise<{ content: string, isError: boolean, cause?: string, hook?: true, event: object }>
+  /** Goes on after `before` failed. */
+  fail(reason: string): Promise<{ content: string, isError: boolean, cause?: string, hook?: true, event: object }>
 }
 
 /** One call of a store that is written in JavaScript. */

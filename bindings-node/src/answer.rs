@@ -1,6 +1,6 @@
 //! A reply on its way to JavaScript.
 
-use memdir::{Content, Reply};
+use memdir::{Content, Error, Reply};
 use napi::bindgen_prelude::{Buffer, JsObjectValue, JsValue, Object};
 use napi::{Env, Result};
 
@@ -11,6 +11,8 @@ pub(crate) struct Answer {
     content: Shown,
     is_error: bool,
     cause: Option<String>,
+    /// Whether it was a hook that failed, and not the store.
+    hook: bool,
 }
 
 enum Shown {
@@ -39,14 +41,19 @@ impl From<Reply> for Answer {
         Self {
             content: reply.content.into(),
             is_error: reply.is_error,
-            cause: reply.cause.map(|cause| cause.to_string()),
+            hook: matches!(reply.cause, Some(Error::Hook(_))),
+            cause: reply.cause.map(|cause| match cause {
+                Error::Store(cause) => cause.to_string(),
+                other => other.to_string(),
+            }),
         }
     }
 }
 
 impl Answer {
-    /// The object `{ content, isError, cause }`; `cause` is there only if the store broke. The content
-    /// is a string or, of an image, `{ mediaType, bytes }`.
+    /// The object `{ content, isError, cause, hook }`; `cause` is there only if the store or a hook
+    /// broke, and `hook` only if it was a hook. The content is a string or, of an image,
+    /// `{ mediaType, bytes }`.
     pub(crate) fn into_object(self, env: &Env) -> Result<Object<'static>> {
         let mut object = Object::new(env)?;
         match self.content {
@@ -66,6 +73,9 @@ impl Answer {
         object.set_named_property("isError", self.is_error)?;
         if let Some(cause) = self.cause {
             object.set_named_property("cause", cause)?;
+        }
+        if self.hook {
+            object.set_named_property("hook", true)?;
         }
         Ok(Object::from_raw(env.raw(), object.raw()))
     }

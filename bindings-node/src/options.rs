@@ -2,6 +2,7 @@
 
 use std::str::FromStr;
 
+use memdir::policy::PathPattern;
 use memdir::policy::sensitive::SensitiveRule;
 use memdir::value::Value;
 use memdir::{EncryptionKey, Error as CoreError, Options};
@@ -31,6 +32,15 @@ pub(crate) fn read(given: Option<Unknown<'_>>) -> Result<Options> {
         if set.get_type()? == ValueType::Undefined {
             continue;
         }
+        if name == "readOnlyPaths" {
+            options.read_only_paths = patterns(&name, &set)?;
+            continue;
+        }
+        if name == "writablePaths" {
+            let lifted = set.get_type()? == ValueType::Null;
+            options.writable_paths = (!lifted).then(|| patterns(&name, &set)).transpose()?;
+            continue;
+        }
         if name == "sensitiveRules" {
             options.sensitive_rules = rules(&name, &set)?;
             continue;
@@ -44,11 +54,15 @@ pub(crate) fn read(given: Option<Unknown<'_>>) -> Result<Options> {
             "maxViewChars" => options.max_view_chars = limit(&name, &set)?,
             "maxFileBytes" => options.max_file_bytes = limit(&name, &set)?,
             "maxImageBytes" => options.max_image_bytes = limit(&name, &set)?,
+            "maxTotalBytes" => options.max_total_bytes = limit(&name, &set)?,
+            "maxFiles" => options.max_files = limit(&name, &set)?,
+            "staleGuard" => options.stale_guard = word(&name, &set)?,
             "onExisting" => options.on_existing = word(&name, &set)?,
             "durability" => options.durability = word(&name, &set)?,
             "readOnly" => options.read_only = flag(&name, &set)?,
             "encryptNames" => options.encrypt_names = flag(&name, &set)?,
             "sensitive" => options.sensitive = word(&name, &set)?,
+            "afterContent" => options.after_content = flag(&name, &set)?,
             "sensitiveOnView" => options.sensitive_on_view = flag(&name, &set)?,
             _ => return Err(wrong(format!("there is no option {name}"))),
         }
@@ -89,6 +103,22 @@ fn rules(name: &str, set: &Unknown<'_>) -> Result<Vec<SensitiveRule>> {
         }
     }
     SensitiveRule::all(patterns).map_err(|error| renamed(name, &error))
+}
+
+/// Patterns of paths.
+fn patterns(name: &str, set: &Unknown<'_>) -> Result<Vec<PathPattern>> {
+    if !set.is_array()? {
+        return Err(wrong(format!("{name} must be an array, got {}", value(set)?)));
+    }
+    let set = set.coerce_to_object()?;
+    let mut given = Vec::new();
+    for at in 0..set.get_array_length()? {
+        match value(&set.get_element::<Unknown<'_>>(at)?)? {
+            Value::Text(pattern) => given.push(pattern.into_owned()),
+            other => return Err(wrong(format!("{name}[{at}] must be a string, got {other}"))),
+        }
+    }
+    PathPattern::all(name, given).map_err(|error| wrong(error.to_string()))
 }
 
 /// The key of an encrypted store: bytes, or a text of which the core says what it means. No sentence

@@ -6,9 +6,10 @@ import { randomUUID } from 'node:crypto';
 import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { isDeepStrictEqual } from 'node:util';
 
-import { Memory, openStore } from 'memdir';
-import type { Options, Store } from 'memdir';
+import { HookError, Memory, Veto, openStore } from 'memdir';
+import type { Before, Event, Options, Store } from 'memdir';
 import { checkStore } from 'memdir/testing';
 
 import { postgres } from './servers.mjs';
@@ -18,18 +19,32 @@ import { PROJECT, s3, temporary } from './support.mjs';
 type Json = null | boolean | number | string | Json[] | { [name: string]: Json };
 type Tree = Map<string, Buffer | null>;
 
-interface Step {
+interface Call {
   input: Json;
   content: Json;
   is_error: boolean;
+  event?: Record<string, Json>;
+}
+
+interface Rule {
+  when: Record<string, Json>;
+  veto?: Json;
+  replace?: [Json, Json];
+  fail?: Json;
+}
+
+/** What somebody else writes. */
+interface Meanwhile {
+  meanwhile: Record<string, Json>;
 }
 
 interface Case {
   name: string;
   rule: string;
   options?: Record<string, unknown>;
+  hooks?: { before: Rule[] };
   given?: Record<string, Json>;
-  steps: Step[];
+  steps: (Call | Meanwhile)[];
   then?: Record<string, Json>;
 }
 
@@ -94,12 +109,12 @@ function tree(described: Record<string, Json> = {}): Tree {
   return new Map(Object.entries(described).map(([path, value]) => [path, content(value)]));
 }
 
-async function fill(store: Store, given: Tree): Promise<void> {
+async function fill(store: Store, given: Tree, overwrite = false): Promise<void> {
   for (const [path, content] of given) {
     if (content) {
-      await store.write(path, content, false);
+      await store.write(path, content, overwrite);
     } else {
-      await store.write(`${path}/inside`, Buffer.alloc(0), false);
+      await store.write(`${path}/inside`, Buffer.alloc(0), overwrite);
       await store.delete(`${path}/inside`);
     }
   }
@@ -139,19 +154,74 @@ function camelCase(options: Record<string, unknown> = {}): Options {
   );
 }
 
+/** The hook that a case describes. */
+function following(rules: Rule[]): Before {
+  return async (command) => {
+    const fields = command as unknown as Record<string, Json>;
+    const rule = rules.find(({ when }) =>
+      Object.entries(when).every(([name, wanted]) =>
+        isDeepStrictEqual(fields[name], expanded(wanted)),
+      ),
+    );
+    // Other work comes in between, as with a hook that asks somebody.
+    await new Promise(setImmediate);
+    if (rule?.veto !== undefined) {
+      throw new Veto(made(rule.veto));
+    }
+    if (rule?.fail !== undefined) {
+      throw new RangeError(made(rule.fail));
+    }
+    if (rule?.replace) {
+      const [old, instead] = rule.replace.map(made) as [string, string];
+      const name = ['file_text', 'new_str', 'insert_text'].find((text) => text in fields);
+      assert.ok(name);
+      return { [name]: (fields[name] as string).replaceAll(old, () => instead) };
+    }
+    return undefined;
+  };
+}
+
+/** An event but for its duration, without what says nothing, in the names of the cases. */
+function told({ duration, newPath, ...event }: Event): Record<string, unknown> {
+  assert.ok(duration >= 0);
+  return saying({ ...event, new_path: newPath });
+}
+
+function saying(fields: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(fields).filter(([, value]) => value && !isDeepStrictEqual(value, [])),
+  );
+}
+
 async function runCase(found: Case, store: Store, secret: string | undefined): Promise<void> {
   const given = tree(found.given);
   await fill(store, given);
   let before = shown(await all(store));
   assert.deepEqual(before, shown(given), 'what is given is not what the store holds');
 
-  const memory = new Memory(store, camelCase(found.options));
+  const events: Event[] = [];
+  const hooks = found.hooks && {
+    before: following(found.hooks.before),
+    after: (event: Event) => events.push(event),
+  };
+  const memory = new Memory(store, { ...camelCase(found.options), ...hooks });
   for (const step of found.steps) {
+    if ('meanwhile' in step) {
+      await fill(store, tree(step.meanwhile), true);
+      before = shown(await all(store));
+      continue;
+    }
     const input = expanded(step.input);
     // A string is taken for the JSON text of an input.
-    const reply = await memory.execute(typeof input === 'string' ? JSON.stringify(input) : input);
-    assert.equal(reply.cause, undefined);
+    const { cause, ...reply } = await memory.execute(
+      typeof input === 'string' ? JSON.stringify(input) : input,
+    );
+    assert.ok(step.event?.['outcome'] === 'failed' ? cause instanceof HookError : !cause);
     assert.deepEqual(reply, { content: answer(step.content), isError: step.is_error });
+    assert.deepEqual(
+      events.splice(0).map(told),
+      step.event ? [saying(expanded(step.event) as Record<string, Json>)] : [],
+    );
     const said = JSON.stringify(reply.content);
     assert.ok(!secret || !said.includes(secret), 'the reply says where the store is');
     const after = shown(await all(store));

@@ -17,6 +17,8 @@ export type {
   StrReplaceCommand,
   ViewCommand,
 } from './commands.js';
+export { HookError, Veto } from './hooks.js';
+export type { After, Before, Changed, Event } from './hooks.js';
 export { Memory } from './memory.js';
 export type { ImageBlock, Reply, Shown } from './memory.js';
 export type { Options } from './options.js';

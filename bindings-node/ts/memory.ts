@@ -12,6 +12,8 @@ import type {
   StrReplaceCommand,
   ViewCommand,
 } from './commands.js';
+import { HookError, withoutHooks } from './hooks.js';
+import type { Answered, Hooks } from './hooks.js';
 import type { Options } from './options.js';
 import { openEngine } from './places.js';
 import type { Places } from './places.js';
@@ -47,10 +49,10 @@ export interface Reply<Given extends Options = Options> {
   /** Whether the command failed; goes into the `is_error` of the `tool_result`. */
   isError: boolean;
   /**
-   * What broke, if the store itself did: for the developer's log. It may name paths and hosts, so
-   * that it is not for the model, whose `content` then says only that the memory is out of reach.
+   * What broke, if the store itself or the hook `before` did: for the developer's log. It may name
+   * paths and hosts, so that it is not for the model, whose `content` then says no more than that.
    */
-  cause?: StoreError;
+  cause?: StoreError | HookError;
 }
 
 /**
@@ -67,6 +69,7 @@ export interface Reply<Given extends Options = Options> {
  */
 export class Memory<const Given extends Options = Options> {
   readonly #engine: Engine;
+  readonly #hooks: Hooks | undefined;
 
   /**
    * @param store A directory, which is made if it is not there (the files are in its `memories`
@@ -76,7 +79,9 @@ export class Memory<const Given extends Options = Options> {
    * @throws An error if the address or an option is wrong, or if the store cannot be opened.
    */
   constructor(store: Places = './memory', options?: Given) {
-    this.#engine = openEngine(store, options);
+    const [rest, hooks] = withoutHooks(options);
+    this.#hooks = hooks;
+    this.#engine = openEngine(store, rest);
   }
 
   /**
@@ -85,12 +90,12 @@ export class Memory<const Given extends Options = Options> {
    * Whatever the model did wrong is a reply with `isError`, and so is a store that is broken.
    */
   async execute(input: unknown): Promise<Reply<Given>> {
-    return reply<Given>(await awake(this.#engine.execute(input)));
+    return reply<Given>(await this.#answer(input));
   }
 
   /** Shows a directory two levels deep, the numbered lines of a file, or an image. */
   async view(command: CommandFields<ViewCommand>): Promise<Shown<Given>> {
-    return orThrow(reply<Given>(await awake(this.#engine.executeAs('view', command))));
+    return orThrow(reply<Given>(await this.#answer(command, 'view')));
   }
 
   /** Makes a new file, with its parents. */
@@ -119,9 +124,17 @@ export class Memory<const Given extends Options = Options> {
   }
 
   async #run(name: string, fields: unknown): Promise<string> {
-    const shown = await orThrow(reply(await awake(this.#engine.executeAs(name, fields))));
+    const shown = await orThrow(reply(await this.#answer(fields, name)));
     // Only a view shows anything else.
     return shown as string;
+  }
+
+  #answer(input: unknown, name?: string): Promise<Answered> {
+    if (this.#hooks && !this.#hooks.areRunning()) {
+      return this.#hooks.carryOut(this.#engine.begin(input, name));
+    }
+    const engine = this.#engine;
+    return awake(name === undefined ? engine.execute(input) : engine.executeAs(name, input));
   }
 }
 
@@ -133,17 +146,20 @@ export async function orThrow<G extends Options>(reply: Reply<G>): Promise<Shown
   return reply.content;
 }
 
-type Answer = Awaited<ReturnType<Engine['execute']>>;
-
-function reply<G extends Options>({ content: shown, isError, cause }: Answer): Reply<G> {
+function reply<G extends Options>(answered: Answered): Reply<G> {
+  const { content: shown, isError, cause, hook, thrown } = answered;
   // No image comes where the options say so.
   const content = (typeof shown === 'string' ? shown : image(shown)) as Shown<G>;
-  return cause === undefined
-    ? { content, isError }
-    : { content, isError, cause: new StoreError('EIO', cause) };
+  if (cause === undefined) {
+    return { content, isError };
+  }
+  if (hook) {
+    return { content, isError, cause: new HookError(cause, { cause: thrown }) };
+  }
+  return { content, isError, cause: new StoreError('EIO', cause) };
 }
 
-function image({ mediaType, bytes }: Exclude<Answer['content'], string>): ImageBlock[] {
+function image({ mediaType, bytes }: Exclude<Answered['content'], string>): ImageBlock[] {
   const data = bytes.toString('base64');
   return [{ type: 'image', source: { type: 'base64', media_type: mediaType, data } }];
 }

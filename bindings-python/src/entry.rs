@@ -2,6 +2,7 @@
 
 use std::time::SystemTime;
 
+use memdir::MemoryPath;
 use memdir::store::{Entry as CoreEntry, EntryKind};
 use pyo3::prelude::*;
 use pyo3::types::PyDateTime;
@@ -11,8 +12,8 @@ use crate::time::{Time, shown};
 /// One entry of a directory, as a `Store` lists it.
 ///
 /// `path` is the whole path, from `/memories` on. `size` is a file's length in bytes, and `None`
-/// for a directory. `modified` is when a file was last written, with a time zone, and `None` where
-/// the store does not keep that.
+/// for a directory. `modified` is when a file was last written and `accessed` when it was last said
+/// to be accessed, with a time zone, and `None` where the store does not keep that.
 ///
 /// >>> from memdir import Entry
 /// >>> Entry("/memories/notes.md", 120)
@@ -29,25 +30,39 @@ pub struct Entry {
     #[pyo3(get)]
     size: Option<u64>,
     modified: Option<SystemTime>,
+    accessed: Option<SystemTime>,
 }
 
 #[pymethods]
 impl Entry {
     #[classattr]
-    fn __match_args__() -> (&'static str, &'static str, &'static str) {
-        ("path", "size", "modified")
+    fn __match_args__() -> (&'static str, &'static str, &'static str, &'static str) {
+        ("path", "size", "modified", "accessed")
     }
 
     #[new]
-    #[pyo3(signature = (path, size = None, modified = None))]
-    fn new(path: String, size: Option<u64>, modified: Option<Time>) -> Self {
-        Self { path, size, modified: modified.map(|Time(time)| time) }
+    #[pyo3(signature = (path, size = None, modified = None, accessed = None))]
+    fn new(
+        path: String,
+        size: Option<u64>,
+        modified: Option<Time>,
+        accessed: Option<Time>,
+    ) -> Self {
+        let time = |given: Option<Time>| given.map(|Time(time)| time);
+        Self { path, size, modified: time(modified), accessed: time(accessed) }
     }
 
     /// When a file was last written; `None` for a directory, or where the store does not keep it.
     #[getter]
     fn modified<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyDateTime>> {
         self.modified.and_then(|time| shown(py, time))
+    }
+
+    /// When a file was last said to be accessed; `None` for a directory, or where the store does not
+    /// keep it or its listing does not tell.
+    #[getter]
+    fn accessed<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyDateTime>> {
+        self.accessed.and_then(|time| shown(py, time))
     }
 
     /// Whether it is a directory.
@@ -58,10 +73,14 @@ impl Entry {
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
         let path = self.path.as_str().into_pyobject(py)?.repr()?;
-        Ok(match (self.size, self.modified(py)) {
-            (Some(size), Some(time)) => format!("Entry({path}, {size}, {})", time.repr()?),
-            (Some(size), None) => format!("Entry({path}, {size})"),
-            (None, _) => format!("Entry({path})"),
+        let Some(size) = self.size else { return Ok(format!("Entry({path})")) };
+        Ok(match (self.modified(py), self.accessed(py)) {
+            (None, None) => format!("Entry({path}, {size})"),
+            (Some(modified), None) => format!("Entry({path}, {size}, {})", modified.repr()?),
+            (modified, Some(accessed)) => {
+                let modified = modified.into_pyobject(py)?.repr()?;
+                format!("Entry({path}, {size}, {modified}, {})", accessed.repr()?)
+            }
         })
     }
 }
@@ -75,8 +94,9 @@ impl Entry {
         self.size
     }
 
-    pub(crate) fn time(&self) -> Option<SystemTime> {
-        self.modified
+    /// The same file for the core.
+    pub(crate) fn file(&self, path: MemoryPath, size: u64) -> CoreEntry {
+        CoreEntry::file(path, size).modified_at(self.modified).accessed_at(self.accessed)
     }
 }
 
@@ -86,6 +106,7 @@ impl From<CoreEntry> for Entry {
             EntryKind::File(size) => Some(size),
             EntryKind::Directory => None,
         };
-        Self { path: entry.path.as_str().to_owned(), size, modified: entry.modified }
+        let (modified, accessed) = (entry.modified, entry.accessed);
+        Self { path: entry.path.as_str().to_owned(), size, modified, accessed }
     }
 }

@@ -65,6 +65,13 @@ const STR: PyStaticExpr = type_hint_identifier!("builtins", "str");
 const NONE: PyStaticExpr = PyStaticExpr::Constant { value: PyStaticConstant::None };
 const ENTRY: PyStaticExpr = <crate::entry::Entry as pyo3::PyTypeInfo>::TYPE_HINT;
 
+/// The fields of a command, by whose name one knows the types of the others.
+const COMMAND: PyStaticExpr = type_hint_subscript!(
+    type_hint_identifier!("collections.abc", "Mapping"),
+    STR,
+    type_hint_identifier!("typing", "Any")
+);
+
 const fn word(value: &'static str) -> PyStaticExpr {
     PyStaticExpr::Constant { value: PyStaticConstant::Str(value) }
 }
@@ -126,8 +133,42 @@ hint!(
     )
 );
 hint!(
+    /// The words of the option `stale_guard`.
+    StaleGuard = type_hint_subscript!(
+        type_hint_identifier!("typing", "Literal"),
+        word("off"),
+        word("on"),
+        word("strict")
+    )
+);
+hint!(
+    /// Several texts.
+    Strings = type_hint_subscript!(type_hint_identifier!("collections.abc", "Sequence"), STR)
+);
+hint!(
     /// Patterns by their names.
     Patterns = type_hint_subscript!(type_hint_identifier!("builtins", "dict"), STR, STR)
+);
+hint!(
+    /// Several texts.
+    Texts = type_hint_subscript!(type_hint_identifier!("collections.abc", "Sequence"), STR)
+);
+hint!(
+    /// A number of seconds, or a `timedelta`.
+    Span = type_hint_union!(
+        type_hint_identifier!("builtins", "float"),
+        type_hint_identifier!("datetime", "timedelta")
+    )
+);
+hint!(
+    /// What is told how far an expiry is.
+    OnExpiryProgress = type_hint_subscript!(
+        type_hint_identifier!("collections.abc", "Callable"),
+        PyStaticExpr::List {
+            elts: &[<crate::expiry::ExpiryProgress as pyo3::PyTypeInfo>::TYPE_HINT]
+        },
+        OBJECT
+    )
 );
 hint!(
     /// What an edit of a file is: from the old content to the new one.
@@ -181,10 +222,29 @@ hint!(
         type_hint_identifier!("builtins", "tuple"),
         Content::HINT,
         type_hint_identifier!("builtins", "bool"),
-        type_hint_union!(type_hint_identifier!("memdir._errors", "StoreError"), NONE)
+        type_hint_union!(type_hint_identifier!("memdir._errors", "MemdirError"), NONE)
     )
 );
 hint!(
     /// The fields of a command.
     Fields = type_hint_subscript!(type_hint_identifier!("builtins", "dict"), STR, OBJECT)
+);
+hint!(
+    /// What is asked before each command.
+    Before = type_hint_subscript!(
+        type_hint_identifier!("collections.abc", "Callable"),
+        PyStaticExpr::List { elts: &[COMMAND] },
+        type_hint_union!(
+            type_hint_subscript!(type_hint_identifier!("collections.abc", "Mapping"), STR, OBJECT),
+            NONE
+        )
+    )
+);
+hint!(
+    /// What is told after each command.
+    After = type_hint_subscript!(
+        type_hint_identifier!("collections.abc", "Callable"),
+        PyStaticExpr::List { elts: &[<crate::hooks::Event as pyo3::PyTypeInfo>::TYPE_HINT] },
+        OBJECT
+    )
 );

@@ -11,9 +11,12 @@ mod contract;
 mod copy;
 mod entry;
 mod errors;
+mod expiry;
 mod fields;
 mod fork;
 mod hints;
+mod hooks;
+mod logging;
 mod memory;
 mod native_store;
 mod options;
@@ -37,7 +40,11 @@ mod _memdir {
     #[pymodule_export]
     use crate::entry::Entry;
     #[pymodule_export]
+    use crate::expiry::{Expired, ExpiryProgress};
+    #[pymodule_export]
     use crate::fork::{after_fork_in_child, after_fork_in_parent, before_fork};
+    #[pymodule_export]
+    use crate::hooks::Event;
     #[pymodule_export]
     use crate::memory::Memory;
     #[pymodule_export]

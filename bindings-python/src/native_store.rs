@@ -134,6 +134,21 @@ impl NativeStore {
     fn set_modified(&self, py: Python<'_>, path: &str, time: Time) -> PyResult<()> {
         self.run(py, path, |store, at| store.set_modified(at, time.0))
     }
+
+    /// Whether it keeps when files were last accessed.
+    fn keeps_access(&self, py: Python<'_>) -> bool {
+        py.detach(|| self.core.keeps_access())
+    }
+
+    /// Says that a file was accessed at `time`.
+    fn set_accessed(&self, py: Python<'_>, path: &str, time: Time) -> PyResult<()> {
+        self.run(py, path, |store, at| store.set_accessed(at, time.0))
+    }
+
+    /// Deletes a file if it was neither written nor accessed since then; whether it did.
+    fn delete_unused(&self, py: Python<'_>, path: &str, since: Time) -> PyResult<bool> {
+        self.run(py, path, |store, at| store.delete_unused(at, since.0))
+    }
 }
 
 /// What an opened [`Node`] holds, read to its end.

@@ -124,6 +124,27 @@ impl Store for PythonStore {
             store.call_method1("set_modified", (path.as_str(), Time(time))).map(drop)
         })
     }
+
+    fn keeps_access(&self) -> bool {
+        let root = MemoryPath::root();
+        let keeps = self.call("asking about", &root, |store| {
+            store.call_method0("keeps_access")?.extract::<bool>()
+        });
+        // What broke here breaks in any other method as well, which can say so.
+        keeps.unwrap_or(false)
+    }
+
+    fn set_accessed(&self, path: &MemoryPath, time: SystemTime) -> Result<(), StoreError> {
+        self.call("noting the access of", path, |store| {
+            store.call_method1("set_accessed", (path.as_str(), Time(time))).map(drop)
+        })
+    }
+
+    fn delete_unused(&self, path: &MemoryPath, since: SystemTime) -> Result<bool, StoreError> {
+        self.call("deleting", path, |store| {
+            store.call_method1("delete_unused", (path.as_str(), Time(since)))?.extract()
+        })
+    }
 }
 
 /// The entries that a Python store listed. Names that no path can hold are left out, as everywhere;
@@ -138,7 +159,7 @@ fn entries(listed: &Bound<'_, PyAny>) -> PyResult<Vec<CoreEntry>> {
         let entry = item.cast::<Entry>()?.get();
         match MemoryPath::parse(entry.path()) {
             Ok(path) => entries.push(match entry.size() {
-                Some(size) => CoreEntry::file(path, size).modified_at(entry.time()),
+                Some(size) => entry.file(path, size),
                 None => CoreEntry::directory(path),
             }),
             Err(error @ PathError::Outside) => {

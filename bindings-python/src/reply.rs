@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBytes, PyString, PyType};
 
-use crate::errors::{interruption, store_error};
+use crate::errors::{interruption, to_python as error_to_python};
 use crate::hints::{self, Hinted};
 
 static REPLY: PyOnceLock<Py<PyType>> = PyOnceLock::new();
@@ -31,7 +31,7 @@ pub(crate) fn content<'py>(
 /// Makes a `memdir.Reply`.
 ///
 /// # Errors
-/// What a store written in Python raised, if it is no error at all: a `KeyboardInterrupt`, say.
+/// What a store or a hook written in Python raised, if it is no error at all: a `KeyboardInterrupt`, say.
 pub(crate) fn to_python<'py>(
     py: Python<'py>,
     reply: &Reply,
@@ -45,7 +45,7 @@ pub(crate) fn to_python<'py>(
     made.map(Hinted::new)
 }
 
-/// What broke, as a `memdir.StoreError`.
+/// What broke, as a `memdir.StoreError` or a `memdir.HookError`.
 ///
 /// # Errors
 /// As [`to_python`].
@@ -53,6 +53,6 @@ pub(crate) fn cause(py: Python<'_>, reply: &Reply) -> PyResult<Option<PyErr>> {
     let Some(cause) = &reply.cause else { return Ok(None) };
     match interruption(py, cause) {
         Some(interruption) => Err(interruption),
-        None => Ok(Some(store_error(py, cause))),
+        None => Ok(Some(error_to_python(py, cause))),
     }
 }

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import base64
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
+import pytest
 
-    from memdir import Store
+from memdir import ConfigError, Veto
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from memdir import Event, Expired, Store
 
 PROJECT = Path(__file__).resolve().parents[2]
 
@@ -25,13 +30,34 @@ class Case:
 
     file: str
     data: dict[str, Any]
+    events: list[Event] = field(default_factory=list, compare=False)
 
     def __str__(self) -> str:
         return f"{self.file}: {self.data['name']}"
 
     @property
     def options(self) -> dict[str, Any]:
-        return dict(self.data.get("options", {}))
+        """What a memory is opened with for this case, its hooks included."""
+        options = dict(self.data.get("options", {}))
+        if "hooks" in self.data:
+            options |= {"before": self._before, "after": self.events.append}
+        return options
+
+    def _before(self, command: Mapping[str, Any]) -> Mapping[str, object] | None:
+        for rule in self.data["hooks"]["before"]:
+            if expanded(rule["when"]).items() <= {**command}.items():
+                break
+        else:
+            return None
+        match {name: expanded(value) for name, value in rule.items()}:
+            case {"veto": sentence}:
+                raise Veto(sentence)
+            case {"fail": problem}:
+                raise LookupError(problem)
+            case {"replace": [old, new]}:
+                [name] = command.keys() & {"file_text", "new_str", "insert_text"}
+                return {**command, name: command[name].replace(old, new)}
+        raise AssertionError(f"{self}: {rule}")
 
 
 def load() -> list[Case]:
@@ -88,14 +114,14 @@ def tree_of(value: dict[str, Any]) -> Tree:
     return {path: content(value) for path, value in value.items()}
 
 
-def fill(store: Store, given: Tree) -> None:
+def fill(store: Store, given: Tree, *, overwrite: bool = False) -> None:
     """Writes a tree through the store, which makes a directory only for a file: that goes again."""
     for path, content in given.items():
         if content is None:
-            store.write(f"{path}/file", b"", overwrite=False)
+            store.write(f"{path}/file", b"", overwrite=overwrite)
             store.delete(f"{path}/file")
         else:
-            store.write(path, content, overwrite=False)
+            store.write(path, content, overwrite=overwrite)
 
 
 def tree_in(store: Store) -> Tree:
@@ -115,23 +141,67 @@ def tree_in(store: Store) -> Tree:
     return tree
 
 
+def upkeep(step: dict[str, Any], store: Store, expire: Callable[..., list[Expired]]) -> bool:
+    """Does what a step says that is no tool call, if it is one."""
+    if "age" in step:
+        for path, seconds in step["age"].items():
+            time = datetime.now(timezone.utc) - timedelta(seconds=seconds)
+            store.set_modified(path, time)
+            store.set_accessed(path, time)
+        return True
+    if "expire" not in step:
+        return False
+    if "refused" in step:
+        with pytest.raises(ConfigError):
+            expire(**step["expire"])
+    else:
+        removed = expire(**step["expire"])
+        assert [file.path for file in removed] == step["removed"], step
+    return True
+
+
+def event_of(event: Event) -> dict[str, Any]:
+    """The fields of an event but for its duration, without those that say nothing."""
+    assert event.duration >= 0
+    names = ("command", "path", "new_path", "outcome", "bytes", "lines", "repairs", "content")
+    return event_in({name: getattr(event, name) for name in names})
+
+
+def event_in(fields: dict[str, Any]) -> dict[str, Any]:
+    return {name: expanded(value) for name, value in fields.items() if value}
+
+
 def run(
-    case: Case, store: Store, execute: Callable[[Any], tuple[Any, bool]], secret: str | None = None
+    case: Case,
+    store: Store,
+    execute: Callable[[Any], tuple[Any, bool]],
+    expire: Callable[..., list[Expired]],
+    secret: str | None = None,
 ) -> int:
     """Runs a case on a fresh store and returns how many steps it had.
 
     `secret` is a path of the host that no reply may hold.
     """
+    case.events.clear()
     fill(store, tree_of(case.data.get("given", {})))
     for number, step in enumerate(case.data["steps"], 1):
+        if "meanwhile" in step:
+            fill(store, tree_of(step["meanwhile"]), overwrite=True)
+            continue
         what = f"{case}, step {number}"
+        if upkeep(step, store, expire):
+            continue
         before = tree_in(store)
         given = expanded(step["input"])
         content, is_error = execute(given)
         assert content == shown(step["content"]), what
         assert is_error is step["is_error"], what
         assert secret is None or secret not in content, what
-        if is_error or (isinstance(given, dict) and given.get("command") == "view"):
+        told = [event_of(event) for event in case.events]
+        assert told == ([event_in(step["event"])] if "event" in step else []), what
+        case.events.clear()
+        is_view = isinstance(given, dict) and given.get("command") == "view"
+        if (is_error or is_view) and "expires" not in step:
             assert tree_in(store) == before, f"{what}: the tree changed"
     if "then" in case.data:
         assert tree_in(store) == tree_of(case.data["then"]), f"{case}: the tree at the end"

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import errno
 import threading
+from datetime import datetime, timezone
 from typing import TYPE_CHECKING
 
 from memdir import Entry, Store
@@ -28,6 +29,8 @@ class DictStore(Store):
 
     def __init__(self) -> None:
         self.tree: dict[str, bytes | None] = {ROOT: None}
+        self.modified_at: dict[str, datetime] = {}
+        self.accessed_at: dict[str, datetime] = {}
         self.lock = threading.RLock()
 
     def read(self, path: str) -> bytes:
@@ -46,7 +49,11 @@ class DictStore(Store):
             if self.tree[path] is not None:
                 raise NotADirectoryError(path)
             return [
-                Entry(below, None if content is None else len(content))
+                Entry(below)
+                if content is None
+                else Entry(
+                    below, len(content), self.modified_at[below], self.accessed_at.get(below)
+                )
                 for below, content in self.tree.items()
                 if parent_of(below) == path
             ]
@@ -56,20 +63,20 @@ class DictStore(Store):
             if path in self.tree and (self.tree[path] is None or not overwrite):
                 raise FileExistsError(path)
             self._make_parents(path)
-            self.tree[path] = content
+            self._put(path, content)
 
     def update(self, path: str, edit: Callable[[bytes], bytes | None]) -> None:
         with self.lock:
             new = edit(self.read(path))
             if new is not None:
-                self.tree[path] = new
+                self._put(path, new)
 
     def delete(self, path: str) -> None:
         with self.lock:
             if path not in self.tree:
                 raise FileNotFoundError(path)
             for below in self._with_all_below(path):
-                del self.tree[below]
+                self._remove(below)
 
     def rename(self, old: str, new: str) -> None:
         with self.lock:
@@ -87,7 +94,41 @@ class DictStore(Store):
                     raise OSError(errno.ENAMETOOLONG, "a path below would be too long", new)
             self._make_parents(new)
             for before, after in moved.items():
-                self.tree[after] = self.tree.pop(before)
+                for kept in (self.tree, self.modified_at, self.accessed_at):
+                    if before in kept:
+                        kept[after] = kept.pop(before)  # type: ignore[attr-defined]
+
+    def set_modified(self, path: str, time: datetime) -> None:
+        with self.lock:
+            self.read(path)
+            self.modified_at[path] = time
+
+    def keeps_access(self) -> bool:
+        return True
+
+    def set_accessed(self, path: str, time: datetime) -> None:
+        with self.lock:
+            self.read(path)
+            self.accessed_at[path] = time
+
+    def delete_unused(self, path: str, since: datetime) -> bool:
+        with self.lock:
+            if self.tree.get(path) is None:
+                return False
+            times = [self.modified_at[path], self.accessed_at.get(path, self.modified_at[path])]
+            unused = max(times) < since
+            if unused:
+                self._remove(path)
+            return unused
+
+    def _put(self, path: str, content: bytes) -> None:
+        self.tree[path] = content
+        self.modified_at[path] = datetime.now(timezone.utc)
+
+    def _remove(self, path: str) -> None:
+        del self.tree[path]
+        self.modified_at.pop(path, None)
+        self.accessed_at.pop(path, None)
 
     def _with_all_below(self, path: str) -> Sequence[str]:
         return [below for below in self.tree if below == path or below.startswith(path + "/")]

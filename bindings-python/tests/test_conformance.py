@@ -6,6 +6,7 @@ import itertools
 import json
 import uuid
 from collections import Counter
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import anyio
@@ -22,6 +23,8 @@ from redis_store import RedisStore
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
+
+    from memdir import Expired
 
 CASES = cases.load()
 
@@ -90,7 +93,7 @@ def called(tool: MemoryTool) -> Callable[[Any], tuple[Any, bool]]:
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_tool(case: cases.Case, tmp_path: Path, counts: Counter[tuple[str, str]]) -> None:
     tool = MemoryTool(tmp_path, **case.options)
-    steps = cases.run(case, open_store(tmp_path), called(tool), secret=str(tmp_path))
+    steps = cases.run(case, open_store(tmp_path), called(tool), tool.expire, secret=str(tmp_path))
     count(counts, "python-tool", steps)
 
 
@@ -104,7 +107,10 @@ def test_async_tool(case: cases.Case, tmp_path: Path, counts: Counter[tuple[str,
         except ToolError as error:
             return str(error.content), True
 
-    steps = cases.run(case, open_store(tmp_path), execute, secret=str(tmp_path))
+    def expire(older_than: float, **options: Any) -> list[Expired]:
+        return anyio.run(partial(tool.expire, older_than, **options))
+
+    steps = cases.run(case, open_store(tmp_path), execute, expire, secret=str(tmp_path))
     count(counts, "python-async-tool", steps)
 
 
@@ -112,7 +118,7 @@ def test_async_tool(case: cases.Case, tmp_path: Path, counts: Counter[tuple[str,
 def test_sqlite(case: cases.Case, tmp_path: Path, counts: Counter[tuple[str, str]]) -> None:
     address = f"sqlite:{tmp_path}/agent.db"
     tool = MemoryTool(address, **case.options)
-    steps = cases.run(case, open_store(address), called(tool), secret=str(tmp_path))
+    steps = cases.run(case, open_store(address), called(tool), tool.expire, secret=str(tmp_path))
     count(counts, "python-sqlite", steps)
 
 
@@ -121,7 +127,7 @@ def test_encrypted(case: cases.Case, tmp_path: Path, counts: Counter[tuple[str, 
     key = bytes(range(32))
     tool = MemoryTool(tmp_path, encryption_key=key, **case.options)
     store = open_store(tmp_path, encryption_key=key)
-    steps = cases.run(case, store, called(tool), secret=str(tmp_path))
+    steps = cases.run(case, store, called(tool), tool.expire, secret=str(tmp_path))
     count(counts, "python-encrypted", steps)
 
 
@@ -131,7 +137,7 @@ def test_postgres(
 ) -> None:
     address = postgres()
     tool = MemoryTool(address, **case.options)
-    steps = cases.run(case, open_store(address), called(tool), secret="127.0.0.1")
+    steps = cases.run(case, open_store(address), called(tool), tool.expire, secret="127.0.0.1")
     count(counts, "python-postgres", steps)
 
 
@@ -140,7 +146,7 @@ def test_s3(case: cases.Case, s3: str, counts: Counter[tuple[str, str]]) -> None
     prefix = uuid.uuid4().hex
     address = bucket(s3, prefix)
     tool = MemoryTool(address, **case.options)
-    steps = cases.run(case, open_store(address), called(tool), secret=prefix)
+    steps = cases.run(case, open_store(address), called(tool), tool.expire, secret=prefix)
     count(counts, "python-s3", steps)
 
 
@@ -153,7 +159,7 @@ def test_python_store(case: cases.Case, counts: Counter[tuple[str, str]]) -> Non
         # A bare text is JSON text to `execute`.
         return memory.execute(json.dumps(given) if isinstance(given, str) else given)
 
-    count(counts, "python-store", cases.run(case, store, execute))
+    count(counts, "python-store", cases.run(case, store, execute, memory.expire))
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
@@ -165,7 +171,7 @@ def test_redis_store(case: cases.Case, redis_server: str, counts: Counter[tuple[
         return memory.execute(json.dumps(given) if isinstance(given, str) else given)
 
     secret = redis_server.removeprefix("unix://")
-    count(counts, "python-redis", cases.run(case, store, execute, secret))
+    count(counts, "python-redis", cases.run(case, store, execute, memory.expire, secret))
     store.close()
 
 

@@ -169,8 +169,20 @@ def test_times_are_exact_and_older_than_any_computer() -> None:
         store.set_modified("/memories/none", time)
 
 
+class Timeless(DictStore):
+    """Keeps no times, as a store need not."""
+
+    def list(self, path: str) -> Iterable[Entry]:
+        return [Entry(entry.path, entry.size) for entry in super().list(path)]
+
+    set_modified = Store.set_modified
+    keeps_access = Store.keeps_access
+    set_accessed = Store.set_accessed
+    delete_unused = Store.delete_unused
+
+
 def test_a_store_that_keeps_no_times_says_so() -> None:
-    store = DictStore()
+    store = Timeless()
     store.write("/memories/a/b", b"", overwrite=False)
     assert store.modified("/memories/a/b") is None
     store.set_modified("/memories/a/b", datetime.now(timezone.utc))
@@ -180,6 +192,13 @@ def test_a_store_that_keeps_no_times_says_so() -> None:
             store.modified(missing)
     with pytest.raises(IsADirectoryError):
         store.set_modified("/memories/a", datetime.now(timezone.utc))
+    assert not store.keeps_access()
+    assert not store.delete_unused("/memories/a/b", datetime.now(timezone.utc))
+    assert store.read("/memories/a/b") == b""
+    check_store(Timeless)
+    for options in ({"record_access": True}, {"expire_after": 1}):
+        with pytest.raises(ConfigError, match="keeps_access, set_accessed and delete_unused"):
+            Memory(store, **options)  # type: ignore[arg-type]
 
 
 class Forgetful(DictStore):

@@ -8,6 +8,7 @@ mod built_in_store;
 mod contract;
 mod error;
 mod foreign_store;
+mod hooks;
 mod memory;
 mod mounts;
 mod options;
@@ -18,6 +19,7 @@ mod time;
 
 pub use contract::{StoreFactory, check_store_contract};
 pub use error::MemdirError;
+pub use hooks::{Command, Event, HookFailure, MemoryHooks, Outcome, Verdict};
 pub use memory::Memory;
 pub use mounts::{Mount, open_mounts};
 pub use options::{Durability, MemoryOptions, OnExisting};

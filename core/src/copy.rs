@@ -7,10 +7,10 @@
 use std::collections::HashMap;
 use std::fmt;
 use std::ops::ControlFlow;
-use std::time::SystemTime;
 
 use crate::options::OnExisting;
 use crate::path::MemoryPath;
+use crate::store::access::Times;
 use crate::store::transfer::{holds, place_file};
 use crate::store::{Entry, EntryKind, NEW_DIRECTORY, Problem, Store, StoreError, micros};
 
@@ -175,8 +175,8 @@ pub struct Plan {
     files: Vec<ToWrite>,
     bytes: u64,
     directories: Vec<MemoryPath>,
-    /// Files that have the same content, but were written at another time.
-    times: Vec<(MemoryPath, SystemTime)>,
+    /// Files that have the same content, but other times.
+    times: Vec<(MemoryPath, Times)>,
     equal: u64,
     refused: Vec<Refusal>,
     left_out: Vec<Problem>,
@@ -255,8 +255,8 @@ impl Plan {
             to.make_directory(&path).map_err(|error| CopyError::Destination { path, error })?;
             copied.directories += 1;
         }
-        for (path, time) in self.times {
-            to.set_modified(&path, time).map_err(|error| CopyError::Destination { path, error })?;
+        for (path, times) in self.times {
+            times.set(to, &path).map_err(|error| CopyError::Destination { path, error })?;
         }
         let of_files = self.files.len() as u64;
         for file in self.files {
@@ -288,9 +288,9 @@ fn copy_one(from: &dyn Store, to: &dyn Store, file: &ToWrite) -> Result<Option<u
     let path = &file.path;
     let of_source = |error| CopyError::Source { path: path.clone(), error };
     let of_destination = |error| CopyError::Destination { path: path.clone(), error };
-    let modified = from.modified(path).map_err(of_source)?;
+    let times = Times::of(from, path).map_err(of_source)?;
     let content = from.read(path).map_err(of_source)?;
-    match place_file(to, path, &content, modified, file.existing) {
+    match place_file(to, path, &content, times, file.existing) {
         Ok(()) => Ok(Some(content.len() as u64)),
         Err(StoreError::AlreadyExists) => match holds(to, path, &content) {
             Ok(true) => Ok(None),
@@ -400,26 +400,37 @@ impl Comparison<'_, '_> {
         }
     }
 
-    /// The file stays; its time may have to be set, where a copy was interrupted just before that.
+    /// The file stays; its times may have to be set, where a copy was interrupted just before that.
     fn keep(&mut self, entry: Entry, there: Option<&Entry>) -> Result<(), CopyError> {
         self.plan.equal += 1;
-        let differ = |time: Option<SystemTime>, kept: Option<SystemTime>| match (time, kept) {
+        let kept = there.map(Times::from).unwrap_or_default();
+        if self.differing((&entry).into(), kept).is_none() {
+            return Ok(());
+        }
+        let path = entry.path;
+        // A listing of object storage only says when the object was put there.
+        let times = Times::of(self.from, &path);
+        let times = times.map_err(|error| CopyError::Source { path: path.clone(), error })?;
+        let kept = Times::of(self.to, &path);
+        let kept = kept.map_err(|error| CopyError::Destination { path: path.clone(), error })?;
+        if let Some(times) = self.differing(times, kept) {
+            self.plan.times.push((path, times));
+        }
+        Ok(())
+    }
+
+    /// Those times that are to be set.
+    fn differing(&self, times: Times, kept: Times) -> Option<Times> {
+        let modified = match (times.modified, kept.modified) {
             (Some(time), Some(kept)) if micros::of(time) != micros::of(kept) => Some(time),
             _ => None,
         };
-        let path = entry.path;
-        if differ(entry.modified, there.and_then(|there| there.modified)).is_none() {
-            return Ok(());
-        }
-        // A listing of object storage only says when the object was put there.
-        let time = self.from.modified(&path);
-        let time = time.map_err(|error| CopyError::Source { path: path.clone(), error })?;
-        let kept = self.to.modified(&path);
-        let kept = kept.map_err(|error| CopyError::Destination { path: path.clone(), error })?;
-        if let Some(time) = differ(time, kept) {
-            self.plan.times.push((path, time));
-        }
-        Ok(())
+        // The copy may have been accessed since, and the original too.
+        let accessed = times.accessed.filter(|&time| {
+            self.to.keeps_access()
+                && kept.accessed.is_none_or(|kept| micros::of(kept) < micros::of(time))
+        });
+        (modified.is_some() || accessed.is_some()).then_some(Times { modified, accessed })
     }
 
     fn write(&mut self, path: MemoryPath, size: u64, existing: OnExisting) {

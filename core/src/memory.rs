@@ -1,14 +1,19 @@
 //! [`Memory`]: a store and its options, and the way of a command through them.
 
 use std::borrow::Cow;
+use std::ops::ControlFlow;
 use std::sync::Arc;
+use std::time::Duration;
 
-use crate::command::{Command, ViewRange};
+use crate::call::{Call, Judged};
+use crate::command::{Command, Decoded, ViewRange};
 use crate::error::Error;
 use crate::handlers;
 use crate::options::Options;
 use crate::path::MemoryPath;
 use crate::policy::Policies;
+use crate::policy::expiry::{self, Expired};
+use crate::policy::hooks::{Event, HookError, Hooks, Installed, Verdict};
 use crate::reply::{self, Content, Reply};
 use crate::store::{ReadOnly, Store, open_store};
 use crate::value::{Fields, Value};
@@ -37,6 +42,7 @@ use crate::value::{Fields, Value};
 pub struct Memory {
     store: Arc<dyn Store>,
     policies: Arc<Policies>,
+    hooks: Option<Installed>,
 }
 
 impl std::fmt::Debug for Memory {
@@ -58,18 +64,36 @@ impl Memory {
     /// [`Error::Config`] if the address is not known, [`Error::Store`] if it cannot be opened.
     pub fn open(address: &str, options: Options) -> Result<Self, Error> {
         let store = open_store(address, &options)?;
-        Ok(Self { store, policies: Arc::new(Policies::new(options)) })
+        Self { store, policies: Arc::new(Policies::new(options)), hooks: None }.judged()
     }
 
     /// A memory on a store of your own, on several that are mounted into one tree
     /// ([`Mounts`](crate::store::Mounts)), or on one that is shared with another memory.
     ///
     /// The store is used as it is: what the options say about opening one (`durability`,
-    /// `encryption_key`) is not looked at. [`encrypt`](crate::store::encrypt) encrypts it.
+    /// `encryption_key`) is not looked at. [`encrypt`](crate::store::encrypt) encrypts it. Whether
+    /// the others suit the store says [`judged`](Memory::judged).
     #[must_use]
     pub fn with_store(store: Arc<dyn Store>, options: Options) -> Self {
         let store = ReadOnly::where_asked(store, &options);
-        Self { store, policies: Arc::new(Policies::new(options)) }
+        Self { store, policies: Arc::new(Policies::new(options)), hooks: None }
+    }
+
+    /// The same memory with code of your own before and after each command, in the place of any that
+    /// it had.
+    #[must_use]
+    pub fn with_hooks(self, hooks: Arc<dyn Hooks>) -> Self {
+        Self { hooks: Some(Installed::new(hooks)), ..self }
+    }
+
+    /// The same memory, if its options suit its store, which [`open`](Memory::open) asks by itself.
+    /// A memory whose options do not carries out commands, but records no accesses and removes nothing.
+    ///
+    /// # Errors
+    /// [`Error::Config`] for an option that cannot be had on this store, or together with another one.
+    pub fn judged(self) -> Result<Self, Error> {
+        expiry::judge(&*self.store, self.options())?;
+        Ok(self)
     }
 
     /// The store beneath.
@@ -90,69 +114,113 @@ impl Memory {
     /// store (the reply's `cause` has the details for the developer).
     #[must_use]
     pub fn execute(&self, json: &str) -> Reply {
-        let input: serde_json::Value = match serde_json::from_str(json) {
-            Ok(input) => input,
-            Err(error) => return Err(Error::Refused(reply::not_json(&error.to_string()))).into(),
-        };
-        self.execute_value(&input)
+        match serde_json::from_str(json) {
+            Ok(input) => self.execute_value(&input),
+            Err(error) => self.answer(Decoded::refused(reply::not_json(&error.to_string()))),
+        }
     }
 
     /// As [`execute`](Memory::execute), for input that is parsed already.
     #[must_use]
     pub fn execute_value(&self, input: &serde_json::Value) -> Reply {
-        match input {
-            serde_json::Value::Object(fields) => self.execute_fields(fields),
-            other => self.refuse_input(&Value::from(other)),
-        }
+        self.answer(Decoded::of_json(input))
     }
 
     /// As [`execute`](Memory::execute), for the dict or object of a host language.
     #[must_use]
     pub fn execute_fields(&self, fields: &dyn Fields) -> Reply {
-        self.answer(Command::decode(fields))
+        self.answer(Decoded::of(fields))
     }
 
     /// As [`execute_fields`](Memory::execute_fields), for the command `name`, whatever the input's
     /// own `command` field says.
     #[must_use]
     pub fn execute_as(&self, name: &str, fields: &dyn Fields) -> Reply {
-        self.answer(Command::decode_as(name, fields))
+        self.answer(Decoded::named(name, fields))
     }
 
     /// The answer to input that is not an object at all.
     #[must_use]
     pub fn refuse_input(&self, input: &Value<'_>) -> Reply {
-        Err(Error::Refused(reply::not_an_object(input))).into()
+        self.answer(Decoded::not_an_object(input))
     }
 
-    fn answer(&self, decoded: Result<Command<'_>, String>) -> Reply {
-        decoded.map_err(Error::Refused).and_then(|command| self.run(&command)).into()
+    /// The answer to what was decoded.
+    #[must_use]
+    pub fn answer(&self, decoded: Decoded<'_>) -> Reply {
+        self.carry_out(decoded).into()
     }
 
     /// Runs a command: judges its paths and hands it to its handler.
     ///
     /// # Errors
-    /// [`Error::Refused`] with the exact answer for the model, [`Error::Store`] if the store broke.
+    /// [`Error::Refused`] with the exact answer for the model, [`Error::Store`] if the store broke,
+    /// [`Error::Hook`] if a hook did.
     pub fn run(&self, command: &Command<'_>) -> Result<Content, Error> {
-        let judge = |raw: &str| MemoryPath::parse(raw).map_err(|error| reply::bad_path(raw, error));
+        self.carry_out(command.borrowed().into())
+    }
+
+    /// The first half of a call, for whoever calls hooks otherwise than through
+    /// [`with_hooks`](Memory::with_hooks), which this leaves out: what the hook `before` is to be
+    /// called with is [`Call::command`].
+    #[must_use]
+    pub fn begin<'a>(&self, decoded: Decoded<'a>) -> Call<'a> {
+        Call::begin(decoded, true)
+    }
+
+    /// The second half of a call: carries it out as far as `before` lets it, and says what the hook
+    /// `after` is to be called with.
+    #[must_use]
+    pub fn finish(
+        &self,
+        mut call: Call<'_>,
+        before: Result<Verdict, HookError>,
+    ) -> (Reply, Option<Event>) {
+        call.apply(before);
+        let (result, event) =
+            call.carry_out(self.options().after_content, |judged| self.handle(judged));
+        (result.into(), event)
+    }
+
+    /// The whole way of a call.
+    fn carry_out(&self, decoded: Decoded<'_>) -> Result<Content, Error> {
+        let hooks = self.hooks.as_ref().filter(|hooks| !hooks.are_running());
+        let mut call = Call::begin(decoded, hooks.is_some());
+        if let Some(hooks) = hooks {
+            let verdict =
+                call.command().map(|command| call.traced().within(|| hooks.before(&command)));
+            if let Some(verdict) = verdict {
+                call.apply(verdict);
+            }
+        }
+        let (result, event) =
+            call.carry_out(self.options().after_content, |judged| self.handle(judged));
+        if let (Some(hooks), Some(event)) = (hooks, event) {
+            hooks.after(&event);
+        }
+        result
+    }
+
+    /// Hands a command to its handler.
+    fn handle(&self, Judged { command, path, new_path }: &Judged<'_>) -> Result<Content, Error> {
+        self.expire_first();
         let (store, policies) = (&*self.store, &*self.policies);
         let done = match command {
             // Only a view can show something other than text.
-            Command::View { path, view_range } => {
-                return handlers::view(store, policies, &judge(path)?, view_range.as_ref());
+            Command::View { view_range, .. } => {
+                return handlers::view(store, policies, path, view_range.as_ref());
             }
-            Command::Create { path, file_text } => {
-                handlers::create(store, policies, &judge(path)?, file_text)
+            Command::Create { file_text, .. } => handlers::create(store, policies, path, file_text),
+            Command::StrReplace { old_str, new_str, .. } => {
+                handlers::str_replace(store, policies, path, old_str, new_str)
             }
-            Command::StrReplace { path, old_str, new_str } => {
-                handlers::str_replace(store, policies, &judge(path)?, old_str, new_str)
+            Command::Insert { insert_line, insert_text, .. } => {
+                handlers::insert(store, policies, path, *insert_line, insert_text)
             }
-            Command::Insert { path, insert_line, insert_text } => {
-                handlers::insert(store, policies, &judge(path)?, *insert_line, insert_text)
-            }
-            Command::Delete { path } => handlers::delete(store, policies, &judge(path)?),
-            Command::Rename { old_path, new_path } => {
-                handlers::rename(store, policies, &judge(old_path)?, &judge(new_path)?)
+            Command::Delete { .. } => handlers::delete(store, policies, path),
+            Command::Rename { .. } => {
+                // A rename has two paths.
+                handlers::rename(store, policies, path, new_path.as_ref().unwrap_or(path))
             }
         };
         done.map(Content::Text)
@@ -223,14 +291,67 @@ impl Memory {
 
     /// Deletes everything below `/memories`. Not a command of the tool: for the developer.
     ///
-    /// Of several mounted stores, those that are read-only are left as they are.
+    /// Of several mounted stores, those that are read-only are left as they are. No policy stands in
+    /// the way: what `read_only_paths` keeps from the model goes, too.
     ///
     /// # Errors
     /// As [`run`](Memory::run).
     pub fn clear(&self) -> Result<String, Error> {
-        match self.store.clear() {
+        let cleared = self.store.clear();
+        self.policies.usage.forget();
+        self.policies.seen.forget(&MemoryPath::root());
+        match cleared {
             Ok(()) => Ok(reply::cleared()),
             Err(error) => Err(reply::condition(&MemoryPath::root(), error)),
         }
+    }
+
+    /// Removes the files that nobody used for `older_than`: that were neither changed nor shown by a
+    /// view of that very file, through a memory that records it ([`Options::record_access`]), and that
+    /// fit none of the [`Options::pins`]. Not a command of the tool: for the developer. With `dry_run`
+    /// nothing is removed. Directories stay.
+    ///
+    /// What is used, edited or replaced meanwhile stays. No content is read. `progress` is called now and
+    /// then, and at the end, and can end it there: what was removed by then is removed.
+    ///
+    /// ```
+    /// # use std::ops::ControlFlow;
+    /// # use std::time::{Duration, SystemTime};
+    /// use memdir::{Memory, MemoryPath, Options};
+    ///
+    /// let mut options = Options::default();
+    /// options.record_access = true;
+    /// options.pins = vec!["/memories/handbook".parse()?];
+    /// let memory = Memory::open("memory:", options)?;
+    /// memory.create("/memories/old.md", "Milk is out.\n")?;
+    /// # let year_ago = SystemTime::now() - Duration::from_secs(365 * 24 * 60 * 60);
+    /// # memory.store().set_modified(&MemoryPath::parse("/memories/old.md").unwrap(), year_ago).unwrap();
+    /// // A year later:
+    /// let month = Duration::from_secs(30 * 24 * 60 * 60);
+    /// let expired = memory.expire(month, false, &mut |_| ControlFlow::Continue(()))?;
+    /// assert_eq!(expired[0].path.as_str(), "/memories/old.md");
+    /// assert_eq!(expired[0].bytes, 13);
+    /// # Ok::<(), memdir::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Config`] if the memory does not record accesses, its store does not keep them, or it is
+    /// read-only; [`Error::Store`] if the store broke: what was removed by then is removed.
+    pub fn expire(
+        &self,
+        older_than: Duration,
+        dry_run: bool,
+        progress: &mut expiry::Watch<'_>,
+    ) -> Result<Vec<Expired>, Error> {
+        expiry::expire(&*self.store, self.options(), older_than, dry_run, progress)
+    }
+
+    /// What `expire_after` asks for, before the first command. A store that broke says so to the
+    /// command itself.
+    fn expire_first(&self) {
+        let Some(older_than) = self.options().expire_after else { return };
+        self.policies.first.before(|| {
+            let _ = self.expire(older_than, false, &mut |_| ControlFlow::Continue(()));
+        });
     }
 }

@@ -1,7 +1,10 @@
 //! What a developer can set. Every language offers these under the same names.
 
+use std::time::Duration;
+
 use crate::error::Error;
 use crate::policy::sensitive::{Sensitive, SensitiveRule};
+use crate::policy::{PathPattern, StaleGuard};
 
 /// How a [`Memory`](crate::Memory) behaves where the tool's documentation leaves a choice.
 ///
@@ -22,8 +25,15 @@ pub struct Options {
     /// description of the tool.
     pub max_view_chars: Option<usize>,
     /// The most bytes that one file may come to hold by a create, str_replace or insert; `None`
-    /// lifts the limit. Default 16 MiB. Larger files made by somebody else can still be viewed.
+    /// lifts the limit. Default 16 MiB. Larger files made by somebody else can still be viewed, and made
+    /// smaller.
     pub max_file_bytes: Option<u64>,
+    /// The most bytes that all files together may come to hold, hidden ones included; a command that
+    /// would make them more is refused. `None`, the default, sets no limit.
+    pub max_total_bytes: Option<u64>,
+    /// The most files that there may come to be, hidden ones included; a command that would make more
+    /// is refused. `None`, the default, sets no limit.
+    pub max_files: Option<u64>,
     /// The most bytes that an image (a file named `.png`, `.jpg` or `.jpeg`) may have to be shown, as
     /// a [`Content::Image`](crate::Content::Image). A larger one is an error. `None`, the default,
     /// shows no images: each is an error. [`CLAUDE_IMAGE_BYTES`](Self::CLAUDE_IMAGE_BYTES) is as
@@ -36,6 +46,15 @@ pub struct Options {
     /// Whether the whole memory can be viewed but not changed. A directory or database then has
     /// to be there; nothing is made or removed in a directory. Default: no.
     pub read_only: bool,
+    /// What no command may change: what one of these patterns fits, and all that is below. Default:
+    /// nothing.
+    pub read_only_paths: Vec<PathPattern>,
+    /// What commands may change: only what one of these patterns fits, and all that is below; of an
+    /// empty list, nothing. `None`, the default, sets no such limit. Where a path is in both,
+    /// `read_only_paths` counts.
+    pub writable_paths: Option<Vec<PathPattern>>,
+    /// Whether an edit is refused that was meant for an older content of its file. Default: no.
+    pub stale_guard: StaleGuard,
     /// The key under which a store keeps its files; `None`, the default, keeps them as they are.
     /// It is for what opens a store: [`Memory::open`](crate::Memory::open),
     /// [`open_store`](crate::open_store) and [`encrypt`](crate::store::encrypt).
@@ -54,12 +73,29 @@ pub struct Options {
     /// Whether a view shows `[redacted: rule]` in the place of sensitive text that a file holds; the
     /// file is not changed. Such a view reads the whole file into memory. Default: no.
     pub sensitive_on_view: bool,
+    /// Before the first command files are removed that were not used for so long, as by
+    /// [`Memory::expire`](crate::Memory::expire); needs a store that keeps when files were last
+    /// accessed. `None`, the default, removes nothing.
+    pub expire_after: Option<Duration>,
+    /// Whether a view of a file, and a rename of one, is noted as a use of it, which costs a write.
+    /// Always where `expire_after` is set; else the default is no.
+    pub record_access: bool,
+    /// Which files never expire. Default: none are kept.
+    pub pins: Vec<PathPattern>,
+    /// Whether the events that [`Hooks::after`](crate::Hooks::after) gets hold the reply's text.
+    /// Default: no.
+    pub after_content: bool,
 }
 
 impl Options {
     /// The largest image that Claude's API takes: 5 MiB, counted in base64, which makes four bytes
     /// of three.
     pub const CLAUDE_IMAGE_BYTES: u64 = 5 * 1024 * 1024 / 4 * 3;
+
+    /// Whether uses of files are noted.
+    pub(crate) fn records_access(&self) -> bool {
+        !self.read_only && (self.record_access || self.expire_after.is_some())
+    }
 }
 
 impl Default for Options {
@@ -67,10 +103,15 @@ impl Default for Options {
         Self {
             max_view_chars: Some(16_000),
             max_file_bytes: Some(16 * 1024 * 1024),
+            max_total_bytes: None,
+            max_files: None,
             max_image_bytes: None,
             on_existing: OnExisting::Error,
             durability: Durability::Full,
             read_only: false,
+            read_only_paths: Vec::new(),
+            writable_paths: None,
+            stale_guard: StaleGuard::Off,
             #[cfg(feature = "encryption")]
             encryption_key: None,
             #[cfg(feature = "encryption")]
@@ -78,6 +119,10 @@ impl Default for Options {
             sensitive: Sensitive::Off,
             sensitive_rules: Vec::new(),
             sensitive_on_view: false,
+            expire_after: None,
+            record_access: false,
+            pins: Vec::new(),
+            after_content: false,
         }
     }
 }

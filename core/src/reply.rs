@@ -9,6 +9,8 @@ use std::fmt;
 use crate::command::COMMANDS;
 use crate::error::Error;
 use crate::path::{MAX_LEVELS, MAX_NAME_BYTES, MAX_PATH_BYTES, MemoryPath, PathError};
+use crate::policy::PathPattern;
+use crate::policy::limits::{Used, Uses};
 use crate::store::StoreError;
 use crate::text::human_size;
 use crate::value::Value;
@@ -21,9 +23,9 @@ pub struct Reply {
     pub content: Content,
     /// Whether the command failed; goes into the `is_error` of the `tool_result`.
     pub is_error: bool,
-    /// What broke, if the store itself did: for the developer's log and never for the model, whose
-    /// `content` then says only that the memory is out of reach.
-    pub cause: Option<StoreError>,
+    /// What broke, if the store itself or a hook did ([`Error::Store`], [`Error::Hook`]): for the
+    /// developer's log and never for the model, whose `content` then says no more than that.
+    pub cause: Option<Error>,
 }
 
 /// What a [`Reply`] shows.
@@ -73,12 +75,23 @@ impl fmt::Display for Content {
     }
 }
 
+/// The text of the reply that a result becomes; an image has none.
+pub(crate) fn text_of(result: &Result<Content, Error>) -> Option<String> {
+    Some(match result {
+        Ok(Content::Image { .. }) => return None,
+        Ok(Content::Text(text)) | Err(Error::Refused(text)) => text.clone(),
+        Err(Error::Hook(_)) => unchecked(),
+        Err(Error::Store(_) | Error::Config(_)) => out_of_reach(),
+    })
+}
+
 impl From<Result<Content, Error>> for Reply {
     fn from(result: Result<Content, Error>) -> Self {
         let (content, is_error, cause) = match result {
             Ok(content) => (content, false, None),
             Err(Error::Refused(text)) => (Content::Text(text), true, None),
-            Err(Error::Store(cause)) => (Content::Text(out_of_reach()), true, Some(cause)),
+            Err(cause @ Error::Store(_)) => (Content::Text(out_of_reach()), true, Some(cause)),
+            Err(cause @ Error::Hook(_)) => (Content::Text(unchecked()), true, Some(cause)),
             // Options are judged when a memory is opened, so that no command meets this.
             Err(Error::Config(_)) => (Content::Text(out_of_reach()), true, None),
         };
@@ -316,19 +329,109 @@ pub(crate) fn cleared() -> String {
 
 // --- limits and stores ------------------------------------------------------------------------
 
-pub(crate) fn file_too_large(path: &MemoryPath, would_be: u64, limit: u64) -> Error {
+pub(crate) fn file_too_large(
+    path: &MemoryPath,
+    now: Option<u64>,
+    would_be: u64,
+    limit: u64,
+) -> Error {
     let (would_be, limit) = (bytes(would_be), bytes(limit));
+    let now = now.map(|now| format!(" holds {} and", bytes(now))).unwrap_or_default();
     refused(format!(
-        "Error: The file {path} would hold {would_be}, and a file may hold {limit} at most. \
+        "Error: The file {path}{now} would hold {would_be}, and a file may hold {limit} at most. \
          Nothing was changed: split it into smaller files, or remove what is no longer needed."
     ))
 }
 
+/// `over` are the limits that would be overstepped, `largest` some files and their sizes.
+pub(crate) fn memory_full(path: &MemoryPath, over: Uses, largest: &[&(MemoryPath, u64)]) -> Error {
+    let amounts = |amount: fn(Used) -> u64| {
+        let sizes = over.bytes.map(|used| bytes(amount(used)));
+        let counts = over.files.map(|used| counted_files(amount(used)));
+        sizes.into_iter().chain(counts).collect::<Vec<_>>().join(" and ")
+    };
+    let (would_be, limit) = (amounts(|used| used.held), amounts(|used| used.limit));
+    let files: Vec<String> =
+        largest.iter().map(|(path, size)| format!("{path} ({})", human_size(*size))).collect();
+    let files = match &*files {
+        [] => String::new(),
+        [file] => format!(" The largest file is {file}."),
+        files => format!(" The largest files are {}.", files.join(", ")),
+    };
+    refused(format!(
+        "Error: {path} was not changed, because the memory would hold {would_be}, and it may hold \
+         {limit} at most.{files} {}, then try again.",
+        make_room(over)
+    ))
+}
+
+/// The last line of a listing of a memory that is full, or nearly so; `uses` are the limits that it
+/// is near.
+pub(crate) fn nearly_full(uses: Uses) -> String {
+    let sizes =
+        uses.bytes.map(|used| format!("{} of {}", human_size(used.held), human_size(used.limit)));
+    let counts = uses.files.map(|used| format!("{} of {}", used.held, counted_files(used.limit)));
+    let holds = sizes.into_iter().chain(counts).collect::<Vec<_>>().join(" and ");
+    let is_full =
+        [uses.bytes, uses.files].into_iter().flatten().any(|used| used.held >= used.limit);
+    let todo = make_room(uses);
+    if is_full {
+        format!("\n[The memory is full: it holds {holds}. {todo}.]")
+    } else {
+        format!("\n[The memory holds {holds}. {todo} before it is full.]")
+    }
+}
+
+fn counted_files(count: u64) -> String {
+    if count == 1 { "1 file".to_owned() } else { format!("{count} files") }
+}
+
+fn make_room(uses: Uses) -> &'static str {
+    match uses.files {
+        None => "Delete or shorten what is no longer needed",
+        Some(_) => "Delete what is no longer needed",
+    }
+}
+
 fn bytes(count: u64) -> String {
     match count {
+        1 => "1 byte".to_owned(),
         0..1024 => format!("{count} bytes"),
         _ => format!("{count} bytes ({})", human_size(count)),
     }
+}
+
+// --- stale views, write patterns ----------------------------------------------------------------
+
+pub(crate) fn changed_since_view(path: &MemoryPath) -> Error {
+    refused(format!(
+        "Error: The file {path} has changed since you last viewed or changed it. Nothing was \
+         changed: view it again, then decide anew."
+    ))
+}
+
+pub(crate) fn not_viewed(path: &MemoryPath) -> Error {
+    refused(format!(
+        "Error: You have not viewed the file {path} yet. Nothing was changed: view it first, then \
+         try again."
+    ))
+}
+
+pub(crate) fn not_writable(path: &MemoryPath, writable: &[PathPattern]) -> Error {
+    /// More help nobody.
+    const MAX_NAMED: usize = 10;
+    let mut named: Vec<String> =
+        writable.iter().take(MAX_NAMED).map(|pattern| shortened(pattern.as_str())).collect();
+    if writable.len() > MAX_NAMED {
+        named.push(format!("and {} more", writable.len() - MAX_NAMED));
+    }
+    refused(match &*named {
+        [] => format!("Error: {path} is read-only: nothing in this memory can be changed."),
+        named => format!(
+            "Error: {path} is read-only: only {} and what is below can be changed.",
+            named.join(", ")
+        ),
+    })
 }
 
 // --- sensitive text ---------------------------------------------------------------------------
@@ -420,6 +523,20 @@ pub(crate) fn condition(path: &MemoryPath, error: StoreError) -> Error {
 fn out_of_reach() -> String {
     "Error: The memory directory cannot be reached at the moment. Nothing is known to have been \
      changed; try again later."
+        .to_owned()
+}
+
+// --- hooks ------------------------------------------------------------------------------------
+
+/// Where a hook forbids a command and does not say why.
+pub(crate) fn vetoed() -> String {
+    "Error: This command is not allowed here. Nothing was changed.".to_owned()
+}
+
+/// Where the hook that was to look at a command failed.
+fn unchecked() -> String {
+    "Error: The command was not carried out, because the program that runs this memory could not \
+     check it. Nothing was changed; try again later."
         .to_owned()
 }
 

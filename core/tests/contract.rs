@@ -6,6 +6,7 @@
 mod postgres;
 
 use std::sync::{Arc, Mutex};
+use std::time::SystemTime;
 
 use memdir::store::{Edit, Entry, InProcess, Node, Store, StoreError, contract};
 use memdir::{MemoryPath, OnExisting};
@@ -87,6 +88,11 @@ enum Fault {
     DeleteForgetsTheDirectory,
     HiddenEntriesShow,
     ParentsStay,
+    HiddenFilesAreOverlooked,
+    AccessIsAChange,
+    AccessIsForgotten,
+    DeletesWhatIsUsed,
+    LooksAndThenDeletes,
 }
 
 impl Store for Faulty {
@@ -114,6 +120,15 @@ impl Store for Faulty {
             }
             (node, _) => Ok(node),
         }
+    }
+
+    fn files(&self, visit: &mut dyn FnMut(Entry)) -> Result<(), StoreError> {
+        self.0.files(&mut |file| {
+            let hidden = file.path.names().any(|name| name.starts_with('.'));
+            if self.1 != Fault::HiddenFilesAreOverlooked || !hidden {
+                visit(file);
+            }
+        })
     }
 
     fn write(
@@ -171,7 +186,42 @@ impl Store for Faulty {
             self.0.write(&parent.join("x").unwrap(), b"", OnExisting::Error)?;
             self.0.delete(&parent.join("x").unwrap())?;
         }
-        self.0.rename(from, to)
+        self.0.rename(from, to)?;
+        if self.1 == Fault::AccessIsForgotten && self.0.read(to).is_ok() {
+            self.0.set_accessed(to, SystemTime::UNIX_EPOCH)?;
+        }
+        Ok(())
+    }
+
+    fn set_modified(&self, path: &MemoryPath, time: SystemTime) -> Result<(), StoreError> {
+        self.0.set_modified(path, time)
+    }
+
+    fn keeps_access(&self) -> bool {
+        true
+    }
+
+    fn set_accessed(&self, path: &MemoryPath, time: SystemTime) -> Result<(), StoreError> {
+        if self.1 == Fault::AccessIsAChange {
+            self.0.set_modified(path, time)?;
+        }
+        self.0.set_accessed(path, time)
+    }
+
+    fn delete_unused(&self, path: &MemoryPath, since: SystemTime) -> Result<bool, StoreError> {
+        match self.1 {
+            Fault::DeletesWhatIsUsed if self.0.read(path).is_ok() => {
+                self.0.delete(path).map(|()| true)
+            }
+            Fault::LooksAndThenDeletes if self.0.read(path).is_ok() => {
+                let file = Entry::file(path.clone(), 0).modified_at(self.0.modified(path)?);
+                let file = file.accessed_at(self.0.accessed(path)?);
+                std::thread::sleep(std::time::Duration::from_millis(1));
+                let unused = !self.unused(vec![file], since)?.is_empty();
+                Ok(unused && self.0.delete(path).is_ok())
+            }
+            _ => self.0.delete_unused(path, since),
+        }
     }
 }
 
@@ -187,6 +237,11 @@ fn the_check_notices_what_is_wrong() {
         (Fault::ListingIsDeep, "a listing is one level deep and complete"),
         (Fault::DeleteForgetsTheDirectory, "deleting takes what is below along, and nothing else"),
         (Fault::HiddenEntriesShow, "opening a directory shows visible entries as deep as asked"),
+        (Fault::HiddenFilesAreOverlooked, "all files can be gone through, each once"),
+        (Fault::AccessIsAChange, "an access that is noted stays, and is no change"),
+        (Fault::AccessIsForgotten, "an access that is noted stays, and is no change"),
+        (Fault::DeletesWhatIsUsed, "only what is unused is deleted as unused"),
+        (Fault::LooksAndThenDeletes, "what is edited is not deleted as unused"),
         (Fault::ParentsStay, "renaming never overwrites and fails whole"),
     ] {
         let violation = check(fault).expect_err(&format!("{fault:?}"));

@@ -49,6 +49,14 @@ impl Store for Seen {
         })
     }
 
+    fn files(&self, visit: &mut dyn FnMut(Entry)) -> Result<(), StoreError> {
+        self.mounts.files(&mut |file| {
+            if self.top.is_above(&file.path) {
+                self.outside(vec![file]).into_iter().for_each(&mut *visit);
+            }
+        })
+    }
+
     fn write(
         &self,
         path: &MemoryPath,
@@ -401,6 +409,10 @@ fn a_broken_store_breaks_no_listing_but_its_own() {
         assert!(reply.cause.unwrap().to_string().contains("db.internal"), "{input}");
     }
     assert!(memory.view("/memories/b.md", None).is_ok());
+    let mut files = Vec::new();
+    memory.store().files(&mut |file| files.push(file.path)).unwrap();
+    files.sort();
+    assert_eq!(files, [at("/memories/b.md"), at("/memories/well/a.md")]);
     // Clearing goes on to the others, and says that it was not done whole.
     assert!(matches!(memory.clear(), Err(Error::Store(_))));
     assert_eq!(
@@ -409,6 +421,7 @@ fn a_broken_store_breaks_no_listing_but_its_own() {
     );
     // Where the store around the mounts is broken, its entries are not said to be gone.
     let around = Mounts::new(Arc::new(Broken)).mount(at("/memories/a/b"), in_process()).unwrap();
+    assert!(around.files(&mut |_| {}).is_err());
     for above in ["/memories", "/memories/a"] {
         assert!(matches!(around.open(&at(above), 2), Err(StoreError::Failed { .. })));
         assert!(matches!(around.list(&at(above)), Err(StoreError::Failed { .. })));

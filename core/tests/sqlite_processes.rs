@@ -4,33 +4,26 @@
 
 mod common;
 
-use std::collections::BTreeSet;
-use std::fs;
 use std::path::Path;
-use std::process::Child;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
-use std::time::Duration;
 
-use common::process;
+use common::workers::{self, Job, Worker, insert, lines, rounds, text};
 use memdir::store::{self, Splice, SqliteDatabase};
 use memdir::{Durability, Memory, MemoryPath, OnExisting, Options, Store};
 
 fn memory(base: &Path) -> Memory {
+    opened(&address(base))
+}
+
+fn opened(address: &str) -> Memory {
     let mut options = Options::default();
     options.durability = Durability::Relaxed;
-    Memory::open(&format!("sqlite:{}", base.join("a.db").display()), options).unwrap()
+    Memory::open(address, options).unwrap()
 }
 
-fn text(base: &Path, path: &str) -> String {
-    let content = memory(base).store().read(&MemoryPath::parse(path).unwrap()).unwrap();
-    String::from_utf8(content).unwrap()
-}
-
-fn insert(memory: &Memory, me: &str, count: usize) {
-    for number in 0..count {
-        memory.insert("/memories/log", 0, &format!("{me} {number}")).unwrap();
-    }
+fn address(base: &Path) -> String {
+    format!("sqlite:{}", base.join("a.db").display())
 }
 
 /// The database is whole, for SQLite itself.
@@ -45,77 +38,31 @@ fn check(base: &Path) {
 /// Not a test of its own: the work of the processes that the tests below start.
 #[test]
 fn worker() {
-    let Ok(job) = std::env::var("MEMDIR_JOB") else { return };
-    let base = std::env::var("MEMDIR_BASE").unwrap();
-    let base = Path::new(&base);
-    let me = std::env::var("MEMDIR_ME").unwrap_or_default();
-    match job.as_str() {
-        "insert" => insert(&memory(base), &me, 250),
-        "create" => {
-            let memory = memory(base);
-            let wins = (0..100)
-                .filter(|number| memory.create(&format!("/memories/new/{number}"), &me).is_ok())
-                .count();
-            fs::write(base.join(format!("wins-{me}")), wins.to_string()).unwrap();
-        }
-        // Until it is killed: each line is acknowledged in a file of its own before the next.
-        "insert-and-acknowledge" => {
-            let memory = memory(base);
-            let done = base.join(format!("done-{me}"));
-            for number in 0_u64.. {
-                memory.insert("/memories/log", 0, &format!("{me} {number}")).unwrap();
-                let directory = format!("/memories/dir-{me}");
-                memory.create(&format!("{directory}/sub/file"), "x").unwrap();
-                fs::write(&done, number.to_string()).unwrap();
-                memory.rename(&directory, &format!("{directory}-moved")).unwrap();
-                memory.delete(&format!("{directory}-moved")).unwrap();
-            }
-        }
-        "fork" => fork::idle(base),
-        "fork-inside" => fork::inside(base),
-        "fork-announced" => fork::announced(base),
-        other => panic!("no such job: {other}"),
+    let Some(job) = Job::of_this_process() else { return };
+    match job.name.as_str() {
+        "fork" => fork::idle(&job.place),
+        "fork-inside" => fork::inside(&job.place),
+        "fork-announced" => fork::announced(&job.place),
+        _ => job.run(&opened(&job.address)),
     }
 }
 
-fn work(base: &Path, job: &str, me: &str) -> Child {
-    let base = base.to_str().unwrap();
-    process("worker", &[("MEMDIR_JOB", job), ("MEMDIR_BASE", base), ("MEMDIR_ME", me)])
-}
-
-fn lines(base: &Path) -> usize {
-    let log = text(base, "/memories/log");
-    let distinct: BTreeSet<&str> = log.lines().collect();
-    assert_eq!(distinct.len(), log.lines().count());
-    distinct.len()
+/// The address says nothing here: the database is in `base`.
+fn succeeds(base: &Path, job: &str) -> bool {
+    Worker::start("", base, job, "").succeeds()
 }
 
 #[test]
 fn processes_that_edit_one_file_lose_nothing() {
     let place = tempfile::tempdir().unwrap();
-    memory(place.path()).create("/memories/log", "").unwrap();
-    let mut workers: Vec<Child> =
-        (0..8).map(|me| work(place.path(), "insert", &me.to_string())).collect();
-    for worker in &mut workers {
-        assert!(worker.wait().unwrap().success());
-    }
-    assert_eq!(lines(place.path()), 2000);
+    workers::edit_one_file(&address(place.path()), &memory(place.path()));
     check(place.path());
 }
 
 #[test]
 fn processes_that_make_the_database_at_once_share_one() {
     let place = tempfile::tempdir().unwrap();
-    let names: Vec<String> = (0..6).map(|name| name.to_string()).collect();
-    let mut workers: Vec<Child> = names.iter().map(|me| work(place.path(), "create", me)).collect();
-    for worker in &mut workers {
-        assert!(worker.wait().unwrap().success());
-    }
-    let wins = names.iter().map(|me| {
-        let wins = fs::read_to_string(place.path().join(format!("wins-{me}"))).unwrap();
-        wins.parse::<usize>().unwrap()
-    });
-    assert_eq!(wins.sum::<usize>(), 100);
+    workers::create_the_same_paths(&address(place.path()), || memory(place.path()));
     check(place.path());
 }
 
@@ -123,59 +70,30 @@ fn processes_that_make_the_database_at_once_share_one() {
 fn a_kill_at_any_moment_loses_nothing_acknowledged() {
     let place = tempfile::tempdir().unwrap();
     let base = place.path();
-    memory(base).create("/memories/log", "start\n").unwrap();
-    let mut lived = 0;
-    for round in 0..40_u64 {
-        let names = [format!("r{round}"), format!("r{round}b")];
-        let mut victims = names.clone().map(|me| work(base, "insert-and-acknowledge", &me));
-        std::thread::sleep(Duration::from_millis(20 + round * 7 % 23));
-        for victim in &mut victims {
-            victim.kill().unwrap();
-            victim.wait().unwrap();
-        }
-        check(base);
-        let text = text(base, "/memories/log");
-        assert!(text.ends_with("start\n"), "torn: {text:?}");
-        for me in names {
-            let numbers: Vec<u64> = text
-                .lines()
-                .filter_map(|line| line.strip_prefix(&format!("{me} ")))
-                .map(|number| number.parse().unwrap())
-                .collect();
-            // Newest first, without a gap; the last one acknowledged is among them.
-            let newest = numbers.len() as u64;
-            assert!(numbers.iter().copied().eq((0..newest).rev()), "{numbers:?}");
-            let acknowledged = fs::read_to_string(base.join(format!("done-{me}"))).ok();
-            if let Some(acknowledged) = acknowledged.and_then(|number| number.parse::<u64>().ok()) {
-                assert!(acknowledged < newest, "{acknowledged} of {newest}");
-                lived += 1;
-            }
-        }
-    }
-    assert!(lived > 10, "the processes were killed before they did anything: {lived}");
+    workers::kill_at_any_moment(&address(base), &memory(base), rounds(40), |_| check(base));
 }
 
 #[test]
 fn a_forked_process_goes_on_with_connections_of_its_own() {
     let place = tempfile::tempdir().unwrap();
-    assert!(work(place.path(), "fork", "").wait().unwrap().success());
+    assert!(succeeds(place.path(), "fork"));
     // Two children of 200 each, the parent's 53 and the last child's 50.
-    assert_eq!(lines(place.path()), 503);
+    assert_eq!(lines(&memory(place.path())), 503);
     check(place.path());
 }
 
 #[test]
 fn a_process_that_was_forked_in_the_middle_of_a_command_is_told_so() {
     let place = tempfile::tempdir().unwrap();
-    assert!(work(place.path(), "fork-inside", "").wait().unwrap().success());
-    assert_eq!(text(place.path(), "/memories/log"), "start after");
+    assert!(succeeds(place.path(), "fork-inside"));
+    assert_eq!(text(&memory(place.path()), "/memories/log"), "start after");
     check(place.path());
 }
 
 #[test]
 fn a_fork_that_is_announced_waits_for_commands_and_the_child_goes_on() {
     let place = tempfile::tempdir().unwrap();
-    assert!(work(place.path(), "fork-announced", "").wait().unwrap().success());
+    assert!(succeeds(place.path(), "fork-announced"));
     check(place.path());
 }
 
@@ -276,6 +194,6 @@ mod fork {
             stop.store(true, Ordering::Relaxed);
             busy.into_iter().map(|thread| thread.join().unwrap()).sum()
         });
-        assert_eq!(lines(base), parents + 20 * 5);
+        assert_eq!(lines(&memory), parents + 20 * 5);
     }
 }

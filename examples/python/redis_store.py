@@ -7,7 +7,7 @@
 
     memory = Memory(RedisStore("redis://localhost:6379/0", "agent-42"))
 
-A directory is a hash of its entries' names and kinds, a file a hash of its content and its time:
+A directory is a hash of its entries' names and kinds, a file a hash of its content and its times:
 
     agent-42:dir:/memories             notes → d, todo.md → f
     agent-42:dir:/memories/notes       today.md → f
@@ -54,6 +54,10 @@ def now() -> int:
     return (datetime.now(timezone.utc) - EPOCH) // MICROSECOND
 
 
+def time_of(micros: Any) -> datetime | None:
+    return None if micros is None else EPOCH + int(micros) * MICROSECOND
+
+
 class RedisStore(Store):
     """Keeps a memory on the Redis at `url`, apart from those of other namespaces."""
 
@@ -86,17 +90,19 @@ class RedisStore(Store):
         with self._redis.pipeline() as pipe:
             for file in files:
                 pipe.hstrlen(self._file(file), "content")
-                pipe.hget(self._file(file), "modified")
+                pipe.hmget(self._file(file), "modified", "accessed")
             answers = pipe.execute()
         return [Entry(child) for child, kind in below.items() if kind == DIRECTORY] + [
-            Entry(file, size, EPOCH + int(modified) * MICROSECOND)
-            for file, size, modified in zip(files, answers[::2], answers[1::2], strict=True)
+            Entry(file, size, time_of(times[0]), time_of(times[1]))
+            for file, size, times in zip(files, answers[::2], answers[1::2], strict=True)
             # Without a time it is gone since its directory was asked.
-            if modified is not None
+            if times[0] is not None
         ]
 
     def modified(self, path: str) -> datetime:
-        return EPOCH + int(self._field(path, "modified")) * MICROSECOND
+        modified = time_of(self._field(path, "modified"))
+        assert modified is not None
+        return modified
 
     # --- changing -----------------------------------------------------------------------------
 
@@ -123,13 +129,41 @@ class RedisStore(Store):
         self._redis.transaction(change)
 
     def set_modified(self, path: str, time: datetime) -> None:
+        self._set_time(path, "modified", time)
+
+    def keeps_access(self) -> bool:
+        return True
+
+    def set_accessed(self, path: str, time: datetime) -> None:
+        self._set_time(path, "accessed", time)
+
+    def _set_time(self, path: str, field: str, time: datetime) -> None:
         def change(pipe: Pipeline) -> None:
             self._watch(pipe, self._file(path))
             self.modified(path)
             pipe.multi()
-            pipe.hset(self._file(path), "modified", (time - EPOCH) // MICROSECOND)
+            pipe.hset(self._file(path), field, (time - EPOCH) // MICROSECOND)
 
         self._redis.transaction(change)
+
+    def delete_unused(self, path: str, since: datetime) -> bool:
+        deleted = False
+
+        def change(pipe: Pipeline) -> None:
+            nonlocal deleted
+            deleted = False
+            kind = self._kind(pipe, path)
+            self._watch(pipe, self._file(path))
+            times: Any = pipe.hmget(self._file(path), "modified", "accessed")
+            pipe.multi()
+            last = max(time_of(time) or EPOCH for time in times)
+            if kind == FILE and last < since:
+                deleted = True
+                pipe.hdel(self._directory(parent_of(path)), name_of(path))
+                pipe.delete(self._file(path))
+
+        self._redis.transaction(change)
+        return deleted
 
     def delete(self, path: str) -> None:
         def change(pipe: Pipeline) -> None:

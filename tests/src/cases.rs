@@ -4,12 +4,15 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use base64::Engine as _;
+use memdir::policy::PathPattern;
 use memdir::policy::sensitive::SensitiveRule;
 use memdir::{Content, MemoryPath, Options};
 use serde_json::{Map, Value};
 
+use crate::hooks::{Rule, Then, Told};
 use crate::texts::{expanded, text};
 use crate::tree::Tree;
+use crate::upkeep::{Upkeep, seconds};
 
 /// One file of cases.
 #[derive(Debug)]
@@ -31,26 +34,54 @@ pub struct Case {
     pub rule: String,
     /// The options of the memory.
     pub options: Options,
+    /// What its hook `before` does; `None` if it has no hooks.
+    pub hooks: Option<Vec<Rule>>,
     /// What is in the store before the first step.
     pub given: Tree,
-    /// The tool calls.
+    /// The tool calls, and what somebody else does in between.
     pub steps: Vec<Step>,
     /// What is in the store after the last step, if the case says so.
     pub then: Option<Tree>,
 }
 
+/// One step of a case.
+#[derive(Debug)]
+pub enum Step {
+    /// A tool call.
+    Call(Call),
+    /// Somebody else writes into the store; a file that is there is overwritten.
+    Meanwhile(Tree),
+    /// Time passes, or files expire.
+    Upkeep(Upkeep),
+}
+
+impl Step {
+    /// The tool call, if it is one.
+    #[must_use]
+    pub fn call(&self) -> Option<&Call> {
+        match self {
+            Step::Call(call) => Some(call),
+            Step::Meanwhile(_) | Step::Upkeep(_) => None,
+        }
+    }
+}
+
 /// One tool call and its reply.
 #[derive(Debug)]
-pub struct Step {
+pub struct Call {
     /// The input, with all texts made.
     pub input: Value,
     /// What the reply shows.
     pub content: Content,
     /// The reply's flag.
     pub is_error: bool,
+    /// Whether files expire before it, so that the tree is not compared with that before the step.
+    pub expires: bool,
+    /// What the hook `after` is told, in a case that has hooks.
+    pub event: Option<Told>,
 }
 
-impl Step {
+impl Call {
     /// The command that the input names, if it names one.
     #[must_use]
     pub fn command(&self) -> Option<&str> {
@@ -111,11 +142,16 @@ fn case(json: Value) -> Result<Case, String> {
             name: name.clone(),
             rule: fields.string("rule")?,
             options: options(fields.take("options"))?,
+            hooks: fields.take("hooks").map(hooks).transpose()?,
             given: tree(fields.take("given"))?.unwrap_or_default(),
             steps: fields.list("steps")?.into_iter().map(step).collect::<Result<_, _>>()?,
             then: tree(fields.take("then"))?,
         };
         fields.end()?;
+        let mut calls = case.steps.iter().filter_map(Step::call);
+        if calls.any(|call| call.event.is_some() != case.hooks.is_some()) {
+            return Err("each step of a case with hooks has an event, and no other has".to_owned());
+        }
         Ok(case)
     };
     rest(fields).map_err(|problem: String| format!("{name:?}: {problem}"))
@@ -123,19 +159,69 @@ fn case(json: Value) -> Result<Case, String> {
 
 fn step(json: Value) -> Result<Step, String> {
     let mut fields = Fields::of(json)?;
-    let step = Step {
-        input: expanded(&fields.need("input")?)?,
-        content: shown(&fields.need("content")?)?,
-        is_error: fields.need("is_error")?.as_bool().ok_or("is_error must be true or false")?,
+    if let Some(upkeep) = Upkeep::take(&mut fields.0)? {
+        fields.end()?;
+        return Ok(Step::Upkeep(upkeep));
+    }
+    let step = match tree(fields.take("meanwhile"))? {
+        Some(tree) => Step::Meanwhile(tree),
+        None => Step::Call(Call {
+            input: expanded(&fields.need("input")?)?,
+            content: shown(&fields.need("content")?)?,
+            is_error: fields.need("is_error")?.as_bool().ok_or("is_error must be true or false")?,
+            expires: match fields.take("expires") {
+                None => false,
+                Some(Value::Bool(true)) => true,
+                Some(other) => return Err(format!("expires must be true, got {other}")),
+            },
+            event: fields.take("event").map(event).transpose()?,
+        }),
     };
     // What a language says that shows no images; Rust does.
     if let Some(instead) = fields.take("without_images") {
         text(&instead)?;
-    } else if let Content::Image { .. } = step.content {
+    } else if let Step::Call(Call { content: Content::Image { .. }, .. }) = step {
         return Err("without_images is missing".to_owned());
     }
     fields.end()?;
     Ok(step)
+}
+
+fn event(json: Value) -> Result<Told, String> {
+    const NAMES: [&str; 8] =
+        ["command", "path", "new_path", "outcome", "bytes", "lines", "repairs", "content"];
+    let mut fields = Fields::of(json)?;
+    let told = NAMES.iter().filter_map(|&name| Some((name.to_owned(), fields.take(name)?)));
+    let told = told.map(|(name, value)| Ok((name, expanded(&value)?)));
+    let told = told.collect::<Result<Map<String, Value>, String>>()?;
+    fields.end()?;
+    if !told.contains_key("outcome") {
+        return Err("an event has an outcome".to_owned());
+    }
+    Ok(Told::from_fields(told))
+}
+
+fn hooks(json: Value) -> Result<Vec<Rule>, String> {
+    let mut fields = Fields::of(json)?;
+    let rules = fields.list("before")?.into_iter().map(rule).collect::<Result<_, _>>()?;
+    fields.end()?;
+    Ok(rules)
+}
+
+fn rule(json: Value) -> Result<Rule, String> {
+    let mut fields = Fields::of(json)?;
+    let when = Fields::of(expanded(&fields.need("when")?)?)?.0;
+    let then = match (fields.take("veto"), fields.take("replace"), fields.take("fail")) {
+        (Some(sentence), None, None) => Then::Veto(text(&sentence)?),
+        (None, Some(Value::Array(texts)), None) => match texts.as_slice() {
+            [old, new] => Then::Replace(text(old)?, text(new)?),
+            _ => return Err("replace is two texts".to_owned()),
+        },
+        (None, None, Some(problem)) => Then::Fail(text(&problem)?),
+        _ => return Err("a rule has a veto, a replace or a fail".to_owned()),
+    };
+    fields.end()?;
+    Ok(Rule { when, then })
 }
 
 /// What a reply shows: a text, or an image.
@@ -164,6 +250,22 @@ fn options(json: Option<Value>) -> Result<Options, String> {
     if let Some(value) = fields.take("max_file_bytes") {
         options.max_file_bytes = limit(&value)?;
     }
+    if let Some(value) = fields.take("max_total_bytes") {
+        options.max_total_bytes = limit(&value)?;
+    }
+    if let Some(value) = fields.take("max_files") {
+        options.max_files = limit(&value)?;
+    }
+    if let Some(value) = fields.take("read_only_paths") {
+        options.read_only_paths = patterns("read_only_paths", &value)?;
+    }
+    if let Some(value) = fields.take("writable_paths") {
+        options.writable_paths = Some(patterns("writable_paths", &value)?);
+    }
+    if let Some(value) = fields.take("stale_guard") {
+        options.stale_guard =
+            text(&value)?.parse().map_err(|error: memdir::Error| error.to_string())?;
+    }
     if let Some(value) = fields.take("max_image_bytes") {
         options.max_image_bytes = limit(&value)?;
     }
@@ -188,12 +290,31 @@ fn options(json: Option<Value>) -> Result<Options, String> {
             .collect::<Result<_, &str>>()?;
         options.sensitive_rules = SensitiveRule::all(rules).map_err(|error| error.to_string())?;
     }
+    if let Some(value) = fields.take("after_content") {
+        options.after_content = value.as_bool().ok_or("after_content must be true or false")?;
+    }
     if let Some(value) = fields.take("sensitive_on_view") {
         options.sensitive_on_view =
             value.as_bool().ok_or("sensitive_on_view must be true or false")?;
     }
+    if let Some(value) = fields.take("expire_after") {
+        options.expire_after = Some(seconds(&value)?);
+    }
+    if let Some(value) = fields.take("record_access") {
+        options.record_access = value.as_bool().ok_or("record_access must be true or false")?;
+    }
+    if let Some(value) = fields.take("pins") {
+        let pins: Vec<String> = serde_json::from_value(value).map_err(|error| error.to_string())?;
+        options.pins = PathPattern::all("pins", pins).map_err(|error| error.to_string())?;
+    }
     fields.end()?;
     Ok(options)
+}
+
+fn patterns(name: &str, value: &Value) -> Result<Vec<PathPattern>, String> {
+    let patterns = value.as_array().ok_or(format!("{name} must be a list"))?;
+    let patterns: Vec<String> = patterns.iter().map(text).collect::<Result<_, _>>()?;
+    PathPattern::all(name, patterns).map_err(|error| error.to_string())
 }
 
 fn tree(json: Option<Value>) -> Result<Option<Tree>, String> {
@@ -279,9 +400,10 @@ mod tests {
     #[test]
     fn what_the_format_does_not_have_is_an_error() {
         let step = json!({ "input": null, "content": "x", "is_error": true });
+        let meanwhile = json!({ "meanwhile": { "/memories/a": "" } });
         let good = json!({
             "name": "n", "rule": "r", "options": { "max_view_chars": null },
-            "given": { "/memories/a": { "$base64": "/w==" } }, "steps": [step], "then": {},
+            "given": { "/memories/a": { "$base64": "/w==" } }, "steps": [step, meanwhile], "then": {},
         });
         read(&good).unwrap();
         for (pointer, value) in [
@@ -296,13 +418,26 @@ mod tests {
             ("/given/~1memories~1a", json!(1)),
             ("/steps", json!([])),
             ("/steps/0/then", json!({})),
+            ("/steps/0/expires", json!(false)),
+            ("/steps/0/age", json!({ "/memories/a": "1" })),
+            ("/steps/0/expire", json!({ "older_than": 1 })),
+            ("/options/expire_after", json!("1")),
+            ("/options/pins", json!(["a"])),
             ("/steps/0/is_error", json!("no")),
             ("/steps/0/content", json!(null)),
             ("/steps/0/content", json!({ "$image": "image/png", "$base64": "/w==" })),
             ("/steps/0/without_images", json!(1)),
             ("/steps/0/input", json!({ "$times": 1 })),
+            ("/steps/0/meanwhile", json!({ "/memories/a": "" })),
+            ("/steps/1/meanwhile", json!({ "/memories": null })),
+            ("/steps/1/is_error", json!(false)),
             ("/name", json!("")),
             ("/rule", json!(null)),
+            // An event without hooks, hooks without an event, rules that are none.
+            ("/steps/0/event", json!({ "outcome": "ok" })),
+            ("/hooks", json!({ "before": [{ "when": {}, "veto": "no" }] })),
+            ("/hooks", json!({ "before": [{ "when": {} }] })),
+            ("/hooks", json!({ "before": [{ "when": {}, "veto": "no", "fail": "no" }] })),
         ] {
             let mut bad = good.clone();
             let (above, key) = pointer.rsplit_once('/').unwrap();

@@ -6,9 +6,10 @@ use std::io::{self, Write as _};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use memdir::{Memory, Options, Reply, Store};
+use memdir::{Error, Memory, Options, Reply, Store};
 
-use crate::cases::{self, Case, CaseFile, Step};
+use crate::cases::{self, Call, Case, CaseFile, Step};
+use crate::hooks::{self, CaseHooks};
 use crate::tree::{self, Tree};
 
 /// A fresh memory with an empty store.
@@ -91,14 +92,36 @@ fn run_case(case: &Case, opened: &Opened) -> Result<(), String> {
     if let Some(difference) = tree::difference(&case.given, &before) {
         return Err(format!("  what is given is not what the store holds{difference}"));
     }
+    let hooks = Arc::new(CaseHooks::new(case.hooks.clone().unwrap_or_default()));
+    let memory = match case.hooks {
+        Some(_) => opened.memory.clone().with_hooks(Arc::<CaseHooks>::clone(&hooks)),
+        None => opened.memory.clone(),
+    };
     for (number, step) in case.steps.iter().enumerate() {
-        let reply = opened.memory.execute(&step.input.to_string());
-        let after = tree::read(store)?;
-        check_step(step, &reply, opened.secret.as_deref(), &before, &after).map_err(|problem| {
-            let input = shortened(&step.input.to_string());
-            format!("  step {} of {}: {input}\n{problem}", number + 1, case.steps.len())
-        })?;
-        before = after;
+        let failed = |what: &str, problem: String| {
+            format!("  step {} of {}: {what}\n{problem}", number + 1, case.steps.len())
+        };
+        match step {
+            Step::Meanwhile(change) => {
+                tree::write(store, change).map_err(|problem| failed("meanwhile", problem))?;
+                before = tree::read(store)?;
+            }
+            Step::Upkeep(upkeep) => {
+                upkeep
+                    .run(&opened.memory)
+                    .map_err(|problem| failed(&format!("{upkeep:?}"), problem))?;
+                before = tree::read(store)?;
+            }
+            Step::Call(call) => {
+                let input = call.input.to_string();
+                let reply = memory.execute(&input);
+                let after = tree::read(store)?;
+                check_call(call, &reply, opened.secret.as_deref(), &before, &after)
+                    .and_then(|()| hooks::check(call.event.as_ref(), &hooks.take()))
+                    .map_err(|problem| failed(&shortened(&input), problem))?;
+                before = after;
+            }
+        }
     }
     if let Some(difference) = case.then.as_ref().and_then(|then| tree::difference(then, &before)) {
         return Err(format!("  after the last step{difference}"));
@@ -112,35 +135,37 @@ fn run_case(case: &Case, opened: &Opened) -> Result<(), String> {
     }
 }
 
-fn check_step(
-    step: &Step,
+fn check_call(
+    call: &Call,
     reply: &Reply,
     secret: Option<&str>,
     before: &Tree,
     after: &Tree,
 ) -> Result<(), String> {
-    if reply.content != step.content || reply.is_error != step.is_error {
-        return Err(differing(step, reply));
+    if reply.content != call.content || reply.is_error != call.is_error {
+        return Err(differing(call, reply));
     }
-    if let Some(cause) = &reply.cause {
-        return Err(format!("  the store broke: {cause}"));
+    match &reply.cause {
+        // A hook of the case, which is to fail: its event says whether it did.
+        None | Some(Error::Hook(_)) => {}
+        Some(cause) => return Err(format!("  {cause}")),
     }
     let content = reply.content.as_str();
     if secret.is_some_and(|secret| content.contains(secret)) {
         return Err(format!("  the reply says where the store is: {}", shortened(content)));
     }
-    let may_change = !step.is_error && step.command() != Some("view");
+    let may_change = call.expires || (!call.is_error && call.command() != Some("view"));
     match tree::difference(before, after) {
         Some(difference) if !may_change => Err(format!("  it changed something{difference}")),
         _ => Ok(()),
     }
 }
 
-fn differing(step: &Step, reply: &Reply) -> String {
+fn differing(call: &Call, reply: &Reply) -> String {
     let kind = |is_error| if is_error { "error  " } else { "success" };
-    let (expected, got) = (step.content.to_string(), reply.content.to_string());
+    let (expected, got) = (call.content.to_string(), reply.content.to_string());
     let mut report = String::new();
-    let _ = writeln!(report, "  expected {} {}", kind(step.is_error), shortened(&expected));
+    let _ = writeln!(report, "  expected {} {}", kind(call.is_error), shortened(&expected));
     let _ = write!(report, "  got      {} {}", kind(reply.is_error), shortened(&got));
     let same = expected.chars().zip(got.chars()).take_while(|(a, b)| a == b).count();
     if expected != got {

@@ -39,7 +39,7 @@ fn read_below(store: &dyn Store, directory: &MemoryPath, tree: &mut Tree) -> Res
     Ok(())
 }
 
-/// Puts all of `tree` into an empty store.
+/// Puts all of `tree` into a store; files that are there are overwritten.
 ///
 /// # Errors
 /// What the store answered, in words.
@@ -49,7 +49,7 @@ pub fn write(store: &dyn Store, tree: &Tree) -> Result<(), String> {
         match content {
             Some(content) => {
                 store
-                    .write(path, content, OnExisting::Error)
+                    .write(path, content, OnExisting::Overwrite)
                     .map_err(|error| failed(path, error))?;
             }
             // A store makes directories for its files only, and keeps them when a file goes.

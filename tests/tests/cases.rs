@@ -5,13 +5,13 @@ use std::collections::BTreeSet;
 use memdir::command::COMMANDS;
 use memdir::store::{Edit, Entry, InProcess};
 use memdir::{MemoryPath, OnExisting, Store, StoreError};
-use memdir_conformance::cases::{CaseFile, Step, case_file, load};
+use memdir_conformance::cases::{Call, CaseFile, Step, case_file, load};
 use memdir_conformance::documented::SENTENCES;
 use memdir_conformance::runner::{self, Opened};
 use serde_json::{Value, json};
 
-fn steps(files: &[CaseFile]) -> impl Iterator<Item = &Step> {
-    files.iter().flat_map(|file| &file.cases).flat_map(|case| &case.steps)
+fn calls(files: &[CaseFile]) -> impl Iterator<Item = &Call> {
+    files.iter().flat_map(|file| &file.cases).flat_map(|case| &case.steps).filter_map(Step::call)
 }
 
 #[test]
@@ -27,8 +27,8 @@ fn every_file_is_in_the_format_and_no_name_is_there_twice() {
 #[test]
 fn there_are_enough_of_them() {
     let files = load().unwrap();
-    assert!(steps(&files).count() >= 250);
-    for topic in ["paths", "input", "documentation", "options"].iter().chain(&COMMANDS) {
+    assert!(calls(&files).count() >= 250);
+    for topic in ["paths", "input", "documentation", "options", "hooks"].iter().chain(&COMMANDS) {
         let name = format!("{topic}.json");
         assert!(files.iter().any(|file| file.name == name), "{name} is missing");
     }
@@ -40,7 +40,7 @@ fn every_command_succeeds_and_fails() {
     for command in COMMANDS {
         for is_error in [false, true] {
             let found =
-                steps(&files).any(|s| s.command() == Some(command) && s.is_error == is_error);
+                calls(&files).any(|s| s.command() == Some(command) && s.is_error == is_error);
             assert!(found, "no step where {command} has is_error: {is_error}");
         }
     }
@@ -50,7 +50,7 @@ fn every_command_succeeds_and_fails() {
 fn every_documented_sentence_is_expected_somewhere() {
     let files = load().unwrap();
     for sentence in SENTENCES {
-        let found = steps(&files).any(|step| {
+        let found = calls(&files).any(|step| {
             step.command() == Some(sentence.command)
                 && step.is_error == sentence.is_error
                 && sentence.is(step.content.as_str())

@@ -1,6 +1,7 @@
 //! The Rust runner on a tree that another store is mounted in, beside everything that a case does.
 
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use memdir::store::{Edit, Entry, InProcess, Mounts, Node};
 use memdir::{MemoryPath, OnExisting, Store, StoreError};
@@ -54,6 +55,22 @@ impl Store for Beside {
 
     fn rename(&self, from: &MemoryPath, to: &MemoryPath) -> Result<(), StoreError> {
         self.mounts.rename(from, to)
+    }
+
+    fn set_modified(&self, path: &MemoryPath, time: SystemTime) -> Result<(), StoreError> {
+        self.mounts.set_modified(path, time)
+    }
+
+    fn keeps_access(&self) -> bool {
+        self.mounts.keeps_access()
+    }
+
+    fn set_accessed(&self, path: &MemoryPath, time: SystemTime) -> Result<(), StoreError> {
+        self.mounts.set_accessed(path, time)
+    }
+
+    fn delete_unused(&self, path: &MemoryPath, since: SystemTime) -> Result<bool, StoreError> {
+        self.mounts.delete_unused(path, since)
     }
 }
 

@@ -1,6 +1,7 @@
 //! The Rust runners: every case on every kind of store.
 
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use memdir::store::{Edit, Encrypted, Entry, InProcess};
 use memdir::{EncryptionKey, Memory, MemoryPath, OnExisting, Options, Store, StoreError};
@@ -20,7 +21,7 @@ fn rust_memory() {
     }));
 }
 
-/// A store with no more than a store must have: opening and clearing are the trait's own.
+/// A store with no more than a store must have for every case: opening and clearing are the trait's own.
 struct Plain(InProcess);
 
 impl Store for Plain {
@@ -51,6 +52,22 @@ impl Store for Plain {
 
     fn rename(&self, from: &MemoryPath, to: &MemoryPath) -> Result<(), StoreError> {
         self.0.rename(from, to)
+    }
+
+    fn set_modified(&self, path: &MemoryPath, time: SystemTime) -> Result<(), StoreError> {
+        self.0.set_modified(path, time)
+    }
+
+    fn keeps_access(&self) -> bool {
+        true
+    }
+
+    fn set_accessed(&self, path: &MemoryPath, time: SystemTime) -> Result<(), StoreError> {
+        self.0.set_accessed(path, time)
+    }
+
+    fn delete_unused(&self, path: &MemoryPath, since: SystemTime) -> Result<bool, StoreError> {
+        self.0.delete_unused(path, since)
     }
 }
 

@@ -36,11 +36,22 @@ import os
 from typing import TYPE_CHECKING
 
 from memdir import _memdir
-from memdir._errors import CommandError, ConfigError, CopyError, MemdirError, StoreError
+from memdir._errors import (
+    CommandError,
+    ConfigError,
+    CopyError,
+    HookError,
+    MemdirError,
+    StoreError,
+    Veto,
+)
 from memdir._memdir import (
     Copied,
     CopyProgress,
     Entry,
+    Event,
+    Expired,
+    ExpiryProgress,
     Memory,
     ReadOnly,
     copy,
@@ -62,6 +73,10 @@ __all__ = [
     "CopyError",
     "CopyProgress",
     "Entry",
+    "Event",
+    "Expired",
+    "ExpiryProgress",
+    "HookError",
     "ImageBlock",
     "MemdirError",
     "Memory",
@@ -70,6 +85,7 @@ __all__ = [
     "Reply",
     "Store",
     "StoreError",
+    "Veto",
     "copy",
     "open_store",
     "read_only",

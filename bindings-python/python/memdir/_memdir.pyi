@@ -4,15 +4,15 @@ The native half of memdir; import `memdir`.
 
 from _typeshed import SupportsGetItem, SupportsLenAndGetItem
 from collections.abc import Callable, Mapping, Sequence
-from datetime import datetime
-from memdir._errors import StoreError
+from datetime import datetime, timedelta
+from memdir._errors import MemdirError
 from memdir._reply import ImageBlock, Reply
 from memdir._store import Store
 from os import PathLike
 from pathlib import Path
 from typing import Any, Final, Literal, SupportsIndex, final
 
-__all__ = ["Copied", "CopyProgress", "Entry", "Memory", "NativeStore", "ReadOnly", "after_fork_in_child", "after_fork_in_parent", "answer", "before_fork", "check_contract", "copy", "decode", "listed_time", "open_store", "open_whole", "read_only", "rekey", "run_command_line"]
+__all__ = ["Copied", "CopyProgress", "Entry", "Event", "Expired", "ExpiryProgress", "Memory", "NativeStore", "ReadOnly", "after_fork_in_child", "after_fork_in_parent", "answer", "before_fork", "check_contract", "copy", "decode", "listed_time", "open_store", "open_whole", "read_only", "rekey", "run_command_line"]
 
 @final
 class Copied:
@@ -90,8 +90,8 @@ class Entry:
     One entry of a directory, as a `Store` lists it.
 
     `path` is the whole path, from `/memories` on. `size` is a file's length in bytes, and `None`
-    for a directory. `modified` is when a file was last written, with a time zone, and `None` where
-    the store does not keep that.
+    for a directory. `modified` is when a file was last written and `accessed` when it was last said
+    to be accessed, with a time zone, and `None` where the store does not keep that.
 
     >>> from memdir import Entry
     >>> Entry("/memories/notes.md", 120)
@@ -99,12 +99,18 @@ class Entry:
     >>> Entry("/memories/projects").is_directory
     True
     """
-    __match_args__: Final[tuple[str, str, str]]
+    __match_args__: Final[tuple[str, str, str, str]]
     def __eq__(self, value: object, /) -> bool: ...
     def __hash__(self, /) -> int: ...
     def __ne__(self, value: object, /) -> bool: ...
-    def __new__(cls, /, path: str, size: SupportsIndex | None = None, modified: datetime | None = None) -> Entry: ...
+    def __new__(cls, /, path: str, size: SupportsIndex | None = None, modified: datetime | None = None, accessed: datetime | None = None) -> Entry: ...
     def __repr__(self, /) -> str: ...
+    @property
+    def accessed(self, /) -> datetime | None:
+        """
+        When a file was last said to be accessed; `None` for a directory, or where the store does not
+        keep it or its listing does not tell.
+        """
     @property
     def is_directory(self, /) -> bool:
         """
@@ -124,6 +130,88 @@ class Entry:
     def size(self, /) -> int | None:
         """
         A file's length in bytes; `None` for a directory.
+        """
+
+@final
+class Event:
+    """
+    What one call came to.
+
+    Attributes:
+        command: Which of the six commands it was; `None` if the input named none of them.
+        path: The canonical path, of a rename that of what was moved; `None` if it was refused before
+            the paths were judged.
+        new_path: Of a rename: where to.
+        outcome: `"ok"`, `"refused"`, `"vetoed"` (by `before`) or `"failed"` (the store or a hook).
+        bytes: If the outcome is ok: for `create`, `str_replace` and `insert` the bytes of the text
+            that was to be written, as `before` left it; for `view` those of the reply. Else 0.
+        lines: The lines of the same text.
+        duration: How long it took until the reply was made, `before` included, in seconds.
+        repairs: The ids of what was repaired in the input, such as `"insert_text_from_new_str"`.
+        content: The text of the reply, with `after_content=True`; else `None`.
+    """
+    def __repr__(self, /) -> str: ...
+    @property
+    def bytes(self, /) -> int: ...
+    @property
+    def command(self, /) -> str | None: ...
+    @property
+    def content(self, /) -> str | None: ...
+    @property
+    def duration(self, /) -> float: ...
+    @property
+    def lines(self, /) -> int: ...
+    @property
+    def new_path(self, /) -> str | None: ...
+    @property
+    def outcome(self, /) -> str: ...
+    @property
+    def path(self, /) -> str | None: ...
+    @property
+    def repairs(self, /) -> list[str]: ...
+
+@final
+class Expired:
+    """
+    A file that was removed because nobody used it.
+
+    `path` is where it was, `bytes` how many it held, and `last_used` when it was last changed or
+    shown, with a time zone.
+    """
+    def __eq__(self, value: object, /) -> bool: ...
+    def __hash__(self, /) -> int: ...
+    def __ne__(self, value: object, /) -> bool: ...
+    def __repr__(self, /) -> str: ...
+    @property
+    def bytes(self, /) -> int:
+        """
+        How many bytes it held.
+        """
+    @property
+    def last_used(self, /) -> datetime | None:
+        """
+        When it was last changed or shown; `None` for what a `datetime` cannot say.
+        """
+    @property
+    def path(self, /) -> str:
+        """
+        Where it was.
+        """
+
+@final
+class ExpiryProgress:
+    """
+    How far an expiry is.
+    """
+    @property
+    def files(self, /) -> int:
+        """
+        The files that were looked at.
+        """
+    @property
+    def removed(self, /) -> int:
+        """
+        Those of them that were removed, or would be.
         """
 
 @final
@@ -158,6 +246,13 @@ class Memory:
         encrypt_names: Whether a store that is made with a key encrypts names, too.
         read_only: Whether it can be viewed but not changed. A directory or database then has to be
             there, and nothing is made in it.
+        read_only_paths: Patterns of what no command may change, such as `"/memories/handbook"`, and
+            of all that is below.
+        writable_paths: Patterns of what commands may change, and all that is below: nothing else.
+            `None` sets no such limit. `read_only_paths` wins.
+        stale_guard: Whether an edit is refused that was meant for an older content of its file:
+            `"on"` guards `insert` into files that were shown or written, `"strict"` also
+            `str_replace`, and wants every file to be viewed first; `"off"` does nothing.
         sensitive: What is done about keys, tokens, passwords and payment cards in text that a
             command would write: `"reject"` refuses the command, `"redact"` writes
             `[redacted: rule]` in their place, `"off"` does nothing.
@@ -165,6 +260,20 @@ class Memory:
             that of Rust's `regex-lite`, without look-around and back-references.
         sensitive_on_view: Whether views show `[redacted: rule]` in the place of sensitive text that
             a file holds, which is not changed.
+        expire_after: Before the first command files are removed that nobody used for so long: seconds,
+            or a `timedelta`. The store has to keep when files were last accessed.
+        record_access: Whether a view of a file, and a rename of one, is noted as a use of it, which
+            costs a write; always with `expire_after`. `expire` needs it.
+        pins: Patterns of paths that never expire, such as `"/memories/handbook"` or
+            `"/memories/**/*.keep"`.
+        before: Called with each command before the store is touched: a mapping with `command` and
+            its fields, paths judged and canonical. It returns `None` to let the command pass, or a
+            dict with the changed `file_text`, `new_str` or `insert_text`; it raises `Veto` with a
+            sentence for the model to forbid it. If it raises anything else, nothing is done, and the
+            model reads only that the command could not be checked.
+        after: Called with an `Event` after each call. What it raises is logged to the logger
+            `memdir`. Commands that a hook issues itself run without hooks.
+        after_content: Whether events hold the reply's text.
 
     Raises:
         ConfigError: The address or an option is wrong.
@@ -181,7 +290,7 @@ class Memory:
     >>> content, is_error
     ('Path must start with /memories, got: /etc/passwd', True)
     """
-    def __new__(cls, /, store: str | PathLike[str] | Store | ReadOnly | Mapping[str, str | PathLike[str] | Store | ReadOnly] = ..., *, max_view_chars: SupportsIndex | None = ..., max_file_bytes: SupportsIndex | None = ..., max_image_bytes: SupportsIndex | None = ..., on_existing: Literal["error", "overwrite"] = ..., durability: Literal["full", "relaxed"] = ..., encryption_key: bytes | str | None = None, encrypt_names: bool = ..., read_only: bool = False, sensitive: Literal["off", "reject", "redact"] = ..., sensitive_rules: dict[str, str] = ..., sensitive_on_view: bool = False) -> Memory: ...
+    def __new__(cls, /, store: str | PathLike[str] | Store | ReadOnly | Mapping[str, str | PathLike[str] | Store | ReadOnly] = ..., *, max_view_chars: SupportsIndex | None = ..., max_file_bytes: SupportsIndex | None = ..., max_image_bytes: SupportsIndex | None = ..., on_existing: Literal["error", "overwrite"] = ..., durability: Literal["full", "relaxed"] = ..., encryption_key: bytes | str | None = None, encrypt_names: bool = ..., read_only: bool = False, sensitive: Literal["off", "reject", "redact"] = ..., sensitive_rules: dict[str, str] = ..., sensitive_on_view: bool = False, expire_after: float | timedelta | None = None, record_access: bool = False, pins: Sequence[str] = ..., before: Callable[[Mapping[str, Any]], Mapping[str, object] | None] | None = None, after: Callable[[Event], object] | None = None, after_content: bool = False) -> Memory: ...
     def clear(self, /) -> str:
         """
         Deletes everything below `/memories`. Not a command of the tool: for you, not the model.
@@ -220,6 +329,27 @@ class Memory:
         Returns:
             What goes back to the model. Never an exception: whatever the model did wrong is a reply
             with `is_error`, and so is a broken store (its `cause` has the details for you).
+        """
+    def expire(self, /, older_than: float | timedelta, *, dry_run: bool = False, on_progress: Callable[[ExpiryProgress], object] | None = None) -> list[Expired]:
+        """
+        Removes the files that nobody used for so long. Not a command of the tool: for you.
+
+        Used is a file that was changed, or shown by a view of that very file, through a memory with
+        `record_access`. What fits one of the `pins` stays, and so do directories, and whatever is used
+        meanwhile.
+
+        Args:
+            older_than: For how long a file was not used: seconds, or a `timedelta`.
+            dry_run: Whether nothing is removed.
+            on_progress: Called now and then, and at the end; an exception that it raises ends it
+                there. What was removed by then is removed.
+
+        Returns:
+            What was removed, or would be, in the order of the paths.
+
+        Raises:
+            ConfigError: Accesses are not recorded, the store does not keep them, or it is read-only.
+            StoreError: The store itself failed. What was removed by then is removed.
         """
     def insert(self, /, path: str, insert_line: SupportsIndex, insert_text: str) -> str:
         """
@@ -275,6 +405,14 @@ class NativeStore:
         """
         Deletes a file, or a directory and all that it holds.
         """
+    def delete_unused(self, /, path: str, since: datetime) -> bool:
+        """
+        Deletes a file if it was neither written nor accessed since then; whether it did.
+        """
+    def keeps_access(self, /) -> bool:
+        """
+        Whether it keeps when files were last accessed.
+        """
     def list(self, /, path: str) -> Sequence[Entry]:
         """
         The entries of a directory, one level deep.
@@ -294,6 +432,10 @@ class NativeStore:
     def rename(self, /, old: str, new: str) -> None:
         """
         Moves a file or directory, making missing parents, never overwriting.
+        """
+    def set_accessed(self, /, path: str, time: datetime) -> None:
+        """
+        Says that a file was accessed at `time`.
         """
     def set_modified(self, /, path: str, time: datetime) -> None:
         """
@@ -325,7 +467,7 @@ def after_fork_in_parent() -> None:
     Lets the others go on.
     """
 
-def answer(memory: Memory, input: Any, command: str | None = None) -> tuple[str | list[ImageBlock], bool, StoreError | None]:
+def answer(memory: Memory, input: Any, command: str | None = None) -> tuple[str | list[ImageBlock], bool, MemdirError | None]:
     """
     The answer to `input`, which is never taken for JSON text, as
     content, `is_error` and what broke. With `command`, the input's own `command` does not count.
@@ -467,7 +609,7 @@ def rekey(store: str | PathLike[str] | Store | ReadOnly, old_key: bytes | str, n
          1\tone
     """
 
-def run_command_line(arguments: SupportsGetItem[int, str]) -> int:
+def run_command_line(arguments: Sequence[str]) -> int:
     """
     Runs one command, with the program's name as the first argument, on the standard streams of
     this process; its exit code.

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypedDict
 if TYPE_CHECKING:
     from typing_extensions import Self, disjoint_base
 
-    from memdir._errors import StoreError
+    from memdir._errors import HookError, StoreError
 else:
     # Only for the type checker: a tuple with an attribute more cannot be mixed with another one.
     def disjoint_base(cls: type) -> type:
@@ -61,16 +61,16 @@ class Reply(_Answer):
         content: What the model is shown: text, or the image block that a view of an image is. Both
             are what the Messages API takes as the content of a `tool_result`.
         is_error: Whether the command failed; goes into the `is_error` of the `tool_result`.
-        cause: What broke, if the store itself did: for your log and never for the model.
+        cause: What broke, if the store itself or a hook did: for your log and never for the model.
     """
 
-    cause: StoreError | None
+    cause: StoreError | HookError | None
 
     def __new__(
         cls,
         content: str | list[ImageBlock],
         is_error: bool = False,
-        cause: StoreError | None = None,
+        cause: StoreError | HookError | None = None,
     ) -> Self:
         self = super().__new__(cls, content, is_error)
         self.__dict__["cause"] = cause

@@ -176,6 +176,36 @@ class Store(ABC):
         """
         self.modified(path)
 
+    def keeps_access(self) -> bool:
+        """Whether the store keeps when files were last accessed, so that unused ones can expire.
+
+        A store that does has `set_accessed` and `delete_unused`, and says `accessed` in the entries
+        that it lists. By default it does not.
+        """
+        return False
+
+    def set_accessed(self, path: str, time: datetime) -> None:
+        """Says that a file was accessed at `time`, which goes along when it is renamed.
+
+        That is no change of the file: its `modified` stays. A store that does not keep it does
+        nothing, as here.
+
+        Raises:
+            FileNotFoundError: Nothing is there.
+            IsADirectoryError: It is a directory.
+        """
+        self.modified(path)
+
+    def delete_unused(self, path: str, since: datetime) -> bool:
+        """Deletes a file if it was neither written nor accessed at `since` or later.
+
+        No writer may come between the look and the deletion. By default nothing is ever deleted.
+
+        Returns:
+            Whether it was deleted; `False` also where nothing is, or a directory.
+        """
+        return False
+
 
 Store.__module__ = "memdir"
 # What `open_store` returns has the same methods, and is one.

@@ -10,6 +10,7 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -25,6 +26,9 @@ from memdir._errors import CommandError
 from memdir._memdir import Memory, answer, decode
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from datetime import timedelta
+
     from anthropic.types.beta import (
         BetaCacheControlEphemeralParam,
         BetaMemoryTool20250818Command,
@@ -37,6 +41,7 @@ if TYPE_CHECKING:
     )
     from typing_extensions import Unpack
 
+    from memdir._memdir import Expired, ExpiryProgress
     from memdir._options import Options, Places
 
 logger = logging.getLogger("memdir")
@@ -102,13 +107,15 @@ class MemoryTool(_Engine, BetaAbstractMemoryTool):
     """Claude's memory tool for `Anthropic`: put it into a tool runner's `tools`.
 
     Whatever the model does wrong is a `ToolError` with the exact sentence for it, which the runner
-    sends back with `is_error`. So is a broken store, in one short sentence without details; those
-    are logged to the logger `memdir`, and are the error's `__cause__`, a `StoreError`.
+    sends back with `is_error`. So is a broken store or hook, in one short sentence without details;
+    those are logged to the logger `memdir`, and are the error's `__cause__`, a `StoreError` or a
+    `HookError`.
 
     A subclass may have its own `view`, `create` and so on: `call` and `execute` use it. It gets a
     command of the SDK whose fields are all there and of the right types.
 
-    It may be called by several threads at once, and several tools may share one store.
+    It may be called by several threads at once, and several tools may share one store. Hooks
+    (`before`, `after`) run on the thread that calls.
 
     Args:
         store: Where the files are: a directory, made if it is not there (the files are in its
@@ -240,19 +247,36 @@ class MemoryTool(_Engine, BetaAbstractMemoryTool):
         """
         return self._memory.clear()
 
+    def expire(
+        self,
+        older_than: float | timedelta,
+        *,
+        dry_run: bool = False,
+        on_progress: Callable[[ExpiryProgress], object] | None = None,
+    ) -> list[Expired]:
+        """Removes the files that nobody used for so long, as `Memory.expire`. For you.
+
+        Raises:
+            ConfigError: Accesses are not recorded, the store does not keep them, or it is read-only.
+            StoreError: The store is broken.
+        """
+        return self._memory.expire(older_than, dry_run=dry_run, on_progress=on_progress)
+
 
 class AsyncMemoryTool(_Engine, BetaAsyncAbstractMemoryTool):
     """Claude's memory tool for `AsyncAnthropic`: put it into a tool runner's `tools`.
 
     Whatever the model does wrong is a `ToolError` with the exact sentence for it, which the runner
-    sends back with `is_error`. So is a broken store, in one short sentence without details; those
-    are logged to the logger `memdir`, and are the error's `__cause__`, a `StoreError`.
+    sends back with `is_error`. So is a broken store or hook, in one short sentence without details;
+    those are logged to the logger `memdir`, and are the error's `__cause__`, a `StoreError` or a
+    `HookError`.
 
     A subclass may have its own `view`, `create` and so on: `call` and `execute` use it. It gets a
     command of the SDK whose fields are all there and of the right types.
 
     The store works in a thread of AnyIO's, so that the event loop (asyncio's or Trio's) goes on; a
-    command that has begun is carried out also when its task is cancelled.
+    command that has begun is carried out also when its task is cancelled. Hooks (`before`, `after`)
+    run in that thread, too, and are plain functions.
 
     Args:
         store: Where the files are: a directory, made if it is not there (the files are in its
@@ -380,6 +404,26 @@ class AsyncMemoryTool(_Engine, BetaAsyncAbstractMemoryTool):
             MemdirError: The store does not allow it, or is broken.
         """
         return await run_sync(self._memory.clear)
+
+    async def expire(
+        self,
+        older_than: float | timedelta,
+        *,
+        dry_run: bool = False,
+        on_progress: Callable[[ExpiryProgress], object] | None = None,
+    ) -> list[Expired]:
+        """Removes the files that nobody used for so long, as `Memory.expire`. For you.
+
+        `on_progress` is called in the thread that the store works in.
+
+        Raises:
+            ConfigError: Accesses are not recorded, the store does not keep them, or it is read-only.
+            StoreError: The store is broken.
+        """
+        expire = partial(
+            self._memory.expire, older_than, dry_run=dry_run, on_progress=on_progress
+        )
+        return await run_sync(expire)
 
 
 # The methods that nobody has replaced.

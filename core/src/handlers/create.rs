@@ -3,7 +3,7 @@
 use super::check_size;
 use crate::error::Error;
 use crate::path::MemoryPath;
-use crate::policy::{Policies, sensitive};
+use crate::policy::{Policies, limits, sensitive, write_patterns};
 use crate::reply;
 use crate::store::{Store, StoreError};
 
@@ -18,12 +18,19 @@ pub(crate) fn create(
     if path.is_root() {
         return Err(reply::create_exists(path));
     }
+    write_patterns::judge(options, path)?;
     sensitive::judge_path(options, path)?;
     let redacted = sensitive::judge_content(options, path, file_text)?;
     let content = redacted.as_ref().map_or(file_text, |redacted| &redacted.instead);
-    check_size(options, path, content.len())?;
+    check_size(options, path, None, content.len())?;
+    let room = limits::room_for_file(policies, store, path, content.len() as u64)?;
+    let sight = policies.seen.writing(&[content.as_bytes()]);
     match store.write(path, content.as_bytes(), options.on_existing) {
-        Ok(()) => Ok(reply::created(path) + redacted.as_ref().map_or("", |it| &it.note)),
+        Ok(()) => {
+            limits::written(room);
+            policies.seen.remember(path, sight);
+            Ok(reply::created(path) + redacted.as_ref().map_or("", |it| &it.note))
+        }
         Err(StoreError::AlreadyExists | StoreError::IsADirectory) => {
             Err(reply::create_exists(path))
         }

@@ -5,6 +5,7 @@
 
 mod create;
 mod delete;
+mod edit;
 mod insert;
 mod rename;
 mod str_replace;
@@ -29,11 +30,17 @@ fn text<'c>(path: &MemoryPath, content: &'c [u8]) -> Result<&'c str, Error> {
     std::str::from_utf8(content).map_err(|_| reply::not_text(path))
 }
 
-/// Refuses a file that would come to hold more than it may.
-fn check_size(options: &Options, path: &MemoryPath, would_be: usize) -> Result<(), Error> {
+/// Refuses a file that would come to hold more than it may; `now` is what it holds, if it is there. One
+/// that holds more already may come to hold less.
+fn check_size(
+    options: &Options,
+    path: &MemoryPath,
+    now: Option<usize>,
+    would_be: usize,
+) -> Result<(), Error> {
     match options.max_file_bytes {
-        Some(limit) if would_be as u64 > limit => {
-            Err(reply::file_too_large(path, would_be as u64, limit))
+        Some(limit) if would_be as u64 > limit && now.is_none_or(|now| now < would_be) => {
+            Err(reply::file_too_large(path, now.map(|now| now as u64), would_be as u64, limit))
         }
         _ => Ok(()),
     }

@@ -2,7 +2,7 @@
 
 use crate::error::Error;
 use crate::path::MemoryPath;
-use crate::policy::{Policies, sensitive};
+use crate::policy::{Policies, expiry, limits, sensitive, write_patterns};
 use crate::reply;
 use crate::store::{Store, StoreError};
 
@@ -17,8 +17,17 @@ pub(crate) fn rename(
         return Err(reply::rename_root());
     }
     sensitive::judge_path(options, to)?;
-    match store.rename(from, to) {
-        Ok(()) => Ok(reply::renamed(from, to)),
+    write_patterns::judge_rename(options, store, from, to)?;
+    let moving = limits::moving(policies);
+    let done = store.rename(from, to);
+    drop(moving);
+    match done {
+        Ok(()) => {
+            policies.seen.moved(from, to);
+            // Done is done: of a directory nothing is noted, and what broke will show again.
+            let _ = expiry::record(store, options, to);
+            Ok(reply::renamed(from, to))
+        }
         Err(StoreError::NotFound) => Err(reply::missing(from)),
         Err(StoreError::AlreadyExists) => Err(reply::rename_exists(to)),
         Err(StoreError::IntoItself) => Err(reply::rename_into_itself(from, to)),

@@ -1,12 +1,13 @@
 //! `str_replace`: the only occurrence of a text gives way to another.
 
+use super::edit::edit;
 use super::{check_size, redacted, text};
 use crate::error::Error;
 use crate::options::Options;
 use crate::path::MemoryPath;
 use crate::policy::{Policies, sensitive};
 use crate::reply;
-use crate::store::{Splice, Store, StoreError};
+use crate::store::{Splice, Store};
 use crate::text::{Ending, Occurrences, Pager, count_lines, find, snippet};
 
 pub(crate) fn str_replace(
@@ -16,36 +17,21 @@ pub(crate) fn str_replace(
     old_str: &str,
     new_str: &str,
 ) -> Result<String, Error> {
-    let options = &policies.options;
-    // What the last call of the edit came to; the store may make several.
-    let mut outcome = Err(reply::replace_missing(path));
-    let done = store.update(path, &mut |content| {
-        let decided = decide(options, path, content, old_str, new_str);
-        let (splice, answer) = match decided {
-            Ok((splice, answer)) => (Some(splice), Ok(answer)),
-            Err(refusal) => (None, Err(refusal)),
-        };
-        outcome = answer;
-        splice
-    });
-    match done {
-        Ok(()) => outcome,
-        // A directory counts as missing (documentation of the tool, "str_replace").
-        Err(StoreError::NotFound | StoreError::IsADirectory | StoreError::NotADirectory) => {
-            Err(reply::replace_missing(path))
-        }
-        Err(error) => Err(reply::condition(path, error)),
-    }
+    edit(store, policies, path, reply::replace_missing, &mut |content| {
+        decide(policies, path, content, old_str, new_str)
+    })
 }
 
 fn decide(
-    options: &Options,
+    policies: &Policies,
     path: &MemoryPath,
     content: &[u8],
     old_str: &str,
     new_str: &str,
 ) -> Result<(Splice, String), Error> {
+    let options = &policies.options;
     let old = text(path, content)?;
+    policies.seen.judge_replace(path, content)?;
     if old_str.is_empty() {
         return Err(reply::replace_empty());
     }
@@ -59,7 +45,7 @@ fn decide(
     };
     let splice = Splice { range: at..at + old_str.len(), text: new_str.as_bytes().to_vec() };
     let (splice, note) = redacted(options, path, old, splice)?;
-    check_size(options, path, splice.len_after(content.len()))?;
+    check_size(options, path, Some(content.len()), splice.len_after(content.len()))?;
     let answer = shown(options, path, content, &splice)?;
     Ok((splice, answer + &note))
 }

@@ -9,7 +9,8 @@ use crate::error::Error;
 use crate::image::{Image, MAX_IMAGE_SIDE};
 use crate::options::Options;
 use crate::path::MemoryPath;
-use crate::policy::{Policies, sensitive};
+use crate::policy::stale_guard::Watch;
+use crate::policy::{Policies, expiry, limits, sensitive};
 use crate::reply::{self, Content};
 use crate::store::{Entry, EntryKind, Node, Store, StoreError};
 use crate::text::{Ending, MAX_LINES, Pager, human_size};
@@ -27,24 +28,55 @@ pub(crate) fn view(
     range: Option<&ViewRange>,
 ) -> Result<Content, Error> {
     let options = &policies.options;
+    let mut watch = policies.seen.watch();
     let shown = match store.open(path, LISTED_LEVELS) {
         // The documentation's own example sends a range with a directory: it is ignored.
-        Ok(Node::Directory(entries)) => Ok(listing(options, path, entries)),
-        Ok(Node::File(size, content)) if is_image(path) => {
-            return image(options, path, size, content);
+        Ok(Node::Directory(entries)) => {
+            let notice = limits::notice(policies, store);
+            return Ok(Content::Text(listing(options, path, entries, notice)));
         }
-        Ok(Node::File(_, content)) if options.sensitive_on_view => {
-            let content = redacted(options, path, content)?;
-            numbered(options, path, range, content.len() as u64, Box::new(content.as_bytes()))
+        Ok(Node::File(size, content)) if is_image(path) => image(options, path, size, content)?,
+        Ok(Node::File(size, content)) => {
+            let content = match &mut watch {
+                Some(watch) => watch.through(content),
+                None => content,
+            };
+            let shown = file(options, path, range, size, content)?;
+            policies.seen.remember(path, watch.map(Watch::end));
+            Content::Text(shown)
         }
-        Ok(Node::File(size, content)) => numbered(options, path, range, size, content),
-        Err(StoreError::NotFound | StoreError::NotADirectory) => Err(reply::view_missing(path)),
-        Err(error) => Err(reply::condition(path, error)),
+        Err(StoreError::NotFound | StoreError::NotADirectory) => {
+            return Err(reply::view_missing(path));
+        }
+        Err(error) => return Err(reply::condition(path, error)),
     };
-    shown.map(Content::Text)
+    expiry::record(store, options, path)?;
+    Ok(shown)
 }
 
-fn listing(options: &Options, path: &MemoryPath, mut entries: Vec<Entry>) -> String {
+fn file(
+    options: &Options,
+    path: &MemoryPath,
+    range: Option<&ViewRange>,
+    size: u64,
+    content: Box<dyn Read + '_>,
+) -> Result<String, Error> {
+    if options.sensitive_on_view {
+        let content = redacted(options, path, content)?;
+        return numbered(options, path, range, content.len() as u64, Box::new(content.as_bytes()));
+    }
+    numbered(options, path, range, size, content)
+}
+
+/// `notice` is the last line, whatever has to be left out for it.
+fn listing(
+    options: &Options,
+    path: &MemoryPath,
+    mut entries: Vec<Entry>,
+    notice: Option<String>,
+) -> String {
+    let notice = notice.unwrap_or_default();
+    let limit = options.max_view_chars.map(|limit| limit.saturating_sub(notice.chars().count()));
     entries.sort_unstable_by(|a, b| a.path.cmp(&b.path));
     let mut out = reply::directory_header(path);
     push_entry(&mut out, &Entry::directory(path.clone()));
@@ -53,13 +85,13 @@ fn listing(options: &Options, path: &MemoryPath, mut entries: Vec<Entry>) -> Str
         let start = out.len();
         push_entry(&mut out, entry);
         chars += out[start..].chars().count();
-        if options.max_view_chars.is_some_and(|limit| chars > limit) {
+        if limit.is_some_and(|limit| chars > limit) {
             out.truncate(start);
             out += &reply::more_entries(entries.len() - shown);
             break;
         }
     }
-    out
+    out + &notice
 }
 
 fn push_entry(out: &mut String, entry: &Entry) {

@@ -6,6 +6,7 @@ use std::io::{self, Read};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::SystemTime;
 
+use super::access::is_unused;
 use super::{Edit, Entry, Node, Store, StoreError};
 use crate::options::OnExisting;
 use crate::path::{MemoryPath, PathError, is_hidden};
@@ -21,8 +22,8 @@ pub struct InProcess {
 /// Contents are shared, so that a reader holds the lock only to find them.
 #[derive(Debug, Clone)]
 enum Kept {
-    /// A content, and when it was written.
-    File(Arc<Vec<u8>>, SystemTime),
+    /// A content, when it was written, and when it was accessed.
+    File(Arc<Vec<u8>>, SystemTime, Option<SystemTime>),
     Directory,
 }
 
@@ -55,7 +56,7 @@ impl InProcess {
         match self.tree().get(path) {
             None => Err(StoreError::NotFound),
             Some(Kept::Directory) => Err(StoreError::IsADirectory),
-            Some(Kept::File(content, _)) => Ok(Arc::clone(content)),
+            Some(Kept::File(content, ..)) => Ok(Arc::clone(content)),
         }
     }
 }
@@ -82,7 +83,7 @@ impl Store for InProcess {
         let tree = self.tree();
         match tree.get(path) {
             None => Err(StoreError::NotFound),
-            Some(Kept::File(content, _)) => {
+            Some(Kept::File(content, ..)) => {
                 let content = Arc::clone(content);
                 Ok(Node::File(content.len() as u64, Box::new(Whole { content, at: 0 })))
             }
@@ -103,6 +104,12 @@ impl Store for InProcess {
         }
     }
 
+    fn files(&self, visit: &mut dyn FnMut(Entry)) -> Result<(), StoreError> {
+        let all: Vec<Entry> = self.tree().iter().map(entry).collect();
+        all.into_iter().filter(Entry::is_file).for_each(visit);
+        Ok(())
+    }
+
     fn write(
         &self,
         path: &MemoryPath,
@@ -115,7 +122,7 @@ impl Store for InProcess {
             (Some(_), _) => return Err(StoreError::AlreadyExists),
         }
         make_parents(&mut tree, path)?;
-        tree.insert(path.clone(), Kept::File(Arc::new(content.to_vec()), SystemTime::now()));
+        tree.insert(path.clone(), Kept::File(Arc::new(content.to_vec()), SystemTime::now(), None));
         Ok(())
     }
 
@@ -124,7 +131,7 @@ impl Store for InProcess {
         match tree.get_mut(path) {
             None => Err(StoreError::NotFound),
             Some(Kept::Directory) => Err(StoreError::IsADirectory),
-            Some(Kept::File(content, modified)) => {
+            Some(Kept::File(content, modified, _)) => {
                 if let Some(splice) = edit(content) {
                     *content = Arc::new(splice.apply(content));
                     *modified = SystemTime::now();
@@ -172,11 +179,38 @@ impl Store for InProcess {
         match self.tree_mut().get_mut(path) {
             None => Err(StoreError::NotFound),
             Some(Kept::Directory) => Err(StoreError::IsADirectory),
-            Some(Kept::File(_, modified)) => {
+            Some(Kept::File(_, modified, _)) => {
                 *modified = time;
                 Ok(())
             }
         }
+    }
+
+    fn keeps_access(&self) -> bool {
+        true
+    }
+
+    fn set_accessed(&self, path: &MemoryPath, time: SystemTime) -> Result<(), StoreError> {
+        match self.tree_mut().get_mut(path) {
+            None => Err(StoreError::NotFound),
+            Some(Kept::Directory) => Err(StoreError::IsADirectory),
+            Some(Kept::File(_, _, accessed)) => {
+                *accessed = Some(time);
+                Ok(())
+            }
+        }
+    }
+
+    fn delete_unused(&self, path: &MemoryPath, since: SystemTime) -> Result<bool, StoreError> {
+        let mut tree = self.tree_mut();
+        let unused = match tree.get(path) {
+            Some(&Kept::File(_, modified, accessed)) => is_unused(Some(modified), accessed, since),
+            _ => false,
+        };
+        if unused {
+            tree.remove(path);
+        }
+        Ok(unused)
     }
 
     fn make_directory(&self, path: &MemoryPath) -> Result<(), StoreError> {
@@ -208,8 +242,9 @@ fn subtree<'t>(
 
 fn entry((path, kept): (&MemoryPath, &Kept)) -> Entry {
     match kept {
-        Kept::File(content, modified) => {
-            Entry::file(path.clone(), content.len() as u64).modified_at(Some(*modified))
+        Kept::File(content, modified, accessed) => {
+            let file = Entry::file(path.clone(), content.len() as u64);
+            file.modified_at(Some(*modified)).accessed_at(*accessed)
         }
         Kept::Directory => Entry::directory(path.clone()),
     }

@@ -11,8 +11,9 @@ use std::path::Path;
 use std::time::SystemTime;
 
 use crate::options::OnExisting;
-use crate::path::{MemoryPath, is_hidden};
+use crate::path::MemoryPath;
 
+pub(crate) mod access;
 mod address;
 #[cfg(feature = "encryption")]
 mod encrypted;
@@ -35,6 +36,7 @@ mod runtime;
 mod sqlite;
 mod swap;
 pub(crate) mod transfer;
+mod walk;
 
 #[cfg(feature = "testing")]
 pub mod contract;
@@ -59,6 +61,9 @@ pub use read_only::ReadOnly;
 #[cfg(feature = "sqlite")]
 pub use sqlite::SqliteDatabase;
 pub use swap::{Swap, update_by_swap};
+pub(crate) use walk::Scope;
+use walk::walk;
+pub use walk::walk_files;
 
 /// A place that keeps files and directories under `/memories`.
 ///
@@ -103,6 +108,19 @@ pub trait Store: Send + Sync {
     /// [`NotFound`](StoreError::NotFound).
     fn open(&self, path: &MemoryPath, depth: usize) -> Result<Node<'_>, StoreError> {
         open_whole(self, path, depth)
+    }
+
+    /// Shows every file of the tree to `visit`, hidden ones included, in any order, without reading
+    /// contents. `visit` keeps no entry from the others.
+    ///
+    /// This is one method so that a store which knows all of its files can say so in one round trip; by
+    /// default it is a walk through the listings. What somebody changes meanwhile may be missed or shown
+    /// as it was; what is below a directory that is closed to us is left out.
+    ///
+    /// # Errors
+    /// Only what broke; `visit` may have been called before.
+    fn files(&self, visit: &mut dyn FnMut(Entry)) -> Result<(), StoreError> {
+        walk_files(self, visit)
     }
 
     /// Writes a whole file, making missing parents.
@@ -184,6 +202,63 @@ pub trait Store: Send + Sync {
         self.modified(path).map(drop)
     }
 
+    /// Whether it keeps when files were last accessed: [`set_accessed`](Store::set_accessed) and
+    /// [`delete_unused`](Store::delete_unused) do what they say, and listings tell the times. Only then
+    /// can what is not used any more be told from what is ([`Memory::expire`](crate::Memory::expire)).
+    ///
+    /// By default it does not.
+    fn keeps_access(&self) -> bool {
+        false
+    }
+
+    /// When the file was last said to be accessed; `None` if it never was.
+    ///
+    /// By default it is what the listing of its directory says.
+    ///
+    /// # Errors
+    /// As [`modified`](Store::modified).
+    fn accessed(&self, path: &MemoryPath) -> Result<Option<SystemTime>, StoreError> {
+        access::listed(self, path)
+    }
+
+    /// Says that the file was accessed at `time`; to the microsecond. This is no change of the file: no
+    /// editor is kept waiting by it, its [`modified`](Store::modified) stays, and it goes along when the
+    /// file is moved. Whether an edit keeps or drops it is the store's own, as the edit is newer.
+    ///
+    /// A store that does not [keep](Store::keeps_access) it does nothing, as by default.
+    ///
+    /// # Errors
+    /// As [`modified`](Store::modified).
+    fn set_accessed(&self, path: &MemoryPath, time: SystemTime) -> Result<(), StoreError> {
+        let _ = time;
+        self.modified(path).map(drop)
+    }
+
+    /// Those of `files`, which a listing of this store told of, that were neither written nor
+    /// accessed since then, and of which at least one of both times is known.
+    ///
+    /// By default it is as the listing said. For a store that knows better than its listings, or of
+    /// which a part is closed to changes.
+    ///
+    /// # Errors
+    /// Only what broke.
+    fn unused(&self, files: Vec<Entry>, since: SystemTime) -> Result<Vec<Entry>, StoreError> {
+        Ok(access::unused(files, since))
+    }
+
+    /// Deletes the file if it was neither written nor accessed since then, by a look that is newer than
+    /// any listing, and while no writer can come between: an edit that was acknowledged is never lost.
+    /// Whether it did; `false` also if there is no such file any more, or a directory.
+    ///
+    /// By default nothing is ever deleted.
+    ///
+    /// # Errors
+    /// Conditions that forbid deleting it, and what broke.
+    fn delete_unused(&self, path: &MemoryPath, since: SystemTime) -> Result<bool, StoreError> {
+        let _ = (path, since);
+        Ok(false)
+    }
+
     /// Makes a directory, with its missing parents; where it is already, nothing is to be done.
     ///
     /// By default a file is written into it and deleted again. A process that is killed in between
@@ -238,7 +313,7 @@ pub fn open_whole<S: Store + ?Sized>(
         Ok(content) => Ok(Node::file(content)),
         Err(StoreError::IsADirectory) => {
             let mut entries = Vec::new();
-            walk(store, path, depth, &mut entries)?;
+            walk(store, path, Scope { hidden: false, depth }, &mut |entry| entries.push(entry))?;
             Ok(Node::Directory(entries))
         }
         Err(error) => Err(error),
@@ -342,6 +417,9 @@ pub struct Entry {
     pub kind: EntryKind,
     /// When it was last written, if it is a file and the store keeps that.
     pub modified: Option<SystemTime>,
+    /// When it was last said to be accessed ([`Store::set_accessed`]), if it is a file and the store
+    /// keeps that. Only a [`list`](Store::list) has to tell it.
+    pub accessed: Option<SystemTime>,
 }
 
 /// What an [`Entry`] is.
@@ -357,7 +435,13 @@ impl Entry {
     /// A file of `size` bytes.
     #[must_use]
     pub fn file(path: MemoryPath, size: u64) -> Self {
-        Self { path, kind: EntryKind::File(size), modified: None }
+        Self { path, kind: EntryKind::File(size), modified: None, accessed: None }
+    }
+
+    /// Whether it is a file.
+    #[must_use]
+    pub fn is_file(&self) -> bool {
+        self.kind != EntryKind::Directory
     }
 
     /// The same entry, last written at `time`.
@@ -367,10 +451,23 @@ impl Entry {
         self
     }
 
+    /// The same entry, last accessed at `time`.
+    #[must_use]
+    pub fn accessed_at(mut self, time: Option<SystemTime>) -> Self {
+        self.accessed = time;
+        self
+    }
+
+    /// The later of both times; `None` if neither is known.
+    #[must_use]
+    pub fn last_used(&self) -> Option<SystemTime> {
+        self.modified.max(self.accessed)
+    }
+
     /// A directory.
     #[must_use]
     pub fn directory(path: MemoryPath) -> Self {
-        Self { path, kind: EntryKind::Directory, modified: None }
+        Self { path, kind: EntryKind::Directory, modified: None, accessed: None }
     }
 }
 
@@ -486,34 +583,4 @@ pub fn after_fork_in_parent() {
 pub fn after_fork_in_child() {
     #[cfg(feature = "sqlite")]
     sqlite::connection::after_fork_in_child();
-}
-
-/// Collects the visible entries below `path`, `depth` levels deep.
-fn walk<S: Store + ?Sized>(
-    store: &S,
-    path: &MemoryPath,
-    depth: usize,
-    found: &mut Vec<Entry>,
-) -> Result<(), StoreError> {
-    for entry in store.list(path)? {
-        if entry.path.name().is_none_or(is_hidden) {
-            continue;
-        }
-        let below = (depth > 1 && entry.kind == EntryKind::Directory).then(|| entry.path.clone());
-        found.push(entry);
-        if let Some(directory) = below {
-            match walk(store, &directory, depth - 1, found) {
-                // Gone or changed since its parent was listed, or closed to us.
-                Ok(())
-                | Err(
-                    StoreError::NotFound
-                    | StoreError::NotADirectory
-                    | StoreError::PermissionDenied
-                    | StoreError::Symlink,
-                ) => {}
-                Err(error) => return Err(error),
-            }
-        }
-    }
-    Ok(())
 }

@@ -70,6 +70,10 @@ impl Store for ReadOnly {
         self.store.open(path, depth)
     }
 
+    fn files(&self, visit: &mut dyn FnMut(Entry)) -> Result<(), StoreError> {
+        self.store.files(visit)
+    }
+
     fn write(&self, _: &MemoryPath, _: &[u8], _: OnExisting) -> Result<(), StoreError> {
         Err(StoreError::ReadOnly)
     }
@@ -95,6 +99,28 @@ impl Store for ReadOnly {
     }
 
     fn set_modified(&self, _: &MemoryPath, _: SystemTime) -> Result<(), StoreError> {
+        Err(StoreError::ReadOnly)
+    }
+
+    fn keeps_access(&self) -> bool {
+        self.store.keeps_access()
+    }
+
+    fn accessed(&self, path: &MemoryPath) -> Result<Option<SystemTime>, StoreError> {
+        self.store.accessed(path)
+    }
+
+    /// Nothing: a view of what may be viewed is not refused, and records nothing.
+    fn set_accessed(&self, _: &MemoryPath, _: SystemTime) -> Result<(), StoreError> {
+        Ok(())
+    }
+
+    /// None: nothing is removed here, so that nothing has to be said to be.
+    fn unused(&self, _: Vec<Entry>, _: SystemTime) -> Result<Vec<Entry>, StoreError> {
+        Ok(Vec::new())
+    }
+
+    fn delete_unused(&self, _: &MemoryPath, _: SystemTime) -> Result<bool, StoreError> {
         Err(StoreError::ReadOnly)
     }
 

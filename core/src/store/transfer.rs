@@ -1,13 +1,13 @@
 //! A file's way from one store into another: copied, and compared with what arrived.
 
 use std::io::Read;
-use std::time::SystemTime;
 
+use super::access::Times;
 use super::{Node, Store, StoreError};
 use crate::options::OnExisting;
 use crate::path::MemoryPath;
 
-/// Writes what was read elsewhere, with its time, and reads it back.
+/// Writes what was read elsewhere, with its times, and reads it back.
 ///
 /// # Errors
 /// As [`Store::write`]; [`StoreError::Failed`] where it does not hold what was written to it.
@@ -15,13 +15,11 @@ pub(crate) fn place_file(
     destination: &dyn Store,
     to: &MemoryPath,
     content: &[u8],
-    modified: Option<SystemTime>,
+    times: Times,
     existing: OnExisting,
 ) -> Result<(), StoreError> {
     destination.write(to, content, existing)?;
-    if let Some(time) = modified {
-        destination.set_modified(to, time)?;
-    }
+    times.set(destination, to)?;
     if holds(destination, to, content)? {
         Ok(())
     } else {

@@ -3,6 +3,7 @@
 
 pub(crate) mod fork;
 pub(crate) mod mounting;
+pub(crate) mod workers;
 
 use std::os::unix::fs::{PermissionsExt, chown};
 use std::os::unix::process::CommandExt;

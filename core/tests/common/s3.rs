@@ -62,6 +62,11 @@ pub(crate) fn address(server: &str, prefix: &str) -> String {
     format!("s3://{BUCKET}/{prefix}?endpoint=http://{server}&region=us-east-1&allow_http=true")
 }
 
+/// The address of a place on the server that no other test has.
+pub(crate) fn fresh() -> Option<String> {
+    server().map(|server| address(server, &prefix()))
+}
+
 pub(crate) fn open(server: &str, prefix: &str) -> ObjectStorage {
     ObjectStorage::open(&address(server, prefix)).unwrap()
 }

@@ -250,6 +250,20 @@ typedef void (*UniffiCallbackInterfaceStoreFactoryMethod0)(uint64_t, uint64_t* _
     );
 
 #endif
+#ifndef UNIFFI_FFIDEF_CALLBACK_INTERFACE_MEMORY_HOOKS_METHOD0
+#define UNIFFI_FFIDEF_CALLBACK_INTERFACE_MEMORY_HOOKS_METHOD0
+typedef void (*UniffiCallbackInterfaceMemoryHooksMethod0)(uint64_t, RustBuffer, RustBuffer* _Nonnull,
+        RustCallStatus *_Nonnull uniffiCallStatus
+    );
+
+#endif
+#ifndef UNIFFI_FFIDEF_CALLBACK_INTERFACE_MEMORY_HOOKS_METHOD1
+#define UNIFFI_FFIDEF_CALLBACK_INTERFACE_MEMORY_HOOKS_METHOD1
+typedef void (*UniffiCallbackInterfaceMemoryHooksMethod1)(uint64_t, RustBuffer, void* _Nonnull,
+        RustCallStatus *_Nonnull uniffiCallStatus
+    );
+
+#endif
 #ifndef UNIFFI_FFIDEF_CALLBACK_INTERFACE_EDIT_METHOD0
 #define UNIFFI_FFIDEF_CALLBACK_INTERFACE_EDIT_METHOD0
 typedef void (*UniffiCallbackInterfaceEditMethod0)(uint64_t, RustBuffer, RustBuffer* _Nonnull,
@@ -315,6 +329,16 @@ typedef struct UniffiVTableCallbackInterfaceStoreFactory {
 } UniffiVTableCallbackInterfaceStoreFactory;
 
 #endif
+#ifndef UNIFFI_FFIDEF_V_TABLE_CALLBACK_INTERFACE_MEMORY_HOOKS
+#define UNIFFI_FFIDEF_V_TABLE_CALLBACK_INTERFACE_MEMORY_HOOKS
+typedef struct UniffiVTableCallbackInterfaceMemoryHooks {
+    UniffiCallbackInterfaceFree _Nonnull uniffiFree;
+    UniffiCallbackInterfaceClone _Nonnull uniffiClone;
+    UniffiCallbackInterfaceMemoryHooksMethod0 _Nonnull before;
+    UniffiCallbackInterfaceMemoryHooksMethod1 _Nonnull after;
+} UniffiVTableCallbackInterfaceMemoryHooks;
+
+#endif
 #ifndef UNIFFI_FFIDEF_V_TABLE_CALLBACK_INTERFACE_EDIT
 #define UNIFFI_FFIDEF_V_TABLE_CALLBACK_INTERFACE_EDIT
 typedef struct UniffiVTableCallbackInterfaceEdit {
@@ -359,6 +383,31 @@ void uniffi_memdir_ffi_fn_init_callback_vtable_storefactory(const UniffiVTableCa
 uint64_t uniffi_memdir_ffi_fn_method_storefactory_make(uint64_t ptr, RustCallStatus *_Nonnull out_status
 );
 #endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_CLONE_MEMORYHOOKS
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_CLONE_MEMORYHOOKS
+uint64_t uniffi_memdir_ffi_fn_clone_memoryhooks(uint64_t handle, RustCallStatus *_Nonnull out_status
+);
+#endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_FREE_MEMORYHOOKS
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_FREE_MEMORYHOOKS
+void uniffi_memdir_ffi_fn_free_memoryhooks(uint64_t handle, RustCallStatus *_Nonnull out_status
+);
+#endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_INIT_CALLBACK_VTABLE_MEMORYHOOKS
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_INIT_CALLBACK_VTABLE_MEMORYHOOKS
+void uniffi_memdir_ffi_fn_init_callback_vtable_memoryhooks(const UniffiVTableCallbackInterfaceMemoryHooks* _Nonnull vtable
+);
+#endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_MEMORYHOOKS_BEFORE
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_MEMORYHOOKS_BEFORE
+RustBuffer uniffi_memdir_ffi_fn_method_memoryhooks_before(uint64_t ptr, RustBuffer command, RustCallStatus *_Nonnull out_status
+);
+#endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_MEMORYHOOKS_AFTER
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_MEMORYHOOKS_AFTER
+void uniffi_memdir_ffi_fn_method_memoryhooks_after(uint64_t ptr, RustBuffer event, RustCallStatus *_Nonnull out_status
+);
+#endif
 #ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_CLONE_MEMORY
 #define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_CLONE_MEMORY
 uint64_t uniffi_memdir_ffi_fn_clone_memory(uint64_t handle, RustCallStatus *_Nonnull out_status
@@ -371,12 +420,12 @@ void uniffi_memdir_ffi_fn_free_memory(uint64_t handle, RustCallStatus *_Nonnull 
 #endif
 #ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_CONSTRUCTOR_MEMORY_NEW
 #define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_CONSTRUCTOR_MEMORY_NEW
-uint64_t uniffi_memdir_ffi_fn_constructor_memory_new(RustBuffer store, RustBuffer options, RustCallStatus *_Nonnull out_status
+uint64_t uniffi_memdir_ffi_fn_constructor_memory_new(RustBuffer store, RustBuffer options, RustBuffer hooks, RustCallStatus *_Nonnull out_status
 );
 #endif
 #ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_CONSTRUCTOR_MEMORY_WITH_STORE
 #define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_CONSTRUCTOR_MEMORY_WITH_STORE
-uint64_t uniffi_memdir_ffi_fn_constructor_memory_with_store(uint64_t store, RustBuffer options, RustCallStatus *_Nonnull out_status
+uint64_t uniffi_memdir_ffi_fn_constructor_memory_with_store(uint64_t store, RustBuffer options, RustBuffer hooks, RustCallStatus *_Nonnull out_status
 );
 #endif
 #ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_MEMORY_CLEAR
@@ -517,6 +566,11 @@ RustBuffer uniffi_memdir_ffi_fn_method_memdirerror_reply(RustBuffer ptr, RustCal
 #ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_MEMDIRERROR_UNIFFI_TRAIT_DISPLAY
 #define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_MEMDIRERROR_UNIFFI_TRAIT_DISPLAY
 RustBuffer uniffi_memdir_ffi_fn_method_memdirerror_uniffi_trait_display(RustBuffer ptr, RustCallStatus *_Nonnull out_status
+);
+#endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_HOOKFAILURE_UNIFFI_TRAIT_DISPLAY
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_HOOKFAILURE_UNIFFI_TRAIT_DISPLAY
+RustBuffer uniffi_memdir_ffi_fn_method_hookfailure_uniffi_trait_display(RustBuffer ptr, RustCallStatus *_Nonnull out_status
 );
 #endif
 #ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_STOREFAILURE_UNIFFI_TRAIT_DISPLAY
@@ -820,6 +874,18 @@ uint16_t uniffi_memdir_ffi_checksum_func_open_store(void
 #ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_STOREFACTORY_MAKE
 #define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_STOREFACTORY_MAKE
 uint16_t uniffi_memdir_ffi_checksum_method_storefactory_make(void
+
+);
+#endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_MEMORYHOOKS_BEFORE
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_MEMORYHOOKS_BEFORE
+uint16_t uniffi_memdir_ffi_checksum_method_memoryhooks_before(void
+
+);
+#endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_MEMORYHOOKS_AFTER
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_MEMORYHOOKS_AFTER
+uint16_t uniffi_memdir_ffi_checksum_method_memoryhooks_after(void
 
 );
 #endif

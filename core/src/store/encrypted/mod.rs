@@ -18,6 +18,7 @@ use self::names::Names;
 use self::record::Record;
 use self::renames::Rename;
 use self::ring::Ring;
+use super::access::if_a_file;
 use super::{Edit, Entry, EntryKind, Node, Problem, ProblemKind, Splice, Store, StoreError};
 use crate::error::Error;
 use crate::options::OnExisting;
@@ -215,7 +216,7 @@ impl Encrypted {
             EntryKind::File(stored) => EntryKind::File(file::content_size(stored)),
             EntryKind::Directory => EntryKind::Directory,
         };
-        Some(Entry { path, kind, modified: found.modified })
+        Some(Entry { path, kind, ..found.clone() })
     }
 
     /// Reports what is below `directory` of the store beneath under names that are not ours.
@@ -370,6 +371,15 @@ impl Store for Encrypted {
         Ok(Node::file(self.content(path, &at, bytes)?))
     }
 
+    fn files(&self, visit: &mut dyn FnMut(Entry)) -> Result<(), StoreError> {
+        let (known, root) = (self.known()?, MemoryPath::root());
+        self.inner.files(&mut |found| {
+            if let Some(file) = Self::entry(&known, &root, &found) {
+                visit(file);
+            }
+        })
+    }
+
     fn write(
         &self,
         path: &MemoryPath,
@@ -448,6 +458,37 @@ impl Store for Encrypted {
 
     fn set_modified(&self, path: &MemoryPath, time: SystemTime) -> Result<(), StoreError> {
         self.inner.set_modified(&self.at_existing(path)?, time)
+    }
+
+    fn keeps_access(&self) -> bool {
+        self.inner.keeps_access()
+    }
+
+    fn accessed(&self, path: &MemoryPath) -> Result<Option<SystemTime>, StoreError> {
+        self.inner.accessed(&self.at_existing(path)?)
+    }
+
+    fn set_accessed(&self, path: &MemoryPath, time: SystemTime) -> Result<(), StoreError> {
+        self.inner.set_accessed(&self.at_existing(path)?, time)
+    }
+
+    fn unused(&self, files: Vec<Entry>, since: SystemTime) -> Result<Vec<Entry>, StoreError> {
+        let beneath = |file: &Entry| Ok(Entry { path: self.at(&file.path)?, ..file.clone() });
+        let beneath: Vec<Entry> = files.iter().map(beneath).collect::<Result<_, StoreError>>()?;
+        let known = self.known()?;
+        let mut unused = Vec::new();
+        for found in self.inner.unused(beneath, since)? {
+            // Its size is that of the content already.
+            let kind = found.kind;
+            unused.extend(
+                Self::entry(&known, &MemoryPath::root(), &found).map(|e| Entry { kind, ..e }),
+            );
+        }
+        Ok(unused)
+    }
+
+    fn delete_unused(&self, path: &MemoryPath, since: SystemTime) -> Result<bool, StoreError> {
+        if_a_file(self.at_existing(path).and_then(|at| self.inner.delete_unused(&at, since)))
     }
 
     fn make_directory(&self, path: &MemoryPath) -> Result<(), StoreError> {

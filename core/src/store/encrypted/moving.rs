@@ -4,10 +4,9 @@
 //! Nobody's edit is lost by it, because binding changes a file's header within an update of the store
 //! beneath, and leaves the content as it finds it.
 
-use std::time::SystemTime;
-
 use super::{Encrypted, Known, file, renames, seal};
 use crate::path::MemoryPath;
+use crate::store::access::Times;
 use crate::store::encrypted::renames::Rename;
 use crate::store::{EntryKind, Node, Splice, Store, StoreError};
 
@@ -79,7 +78,9 @@ impl Encrypted {
     fn bind_below(&self, path: &MemoryPath, known: &Known) -> Result<(), StoreError> {
         let entries = match self.list(path) {
             Ok(entries) => entries,
-            Err(StoreError::NotADirectory) => return self.bind(path, self.modified(path)?, known),
+            Err(StoreError::NotADirectory) => {
+                return self.bind(path, Times::of(self, path)?, known);
+            }
             // Moved on, or deleted.
             Err(StoreError::NotFound) => return Ok(()),
             Err(error) => return Err(error),
@@ -87,18 +88,13 @@ impl Encrypted {
         for entry in entries {
             match entry.kind {
                 EntryKind::Directory => self.bind_below(&entry.path, known)?,
-                EntryKind::File(_) => self.bind(&entry.path, entry.modified, known)?,
+                EntryKind::File(_) => self.bind(&entry.path, Times::from(&entry), known)?,
             }
         }
         Ok(())
     }
 
-    fn bind(
-        &self,
-        path: &MemoryPath,
-        modified: Option<SystemTime>,
-        known: &Known,
-    ) -> Result<(), StoreError> {
+    fn bind(&self, path: &MemoryPath, times: Times, known: &Known) -> Result<(), StoreError> {
         let at = self.at(path)?;
         let origins = renames::origins(&known.renames, path);
         let mut bound = Ok(false);
@@ -111,7 +107,7 @@ impl Encrypted {
             (Ok(()), Ok(false)) | (Err(StoreError::NotFound | StoreError::IsADirectory), _) => {
                 Ok(())
             }
-            (Ok(()), Ok(true)) => self.keep_time(path, modified),
+            (Ok(()), Ok(true)) => self.keep_times(path, times),
             (Ok(()), Err(())) => {
                 Err(StoreError::failed(format!("binding {path}"), "its key is not known"))
             }
@@ -119,15 +115,10 @@ impl Encrypted {
         }
     }
 
-    /// Sets the time that a file had before it was written without being changed. An edit of this
-    /// very moment gets it, too: that is a second's worth of a wrong time, and nothing else.
-    pub(super) fn keep_time(
-        &self,
-        path: &MemoryPath,
-        modified: Option<SystemTime>,
-    ) -> Result<(), StoreError> {
-        let Some(time) = modified else { return Ok(()) };
-        match self.set_modified(path, time) {
+    /// Sets the times that a file had before it was written without being changed. An edit of this
+    /// very moment gets them, too: that is a second's worth of a wrong time, and nothing else.
+    pub(super) fn keep_times(&self, path: &MemoryPath, times: Times) -> Result<(), StoreError> {
+        match times.set(self, path) {
             Err(StoreError::NotFound | StoreError::IsADirectory) => Ok(()),
             set => set,
         }

@@ -146,7 +146,7 @@ impl Encrypted {
             Err(StoreError::NotFound | StoreError::IsADirectory) => Ok(0),
             updated => {
                 updated?;
-                self.keep_time(&file.path, file.modified)?;
+                self.keep_times(&file.path, file.into())?;
                 Ok(1)
             }
         }

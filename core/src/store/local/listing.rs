@@ -9,17 +9,8 @@ use rustix::io::Errno;
 
 use super::beneath::{condition, kind, open_child};
 use super::times;
-use crate::path::{MemoryPath, is_hidden};
-use crate::store::{Entry, StoreError};
-
-/// Which entries are wanted.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Scope {
-    /// Visible ones, so many levels deep.
-    Visible(usize),
-    /// All, one level deep.
-    All,
-}
+use crate::path::MemoryPath;
+use crate::store::{Entry, Scope, StoreError};
 
 /// Collects the entries of an open directory whose path is `path`.
 ///
@@ -34,23 +25,23 @@ pub(super) fn collect(
     let failed = |errno| condition("reading a directory", errno);
     for (name, file_type) in entries(directory.as_fd()).map_err(failed)? {
         let Ok(name) = name.to_str() else { continue };
-        if scope != Scope::All && is_hidden(name) {
+        if !scope.shows(name) {
             continue;
         }
         let Ok(path) = path.join(name) else { continue };
-        match (resolve(directory.as_fd(), name, file_type), scope) {
-            (Some(Kind::File(size, modified)), _) => {
+        match resolve(directory.as_fd(), name, file_type) {
+            Some(Kind::File(size, modified)) => {
                 found.push(Entry::file(path, size).modified_at(modified));
             }
-            (Some(Kind::Directory), Scope::Visible(depth)) if depth > 1 => {
+            Some(Kind::Directory) => {
                 found.push(Entry::directory(path.clone()));
+                let Some(scope) = scope.below() else { continue };
                 let flags = OFlags::RDONLY | OFlags::DIRECTORY;
                 if let Ok(below) = open_child(directory.as_fd(), name, flags) {
-                    collect(&below, &path, Scope::Visible(depth - 1), found)?;
+                    collect(&below, &path, scope, found)?;
                 }
             }
-            (Some(Kind::Directory), _) => found.push(Entry::directory(path)),
-            (None, _) => {}
+            None => {}
         }
     }
     Ok(())

@@ -19,7 +19,8 @@ use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{AtFlags, FileType, OFlags, Stat, fstat, statat, unlinkat};
 use rustix::io::Errno;
 
-use super::{Edit, Entry, Node, Problem, Store, StoreError};
+use super::access::{if_a_file, is_unused};
+use super::{Edit, Entry, Node, Problem, Scope, Store, StoreError};
 use crate::options::{Durability, OnExisting};
 use crate::path::MemoryPath;
 
@@ -34,7 +35,7 @@ mod times;
 
 use beneath::{Found, PASSAGE, condition, kind, look};
 use directory::{Parent, flush, make_all, open_root};
-use listing::{Scope, collect};
+use listing::collect;
 use staged::Target;
 
 /// A directory on a file system of this machine.
@@ -263,7 +264,10 @@ impl Store for LocalDirectory {
             Found::File(..) => Err(StoreError::NotADirectory),
             Found::Directory(directory) => {
                 let mut entries = Vec::new();
-                collect(&directory, path, Scope::All, &mut entries)?;
+                collect(&directory, path, Scope { hidden: true, depth: 1 }, &mut entries)?;
+                for entry in entries.iter_mut().filter(|entry| entry.is_file()) {
+                    entry.accessed = times::accessed_in(&directory, entry.path.name());
+                }
                 Ok(entries)
             }
         }
@@ -280,11 +284,21 @@ impl Store for LocalDirectory {
             Found::Directory(directory) => {
                 let mut entries = Vec::new();
                 if depth > 0 {
-                    collect(&directory, path, Scope::Visible(depth), &mut entries)?;
+                    collect(&directory, path, Scope { hidden: false, depth }, &mut entries)?;
                 }
                 Ok(Node::Directory(entries))
             }
         }
+    }
+
+    fn files(&self, visit: &mut dyn FnMut(Entry)) -> Result<(), StoreError> {
+        let root = self.enter()?;
+        if let Found::Directory(directory) = look(root.as_fd(), "").map_err(absent)? {
+            let mut entries = Vec::new();
+            collect(&directory, &MemoryPath::root(), Scope::EVERYTHING, &mut entries)?;
+            entries.into_iter().filter(Entry::is_file).for_each(visit);
+        }
+        Ok(())
     }
 
     fn write(
@@ -454,6 +468,52 @@ impl Store for LocalDirectory {
             file.sync_all().map_err(failed)?;
         }
         Ok(())
+    }
+
+    fn keeps_access(&self) -> bool {
+        open_root(&self.root, OFlags::RDONLY, false).is_ok_and(times::keeps_access)
+    }
+
+    fn accessed(&self, path: &MemoryPath) -> Result<Option<SystemTime>, StoreError> {
+        let root = self.enter()?;
+        match look(root.as_fd(), path.relative()).map_err(absent)? {
+            Found::File(file, _) => Ok(times::accessed(file)),
+            Found::Directory(_) => Err(StoreError::IsADirectory),
+        }
+    }
+
+    /// Without the lock, as no content is touched: what is accessed while it is replaced is newer
+    /// by the replacing.
+    fn set_accessed(&self, path: &MemoryPath, time: SystemTime) -> Result<(), StoreError> {
+        if self.read_only {
+            return Ok(());
+        }
+        let root = self.enter()?;
+        match look(root.as_fd(), path.relative()).map_err(absent)? {
+            Found::File(file, _) => times::set_accessed(file, time)
+                .map_err(|errno| condition("noting that a file was accessed", errno)),
+            Found::Directory(_) => Err(StoreError::IsADirectory),
+        }
+    }
+
+    /// Asks only for the accesses of files that were not written since then.
+    fn unused(&self, mut files: Vec<Entry>, since: SystemTime) -> Result<Vec<Entry>, StoreError> {
+        files.retain(|file| is_unused(file.modified, None, since));
+        let mut unused = Vec::new();
+        for file in files {
+            match self.accessed(&file.path) {
+                Ok(accessed) if !is_unused(file.modified, accessed, since) => {}
+                Ok(accessed) => unused.push(file.accessed_at(accessed)),
+                Err(broken @ StoreError::Failed { .. }) => return Err(broken),
+                // Gone meanwhile, or closed to us.
+                Err(_) => {}
+            }
+        }
+        Ok(unused)
+    }
+
+    fn delete_unused(&self, path: &MemoryPath, since: SystemTime) -> Result<bool, StoreError> {
+        if_a_file(remove::unused(&self.lock()?.root, path, since))
     }
 
     fn is_read_only(&self) -> bool {

@@ -1,18 +1,22 @@
 //! Deleting, recursively, without ever following a link.
 
 use std::fs::File;
+use std::time::SystemTime;
 
 use rustix::fd::{AsFd, BorrowedFd};
-use rustix::fs::{AtFlags, Mode, OFlags, fchmod, openat, renameat, unlinkat};
+use rustix::fs::{Access, AtFlags, Mode, OFlags, accessat, fchmod, openat, renameat, unlinkat};
 use rustix::io::Errno;
 use rustix::path::Arg;
 
-use super::beneath::condition;
+use super::beneath::{Found, condition, look};
 use super::directory::flush;
 use super::listing::entries;
 use super::moving::rename_new;
+use super::{parent_of, times};
 use crate::options::Durability;
+use crate::path::MemoryPath;
 use crate::store::StoreError;
+use crate::store::access::is_unused;
 
 /// The name of a directory that is being deleted; like that of a staged file, no command can reach
 /// it and no listing shows it.
@@ -68,4 +72,27 @@ fn remove<P: Arg + Copy>(parent: BorrowedFd<'_>, name: P) -> Result<(), Errno> {
         }
     }
     unlinkat(parent, name, AtFlags::REMOVEDIR)
+}
+
+/// Deletes the file at `path` if it was not used since then; the caller has the lock.
+///
+/// It is not flushed: a file that comes back after a loss of power is as unused as before, and goes the
+/// next time. Nor is it deleted where no access could have been noted, because we may not write to it.
+pub(super) fn unused(
+    root: &File,
+    path: &MemoryPath,
+    since: SystemTime,
+) -> Result<bool, StoreError> {
+    let (parent, name) = parent_of(root.as_fd(), path)?;
+    let Found::File(file, stat) = look(parent.as_fd(), name)? else {
+        return Err(StoreError::IsADirectory);
+    };
+    if !is_unused(times::modified(&stat), times::accessed(&file), since)
+        || accessat(&parent, name, Access::WRITE_OK, AtFlags::empty()).is_err()
+    {
+        return Ok(false);
+    }
+    unlinkat(&parent, name, AtFlags::empty())
+        .map_err(|errno| condition("deleting a file", errno))?;
+    Ok(true)
 }

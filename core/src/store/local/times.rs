@@ -1,9 +1,16 @@
-//! When a file was last written, as the file system has it.
+//! When a file was last written, as the file system has it, and when it was last accessed, as we
+//! note it ourselves: in an extended attribute, because the file system's own time of access is kept
+//! or not as the mount says, and set by backups and searches too.
 
 use std::fs::{File, FileTimes};
 use std::time::{Duration, SystemTime};
 
-use rustix::fs::Stat;
+use rustix::fd::{AsFd, OwnedFd};
+use rustix::fs::{OFlags, Stat};
+use rustix::io::Errno;
+
+use super::beneath::open_child;
+use crate::store::micros;
 
 /// `None` for what no clock shows.
 pub(super) fn modified(stat: &Stat) -> Option<SystemTime> {
@@ -23,4 +30,68 @@ pub(super) fn modified(stat: &Stat) -> Option<SystemTime> {
 /// Works on a file that is open for reading, if it is ours.
 pub(super) fn set_modified(file: &File, time: SystemTime) -> std::io::Result<()> {
     file.set_times(FileTimes::new().set_modified(time))
+}
+
+/// Microseconds since 1970, as decimal text, so that other programs can read it.
+const ACCESSED: &str = "user.memdir.accessed";
+
+/// Whether files beside this one can have the attribute.
+pub(super) fn keeps_access(file: impl AsFd) -> bool {
+    matches!(attribute::get(file, ACCESSED), Ok(_) | Err(attribute::MISSING))
+}
+
+/// `None` if it was never noted, or cannot be told.
+pub(super) fn accessed(file: impl AsFd) -> Option<SystemTime> {
+    let text = attribute::get(file, ACCESSED).ok()?;
+    micros::time(std::str::from_utf8(&text).ok()?.parse().ok()?)
+}
+
+/// As [`accessed`], for the file of this name in a directory.
+pub(super) fn accessed_in(directory: &OwnedFd, name: Option<&str>) -> Option<SystemTime> {
+    // Should a FIFO be swapped in, the flags keep the opening from blocking.
+    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY;
+    accessed(open_child(directory.as_fd(), name?, flags).ok()?)
+}
+
+/// Works on a file that is open for reading, if we may write to it.
+pub(super) fn set_accessed(file: impl AsFd, time: SystemTime) -> Result<(), Errno> {
+    attribute::set(file, ACCESSED, micros::of(time).to_string().as_bytes())
+}
+
+/// Extended attributes, where the system has them in a way that we know.
+#[cfg(any(target_os = "linux", target_os = "android", target_vendor = "apple"))]
+mod attribute {
+    use super::{AsFd, Errno};
+    use rustix::fs::{XattrFlags, fgetxattr, fsetxattr};
+
+    #[cfg(not(target_vendor = "apple"))]
+    pub(super) const MISSING: Errno = Errno::NODATA;
+    #[cfg(target_vendor = "apple")]
+    pub(super) const MISSING: Errno = Errno::NOATTR;
+
+    pub(super) fn get(file: impl AsFd, name: &str) -> Result<Vec<u8>, Errno> {
+        // Longer than any number; what does not fit is none of ours.
+        let mut value = [0; 32];
+        let read = fgetxattr(file, name, &mut value)?;
+        Ok(value.get(..read).unwrap_or_default().to_vec())
+    }
+
+    pub(super) fn set(file: impl AsFd, name: &str, value: &[u8]) -> Result<(), Errno> {
+        fsetxattr(file, name, value, XattrFlags::empty())
+    }
+}
+
+#[cfg(not(any(target_os = "linux", target_os = "android", target_vendor = "apple")))]
+mod attribute {
+    use super::{AsFd, Errno};
+
+    pub(super) const MISSING: Errno = Errno::NOENT;
+
+    pub(super) fn get(_: impl AsFd, _: &str) -> Result<Vec<u8>, Errno> {
+        Err(Errno::NOTSUP)
+    }
+
+    pub(super) fn set(_: impl AsFd, _: &str, _: &[u8]) -> Result<(), Errno> {
+        Err(Errno::NOTSUP)
+    }
 }

@@ -2,6 +2,7 @@
 //! mount points, and what is below those.
 
 use std::collections::BTreeSet;
+use std::time::SystemTime;
 
 use super::{Mounted, Mounts};
 use crate::path::{MemoryPath, is_hidden};
@@ -47,6 +48,40 @@ impl Mounts {
         Ok(Node::Directory(entries))
     }
 
+    /// [`Store::unused`](crate::Store::unused).
+    pub(super) fn unused_in_each(
+        &self,
+        files: &[Entry],
+        since: SystemTime,
+    ) -> Result<Vec<Entry>, StoreError> {
+        let mut unused = Vec::new();
+        for mounted in self.all().filter(|mounted| !mounted.store.is_read_only()) {
+            let own = files.iter().filter(|file| self.owner(&file.path).at == mounted.at);
+            let own =
+                own.map(|file| Ok(Entry { path: mounted.inside(&file.path)?, ..file.clone() }));
+            let own: Vec<Entry> = own.collect::<Result<_, StoreError>>()?;
+            let found = mounted.store.unused(own, since)?;
+            unused.extend(self.shown(mounted, found));
+        }
+        Ok(unused)
+    }
+
+    /// [`Store::files`](crate::Store::files).
+    pub(super) fn all_files(&self, visit: &mut dyn FnMut(Entry)) -> Result<(), StoreError> {
+        for mounted in self.all() {
+            let shown = mounted.store.files(&mut |found| {
+                if let Some(file) = self.as_shown(mounted, found) {
+                    visit(file);
+                }
+            });
+            // One that is out of reach keeps nobody from the others.
+            if mounted.at.is_root() {
+                shown?;
+            }
+        }
+        Ok(())
+    }
+
     /// The entries of one store as the whole tree shows them: without what is behind mount points
     /// and the directories that lead there.
     fn shown<'m>(
@@ -54,11 +89,13 @@ impl Mounts {
         mounted: &'m Mounted,
         entries: Vec<Entry>,
     ) -> impl Iterator<Item = Entry> + 'm {
-        entries.into_iter().filter_map(|entry| {
-            let path = mounted.outside(&entry.path)?;
-            let shows = self.owner(&path).at == mounted.at && !self.is_fixed(&path);
-            shows.then_some(Entry { path, ..entry })
-        })
+        entries.into_iter().filter_map(|entry| self.as_shown(mounted, entry))
+    }
+
+    fn as_shown(&self, mounted: &Mounted, mut entry: Entry) -> Option<Entry> {
+        entry.path = mounted.outside(&entry.path)?;
+        let shows = self.owner(&entry.path).at == mounted.at && !self.is_fixed(&entry.path);
+        shows.then_some(entry)
     }
 
     /// The mount points below `path`, and the directories that lead there, `depth` levels deep.

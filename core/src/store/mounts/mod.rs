@@ -162,6 +162,10 @@ impl Store for Mounts {
         self.opened(path, depth)
     }
 
+    fn files(&self, visit: &mut dyn FnMut(Entry)) -> Result<(), StoreError> {
+        self.all_files(visit)
+    }
+
     fn write(
         &self,
         path: &MemoryPath,
@@ -230,6 +234,40 @@ impl Store for Mounts {
         }
         let (store, inside) = self.within(path)?;
         store.set_modified(&inside, time)
+    }
+
+    /// Whether every store does that may be changed at all.
+    fn keeps_access(&self) -> bool {
+        let mut writable = self.all().filter(|mounted| !mounted.store.is_read_only()).peekable();
+        writable.peek().is_some() && writable.all(|mounted| mounted.store.keeps_access())
+    }
+
+    fn accessed(&self, path: &MemoryPath) -> Result<Option<SystemTime>, StoreError> {
+        if self.is_fixed(path) {
+            return Err(StoreError::IsADirectory);
+        }
+        let (store, inside) = self.within(path)?;
+        store.accessed(&inside)
+    }
+
+    fn set_accessed(&self, path: &MemoryPath, time: SystemTime) -> Result<(), StoreError> {
+        if self.is_fixed(path) {
+            return Err(StoreError::IsADirectory);
+        }
+        let (store, inside) = self.within(path)?;
+        store.set_accessed(&inside, time)
+    }
+
+    fn unused(&self, files: Vec<Entry>, since: SystemTime) -> Result<Vec<Entry>, StoreError> {
+        self.unused_in_each(&files, since)
+    }
+
+    fn delete_unused(&self, path: &MemoryPath, since: SystemTime) -> Result<bool, StoreError> {
+        if self.is_fixed(path) {
+            return Ok(false);
+        }
+        let (store, inside) = self.within(path)?;
+        store.delete_unused(&inside, since)
     }
 
     fn make_directory(&self, path: &MemoryPath) -> Result<(), StoreError> {

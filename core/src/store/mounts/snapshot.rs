@@ -6,6 +6,7 @@ use std::hash::{BuildHasher, RandomState};
 
 use crate::options::OnExisting;
 use crate::path::MemoryPath;
+use crate::store::access::Times;
 use crate::store::transfer::place_file;
 use crate::store::{EntryKind, Store, StoreError};
 
@@ -71,7 +72,7 @@ impl Camera {
     }
 
     /// Copies what is at `from` in one store, a file or a directory and all below, to `to` in
-    /// another, file by file, each with its time and read back. `fits` says whether something
+    /// another, file by file, each with its times and read back. `fits` says whether something
     /// further down, by its path as in a [`Snapshot`], may be there when all is done.
     pub(super) fn copy(
         &self,
@@ -87,8 +88,8 @@ impl Camera {
             let copy = copy.ok_or(Trouble::Destination(StoreError::NameTooLong))?;
             let held = match source.read(&at) {
                 Ok(content) => {
-                    let modified = source.modified(&at).map_err(gone)?;
-                    place_file(destination, &copy, &content, modified, OnExisting::Error)
+                    let times = Times::of(source, &at).map_err(gone)?;
+                    place_file(destination, &copy, &content, times, OnExisting::Error)
                         .map_err(Trouble::Destination)?;
                     self.file(&content)
                 }

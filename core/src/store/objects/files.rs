@@ -218,18 +218,21 @@ impl Client {
         let Ok(key) = self.key(path) else { return Err(StoreError::NotFound.into()) };
         if let Some(found) = self.file(&key).await? {
             self.mark_parent(path).await?;
-            return self.delete_file(&key, found).await;
+            return self.delete_file(&key, self.note(path)?, found).await;
         }
         if !self.is_directory(&key).await? {
             return Err(StoreError::NotFound.into());
         }
         self.mark_parent(path).await?;
-        self.delete_below(&key).await
+        self.delete_below(&key).await?;
+        self.drop_notes_below(path).await;
+        Ok(())
     }
 
-    async fn delete_file(&self, key: &Key, found: Found) -> Result<(), Trouble> {
+    /// Also its note, in one request where the service allows that.
+    async fn delete_file(&self, key: &Key, note: Key, found: Found) -> Result<(), Trouble> {
         let mut patience = Patience::new();
-        while let Err(trouble) = self.try_to_delete(vec![key.clone()]).await {
+        while let Err(trouble) = self.try_to_delete(vec![key.clone(), note.clone()]).await {
             patience.after(trouble).await?;
             // It may be gone all the same, and another may have made a file there since.
             let Some(now) = self.file(key).await? else { break };

@@ -5,8 +5,8 @@ use std::time::SystemTime;
 
 use super::client::{Body, Client, Found, Item};
 use super::trouble::Trouble;
-use crate::path::{MemoryPath, is_hidden};
-use crate::store::{Entry, EntryKind, Problem, ProblemKind, StoreError};
+use crate::path::MemoryPath;
+use crate::store::{Entry, EntryKind, Problem, ProblemKind, Scope, StoreError};
 
 impl Client {
     /// The file at `path`; `None` if there is none.
@@ -54,29 +54,35 @@ impl Client {
         Ok(found.all())
     }
 
-    /// The visible entries below a directory, `depth` levels deep.
-    pub(super) async fn visible(
+    /// The wanted entries below a directory.
+    pub(super) async fn entries_below(
         &self,
         path: &MemoryPath,
-        depth: usize,
+        scope: Scope,
     ) -> Result<Vec<Entry>, Trouble> {
         let key = self.key(path).map_err(|_| StoreError::NotFound)?;
         let items = self.below(&key).await?;
         if items.is_empty() && !path.is_root() {
             return Err(StoreError::NotFound.into());
         }
+        Ok(Self::entries_of(path, &items, scope))
+    }
+
+    /// The entries that the objects below a directory make up.
+    pub(super) fn entries_of(path: &MemoryPath, items: &[Item], scope: Scope) -> Vec<Entry> {
         let mut found = Entries::default();
-        for item in &items {
-            found.visible(path, item, depth);
+        for item in items {
+            found.enter(path, item, scope);
         }
-        Ok(found.all())
+        found.all()
     }
 
     /// What is left of commands that were broken off, and what no path can name.
     pub(super) async fn problems(&self) -> Result<Vec<Problem>, Trouble> {
         let root = MemoryPath::root();
         let mut problems = Vec::new();
-        for item in self.below(&self.key(&root)?).await? {
+        let items = self.below(&self.key(&root)?).await?;
+        for item in items.into_iter().filter(|item| item.notes().is_none()) {
             let names = item.marks().unwrap_or(&item.rest);
             let mut names = names.split('/').filter(|name| !name.is_empty());
             let path = names.try_fold(root.clone(), |directory, name| directory.join(name));
@@ -115,7 +121,7 @@ impl Entries {
     }
 
     /// Enters what `item`, somewhere below `directory`, shows: itself and the directories above it.
-    fn visible(&mut self, directory: &MemoryPath, item: &Item, depth: usize) {
+    fn enter(&mut self, directory: &MemoryPath, item: &Item, scope: Scope) {
         let (names, is_file) = match item.marks() {
             Some(marked) => (marked, false),
             None if item.gone => (item.rest.rsplit_once('/').map_or("", |(above, _)| above), false),
@@ -123,10 +129,10 @@ impl Entries {
         };
         let mut at = directory.clone();
         let mut names = names.split('/').filter(|name| !name.is_empty()).peekable();
-        for _ in 0..depth {
+        for _ in 0..scope.depth {
             let Some(name) = names.next() else { return };
             let Ok(path) = at.join(name) else { return };
-            if is_hidden(name) {
+            if !scope.shows(name) {
                 return;
             }
             if is_file && names.peek().is_none() {

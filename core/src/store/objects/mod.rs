@@ -11,7 +11,7 @@
 //! - **A lost answer** is found out by the numbers that an object carries (`stamp.rs`).
 //! - **That no file has anything below it** is no condition on one object. It is looked at before
 //!   and once more after writing, and what should not have been is taken back (`files.rs`).
-//! - **Renaming** is written down in `moving.rs`.
+//! - **Renaming** is written down in `moving.rs`, and the times of accesses in `access.rs`.
 //!
 //! One thing is not exact: S3's condition compares contents. If a content comes back while an
 //! edit's answer is lost, and another edit started before, the lost one can be done twice.
@@ -28,12 +28,14 @@ use self::client::{Body, Client, Put};
 use self::stamp::Id;
 use self::stream::Stream;
 use self::trouble::{Patience, Trouble, Turns};
+use super::access::if_a_file;
 use super::per_process::PerProcess;
-use super::{Edit, Entry, Node, Problem, Store, StoreError, micros, runtime};
+use super::{Edit, Entry, Node, Problem, Scope, Store, StoreError, micros, runtime};
 use crate::error::Error;
 use crate::options::OnExisting;
 use crate::path::MemoryPath;
 
+mod access;
 mod address;
 mod client;
 mod files;
@@ -129,7 +131,9 @@ impl Store for ObjectStorage {
         let opened = self.run("opening a file", |client| async move {
             match client.open(&path, true).await? {
                 Some((found, body)) => Ok(Ok((found.size, body))),
-                None => Ok(Err(client.visible(&path, depth).await?)),
+                None => {
+                    Ok(Err(client.entries_below(&path, Scope { hidden: false, depth }).await?))
+                }
             }
         })?;
         Ok(match opened {
@@ -137,6 +141,12 @@ impl Store for ObjectStorage {
             Ok((size, Body::Pieces(pieces))) => Node::File(size, Box::new(Stream::new(pieces))),
             Err(entries) => Node::Directory(entries),
         })
+    }
+
+    fn files(&self, visit: &mut dyn FnMut(Entry)) -> Result<(), StoreError> {
+        let found = self.run("listing all files", |client| async move { client.files().await })?;
+        found.into_iter().for_each(visit);
+        Ok(())
     }
 
     fn write(
@@ -232,6 +242,33 @@ impl Store for ObjectStorage {
             }
             Err(client.no_file(&path).await?.into())
         })
+    }
+
+    fn keeps_access(&self) -> bool {
+        true
+    }
+
+    fn accessed(&self, path: &MemoryPath) -> Result<Option<SystemTime>, StoreError> {
+        let path = path.clone();
+        self.run("reading a file's time", |client| async move { client.accessed(&path).await })
+    }
+
+    fn set_accessed(&self, path: &MemoryPath, time: SystemTime) -> Result<(), StoreError> {
+        let path = path.clone();
+        let operation = "noting that a file was accessed";
+        self.run(operation, |client| async move { client.set_accessed(&path, time).await })
+    }
+
+    fn unused(&self, files: Vec<Entry>, since: SystemTime) -> Result<Vec<Entry>, StoreError> {
+        let operation = "looking for unused files";
+        self.run(operation, |client| async move { client.unused(files, since).await })
+    }
+
+    fn delete_unused(&self, path: &MemoryPath, since: SystemTime) -> Result<bool, StoreError> {
+        let path = path.clone();
+        if_a_file(
+            self.run("deleting", |client| async move { client.delete_unused(&path, since).await }),
+        )
     }
 
     fn make_directory(&self, path: &MemoryPath) -> Result<(), StoreError> {

@@ -107,6 +107,7 @@ impl Client {
         self.check_free(to).await?;
         self.check_parents(to).await?;
         let (target, id) = (self.key(to)?, Id::new()?);
+        let notes = self.carry_notes(from, to, false).await?;
         let Some(copied) = self.copy(source, &target, id).await? else {
             return Err(StoreError::NotFound.into());
         };
@@ -116,6 +117,7 @@ impl Client {
         match claim {
             Claim::Claimed => {
                 self.bury(source, Some(id)).await;
+                self.drop_carried(notes).await;
                 Ok(())
             }
             _ => {
@@ -216,10 +218,13 @@ impl Client {
             }
             Err(trouble) => return Err(trouble),
         };
+        let notes = self.carry_notes(from, to, true).await?;
         self.settle(&marker, id).await?;
         self.mark_parent(from).await?;
         self.move_all(source, &target, &marker, items, copies, id).await?;
-        self.delete(vec![marker]).await
+        self.delete(vec![marker]).await?;
+        self.drop_carried(notes).await;
+        Ok(())
     }
 
     /// What a directory's marker says is going on, and its version.

@@ -85,6 +85,11 @@ impl Stamp {
         Self { writes: vec![write], moved: true, ..Self::default() }
     }
 
+    /// What a note says: when a file was accessed that had this write last.
+    pub(super) fn note(micros: i64, write: Option<Id>) -> Self {
+        Self { modified: Some(micros), writes: Vec::from_iter(write), ..Self::default() }
+    }
+
     pub(super) fn has(&self, write: Id) -> bool {
         self.writes.contains(&write)
     }

@@ -17,6 +17,7 @@ use self::server::Server;
 use self::session::{Begun, Change, Extent, Outcome, Parameter, Session, Wanted};
 use self::statements::{Found, Way};
 use self::trouble::Trouble;
+use super::access::is_unused;
 use super::{Edit, Entry, Node, Problem, Store, StoreError, runtime};
 use crate::error::Error;
 use crate::options::{Durability, OnExisting};
@@ -205,9 +206,9 @@ impl Opened {
                 continue;
             };
             entries.push(match row.try_get::<_, Option<i32>>(3)? {
-                Some(size) => {
-                    Entry::file(path, u64::try_from(size).unwrap_or(0)).modified_at(row.try_get(4)?)
-                }
+                Some(size) => Entry::file(path, u64::try_from(size).unwrap_or(0))
+                    .modified_at(row.try_get(4)?)
+                    .accessed_at(row.try_get(6)?),
                 None => {
                     directories.insert(row.try_get(1)?, path.clone());
                     Entry::directory(path)
@@ -289,6 +290,14 @@ impl Store for PostgresDatabase {
             Opened::Directory(entries) => Ok(Node::Directory(entries)),
             Opened::File(content) => Ok(Node::file(content)),
         }
+    }
+
+    fn files(&self, visit: &mut dyn FnMut(Entry)) -> Result<(), StoreError> {
+        let root = MemoryPath::root();
+        if let Opened::Directory(all) = self.opened("listing all files", &root, MAX_LEVELS, true)? {
+            all.into_iter().filter(Entry::is_file).for_each(visit);
+        }
+        Ok(())
     }
 
     fn write(
@@ -412,5 +421,54 @@ impl Store for PostgresDatabase {
                 changes_a_row: true,
             }))
         })
+    }
+
+    fn keeps_access(&self) -> bool {
+        true
+    }
+
+    fn accessed(&self, path: &MemoryPath) -> Result<Option<SystemTime>, StoreError> {
+        let found = self.find("reading a file's time", path, false)?;
+        if found.is_directory { Err(StoreError::IsADirectory) } else { Ok(found.accessed) }
+    }
+
+    /// One round trip, and not in turn with the changes of the namespace.
+    fn set_accessed(&self, path: &MemoryPath, time: SystemTime) -> Result<(), StoreError> {
+        let operation = "noting that a file was accessed";
+        let (session, names) = (self.session.clone(), statements::names(path));
+        let parameters: Vec<Parameter> =
+            vec![Box::new(names), Box::new(statements::storable(time))];
+        let rows = runtime::run(async move {
+            let noted = session.note(statements::ACCESS, &parameters).await;
+            noted.map_err(|trouble| trouble.during(operation))
+        })?;
+        let Some(row) = rows.first() else {
+            let root = path.is_root();
+            return Err(if root { StoreError::IsADirectory } else { StoreError::NotFound });
+        };
+        let said = |index| row.try_get(index).map_err(|e| Trouble::from(e).during(operation));
+        match (said(0)?, said(1)?) {
+            (true, _) => Err(StoreError::IsADirectory),
+            (false, true) => Ok(()),
+            // A policy of row-level security shows the row and does not let it be changed.
+            (false, false) => Err(StoreError::PermissionDenied),
+        }
+    }
+
+    fn delete_unused(&self, path: &MemoryPath, since: SystemTime) -> Result<bool, StoreError> {
+        let wanted = Wanted { path: path.clone(), content: false, to: None };
+        let mut deleted = false;
+        self.change("deleting", wanted, |way, _| {
+            let unused = way.end().filter(|found| {
+                !found.is_directory && is_unused(found.modified, found.accessed, since)
+            });
+            deleted = unused.is_some();
+            Ok(unused.map(|found| Change {
+                statement: statements::REMOVE,
+                parameters: vec![Box::new(found.id)],
+                changes_a_row: true,
+            }))
+        })?;
+        Ok(deleted)
     }
 }

@@ -14,7 +14,8 @@ mod real;
 
 /// What makes version `n + 1` of the schema out of version `n`; the first makes it out of nothing.
 /// A step that was ever released is never changed.
-const STEPS: &[&str] = &["\
+const STEPS: &[&str] = &[
+    "\
 CREATE SCHEMA IF NOT EXISTS memdir;
 CREATE TABLE memdir.schema_version (version integer NOT NULL);
 INSERT INTO memdir.schema_version VALUES (0);
@@ -36,7 +37,12 @@ CREATE TABLE memdir.node (
     UNIQUE (namespace, parent, name)
 );
 ALTER SEQUENCE memdir.node_id OWNED BY memdir.node.id;
-"];
+",
+    "\
+-- When a file was last accessed, if that is noted.
+ALTER TABLE memdir.node ADD COLUMN accessed timestamptz;
+",
+];
 
 /// What keeps a tenant from another's rows, also where a program goes wrong.
 pub(super) const ROW_SECURITY: &str = "\
@@ -211,6 +217,23 @@ mod tests {
     }
 
     #[test]
+    fn tables_of_every_older_version_are_brought_up_to_date() {
+        let Some(server) = real::server() else { return };
+        for old in 1..STEPS.len() {
+            let name = format!("version_{old}");
+            let address = server.database(&name);
+            let steps = &STEPS[..old];
+            with(&address, async move |lease: Lease| prepare_with(&lease, steps).await).unwrap();
+            let file = "INSERT INTO memdir.node (namespace, parent, name, content)
+                VALUES ('a', 0, 'x', '')";
+            server.sql(&name, file);
+            with(&address, async |lease: Lease| prepare(&lease).await).unwrap();
+            let times = "SELECT accessed IS NULL FROM memdir.node WHERE name = 'x'";
+            assert_eq!(server.sql(&name, times), "t");
+        }
+    }
+
+    #[test]
     fn a_step_that_fails_leaves_the_database_as_it_was() {
         let Some(server) = real::server() else { return };
         let address = server.database("failing");
@@ -251,6 +274,7 @@ mod tests {
             explain(sql::REMOVE, "text, bigint", "'a', 1");
             explain(sql::MOVE, "text, bigint, bigint, text[], text", "'a', 1, 2, '{b}', 'c'");
             explain(sql::RECALL, "text", "'a'");
+            explain(sql::ACCESS, "text, text[], timestamptz", "'a', '{b,c}', now()");
             explain(super::super::inspect::ALL, "text", "'a'");
         }
     }

@@ -121,10 +121,29 @@ impl Session {
         statement: &'static str,
         parameters: &[Parameter],
     ) -> Result<Vec<Row>, Trouble> {
-        match self.try_to_ask(statement, parameters).await {
+        self.ask_in(&self.begin_question, statement, parameters).await
+    }
+
+    /// As [`ask`](Self::ask), for what writes something that may be written twice, and that keeps
+    /// nobody out.
+    pub(super) async fn note(
+        &self,
+        statement: &'static str,
+        parameters: &[Parameter],
+    ) -> Result<Vec<Row>, Trouble> {
+        self.ask_in(&self.begin_change, statement, parameters).await
+    }
+
+    async fn ask_in(
+        &self,
+        begin: &str,
+        statement: &'static str,
+        parameters: &[Parameter],
+    ) -> Result<Vec<Row>, Trouble> {
+        match self.try_to_ask(begin, statement, parameters).await {
             Err(trouble) if trouble.is_broken_connection() => {
                 self.server.close_idle();
-                self.try_to_ask(statement, parameters).await
+                self.try_to_ask(begin, statement, parameters).await
             }
             result => result,
         }
@@ -132,6 +151,7 @@ impl Session {
 
     async fn try_to_ask(
         &self,
+        begin: &str,
         statement: &'static str,
         parameters: &[Parameter],
     ) -> Result<Vec<Row>, Trouble> {
@@ -142,7 +162,7 @@ impl Session {
             .wait(async {
                 let (begun, rows, ended) = tokio::join!(
                     biased;
-                    lease.batch_execute(&self.begin_question),
+                    lease.batch_execute(begin),
                     lease.query(&statement, &parameters),
                     lease.batch_execute("COMMIT"),
                 );

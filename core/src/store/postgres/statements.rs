@@ -31,7 +31,7 @@ macro_rules! way {
 /// What is along the way `$2`, and, if `$3`, the content at its end.
 pub(super) const LOOK: &str = way!(
     " SELECT node.id, node.content IS NULL, node.modified,
-          CASE WHEN $3::boolean AND way.level = cardinality($2) THEN node.content END
+          CASE WHEN $3::boolean AND way.level = cardinality($2) THEN node.content END, node.accessed
       FROM way JOIN memdir.node AS node USING (id) ORDER BY way.level"
 );
 
@@ -39,20 +39,22 @@ pub(super) const LOOK: &str = way!(
 /// many levels deep as `$3` says. Hidden ones are left out unless `$4`, by the rule of
 /// [`is_hidden`](crate::path::is_hidden).
 pub(super) const OPEN: &str = way!(
-    ", below (depth, parent, id, name, size, modified) AS (
-          SELECT 0, 0::bigint, node.id, node.name, octet_length(node.content), node.modified
+    ", below (depth, parent, id, name, size, modified, accessed) AS (
+          SELECT 0, 0::bigint, node.id, node.name, octet_length(node.content), node.modified,
+              node.accessed
           FROM way JOIN memdir.node AS node USING (id) WHERE way.level = cardinality($2)
       UNION ALL
           SELECT below.depth + 1, below.id, entry.id, entry.name, octet_length(entry.content),
-              entry.modified
+              entry.modified, entry.accessed
           FROM below CROSS JOIN LATERAL (
-              SELECT id, name, content, modified FROM memdir.node WHERE namespace = $1 AND parent = below.id
+              SELECT id, name, content, modified, accessed
+              FROM memdir.node WHERE namespace = $1 AND parent = below.id
               AND ($4::boolean OR (left(name, 1) <> '.' AND name <> 'node_modules')) OFFSET 0
           ) AS entry
           WHERE below.size IS NULL AND below.depth < $3::integer
       )
       SELECT parent, id, name, size, modified,
-          CASE WHEN depth = 0 THEN (SELECT content FROM memdir.node WHERE id = below.id) END
+          CASE WHEN depth = 0 THEN (SELECT content FROM memdir.node WHERE id = below.id) END, accessed
       FROM below ORDER BY depth"
 );
 
@@ -135,6 +137,18 @@ pub(super) const DATE: &str = "
     UPDATE memdir.node SET modified = $3
     WHERE namespace = $1 AND id = $2 AND content IS NOT NULL";
 
+/// Notes when the file at the end of the way was accessed; says whether there is a directory, and
+/// whether it was noted.
+pub(super) const ACCESS: &str = way!(
+    ", noted AS (
+          UPDATE memdir.node SET accessed = $3
+          WHERE namespace = $1 AND content IS NOT NULL
+          AND id = (SELECT id FROM way WHERE level = cardinality($2)) RETURNING id
+      )
+      SELECT node.content IS NULL, EXISTS (SELECT FROM noted)
+      FROM way JOIN memdir.node AS node USING (id) WHERE way.level = cardinality($2)"
+);
+
 /// All but the root, which has no parent.
 pub(super) const CLEAR: &str = "DELETE FROM memdir.node WHERE namespace = $1 AND parent <> 0";
 
@@ -157,6 +171,7 @@ pub(super) struct Found {
     pub(super) modified: Option<SystemTime>,
     /// Of a file at the end of the way, if it was asked for.
     pub(super) content: Option<Vec<u8>>,
+    pub(super) accessed: Option<SystemTime>,
 }
 
 impl Way {
@@ -167,6 +182,7 @@ impl Way {
                 is_directory: row.try_get(1)?,
                 modified: row.try_get(2)?,
                 content: row.try_get(3)?,
+                accessed: row.try_get(4)?,
             })
         });
         Ok(Self { found: found.collect::<Result<_, Error>>()?, levels })

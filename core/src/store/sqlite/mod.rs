@@ -16,7 +16,8 @@ use rusqlite::ErrorCode;
 
 use self::connection::Lease;
 use self::tree::{Found, Tree};
-use super::{Edit, Entry, Node, Problem, Store, StoreError};
+use super::access::is_unused;
+use super::{Edit, Entry, Node, Problem, Scope, Store, StoreError};
 use crate::options::{Durability, OnExisting};
 use crate::path::MemoryPath;
 
@@ -222,7 +223,9 @@ impl Store for SqliteDatabase {
                 None => Err(StoreError::NotFound.into()),
                 Some(Found { id, size: None, .. }) => {
                     let mut entries = Vec::new();
-                    tree.visible(id, path, depth, &mut entries)?;
+                    if depth > 0 {
+                        tree.below(id, path, Scope { hidden: false, depth }, &mut entries)?;
+                    }
                     Ok(Node::Directory(entries))
                 }
                 Some(Found { id, size: Some(size), .. }) if size <= content::CHUNK as u64 => {
@@ -234,6 +237,16 @@ impl Store for SqliteDatabase {
             }
         };
         opened().map_err(|trouble: Trouble| trouble.during("opening a file"))
+    }
+
+    fn files(&self, visit: &mut dyn FnMut(Entry)) -> Result<(), StoreError> {
+        let found = self.look("listing all files", |tree| {
+            let mut entries = Vec::new();
+            tree.below(schema::ROOT, &MemoryPath::root(), Scope::EVERYTHING, &mut entries)?;
+            Ok(entries)
+        })?;
+        found.into_iter().filter(Entry::is_file).for_each(visit);
+        Ok(())
     }
 
     fn write(
@@ -304,6 +317,36 @@ impl Store for SqliteDatabase {
         self.change("setting a file's time", |tree| {
             let (id, _) = tree.file(path)?;
             tree.set_modified(id, time)
+        })
+    }
+
+    fn keeps_access(&self) -> bool {
+        true
+    }
+
+    fn accessed(&self, path: &MemoryPath) -> Result<Option<SystemTime>, StoreError> {
+        self.look("reading a file's time", |tree| match tree.find(path)? {
+            None => Err(StoreError::NotFound.into()),
+            Some(Found { size: None, .. }) => Err(StoreError::IsADirectory.into()),
+            Some(file) => Ok(file.accessed),
+        })
+    }
+
+    fn set_accessed(&self, path: &MemoryPath, time: SystemTime) -> Result<(), StoreError> {
+        self.change("noting that a file was accessed", |tree| {
+            let (id, _) = tree.file(path)?;
+            tree.set_accessed(id, time)
+        })
+    }
+
+    fn delete_unused(&self, path: &MemoryPath, since: SystemTime) -> Result<bool, StoreError> {
+        self.change("deleting", |tree| match tree.find(path)? {
+            Some(Found { id, size: Some(_), modified, accessed })
+                if is_unused(modified, accessed, since) =>
+            {
+                tree.remove(id).map(|()| true)
+            }
+            _ => Ok(false),
         })
     }
 

@@ -29,6 +29,8 @@ const STEPS: &[&str] = &[
      INSERT INTO node (id, parent, name, size) VALUES (1, NULL, '', NULL);",
     // When a file was last written: microseconds since 1970, NULL where that is not known.
     "ALTER TABLE node ADD COLUMN modified INTEGER;",
+    // When a file was last accessed, likewise; NULL also where that was never noted.
+    "ALTER TABLE node ADD COLUMN accessed INTEGER;",
 ];
 
 /// The node of `/memories` itself.
@@ -116,6 +118,18 @@ mod tests {
         let nodes = "SELECT count(colour IS NULL) FROM node";
         assert_eq!(db.query_row(nodes, [], |row| row.get::<_, i64>(0)).unwrap(), 2);
         assert_eq!(version(&db, 9).map_err(|_| ()).unwrap(), newer.len());
+    }
+
+    #[test]
+    fn a_database_of_every_older_version_is_brought_up_to_date() {
+        for old in 1..STEPS.len() {
+            let (_place, db) = database();
+            prepare_with(&db, &STEPS[..old]).unwrap();
+            db.execute_batch("INSERT INTO node (parent, name, size) VALUES (1, 'a', 0)").unwrap();
+            prepare(&db).unwrap();
+            let times = "SELECT modified IS NULL AND accessed IS NULL FROM node WHERE name = 'a'";
+            assert!(db.query_row(times, [], |row| row.get::<_, bool>(0)).unwrap(), "{old}");
+        }
     }
 
     #[test]

@@ -6,8 +6,8 @@ use std::time::SystemTime;
 use rusqlite::{Connection, OptionalExtension, Row};
 
 use super::{Trouble, schema};
-use crate::path::{MemoryPath, PathError, is_hidden};
-use crate::store::{Entry, EntryKind, StoreError, micros};
+use crate::path::{MemoryPath, PathError};
+use crate::store::{Entry, Scope, StoreError, micros};
 
 /// The tree as one transaction sees it.
 pub(super) struct Tree<'c>(pub(super) &'c Connection);
@@ -18,10 +18,12 @@ pub(super) struct Found {
     pub(super) id: i64,
     pub(super) size: Option<u64>,
     pub(super) modified: Option<SystemTime>,
+    pub(super) accessed: Option<SystemTime>,
 }
 
-const CHILD: &str = "SELECT id, size, modified FROM node WHERE parent = ?1 AND name = ?2";
-const CHILDREN: &str = "SELECT id, size, modified, name FROM node WHERE parent = ?1 ORDER BY name";
+const CHILD: &str = "SELECT id, size, modified, accessed FROM node WHERE parent = ?1 AND name = ?2";
+const CHILDREN: &str =
+    "SELECT id, size, modified, accessed, name FROM node WHERE parent = ?1 ORDER BY name";
 
 impl Deref for Tree<'_> {
     type Target = Connection;
@@ -34,7 +36,7 @@ impl Deref for Tree<'_> {
 impl Tree<'_> {
     /// What is at `path`. A file holds nothing, so that nothing is found below it.
     pub(super) fn find(&self, path: &MemoryPath) -> Result<Option<Found>, Trouble> {
-        let mut found = Found { id: schema::ROOT, size: None, modified: None };
+        let mut found = Found { id: schema::ROOT, size: None, modified: None, accessed: None };
         for name in path.names() {
             match self.child(found.id, name)? {
                 None => return Ok(None),
@@ -61,7 +63,7 @@ impl Tree<'_> {
 
     pub(super) fn children(&self, parent: i64) -> Result<Vec<(Found, String)>, Trouble> {
         let mut children = self.prepare_cached(CHILDREN)?;
-        let found = children.query_map([parent], |row| Ok((found(row)?, row.get(3)?)))?;
+        let found = children.query_map([parent], |row| Ok((found(row)?, row.get(4)?)))?;
         Ok(found.collect::<Result<_, _>>()?)
     }
 
@@ -71,26 +73,23 @@ impl Tree<'_> {
         Ok(children.iter().filter_map(|(found, name)| entry(path, *found, name)).collect())
     }
 
-    /// The entries that a view shows, `depth` levels deep.
-    pub(super) fn visible(
+    /// The wanted entries below a directory, each directory before its own.
+    pub(super) fn below(
         &self,
         id: i64,
         path: &MemoryPath,
-        depth: usize,
+        scope: Scope,
         entries: &mut Vec<Entry>,
     ) -> Result<(), Trouble> {
-        if depth == 0 {
-            return Ok(());
-        }
         for (found, name) in self.children(id)? {
-            if is_hidden(&name) {
+            if !scope.shows(&name) {
                 continue;
             }
             let Some(entry) = entry(path, found, &name) else { continue };
-            let below = (entry.kind == EntryKind::Directory).then(|| entry.path.clone());
+            let directory = (!entry.is_file()).then(|| entry.path.clone());
             entries.push(entry);
-            if let Some(directory) = below {
-                self.visible(found.id, &directory, depth - 1, entries)?;
+            if let (Some(directory), Some(below)) = (directory, scope.below()) {
+                self.below(found.id, &directory, below, entries)?;
             }
         }
         Ok(())
@@ -134,6 +133,12 @@ impl Tree<'_> {
         Ok(())
     }
 
+    pub(super) fn set_accessed(&self, id: i64, time: SystemTime) -> Result<(), Trouble> {
+        self.prepare_cached("UPDATE node SET accessed = ?2 WHERE id = ?1")?
+            .execute((id, micros::of(time)))?;
+        Ok(())
+    }
+
     /// Moves a node, and with it all that is below.
     pub(super) fn put(&self, id: i64, parent: i64, path: &MemoryPath) -> Result<(), Trouble> {
         self.prepare_cached("UPDATE node SET parent = ?2, name = ?3 WHERE id = ?1")?.execute((
@@ -172,11 +177,12 @@ impl Tree<'_> {
 /// A row of one of the queries above. Its size is checked not to be negative.
 fn found(row: &Row<'_>) -> rusqlite::Result<Found> {
     let size: Option<i64> = row.get(1)?;
-    let modified: Option<i64> = row.get(2)?;
+    let (modified, accessed): (Option<i64>, Option<i64>) = (row.get(2)?, row.get(3)?);
     Ok(Found {
         id: row.get(0)?,
         size: size.map(|size| u64::try_from(size).unwrap_or(0)),
         modified: modified.and_then(micros::time),
+        accessed: accessed.and_then(micros::time),
     })
 }
 
@@ -184,7 +190,9 @@ fn found(row: &Row<'_>) -> rusqlite::Result<Found> {
 fn entry(directory: &MemoryPath, found: Found, name: &str) -> Option<Entry> {
     let path = directory.join(name).ok()?;
     Some(match found.size {
-        Some(size) => Entry::file(path, size).modified_at(found.modified),
+        Some(size) => {
+            Entry::file(path, size).modified_at(found.modified).accessed_at(found.accessed)
+        }
         None => Entry::directory(path),
     })
 }

@@ -11,9 +11,11 @@ use std::collections::BTreeMap;
 use std::io::Read;
 use std::mem::discriminant;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread;
 use std::time::{Duration, SystemTime};
+
+mod access;
+mod listings;
+mod races;
 
 use super::{Entry, EntryKind, Node, Splice, Store, StoreError};
 use crate::options::OnExisting::{Error, Overwrite};
@@ -75,19 +77,23 @@ const RULES: &[(&str, Check)] = &[
     ("a name comes back as it was written", names),
     ("creation is exclusive, overwriting replaces", creation),
     ("writing makes missing parents, and none when it fails", parents),
-    ("a listing is one level deep and complete", listing),
-    ("opening a directory shows visible entries as deep as asked", opening),
+    ("a listing is one level deep and complete", listings::listing),
+    ("opening a directory shows visible entries as deep as asked", listings::opening),
     ("an update changes what it was asked to", updating),
     ("deleting takes what is below along, and nothing else", deleting),
     ("renaming moves what is below along", renaming),
     ("renaming never overwrites and fails whole", renaming_refused),
+    ("all files can be gone through, each once", listings::all_files),
     ("clearing leaves the root", clearing),
     ("a directory is made with its parents, once", making_directories),
     ("a time that is set stays until the file is written", times),
-    ("concurrent updates all count", concurrent_updates),
-    ("of concurrent creations of one path exactly one succeeds", concurrent_creation),
-    ("of concurrent renames to one path exactly one succeeds", concurrent_renames),
-    ("readers see whole contents", concurrent_reading),
+    ("an access that is noted stays, and is no change", access::times),
+    ("only what is unused is deleted as unused", access::deleting),
+    ("concurrent updates all count", races::updates),
+    ("what is edited is not deleted as unused", access::race_with_edits),
+    ("of concurrent creations of one path exactly one succeeds", races::creation),
+    ("of concurrent renames to one path exactly one succeeds", races::renames),
+    ("readers see whole contents", races::reading),
 ];
 
 /// A store, with the questions that the rules ask of it.
@@ -179,6 +185,7 @@ fn done<T>(what: &str, result: Result<T, StoreError>) -> Result<T, String> {
 fn sorted(mut entries: Vec<Entry>) -> Vec<Entry> {
     for entry in &mut entries {
         entry.modified = None;
+        entry.accessed = None;
     }
     entries.sort_by(|a, b| a.path.cmp(&b.path));
     entries
@@ -318,45 +325,6 @@ fn making_directories(store: &Checked<'_>) -> Holds {
     store.holds("/memories/a/b/.c/x", "kept")
 }
 
-fn listing(store: &Checked<'_>) -> Holds {
-    for at in ["/memories/b", "/memories/a/x", "/memories/a/deep/y", "/memories/.hidden"] {
-        store.write(at, "12345")?;
-    }
-    expect(
-        "the entries of /memories",
-        vec![
-            Entry::file(path("/memories/.hidden")?, 5),
-            Entry::directory(path("/memories/a")?),
-            Entry::file(path("/memories/b")?, 5),
-        ],
-        sorted(done("listing", store.0.list(&MemoryPath::root()))?),
-    )?;
-    let b = path("/memories/b")?;
-    store.refuses("listing a file", &StoreError::NotADirectory, |s| s.list(&b))
-}
-
-fn opening(store: &Checked<'_>) -> Holds {
-    for at in ["a/x", "a/deep/y", "a/.h", ".hidden/z", "node_modules/m", "b", "a/node_modules/q"] {
-        store.write(&format!("/memories/{at}"), "12345")?;
-    }
-    let all = [
-        Entry::directory(path("/memories/a")?),
-        Entry::directory(path("/memories/a/deep")?),
-        Entry::file(path("/memories/a/deep/y")?, 5),
-        Entry::file(path("/memories/a/x")?, 5),
-        Entry::file(path("/memories/b")?, 5),
-    ];
-    for depth in 1..=3 {
-        let expected: Vec<Entry> =
-            all.iter().filter(|entry| entry.path.names().count() <= depth).cloned().collect();
-        let what = format!("what /memories shows {depth} deep");
-        expect(&what, expected, opened(store, "/memories", depth)?)?;
-    }
-    // A hidden directory that is named outright shows what it holds.
-    let z = Entry::file(path("/memories/.hidden/z")?, 5);
-    expect("what /memories/.hidden shows", vec![z], opened(store, "/memories/.hidden", 2)?)
-}
-
 fn updating(store: &Checked<'_>) -> Holds {
     store.write("/memories/dir/a", "hello world")?;
     let a = path("/memories/dir/a")?;
@@ -470,37 +438,6 @@ fn clearing(store: &Checked<'_>) -> Holds {
     store.write("/memories/a", "anew")
 }
 
-/// Runs `each` on several threads at once and counts how often it succeeds; conditions are failures.
-fn race(
-    store: &Checked<'_>,
-    each: impl Fn(&dyn Store, usize) -> Result<(), StoreError> + Sync,
-) -> Result<usize, String> {
-    const THREADS: usize = 8;
-    let successes = AtomicUsize::new(0);
-    let broken = thread::scope(|scope| {
-        let racers: Vec<_> = (0..THREADS)
-            .map(|racer| {
-                let (each, successes) = (&each, &successes);
-                scope.spawn(move || match each(store.0, racer) {
-                    Ok(()) => {
-                        successes.fetch_add(1, Ordering::Relaxed);
-                        None
-                    }
-                    Err(StoreError::Failed { operation, source }) => {
-                        Some(format!("{operation}: {source}"))
-                    }
-                    Err(_) => None,
-                })
-            })
-            .collect();
-        racers.into_iter().find_map(|racer| racer.join().unwrap_or(Some("panicked".to_owned())))
-    });
-    match broken {
-        Some(broken) => Err(broken),
-        None => Ok(successes.load(Ordering::Relaxed)),
-    }
-}
-
 fn times(store: &Checked<'_>) -> Holds {
     let (a, moved) = (path("/memories/dir/a")?, path("/memories/moved/a")?);
     let time = SystemTime::UNIX_EPOCH + Duration::from_micros(1_234_567_890_123_456);
@@ -536,62 +473,4 @@ fn times(store: &Checked<'_>) -> Holds {
         })?;
     }
     Ok(())
-}
-
-fn concurrent_updates(store: &Checked<'_>) -> Holds {
-    const EACH: usize = 25;
-    store.write("/memories/count", "")?;
-    let at = path("/memories/count")?;
-    let succeeded = race(store, |s, _| {
-        (0..EACH).try_for_each(|_| {
-            s.update(&at, &mut |old| {
-                Some(Splice { range: old.len()..old.len(), text: b"+".to_vec() })
-            })
-        })
-    })?;
-    store.holds("/memories/count", &"+".repeat(succeeded * EACH))?;
-    expect("how many threads could update", 8, succeeded)
-}
-
-fn concurrent_creation(store: &Checked<'_>) -> Holds {
-    for round in 0..10 {
-        let at = path(&format!("/memories/new {round}/file"))?;
-        let winners = race(store, |s, racer| s.write(&at, racer.to_string().as_bytes(), Error))?;
-        expect("how many creations of one path succeeded", 1, winners)?;
-    }
-    Ok(())
-}
-
-fn concurrent_renames(store: &Checked<'_>) -> Holds {
-    let sources: Vec<MemoryPath> = (0..8)
-        .map(|racer| {
-            let at = format!("/memories/{racer}");
-            store.write(&at, &at)?;
-            path(&at)
-        })
-        .collect::<Result<_, String>>()?;
-    let to = path("/memories/to/one")?;
-    let winners = race(store, |s, racer| s.rename(&sources[racer], &to))?;
-    expect("how many renames to one path succeeded", 1, winners)?;
-    let files = store.tree()?.into_values().flatten().count();
-    expect("how many of the files are there after the renames", sources.len(), files)
-}
-
-fn concurrent_reading(store: &Checked<'_>) -> Holds {
-    let contents = [b"a".repeat(100_000), b"bb".repeat(70_000)];
-    let at = path("/memories/file")?;
-    done("writing", store.0.write(&at, &contents[0], Error))?;
-    let torn = AtomicUsize::new(0);
-    race(store, |s, racer| {
-        for round in 0..20 {
-            if racer == 0 {
-                s.write(&at, &contents[round % 2], Overwrite)?;
-            } else if !contents.contains(&s.read(&at)?) {
-                torn.fetch_add(1, Ordering::Relaxed);
-            }
-        }
-        Ok(())
-    })
-    .and_then(|finished| expect("how many threads could read and write", 8, finished))?;
-    expect("how many contents were torn", 0, torn.into_inner())
 }

@@ -1,0 +1,121 @@
+//! [`First`]: what a memory does before its first command, whichever thread that comes on.
+//!
+//! Not `std::sync::Once`: a process that is forked in the middle would wait for a thread that it does
+//! not have, and a store of one's own that asks the memory something would wait for itself.
+
+use std::process;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, ThreadId};
+
+/// Does something once; whoever comes meanwhile waits for it.
+#[derive(Debug, Default)]
+pub(crate) struct First {
+    state: Mutex<State>,
+    ended: Condvar,
+}
+
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+enum State {
+    #[default]
+    Waiting,
+    /// In this process, on this thread.
+    Running(u32, ThreadId),
+    Done,
+}
+
+impl First {
+    /// Does `work` if nobody has, or waits until it is done. No lock is held meanwhile.
+    pub(crate) fn before(&self, work: impl FnOnce()) {
+        let me = State::Running(process::id(), thread::current().id());
+        let mut state = self.state();
+        loop {
+            match *state {
+                State::Done => return,
+                // Asked by the work itself.
+                running if running == me => return,
+                State::Running(process, _) if process == process::id() => {
+                    state = self.ended.wait(state).unwrap_or_else(PoisonError::into_inner);
+                }
+                // Also where it is the parent that is at it.
+                State::Waiting | State::Running(..) => break,
+            }
+        }
+        *state = me;
+        drop(state);
+        let _ending = Ending(self);
+        work();
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Ends it, also where it panics.
+struct Ending<'f>(&'f First);
+
+impl Drop for Ending<'_> {
+    fn drop(&mut self) {
+        *self.0.state() = State::Done;
+        self.0.ended.notify_all();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::sync::{Arc, Barrier, mpsc};
+
+    use super::*;
+
+    #[test]
+    fn it_is_done_once_and_everybody_waits_for_it() {
+        let (first, done) = (First::default(), AtomicUsize::new(0));
+        let at_once = Barrier::new(8);
+        thread::scope(|scope| {
+            for _ in 0..8 {
+                scope.spawn(|| {
+                    at_once.wait();
+                    first.before(|| {
+                        thread::yield_now();
+                        done.fetch_add(1, Ordering::SeqCst);
+                    });
+                    assert_eq!(done.load(Ordering::SeqCst), 1);
+                });
+            }
+        });
+    }
+
+    #[test]
+    fn the_work_itself_does_not_wait() {
+        let first = First::default();
+        let mut inner = false;
+        first.before(|| first.before(|| inner = true));
+        assert!(!inner);
+    }
+
+    #[test]
+    fn a_panic_ends_it_too() {
+        let first = Arc::new(First::default());
+        let (begun, other) = (Arc::clone(&first), mpsc::channel());
+        let panicking = thread::spawn(move || {
+            begun.before(|| {
+                let _ = other.0.send(());
+                panic!("in the store")
+            });
+        });
+        let _ = other.1.recv();
+        first.before(|| panic!("it was begun already"));
+        assert!(panicking.join().is_err());
+    }
+
+    #[test]
+    fn a_forked_process_does_it_itself() {
+        let first = First::default();
+        // As if another process had been at it when it was forked.
+        *first.state() = State::Running(process::id() + 1, thread::current().id());
+        let mut done = false;
+        first.before(|| done = true);
+        assert!(done);
+    }
+}

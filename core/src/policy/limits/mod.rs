@@ -1,0 +1,249 @@
+//! Limits of the whole tree: how many bytes and how many files it may come to hold.
+//!
+//! A command that would make it grow beyond a limit is refused; one that does not make it grow is
+//! always allowed. Hidden files count. Measuring takes a walk through the tree, so that most commands
+//! go by what is known: always anew it is measured near a limit, and before anything is refused
+//! ([`usage`]).
+
+mod usage;
+
+use crate::error::Error;
+use crate::options::{OnExisting, Options};
+use crate::path::MemoryPath;
+use crate::policy::{Policies, write_patterns};
+use crate::reply;
+use crate::store::{EntryKind, Store, StoreError};
+
+pub(crate) use usage::{Change, Held, Usage};
+use usage::{Measured, Moving, Noted};
+
+/// How many files a refusal names.
+const NAMED: usize = 5;
+
+/// Whether there is a limit at all.
+fn are_set(options: &Options) -> bool {
+    options.max_total_bytes.is_some() || options.max_files.is_some()
+}
+
+/// How much of a limit is used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Used {
+    pub(crate) held: u64,
+    pub(crate) limit: u64,
+}
+
+impl Used {
+    /// A tenth of the limit, or less, is left.
+    fn is_near(self) -> bool {
+        u128::from(self.held) * 10 >= u128::from(self.limit) * 9
+    }
+}
+
+/// A limit each, where there is one and `wanted` says so.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Uses {
+    pub(crate) bytes: Option<Used>,
+    pub(crate) files: Option<Used>,
+}
+
+impl Uses {
+    fn of(options: &Options, held: Held, wanted: impl Fn(Used) -> bool) -> Option<Self> {
+        let used = |held, limit: Option<u64>| {
+            limit.map(|limit| Used { held, limit }).filter(|used| wanted(*used))
+        };
+        let bytes = used(held.bytes, options.max_total_bytes);
+        let files = used(held.files, options.max_files);
+        (bytes.is_some() || files.is_some()).then_some(Self { bytes, files })
+    }
+
+    /// The limits near which this is.
+    fn near(options: &Options, held: Held) -> Option<Self> {
+        Self::of(options, held, Used::is_near)
+    }
+}
+
+/// The last line of a listing, where a limit is near. A store that cannot be measured can be viewed.
+pub(crate) fn notice(policies: &Policies, store: &dyn Store) -> Option<String> {
+    let options = &policies.options;
+    if !are_set(options) {
+        return None;
+    }
+    let known = policies.usage.recent().filter(|held| Uses::near(options, *held).is_none());
+    let held = match known {
+        Some(held) => held,
+        None => policies.usage.measure(store).ok()?.held,
+    };
+    Uses::near(options, held).map(reply::nearly_full)
+}
+
+/// A deletion or rename is under way until what comes back is dropped.
+pub(crate) fn moving(policies: &Policies) -> Option<Moving<'_>> {
+    are_set(&policies.options).then(|| policies.usage.moving())
+}
+
+/// That something was deleted, nobody knows how much.
+pub(crate) fn shrunk(policies: &Policies) {
+    policies.usage.forget();
+}
+
+/// The room that a command takes in the tree.
+pub(crate) struct Room<'p> {
+    policies: &'p Policies,
+    noted: Option<Noted<'p>>,
+    /// By this command.
+    measured: Option<Measured>,
+}
+
+/// Why a command cannot have its room.
+#[derive(Debug)]
+pub(crate) enum NoRoom {
+    /// The tree has to be measured first, which cannot be done within an edit.
+    Unsure,
+    /// It would hold so much.
+    Full(Uses),
+}
+
+impl<'p> Room<'p> {
+    pub(crate) fn new(policies: &'p Policies) -> Self {
+        Self { policies, noted: None, measured: None }
+    }
+
+    /// Measures the tree if it is likely to be needed, so that an edit need not be asked for twice.
+    pub(crate) fn prepare(&mut self, store: &dyn Store) {
+        let options = &self.policies.options;
+        let unsure = |held| Uses::near(options, held).is_some();
+        if are_set(options) && self.policies.usage.recent().is_none_or(unsure) {
+            // Where it fails, an edit that takes no room can be made nevertheless.
+            let _ = self.measure(store);
+        }
+    }
+
+    /// Measures the tree.
+    pub(crate) fn measure(&mut self, store: &dyn Store) -> Result<(), Error> {
+        self.measured = Some(self.policies.usage.measure(store).map_err(Error::Store)?);
+        Ok(())
+    }
+
+    /// Takes room for what a file is to hold, in the place of what was taken before.
+    pub(crate) fn take(&mut self, path: &MemoryPath, change: Change) -> Result<(), NoRoom> {
+        let options = &self.policies.options;
+        self.give_back();
+        if !are_set(options) {
+            return Ok(());
+        }
+        let measured = self.measured.as_ref().map(|measured| measured.held);
+        let growth = change.growth();
+        let judge = |would_be: Option<Held>| {
+            if growth == Held::default() {
+                return Ok(());
+            }
+            let held = would_be.ok_or(NoRoom::Unsure)?;
+            if measured.is_none() && Uses::near(options, held).is_some() {
+                return Err(NoRoom::Unsure);
+            }
+            // A limit that the command does not come nearer to does not stand in its way.
+            let grown = Held {
+                bytes: if growth.bytes > 0 { held.bytes } else { 0 },
+                files: if growth.files > 0 { held.files } else { 0 },
+            };
+            match Uses::of(options, grown, |used| used.held > used.limit) {
+                Some(over) => Err(NoRoom::Full(over)),
+                None => Ok(()),
+            }
+        };
+        self.noted = Some(self.policies.usage.note(path, change, measured, judge)?);
+        Ok(())
+    }
+
+    /// Nothing is to be written.
+    pub(crate) fn give_back(&mut self) {
+        if let Some(noted) = self.noted.take() {
+            noted.undone();
+        }
+    }
+
+    /// It was written.
+    pub(crate) fn fill(&mut self) {
+        if let Some(noted) = self.noted.take() {
+            noted.done();
+        }
+    }
+
+    /// The refusal, which names the largest of the files that could be deleted.
+    pub(crate) fn refusal(&self, path: &MemoryPath, over: Uses) -> Error {
+        let options = &self.policies.options;
+        let mut files: Vec<&(MemoryPath, u64)> = self
+            .measured
+            .iter()
+            .flat_map(|measured| &measured.files)
+            .filter(|(path, _)| write_patterns::allows(options, path))
+            .collect();
+        files.sort_unstable_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+        files.truncate(NAMED);
+        reply::memory_full(path, over, &files)
+    }
+
+    /// Whether something is at the path, as far as the tree was measured.
+    fn is_taken(&self, path: &MemoryPath) -> bool {
+        let files = self.measured.iter().flat_map(|measured| &measured.files);
+        files.into_iter().any(|(file, _)| file == path || path.is_above(file))
+    }
+}
+
+/// Room for a file of `size` bytes that `create` is to write.
+pub(crate) fn room_for_file<'p>(
+    policies: &'p Policies,
+    store: &dyn Store,
+    path: &MemoryPath,
+    size: u64,
+) -> Result<Room<'p>, Error> {
+    let options = &policies.options;
+    let mut room = Room::new(policies);
+    if !are_set(options) {
+        return Ok(room);
+    }
+    let overwrites = options.on_existing == OnExisting::Overwrite;
+    let before = if overwrites { size_of(store, path)? } else { None };
+    let change = Change { before, after: size };
+    let taken = match room.take(path, change) {
+        Err(NoRoom::Unsure) => {
+            room.measure(store)?;
+            room.take(path, change)
+        }
+        taken => taken,
+    };
+    match taken {
+        Ok(()) => Ok(room),
+        Err(NoRoom::Full(_)) if !overwrites && room.is_taken(path) => {
+            Err(reply::create_exists(path))
+        }
+        Err(NoRoom::Full(over)) => Err(room.refusal(path, over)),
+        // Not after measuring.
+        Err(NoRoom::Unsure) => Ok(room),
+    }
+}
+
+/// That `create` has written its file. What it took the place of may have been another than was
+/// looked at.
+pub(crate) fn written(mut room: Room<'_>) {
+    room.fill();
+    if room.policies.options.on_existing == OnExisting::Overwrite {
+        room.policies.usage.forget();
+    }
+}
+
+/// How large the file at `path` is, if there is one.
+fn size_of(store: &dyn Store, path: &MemoryPath) -> Result<Option<u64>, Error> {
+    let Some(above) = path.parent() else { return Ok(None) };
+    let listed = match store.list(&above) {
+        Err(broken @ StoreError::Failed { .. }) => return Err(Error::Store(broken)),
+        // Writing the file will meet it, too.
+        Err(_) => return Ok(None),
+        Ok(listed) => listed,
+    };
+    let file = listed.into_iter().find(|entry| entry.path == *path);
+    Ok(file.and_then(|file| match file.kind {
+        EntryKind::File(size) => Some(size),
+        EntryKind::Directory => None,
+    }))
+}

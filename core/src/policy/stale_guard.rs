@@ -1,0 +1,298 @@
+//! The stale-view guard: an edit by line number is only as good as the view that the numbers are from.
+//!
+//! What a memory last showed or wrote of each file is remembered as a fingerprint of its content, and
+//! compared with the very content that an edit would change, so that no other writer can come between.
+
+use std::collections::HashMap;
+use std::hash::{BuildHasher as _, DefaultHasher, Hasher as _, RandomState};
+use std::io::{self, Read};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use crate::error::Error;
+use crate::path::MemoryPath;
+use crate::reply;
+
+/// Whether an edit is refused that was meant for an older content of its file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum StaleGuard {
+    /// Never.
+    #[default]
+    Off,
+    /// An `insert` is refused into a file that has changed since this memory last showed or wrote it.
+    On,
+    /// So is a `str_replace`; and both into a file that this memory has never shown or written.
+    Strict,
+}
+
+impl std::str::FromStr for StaleGuard {
+    type Err = Error;
+
+    /// `"off"`, `"on"` or `"strict"`.
+    fn from_str(word: &str) -> Result<Self, Error> {
+        match word {
+            "off" => Ok(Self::Off),
+            "on" => Ok(Self::On),
+            "strict" => Ok(Self::Strict),
+            _ => Err(Error::Config(format!(
+                "stale_guard must be \"off\", \"on\" or \"strict\", got {word:?}"
+            ))),
+        }
+    }
+}
+
+/// What a memory last showed or wrote of each file. Remembers nothing while the guard is off.
+#[derive(Debug, Default)]
+pub(crate) struct Seen {
+    guard: StaleGuard,
+    /// Of this memory alone, so that nobody can make a content that is taken for another one.
+    keys: RandomState,
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    records: HashMap<MemoryPath, Record>,
+    turns: u64,
+}
+
+/// Which of several came last, where threads finish in another order than they saw the file in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Turn(u64);
+
+#[derive(Debug, Clone, Copy)]
+struct Record {
+    turn: Turn,
+    fingerprint: Fingerprint,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Fingerprint {
+    len: u64,
+    hash: u64,
+}
+
+/// What is remembered of a content when its command has succeeded.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Sight {
+    turn: Turn,
+    fingerprint: Fingerprint,
+}
+
+impl Seen {
+    pub(crate) fn new(guard: StaleGuard) -> Self {
+        Self { guard, ..Self::default() }
+    }
+
+    fn is_off(&self) -> bool {
+        self.guard == StaleGuard::Off
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn turn(&self) -> Turn {
+        let mut state = self.state();
+        state.turns += 1;
+        Turn(state.turns)
+    }
+
+    fn fingerprint(&self, pieces: &[&[u8]]) -> Fingerprint {
+        let mut reading = Reading::new(self.keys.build_hasher());
+        pieces.iter().for_each(|piece| reading.feed(piece));
+        reading.end()
+    }
+
+    /// That an `insert` into the content is meant for it.
+    pub(crate) fn judge_insert(&self, path: &MemoryPath, content: &[u8]) -> Result<(), Error> {
+        if self.is_off() { Ok(()) } else { self.judge(path, content) }
+    }
+
+    /// That a `str_replace` in the content is meant for it.
+    pub(crate) fn judge_replace(&self, path: &MemoryPath, content: &[u8]) -> Result<(), Error> {
+        if self.guard == StaleGuard::Strict { self.judge(path, content) } else { Ok(()) }
+    }
+
+    fn judge(&self, path: &MemoryPath, content: &[u8]) -> Result<(), Error> {
+        let record = self.state().records.get(path).copied();
+        match record {
+            None if self.guard == StaleGuard::Strict => Err(reply::not_viewed(path)),
+            Some(record) if record.fingerprint != self.fingerprint(&[content]) => {
+                Err(reply::changed_since_view(path))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// What a write of these pieces, one after the other, will have shown; to be asked for before it
+    /// is made, and while no other writer can come between if that can be. `None` while the guard is
+    /// off.
+    pub(crate) fn writing(&self, pieces: &[&[u8]]) -> Option<Sight> {
+        let sight = || Sight { turn: self.turn(), fingerprint: self.fingerprint(pieces) };
+        (!self.is_off()).then(sight)
+    }
+
+    /// A reader that looks along; to be made before the file is opened. `None` while the guard is off.
+    pub(crate) fn watch(&self) -> Option<Watch> {
+        (!self.is_off())
+            .then(|| Watch { turn: self.turn(), reading: Reading::new(self.keys.build_hasher()) })
+    }
+
+    /// That the file was shown or written so.
+    pub(crate) fn remember(&self, path: &MemoryPath, sight: Option<Sight>) {
+        let Some(Sight { turn, fingerprint }) = sight else { return };
+        let mut state = self.state();
+        if state.records.get(path).is_none_or(|record| record.turn < turn) {
+            state.records.insert(path.clone(), Record { turn, fingerprint });
+        }
+    }
+
+    /// That a file or directory was deleted.
+    pub(crate) fn forget(&self, path: &MemoryPath) {
+        if !self.is_off() {
+            self.state().records.retain(|known, _| known != path && !path.is_above(known));
+        }
+    }
+
+    /// That a file or directory was renamed.
+    pub(crate) fn moved(&self, from: &MemoryPath, to: &MemoryPath) {
+        if self.is_off() {
+            return;
+        }
+        let within = |known: &MemoryPath, path: &MemoryPath| known == path || path.is_above(known);
+        let mut state = self.state();
+        state.records.retain(|known, _| !within(known, to));
+        let moved: Vec<(MemoryPath, Record)> =
+            state.records.extract_if(|known, _| within(known, from)).collect();
+        let moved = moved.into_iter();
+        state.records.extend(moved.filter_map(|(at, it)| Some((at.moved(from, to).ok()?, it))));
+    }
+}
+
+/// Takes the fingerprint of what is read through it.
+pub(crate) struct Watch {
+    turn: Turn,
+    reading: Reading,
+}
+
+impl Watch {
+    /// The same content, while this looks along.
+    pub(crate) fn through<'r>(&'r mut self, content: Box<dyn Read + 'r>) -> Box<dyn Read + 'r> {
+        Box::new(Through { content, reading: &mut self.reading })
+    }
+
+    /// What was seen: the whole content, if it was read to its end.
+    pub(crate) fn end(self) -> Sight {
+        Sight { turn: self.turn, fingerprint: self.reading.end() }
+    }
+}
+
+struct Through<'r> {
+    content: Box<dyn Read + 'r>,
+    reading: &'r mut Reading,
+}
+
+impl Read for Through<'_> {
+    fn read(&mut self, window: &mut [u8]) -> io::Result<usize> {
+        let read = self.content.read(window)?;
+        self.reading.feed(window.get(..read).unwrap_or_default());
+        Ok(read)
+    }
+}
+
+/// A fingerprint in the making.
+struct Reading {
+    hasher: DefaultHasher,
+    len: u64,
+    /// What does not fill a block yet. A hasher may tell apart in which pieces it was fed.
+    block: Vec<u8>,
+}
+
+impl Reading {
+    const BLOCK: usize = 4096;
+
+    fn new(hasher: DefaultHasher) -> Self {
+        Self { hasher, len: 0, block: Vec::with_capacity(Self::BLOCK) }
+    }
+
+    fn feed(&mut self, mut piece: &[u8]) {
+        self.len += piece.len() as u64;
+        while !piece.is_empty() {
+            let room = Self::BLOCK - self.block.len();
+            let (now, later) = piece.split_at(room.min(piece.len()));
+            self.block.extend_from_slice(now);
+            piece = later;
+            if self.block.len() == Self::BLOCK {
+                self.hasher.write(&self.block);
+                self.block.clear();
+            }
+        }
+    }
+
+    fn end(mut self) -> Fingerprint {
+        self.hasher.write(&self.block);
+        Fingerprint { len: self.len, hash: self.hasher.finish() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn path(name: &str) -> MemoryPath {
+        MemoryPath::parse(&format!("/memories/{name}")).unwrap()
+    }
+
+    #[test]
+    fn the_fingerprint_is_of_the_content_however_it_comes() {
+        let seen = Seen::new(StaleGuard::On);
+        let content: Vec<u8> = (0..20_000u32).map(|n| u8::try_from(n % 251).unwrap()).collect();
+        let whole = seen.fingerprint(&[&content]);
+        for cut in [0, 1, 4095, 4096, 4097, 12_288, 20_000] {
+            let (start, end) = content.split_at(cut);
+            assert_eq!(seen.fingerprint(&[start, b"", end]), whole, "{cut}");
+            let mut watch = seen.watch().unwrap();
+            let both: Box<dyn Read> = Box::new(start.chain(end));
+            io::copy(&mut watch.through(both), &mut io::sink()).unwrap();
+            assert_eq!(watch.end().fingerprint, whole, "{cut}");
+        }
+        let mut other = content.clone();
+        other[19_999] ^= 1;
+        assert_ne!(seen.fingerprint(&[&other]), whole);
+        assert_ne!(seen.fingerprint(&[&content[..19_999]]), whole);
+    }
+
+    #[test]
+    fn what_was_seen_last_counts_whoever_finishes_first() {
+        let seen = Seen::new(StaleGuard::On);
+        let (first, second) = (seen.writing(&[b"1"]), seen.writing(&[b"2"]));
+        seen.remember(&path("a"), second);
+        seen.remember(&path("a"), first);
+        seen.judge_insert(&path("a"), b"2").unwrap();
+        seen.judge_insert(&path("a"), b"1").unwrap_err();
+    }
+
+    #[test]
+    fn records_move_and_go_with_their_files() {
+        let seen = Seen::new(StaleGuard::Strict);
+        for name in ["a/x", "a/y/z", "ab", "b/old"] {
+            seen.remember(&path(name), seen.writing(&[name.as_bytes()]));
+        }
+        seen.moved(&path("a"), &path("b"));
+        for (name, content) in [("b/x", "a/x"), ("b/y/z", "a/y/z"), ("ab", "ab")] {
+            seen.judge_replace(&path(name), content.as_bytes()).unwrap();
+        }
+        seen.judge_replace(&path("b/old"), b"b/old").unwrap_err();
+        seen.judge_replace(&path("a/x"), b"a/x").unwrap_err();
+        seen.forget(&path("b"));
+        assert_eq!(seen.state().records.len(), 1);
+    }
+
+    #[test]
+    fn nothing_is_remembered_while_it_is_off() {
+        let seen = Seen::new(StaleGuard::Off);
+        assert!(seen.watch().is_none() && seen.writing(&[b"a"]).is_none());
+        seen.judge_insert(&path("a"), b"a").unwrap();
+        seen.judge_replace(&path("a"), b"a").unwrap();
+    }
+}

@@ -1,0 +1,113 @@
+//! When files were last used: what [`Store`]'s methods about it do where a store has nothing better.
+
+use std::time::SystemTime;
+
+use super::{Entry, EntryKind, Store, StoreError};
+use crate::path::MemoryPath;
+
+/// What the listing of its directory says of a file's last access.
+pub(super) fn listed<S: Store + ?Sized>(
+    store: &S,
+    path: &MemoryPath,
+) -> Result<Option<SystemTime>, StoreError> {
+    let above = path.parent().ok_or(StoreError::IsADirectory)?;
+    let listed = match store.list(&above) {
+        Err(StoreError::NotADirectory) => return Err(StoreError::NotFound),
+        listed => listed?,
+    };
+    match listed.into_iter().find(|entry| entry.path == *path) {
+        None => Err(StoreError::NotFound),
+        Some(Entry { kind: EntryKind::Directory, .. }) => Err(StoreError::IsADirectory),
+        Some(file) => Ok(file.accessed),
+    }
+}
+
+/// The files that by their entries were not used since then. Of which nothing is known is used.
+pub(super) fn unused(mut files: Vec<Entry>, since: SystemTime) -> Vec<Entry> {
+    files.retain(|file| is_unused(file.modified, file.accessed, since));
+    files
+}
+
+/// Whether a file with these times was not used since then.
+pub(super) fn is_unused(
+    modified: Option<SystemTime>,
+    accessed: Option<SystemTime>,
+    since: SystemTime,
+) -> bool {
+    modified.max(accessed).is_some_and(|used| used < since)
+}
+
+/// What deleting by the times came to: what is not there, or is a directory, is not to be deleted.
+pub(super) fn if_a_file(done: Result<bool, StoreError>) -> Result<bool, StoreError> {
+    match done {
+        Err(StoreError::NotFound | StoreError::IsADirectory | StoreError::NotADirectory) => {
+            Ok(false)
+        }
+        done => done,
+    }
+}
+
+/// The times of one file, for a copy that keeps its original's.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Times {
+    pub(crate) modified: Option<SystemTime>,
+    pub(crate) accessed: Option<SystemTime>,
+}
+
+impl Times {
+    /// As the store itself has them, which may know better than its listings.
+    ///
+    /// # Errors
+    /// As [`Store::modified`].
+    pub(crate) fn of<S: Store + ?Sized>(store: &S, path: &MemoryPath) -> Result<Self, StoreError> {
+        let accessed = if store.keeps_access() { store.accessed(path)? } else { None };
+        Ok(Self { modified: store.modified(path)?, accessed })
+    }
+
+    /// Sets those that are known.
+    ///
+    /// # Errors
+    /// As [`Store::set_modified`].
+    pub(crate) fn set<S: Store + ?Sized>(
+        self,
+        store: &S,
+        path: &MemoryPath,
+    ) -> Result<(), StoreError> {
+        // The access first, so that at no moment the file seems to have been left alone for longer
+        // than it was.
+        if let Some(time) = self.accessed.filter(|_| store.keeps_access()) {
+            store.set_accessed(path, time)?;
+        }
+        self.modified.map_or(Ok(()), |time| store.set_modified(path, time))
+    }
+}
+
+impl From<&Entry> for Times {
+    fn from(entry: &Entry) -> Self {
+        Self { modified: entry.modified, accessed: entry.accessed }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn the_last_use_is_the_later_time_and_the_unknown_is_used() {
+        let at = |seconds| Some(SystemTime::UNIX_EPOCH + Duration::from_secs(seconds));
+        let since = SystemTime::UNIX_EPOCH + Duration::from_secs(5);
+        for (modified, accessed, unused) in [
+            (at(4), None, true),
+            (None, at(4), true),
+            (at(3), at(4), true),
+            (at(4), at(5), false),
+            (at(5), at(4), false),
+            (at(5), None, false),
+            (None, None, false),
+        ] {
+            assert_eq!(is_unused(modified, accessed, since), unused, "{modified:?} {accessed:?}");
+        }
+    }
+}

@@ -1,0 +1,219 @@
+//! When files were last accessed: an object of its own for each file, its note, because changing a
+//! file's own metadata would be writing the file.
+//!
+//! All notes are below one reserved name at the root, which no path can hold, so that none of them makes
+//! a directory seem to exist. A note says for which write of a file it was made; a file that was made
+//! later at the same path has no such write, so that a note that was left behind is never taken for its
+//! own. A note that says when it was stored is empty, and a listing tells enough of it; one that says
+//! another time holds a byte, and is asked for.
+
+use std::collections::HashMap;
+use std::time::{Duration, SystemTime};
+
+use futures_util::{StreamExt, TryStreamExt, stream};
+use object_store::path::Path as Key;
+use object_store::{PutMode, PutPayload};
+
+use super::client::{AT_A_TIME, Client, Found, Item, Put, below};
+use super::files::Claim;
+use super::stamp::{Id, Stamp};
+use super::trouble::{Patience, Trouble};
+use crate::path::MemoryPath;
+use crate::store::access::is_unused;
+use crate::store::{Entry, Scope, StoreError, micros};
+
+/// What all notes are below.
+const NOTES: &str = ".memdir-accessed%2F";
+
+/// How far the server's clock may be from the time that an empty note says.
+const NOW: Duration = Duration::from_secs(60);
+
+/// A note that goes along with a file that is moved.
+pub(super) struct Carried {
+    old: Key,
+}
+
+impl Item {
+    /// The path from `/memories` on of the file that this is the note of, if it was listed from there.
+    pub(super) fn notes(&self) -> Option<&str> {
+        self.rest.strip_prefix(NOTES)?.strip_prefix('/')
+    }
+}
+
+impl Client {
+    /// The key of a file's note, or of the notes of a directory's files.
+    pub(super) fn note(&self, path: &MemoryPath) -> Result<Key, StoreError> {
+        let name = match path.relative() {
+            "" => NOTES.to_owned(),
+            relative => format!("{NOTES}/{relative}"),
+        };
+        below(&self.key(&MemoryPath::root())?, &name)
+    }
+
+    /// A file, and when its note says that it was accessed.
+    async fn noted(
+        &self,
+        path: &MemoryPath,
+    ) -> Result<Option<(Found, Option<SystemTime>)>, Trouble> {
+        let key = self.key(path).map_err(|_| StoreError::NotFound)?;
+        let Some(file) = (if path.is_root() { None } else { self.file(&key).await? }) else {
+            return Ok(None);
+        };
+        let note = self.head(&self.note(path)?).await?;
+        let own = note.filter(|note| note.stamp.newest().is_none_or(|id| file.stamp.has(id)));
+        let accessed = own.and_then(|note| micros::time(note.stamp.modified?));
+        Ok(Some((file, accessed)))
+    }
+
+    pub(super) async fn accessed(&self, path: &MemoryPath) -> Result<Option<SystemTime>, Trouble> {
+        match self.noted(path).await? {
+            Some((_, accessed)) => Ok(accessed),
+            None => Err(self.no_file(path).await?.into()),
+        }
+    }
+
+    pub(super) async fn set_accessed(
+        &self,
+        path: &MemoryPath,
+        time: SystemTime,
+    ) -> Result<(), Trouble> {
+        let key = self.key(path).map_err(|_| StoreError::NotFound)?;
+        match if path.is_root() { None } else { self.file(&key).await? } {
+            Some(file) => self.put_note(&self.note(path)?, time, file.stamp.newest()).await,
+            None => Err(self.no_file(path).await?.into()),
+        }
+    }
+
+    /// Of two at once either one may stay.
+    async fn put_note(
+        &self,
+        key: &Key,
+        time: SystemTime,
+        write: Option<Id>,
+    ) -> Result<(), Trouble> {
+        let now = SystemTime::now();
+        let apart = now.duration_since(time).unwrap_or_else(|later| later.duration());
+        let content = if apart < NOW { "" } else { "." };
+        let stamp = Stamp::note(micros::of(time), write);
+        let mut patience = Patience::new();
+        loop {
+            let content = PutPayload::from_static(content.as_bytes());
+            match self.put(key, content, &stamp, PutMode::Overwrite).await? {
+                Put::Done(_) | Put::Conflict => return Ok(()),
+                Put::Unknown(trouble) => patience.after(trouble).await?,
+            }
+        }
+    }
+
+    /// Puts the notes of what is going to be moved to where they will belong. Before, so that no file
+    /// ever seems to have been left alone for longer than it was.
+    pub(super) async fn carry_notes(
+        &self,
+        from: &MemoryPath,
+        to: &MemoryPath,
+        is_directory: bool,
+    ) -> Result<Vec<Carried>, Trouble> {
+        let (old, new) = (self.note(from)?, self.note(to)?);
+        if !is_directory {
+            return Ok(self.carry_note(old, &new).await?.into_iter().collect());
+        }
+        let notes = self.all_below(&old).await?;
+        let carried: Vec<_> = stream::iter(notes)
+            .map(|note| {
+                let new = below(&new, &note.rest);
+                async move { self.carry_note(note.key, &new?).await }
+            })
+            .buffer_unordered(AT_A_TIME)
+            .try_collect()
+            .await?;
+        Ok(carried.into_iter().flatten().collect())
+    }
+
+    async fn carry_note(&self, old: Key, new: &Key) -> Result<Option<Carried>, Trouble> {
+        let Some(note) = self.head(&old).await? else { return Ok(None) };
+        if let Some(time) = note.stamp.modified.and_then(micros::time) {
+            self.put_note(new, time, note.stamp.newest()).await?;
+        }
+        Ok(Some(Carried { old }))
+    }
+
+    /// Removes the notes of what was moved. What stays is taken for nobody's.
+    pub(super) async fn drop_carried(&self, carried: Vec<Carried>) {
+        if !carried.is_empty() {
+            let _ = self.try_to_delete(carried.into_iter().map(|note| note.old).collect()).await;
+        }
+    }
+
+    /// Removes the notes of what was deleted. What stays is taken for nobody's.
+    pub(super) async fn drop_notes_below(&self, path: &MemoryPath) {
+        if let Ok(note) = self.note(path)
+            && let Ok(notes) = self.all_below(&note).await
+            && !notes.is_empty()
+        {
+            let _ = self.try_to_delete(notes.into_iter().map(|note| note.key).collect()).await;
+        }
+    }
+
+    /// Every file, with what the listing tells of its times: neither was later, but for the access where
+    /// it tells none.
+    pub(super) async fn files(&self) -> Result<Vec<Entry>, Trouble> {
+        let root = MemoryPath::root();
+        let items = self.below(&self.key(&root)?).await?;
+        let notes = items.iter().filter(|item| item.size == 0);
+        let notes: HashMap<&str, SystemTime> =
+            notes.filter_map(|item| Some((item.notes()?, item.stored))).collect();
+        let files = Self::entries_of(&root, &items, Scope::EVERYTHING);
+        let noted = |file: Entry| {
+            let accessed = notes.get(file.path.relative()).copied();
+            file.accessed_at(accessed)
+        };
+        Ok(files.into_iter().filter(Entry::is_file).map(noted).collect())
+    }
+
+    /// Those that were not used. What was viewed lately is known by the listing; of any other the
+    /// objects are asked.
+    pub(super) async fn unused(
+        &self,
+        files: Vec<Entry>,
+        since: SystemTime,
+    ) -> Result<Vec<Entry>, Trouble> {
+        let candidates = files.into_iter().filter(|file| file.accessed.is_none_or(|at| at < since));
+        let looked = stream::iter(candidates).map(|file| async move {
+            let key = self.key(&file.path)?;
+            // A listing does not say that the object is a copy of an older file.
+            if file.modified.is_none_or(|stored| stored >= since) {
+                let head = self.file(&key).await?;
+                if head.is_none_or(|head| micros::of(since) <= head.modified()) {
+                    return Ok::<_, Trouble>(None);
+                }
+            }
+            let Some((found, accessed)) = self.noted(&file.path).await? else { return Ok(None) };
+            let modified = micros::time(found.modified());
+            let unused = is_unused(modified, accessed, since);
+            Ok(unused.then(|| file.modified_at(modified).accessed_at(accessed)))
+        });
+        let looked: Vec<_> = looked.buffered(AT_A_TIME).try_collect().await?;
+        Ok(looked.into_iter().flatten().collect())
+    }
+
+    /// The file is claimed as by a rename, which no edit comes between; an access that is noted in
+    /// that moment does.
+    pub(super) async fn delete_unused(
+        &self,
+        path: &MemoryPath,
+        since: SystemTime,
+    ) -> Result<bool, Trouble> {
+        let Some((file, accessed)) = self.noted(path).await? else { return Ok(false) };
+        if !is_unused(micros::time(file.modified()), accessed, since) {
+            return Ok(false);
+        }
+        let (key, id) = (self.key(path)?, Id::new()?);
+        self.mark_parent(path).await?;
+        match self.claim(&key, &file.version, id).await? {
+            Claim::Claimed => self.bury(&key, Some(id)).await,
+            Claim::Taken | Claim::Gone | Claim::Changed => return Ok(false),
+        }
+        let _ = self.try_to_delete(vec![self.note(path)?]).await;
+        Ok(true)
+    }
+}

@@ -1,0 +1,74 @@
+//! What is below a directory, a listing at a time: for stores that know no quicker way.
+
+use super::{Entry, Store, StoreError};
+use crate::path::{MemoryPath, is_hidden};
+
+/// What [`Store::files`] does by default: a walk through the listings.
+///
+/// For a store that only sometimes has a better way, as [`open_whole`].
+///
+/// # Errors
+/// As [`Store::files`].
+pub fn walk_files<S: Store + ?Sized>(
+    store: &S,
+    visit: &mut dyn FnMut(Entry),
+) -> Result<(), StoreError> {
+    walk(store, &MemoryPath::root(), Scope::EVERYTHING, &mut |entry| {
+        if entry.is_file() {
+            visit(entry);
+        }
+    })
+}
+
+/// Which of the entries below a directory are wanted.
+#[derive(Clone, Copy)]
+pub(crate) struct Scope {
+    /// Also the hidden ones.
+    pub(crate) hidden: bool,
+    /// How many levels deep.
+    pub(crate) depth: usize,
+}
+
+impl Scope {
+    /// All that is below.
+    pub(crate) const EVERYTHING: Self = Self { hidden: true, depth: usize::MAX };
+
+    /// Whether an entry of this name is wanted.
+    pub(crate) fn shows(self, name: &str) -> bool {
+        self.hidden || !is_hidden(name)
+    }
+
+    /// What is wanted of a directory among the entries; `None` for nothing.
+    pub(crate) fn below(self) -> Option<Self> {
+        (self.depth > 1).then(|| Self { depth: self.depth - 1, ..self })
+    }
+}
+
+/// Visits the wanted entries below `path`, each directory before its own.
+pub(super) fn walk<S: Store + ?Sized>(
+    store: &S,
+    path: &MemoryPath,
+    scope: Scope,
+    visit: &mut dyn FnMut(Entry),
+) -> Result<(), StoreError> {
+    for entry in store.list(path)? {
+        if !entry.path.name().is_some_and(|name| scope.shows(name)) {
+            continue;
+        }
+        let directory = (!entry.is_file()).then(|| entry.path.clone());
+        visit(entry);
+        let (Some(directory), Some(below)) = (directory, scope.below()) else { continue };
+        match walk(store, &directory, below, visit) {
+            // Gone or changed since its parent was listed, or closed to us.
+            Ok(())
+            | Err(
+                StoreError::NotFound
+                | StoreError::NotADirectory
+                | StoreError::PermissionDenied
+                | StoreError::Symlink,
+            ) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,220 @@
+//! Processes that work on one memory at once, some of which are killed, and what must be there
+//! then. Every store that several processes can use goes through the same.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Child;
+use std::time::Duration;
+
+use memdir::{Memory, MemoryPath};
+
+use super::process;
+
+/// What a process was started to do, by its environment.
+pub(crate) struct Job {
+    pub(crate) name: String,
+    /// Of the memory that all work on.
+    pub(crate) address: String,
+    /// A directory where the processes leave word of what they did.
+    pub(crate) place: PathBuf,
+    /// The name of this process.
+    pub(crate) me: String,
+}
+
+impl Job {
+    /// None if this is the process of the tests themselves.
+    pub(crate) fn of_this_process() -> Option<Self> {
+        let [name, address, place, me] =
+            ["MEMDIR_JOB", "MEMDIR_ADDRESS", "MEMDIR_PLACE", "MEMDIR_ME"].map(std::env::var);
+        let name = name.ok()?;
+        let (address, place, me) = (address.unwrap(), place.unwrap().into(), me.unwrap());
+        Some(Self { name, address, place, me })
+    }
+
+    /// Does one of the jobs that all stores have.
+    pub(crate) fn run(&self, memory: &Memory) {
+        let me = &self.me;
+        match self.name.as_str() {
+            "insert" => insert(memory, me, EDITS),
+            "create" => {
+                let wins = (0..CREATIONS)
+                    .filter(|number| memory.create(&format!("/memories/new/{number}"), me).is_ok())
+                    .count();
+                fs::write(self.place.join(format!("wins-{me}")), wins.to_string()).unwrap();
+            }
+            // Until it is killed: each line is acknowledged in a file of its own before the next.
+            "insert-and-acknowledge" => {
+                let done = self.place.join(format!("done-{me}"));
+                for number in 0_u64.. {
+                    memory.insert("/memories/log", 0, &format!("{me} {number}")).unwrap();
+                    fs::write(&done, number.to_string()).unwrap();
+                    let [directory, moved] = directories(me);
+                    memory.create(&format!("{directory}/sub/file"), "x").unwrap();
+                    memory.rename(&directory, &moved).unwrap();
+                    memory.delete(&moved).unwrap();
+                }
+            }
+            other => panic!("no such job: {other}"),
+        }
+    }
+}
+
+/// How many edits a process makes.
+const EDITS: usize = 250;
+/// How many paths each process tries to create.
+const CREATIONS: usize = 50;
+
+pub(crate) fn insert(memory: &Memory, me: &str, count: usize) {
+    for number in 0..count {
+        memory.insert("/memories/log", 0, &format!("{me} {number}")).unwrap();
+    }
+}
+
+/// Where a process that is to be killed makes a directory, and where it moves it to.
+pub(crate) fn directories(me: &str) -> [String; 2] {
+    ["", "-moved"].map(|end| format!("/memories/dir-{me}{end}"))
+}
+
+/// A process that does not outlive the test, also where that fails.
+pub(crate) struct Worker(Child);
+
+impl Worker {
+    /// Starts the test `worker` of this binary as a process of its own.
+    pub(crate) fn start(address: &str, place: &Path, job: &str, me: &str) -> Self {
+        let place = place.to_str().unwrap();
+        let job = [
+            ("MEMDIR_JOB", job),
+            ("MEMDIR_ADDRESS", address),
+            ("MEMDIR_PLACE", place),
+            ("MEMDIR_ME", me),
+        ];
+        Self(process("worker", &job))
+    }
+
+    pub(crate) fn succeeds(&mut self) -> bool {
+        self.0.wait().unwrap().success()
+    }
+
+    pub(crate) fn kill(&mut self) {
+        self.0.kill().unwrap();
+        self.0.wait().unwrap();
+    }
+}
+
+impl Drop for Worker {
+    fn drop(&mut self) {
+        // It may have ended, which is how it should be.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// How often something is killed: a few times, or, with `MEMDIR_SOAK` set, as often as it says.
+pub(crate) fn rounds(few: u64) -> u64 {
+    std::env::var("MEMDIR_SOAK").map_or(few, |rounds| rounds.parse().unwrap())
+}
+
+/// Waits for what a process does, and not for ever.
+pub(crate) fn until(ready: impl Fn() -> bool) {
+    for _ in 0..60_000 {
+        if ready() {
+            return;
+        }
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    panic!("a process does not get on");
+}
+
+pub(crate) fn text(memory: &Memory, path: &str) -> String {
+    let content = memory.store().read(&MemoryPath::parse(path).unwrap()).unwrap();
+    String::from_utf8(content).unwrap()
+}
+
+/// How many lines the log has, each of which is there once.
+pub(crate) fn lines(memory: &Memory) -> usize {
+    let log = text(memory, "/memories/log");
+    let distinct: BTreeSet<&str> = log.lines().collect();
+    assert_eq!(distinct.len(), log.lines().count());
+    distinct.len()
+}
+
+/// The numbers of the log's lines that `me` wrote, the newest of which is the first: without a gap.
+pub(crate) fn numbers(log: &str, me: &str) -> u64 {
+    let numbers: Vec<u64> = log
+        .lines()
+        .filter_map(|line| line.strip_prefix(&format!("{me} ")))
+        .map(|number| number.parse().unwrap())
+        .collect();
+    let newest = numbers.len() as u64;
+    assert!(numbers.iter().copied().eq((0..newest).rev()), "{me}: {numbers:?}");
+    newest
+}
+
+/// Eight processes edit one file, 250 times each.
+pub(crate) fn edit_one_file(address: &str, memory: &Memory) {
+    let place = tempfile::tempdir().unwrap();
+    memory.create("/memories/log", "").unwrap();
+    let mut workers: Vec<Worker> =
+        (0..8).map(|me| Worker::start(address, place.path(), "insert", &me.to_string())).collect();
+    assert!(workers.iter_mut().all(Worker::succeeds));
+    assert_eq!(lines(memory), 8 * EDITS);
+}
+
+/// Six processes create the same paths, and open the store at once to do so.
+pub(crate) fn create_the_same_paths(address: &str, memory: impl FnOnce() -> Memory) {
+    let place = tempfile::tempdir().unwrap();
+    let names = ["a", "b", "c", "d", "e", "f"];
+    let mut workers = names.map(|me| Worker::start(address, place.path(), "create", me));
+    assert!(workers.iter_mut().all(Worker::succeeds));
+    let wins = |me| fs::read_to_string(place.path().join(format!("wins-{me}"))).unwrap();
+    let wins = names.map(|me| wins(me).parse::<usize>().unwrap());
+    assert_eq!(wins.iter().sum::<usize>(), CREATIONS, "{wins:?}");
+    let memory = memory();
+    for number in 0..CREATIONS {
+        let content = text(&memory, &format!("/memories/new/{number}"));
+        assert!(names.contains(&content.as_str()), "{content:?}");
+    }
+}
+
+/// Kills two processes at random moments, again and again: nothing that was acknowledged is lost,
+/// and nothing is torn. `after` is told the names of those that were killed. Says how many had
+/// changed something.
+pub(crate) fn kill_at_any_moment(
+    address: &str,
+    memory: &Memory,
+    rounds: u64,
+    mut after: impl FnMut(&[String; 2]),
+) -> u64 {
+    let place = tempfile::tempdir().unwrap();
+    let place = place.path();
+    memory.create("/memories/log", "start\n").unwrap();
+    let done = |me: &String| place.join(format!("done-{me}"));
+    let mut lived = 0;
+    for round in 0..rounds {
+        let names = [format!("r{round}"), format!("r{round}b")];
+        let mut victims =
+            names.clone().map(|me| Worker::start(address, place, "insert-and-acknowledge", &me));
+        // How quickly a process starts depends on the machine. Every third round does not wait for it.
+        if round % 3 > 0 {
+            until(|| names.iter().any(|me| done(me).exists()));
+        }
+        std::thread::sleep(Duration::from_millis(round * 7 % 83));
+        for victim in &mut victims {
+            victim.kill();
+        }
+        let log = text(memory, "/memories/log");
+        assert!(log.ends_with("start\n"), "torn: {log:?}");
+        for me in &names {
+            let newest = numbers(&log, me);
+            let acknowledged = fs::read_to_string(done(me)).ok();
+            if let Some(acknowledged) = acknowledged.and_then(|number| number.parse::<u64>().ok()) {
+                assert!(acknowledged < newest, "{acknowledged} of {newest}");
+                lived += 1;
+            }
+        }
+        after(&names);
+    }
+    assert!(lived > rounds / 2, "the processes were killed before they did anything: {lived}");
+    lived
+}
