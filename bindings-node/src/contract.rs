@@ -23,11 +23,11 @@ pub(crate) fn check_contract<'env>(
     env: &'env Env,
     rule: u32,
     serve: Function<'_, StoreRequest, Unknown<'static>>,
-    opens: bool,
+    methods: Vec<String>,
 ) -> napi::Result<Object<'env>> {
     let nth = usize::try_from(rule).unwrap_or(usize::MAX);
     let rule = contract::rules().nth(nth).ok_or_else(|| Error::from_reason("no such rule"))?;
-    let store = JsStore::new(&serve, opens)?;
+    let store = JsStore::new(&serve, &methods)?;
     let check = move || rule.check(&store).err().map(|violation| violation.to_string());
     Workers::own().promise(env, check, |_, violated| Ok(violated))
 }

@@ -1,5 +1,6 @@
 //! [`Engine`]: the core's [`Memory`] as a JavaScript class.
 
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use memdir::Memory;
@@ -10,6 +11,7 @@ use napi_derive::napi;
 
 use crate::answer::Answer;
 use crate::call::PendingCall;
+use crate::expiry::{self, ExpiredFile, ExpiryProgress};
 use crate::input::Input;
 use crate::js_store::{JsStore, StoreRequest};
 use crate::native_store::NativeStore;
@@ -45,23 +47,23 @@ impl Engine {
         let (options, workers) = (options::read(options)?, Arc::clone(store.workers()));
         let store = encrypt(Arc::clone(store.core()), &options)
             .map_err(|error| Error::from_reason(error.to_string()))?;
-        Ok(Self { memory: Memory::with_store(store, options), workers })
+        Ok(Self { memory: judged(Memory::with_store(store, options))?, workers })
     }
 
     /// On a store that is written in JavaScript: `serve` is called with every request to it and
-    /// must not throw; `opens` says whether the store has an `open` of its own.
+    /// must not throw; `methods` are those of the optional ones that the store has.
     #[napi(factory)]
     pub fn on_js_store(
         serve: Function<'_, StoreRequest, Unknown<'static>>,
-        opens: bool,
+        methods: Vec<String>,
         #[napi(ts_arg_type = "object | undefined")] options: Option<Unknown<'_>>,
     ) -> napi::Result<Self> {
         let options = options::read(options)?;
         // Asked later: its answers need the thread that we are on.
-        let store = encrypt_lazily(Arc::new(JsStore::new(&serve, opens)?), &options);
+        let store = encrypt_lazily(Arc::new(JsStore::new(&serve, &methods)?), &options);
         // Threads of its own: such a store may call another memory, whose threads must not be the
         // ones that wait for it.
-        Ok(Self { memory: Memory::with_store(store, options), workers: Workers::own() })
+        Ok(Self { memory: judged(Memory::with_store(store, options))?, workers: Workers::own() })
     }
 
     /// Executes one tool call, given as an object or as the JSON text of one.
@@ -95,6 +97,45 @@ impl Engine {
         let call = input.begin(&self.memory);
         Ok(PendingCall::new(call, self.memory.clone(), Arc::clone(&self.workers)))
     }
+
+    /// Removes the files that nobody used for so many milliseconds. `progress` says whether it goes
+    /// on.
+    #[napi(ts_return_type = "Promise<Array<ExpiredFile>>")]
+    pub fn expire<'env>(
+        &self,
+        env: &'env Env,
+        older_than: f64,
+        dry_run: bool,
+        #[napi(ts_arg_type = "((progress: ExpiryProgress) => boolean) | undefined")]
+        progress: Option<Function<'_, ExpiryProgress, bool>>,
+    ) -> napi::Result<Object<'env>> {
+        let older_than = options::span("olderThan", older_than)?;
+        let mut watch = expiry::watch(progress)?;
+        let memory = self.memory.clone();
+        let work = move || {
+            let mut thrown = None;
+            let expired =
+                memory.expire(older_than, dry_run, &mut |progress| match watch(progress.into()) {
+                    Ok(true) => ControlFlow::Continue(()),
+                    Ok(false) => ControlFlow::Break(()),
+                    Err(error) => {
+                        thrown = Some(error);
+                        ControlFlow::Break(())
+                    }
+                });
+            match thrown {
+                Some(error) => Err(error),
+                None => expired.map_err(|error| Error::from_reason(error.to_string())),
+            }
+        };
+        self.workers.promise(env, work, |_, expired| {
+            Ok(expired?.into_iter().map(ExpiredFile::from).collect::<Vec<_>>())
+        })
+    }
+}
+
+fn judged(memory: Memory) -> napi::Result<Memory> {
+    memory.judged().map_err(|error| Error::from_reason(error.to_string()))
 }
 
 impl Engine {

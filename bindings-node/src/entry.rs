@@ -17,6 +17,9 @@ pub struct StoreEntry {
     /// When a file was last written, in milliseconds since 1970.
     #[napi(ts_type = "number | undefined")]
     pub modified: Option<f64>,
+    /// When a file was last said to be accessed, in milliseconds since 1970.
+    #[napi(ts_type = "number | undefined")]
+    pub accessed: Option<f64>,
 }
 
 /// Milliseconds, as JavaScript counts time; the microseconds are its fraction.
@@ -37,8 +40,8 @@ impl From<Entry> for StoreEntry {
             EntryKind::File(size) => Some(i64::try_from(size).unwrap_or(i64::MAX)),
             EntryKind::Directory => None,
         };
-        let modified = entry.modified.map(to_millis);
-        Self { path: entry.path.as_str().to_owned(), size, modified }
+        let (modified, accessed) = (entry.modified.map(to_millis), entry.accessed.map(to_millis));
+        Self { path: entry.path.as_str().to_owned(), size, modified, accessed }
     }
 }
 
@@ -48,7 +51,8 @@ impl StoreEntry {
         let path = MemoryPath::parse(&self.path).ok()?;
         Some(match self.size {
             Some(size) => Entry::file(path, u64::try_from(size).unwrap_or(0))
-                .modified_at(self.modified.and_then(from_millis)),
+                .modified_at(self.modified.and_then(from_millis))
+                .accessed_at(self.accessed.and_then(from_millis)),
             None => Entry::directory(path),
         })
     }

@@ -10,7 +10,7 @@ use std::time::SystemTime;
 
 use memdir::store::{Edit, Entry, Node, Splice, listed_time, open_whole};
 use memdir::{MemoryPath, OnExisting, Store, StoreError};
-use napi::bindgen_prelude::{Either4, Function, Uint8Array, Unknown};
+use napi::bindgen_prelude::{Either5, Function, Uint8Array, Unknown};
 use napi::threadsafe_function::{ThreadsafeFunction, ThreadsafeFunctionCallMode};
 use napi::{Error, Status};
 use napi_derive::napi;
@@ -28,6 +28,8 @@ pub(crate) struct JsStore {
     serve: Serve,
     /// Whether the store has an `open` of its own.
     opens: bool,
+    /// Whether it keeps when files were last accessed.
+    keeps_access: bool,
 }
 
 /// What JavaScript says to the thread that waits for it.
@@ -44,6 +46,7 @@ enum Outcome {
     Content(Vec<u8>),
     Entries(Vec<Entry>),
     Time(SystemTime),
+    Flag(bool),
     /// The store has no such method.
     Absent,
 }
@@ -127,18 +130,19 @@ impl StoreRequest {
 
     /// Answers with what the method returned.
     #[napi]
-    pub fn succeed(&self, returned: Either4<Uint8Array, Vec<StoreEntry>, f64, ()>) {
+    pub fn succeed(&self, returned: Either5<Uint8Array, Vec<StoreEntry>, f64, bool, ()>) {
         self.done(match returned {
-            Either4::A(content) => Ok(Outcome::Content(content.to_vec())),
+            Either5::A(content) => Ok(Outcome::Content(content.to_vec())),
             // An entry that no command could name is left out.
-            Either4::B(entries) => Ok(Outcome::Entries(
+            Either5::B(entries) => Ok(Outcome::Entries(
                 entries.into_iter().filter_map(StoreEntry::into_core).collect(),
             )),
-            Either4::C(millis) => match from_millis(millis) {
+            Either5::C(millis) => match from_millis(millis) {
                 Some(time) => Ok(Outcome::Time(time)),
                 None => Err(StoreError::failed(self.operation, format!("{millis} is no time"))),
             },
-            Either4::D(()) => Ok(Outcome::Nothing),
+            Either5::D(flag) => Ok(Outcome::Flag(flag)),
+            Either5::E(()) => Ok(Outcome::Nothing),
         });
     }
 
@@ -171,14 +175,17 @@ impl StoreRequest {
 }
 
 impl JsStore {
-    /// `serve` is called with every request; `opens` says whether the store has an `open`.
+    /// `serve` is called with every request; `methods` are those of the optional ones that the store
+    /// has.
     pub(crate) fn new(
         serve: &Function<'_, StoreRequest, Unknown<'static>>,
-        opens: bool,
+        methods: &[String],
     ) -> napi::Result<Self> {
         let serve = serve.build_threadsafe_function();
         let serve = serve.weak::<true>().callee_handled::<false>().build()?;
-        Ok(Self { serve, opens })
+        let has = |name: &str| methods.iter().any(|method| method == name);
+        let keeps_access = has("setAccessed") && has("deleteUnused");
+        Ok(Self { serve, opens: has("open"), keeps_access })
     }
 
     /// Calls a method and waits for what comes of it.
@@ -306,6 +313,27 @@ impl Store for JsStore {
             _ => Ok(()),
         }
     }
+
+    fn keeps_access(&self) -> bool {
+        self.keeps_access
+    }
+
+    fn set_accessed(&self, path: &MemoryPath, time: SystemTime) -> Result<(), StoreError> {
+        let arguments = Arguments { time: Some(time), ..Arguments::default() };
+        match self.ask("setAccessed", path, arguments, &mut none)? {
+            Outcome::Absent => self.modified(path).map(drop),
+            _ => Ok(()),
+        }
+    }
+
+    fn delete_unused(&self, path: &MemoryPath, since: SystemTime) -> Result<bool, StoreError> {
+        let arguments = Arguments { time: Some(since), ..Arguments::default() };
+        match self.ask("deleteUnused", path, arguments, &mut none)? {
+            Outcome::Flag(deleted) => Ok(deleted),
+            Outcome::Absent => Ok(false),
+            other => Err(other.unexpected("deleteUnused", "a boolean")),
+        }
+    }
 }
 
 impl Outcome {
@@ -315,6 +343,7 @@ impl Outcome {
             Outcome::Content(_) => "a Uint8Array",
             Outcome::Entries(_) => "an array",
             Outcome::Time(_) => "a number",
+            Outcome::Flag(_) => "a boolean",
             Outcome::Absent => "nothing, as there is no such method,",
         };
         StoreError::failed(operation, format!("it returned {came} and not {expected}"))

@@ -14,6 +14,7 @@ mod conditions;
 mod contract;
 mod engine;
 mod entry;
+mod expiry;
 mod input;
 mod js_store;
 mod mounts;

@@ -199,6 +199,33 @@ impl NativeStore {
         let set = move |store: &dyn Store, path: &MemoryPath| Ok(store.set_modified(path, time)?);
         self.promise(env, path, set, |()| ())
     }
+
+    /// Says that a file was accessed at `time`.
+    #[napi(ts_return_type = "Promise<void>")]
+    pub fn set_accessed<'env>(
+        &self,
+        env: &'env Env,
+        path: String,
+        time: f64,
+    ) -> napi::Result<Object<'env>> {
+        let time = from_millis(time).ok_or_else(|| Error::from_reason("this is no time"))?;
+        let set = move |store: &dyn Store, path: &MemoryPath| Ok(store.set_accessed(path, time)?);
+        self.promise(env, path, set, |()| ())
+    }
+
+    /// Deletes a file if it was neither written nor accessed since then; whether it did.
+    #[napi(ts_return_type = "Promise<boolean>")]
+    pub fn delete_unused<'env>(
+        &self,
+        env: &'env Env,
+        path: String,
+        since: f64,
+    ) -> napi::Result<Object<'env>> {
+        let since = from_millis(since).ok_or_else(|| Error::from_reason("this is no time"))?;
+        let delete =
+            move |store: &dyn Store, path: &MemoryPath| Ok(store.delete_unused(path, since)?);
+        self.promise(env, path, delete, |deleted| deleted)
+    }
 }
 
 impl NativeStore {

@@ -1,6 +1,7 @@
 //! A memory's options, under their JavaScript names.
 
 use std::str::FromStr;
+use std::time::Duration;
 
 use memdir::policy::PathPattern;
 use memdir::policy::sensitive::SensitiveRule;
@@ -32,15 +33,6 @@ pub(crate) fn read(given: Option<Unknown<'_>>) -> Result<Options> {
         if set.get_type()? == ValueType::Undefined {
             continue;
         }
-        if name == "readOnlyPaths" {
-            options.read_only_paths = patterns(&name, &set)?;
-            continue;
-        }
-        if name == "writablePaths" {
-            let lifted = set.get_type()? == ValueType::Null;
-            options.writable_paths = (!lifted).then(|| patterns(&name, &set)).transpose()?;
-            continue;
-        }
         if name == "sensitiveRules" {
             options.sensitive_rules = rules(&name, &set)?;
             continue;
@@ -64,6 +56,16 @@ pub(crate) fn read(given: Option<Unknown<'_>>) -> Result<Options> {
             "sensitive" => options.sensitive = word(&name, &set)?,
             "afterContent" => options.after_content = flag(&name, &set)?,
             "sensitiveOnView" => options.sensitive_on_view = flag(&name, &set)?,
+            "expireAfter" => {
+                options.expire_after = Some(span(&name, number(&set))?);
+            }
+            "recordAccess" => options.record_access = flag(&name, &set)?,
+            "readOnlyPaths" => options.read_only_paths = patterns(&name, &set)?,
+            "writablePaths" => {
+                let given = !matches!(set, Value::Null);
+                options.writable_paths = given.then(|| patterns(&name, &set)).transpose()?;
+            }
+            "pins" => options.pins = patterns(&name, &set)?,
             _ => return Err(wrong(format!("there is no option {name}"))),
         }
     }
@@ -88,6 +90,35 @@ fn flag(name: &str, set: &Value<'_>) -> Result<bool> {
     }
 }
 
+/// What is none is none that any option takes.
+#[expect(clippy::cast_precision_loss, reason = "exact for 285,000 years of milliseconds")]
+fn number(set: &Value<'_>) -> f64 {
+    match set {
+        Value::Integer(number) => *number as f64,
+        Value::Number(number) => *number,
+        _ => f64::NAN,
+    }
+}
+
+/// So many milliseconds.
+pub(crate) fn span(name: &str, millis: f64) -> Result<Duration> {
+    Duration::try_from_secs_f64(millis / 1_000.0)
+        .map_err(|_| wrong(format!("{name} must be a number of milliseconds from 0 on")))
+}
+
+/// Patterns of paths.
+fn patterns(name: &str, set: &Value<'_>) -> Result<Vec<PathPattern>> {
+    let Value::List(items) = set else {
+        return Err(wrong(format!("{name} must be an array, got {set}")));
+    };
+    let texts = items.iter().enumerate().map(|(at, item)| match item {
+        Value::Text(pattern) => Ok(pattern.as_ref()),
+        other => Err(wrong(format!("{name}[{at}] must be a string, got {other}"))),
+    });
+    PathPattern::all(name, texts.collect::<Result<Vec<_>>>()?)
+        .map_err(|error| wrong(error.to_string()))
+}
+
 /// Patterns by the ids of their rules.
 fn rules(name: &str, set: &Unknown<'_>) -> Result<Vec<SensitiveRule>> {
     if set.get_type()? != ValueType::Object {
@@ -103,22 +134,6 @@ fn rules(name: &str, set: &Unknown<'_>) -> Result<Vec<SensitiveRule>> {
         }
     }
     SensitiveRule::all(patterns).map_err(|error| renamed(name, &error))
-}
-
-/// Patterns of paths.
-fn patterns(name: &str, set: &Unknown<'_>) -> Result<Vec<PathPattern>> {
-    if !set.is_array()? {
-        return Err(wrong(format!("{name} must be an array, got {}", value(set)?)));
-    }
-    let set = set.coerce_to_object()?;
-    let mut given = Vec::new();
-    for at in 0..set.get_array_length()? {
-        match value(&set.get_element::<Unknown<'_>>(at)?)? {
-            Value::Text(pattern) => given.push(pattern.into_owned()),
-            other => return Err(wrong(format!("{name}[{at}] must be a string, got {other}"))),
-        }
-    }
-    PathPattern::all(name, given).map_err(|error| wrong(error.to_string()))
 }
 
 /// The key of an encrypted store: bytes, or a text of which the core says what it means. No sentence

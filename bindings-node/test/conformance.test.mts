@@ -24,6 +24,7 @@ interface Call {
   content: Json;
   is_error: boolean;
   event?: Record<string, Json>;
+  expires?: boolean;
 }
 
 interface Rule {
@@ -31,6 +32,14 @@ interface Rule {
   veto?: Json;
   replace?: [Json, Json];
   fail?: Json;
+}
+
+/** What is done in a step that is no tool call. */
+interface Upkeep {
+  age?: Record<string, number>;
+  expire?: { older_than: number; dry_run?: boolean };
+  removed?: string[];
+  refused?: boolean;
 }
 
 /** What somebody else writes. */
@@ -44,7 +53,7 @@ interface Case {
   options?: Record<string, unknown>;
   hooks?: { before: Rule[] };
   given?: Record<string, Json>;
-  steps: (Call | Meanwhile)[];
+  steps: (Call | Meanwhile | Upkeep)[];
   then?: Record<string, Json>;
 }
 
@@ -149,7 +158,8 @@ function camelCase(options: Record<string, unknown> = {}): Options {
   return Object.fromEntries(
     Object.entries(options).map(([name, value]) => [
       name.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase()),
-      value,
+      // Cases count in seconds.
+      name === 'expire_after' ? (value as number) * 1000 : value,
     ]),
   );
 }
@@ -193,6 +203,26 @@ function saying(fields: Record<string, unknown>): Record<string, unknown> {
   );
 }
 
+/** Does what a step says that is no tool call. */
+async function upkeep(step: Upkeep, store: Store, memory: Memory): Promise<void> {
+  if (step.age) {
+    for (const [path, seconds] of Object.entries(step.age)) {
+      await store.setModified!(path, Date.now() - seconds * 1000);
+      await store.setAccessed!(path, Date.now() - seconds * 1000);
+    }
+    return;
+  }
+  assert.ok(step.expire);
+  const { older_than, dry_run } = step.expire;
+  const expiring = memory.expire(older_than * 1000, { dryRun: dry_run });
+  if (step.refused) {
+    await assert.rejects(expiring, /record_access/);
+  } else {
+    const removed = (await expiring).map(({ path }) => path);
+    assert.deepEqual(removed, step.removed);
+  }
+}
+
 async function runCase(found: Case, store: Store, secret: string | undefined): Promise<void> {
   const given = tree(found.given);
   await fill(store, given);
@@ -211,6 +241,11 @@ async function runCase(found: Case, store: Store, secret: string | undefined): P
       before = shown(await all(store));
       continue;
     }
+    if (!('input' in step)) {
+      await upkeep(step, store, memory);
+      before = shown(await all(store));
+      continue;
+    }
     const input = expanded(step.input);
     // A string is taken for the JSON text of an input.
     const { cause, ...reply } = await memory.execute(
@@ -226,7 +261,7 @@ async function runCase(found: Case, store: Store, secret: string | undefined): P
     assert.ok(!secret || !said.includes(secret), 'the reply says where the store is');
     const after = shown(await all(store));
     const command = (input as { command?: unknown } | null)?.command;
-    if (step.is_error || command === 'view') {
+    if ((step.is_error || command === 'view') && !step.expires) {
       assert.deepEqual(after, before, 'it changed something');
     }
     before = after;

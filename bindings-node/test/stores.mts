@@ -32,6 +32,8 @@ function parent(path: string): string {
 export class MapStore implements Store {
   /** Contents by path; a directory has none. */
   protected readonly nodes = new Map<string, Uint8Array | undefined>([[ROOT, undefined]]);
+  /** When files were written and accessed, by their contents. */
+  readonly #times = new WeakMap<Uint8Array, { modified: number; accessed?: number }>();
 
   read(path: string): Uint8Array {
     const content = this.nodes.get(path);
@@ -50,7 +52,11 @@ export class MapStore implements Store {
     }
     return [...this.nodes]
       .filter(([found]) => parent(found) === path)
-      .map(([found, content]) => ({ path: found, size: content?.length }));
+      .map(([found, content]) => ({
+        path: found,
+        size: content?.length,
+        ...(content && this.#times.get(content)),
+      }));
   }
 
   write(path: string, content: Uint8Array, overwrite: boolean): void {
@@ -58,14 +64,38 @@ export class MapStore implements Store {
       throw new StoreError('EEXIST');
     }
     this.#makeParents(path);
-    this.nodes.set(path, content);
+    this.#put(path, content);
   }
 
   update(path: string, edit: Edit): void {
     const edited = edit(this.read(path));
     if (edited) {
-      this.nodes.set(path, edited);
+      this.#put(path, edited);
     }
+  }
+
+  setModified(path: string, modified: number): void {
+    const content = this.read(path);
+    this.#times.set(content, { ...this.#times.get(content), modified });
+  }
+
+  setAccessed(path: string, accessed: number): void {
+    const content = this.read(path);
+    this.#times.set(content, { ...this.#times.get(content)!, accessed });
+  }
+
+  deleteUnused(path: string, since: number): boolean {
+    const content = this.nodes.get(path);
+    if (!content) {
+      return false;
+    }
+    const { modified, accessed } = this.#times.get(content)!;
+    return Math.max(modified, accessed ?? modified) < since && this.nodes.delete(path);
+  }
+
+  #put(path: string, content: Uint8Array): void {
+    this.nodes.set(path, content);
+    this.#times.set(content, { modified: Date.now() });
   }
 
   delete(path: string): void {

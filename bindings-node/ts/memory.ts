@@ -55,6 +55,35 @@ export interface Reply<Given extends Options = Options> {
   cause?: StoreError | HookError;
 }
 
+/** A file that was removed because nobody used it. */
+export interface Expired {
+  /** Where it was. */
+  path: string;
+  /** How many bytes it held. */
+  bytes: number;
+  /** When it was last changed or shown, in milliseconds since 1970. */
+  lastUsed: number;
+}
+
+/** How far an expiry is. */
+export interface ExpiryProgress {
+  /** The files that were looked at. */
+  files: number;
+  /** Those of them that were removed, or would be. */
+  removed: number;
+}
+
+/** How `Memory.expire` goes about it. */
+export interface ExpireOptions {
+  /** Whether nothing is removed. Default false. */
+  dryRun?: boolean | undefined;
+  /**
+   * Called now and then, and at the end. If it returns `false` or throws, it ends there, and what was
+   * removed by then is removed.
+   */
+  onProgress?: ((progress: ExpiryProgress) => unknown) | undefined;
+}
+
 /**
  * The memory directory: executes the commands of Claude's memory tool on a store.
  *
@@ -121,6 +150,20 @@ export class Memory<const Given extends Options = Options> {
   /** Renames or moves a file or directory; never overwrites. */
   rename(command: CommandFields<RenameCommand>): Promise<string> {
     return this.#run('rename', command);
+  }
+
+  /**
+   * Removes the files that nobody used for `olderThan` milliseconds. Not a command of the tool: for
+   * you. Resolves to what was removed, or would be, in the order of the paths.
+   *
+   * Used is a file that was changed, or shown by a view of that very file, through a memory with
+   * `recordAccess`. What fits one of the `pins` stays, and so do directories, and whatever is used
+   * meanwhile.
+   */
+  async expire(olderThan: number, options: ExpireOptions = {}): Promise<Expired[]> {
+    const { dryRun = false, onProgress } = options;
+    const watch = onProgress && ((progress: ExpiryProgress) => onProgress(progress) !== false);
+    return awake(this.#engine.expire(olderThan, dryRun, watch));
   }
 
   async #run(name: string, fields: unknown): Promise<string> {

@@ -77,6 +77,18 @@ export interface Options {
    * is not changed. Default false.
    */
   sensitiveOnView?: boolean | undefined;
+  /**
+   * Before the first command files are removed that nobody used for so many milliseconds, as by
+   * `Memory.expire`. The store has to keep when files were last accessed. Default: nothing is.
+   */
+  expireAfter?: number | undefined;
+  /**
+   * Whether a view of a file, and a rename of one, is noted as a use of it, which costs a write;
+   * always with `expireAfter`. `Memory.expire` needs it. Default false.
+   */
+  recordAccess?: boolean | undefined;
+  /** Patterns of paths that never expire, such as `/memories/handbook`. Default: none. */
+  pins?: readonly string[] | undefined;
   /** Called with each command before the store is touched: to let it pass, change or forbid it. */
   before?: Before | undefined;
   /** Called after each call with what it came to. Commands of hooks themselves run without hooks. */

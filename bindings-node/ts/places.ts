@@ -6,7 +6,7 @@ import type { Engine, Mounts, NativeStore } from '../native.cjs';
 import { awake } from './awake.js';
 import { withoutHooks } from './hooks.js';
 import type { Options } from './options.js';
-import { assertStore, serve } from './store.js';
+import { assertStore, optionalMethods, serve } from './store.js';
 import type { Store } from './store.js';
 
 /** A store to be viewed and not changed; {@link readOnly} makes it. */
@@ -61,7 +61,7 @@ export function openEngine(places: Places, options?: Options): Engine {
     return native.Engine.onNativeStore(openMounts(places, options), options);
   }
   assertStore(places);
-  return native.Engine.onJsStore(serve(places), typeof places.open === 'function', options);
+  return native.Engine.onJsStore(serve(places), optionalMethods(places), options);
 }
 
 /**
@@ -121,7 +121,7 @@ function add(mounts: Mounts, path: string, place: Place, readOnly: boolean): voi
     mounts.addNativeStore(path, place, readOnly);
   } else {
     assertStore(place);
-    mounts.addJsStore(path, serve(place), typeof place.open === 'function', readOnly);
+    mounts.addJsStore(path, serve(place), optionalMethods(place), readOnly);
   }
 }
 

@@ -16,6 +16,11 @@ export interface Entry {
    * keep it.
    */
   modified?: number | undefined;
+  /**
+   * When a file was last said to be accessed, likewise. Nothing also if the store keeps it, but its
+   * listing does not tell.
+   */
+  accessed?: number | undefined;
 }
 
 /** Says what a file's content becomes; `null` leaves the file as it is. */
@@ -91,6 +96,21 @@ export interface Store {
    * For a store that keeps times; without it they are those of the copying.
    */
   setModified?(path: string, time: number): void | Promise<void>;
+
+  /**
+   * Says that a file was accessed at `time`, which is no change of it, and goes along when it is
+   * renamed. Throws `ENOENT`, `EISDIR`.
+   *
+   * For a store that keeps when files were last accessed, and says it in its entries, so that unused
+   * ones can expire. It has `deleteUnused`, too.
+   */
+  setAccessed?(path: string, time: number): void | Promise<void>;
+
+  /**
+   * Deletes a file if it was neither written nor accessed at `since` or later, while no writer can
+   * come between. Whether it did; false also where nothing is, or a directory.
+   */
+  deleteUnused?(path: string, since: number): boolean | Promise<boolean>;
 }
 
 /** The conditions that a {@link Store} can name, in Node's own words. */
@@ -135,9 +155,17 @@ export function assertStore(store: unknown): asserts store is Store {
   }
 }
 
+/** What a store may do without. */
+const OPTIONAL = ['open', 'modified', 'setModified', 'setAccessed', 'deleteUnused'] as const;
+
+/** The optional methods that a store has, for the core. */
+export function optionalMethods(store: Store): string[] {
+  return OPTIONAL.filter((method) => typeof store[method] === 'function');
+}
+
 /** Whether the core has to do without this method. */
 function lacks(store: Store, operation: string): boolean {
-  return (operation === 'modified' || operation === 'setModified') && !store[operation];
+  return OPTIONAL.some((method) => method === operation && !store[method]);
 }
 
 /** Answers the requests of the core with the methods of `store`. */
@@ -169,7 +197,7 @@ function told(error: unknown): [code: string | null, message: string] {
 async function call(
   store: Store,
   request: StoreRequest,
-): Promise<Uint8Array | Entry[] | number | undefined> {
+): Promise<Uint8Array | Entry[] | number | boolean | undefined> {
   const { path } = request;
   switch (request.operation) {
     case 'read':
@@ -195,6 +223,11 @@ async function call(
     case 'setModified':
       await store.setModified!(path, request.time!);
       return undefined;
+    case 'setAccessed':
+      await store.setAccessed!(path, request.time!);
+      return undefined;
+    case 'deleteUnused':
+      return store.deleteUnused!(path, request.time!);
     default:
       throw new Error(`a store has no method ${request.operation}`);
   }

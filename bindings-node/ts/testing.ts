@@ -8,7 +8,7 @@ import { AssertionError } from 'node:assert';
 
 import native from '../native.cjs';
 
-import { assertStore, serve } from './store.js';
+import { assertStore, optionalMethods, serve } from './store.js';
 import type { Store } from './store.js';
 
 /**
@@ -35,7 +35,7 @@ export async function checkStore(factory: () => Store | Promise<Store>): Promise
     const violation = await native.checkContract(
       rule,
       serve(store),
-      typeof store.open === 'function',
+      optionalMethods(store),
     );
     if (violation !== null) {
       throw new AssertionError({ message: violation });

@@ -150,10 +150,6 @@ hint!(
     Patterns = type_hint_subscript!(type_hint_identifier!("builtins", "dict"), STR, STR)
 );
 hint!(
-    /// Several texts.
-    Texts = type_hint_subscript!(type_hint_identifier!("collections.abc", "Sequence"), STR)
-);
-hint!(
     /// A number of seconds, or a `timedelta`.
     Span = type_hint_union!(
         type_hint_identifier!("builtins", "float"),

@@ -43,7 +43,7 @@ impl Store for BuiltInStore {
                     EntryKind::File(size) => Some(i64::try_from(size).unwrap_or(i64::MAX)),
                 };
                 let path = entry.path.as_str().to_owned();
-                Ok(Entry { path, size, modified: entry.modified })
+                Ok(Entry { path, size, modified: entry.modified, accessed: entry.accessed })
             })
             .collect()
     }
@@ -79,6 +79,18 @@ impl Store for BuiltInStore {
 
     fn set_modified(&self, path: String, time: SystemTime) -> Result<(), StoreFailure> {
         Ok(self.0.set_modified(&judged(&path)?, meant(time))?)
+    }
+
+    fn keeps_access(&self) -> Result<bool, StoreFailure> {
+        Ok(self.0.keeps_access())
+    }
+
+    fn set_accessed(&self, path: String, time: SystemTime) -> Result<(), StoreFailure> {
+        Ok(self.0.set_accessed(&judged(&path)?, meant(time))?)
+    }
+
+    fn delete_unused(&self, path: String, since: SystemTime) -> Result<bool, StoreFailure> {
+        Ok(self.0.delete_unused(&judged(&path)?, meant(since))?)
     }
 }
 

@@ -81,6 +81,23 @@ impl memdir::Store for ForeignStore {
             .set_modified(path.to_string(), time)
             .map_err(|failure| named("setting the time of", path, failure))
     }
+
+    fn keeps_access(&self) -> bool {
+        // What broke here breaks in any other method as well, which can say so.
+        self.0.keeps_access().unwrap_or(false)
+    }
+
+    fn set_accessed(&self, path: &MemoryPath, time: SystemTime) -> Result<(), StoreError> {
+        self.0
+            .set_accessed(path.to_string(), time)
+            .map_err(|failure| named("noting the access of", path, failure))
+    }
+
+    fn delete_unused(&self, path: &MemoryPath, since: SystemTime) -> Result<bool, StoreError> {
+        self.0
+            .delete_unused(path.to_string(), since)
+            .map_err(|failure| named("deleting", path, failure))
+    }
 }
 
 /// The core's name for what a host's store threw while it was `operation` a path.
@@ -121,7 +138,8 @@ fn judged(directory: &MemoryPath, entry: &Entry) -> Result<Option<CoreEntry>, St
     match entry.size.map(u64::try_from) {
         None => Ok(Some(CoreEntry::directory(path))),
         Some(Ok(size)) => {
-            Ok(Some(CoreEntry::file(path, size).modified_at(entry.modified.map(meant))))
+            let file = CoreEntry::file(path, size).modified_at(entry.modified.map(meant));
+            Ok(Some(file.accessed_at(entry.accessed.map(meant))))
         }
         Some(Err(_)) => wrong("has a negative size".to_owned()),
     }

@@ -7,6 +7,7 @@
 mod built_in_store;
 mod contract;
 mod error;
+mod expiry;
 mod foreign_store;
 mod hooks;
 mod memory;
@@ -19,6 +20,7 @@ mod time;
 
 pub use contract::{StoreFactory, check_store_contract};
 pub use error::MemdirError;
+pub use expiry::{Expired, ExpiryProgress, ExpiryWatch};
 pub use hooks::{Command, Event, HookFailure, MemoryHooks, Outcome, Verdict};
 pub use memory::Memory;
 pub use mounts::{Mount, open_mounts};

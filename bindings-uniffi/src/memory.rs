@@ -2,11 +2,13 @@
 
 use std::borrow::Cow;
 use std::sync::Arc;
+use std::time::Duration;
 
 use memdir::Command;
 use memdir::command::ViewRange;
 
 use crate::error::MemdirError;
+use crate::expiry::{self, Expired, ExpiryWatch};
 use crate::foreign_store::core_store;
 use crate::hooks::{MemoryHooks, with_hooks};
 use crate::options::MemoryOptions;
@@ -46,7 +48,7 @@ impl Memory {
         options: MemoryOptions,
         hooks: Option<Arc<dyn MemoryHooks>>,
     ) -> Result<Self, MemdirError> {
-        let memory = memdir::Memory::with_store(core_store(store), options.try_into()?);
+        let memory = memdir::Memory::with_store(core_store(store), options.try_into()?).judged()?;
         Ok(Self(with_hooks(memory, hooks)))
     }
 
@@ -118,6 +120,25 @@ impl Memory {
     /// Throws as `view` does.
     pub fn rename(&self, old_path: &str, new_path: &str) -> Result<String, MemdirError> {
         Ok(self.0.rename(old_path, new_path)?)
+    }
+
+    /// Removes the files that nobody used for `older_than`, and says which, in the order of their paths.
+    /// With `dry_run` nothing is removed. Not a command of the tool: for the developer.
+    ///
+    /// Used is a file that was changed, or shown by a view of that very file, through a memory with
+    /// `record_access`. What fits one of the `pins` stays, and so do directories, and whatever is used
+    /// meanwhile. `watch` is called now and then, and at the end, and can end it there.
+    ///
+    /// Throws `Config` if accesses are not recorded, the store does not keep them, or it is read-only;
+    /// `Store` if the store is broken: what was removed by then is removed.
+    #[uniffi::method(default(dry_run = false, watch = None))]
+    pub fn expire(
+        &self,
+        older_than: Duration,
+        dry_run: bool,
+        watch: Option<Arc<dyn ExpiryWatch>>,
+    ) -> Result<Vec<Expired>, MemdirError> {
+        expiry::expire(&self.0, older_than, dry_run, watch)
     }
 
     /// Deletes everything below `/memories`. Not a command of the tool: for the developer.

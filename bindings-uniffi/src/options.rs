@@ -1,6 +1,7 @@
 //! What a developer can set.
 
 use std::collections::HashMap;
+use std::time::Duration;
 
 use memdir::policy::{self, PathPattern, sensitive};
 
@@ -56,6 +57,18 @@ pub struct MemoryOptions {
     /// is not changed. Default no.
     #[uniffi(default = false)]
     pub sensitive_on_view: bool,
+    /// Before the first command files are removed that nobody used for so long, as by
+    /// `Memory.expire`; the store has to keep when files were last accessed. Null is the default,
+    /// nothing is removed.
+    #[uniffi(default = None)]
+    pub expire_after: Option<Duration>,
+    /// Whether a view of a file, and a rename of one, is noted as a use of it, which costs a write;
+    /// always with `expire_after`. `Memory.expire` needs it. Default no.
+    #[uniffi(default = false)]
+    pub record_access: bool,
+    /// Patterns of paths that never expire, such as `/memories/handbook`; null is none.
+    #[uniffi(default = None)]
+    pub pins: Option<Vec<String>>,
     /// Whether the events that the hook `after` gets hold the reply's text. Default no.
     #[uniffi(default = false)]
     pub after_content: bool,
@@ -130,6 +143,9 @@ impl TryFrom<MemoryOptions> for memdir::Options {
         options.sensitive_rules =
             sensitive::SensitiveRule::all(given.sensitive_rules.unwrap_or_default())?;
         options.sensitive_on_view = given.sensitive_on_view;
+        options.expire_after = given.expire_after;
+        options.record_access = given.record_access;
+        options.pins = PathPattern::all("pins", given.pins.unwrap_or_default())?;
         options.after_content = given.after_content;
         if let Some(on_existing) = given.on_existing {
             options.on_existing = match on_existing {

@@ -58,6 +58,19 @@ pub trait Store: Any + Send + Sync {
     ///
     /// A store that keeps no times, or cannot set them, does nothing, as by default.
     fn set_modified(&self, path: String, time: SystemTime) -> Result<(), StoreFailure>;
+
+    /// Whether the store keeps when files were last accessed, so that unused ones can expire: then it
+    /// has `set_accessed` and `delete_unused`, and says `accessed` in the entries that it lists. By
+    /// default it does not.
+    fn keeps_access(&self) -> Result<bool, StoreFailure>;
+
+    /// Says that a file was accessed at `time`, which is no change of it, and goes along when it is
+    /// renamed; to the microsecond. Throws `NotFound`, `IsADirectory`. By default nothing is done.
+    fn set_accessed(&self, path: String, time: SystemTime) -> Result<(), StoreFailure>;
+
+    /// Deletes a file if it was neither written nor accessed at `since` or later, while no writer can
+    /// come between. Whether it did; false also where nothing is, or a directory, and by default.
+    fn delete_unused(&self, path: String, since: SystemTime) -> Result<bool, StoreFailure>;
 }
 
 /// Says what a file's content becomes.
@@ -78,6 +91,9 @@ pub struct Entry {
     /// not keep it.
     #[uniffi(default = None)]
     pub modified: Option<SystemTime>,
+    /// When a file was last said to be accessed, likewise.
+    #[uniffi(default = None)]
+    pub accessed: Option<SystemTime>,
 }
 
 /// Why a store did not do what it was asked to do.

@@ -25,6 +25,9 @@ fn defaults() -> MemoryOptions {
         sensitive: None,
         sensitive_rules: None,
         sensitive_on_view: false,
+        expire_after: None,
+        record_access: false,
+        pins: None,
         after_content: false,
     }
 }
@@ -92,10 +95,22 @@ impl Store for Wrong {
     fn set_modified(&self, _: String, _: SystemTime) -> Result<(), StoreFailure> {
         Ok(())
     }
+
+    fn keeps_access(&self) -> Result<bool, StoreFailure> {
+        Ok(false)
+    }
+
+    fn set_accessed(&self, _: String, _: SystemTime) -> Result<(), StoreFailure> {
+        Ok(())
+    }
+
+    fn delete_unused(&self, _: String, _: SystemTime) -> Result<bool, StoreFailure> {
+        Ok(false)
+    }
 }
 
 fn wrong(path: &str, size: Option<i64>) -> Memory {
-    let listed = Entry { path: path.to_owned(), size, modified: None };
+    let listed = Entry { path: path.to_owned(), size, modified: None, accessed: None };
     Memory::with_store(Arc::new(Wrong { listed }), defaults(), None).unwrap()
 }
 
@@ -167,6 +182,18 @@ impl Store for Raced {
 
     fn set_modified(&self, path: String, time: SystemTime) -> Result<(), StoreFailure> {
         self.store.set_modified(path, time)
+    }
+
+    fn keeps_access(&self) -> Result<bool, StoreFailure> {
+        Ok(false)
+    }
+
+    fn set_accessed(&self, _: String, _: SystemTime) -> Result<(), StoreFailure> {
+        Ok(())
+    }
+
+    fn delete_unused(&self, _: String, _: SystemTime) -> Result<bool, StoreFailure> {
+        Ok(false)
     }
 }
 

@@ -309,7 +309,8 @@ impl Memory {
     /// Removes the files that nobody used for `older_than`: that were neither changed nor shown by a
     /// view of that very file, through a memory that records it ([`Options::record_access`]), and that
     /// fit none of the [`Options::pins`]. Not a command of the tool: for the developer. With `dry_run`
-    /// nothing is removed. Directories stay.
+    /// nothing is removed. Directories stay, and so does what no command may delete
+    /// ([`Options::read_only_paths`], [`Options::writable_paths`]).
     ///
     /// What is used, edited or replaced meanwhile stays. No content is read. `progress` is called now and
     /// then, and at the end, and can end it there: what was removed by then is removed.
@@ -343,7 +344,7 @@ impl Memory {
         dry_run: bool,
         progress: &mut expiry::Watch<'_>,
     ) -> Result<Vec<Expired>, Error> {
-        expiry::expire(&*self.store, self.options(), older_than, dry_run, progress)
+        expiry::expire(&*self.store, &self.policies, older_than, dry_run, progress)
     }
 
     /// What `expire_after` asks for, before the first command. A store that broke says so to the

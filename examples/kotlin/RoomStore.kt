@@ -22,17 +22,19 @@ class Row(
     val content: ByteArray?,
     /** When a file was last written, in microseconds since 1970. */
     val modified: Long,
+    /** When it was last said to be accessed, if it was. */
+    val accessed: Long? = null,
 )
 
 /** What a listing needs of a [Row]. */
-class Listed(val path: String, val size: Long?, val modified: Long)
+class Listed(val path: String, val size: Long?, val modified: Long, val accessed: Long?)
 
 /** What the store asks of the table. In Room: a `@Dao`. */
 interface MemoryDao {
     /** `@Query("SELECT * FROM memories WHERE path = :path")` */
     fun find(path: String): Row?
 
-    /** `@Query("SELECT path, length(content) AS size, modified FROM memories WHERE parent = :directory")` */
+    /** `@Query("SELECT path, length(content) AS size, modified, accessed FROM memories WHERE parent = :directory")` */
     fun list(directory: String): List<Listed>
 
     /** `@Query("SELECT * FROM memories WHERE path = :path OR substr(path, 1, length(:path) + 1) = :path || '/'")` */
@@ -55,7 +57,9 @@ class RoomStore(private val dao: MemoryDao) : Store {
     override fun list(path: String): List<Entry> =
         dao.transaction {
             if (existing(path).content != null) throw StoreFailure.NotADirectory()
-            dao.list(path).map { Entry(it.path, it.size, it.size?.let { _ -> time(it.modified) }) }
+            dao.list(path).map { row ->
+                Entry(row.path, row.size, row.size?.let { time(row.modified) }, row.accessed?.let(::time))
+            }
         }
 
     override fun write(path: String, content: ByteArray, overwrite: Boolean) =
@@ -72,7 +76,26 @@ class RoomStore(private val dao: MemoryDao) : Store {
         }
 
     override fun setModified(path: String, time: Instant) =
-        dao.transaction { dao.put(listOf(Row(path, parentOf(path), file(path).content, micros(time)))) }
+        dao.transaction {
+            val file = file(path)
+            dao.put(listOf(Row(path, parentOf(path), file.content, micros(time), file.accessed)))
+        }
+
+    override fun keepsAccess() = true
+
+    override fun setAccessed(path: String, time: Instant) =
+        dao.transaction {
+            val file = file(path)
+            dao.put(listOf(Row(path, parentOf(path), file.content, file.modified, micros(time))))
+        }
+
+    override fun deleteUnused(path: String, since: Instant): Boolean =
+        dao.transaction {
+            val row = find(path)
+            val unused = row?.content != null && maxOf(row.modified, row.accessed ?: 0) < micros(since)
+            if (row != null && unused) dao.remove(listOf(row))
+            unused
+        }
 
     override fun delete(path: String) =
         dao.transaction {
@@ -90,7 +113,7 @@ class RoomStore(private val dao: MemoryDao) : Store {
             val there =
                 tree.map {
                     val path = destination + it.path.removePrefix(source)
-                    Row(path, parentOf(path), it.content, it.modified)
+                    Row(path, parentOf(path), it.content, it.modified, it.accessed)
                 }
             if (there.any { isTooLong(it.path) }) throw StoreFailure.NameTooLong()
             dao.remove(tree)
@@ -135,7 +158,9 @@ class MapDao : MemoryDao {
     override fun find(path: String): Row? = transaction { rows[path] }
 
     override fun list(directory: String): List<Listed> = transaction {
-        rows.values.filter { it.parent == directory }.map { Listed(it.path, it.content?.size?.toLong(), it.modified) }
+        rows.values.filter { it.parent == directory }.map {
+            Listed(it.path, it.content?.size?.toLong(), it.modified, it.accessed)
+        }
     }
 
     override fun tree(path: String): List<Row> = transaction {

@@ -18,6 +18,8 @@ export interface Row {
   content?: Uint8Array;
   /** Milliseconds since 1970. */
   modified: number;
+  /** Likewise, if the file was ever said to be accessed. */
+  accessed?: number | undefined;
 }
 
 /** Rows by path. */
@@ -108,8 +110,8 @@ export class TableStore implements Store {
     }
     return below
       .filter(([child]) => parentOf(child) === path)
-      .map(([child, { content, modified }]) =>
-        content ? { path: child, size: content.length, modified } : { path: child },
+      .map(([child, { content, modified, accessed }]) =>
+        content ? { path: child, size: content.length, modified, accessed } : { path: child },
       );
   }
 
@@ -142,8 +144,27 @@ export class TableStore implements Store {
 
   setModified(path: string, time: number): Promise<void> {
     return this.#exclusively(async () => {
-      const { content } = await this.#file(path);
-      await this.#table.change(new Map([[path, { content, modified: time }]]));
+      const file = await this.#file(path);
+      await this.#table.change(new Map([[path, { ...file, modified: time }]]));
+    });
+  }
+
+  setAccessed(path: string, time: number): Promise<void> {
+    return this.#exclusively(async () => {
+      const file = await this.#file(path);
+      await this.#table.change(new Map([[path, { ...file, accessed: time }]]));
+    });
+  }
+
+  deleteUnused(path: string, since: number): Promise<boolean> {
+    return this.#exclusively(async () => {
+      const row = await this.#row(path);
+      const unused =
+        row?.content !== undefined && Math.max(row.modified, row.accessed ?? row.modified) < since;
+      if (unused) {
+        await this.#table.change(new Map([[path, undefined]]));
+      }
+      return unused;
     });
   }
 
@@ -189,12 +210,12 @@ export class TableStore implements Store {
     return row;
   }
 
-  async #file(path: string): Promise<Required<Row>> {
-    const { content, modified } = await this.#existing(path);
+  async #file(path: string): Promise<Row & { content: Uint8Array }> {
+    const { content, ...times } = await this.#existing(path);
     if (!content) {
       throw new StoreError('EISDIR');
     }
-    return { content, modified };
+    return { content, ...times };
   }
 
   /** A path and all that is below it. */

@@ -46,7 +46,9 @@ public final class KeychainStore: Store, @unchecked Sendable {
             guard let node = index[directory] else { throw StoreFailure.NotFound }
             guard node.file == nil else { throw StoreFailure.NotADirectory }
             return index.filter { $0.key.parent == directory }.map {
-                Entry(path: $0.key.text, size: $0.value.file?.size, modified: $0.value.file?.modified)
+                let file = $0.value.file
+                return Entry(
+                    path: $0.key.text, size: file?.size, modified: file?.modified, accessed: file?.accessed)
             }
         }
     }
@@ -71,10 +73,33 @@ public final class KeychainStore: Store, @unchecked Sendable {
     }
 
     public func setModified(path: String, time: Date) throws {
+        try change(path) { $0.modified = time }
+    }
+
+    public func keepsAccess() -> Bool { true }
+
+    public func setAccessed(path: String, time: Date) throws {
+        try change(path) { $0.accessed = time }
+    }
+
+    public func deleteUnused(path: String, since: Date) throws -> Bool {
+        try lock.withLock {
+            var (index, path) = (try load(), Path(path))
+            guard let file = index[path]?.file, max(file.modified, file.accessed ?? file.modified) < since else {
+                return false
+            }
+            index.removeValue(forKey: path)
+            try save(index)
+            forget(file)
+            return true
+        }
+    }
+
+    private func change(_ path: String, _ change: (inout File) -> Void) throws {
         try lock.withLock {
             var (index, path) = (try load(), Path(path))
             var file = try file(path, in: index)
-            file.modified = time
+            change(&file)
             index[path] = Node(file: file)
             try save(index)
         }
@@ -123,6 +148,8 @@ public final class KeychainStore: Store, @unchecked Sendable {
         let key: String
         let size: Int64
         var modified: Date
+        /// When it was last said to be accessed.
+        var accessed: Date?
     }
 
     private func load() throws -> Index {

@@ -6,6 +6,7 @@
 // that has begun is carried out, also when the task is cancelled meanwhile.
 
 import Dispatch
+import Foundation
 
 extension Memory {
     /// Executes one tool call, given as the JSON text of its `input`: `execute(json:)` for
@@ -50,6 +51,14 @@ extension Memory {
     /// Renames or moves a file or directory; never overwrites. Throws as `view` does.
     public func rename(oldPath: String, newPath: String) async throws -> String {
         try await off { try $0.rename(oldPath: oldPath, newPath: newPath) }
+    }
+
+    /// Removes the files that nobody used for `olderThan` seconds, and says which: the blocking `expire`
+    /// for asynchronous code. Not a command of the tool: for the developer.
+    public func expire(
+        olderThan: TimeInterval, dryRun: Bool = false, watch: (any ExpiryWatch)? = nil
+    ) async throws -> [Expired] {
+        try await off { try $0.expire(olderThan: olderThan, dryRun: dryRun, watch: watch) }
     }
 
     /// Deletes everything below `/memories`. Not a command of the tool: for the developer.

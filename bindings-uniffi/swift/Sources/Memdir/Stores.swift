@@ -26,11 +26,39 @@ extension Store {
     /// Does nothing, as is right for a store that keeps no times, or cannot set them.
     public func setModified(path: String, time: Date) throws {}
 
+    /// No, as is right for a store that does not keep when files were accessed.
+    public func keepsAccess() throws -> Bool { false }
+
+    /// Does nothing, as `setModified`.
+    public func setAccessed(path: String, time: Date) throws {}
+
+    /// Deletes nothing.
+    public func deleteUnused(path: String, since: Date) throws -> Bool { false }
+
     /// Changes a file by `change`, which gets its content and says what it becomes (nil leaves it as
     /// it is), while no other writer can come between. May be called again if one did.
     public func update(path: String, change: @escaping @Sendable (Data) throws -> Data?) throws {
         try update(path: path, edit: Change(change))
     }
+}
+
+extension Memory {
+    /// As `expire` with an `ExpiryWatch`, which `goesOn` is: it is called now and then, and at the end,
+    /// and says whether it goes on.
+    public func expire(
+        olderThan: TimeInterval, dryRun: Bool = false, goesOn: @escaping @Sendable (ExpiryProgress) throws -> Bool
+    ) throws -> [Expired] {
+        try expire(olderThan: olderThan, dryRun: dryRun, watch: Watch(goesOn))
+    }
+}
+
+/// A watch that is a closure.
+private final class Watch: ExpiryWatch {
+    private let goesOn: @Sendable (ExpiryProgress) throws -> Bool
+
+    init(_ goesOn: @escaping @Sendable (ExpiryProgress) throws -> Bool) { self.goesOn = goesOn }
+
+    func lookedAt(progress: ExpiryProgress) throws -> Bool { try goesOn(progress) }
 }
 
 /// An edit that a closure makes.

@@ -25,6 +25,8 @@ enum Step {
     case call(Call)
     /// What somebody else writes.
     case meanwhile(Tree)
+    /// Time passes, or files expire.
+    case upkeep(Upkeep)
 }
 
 struct Call {
@@ -32,7 +34,16 @@ struct Call {
     let content: String
     let isError: Bool
     /// What the hook `after` is told.
-    let event: [String: JSON]?
+    var event: [String: JSON]?
+    var expires = false
+}
+
+/// What is done in a step that is no tool call.
+enum Upkeep {
+    /// Seconds by path.
+    case age([String: Double])
+    /// `removed` is nil where the memory refuses.
+    case expire(olderThan: Double, dryRun: Bool, removed: [String]?)
 }
 
 struct Case {
@@ -72,7 +83,8 @@ private func step(_ json: JSON) throws -> Step {
         _ = try json.fields(of: ["meanwhile"])
         return .meanwhile(try tree(meanwhile))
     }
-    let fields = try json.fields(of: ["input", "content", "is_error", "without_images", "event"])
+    if let upkeep = try upkeep(json) { return .upkeep(upkeep) }
+    let fields = try json.fields(of: ["input", "content", "is_error", "without_images", "event", "expires"])
     let event = try fields["event"].map(saying)
     // Swift shows no images.
     if let content = fields["without_images"] {
@@ -87,15 +99,40 @@ private func step(_ json: JSON) throws -> Step {
         input: try expanded(fields.need("input")),
         content: try text(fields.need("content")),
         isError: isError,
-        event: event
+        event: event,
+        expires: fields["expires"] != nil
     ))
+}
+
+private func upkeep(_ json: JSON) throws -> Upkeep? {
+    guard case .object(let all) = json else { return nil }
+    if case .object(let ages) = all["age"] {
+        _ = try json.fields(of: ["age"])
+        return .age(try ages.mapValues(seconds))
+    }
+    guard let expire = all["expire"] else { return nil }
+    let fields = try json.fields(of: ["expire", "removed", "refused"])
+    let given = try expire.fields(of: ["older_than", "dry_run"])
+    let removed = try fields["removed"].map { try $0.items().map { try $0.string() } }
+    guard (removed == nil) == (fields["refused"] != nil) else { throw Problem("removed, or refused") }
+    var dryRun = false
+    if case .bool(true) = given["dry_run"] { dryRun = true }
+    return .expire(olderThan: try seconds(given.need("older_than")), dryRun: dryRun, removed: removed)
+}
+
+private func seconds(_ json: JSON) throws -> Double {
+    switch json {
+    case .integer(let seconds): return Double(seconds)
+    case .number(let seconds): return seconds
+    default: throw Problem("\(json) is no number of seconds")
+    }
 }
 
 private func options(_ json: JSON?) throws -> MemoryOptions {
     let known = [
         "max_view_chars", "max_file_bytes", "max_image_bytes", "max_total_bytes", "max_files", "on_existing",
         "durability", "read_only_paths", "writable_paths", "stale_guard",
-        "sensitive", "sensitive_rules", "sensitive_on_view", "after_content",
+        "sensitive", "sensitive_rules", "sensitive_on_view", "after_content", "expire_after", "record_access", "pins",
     ]
     guard let fields = try json?.fields(of: known) else { return MemoryOptions() }
     let defaults = MemoryOptions()
@@ -142,7 +179,10 @@ private func options(_ json: JSON?) throws -> MemoryOptions {
         sensitive: try word("sensitive", ["off": .off, "reject": .reject, "redact": .redact]),
         sensitiveRules: try patterns(fields["sensitive_rules"]),
         sensitiveOnView: try flag("sensitive_on_view"),
-        afterContent: try flag("after_content")
+        afterContent: try flag("after_content"),
+        expireAfter: try fields["expire_after"].map(seconds),
+        recordAccess: try flag("record_access"),
+        pins: try fields["pins"].map { try $0.items().map { try $0.string() } }
     )
 }
 

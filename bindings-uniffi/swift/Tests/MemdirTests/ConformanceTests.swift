@@ -81,6 +81,7 @@ final class ConformanceTests: XCTestCase {
         for (number, step) in each.steps.enumerated() {
             guard case .call(let step) = step else {
                 if case .meanwhile(let tree) = step { try write(tree, to: opened.store) }
+                if case .upkeep(let upkeep) = step { try keepUp(upkeep, opened, "step \(number + 1)") }
                 before = try tree(opened.store)
                 continue
             }
@@ -100,7 +101,7 @@ final class ConformanceTests: XCTestCase {
                 throw Problem("\(place): the reply says where the store is")
             }
             let after = try tree(opened.store)
-            if step.isError || isView(step.input) { try same(before, after, "\(place): it changed something") }
+            if !step.expires, step.isError || isView(step.input) { try same(before, after, "\(place): it changed something") }
             before = after
         }
         if let then = each.then { try same(then, before, "after the last step") }
@@ -110,6 +111,25 @@ final class ConformanceTests: XCTestCase {
         }
         try opened.memory.clear()
         try same([:], tree(opened.store), "after clearing")
+    }
+
+    private func keepUp(_ step: Upkeep, _ opened: Opened, _ place: String) throws {
+        switch step {
+        case .age(let ages):
+            for (path, seconds) in ages {
+                let time = Date(timeIntervalSinceNow: -seconds)
+                try opened.store.setModified(path: path, time: time)
+                try opened.store.setAccessed(path: path, time: time)
+            }
+        case .expire(let olderThan, let dryRun, let expected):
+            var removed: [String]?
+            do {
+                removed = try opened.memory.expire(olderThan: olderThan, dryRun: dryRun).map(\.path)
+            } catch MemdirError.Config {}
+            guard removed == expected else {
+                throw Problem("\(place): expected \(String(describing: expected)), got \(String(describing: removed))")
+            }
+        }
     }
 
     private func isView(_ input: JSON) -> Bool {

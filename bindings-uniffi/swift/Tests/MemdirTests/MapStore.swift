@@ -6,6 +6,8 @@ import Memdir
 final class MapStore: Store, @unchecked Sendable {
     private let lock = NSLock()
     private var nodes: [Path: Data?] = [root: nil]
+    private var modified: [Path: Date] = [:]
+    private var accessed: [Path: Date] = [:]
 
     private static let root = Path("/memories")
 
@@ -19,7 +21,11 @@ final class MapStore: Store, @unchecked Sendable {
             guard let node = nodes[directory] else { throw StoreFailure.NotFound }
             guard node == nil else { throw StoreFailure.NotADirectory }
             return nodes.filter { $0.key.parent == directory }
-                .map { Entry(path: $0.key.text, size: $0.value.map { Int64($0.count) }) }
+                .map { path, content in
+                    Entry(
+                        path: path.text, size: content.map { Int64($0.count) }, modified: modified[path],
+                        accessed: accessed[path])
+                }
         }
     }
 
@@ -28,22 +34,59 @@ final class MapStore: Store, @unchecked Sendable {
             let path = Path(path)
             if let node = nodes[path], !overwrite || node == nil { throw StoreFailure.AlreadyExists }
             try makeParents(path)
-            nodes[path] = .some(content)
+            put(content, path)
         }
     }
 
     func update(path: String, edit: any Edit) throws {
         try lock.withLock {
             let path = Path(path)
-            if let new = try edit.apply(content: file(path)) { nodes[path] = .some(new) }
+            if let new = try edit.apply(content: file(path)) { put(new, path) }
         }
+    }
+
+    func setModified(path: String, time: Date) throws {
+        try lock.withLock {
+            _ = try file(Path(path))
+            modified[Path(path)] = time
+        }
+    }
+
+    func keepsAccess() -> Bool { true }
+
+    func setAccessed(path: String, time: Date) throws {
+        try lock.withLock {
+            _ = try file(Path(path))
+            accessed[Path(path)] = time
+        }
+    }
+
+    func deleteUnused(path: String, since: Date) -> Bool {
+        lock.withLock {
+            let path = Path(path)
+            guard let node = nodes[path], node != nil else { return false }
+            let unused = [modified[path], accessed[path]].compactMap { $0 }.allSatisfy { $0 < since }
+            if unused { remove(path) }
+            return unused
+        }
+    }
+
+    private func put(_ content: Data, _ path: Path) {
+        nodes[path] = .some(content)
+        modified[path] = Date()
+    }
+
+    private func remove(_ path: Path) {
+        nodes.removeValue(forKey: path)
+        modified.removeValue(forKey: path)
+        accessed.removeValue(forKey: path)
     }
 
     func delete(path: String) throws {
         try lock.withLock {
             let path = Path(path)
             guard nodes[path] != nil else { throw StoreFailure.NotFound }
-            for gone in subtree(path) { nodes.removeValue(forKey: gone) }
+            for gone in subtree(path) { remove(gone) }
         }
     }
 
@@ -56,7 +99,11 @@ final class MapStore: Store, @unchecked Sendable {
             let moved = subtree(source).map { ($0, $0.moved(from: source, to: destination)) }
             if moved.contains(where: { $0.1.isTooLong }) { throw StoreFailure.NameTooLong }
             try makeParents(destination)
-            for (old, new) in moved { nodes[new] = nodes.removeValue(forKey: old) }
+            for (old, new) in moved {
+                nodes[new] = nodes.removeValue(forKey: old)
+                modified[new] = modified.removeValue(forKey: old)
+                accessed[new] = accessed.removeValue(forKey: old)
+            }
         }
     }
 

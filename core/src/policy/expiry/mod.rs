@@ -11,7 +11,7 @@ use std::time::{Duration, SystemTime};
 use crate::error::Error;
 use crate::options::Options;
 use crate::path::MemoryPath;
-use crate::policy::PathPattern;
+use crate::policy::{Policies, limits, write_patterns};
 use crate::store::{Entry, EntryKind, Store, StoreError};
 
 mod first;
@@ -84,11 +84,12 @@ fn keeping(store: &dyn Store, name: &str) -> Result<(), Error> {
 /// Removes what was not used for so long.
 pub(crate) fn expire(
     store: &dyn Store,
-    options: &Options,
+    policies: &Policies,
     older_than: Duration,
     dry_run: bool,
     progress: &mut Watch<'_>,
 ) -> Result<Vec<Expired>, Error> {
+    let options = &policies.options;
     if options.read_only || store.is_read_only() {
         return Err(Error::Config(
             "expire removes files, and this memory is read-only: open it without read_only"
@@ -104,12 +105,12 @@ pub(crate) fn expire(
     }
     keeping(store, "expire")?;
     let since = SystemTime::now().checked_sub(older_than).unwrap_or(SystemTime::UNIX_EPOCH);
-    remove(store, &options.pins, since, dry_run, progress).map_err(Error::Store)
+    remove(store, policies, since, dry_run, progress).map_err(Error::Store)
 }
 
 fn remove(
     store: &dyn Store,
-    pins: &[PathPattern],
+    policies: &Policies,
     since: SystemTime,
     dry_run: bool,
     progress: &mut Watch<'_>,
@@ -123,9 +124,9 @@ fn remove(
         let rest = files.len().min(AT_A_TIME);
         let mut some: Vec<Entry> = files.drain(files.len() - rest..).collect();
         done += rest as u64;
-        some.retain(|file| !pins.iter().any(|pin| pin.fits(&file.path)));
+        some.retain(|file| may_go(&policies.options, &file.path));
         for file in store.unused(some, since)? {
-            if dry_run || delete(store, &file.path, since)? {
+            if dry_run || delete(store, policies, &file.path, since)? {
                 expired.extend(shown(file));
             }
         }
@@ -137,9 +138,27 @@ fn remove(
     }
 }
 
+/// Whether a file at this path ever expires: not what is pinned, nor what no command may delete.
+fn may_go(options: &Options, path: &MemoryPath) -> bool {
+    !options.pins.iter().any(|pin| pin.fits(path)) && write_patterns::allows(options, path)
+}
+
 /// Whether the file was deleted. What the store does not allow to be deleted stays.
-fn delete(store: &dyn Store, path: &MemoryPath, since: SystemTime) -> Result<bool, StoreError> {
-    match store.delete_unused(path, since) {
+fn delete(
+    store: &dyn Store,
+    policies: &Policies,
+    path: &MemoryPath,
+    since: SystemTime,
+) -> Result<bool, StoreError> {
+    let moving = limits::moving(policies);
+    let done = store.delete_unused(path, since);
+    limits::shrunk(policies);
+    drop(moving);
+    match done {
+        Ok(true) => {
+            policies.seen.forget(path);
+            Ok(true)
+        }
         Err(broken @ StoreError::Failed { .. }) => Err(broken),
         Err(_) => Ok(false),
         done => done,

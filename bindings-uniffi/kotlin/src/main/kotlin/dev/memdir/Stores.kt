@@ -3,6 +3,8 @@
 
 package dev.memdir
 
+import java.time.Duration
+
 /**
  * A memory on a store of your own, or on one that is shared with another memory.
  *
@@ -27,6 +29,23 @@ public fun Edit(change: (ByteArray) -> ByteArray?): Edit =
  * is), while no other writer can come between. May be called again if one did.
  */
 public fun Store.update(path: String, change: (ByteArray) -> ByteArray?): Unit = update(path, Edit(change))
+
+/**
+ * As `expire` with an [ExpiryWatch], which [goesOn] is: it is called now and then, and at the end, and says
+ * whether it goes on.
+ */
+public fun Memory.expire(
+    olderThan: Duration,
+    dryRun: Boolean = false,
+    goesOn: (ExpiryProgress) -> Boolean,
+): List<Expired> =
+    expire(
+        olderThan,
+        dryRun,
+        object : ExpiryWatch {
+            override fun lookedAt(progress: ExpiryProgress): Boolean = goesOn(progress)
+        },
+    )
 
 /** A [StoreFactory] that calls [store], for `checkStoreContract(StoreFactory { MyStore() })` in your tests. */
 public fun StoreFactory(store: () -> Store): StoreFactory =

@@ -1,5 +1,6 @@
 package dev.memdir
 
+import java.time.Duration
 import kotlinx.coroutines.CoroutineDispatcher
 import kotlinx.coroutines.Dispatchers
 import kotlinx.coroutines.withContext
@@ -51,6 +52,10 @@ constructor(
     /** As [Memory.rename]. */
     public suspend fun rename(oldPath: String, newPath: String): String =
         off { it.rename(oldPath, newPath) }
+
+    /** As [Memory.expire]. */
+    public suspend fun expire(olderThan: Duration, dryRun: Boolean = false, watch: ExpiryWatch? = null): List<Expired> =
+        off { it.expire(olderThan, dryRun, watch) }
 
     /** As [Memory.clear]. */
     public suspend fun clear(): Unit = off { it.clear() }

@@ -1,11 +1,15 @@
 package dev.memdir
 
+import java.time.Instant
+
 /**
  * A store written in Kotlin: a map from paths to contents, where a directory has none. It keeps the whole
  * contract of a [Store], as the tests check.
  */
 class MapStore : Store {
     private val nodes = sortedMapOf<String, ByteArray?>(ROOT to null)
+    private val modified = mutableMapOf<String, Instant>()
+    private val accessed = mutableMapOf<String, Instant>()
 
     override fun read(path: String): ByteArray = synchronized(nodes) { file(path) }
 
@@ -13,27 +17,50 @@ class MapStore : Store {
         synchronized(nodes) {
             if (!isThere(path)) throw StoreFailure.NotFound()
             if (nodes[path] != null) throw StoreFailure.NotADirectory()
-            nodes.filterKeys { parent(it) == path }.map { (path, content) -> Entry(path, content?.size?.toLong()) }
+            nodes.filterKeys { parent(it) == path }.map { (path, content) ->
+                Entry(path, content?.size?.toLong(), modified[path], accessed[path])
+            }
         }
 
     override fun write(path: String, content: ByteArray, overwrite: Boolean) =
         synchronized(nodes) {
             if (isThere(path) && (!overwrite || nodes[path] == null)) throw StoreFailure.AlreadyExists()
             makeParents(path)
-            nodes[path] = content
+            put(path, content)
         }
 
     override fun update(path: String, edit: Edit) =
         synchronized(nodes) {
             val new = edit.apply(file(path))
-            if (new != null) nodes[path] = new
+            if (new != null) put(path, new)
+        }
+
+    override fun setModified(path: String, time: Instant) =
+        synchronized(nodes) {
+            file(path)
+            modified[path] = time
+        }
+
+    override fun keepsAccess() = true
+
+    override fun setAccessed(path: String, time: Instant) =
+        synchronized(nodes) {
+            file(path)
+            accessed[path] = time
+        }
+
+    override fun deleteUnused(path: String, since: Instant): Boolean =
+        synchronized(nodes) {
+            if (nodes[path] == null) return false
+            val unused = listOfNotNull(modified[path], accessed[path]).all { it < since }
+            if (unused) remove(path)
+            unused
         }
 
     override fun delete(path: String) =
         synchronized(nodes) {
             if (!isThere(path)) throw StoreFailure.NotFound()
-            nodes.keys.removeAll(subtree(path).toSet())
-            Unit
+            subtree(path).forEach(::remove)
         }
 
     override fun rename(source: String, destination: String) =
@@ -44,8 +71,22 @@ class MapStore : Store {
             val moved = subtree(source).associateWith { destination + it.removePrefix(source) }
             if (moved.values.any(::isTooLong)) throw StoreFailure.NameTooLong()
             makeParents(destination)
-            for ((old, new) in moved) nodes[new] = nodes.remove(old)
+            for ((old, new) in moved) {
+                nodes[new] = nodes.remove(old)
+                for (times in listOf(modified, accessed)) times.remove(old)?.let { times[new] = it }
+            }
         }
+
+    private fun put(path: String, content: ByteArray) {
+        nodes[path] = content
+        modified[path] = Instant.now()
+    }
+
+    private fun remove(path: String) {
+        nodes.remove(path)
+        modified.remove(path)
+        accessed.remove(path)
+    }
 
     private fun isThere(path: String) = nodes.containsKey(path)
 

@@ -11,6 +11,7 @@ import dev.memdir.Sensitive
 import dev.memdir.StaleGuard
 import java.nio.file.Files
 import java.nio.file.Path
+import java.time.Duration
 import java.util.Base64
 import kotlin.io.path.extension
 import kotlin.io.path.name
@@ -33,10 +34,25 @@ class Content(val bytes: ByteArray) {
 sealed interface Step
 
 /** A tool call. */
-class Call(val input: JsonNode, val content: String, val isError: Boolean, val event: JsonNode?) : Step
+class Call(
+    val input: JsonNode,
+    val content: String,
+    val isError: Boolean,
+    val event: JsonNode? = null,
+    val expires: Boolean = false,
+) : Step
 
 /** What somebody else writes. */
 class Meanwhile(val tree: Tree) : Step
+
+/** What is done in a step that is no tool call. */
+sealed interface Upkeep : Step {
+    /** Seconds by path. */
+    class Age(val ages: Map<String, Long>) : Upkeep
+
+    /** [removed] is null where the memory refuses. */
+    class Expire(val olderThan: Duration, val dryRun: Boolean, val removed: List<String>?) : Upkeep
+}
 
 class Case(
     val file: String,
@@ -77,12 +93,29 @@ private fun step(json: JsonNode): Step {
         taking(json, "meanwhile")
         return Meanwhile(tree(it))
     }
-    taking(json, "input", "content", "is_error", "without_images", "event")
-    val event = json["event"]?.let(::saying)
+    upkeep(json)?.let { return it }
+    taking(json, "input", "content", "is_error", "without_images", "event", "expires")
+    val input = expanded(json["input"])
     // Kotlin shows no images.
-    json["without_images"]?.let { return Call(expanded(json["input"]), text(it), isError = true, event) }
-    return Call(expanded(json["input"]), text(json["content"]), json["is_error"].booleanValue(), event)
+    json["without_images"]?.let { return Call(input, text(it), isError = true, json["event"]?.let(::saying)) }
+    val isError = json["is_error"].booleanValue()
+    return Call(input, text(json["content"]), isError, json["event"]?.let(::saying), json.has("expires"))
 }
+
+private fun upkeep(json: JsonNode): Upkeep? {
+    json["age"]?.let { ages ->
+        taking(json, "age")
+        return Upkeep.Age(ages.properties().associate { it.key to it.value.longValue() })
+    }
+    val expire = json["expire"] ?: return null
+    taking(json, "expire", "removed", "refused")
+    taking(expire, "older_than", "dry_run")
+    val removed = json["removed"]?.map { it.textValue() }
+    require((removed == null) == json.path("refused").booleanValue()) { "removed, or refused" }
+    return Upkeep.Expire(seconds(expire["older_than"]), expire.path("dry_run").booleanValue(), removed)
+}
+
+private fun seconds(value: JsonNode) = Duration.ofMillis((value.doubleValue() * 1000).toLong())
 
 private fun options(json: JsonNode?): MemoryOptions {
     var options = MemoryOptions()
@@ -105,6 +138,9 @@ private fun options(json: JsonNode?): MemoryOptions {
                     options.copy(sensitiveRules = value.properties().associate { it.key to it.value.textValue() })
                 "after_content" -> options.copy(afterContent = value.booleanValue())
                 "sensitive_on_view" -> options.copy(sensitiveOnView = value.booleanValue())
+                "expire_after" -> options.copy(expireAfter = seconds(value))
+                "record_access" -> options.copy(recordAccess = value.booleanValue())
+                "pins" -> options.copy(pins = value.map { it.textValue() })
                 else -> throw IllegalArgumentException("the option $name is not in the format")
             }
     }

@@ -1,6 +1,7 @@
 package dev.memdir.conformance
 
 import dev.memdir.MapStore
+import dev.memdir.MemdirException
 import dev.memdir.Memory
 import dev.memdir.MemoryOptions
 import dev.memdir.Store
@@ -9,6 +10,7 @@ import dev.memdir.examples.RoomStore
 import dev.memdir.openStore
 import java.nio.file.Files
 import java.nio.file.Path
+import java.time.Instant
 import kotlin.io.path.deleteIfExists
 import kotlin.io.path.listDirectoryEntries
 import kotlin.io.path.name
@@ -79,12 +81,12 @@ class ConformanceTest {
         var before = tree(opened.store)
         assertEquals(case.given.toSortedMap(), before.toSortedMap()) { "$name: given" }
         case.steps.forEachIndexed { number, step ->
-            if (step is Meanwhile) {
-                write(opened.store, step.tree)
+            if (step !is Call) {
+                if (step is Meanwhile) write(opened.store, step.tree)
+                if (step is Upkeep) keepUp(step, opened, "$name, step ${number + 1}")
                 before = tree(opened.store)
                 return@forEachIndexed
             }
-            step as Call
             val where = "$name, step ${number + 1}: ${step.input.toString().take(300)}"
             val reply = opened.memory.execute(step.input.toString())
             assertEquals(step.content, reply.content, where)
@@ -95,7 +97,7 @@ class ConformanceTest {
             assertEquals(step.event?.path("outcome")?.textValue() == "failed", reply.cause != null, where)
             opened.place?.let { assertFalse(it.toString() in reply.content, where) }
             val after = tree(opened.store)
-            if (step.isError || step.input.path("command").textValue() == "view") {
+            if (!step.expires && (step.isError || step.input.path("command").textValue() == "view")) {
                 assertEquals(before.toSortedMap(), after.toSortedMap()) { "$where: it changed something" }
             }
             before = after
@@ -107,5 +109,25 @@ class ConformanceTest {
         opened.memory.clear()
         assertTrue(tree(opened.store).isEmpty()) { "$name: after clearing" }
         opened.memory.close()
+    }
+
+    private fun keepUp(step: Upkeep, opened: Opened, where: String) {
+        when (step) {
+            is Upkeep.Age ->
+                for ((path, seconds) in step.ages) {
+                    val time = Instant.now().minusSeconds(seconds)
+                    opened.store.setModified(path, time)
+                    opened.store.setAccessed(path, time)
+                }
+            is Upkeep.Expire -> {
+                val removed =
+                    try {
+                        opened.memory.expire(step.olderThan, step.dryRun).map { it.path }
+                    } catch (refused: MemdirException.Config) {
+                        null
+                    }
+                assertEquals(step.removed, removed, where)
+            }
+        }
     }
 }

@@ -1,0 +1,80 @@
+//! Unused files: what `expire` tells Kotlin and Swift, and is told by them.
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use memdir::policy::expiry::Progress;
+
+use crate::error::MemdirError;
+use crate::store::StoreFailure;
+
+/// A file that was removed because nobody used it.
+#[derive(uniffi::Record, Debug, Clone, PartialEq, Eq)]
+pub struct Expired {
+    /// Where it was.
+    pub path: String,
+    /// How many bytes it held.
+    pub bytes: i64,
+    /// When it was last changed or shown.
+    pub last_used: SystemTime,
+}
+
+impl From<memdir::Expired> for Expired {
+    fn from(file: memdir::Expired) -> Self {
+        let path = file.path.as_str().to_owned();
+        Self { path, bytes: number(file.bytes), last_used: file.last_used }
+    }
+}
+
+/// How far an expiry is.
+#[derive(uniffi::Record, Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ExpiryProgress {
+    /// The files that were looked at.
+    pub files: i64,
+    /// Those of them that were removed, or would be.
+    pub removed: i64,
+}
+
+impl From<Progress> for ExpiryProgress {
+    fn from(progress: Progress) -> Self {
+        Self { files: number(progress.files), removed: number(progress.removed) }
+    }
+}
+
+fn number(count: u64) -> i64 {
+    i64::try_from(count).unwrap_or(i64::MAX)
+}
+
+/// Is told how far an expiry is.
+#[uniffi::export(rust, foreign)]
+pub trait ExpiryWatch: Send + Sync {
+    /// Whether it goes on. Where it does not, or this throws, it ends, and what was removed by then is
+    /// removed.
+    fn looked_at(&self, progress: ExpiryProgress) -> Result<bool, StoreFailure>;
+}
+
+pub(crate) fn expire(
+    memory: &memdir::Memory,
+    older_than: Duration,
+    dry_run: bool,
+    watch: Option<Arc<dyn ExpiryWatch>>,
+) -> Result<Vec<Expired>, MemdirError> {
+    let mut thrown = None;
+    let go_on = move |progress: Progress| match &watch {
+        None => Ok(true),
+        Some(watch) => watch.looked_at(progress.into()),
+    };
+    let expired = memory.expire(older_than, dry_run, &mut |progress| match go_on(progress) {
+        Ok(true) => ControlFlow::Continue(()),
+        Ok(false) => ControlFlow::Break(()),
+        Err(failure) => {
+            thrown = Some(failure);
+            ControlFlow::Break(())
+        }
+    });
+    match thrown {
+        Some(failure) => Err(MemdirError::Store { reason: failure.to_string() }),
+        None => Ok(expired?.into_iter().map(Expired::from).collect()),
+    }
+}
