@@ -10,6 +10,7 @@ use napi::{Env, Error};
 use napi_derive::napi;
 
 use crate::answer::Answer;
+use crate::call::PendingCall;
 use crate::expiry::{self, ExpiredFile, ExpiryProgress};
 use crate::input::Input;
 use crate::js_store::{JsStore, StoreRequest};
@@ -66,20 +67,35 @@ impl Engine {
     }
 
     /// Executes one tool call, given as an object or as the JSON text of one.
-    #[napi(ts_return_type = "Promise<{ content: string, isError: boolean, cause?: string }>")]
+    #[napi(
+        ts_return_type = "Promise<{ content: string | { mediaType: 'image/png' | 'image/jpeg', bytes: Buffer }, isError: boolean, cause?: string }>"
+    )]
     pub fn execute<'env>(&self, env: &'env Env, input: Unknown<'_>) -> napi::Result<Object<'env>> {
-        self.answer(env, Input::decode(&self.memory, input)?)
+        self.answer(env, Input::decode(input)?)
     }
 
     /// Executes the command `name`, whatever the input's own `command` says.
-    #[napi(ts_return_type = "Promise<{ content: string, isError: boolean, cause?: string }>")]
+    #[napi(
+        ts_return_type = "Promise<{ content: string | { mediaType: 'image/png' | 'image/jpeg', bytes: Buffer }, isError: boolean, cause?: string }>"
+    )]
     pub fn execute_as<'env>(
         &self,
         env: &'env Env,
         name: String,
         input: Unknown<'_>,
     ) -> napi::Result<Object<'env>> {
-        self.answer(env, Input::decode_as(&self.memory, &name, input)?)
+        self.answer(env, Input::decode_as(&name, input)?)
+    }
+
+    /// The first half of `execute`, or of `executeAs` where there is a name.
+    #[napi]
+    pub fn begin(&self, input: Unknown<'_>, name: Option<String>) -> napi::Result<PendingCall> {
+        let input = match name {
+            None => Input::decode(input)?,
+            Some(name) => Input::decode_as(&name, input)?,
+        };
+        let call = input.begin(&self.memory);
+        Ok(PendingCall::new(call, self.memory.clone(), Arc::clone(&self.workers)))
     }
 
     /// Removes the files that nobody used for so many milliseconds. `progress` says whether it goes

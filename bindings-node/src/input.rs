@@ -5,8 +5,9 @@
 
 use std::borrow::Cow;
 
+use memdir::command::Decoded;
 use memdir::value::{Fields, Value};
-use memdir::{Command, Error, Memory, Reply};
+use memdir::{Call, Memory, Reply};
 use napi::bindgen_prelude::{JsObjectValue, JsValue, Object, Unknown};
 use napi::{Result, ValueType};
 
@@ -17,54 +18,53 @@ const MAX_DEPTH: usize = 4;
 
 /// What came for a command, free to leave JavaScript's thread.
 pub(crate) enum Input {
-    /// A command.
-    Command(Command<'static>),
+    /// An object, decoded.
+    Decoded(Decoded<'static>),
     /// The JSON text of one, not parsed yet.
     Json(String),
-    /// Something else, and the answer to it.
-    Refused(Reply),
 }
 
 impl Input {
     /// Decodes the object, or takes the JSON text of one.
-    pub(crate) fn decode(memory: &Memory, input: Unknown<'_>) -> Result<Self> {
+    pub(crate) fn decode(input: Unknown<'_>) -> Result<Self> {
         Ok(match value(&input)? {
-            Value::Object => Self::decoded(Command::decode(&OwnFields(input.coerce_to_object()?))),
+            Value::Object => {
+                Self::Decoded(Decoded::of(&OwnFields(input.coerce_to_object()?)).into_owned())
+            }
             Value::Text(json) => Self::Json(json.into_owned()),
-            other => Self::Refused(memory.refuse_input(&other)),
+            other => Self::Decoded(Decoded::not_an_object(&other)),
         })
     }
 
     /// Decodes the object that holds the fields of the command `name`.
-    pub(crate) fn decode_as(memory: &Memory, name: &str, input: Unknown<'_>) -> Result<Self> {
-        Ok(match value(&input)? {
+    pub(crate) fn decode_as(name: &str, input: Unknown<'_>) -> Result<Self> {
+        Ok(Self::Decoded(match value(&input)? {
             Value::Object => {
-                let fields = OwnFields(input.coerce_to_object()?);
-                Self::decoded(Command::decode_as(name, &fields))
+                Decoded::named(name, &OwnFields(input.coerce_to_object()?)).into_owned()
             }
-            other => Self::Refused(memory.refuse_input(&other)),
-        })
-    }
-
-    fn decoded(result: std::result::Result<Command<'_>, String>) -> Self {
-        match result {
-            Ok(command) => Self::Command(command.into_owned()),
-            Err(sentence) => Self::Refused(Err(Error::Refused(sentence)).into()),
-        }
+            other => Decoded::not_an_object(&other),
+        }))
     }
 
     /// Executes it.
     pub(crate) fn execute(self, memory: &Memory) -> Reply {
         match self {
-            Self::Command(command) => memory.run(&command).into(),
+            Self::Decoded(decoded) => memory.answer(decoded),
             Self::Json(json) => memory.execute(&json),
-            Self::Refused(reply) => reply,
         }
+    }
+
+    /// Begins it, to be finished when a hook has spoken.
+    pub(crate) fn begin(self, memory: &Memory) -> Call<'static> {
+        memory.begin(match self {
+            Self::Decoded(decoded) => decoded,
+            Self::Json(json) => Decoded::parse(&json),
+        })
     }
 }
 
 /// The own properties of an object: what it inherits is nobody's input.
-struct OwnFields<'env>(Object<'env>);
+pub(crate) struct OwnFields<'env>(pub(crate) Object<'env>);
 
 impl Fields for OwnFields<'_> {
     fn get<'a>(&'a self, name: &str) -> Option<Value<'a>> {

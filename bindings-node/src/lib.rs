@@ -2,11 +2,13 @@
 //! own in between.
 //!
 //! A call is decoded on JavaScript's thread (`input`), executed on a thread of ours (`work`),
-//! and answered through a promise (`answer`), so that the event loop never waits for a disk.
+//! and answered through a promise (`answer`), so that the event loop never waits for a disk. Where
+//! there are hooks, JavaScript is asked in between (`call`).
 //! What a JavaScript developer sees is written in TypeScript, in `ts/`, on top of the classes here.
 #![allow(clippy::needless_pass_by_value, reason = "what the macro hands over is owned")]
 
 mod answer;
+mod call;
 mod cli;
 mod conditions;
 mod contract;

@@ -18,6 +18,8 @@ use crate::input::value;
 /// A sentence about an option that is not known or whose value is wrong.
 pub(crate) fn read(given: Option<Unknown<'_>>) -> Result<Options> {
     let mut options = Options::default();
+    // The SDK has a block for them.
+    options.max_image_bytes = Some(Options::CLAUDE_IMAGE_BYTES);
     let Some(given) = given else { return Ok(options) };
     if given.get_type()? != ValueType::Object {
         return Err(wrong(format!("options must be an object, got {}", value(&given)?)));
@@ -29,6 +31,19 @@ pub(crate) fn read(given: Option<Unknown<'_>>) -> Result<Options> {
         }
         let set: Unknown<'_> = given.get_named_property_unchecked(&name)?;
         if set.get_type()? == ValueType::Undefined {
+            continue;
+        }
+        if name == "readOnlyPaths" {
+            options.read_only_paths = patterns(&name, &set)?;
+            continue;
+        }
+        if name == "pins" {
+            options.pins = patterns(&name, &set)?;
+            continue;
+        }
+        if name == "writablePaths" {
+            let lifted = set.get_type()? == ValueType::Null;
+            options.writable_paths = (!lifted).then(|| patterns(&name, &set)).transpose()?;
             continue;
         }
         if name == "sensitiveRules" {
@@ -43,17 +58,21 @@ pub(crate) fn read(given: Option<Unknown<'_>>) -> Result<Options> {
         match name.as_str() {
             "maxViewChars" => options.max_view_chars = limit(&name, &set)?,
             "maxFileBytes" => options.max_file_bytes = limit(&name, &set)?,
+            "maxImageBytes" => options.max_image_bytes = limit(&name, &set)?,
+            "maxTotalBytes" => options.max_total_bytes = limit(&name, &set)?,
+            "maxFiles" => options.max_files = limit(&name, &set)?,
+            "staleGuard" => options.stale_guard = word(&name, &set)?,
             "onExisting" => options.on_existing = word(&name, &set)?,
             "durability" => options.durability = word(&name, &set)?,
             "readOnly" => options.read_only = flag(&name, &set)?,
             "encryptNames" => options.encrypt_names = flag(&name, &set)?,
             "sensitive" => options.sensitive = word(&name, &set)?,
+            "afterContent" => options.after_content = flag(&name, &set)?,
             "sensitiveOnView" => options.sensitive_on_view = flag(&name, &set)?,
             "expireAfter" => {
                 options.expire_after = Some(span(&name, number(&set))?);
             }
             "recordAccess" => options.record_access = flag(&name, &set)?,
-            "pins" => options.pins = patterns(&name, &set)?,
             _ => return Err(wrong(format!("there is no option {name}"))),
         }
     }
@@ -94,18 +113,6 @@ pub(crate) fn span(name: &str, millis: f64) -> Result<Duration> {
         .map_err(|_| wrong(format!("{name} must be a number of milliseconds from 0 on")))
 }
 
-/// Patterns of paths.
-fn patterns(name: &str, set: &Value<'_>) -> Result<Vec<PathPattern>> {
-    let wrong_kind = || wrong(format!("{name} must be an array of strings, got {set}"));
-    let Value::List(items) = set else { return Err(wrong_kind()) };
-    let texts = items.iter().map(|item| match item {
-        Value::Text(pattern) => Ok(pattern.as_ref()),
-        _ => Err(wrong_kind()),
-    });
-    PathPattern::all(name, texts.collect::<Result<Vec<_>>>()?)
-        .map_err(|error| wrong(error.to_string()))
-}
-
 /// Patterns by the ids of their rules.
 fn rules(name: &str, set: &Unknown<'_>) -> Result<Vec<SensitiveRule>> {
     if set.get_type()? != ValueType::Object {
@@ -121,6 +128,22 @@ fn rules(name: &str, set: &Unknown<'_>) -> Result<Vec<SensitiveRule>> {
         }
     }
     SensitiveRule::all(patterns).map_err(|error| renamed(name, &error))
+}
+
+/// Patterns of paths.
+fn patterns(name: &str, set: &Unknown<'_>) -> Result<Vec<PathPattern>> {
+    if !set.is_array()? {
+        return Err(wrong(format!("{name} must be an array, got {}", value(set)?)));
+    }
+    let set = set.coerce_to_object()?;
+    let mut given = Vec::new();
+    for at in 0..set.get_array_length()? {
+        match value(&set.get_element::<Unknown<'_>>(at)?)? {
+            Value::Text(pattern) => given.push(pattern.into_owned()),
+            other => return Err(wrong(format!("{name}[{at}] must be a string, got {other}"))),
+        }
+    }
+    PathPattern::all(name, given).map_err(|error| wrong(error.to_string()))
 }
 
 /// The key of an encrypted store: bytes, or a text of which the core says what it means. No sentence

@@ -6,9 +6,10 @@ import { randomUUID } from 'node:crypto';
 import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { isDeepStrictEqual } from 'node:util';
 
-import { Memory, openStore } from 'memdir';
-import type { Options, Store } from 'memdir';
+import { HookError, Memory, Veto, openStore } from 'memdir';
+import type { Before, Event, Options, Store } from 'memdir';
 import { checkStore } from 'memdir/testing';
 
 import { postgres } from './servers.mjs';
@@ -18,23 +19,45 @@ import { PROJECT, s3, temporary } from './support.mjs';
 type Json = null | boolean | number | string | Json[] | { [name: string]: Json };
 type Tree = Map<string, Buffer | null>;
 
-interface Step {
+interface Call {
   input: Json;
   content: Json;
   is_error: boolean;
   expires?: boolean;
-  age?: Record<string, number>;
-  expire?: { older_than: number; dry_run?: boolean };
+  event?: Record<string, Json>;
+}
+
+interface Rule {
+  when: Record<string, Json>;
+  veto?: Json;
+  replace?: [Json, Json];
+  fail?: Json;
+}
+
+/** Files become older. */
+interface Age {
+  age: Record<string, number>;
+}
+
+/** Unused files go. */
+interface Expire {
+  expire: { older_than: number; dry_run?: boolean };
   removed?: string[];
   refused?: boolean;
+}
+
+/** What somebody else writes. */
+interface Meanwhile {
+  meanwhile: Record<string, Json>;
 }
 
 interface Case {
   name: string;
   rule: string;
   options?: Record<string, unknown>;
+  hooks?: { before: Rule[] };
   given?: Record<string, Json>;
-  steps: Step[];
+  steps: (Call | Meanwhile | Age | Expire)[];
   then?: Record<string, Json>;
 }
 
@@ -78,6 +101,16 @@ function expanded(value: Json): Json {
   return Object.fromEntries(Object.entries(value).map(([name, field]) => [name, expanded(field)]));
 }
 
+/** What a reply shows: a text, or an image's block. */
+function answer(value: Json): Json {
+  const image = value as { $image?: string; $base64?: string } | null;
+  if (!image?.$image) {
+    return made(value);
+  }
+  const source = { type: 'base64', media_type: image.$image, data: image.$base64! };
+  return [{ type: 'image', source }];
+}
+
 function tree(described: Record<string, Json> = {}): Tree {
   const content = (value: Json): Buffer | null => {
     if (value === null) {
@@ -89,12 +122,12 @@ function tree(described: Record<string, Json> = {}): Tree {
   return new Map(Object.entries(described).map(([path, value]) => [path, content(value)]));
 }
 
-async function fill(store: Store, given: Tree): Promise<void> {
+async function fill(store: Store, given: Tree, overwrite = false): Promise<void> {
   for (const [path, content] of given) {
     if (content) {
-      await store.write(path, content, false);
+      await store.write(path, content, overwrite);
     } else {
-      await store.write(`${path}/inside`, Buffer.alloc(0), false);
+      await store.write(`${path}/inside`, Buffer.alloc(0), overwrite);
       await store.delete(`${path}/inside`);
     }
   }
@@ -135,17 +168,14 @@ function camelCase(options: Record<string, unknown> = {}): Options {
   );
 }
 
-/** Does what a step says that is no tool call, if it is one. */
-async function upkeep(step: Step, store: Store, memory: Memory): Promise<boolean> {
-  if (step.age) {
+/** Does what a step of expiry says. */
+async function upkeep(step: Age | Expire, store: Store, memory: Memory): Promise<void> {
+  if ('age' in step) {
     for (const [path, seconds] of Object.entries(step.age)) {
       await store.setModified!(path, Date.now() - seconds * 1000);
       await store.setAccessed!(path, Date.now() - seconds * 1000);
     }
-    return true;
-  }
-  if (!step.expire) {
-    return false;
+    return;
   }
   const { older_than, dry_run } = step.expire;
   const expiring = memory.expire(older_than * 1000, { dryRun: dry_run });
@@ -155,7 +185,45 @@ async function upkeep(step: Step, store: Store, memory: Memory): Promise<boolean
     const removed = (await expiring).map(({ path }) => path);
     assert.deepEqual(removed, step.removed);
   }
-  return true;
+}
+
+/** The hook that a case describes. */
+function following(rules: Rule[]): Before {
+  return async (command) => {
+    const fields = command as unknown as Record<string, Json>;
+    const rule = rules.find(({ when }) =>
+      Object.entries(when).every(([name, wanted]) =>
+        isDeepStrictEqual(fields[name], expanded(wanted)),
+      ),
+    );
+    // Other work comes in between, as with a hook that asks somebody.
+    await new Promise(setImmediate);
+    if (rule?.veto !== undefined) {
+      throw new Veto(made(rule.veto));
+    }
+    if (rule?.fail !== undefined) {
+      throw new RangeError(made(rule.fail));
+    }
+    if (rule?.replace) {
+      const [old, instead] = rule.replace.map(made) as [string, string];
+      const name = ['file_text', 'new_str', 'insert_text'].find((text) => text in fields);
+      assert.ok(name);
+      return { [name]: (fields[name] as string).replaceAll(old, () => instead) };
+    }
+    return undefined;
+  };
+}
+
+/** An event but for its duration, without what says nothing, in the names of the cases. */
+function told({ duration, newPath, ...event }: Event): Record<string, unknown> {
+  assert.ok(duration >= 0);
+  return saying({ ...event, new_path: newPath });
+}
+
+function saying(fields: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(fields).filter(([, value]) => value && !isDeepStrictEqual(value, [])),
+  );
 }
 
 async function runCase(found: Case, store: Store, secret: string | undefined): Promise<void> {
@@ -164,18 +232,35 @@ async function runCase(found: Case, store: Store, secret: string | undefined): P
   let before = shown(await all(store));
   assert.deepEqual(before, shown(given), 'what is given is not what the store holds');
 
-  const memory = new Memory(store, camelCase(found.options));
+  const events: Event[] = [];
+  const hooks = found.hooks && {
+    before: following(found.hooks.before),
+    after: (event: Event) => events.push(event),
+  };
+  const memory = new Memory(store, { ...camelCase(found.options), ...hooks });
   for (const step of found.steps) {
-    if (await upkeep(step, store, memory)) {
+    if ('meanwhile' in step || 'age' in step || 'expire' in step) {
+      if ('meanwhile' in step) {
+        await fill(store, tree(step.meanwhile), true);
+      } else {
+        await upkeep(step, store, memory);
+      }
       before = shown(await all(store));
       continue;
     }
     const input = expanded(step.input);
     // A string is taken for the JSON text of an input.
-    const reply = await memory.execute(typeof input === 'string' ? JSON.stringify(input) : input);
-    assert.equal(reply.cause, undefined);
-    assert.deepEqual(reply, { content: made(step.content), isError: step.is_error });
-    assert.ok(!secret || !reply.content.includes(secret), 'the reply says where the store is');
+    const { cause, ...reply } = await memory.execute(
+      typeof input === 'string' ? JSON.stringify(input) : input,
+    );
+    assert.ok(step.event?.['outcome'] === 'failed' ? cause instanceof HookError : !cause);
+    assert.deepEqual(reply, { content: answer(step.content), isError: step.is_error });
+    assert.deepEqual(
+      events.splice(0).map(told),
+      step.event ? [saying(expanded(step.event) as Record<string, Json>)] : [],
+    );
+    const said = JSON.stringify(reply.content);
+    assert.ok(!secret || !said.includes(secret), 'the reply says where the store is');
     const after = shown(await all(store));
     const command = (input as { command?: unknown } | null)?.command;
     if ((step.is_error || command === 'view') && !step.expires) {

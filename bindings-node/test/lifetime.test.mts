@@ -161,11 +161,11 @@ test('a writer that waits for another process keeps nobody from working', async 
   });
   for (let tick = 0; tick < 5; tick += 1) {
     await setTimeout(10);
-    assert.match(await memory.view({ path: '/memories/a' }), /\ta$/);
+    assert.match(String(await memory.view({ path: '/memories/a' })), /\ta$/);
   }
   assert.equal(written, 0);
 
   holder.stdin.end();
   await Promise.all(writers);
-  assert.equal((await memory.view({ path: '/memories/a' })).split('\n').length, 12);
+  assert.equal(String(await memory.view({ path: '/memories/a' })).split('\n').length, 12);
 });

@@ -28,7 +28,7 @@ test('a command is an object or its JSON text', async () => {
     isError: true,
   });
   const { content, isError } = await memory.execute('{"command":');
-  assert.match(content, /^Error: The input is not valid JSON: /);
+  assert.match(String(content), /^Error: The input is not valid JSON: /);
   assert.ok(isError);
 });
 
@@ -44,7 +44,10 @@ test('there is a method for each command, which needs no name in its fields', as
     'The file /memories/a has been edited.',
   );
   assert.match(await memory.str_replace({ path, old_str: 'one', new_str: '1' }), /\n {5}1\t1\n/);
-  assert.match(await memory.view({ path, view_range: [2, -1] }), /:\n {5}2\ttwo\n {5}3\tthree$/);
+  assert.match(
+    String(await memory.view({ path, view_range: [2, -1] })),
+    /:\n {5}2\ttwo\n {5}3\tthree$/,
+  );
   assert.equal(
     await memory.rename({ old_path: path, new_path: '/memories/b' }),
     'Successfully renamed /memories/a to /memories/b',
@@ -60,7 +63,7 @@ test('there is a method for each command, which needs no name in its fields', as
 test("a method's name counts, and not what the fields say", async () => {
   const memory = new Memory('memory:');
   const fields = { command: 'delete', path: '/memories' } as never;
-  assert.match(await memory.view(fields), /^Here're the files and directories/);
+  assert.match(String(await memory.view(fields)), /^Here're the files and directories/);
 });
 
 test('a directory is taken over as the SDK keeps it', async () => {
@@ -70,7 +73,7 @@ test('a directory is taken over as the SDK keeps it', async () => {
   const file = join(base, 'memories', 'notes', 'today.md');
   assert.equal(readFileSync(file, 'utf8'), 'tea\n');
   writeFileSync(file, 'coffee\n');
-  assert.match(await memory.view({ path: '/memories/notes/today.md' }), /\tcoffee$/);
+  assert.match(String(await memory.view({ path: '/memories/notes/today.md' })), /\tcoffee$/);
 });
 
 test('the default is ./memory', async () => {
@@ -89,7 +92,7 @@ test('options have an effect', async () => {
   const path = '/memories/a';
   const short = new Memory('memory:', { maxViewChars: 80, maxFileBytes: 200 });
   await short.create({ path, file_text: 'line\n'.repeat(40) });
-  assert.match(await short.view({ path }), /\[Lines 1 to \d+ of 40 are shown/);
+  assert.match(String(await short.view({ path })), /\[Lines 1 to \d+ of 40 are shown/);
   await assert.rejects(
     short.insert({ path, insert_line: 0, insert_text: 'x' }),
     /200 at most|200 bytes/,
@@ -97,16 +100,16 @@ test('options have an effect', async () => {
 
   const all = new Memory('memory:', { maxViewChars: null, maxFileBytes: null });
   await all.create({ path, file_text: 'line\n'.repeat(10_000) });
-  assert.match(await all.view({ path }), /\n 10000\tline$/);
+  assert.match(String(await all.view({ path })), /\n 10000\tline$/);
 
   const overwriting = new Memory('memory:', { onExisting: 'overwrite', durability: 'relaxed' });
   await overwriting.create({ path, file_text: 'one' });
   await overwriting.create({ path, file_text: 'two' });
-  assert.match(await overwriting.view({ path }), /\ttwo$/);
+  assert.match(String(await overwriting.view({ path })), /\ttwo$/);
 
   const plain = new Memory('memory:', { maxViewChars: undefined, onExisting: undefined });
   await plain.create({ path, file_text: 'line\n'.repeat(10_000) });
-  assert.match(await plain.view({ path }), /are shown/);
+  assert.match(String(await plain.view({ path })), /are shown/);
 });
 
 test('a wrong option is told at once', () => {
@@ -145,7 +148,7 @@ test('a store that is opened once can be shared, and written to directly', async
   const store = openStore(temporary());
   const [one, two] = [new Memory(store), new Memory(store, { maxViewChars: 100 })];
   await one.create({ path: '/memories/a', file_text: 'a\n' });
-  assert.match(await two.view({ path: '/memories/a' }), /\ta$/);
+  assert.match(String(await two.view({ path: '/memories/a' })), /\ta$/);
 
   await store.write('/memories/d/b', Buffer.from('b'), false);
   await assert.rejects(async () => store.write('/memories/d/b', Buffer.from('c'), false), {
@@ -193,10 +196,10 @@ test('64 edits of one file in one turn: all are there', async () => {
     memory.execute({ command: 'insert', path, insert_line: 0, insert_text: `entry ${n}` }),
   );
   for (const { content, isError } of await Promise.all(edits)) {
-    assert.ok(!isError, content);
+    assert.ok(!isError, String(content));
   }
   const view = await memory.view({ path });
   for (let n = 0; n < 64; n += 1) {
-    assert.match(view, new RegExp(`\\tentry ${n}$`, 'm'));
+    assert.match(String(view), new RegExp(`\\tentry ${n}$`, 'm'));
   }
 });

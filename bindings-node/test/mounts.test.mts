@@ -24,7 +24,9 @@ function place(): string {
 
 /** A view without its header. */
 async function shown(memory: Memory): Promise<string[]> {
-  return (await memory.view(VIEW)).split('\n').slice(1);
+  return String(await memory.view(VIEW))
+    .split('\n')
+    .slice(1);
 }
 
 test('stores of every kind make one tree', async () => {

@@ -19,7 +19,7 @@ test('sensitive text is refused, and the page has the code that runs here', asyn
   });
   // end
   assert.ok(isError);
-  assert.match(content, /line 1 \(password-assignment\)/);
+  assert.match(String(content), /line 1 \(password-assignment\)/);
 
   const source = readFileSync(new URL('test/policies.test.mts', PACKAGE), 'utf8');
   const code = /\/\/ example\n(.*?)\n *\/\/ end/s.exec(source)?.[1]?.replace(/^ {2}/gm, '');
@@ -29,6 +29,12 @@ test('sensitive text is refused, and the page has the code that runs here', asyn
 
 test('wrong rules are told at once', () => {
   const cases: [unknown, RegExp][] = [
+    [{ maxFiles: -1 }, /^maxFiles must be a whole number from 0 on, or null, got -1$/],
+    [{ staleGuard: true }, /^staleGuard must be a string, got true$/],
+    [{ staleGuard: 'yes' }, /^staleGuard must be "off", "on" or "strict", got "yes"$/],
+    [{ readOnlyPaths: '/memories/a' }, /^readOnlyPaths must be an array, got "\/memories\/a"$/],
+    [{ readOnlyPaths: ['/memories/a', 1] }, /^readOnlyPaths\[1\] must be a string, got 1$/],
+    [{ writablePaths: ['notes'] }, /^writablePaths: the pattern "notes" does not start with/],
     [{ sensitive: 'yes' }, /^sensitive must be "off", "reject" or "redact", got "yes"$/],
     [{ sensitiveOnView: 1 }, /^sensitiveOnView must be true or false, got 1$/],
     [{ sensitiveRules: 'x' }, /^sensitiveRules must be an object, got "x"$/],

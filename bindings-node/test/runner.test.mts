@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 
 import { project } from './consumer.mjs';
-import { conversation, play } from './standin.mjs';
+import { conversation, play, scripted } from './standin.mjs';
+import type { Prepared } from './standin.mjs';
 import { PACKAGE, temporary } from './support.mjs';
 
 for (const sdk of ['@anthropic-ai/sdk', 'sdk-lowest'] as const) {
@@ -17,12 +18,33 @@ for (const sdk of ['@anthropic-ai/sdk', 'sdk-lowest'] as const) {
   let installed: Promise<string> | undefined;
   for (const agent of ['agent.mjs', 'agent.cjs']) {
     for (const way of ['tool', 'handlers']) {
+      const through = `through SDK ${version}, ${agent}, ${way}`;
+      const program = async () => join(await (installed ??= project(sdk, directory)), agent);
       for (const script of ['release-notes.json', 'parallel.json']) {
-        test(`${script} through SDK ${version}, ${agent}, ${way}`, async () => {
-          const program = join(await (installed ??= project(sdk, directory)), agent);
-          await play(conversation(script), program, 'end_turn', way);
+        test(`${script} ${through}`, async () => {
+          await play(conversation(script), await program(), 'end_turn', way);
         });
       }
+      test(`an image ${through}`, async () => {
+        await play(image(), await program(), 'end_turn', way);
+      });
     }
   }
+}
+
+/** Claude looks at an image, and deletes it. */
+function image(): Prepared {
+  const png =
+    'iVBORw0KGgoAAAANSUhEUgAAAAMAAAACCAIAAAASFvFNAAAAD0lEQVR4XmNgQAb/O0AkAAi2AYjsV++JAAAAAElFTkSuQmCC';
+  const path = '/memories/a.png';
+  const calls = [
+    [
+      { command: 'view', path },
+      { $image: 'image/png', $base64: png },
+    ],
+    [{ command: 'delete', path }, `Successfully deleted ${path}`],
+  ].map(([input, result]) => ({ calls: [{ input, result, is_error: false }] }));
+  const session = { user: 'What is on it?', turns: [...calls, { text: 'A dot.' }] };
+  const script = { about: 'an image', sessions: [session], then: {} };
+  return scripted(script, { 'a.png': Buffer.from(png, 'base64') });
 }

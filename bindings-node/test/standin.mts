@@ -4,7 +4,14 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, readdirSync, statSync } from 'node:fs';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join, relative } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
@@ -20,17 +27,37 @@ interface Script {
 const EXAMPLES = fileURLToPath(new URL('examples/', PROJECT));
 const records = temporary();
 
+/** A conversation on a memory that is not empty. */
+export interface Prepared {
+  file: string;
+  /** What is in the memory before: the names in `/memories`, and their contents. */
+  given: Record<string, Uint8Array>;
+}
+
+/** A conversation of a test's own. */
+export function scripted(script: object, given: Prepared['given']): Prepared {
+  const file = join(mkdtempSync(join(records, 'script-')), 'script.json');
+  writeFileSync(file, JSON.stringify(script));
+  return { file, given };
+}
+
 /** A conversation of the demo. */
 export function conversation(name: string): string {
   return join(EXAMPLES, 'conversations', name);
 }
 
 /**
- * Plays the conversation in `file` and runs `program` for each of its sessions, with the arguments
+ * Plays a conversation and runs `program` for each of its sessions, with the arguments
  * address, directory of the memory, what the user says, and the tool's extras as JSON. It must
  * print `last`.
  */
-export async function play(file: string, program: string, last: string, ...flags: string[]) {
+export async function play(
+  played: string | Prepared,
+  program: string,
+  last: string,
+  ...flags: string[]
+) {
+  const { file, given } = typeof played === 'string' ? { file: played, given: {} } : played;
   const script = JSON.parse(readFileSync(file, 'utf8')) as Script;
   const record = join(mkdtempSync(join(records, 'wire-')), 'requests');
   const standin = spawn(
@@ -45,6 +72,10 @@ export async function play(file: string, program: string, last: string, ...flags
     const [line] = (await once(createInterface(standin.stdout), 'line')) as [string];
     const url = line.trim();
     const memory = mkdtempSync(join(records, 'memory-'));
+    mkdirSync(join(memory, 'memories'));
+    for (const [name, content] of Object.entries(given)) {
+      writeFileSync(join(memory, 'memories', name), content);
+    }
     for (const { user } of script.sessions) {
       const extras = JSON.stringify(script.tool_extras ?? {});
       const args = [program, url, memory, user, extras, ...flags];

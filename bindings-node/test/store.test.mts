@@ -106,12 +106,12 @@ for (const [kind, make] of [
       await readFile(aside);
     });
     for (const { content, isError } of await Promise.all(edits)) {
-      assert.ok(!isError, content);
+      assert.ok(!isError, String(content));
     }
     await Promise.all(busy);
     const view = await memory.view({ path });
     for (let n = 0; n < 64; n += 1) {
-      assert.match(view, new RegExp(`\\tentry ${n}$`, 'm'));
+      assert.match(String(view), new RegExp(`\\tentry ${n}$`, 'm'));
     }
   });
 }
@@ -124,7 +124,7 @@ test('more calls in one turn than there are threads', async () => {
     ),
   );
   assert.ok(replies.every(({ isError }) => !isError));
-  assert.equal((await memory.view({ path: '/memories' })).split('\n').length, 502);
+  assert.equal(String(await memory.view({ path: '/memories' })).split('\n').length, 502);
 });
 
 test('a memory may be kept in another memory, also by many calls at once', async () => {
@@ -148,7 +148,7 @@ test('a store is asked through its own open if it has one', async () => {
   const store = new OpeningStore();
   const memory = new Memory(store);
   await memory.create({ path: '/memories/a/b', file_text: 'b' });
-  assert.match((await memory.execute(VIEW)).content, /\/memories\/a\/b$/);
+  assert.match(String((await memory.execute(VIEW)).content), /\/memories\/a\/b$/);
   assert.ok(store.opened > 0);
 });
 
@@ -268,7 +268,10 @@ test('what a store lists that no command could name is left out', async () => {
     { path: '/memories/back\\slash', size: 1 },
   ];
   const memory = new Memory(Object.assign(new MapStore(), { list }));
-  assert.match((await memory.execute(VIEW)).content, /:\n4\.0K\t\/memories\n1B\t\/memories\/fine$/);
+  assert.match(
+    String((await memory.execute(VIEW)).content),
+    /:\n4\.0K\t\/memories\n1B\t\/memories\/fine$/,
+  );
 });
 
 test('edit serves an update and nothing after it', async () => {
@@ -284,7 +287,7 @@ test('edit serves an update and nothing after it', async () => {
   await memory.create({ path, file_text: 'a' });
   await memory.insert({ path, insert_line: 1, insert_text: 'b' });
   assert.throws(() => kept?.(Buffer.from('a')), /edit was called after the update had ended/);
-  assert.match(await memory.view({ path }), /1\ta\n {5}2\tb$/);
+  assert.match(String(await memory.view({ path })), /1\ta\n {5}2\tb$/);
 });
 
 test('a store may ask again when another writer was faster', async () => {
@@ -303,7 +306,7 @@ test('a store may ask again when another writer was faster', async () => {
   await memory.create({ path, file_text: 'old\n' });
   await memory.insert({ path, insert_line: 0, insert_text: 'new' });
   assert.equal(tries, 1);
-  assert.match(await memory.view({ path }), /1\tnew\n {5}2\told\n {5}3\ttheirs$/);
+  assert.match(String(await memory.view({ path })), /1\tnew\n {5}2\told\n {5}3\ttheirs$/);
 });
 
 test('an update that never calls edit is not taken for one that did', async () => {
@@ -311,5 +314,5 @@ test('an update that never calls edit is not taken for one that did', async () =
   const path = '/memories/a';
   await memory.create({ path, file_text: 'a' });
   const reply = await memory.execute({ command: 'insert', path, insert_line: 0, insert_text: 'b' });
-  assert.ok(reply.isError, reply.content);
+  assert.ok(reply.isError, String(reply.content));
 });

@@ -35,5 +35,5 @@ test('both module systems have the same names', async () => {
   // A store opened through one is a store for the other.
   const store = memdir.openStore('memory:');
   await new memdir.Memory(store).create({ path: '/memories/a', file_text: 'a' });
-  assert.match(await new esm.Memory(store).view({ path: '/memories/a' }), /\ta$/);
+  assert.match(String(await new esm.Memory(store).view({ path: '/memories/a' })), /\ta$/);
 });

@@ -5,10 +5,14 @@ import type { Anthropic } from '@anthropic-ai/sdk';
 import { betaMemoryTool } from '@anthropic-ai/sdk/helpers/beta/memory';
 import type { MemoryToolHandlers } from '@anthropic-ai/sdk/helpers/beta/memory';
 import type { BetaRunnableTool } from '@anthropic-ai/sdk/lib/tools/BetaRunnableTool';
-import type { BetaMemoryTool20250818Command } from '@anthropic-ai/sdk/resources/beta';
+import type {
+  BetaImageBlockParam,
+  BetaMemoryTool20250818Command,
+  BetaToolResultContentBlockParam,
+} from '@anthropic-ai/sdk/resources/beta';
 import { Memory, StoreError, memoryTool, openStore, readOnly } from 'memdir';
 import { checkStore } from 'memdir/testing';
-import type { Entry, MemoryCommand, MemoryTool, Options, Reply, Store } from 'memdir';
+import type { Entry, ImageBlock, MemoryCommand, MemoryTool, Options, Reply, Store } from 'memdir';
 
 /** Fails to compile unless the two types are the same. */
 type Same<A, B> =
@@ -24,7 +28,7 @@ export const extended: BetaRunnableTool = { ...memoryTool(), cache_control: { ty
 export const theirs: BetaMemoryTool20250818Command = {} as MemoryCommand;
 export const ours: MemoryCommand = {} as BetaMemoryTool20250818Command;
 check<Same<ReturnType<typeof memoryTool>, MemoryTool>>();
-check<Same<ReturnType<MemoryTool['run']>, Promise<string>>>();
+check<Same<ReturnType<MemoryTool['run']>, Promise<string | ImageBlock[]>>>();
 
 // A memory is the handlers that the SDK asks for.
 export const handlers: MemoryToolHandlers = new Memory();
@@ -41,15 +45,23 @@ export function run(client: Anthropic) {
 
 // The engine.
 check<Same<ReturnType<Memory['execute']>, Promise<Reply>>>();
-check<Same<Pick<Reply, 'content' | 'isError'>, { content: string; isError: boolean }>>();
-check<Same<ReturnType<Memory['view']>, Promise<string>>>();
+check<
+  Same<Pick<Reply, 'content' | 'isError'>, { content: string | ImageBlock[]; isError: boolean }>
+>();
+check<Same<ReturnType<Memory['view']>, Promise<string | ImageBlock[]>>>();
+// An image's block is one of the SDK's, and without images there is only text.
+export const block: BetaImageBlockParam = {} as ImageBlock;
+export const blocks: Array<BetaToolResultContentBlockParam> = [{} as ImageBlock];
 check<Same<ReturnType<typeof openStore>, Store>>();
 check<Same<ReturnType<typeof checkStore>, Promise<void>>>();
-export const viewed: Promise<string> = new Memory().view({
+export const viewed: Promise<string> = new Memory('memory:', { maxImageBytes: null }).view({
   path: '/memories',
   view_range: [1, -1],
 });
-export const named: Promise<string> = new Memory().view({ command: 'view', path: '/memories' });
+export const named: Promise<string | ImageBlock[]> = new Memory().view({
+  command: 'view',
+  path: '/memories',
+});
 // @ts-expect-error: it needs a path
 void new Memory().view({});
 // @ts-expect-error: this is another command

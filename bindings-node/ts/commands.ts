@@ -5,7 +5,7 @@
  * They say what a command should look like. What a model sends is judged when it is executed.
  */
 
-/** Shows a directory two levels deep, or the numbered lines of a file. */
+/** Shows a directory two levels deep, the numbered lines of a file, or an image. */
 export interface ViewCommand {
   command: 'view';
   /** A file or directory, from `/memories` on. */

@@ -12,23 +12,47 @@ import type {
   StrReplaceCommand,
   ViewCommand,
 } from './commands.js';
+import { HookError, withoutHooks } from './hooks.js';
+import type { Answered, Hooks } from './hooks.js';
 import type { Options } from './options.js';
 import { openEngine } from './places.js';
 import type { Places } from './places.js';
 import { StoreError } from './store.js';
 import { toolError } from './tool-error.js';
 
+/** An image, in the form in which the Messages API takes it in a `tool_result`. */
+export interface ImageBlock {
+  type: 'image';
+  source: {
+    type: 'base64';
+    media_type: 'image/png' | 'image/jpeg';
+    /** The image, in base64. */
+    data: string;
+  };
+}
+
+/**
+ * What a memory with these options shows: text, or the image block that a view of an image is. With
+ * `maxImageBytes: null` it is always text.
+ */
+export type Shown<Given extends Options = Options> = Given extends { maxImageBytes: null }
+  ? string
+  : string | ImageBlock[];
+
 /** The answer to one call of the tool. */
-export interface Reply {
-  /** What goes back to the model. */
-  content: string;
+export interface Reply<Given extends Options = Options> {
+  /**
+   * What goes back to the model: text, or the image block that a view of an image is. Both are what
+   * the Messages API takes as the content of a `tool_result`.
+   */
+  content: Shown<Given>;
   /** Whether the command failed; goes into the `is_error` of the `tool_result`. */
   isError: boolean;
   /**
-   * What broke, if the store itself did: for the developer's log. It may name paths and hosts, so
-   * that it is not for the model, whose `content` then says only that the memory is out of reach.
+   * What broke, if the store itself or the hook `before` did: for the developer's log. It may name
+   * paths and hosts, so that it is not for the model, whose `content` then says no more than that.
    */
-  cause?: StoreError;
+  cause?: StoreError | HookError;
 }
 
 /** A file that was removed because nobody used it. */
@@ -72,8 +96,9 @@ export interface ExpireOptions {
  * The methods named after the commands are what the SDK's `betaMemoryTool(new Memory())` asks for.
  * They reject with the SDK's `ToolError`, whose text is the exact answer for the model.
  */
-export class Memory {
+export class Memory<const Given extends Options = Options> {
   readonly #engine: Engine;
+  readonly #hooks: Hooks | undefined;
 
   /**
    * @param store A directory, which is made if it is not there (the files are in its `memories`
@@ -82,8 +107,10 @@ export class Memory {
    *   these by the paths where they are mounted.
    * @throws An error if the address or an option is wrong, or if the store cannot be opened.
    */
-  constructor(store: Places = './memory', options?: Options) {
-    this.#engine = openEngine(store, options);
+  constructor(store: Places = './memory', options?: Given) {
+    const [rest, hooks] = withoutHooks(options);
+    this.#hooks = hooks;
+    this.#engine = openEngine(store, rest);
   }
 
   /**
@@ -91,13 +118,13 @@ export class Memory {
    *
    * Whatever the model did wrong is a reply with `isError`, and so is a store that is broken.
    */
-  async execute(input: unknown): Promise<Reply> {
-    return reply(await awake(this.#engine.execute(input)));
+  async execute(input: unknown): Promise<Reply<Given>> {
+    return reply<Given>(await this.#answer(input));
   }
 
-  /** Shows a directory two levels deep, or the numbered lines of a file. */
-  view(command: CommandFields<ViewCommand>): Promise<string> {
-    return this.#run('view', command);
+  /** Shows a directory two levels deep, the numbered lines of a file, or an image. */
+  async view(command: CommandFields<ViewCommand>): Promise<Shown<Given>> {
+    return orThrow(reply<Given>(await this.#answer(command, 'view')));
   }
 
   /** Makes a new file, with its parents. */
@@ -140,20 +167,42 @@ export class Memory {
   }
 
   async #run(name: string, fields: unknown): Promise<string> {
-    return orThrow(reply(await awake(this.#engine.executeAs(name, fields))));
+    const shown = await orThrow(reply(await this.#answer(fields, name)));
+    // Only a view shows anything else.
+    return shown as string;
+  }
+
+  #answer(input: unknown, name?: string): Promise<Answered> {
+    if (this.#hooks && !this.#hooks.areRunning()) {
+      return this.#hooks.carryOut(this.#engine.begin(input, name));
+    }
+    const engine = this.#engine;
+    return awake(name === undefined ? engine.execute(input) : engine.executeAs(name, input));
   }
 }
 
-/** The text of a reply, or the error that the SDK's tool runner understands. */
-export async function orThrow(reply: Reply): Promise<string> {
+/** What a reply shows, or the error that the SDK's tool runner understands. */
+export async function orThrow<G extends Options>(reply: Reply<G>): Promise<Shown<G>> {
   if (reply.isError) {
-    throw await toolError(reply.content, reply.cause);
+    throw await toolError(reply.content as string, reply.cause);
   }
   return reply.content;
 }
 
-function reply({ content, isError, cause }: Awaited<ReturnType<Engine['execute']>>): Reply {
-  return cause === undefined
-    ? { content, isError }
-    : { content, isError, cause: new StoreError('EIO', cause) };
+function reply<G extends Options>(answered: Answered): Reply<G> {
+  const { content: shown, isError, cause, hook, thrown } = answered;
+  // No image comes where the options say so.
+  const content = (typeof shown === 'string' ? shown : image(shown)) as Shown<G>;
+  if (cause === undefined) {
+    return { content, isError };
+  }
+  if (hook) {
+    return { content, isError, cause: new HookError(cause, { cause: thrown }) };
+  }
+  return { content, isError, cause: new StoreError('EIO', cause) };
+}
+
+function image({ mediaType, bytes }: Exclude<Answered['content'], string>): ImageBlock[] {
+  const data = bytes.toString('base64');
+  return [{ type: 'image', source: { type: 'base64', media_type: mediaType, data } }];
 }

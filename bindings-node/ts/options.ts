@@ -1,5 +1,7 @@
 /** What a developer can set: the options of the core, under their JavaScript names. */
 
+import type { After, Before } from './hooks.js';
+
 /** How a memory behaves where the tool's documentation leaves a choice. All may be left out. */
 export interface Options {
   /**
@@ -12,6 +14,21 @@ export interface Options {
    * made by somebody else can still be viewed. Default 16 MiB.
    */
   maxFileBytes?: number | null | undefined;
+  /**
+   * The most bytes that an image (a file named `.png`, `.jpg` or `.jpeg`) may have to be shown; `null`
+   * shows no images. Default 3,932,160, which is what Claude takes.
+   */
+  maxImageBytes?: number | null | undefined;
+  /**
+   * The most bytes that all files together may come to hold, hidden ones included; `null`, the
+   * default, sets no limit.
+   */
+  maxTotalBytes?: number | null | undefined;
+  /**
+   * The most files that there may come to be, hidden ones included; `null`, the default, sets no
+   * limit.
+   */
+  maxFiles?: number | null | undefined;
   /** What `create` does about a file that is there: refuse (the default), or replace it whole. */
   onExisting?: 'error' | 'overwrite' | undefined;
   /**
@@ -31,6 +48,19 @@ export interface Options {
    * there, and nothing is made in it. Default false.
    */
   readOnly?: boolean | undefined;
+  /** Patterns of what no command may change, and of all that is below. Default: none. */
+  readOnlyPaths?: readonly string[] | undefined;
+  /**
+   * Patterns of what commands may change, and all that is below: nothing else. `null`, the default,
+   * sets no such limit. `readOnlyPaths` wins.
+   */
+  writablePaths?: readonly string[] | null | undefined;
+  /**
+   * Whether an edit is refused that was meant for an older content of its file: `on` guards `insert`
+   * into files that were shown or written, `strict` also `str_replace`, and wants every file to be
+   * viewed first; `off` (the default) does nothing.
+   */
+  staleGuard?: 'off' | 'on' | 'strict' | undefined;
   /**
    * What is done about keys, tokens, passwords and payment cards in text that a command would
    * write: `reject` refuses the command, `redact` writes `[redacted: rule]` in their place, `off`
@@ -59,4 +89,10 @@ export interface Options {
   recordAccess?: boolean | undefined;
   /** Patterns of paths that never expire, such as `/memories/handbook`. Default: none. */
   pins?: readonly string[] | undefined;
+  /** Called with each command before the store is touched: to let it pass, change or forbid it. */
+  before?: Before | undefined;
+  /** Called after each call with what it came to. Commands of hooks themselves run without hooks. */
+  after?: After | undefined;
+  /** Whether the events that `after` gets hold the reply's text. Default false. */
+  afterContent?: boolean | undefined;
 }

@@ -4,6 +4,7 @@ import native from '../native.cjs';
 import type { Engine, Mounts, NativeStore } from '../native.cjs';
 
 import { awake } from './awake.js';
+import { withoutHooks } from './hooks.js';
 import type { Options } from './options.js';
 import { assertStore, optionalMethods, serve } from './store.js';
 import type { Store } from './store.js';
@@ -74,7 +75,8 @@ export function openEngine(places: Places, options?: Options): Engine {
  *
  * @throws An error if the address or an option is wrong, or if the store cannot be opened.
  */
-export function openStore(places: Exclude<Places, Store>, options?: Options): Store {
+export function openStore(places: Exclude<Places, Store>, given?: Options): Store {
+  const [options] = withoutHooks(given);
   if (typeof places === 'string') {
     return new native.NativeStore(places, options);
   }

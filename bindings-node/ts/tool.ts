@@ -2,6 +2,7 @@
 
 import type { MemoryCommand } from './commands.js';
 import { Memory, orThrow } from './memory.js';
+import type { ImageBlock } from './memory.js';
 import type { Options } from './options.js';
 import type { Places } from './places.js';
 
@@ -11,8 +12,11 @@ export interface MemoryTool {
   type: 'memory_20250818';
   /** What Claude calls it. */
   name: 'memory';
-  /** Executes a command; rejects with the SDK's `ToolError`, whose text is for the model. */
-  run: (args: MemoryCommand) => Promise<string>;
+  /**
+   * Executes a command: resolves to text or to an image block; rejects with the SDK's `ToolError`,
+   * whose text is for the model.
+   */
+  run: (args: MemoryCommand) => Promise<string | ImageBlock[]>;
   /** What the model sent, as it is: it is judged when it is run. */
   parse: (content: unknown) => MemoryCommand;
 }

@@ -3,7 +3,7 @@
 
 use std::error::Error as _;
 
-use memdir::{CopyError, Error, MemoryPath, StoreError};
+use memdir::{CopyError, Error, HookError, MemoryPath, StoreError};
 use pyo3::PyTypeInfo;
 use pyo3::exceptions::{
     PyException, PyFileExistsError, PyFileNotFoundError, PyIsADirectoryError, PyNotADirectoryError,
@@ -19,6 +19,7 @@ mod class {
 
     pub(super) static COMMAND: PyOnceLock<Py<PyType>> = PyOnceLock::new();
     pub(super) static STORE: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+    pub(super) static HOOK: PyOnceLock<Py<PyType>> = PyOnceLock::new();
     pub(super) static COPY: PyOnceLock<Py<PyType>> = PyOnceLock::new();
     pub(super) static CONFIG: PyOnceLock<Py<PyType>> = PyOnceLock::new();
 }
@@ -53,21 +54,34 @@ pub(crate) fn config_error(py: Python<'_>, error: &Error) -> PyErr {
     raised(py, &class::CONFIG, "ConfigError", &error.to_string())
 }
 
-/// What a store written in Python raised that is no error at all, such as a `KeyboardInterrupt` or
-/// a cancellation: it is nobody's answer and is passed on as it is.
-pub(crate) fn interruption(py: Python<'_>, error: &StoreError) -> Option<PyErr> {
-    python_cause(error)
-        .filter(|cause| !cause.is_instance_of::<PyException>(py))
+/// What a store or a hook written in Python raised that is no error at all, such as a
+/// `KeyboardInterrupt` or a cancellation: it is nobody's answer and is passed on as it is.
+pub(crate) fn interruption(py: Python<'_>, error: &Error) -> Option<PyErr> {
+    let cause = match error {
+        Error::Store(error) => python_cause(error),
+        Error::Hook(error) => error.downcast_ref(),
+        _ => None,
+    };
+    cause
+        .filter(|cause: &&PyErr| !cause.is_instance_of::<PyException>(py))
         .map(|cause| cause.clone_ref(py))
 }
 
 /// A broken store. If a store written in Python broke, its own exception is the `__cause__`.
 pub(crate) fn store_error(py: Python<'_>, error: &StoreError) -> PyErr {
-    if let Some(interruption) = interruption(py, error) {
-        return interruption;
+    let cause = python_cause(error).map(|cause| cause.clone_ref(py));
+    if let Some(cause) = cause.as_ref().filter(|cause| !cause.is_instance_of::<PyException>(py)) {
+        return cause.clone_ref(py);
     }
     let raised = raised(py, &class::STORE, "StoreError", &error.to_string());
-    raised.set_cause(py, python_cause(error).map(|cause| cause.clone_ref(py)));
+    raised.set_cause(py, cause);
+    raised
+}
+
+/// A hook that failed. What it raised is the `__cause__`.
+fn hook_error(py: Python<'_>, error: &Error, source: &HookError) -> PyErr {
+    let raised = raised(py, &class::HOOK, "HookError", &error.to_string());
+    raised.set_cause(py, source.downcast_ref().map(|cause: &PyErr| cause.clone_ref(py)));
     raised
 }
 
@@ -80,6 +94,9 @@ pub(crate) fn to_python(py: Python<'_>, error: &Error) -> PyErr {
     match error {
         Error::Refused(text) => command_error(py, text),
         Error::Store(error) => store_error(py, error),
+        Error::Hook(source) => {
+            interruption(py, error).unwrap_or_else(|| hook_error(py, error, source))
+        }
         other => config_error(py, other),
     }
 }

@@ -69,14 +69,14 @@ pub(crate) fn expire(
     memory: &Memory,
     older_than: Duration,
     dry_run: bool,
-    on_progress: Option<Py<PyAny>>,
+    on_progress: Option<&Py<PyAny>>,
 ) -> PyResult<Vec<Expired>> {
     let mut raised = None;
     let expired = py.detach(|| {
         memory.expire(older_than, dry_run, &mut |progress| {
             let told = Python::attach(|py| {
                 py.check_signals()?;
-                match &on_progress {
+                match on_progress {
                     Some(call) => call.call1(py, (ExpiryProgress::from(progress),)).map(drop),
                     None => Ok(()),
                 }

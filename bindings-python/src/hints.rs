@@ -65,6 +65,13 @@ const STR: PyStaticExpr = type_hint_identifier!("builtins", "str");
 const NONE: PyStaticExpr = PyStaticExpr::Constant { value: PyStaticConstant::None };
 const ENTRY: PyStaticExpr = <crate::entry::Entry as pyo3::PyTypeInfo>::TYPE_HINT;
 
+/// The fields of a command, by whose name one knows the types of the others.
+const COMMAND: PyStaticExpr = type_hint_subscript!(
+    type_hint_identifier!("collections.abc", "Mapping"),
+    STR,
+    type_hint_identifier!("typing", "Any")
+);
+
 const fn word(value: &'static str) -> PyStaticExpr {
     PyStaticExpr::Constant { value: PyStaticConstant::Str(value) }
 }
@@ -123,6 +130,15 @@ hint!(
         word("off"),
         word("reject"),
         word("redact")
+    )
+);
+hint!(
+    /// The words of the option `stale_guard`.
+    StaleGuard = type_hint_subscript!(
+        type_hint_identifier!("typing", "Literal"),
+        word("off"),
+        word("on"),
+        word("strict")
     )
 );
 hint!(
@@ -187,15 +203,44 @@ hint!(
     Key = type_hint_union!(BYTES, STR)
 );
 hint!(
+    /// What a reply shows.
+    Content = type_hint_union!(
+        STR,
+        type_hint_subscript!(
+            type_hint_identifier!("builtins", "list"),
+            type_hint_identifier!("memdir._reply", "ImageBlock")
+        )
+    )
+);
+hint!(
     /// A reply in its parts.
     Answer = type_hint_subscript!(
         type_hint_identifier!("builtins", "tuple"),
-        STR,
+        Content::HINT,
         type_hint_identifier!("builtins", "bool"),
-        type_hint_union!(type_hint_identifier!("memdir._errors", "StoreError"), NONE)
+        type_hint_union!(type_hint_identifier!("memdir._errors", "MemdirError"), NONE)
     )
 );
 hint!(
     /// The fields of a command.
     Fields = type_hint_subscript!(type_hint_identifier!("builtins", "dict"), STR, OBJECT)
+);
+hint!(
+    /// What is asked before each command.
+    Before = type_hint_subscript!(
+        type_hint_identifier!("collections.abc", "Callable"),
+        PyStaticExpr::List { elts: &[COMMAND] },
+        type_hint_union!(
+            type_hint_subscript!(type_hint_identifier!("collections.abc", "Mapping"), STR, OBJECT),
+            NONE
+        )
+    )
+);
+hint!(
+    /// What is told after each command.
+    After = type_hint_subscript!(
+        type_hint_identifier!("collections.abc", "Callable"),
+        PyStaticExpr::List { elts: &[<crate::hooks::Event as pyo3::PyTypeInfo>::TYPE_HINT] },
+        OBJECT
+    )
 );

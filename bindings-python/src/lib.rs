@@ -15,6 +15,8 @@ mod expiry;
 mod fields;
 mod fork;
 mod hints;
+mod hooks;
+mod logging;
 mod memory;
 mod native_store;
 mod options;
@@ -41,6 +43,8 @@ mod _memdir {
     use crate::expiry::{Expired, ExpiryProgress};
     #[pymodule_export]
     use crate::fork::{after_fork_in_child, after_fork_in_parent, before_fork};
+    #[pymodule_export]
+    use crate::hooks::Event;
     #[pymodule_export]
     use crate::memory::Memory;
     #[pymodule_export]

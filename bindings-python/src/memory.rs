@@ -1,9 +1,14 @@
 //! [`Memory`]: the engine, for Python.
 
+use std::borrow::Cow;
 use std::path::Path;
+use std::sync::Arc;
 
+use memdir::command::{Decoded, ViewRange};
+use memdir::policy::StaleGuard;
 use memdir::policy::sensitive::Sensitive;
 use memdir::{Command, Durability, Error, Memory as Core, OnExisting, Options, Reply};
+use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 
@@ -11,7 +16,9 @@ use crate::errors::to_python;
 use crate::expiry::{self, Expired};
 use crate::fields::{Input, owned_value};
 use crate::hints::{self, Hinted};
-use crate::options::{Key, Pins, Rules, Span, Word, options};
+use crate::hooks::{PythonHooks, pass_on};
+use crate::logging;
+use crate::options::{Key, Paths, Rules, Span, Word, options};
 use crate::reply;
 use crate::stores::Argument;
 
@@ -33,6 +40,12 @@ use crate::stores::Argument;
 ///     max_view_chars: The most characters that one view returns before it is cut and says how to
 ///         go on. `None` lifts the limit.
 ///     max_file_bytes: The most bytes that one file may come to hold. `None` lifts the limit.
+///     max_image_bytes: The most bytes that an image (a file named `.png`, `.jpg` or `.jpeg`) may have
+///         to be shown. The default is what Claude takes. `None` shows no images.
+///     max_total_bytes: The most bytes that all files together may come to hold, hidden ones
+///         included. `None` sets no limit.
+///     max_files: The most files that there may come to be, hidden ones included. `None` sets no
+///         limit.
 ///     on_existing: What `create` does about a file that is there: `"error"` refuses, `"overwrite"`
 ///         replaces it atomically.
 ///     durability: What an acknowledged command survives: `"full"` loss of power, `"relaxed"` a
@@ -42,6 +55,13 @@ use crate::stores::Argument;
 ///     encrypt_names: Whether a store that is made with a key encrypts names, too.
 ///     read_only: Whether it can be viewed but not changed. A directory or database then has to be
 ///         there, and nothing is made in it.
+///     read_only_paths: Patterns of what no command may change, such as `"/memories/handbook"`, and
+///         of all that is below.
+///     writable_paths: Patterns of what commands may change, and all that is below: nothing else.
+///         `None` sets no such limit. `read_only_paths` wins.
+///     stale_guard: Whether an edit is refused that was meant for an older content of its file:
+///         `"on"` guards `insert` into files that were shown or written, `"strict"` also
+///         `str_replace`, and wants every file to be viewed first; `"off"` does nothing.
 ///     sensitive: What is done about keys, tokens, passwords and payment cards in text that a
 ///         command would write: `"reject"` refuses the command, `"redact"` writes
 ///         `[redacted: rule]` in their place, `"off"` does nothing.
@@ -55,6 +75,14 @@ use crate::stores::Argument;
 ///         costs a write; always with `expire_after`. `expire` needs it.
 ///     pins: Patterns of paths that never expire, such as `"/memories/handbook"` or
 ///         `"/memories/**/*.keep"`.
+///     before: Called with each command before the store is touched: a mapping with `command` and
+///         its fields, paths judged and canonical. It returns `None` to let the command pass, or a
+///         dict with the changed `file_text`, `new_str` or `insert_text`; it raises `Veto` with a
+///         sentence for the model to forbid it. If it raises anything else, nothing is done, and the
+///         model reads only that the command could not be checked.
+///     after: Called with an `Event` after each call. What it raises is logged to the logger
+///         `memdir`. Commands that a hook issues itself run without hooks.
+///     after_content: Whether events hold the reply's text.
 ///
 /// Raises:
 ///     ConfigError: The address or an option is wrong.
@@ -73,6 +101,7 @@ use crate::stores::Argument;
 #[pyclass(module = "memdir", frozen)]
 pub struct Memory {
     core: Core,
+    hooks: Option<Arc<PythonHooks>>,
 }
 
 #[pymethods]
@@ -84,23 +113,35 @@ impl Memory {
             *,
             max_view_chars = Options::default().max_view_chars,
             max_file_bytes = Options::default().max_file_bytes,
+            max_image_bytes = Some(Options::CLAUDE_IMAGE_BYTES),
+            max_total_bytes = None,
+            max_files = None,
             on_existing = Word(OnExisting::default()),
             durability = Word(Durability::default()),
             encryption_key = None,
             encrypt_names = Options::default().encrypt_names,
             read_only = false,
+            read_only_paths = Paths::default(),
+            writable_paths = None,
+            stale_guard = Word(StaleGuard::default()),
             sensitive = Word(Sensitive::default()),
             sensitive_rules = Rules::default(),
             sensitive_on_view = false,
             expire_after = None,
             record_access = false,
-            pins = Pins::default(),
+            pins = Paths::default(),
+            before = None,
+            after = None,
+            after_content = false,
         ),
         text_signature = "(store='./memory', *, max_view_chars=16000, max_file_bytes=16777216, \
+                          max_image_bytes=3932160, max_total_bytes=None, max_files=None, \
                           on_existing='error', durability='full', encryption_key=None, \
-                          encrypt_names=False, read_only=False, sensitive='off', \
+                          encrypt_names=False, read_only=False, read_only_paths=(), \
+                          writable_paths=None, stale_guard='off', sensitive='off', \
                           sensitive_rules={}, sensitive_on_view=False, expire_after=None, \
-                          record_access=False, pins=())",
+                          record_access=False, pins=(), before=None, after=None, \
+                          after_content=False)",
     )]
     #[allow(clippy::too_many_arguments, reason = "each is an argument in Python, too")]
     fn new(
@@ -108,36 +149,60 @@ impl Memory {
         store: Argument<'_>,
         max_view_chars: Option<usize>,
         max_file_bytes: Option<u64>,
+        max_image_bytes: Option<u64>,
+        max_total_bytes: Option<u64>,
+        max_files: Option<u64>,
         on_existing: Word<OnExisting>,
         durability: Word<Durability>,
         encryption_key: Option<Key>,
         encrypt_names: bool,
         read_only: bool,
+        read_only_paths: Paths,
+        writable_paths: Option<Paths>,
+        stale_guard: Word<StaleGuard>,
         sensitive: Word<Sensitive>,
         sensitive_rules: Rules,
         sensitive_on_view: bool,
         expire_after: Option<Span>,
         record_access: bool,
-        pins: Pins,
+        pins: Paths,
+        before: Option<Hinted<'_, hints::Before>>,
+        after: Option<Hinted<'_, hints::After>>,
+        after_content: bool,
     ) -> PyResult<Self> {
         let options = options(
+            py,
             max_view_chars,
             max_file_bytes,
+            max_image_bytes,
+            max_total_bytes,
+            max_files,
             on_existing,
             durability,
             encryption_key,
             encrypt_names,
             read_only,
+            read_only_paths,
+            writable_paths,
+            stale_guard,
             sensitive,
             sensitive_rules,
             sensitive_on_view,
             expire_after,
             record_access,
             pins,
-        );
+            after_content,
+        )?;
+        let (before, after) = (before.map(Hinted::into_inner), after.map(Hinted::into_inner));
+        let hooks = PythonHooks::new(before.as_ref(), after.as_ref())?;
         let store = store.open(py, &options)?;
         let core = py.detach(|| Core::with_store(store, options).judged());
-        Ok(Self { core: core.map_err(|error| to_python(py, &error))? })
+        let mut core = core.map_err(|error| to_python(py, &error))?;
+        if let Some(hooks) = &hooks {
+            core = core.with_hooks(Arc::<PythonHooks>::clone(hooks));
+        }
+        logging::install();
+        Ok(Self { core, hooks })
     }
 
     /// Executes one tool call.
@@ -152,26 +217,40 @@ impl Memory {
     fn execute<'py>(&self, input: &Bound<'py, PyAny>) -> PyResult<Hinted<'py, hints::Reply>> {
         let py = input.py();
         let reply = match input.cast::<PyString>().ok().and_then(|text| text.to_str().ok()) {
-            Some(json) => py.detach(|| self.core.execute(json)),
+            Some(json) => {
+                logging::refresh(py);
+                py.detach(|| self.core.execute(json))
+            }
             None => self.run(input, None),
         };
+        pass_on()?;
         reply::to_python(py, &reply)
     }
 
-    /// Shows a directory two levels deep, or the numbered lines of a file.
+    /// Shows a directory two levels deep, the numbered lines of a file, or an image.
     ///
     /// Args:
     ///     path: What to show.
     ///     view_range: The first and the last line to show, counted from 1; -1 as the last is the
     ///         end of the file. All lines if absent.
     ///
+    /// Returns:
+    ///     Text, or the image block that the Messages API takes.
+    ///
     /// Raises:
     ///     CommandError: The command was refused; its text is the answer for the model.
     ///     StoreError: The store itself failed.
     #[pyo3(signature = (path, view_range = None))]
-    fn view(&self, py: Python<'_>, path: &str, view_range: Option<[i64; 2]>) -> PyResult<String> {
-        let view_range = view_range.map(|[first, last]| (first, last));
-        done(py, |core| core.view(path, view_range), &self.core)
+    fn view<'py>(
+        &self,
+        py: Python<'py>,
+        path: &str,
+        view_range: Option<[i64; 2]>,
+    ) -> PyResult<Hinted<'py, hints::Content>> {
+        let view_range = view_range.map(|[first, last]| ViewRange::Lines(first, last));
+        let command = Command::View { path: Cow::Borrowed(path), view_range };
+        let content = done(py, |core| core.run(&command), &self.core)?;
+        reply::content(py, &content)
     }
 
     /// Makes a new file, with its parents.
@@ -273,7 +352,17 @@ impl Memory {
         on_progress: Option<Hinted<'py, hints::OnExpiryProgress>>,
     ) -> PyResult<Vec<Expired>> {
         let on_progress = on_progress.map(|call| call.into_inner().unbind());
-        expiry::expire(py, &self.core, older_than.0, dry_run, on_progress)
+        expiry::expire(py, &self.core, older_than.0, dry_run, on_progress.as_ref())
+    }
+
+    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        self.hooks.as_ref().map_or(Ok(()), |hooks| hooks.traverse(&visit))
+    }
+
+    fn __clear__(&self) {
+        if let Some(hooks) = &self.hooks {
+            hooks.clear();
+        }
     }
 }
 
@@ -288,23 +377,24 @@ impl Memory {
             None => Input::of_call(input),
             Some(_) => Input::new(input),
         };
-        let Some(fields) = found else { return self.core.refuse_input(&owned_value(input)) };
-        let decoded = match command {
-            None => Command::decode(&fields),
-            Some(name) => Command::decode_as(name, &fields),
+        let decoded = match (&found, command) {
+            (None, _) => Decoded::not_an_object(&owned_value(input)),
+            (Some(fields), None) => Decoded::of(fields),
+            (Some(fields), Some(name)) => Decoded::named(name, fields),
         };
-        match decoded {
-            Ok(command) => input.py().detach(|| self.core.run(&command)).into(),
-            Err(sentence) => Err(Error::Refused(sentence)).into(),
-        }
+        logging::refresh(input.py());
+        input.py().detach(|| self.core.answer(decoded))
     }
 }
 
 /// Runs a typed command detached.
-fn done(
+fn done<T: Send>(
     py: Python<'_>,
-    command: impl FnOnce(&Core) -> Result<String, Error> + Send,
+    command: impl FnOnce(&Core) -> Result<T, Error> + Send,
     core: &Core,
-) -> PyResult<String> {
-    py.detach(|| command(core)).map_err(|error| to_python(py, &error))
+) -> PyResult<T> {
+    logging::refresh(py);
+    let done = py.detach(|| command(core)).map_err(|error| to_python(py, &error));
+    pass_on()?;
+    done
 }

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::str::FromStr;
 use std::time::Duration;
 
-use memdir::policy::PathPattern;
 use memdir::policy::sensitive::{Sensitive, SensitiveRule};
+use memdir::policy::{PathPattern, StaleGuard};
 use memdir::{Durability, EncryptionKey, Error, OnExisting, Options};
 use pyo3::Borrowed;
 use pyo3::exceptions::PyTypeError;
@@ -48,6 +48,10 @@ impl Worded for Sensitive {
     type Hint = hints::Sensitive;
 }
 
+impl Worded for StaleGuard {
+    type Hint = hints::StaleGuard;
+}
+
 /// Rules for sensitive text: patterns by their ids.
 #[derive(Clone, Default)]
 pub(crate) struct Rules(pub(crate) Vec<SensitiveRule>);
@@ -60,6 +64,20 @@ impl FromPyObject<'_, '_> for Rules {
     fn extract(rules: Borrowed<'_, '_, PyAny>) -> PyResult<Self> {
         let made = SensitiveRule::all(rules.extract::<BTreeMap<String, String>>()?);
         made.map(Self).map_err(|error| config_error(rules.py(), &error))
+    }
+}
+
+/// Patterns of paths; which option they are of is not known here.
+#[derive(Clone, Default)]
+pub(crate) struct Paths(pub(crate) Vec<String>);
+
+impl FromPyObject<'_, '_> for Paths {
+    type Error = PyErr;
+
+    const INPUT_TYPE: PyStaticExpr = hints::Strings::HINT;
+
+    fn extract(patterns: Borrowed<'_, '_, PyAny>) -> PyResult<Self> {
+        patterns.extract().map(Self)
     }
 }
 
@@ -107,51 +125,55 @@ impl FromPyObject<'_, '_> for Span {
     }
 }
 
-/// Which files never expire.
-#[derive(Clone, Default)]
-pub(crate) struct Pins(pub(crate) Vec<PathPattern>);
-
-impl FromPyObject<'_, '_> for Pins {
-    type Error = PyErr;
-
-    const INPUT_TYPE: PyStaticExpr = hints::Texts::HINT;
-
-    fn extract(pins: Borrowed<'_, '_, PyAny>) -> PyResult<Self> {
-        let made = PathPattern::all("pins", pins.extract::<Vec<String>>()?);
-        made.map(Self).map_err(|error| config_error(pins.py(), &error))
-    }
-}
-
 /// Puts the arguments together.
 #[allow(clippy::too_many_arguments, reason = "each is an argument in Python, too")]
 pub(crate) fn options(
+    py: Python<'_>,
     max_view_chars: Option<usize>,
     max_file_bytes: Option<u64>,
+    max_image_bytes: Option<u64>,
+    max_total_bytes: Option<u64>,
+    max_files: Option<u64>,
     on_existing: Word<OnExisting>,
     durability: Word<Durability>,
     encryption_key: Option<Key>,
     encrypt_names: bool,
     read_only: bool,
+    read_only_paths: Paths,
+    writable_paths: Option<Paths>,
+    stale_guard: Word<StaleGuard>,
     sensitive: Word<Sensitive>,
     sensitive_rules: Rules,
     sensitive_on_view: bool,
     expire_after: Option<Span>,
     record_access: bool,
-    pins: Pins,
-) -> Options {
+    pins: Paths,
+    after_content: bool,
+) -> PyResult<Options> {
+    let patterns = |name: &str, given: Paths| {
+        PathPattern::all(name, given.0).map_err(|error| config_error(py, &error))
+    };
     let mut options = Options::default();
     options.max_view_chars = max_view_chars;
     options.max_file_bytes = max_file_bytes;
+    options.max_image_bytes = max_image_bytes;
+    options.max_total_bytes = max_total_bytes;
+    options.max_files = max_files;
     options.on_existing = on_existing.0;
     options.durability = durability.0;
     options.encryption_key = encryption_key.map(|key| key.0);
     options.encrypt_names = encrypt_names;
     options.read_only = read_only;
+    options.read_only_paths = patterns("read_only_paths", read_only_paths)?;
+    let writable = writable_paths.map(|given| patterns("writable_paths", given));
+    options.writable_paths = writable.transpose()?;
+    options.stale_guard = stale_guard.0;
     options.sensitive = sensitive.0;
     options.sensitive_rules = sensitive_rules.0;
     options.sensitive_on_view = sensitive_on_view;
     options.expire_after = expire_after.map(|span| span.0);
     options.record_access = record_access;
-    options.pins = pins.0;
-    options
+    options.pins = patterns("pins", pins)?;
+    options.after_content = after_content;
+    Ok(options)
 }

@@ -1,26 +1,43 @@
 //! The core's reply as Python's `Reply`, which is declared in Python: a named pair that type
 //! checkers can take apart.
 
-use memdir::Reply;
+use memdir::{Content, Reply};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::PyType;
+use pyo3::types::{PyBytes, PyString, PyType};
 
-use crate::errors::{interruption, store_error};
+use crate::errors::{interruption, to_python as error_to_python};
 use crate::hints::{self, Hinted};
 
 static REPLY: PyOnceLock<Py<PyType>> = PyOnceLock::new();
 
+/// Text as a `str`, an image as the list of its block.
+///
+/// # Errors
+/// Memory has run out.
+pub(crate) fn content<'py>(
+    py: Python<'py>,
+    content: &Content,
+) -> PyResult<Hinted<'py, hints::Content>> {
+    let made = match content {
+        Content::Image { media_type, bytes } => py
+            .import("memdir._reply")?
+            .call_method1("image", (*media_type, PyBytes::new(py, bytes)))?,
+        text => PyString::new(py, text.as_str()).into_any(),
+    };
+    Ok(Hinted::new(made))
+}
+
 /// Makes a `memdir.Reply`.
 ///
 /// # Errors
-/// What a store written in Python raised, if it is no error at all: a `KeyboardInterrupt`, say.
+/// What a store or a hook written in Python raised, if it is no error at all: a `KeyboardInterrupt`, say.
 pub(crate) fn to_python<'py>(
     py: Python<'py>,
     reply: &Reply,
 ) -> PyResult<Hinted<'py, hints::Reply>> {
     let class = REPLY.import(py, "memdir._reply", "Reply")?;
-    let content = reply.content.as_str();
+    let content = content(py, &reply.content)?;
     let made = match cause(py, reply)? {
         None => class.call1((content, reply.is_error)),
         Some(cause) => class.call1((content, reply.is_error, cause)),
@@ -28,7 +45,7 @@ pub(crate) fn to_python<'py>(
     made.map(Hinted::new)
 }
 
-/// What broke, as a `memdir.StoreError`.
+/// What broke, as a `memdir.StoreError` or a `memdir.HookError`.
 ///
 /// # Errors
 /// As [`to_python`].
@@ -36,6 +53,6 @@ pub(crate) fn cause(py: Python<'_>, reply: &Reply) -> PyResult<Option<PyErr>> {
     let Some(cause) = &reply.cause else { return Ok(None) };
     match interruption(py, cause) {
         Some(interruption) => Err(interruption),
-        None => Ok(Some(store_error(py, cause))),
+        None => Ok(Some(error_to_python(py, cause))),
     }
 }

@@ -1,13 +1,14 @@
 //! What the SDK's tools, which are written in Python, ask of the engine.
 
 use memdir::Command;
-use memdir::command::ViewRange;
+use memdir::command::{Decoded, ViewRange};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::errors::command_error;
 use crate::fields::{Input, owned_value};
 use crate::hints::{self, Hinted};
+use crate::hooks::{pass_on, set};
 use crate::memory::Memory;
 use crate::reply;
 
@@ -22,8 +23,10 @@ pub(crate) fn answer<'py>(
 ) -> PyResult<Hinted<'py, hints::Answer>> {
     let py = memory.py();
     let reply = memory.get().run(input, command);
+    pass_on()?;
     let cause = reply::cause(py, &reply)?;
-    let answer = (reply.content.as_str(), reply.is_error, cause).into_pyobject(py)?;
+    let content = reply::content(py, &reply.content)?;
+    let answer = (content, reply.is_error, cause).into_pyobject(py)?;
     Ok(Hinted::new(answer.into_any()))
 }
 
@@ -37,45 +40,25 @@ pub(crate) fn decode<'py>(
     input: &Bound<'py, PyAny>,
 ) -> PyResult<Hinted<'py, hints::Fields>> {
     let py = input.py();
-    let Some(fields) = Input::of_call(input) else {
-        let refusal = memory.get().core().refuse_input(&owned_value(input));
-        return Err(command_error(py, refusal.content.as_str()));
+    let core = memory.get().core();
+    let refused = |decoded: Decoded<'_>| {
+        // It is a call like any other, of which hooks are told.
+        let refusal = py.detach(|| core.answer(decoded.into_owned()));
+        pass_on()?;
+        Err(command_error(py, refusal.content.as_str()))
     };
-    let command = Command::decode(&fields).map_err(|sentence| command_error(py, &sentence))?;
+    let Some(fields) = Input::of_call(input) else {
+        return refused(Decoded::not_an_object(&owned_value(input)));
+    };
+    let decoded = Decoded::of(&fields);
+    let Ok(command) = &decoded.command else { return refused(decoded) };
     let dict = PyDict::new(py);
-    dict.set_item("command", command.name())?;
-    match &command {
-        Command::View { path, view_range } => {
-            dict.set_item("path", path)?;
-            match view_range {
-                None => {}
-                Some(ViewRange::Lines(first, last)) => {
-                    dict.set_item("view_range", [*first, *last])?;
-                }
-                // Whether it matters depends on what is at the path: it goes along as it came.
-                Some(_) => dict.set_item("view_range", fields.raw("view_range")?)?,
-            }
-        }
-        Command::Create { path, file_text } => {
-            dict.set_item("path", path)?;
-            dict.set_item("file_text", file_text)?;
-        }
-        Command::StrReplace { path, old_str, new_str } => {
-            dict.set_item("path", path)?;
-            dict.set_item("old_str", old_str)?;
-            dict.set_item("new_str", new_str)?;
-        }
-        Command::Insert { path, insert_line, insert_text } => {
-            dict.set_item("path", path)?;
-            dict.set_item("insert_line", insert_line)?;
-            dict.set_item("insert_text", insert_text)?;
-        }
-        Command::Delete { path } => dict.set_item("path", path)?,
-        Command::Rename { old_path, new_path } => {
-            dict.set_item("old_path", old_path)?;
-            dict.set_item("new_path", new_path)?;
-        }
-        _ => {}
+    for (name, value) in command.fields() {
+        set(&dict, name, &value)?;
+    }
+    if let Command::View { view_range: Some(ViewRange::Malformed(_)), .. } = command {
+        // Whether it matters depends on what is at the path: it goes along as it came.
+        dict.set_item("view_range", fields.raw("view_range")?)?;
     }
     Ok(Hinted::new(dict.into_any()))
 }

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import base64
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from memdir import ConfigError
+from memdir import ConfigError, Veto
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
-    from memdir import Expired, Store
+    from memdir import Event, Expired, Store
 
 PROJECT = Path(__file__).resolve().parents[2]
 
@@ -30,13 +30,34 @@ class Case:
 
     file: str
     data: dict[str, Any]
+    events: list[Event] = field(default_factory=list, compare=False)
 
     def __str__(self) -> str:
         return f"{self.file}: {self.data['name']}"
 
     @property
     def options(self) -> dict[str, Any]:
-        return dict(self.data.get("options", {}))
+        """What a memory is opened with for this case, its hooks included."""
+        options = dict(self.data.get("options", {}))
+        if "hooks" in self.data:
+            options |= {"before": self._before, "after": self.events.append}
+        return options
+
+    def _before(self, command: Mapping[str, Any]) -> Mapping[str, object] | None:
+        for rule in self.data["hooks"]["before"]:
+            if expanded(rule["when"]).items() <= {**command}.items():
+                break
+        else:
+            return None
+        match {name: expanded(value) for name, value in rule.items()}:
+            case {"veto": sentence}:
+                raise Veto(sentence)
+            case {"fail": problem}:
+                raise LookupError(problem)
+            case {"replace": [old, new]}:
+                [name] = command.keys() & {"file_text", "new_str", "insert_text"}
+                return {**command, name: command[name].replace(old, new)}
+        raise AssertionError(f"{self}: {rule}")
 
 
 def load() -> list[Case]:
@@ -68,6 +89,16 @@ def expanded(value: Any) -> Any:
             return value
 
 
+def shown(value: Any) -> Any:
+    """What a reply shows: a text, or an image's block."""
+    match value:
+        case {"$image": media_type, "$base64": data}:
+            source = {"type": "base64", "media_type": media_type, "data": data}
+            return [{"type": "image", "source": source}]
+        case _:
+            return expanded(value)
+
+
 def tree_of(value: dict[str, Any]) -> Tree:
     def content(value: Any) -> bytes | None:
         match value:
@@ -83,14 +114,14 @@ def tree_of(value: dict[str, Any]) -> Tree:
     return {path: content(value) for path, value in value.items()}
 
 
-def fill(store: Store, given: Tree) -> None:
+def fill(store: Store, given: Tree, *, overwrite: bool = False) -> None:
     """Writes a tree through the store, which makes a directory only for a file: that goes again."""
     for path, content in given.items():
         if content is None:
-            store.write(f"{path}/file", b"", overwrite=False)
+            store.write(f"{path}/file", b"", overwrite=overwrite)
             store.delete(f"{path}/file")
         else:
-            store.write(path, content, overwrite=False)
+            store.write(path, content, overwrite=overwrite)
 
 
 def tree_in(store: Store) -> Tree:
@@ -129,10 +160,21 @@ def upkeep(step: dict[str, Any], store: Store, expire: Callable[..., list[Expire
     return True
 
 
+def event_of(event: Event) -> dict[str, Any]:
+    """The fields of an event but for its duration, without those that say nothing."""
+    assert event.duration >= 0
+    names = ("command", "path", "new_path", "outcome", "bytes", "lines", "repairs", "content")
+    return event_in({name: getattr(event, name) for name in names})
+
+
+def event_in(fields: dict[str, Any]) -> dict[str, Any]:
+    return {name: expanded(value) for name, value in fields.items() if value}
+
+
 def run(
     case: Case,
     store: Store,
-    execute: Callable[[Any], tuple[str, bool]],
+    execute: Callable[[Any], tuple[Any, bool]],
     expire: Callable[..., list[Expired]],
     secret: str | None = None,
 ) -> int:
@@ -140,17 +182,24 @@ def run(
 
     `secret` is a path of the host that no reply may hold.
     """
+    case.events.clear()
     fill(store, tree_of(case.data.get("given", {})))
     for number, step in enumerate(case.data["steps"], 1):
+        if "meanwhile" in step:
+            fill(store, tree_of(step["meanwhile"]), overwrite=True)
+            continue
         what = f"{case}, step {number}"
         if upkeep(step, store, expire):
             continue
         before = tree_in(store)
         given = expanded(step["input"])
         content, is_error = execute(given)
-        assert content == expanded(step["content"]), what
+        assert content == shown(step["content"]), what
         assert is_error is step["is_error"], what
         assert secret is None or secret not in content, what
+        told = [event_of(event) for event in case.events]
+        assert told == ([event_in(step["event"])] if "event" in step else []), what
+        case.events.clear()
         is_view = isinstance(given, dict) and given.get("command") == "view"
         if (is_error or is_view) and "expires" not in step:
             assert tree_in(store) == before, f"{what}: the tree changed"

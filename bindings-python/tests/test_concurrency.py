@@ -98,7 +98,7 @@ def test_of_many_creations_of_one_path_exactly_one_succeeds(tmp_path: Path) -> N
             ]
             winners = [number for number, task in enumerate(tasks) if task.result(SECONDS)]
         assert len(winners) == 1
-        assert memory.view(f"/memories/{round_}/new").endswith(f"\t{winners[0]}")
+        assert str(memory.view(f"/memories/{round_}/new")).endswith(f"\t{winners[0]}")
 
 
 def test_other_threads_run_while_a_store_waits(tmp_path: Path) -> None:
@@ -124,7 +124,7 @@ def test_other_threads_run_while_a_store_waits(tmp_path: Path) -> None:
     finally:
         os.close(root)
         waiting.join(SECONDS)
-    assert memory.view("/memories/a").endswith("\tone")
+    assert str(memory.view("/memories/a")).endswith("\tone")
 
 
 def test_a_slow_python_store_holds_up_nobody_else() -> None:

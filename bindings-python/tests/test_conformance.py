@@ -78,12 +78,12 @@ def count(counts: Counter[tuple[str, str]], runner: str, steps: int) -> None:
     counts[runner, "steps"] += steps
 
 
-def called(tool: MemoryTool) -> Callable[[Any], tuple[str, bool]]:
+def called(tool: MemoryTool) -> Callable[[Any], tuple[Any, bool]]:
     """What the tool answers, and whether it is an error."""
 
-    def execute(given: Any) -> tuple[str, bool]:
+    def execute(given: Any) -> tuple[Any, bool]:
         try:
-            return str(tool.call(given)), False
+            return tool.call(given), False
         except ToolError as error:
             return str(error.content), True
 
@@ -101,9 +101,9 @@ def test_tool(case: cases.Case, tmp_path: Path, counts: Counter[tuple[str, str]]
 def test_async_tool(case: cases.Case, tmp_path: Path, counts: Counter[tuple[str, str]]) -> None:
     tool = AsyncMemoryTool(tmp_path, **case.options)
 
-    def execute(given: Any) -> tuple[str, bool]:
+    def execute(given: Any) -> tuple[Any, bool]:
         try:
-            return str(anyio.run(tool.call, given)), False
+            return anyio.run(tool.call, given), False
         except ToolError as error:
             return str(error.content), True
 
@@ -155,7 +155,7 @@ def test_python_store(case: cases.Case, counts: Counter[tuple[str, str]]) -> Non
     store = DictStore()
     memory = Memory(store, **case.options)
 
-    def execute(given: Any) -> tuple[str, bool]:
+    def execute(given: Any) -> tuple[Any, bool]:
         # A bare text is JSON text to `execute`.
         return memory.execute(json.dumps(given) if isinstance(given, str) else given)
 
@@ -167,7 +167,7 @@ def test_redis_store(case: cases.Case, redis_server: str, counts: Counter[tuple[
     store = RedisStore(redis_server, uuid.uuid4().hex)
     memory = Memory(store, **case.options)
 
-    def execute(given: Any) -> tuple[str, bool]:
+    def execute(given: Any) -> tuple[Any, bool]:
         return memory.execute(json.dumps(given) if isinstance(given, str) else given)
 
     secret = redis_server.removeprefix("unix://")

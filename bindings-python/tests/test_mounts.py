@@ -147,7 +147,7 @@ def test_what_cannot_be_mounted() -> None:
 
 def test_any_mapping_will_do() -> None:
     memory = Memory(MappingProxyType({"/memories": "memory:", "/memories/a": "memory:"}))
-    assert memory.view("/memories").endswith("\n4.0K\t/memories/a")
+    assert str(memory.view("/memories")).endswith("\n4.0K\t/memories/a")
 
 
 def test_read_only_changes_nothing(place: Path) -> None:
@@ -164,7 +164,7 @@ def test_read_only_changes_nothing(place: Path) -> None:
         memory = Memory(store, read_only=True)
         with pytest.raises(CommandError, match="is read-only"):
             memory.create("/memories/a.md", "a")
-        assert memory.view("/memories").endswith("\n10B\t/memories/style.md")
+        assert str(memory.view("/memories")).endswith("\n10B\t/memories/style.md")
     assert on_disk(place) == before
 
 

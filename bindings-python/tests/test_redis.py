@@ -114,7 +114,7 @@ def test_what_was_acknowledged_survives_the_server(tmp_path: Path) -> None:
         acknowledged += 1
         if acknowledged == 20:
             killer.start()
-    assert reply.content.startswith(OUT_OF_REACH)
+    assert str(reply.content).startswith(OUT_OF_REACH)
     assert str(tmp_path) not in reply.content
     killer.join()
     (directory / "socket").unlink(missing_ok=True)
@@ -140,7 +140,7 @@ def read(store: Store, number: int) -> bytes:
 def test_no_server_is_one_short_sentence(tmp_path: Path) -> None:
     memory = Memory(RedisStore(f"unix://{tmp_path}/none"))
     reply = memory.execute({"command": "view", "path": "/memories"})
-    assert reply.content.startswith(OUT_OF_REACH)
+    assert str(reply.content).startswith(OUT_OF_REACH)
     assert str(tmp_path) not in reply.content
     assert reply.cause is not None
     assert isinstance(reply.cause.__cause__, redis.ConnectionError)

@@ -20,6 +20,12 @@ pub enum MemdirError {
         /// The details, for the developer and never for the model.
         reason: String,
     },
+    /// The hook `before` failed, and nothing was changed.
+    #[error("{reason}")]
+    Hook {
+        /// The details, for the developer and never for the model.
+        reason: String,
+    },
     /// The store's address or an option is wrong.
     #[error("{reason}")]
     Config {
@@ -34,6 +40,7 @@ impl From<memdir::Error> for MemdirError {
         match error {
             memdir::Error::Refused(_) => Self::Tool { reason },
             memdir::Error::Store(_) => Self::Store { reason },
+            memdir::Error::Hook(_) => Self::Hook { reason },
             _ => Self::Config { reason },
         }
     }
@@ -41,8 +48,8 @@ impl From<memdir::Error> for MemdirError {
 
 #[uniffi::export]
 impl MemdirError {
-    /// What goes back to the model: the exact answer, or, where the store is broken, a sentence
-    /// that says no more than that.
+    /// What goes back to the model: the exact answer, or, where the store or a hook is broken, a
+    /// sentence that says no more than that.
     #[must_use]
     pub fn reply(&self) -> Reply {
         let (error, cause) = match self {
@@ -50,6 +57,9 @@ impl MemdirError {
             Self::Store { reason } => {
                 let error = StoreError::failed("a call", reason.clone());
                 (memdir::Error::Store(error), Some(reason.clone()))
+            }
+            Self::Hook { reason } => {
+                (memdir::Error::Hook(reason.as_str().into()), Some(reason.clone()))
             }
             Self::Config { reason } => (memdir::Error::Config(reason.clone()), None),
         };

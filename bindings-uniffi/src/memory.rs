@@ -10,6 +10,7 @@ use memdir::command::ViewRange;
 use crate::error::MemdirError;
 use crate::expiry::{self, Expired, ExpiryWatch};
 use crate::foreign_store::core_store;
+use crate::hooks::{MemoryHooks, with_hooks};
 use crate::options::MemoryOptions;
 use crate::reply::Reply;
 use crate::store::Store;
@@ -26,24 +27,35 @@ impl Memory {
     /// Opens the store that `store` names: a directory such as `./memory`, which is made if it is
     /// not there (the files are in its `memories` directory), or `memory:` for one in this process.
     ///
+    /// With `hooks`, your own code runs before and after each command.
+    ///
     /// Throws `Config` if the address or an option is wrong, `Store` if the store cannot be opened.
-    #[uniffi::constructor(default(store = "./memory", options))]
-    pub fn new(store: &str, options: MemoryOptions) -> Result<Self, MemdirError> {
-        Ok(Self(memdir::Memory::open(store, options.try_into()?)?))
+    #[uniffi::constructor(default(store = "./memory", hooks = None, options))]
+    pub fn new(
+        store: &str,
+        options: MemoryOptions,
+        hooks: Option<Arc<dyn MemoryHooks>>,
+    ) -> Result<Self, MemdirError> {
+        Ok(Self(with_hooks(memdir::Memory::open(store, options.try_into()?)?, hooks)))
     }
 
     /// A memory on a store of your own, or on one that is shared with another memory.
     ///
     /// Throws `Config` if an option is wrong.
-    #[uniffi::constructor(default(options))]
-    pub fn with_store(store: Arc<dyn Store>, options: MemoryOptions) -> Result<Self, MemdirError> {
-        Ok(Self(memdir::Memory::with_store(core_store(store), options.try_into()?).judged()?))
+    #[uniffi::constructor(default(hooks = None, options))]
+    pub fn with_store(
+        store: Arc<dyn Store>,
+        options: MemoryOptions,
+        hooks: Option<Arc<dyn MemoryHooks>>,
+    ) -> Result<Self, MemdirError> {
+        let memory = memdir::Memory::with_store(core_store(store), options.try_into()?);
+        Ok(Self(with_hooks(memory.judged()?, hooks)))
     }
 
     /// Executes one tool call, given as the JSON text of its `input`.
     ///
     /// What the model did wrong is an answer with `is_error` and nothing that is thrown; so is a
-    /// broken store, whose `cause` is for the developer.
+    /// broken store or hook, whose `cause` is for the developer.
     #[must_use]
     pub fn execute(&self, json: &str) -> Reply {
         self.0.execute(json).into()
@@ -52,14 +64,16 @@ impl Memory {
     /// Shows a directory two levels deep, or the numbered lines of a file: all of them, or
     /// `view_range` as first and last line (1-based, inclusive; a last line of -1 is the end).
     ///
-    /// Throws `Tool` with the exact answer for the model, `Store` if the store is broken.
+    /// Throws `Tool` with the exact answer for the model, `Store` if the store is broken, `Hook` if the
+    /// hook `before` is.
     #[uniffi::method(default(view_range = None))]
     pub fn view(&self, path: &str, view_range: Option<Vec<i64>>) -> Result<String, MemdirError> {
         let view_range = view_range.map(|range| match range.as_slice() {
             &[first, last] => ViewRange::Lines(first, last),
             other => ViewRange::Malformed(format!("{other:?}")),
         });
-        Ok(self.0.run(&Command::View { path: Cow::Borrowed(path), view_range })?)
+        // The option that shows images is not set: there is text, or an error.
+        Ok(self.0.run(&Command::View { path: Cow::Borrowed(path), view_range })?.into_text())
     }
 
     /// Makes a new file, with its parents.

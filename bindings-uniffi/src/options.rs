@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-use memdir::policy::{PathPattern, sensitive};
+use memdir::policy::{self, PathPattern, sensitive};
 
 use crate::error::MemdirError;
 
@@ -18,6 +18,13 @@ pub struct MemoryOptions {
     /// lifts the limit. Default 16 MiB.
     #[uniffi(default = Some(16777216))]
     pub max_file_bytes: Option<i64>,
+    /// The most bytes that all files together may come to hold, hidden ones included; null is no
+    /// limit.
+    #[uniffi(default = None)]
+    pub max_total_bytes: Option<i64>,
+    /// The most files that there may come to be, hidden ones included; null is no limit.
+    #[uniffi(default = None)]
+    pub max_files: Option<i64>,
     /// What `create` does about a file that is already there; null is the default, an error.
     #[uniffi(default = None)]
     pub on_existing: Option<OnExisting>,
@@ -28,6 +35,16 @@ pub struct MemoryOptions {
     /// nothing is made in it. Default no.
     #[uniffi(default = false)]
     pub read_only: bool,
+    /// Patterns of what no command may change, and of all that is below; null is none.
+    #[uniffi(default = None)]
+    pub read_only_paths: Option<Vec<String>>,
+    /// Patterns of what commands may change, and all that is below: nothing else. Null sets no such
+    /// limit. What is read-only as well is not changed.
+    #[uniffi(default = None)]
+    pub writable_paths: Option<Vec<String>>,
+    /// Whether an edit is refused that was meant for an older content of its file; null is off.
+    #[uniffi(default = None)]
+    pub stale_guard: Option<StaleGuard>,
     /// What is done about keys, tokens, passwords and payment cards in text that a command would
     /// write; null is the default, nothing.
     #[uniffi(default = None)]
@@ -52,6 +69,9 @@ pub struct MemoryOptions {
     /// Patterns of paths that never expire, such as `/memories/handbook`; null is none.
     #[uniffi(default = None)]
     pub pins: Option<Vec<String>>,
+    /// Whether the events that the hook `after` gets hold the reply's text. Default no.
+    #[uniffi(default = false)]
+    pub after_content: bool,
 }
 
 /// What is done about sensitive text in a command that would write it.
@@ -63,6 +83,17 @@ pub enum Sensitive {
     Reject,
     /// `[redacted: rule]` is written in its place.
     Redact,
+}
+
+/// Whether an edit is refused that was meant for an older content of its file.
+#[derive(uniffi::Enum, Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StaleGuard {
+    /// Never.
+    Off,
+    /// An `insert` is, into a file that has changed since this memory last showed or wrote it.
+    On,
+    /// So is a `str_replace`; and both into a file that this memory has never shown or written.
+    Strict,
 }
 
 /// What `create` does about a file that is already there.
@@ -90,7 +121,20 @@ impl TryFrom<MemoryOptions> for memdir::Options {
         let mut options = Self::default();
         options.max_view_chars = limit("max_view_chars", given.max_view_chars)?;
         options.max_file_bytes = limit("max_file_bytes", given.max_file_bytes)?;
+        options.max_total_bytes = limit("max_total_bytes", given.max_total_bytes)?;
+        options.max_files = limit("max_files", given.max_files)?;
         options.read_only = given.read_only;
+        options.read_only_paths =
+            PathPattern::all("read_only_paths", given.read_only_paths.unwrap_or_default())?;
+        options.writable_paths = given
+            .writable_paths
+            .map(|patterns| PathPattern::all("writable_paths", patterns))
+            .transpose()?;
+        options.stale_guard = match given.stale_guard {
+            None | Some(StaleGuard::Off) => policy::StaleGuard::Off,
+            Some(StaleGuard::On) => policy::StaleGuard::On,
+            Some(StaleGuard::Strict) => policy::StaleGuard::Strict,
+        };
         options.sensitive = match given.sensitive {
             None | Some(Sensitive::Off) => sensitive::Sensitive::Off,
             Some(Sensitive::Reject) => sensitive::Sensitive::Reject,
@@ -102,6 +146,7 @@ impl TryFrom<MemoryOptions> for memdir::Options {
         options.expire_after = given.expire_after;
         options.record_access = given.record_access;
         options.pins = PathPattern::all("pins", given.pins.unwrap_or_default())?;
+        options.after_content = given.after_content;
         if let Some(on_existing) = given.on_existing {
             options.on_existing = match on_existing {
                 OnExisting::Error => memdir::OnExisting::Error,

@@ -7,7 +7,7 @@ pub struct Reply {
     pub content: String,
     /// Whether the command failed: goes into the `is_error` of the `tool_result`.
     pub is_error: bool,
-    /// What broke, if the store itself did: for the developer's log and never for the model.
+    /// What broke, if the store itself or a hook did: for the developer's log and never for the model.
     pub cause: Option<String>,
 }
 
@@ -16,7 +16,10 @@ impl From<memdir::Reply> for Reply {
         Self {
             content: reply.content.into_text(),
             is_error: reply.is_error,
-            cause: reply.cause.map(|cause| cause.to_string()),
+            cause: reply.cause.map(|cause| match cause {
+                memdir::Error::Store(cause) => cause.to_string(),
+                other => other.to_string(),
+            }),
         }
     }
 }

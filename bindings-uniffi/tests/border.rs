@@ -14,15 +14,21 @@ fn defaults() -> MemoryOptions {
     MemoryOptions {
         max_view_chars: core.max_view_chars.map(|limit| i64::try_from(limit).unwrap()),
         max_file_bytes: core.max_file_bytes.map(|limit| i64::try_from(limit).unwrap()),
+        max_total_bytes: None,
+        max_files: None,
         on_existing: None,
         durability: None,
         read_only: false,
+        read_only_paths: None,
+        writable_paths: None,
+        stale_guard: None,
         sensitive: None,
         sensitive_rules: None,
         sensitive_on_view: false,
         expire_after: None,
         record_access: false,
         pins: None,
+        after_content: false,
     }
 }
 
@@ -105,7 +111,7 @@ impl Store for Wrong {
 
 fn wrong(path: &str, size: Option<i64>) -> Memory {
     let listed = Entry { path: path.to_owned(), size, modified: None, accessed: None };
-    Memory::with_store(Arc::new(Wrong { listed }), defaults()).unwrap()
+    Memory::with_store(Arc::new(Wrong { listed }), defaults(), None).unwrap()
 }
 
 #[test]
@@ -196,7 +202,7 @@ fn an_edit_is_made_anew_when_another_writer_was_faster() {
     let store = open_store("memory:", defaults()).unwrap();
     store.write("/memories/a".to_owned(), b"one\n".to_vec(), false).unwrap();
     let raced = Raced { store: Arc::clone(&store), other: std::sync::Once::new() };
-    let memory = Memory::with_store(Arc::new(raced), defaults()).unwrap();
+    let memory = Memory::with_store(Arc::new(raced), defaults(), None).unwrap();
     memory.str_replace("/memories/a", "one", "two").unwrap();
     assert_eq!(store.read("/memories/a".to_owned()).unwrap(), b"zero\ntwo\n");
 }
@@ -204,21 +210,21 @@ fn an_edit_is_made_anew_when_another_writer_was_faster() {
 #[test]
 fn options_are_taken_over_and_wrong_ones_refused() {
     let options = MemoryOptions { on_existing: Some(OnExisting::Overwrite), ..defaults() };
-    let memory = Memory::new("memory:", options).unwrap();
+    let memory = Memory::new("memory:", options, None).unwrap();
     memory.create("/memories/a", "one").unwrap();
     memory.create("/memories/a", "two").unwrap();
     for options in [
         MemoryOptions { max_view_chars: Some(-1), ..defaults() },
         MemoryOptions { max_file_bytes: Some(i64::MIN), ..defaults() },
     ] {
-        assert!(matches!(Memory::new("memory:", options), Err(MemdirError::Config { .. })));
+        assert!(matches!(Memory::new("memory:", options, None), Err(MemdirError::Config { .. })));
     }
-    assert!(matches!(Memory::new("nosuch://x", defaults()), Err(MemdirError::Config { .. })));
+    assert!(matches!(Memory::new("nosuch://x", defaults(), None), Err(MemdirError::Config { .. })));
 }
 
 #[test]
 fn a_range_that_is_none_has_the_sentence_that_execute_gives() {
-    let memory = Memory::new("memory:", defaults()).unwrap();
+    let memory = Memory::new("memory:", defaults(), None).unwrap();
     memory.create("/memories/a", "one\ntwo\nthree\n").unwrap();
     assert!(memory.view("/memories/a", Some(vec![2, -1])).unwrap().ends_with("     3\tthree"));
     for range in [vec![], vec![1], vec![1, 2, 3], vec![0, 1]] {

@@ -9,6 +9,8 @@ use std::borrow::Cow;
 use crate::reply;
 use crate::value::{Fields, Value};
 
+pub use crate::repair::Repair;
+
 /// One command of the tool, with its fields as they came: paths are not judged yet.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
@@ -85,12 +87,7 @@ impl<'a> Command<'a> {
     /// # Errors
     /// A sentence for the model that names the field, what was expected and what came.
     pub fn decode(fields: &'a dyn Fields) -> Result<Self, String> {
-        let name = match fields.get("command") {
-            None => return Err(reply::missing_command()),
-            Some(Value::Text(name)) => name,
-            Some(other) => return Err(reply::unknown_command(&other)),
-        };
-        Self::decode_as(&name, fields)
+        Decoded::of(fields).command
     }
 
     /// Decodes the fields of the command `name`, whatever their own `command` field says.
@@ -98,7 +95,10 @@ impl<'a> Command<'a> {
     /// # Errors
     /// As [`Command::decode`].
     pub fn decode_as(name: &str, fields: &'a dyn Fields) -> Result<Self, String> {
-        let input = Input { command: name, fields };
+        Decoded::named(name, fields).command
+    }
+
+    fn read(name: &str, input: &mut Input<'_, 'a>) -> Result<Self, String> {
         match name {
             "view" => {
                 Ok(Command::View { path: input.text("path")?, view_range: input.view_range() })
@@ -110,16 +110,20 @@ impl<'a> Command<'a> {
             "str_replace" => Ok(Command::StrReplace {
                 path: input.text("path")?,
                 old_str: input.text("old_str")?,
-                new_str: input.optional_text("new_str")?.unwrap_or_default(),
+                new_str: input.text_or_null("new_str", Repair::NewStrFromNull)?,
             }),
             "insert" => Ok(Command::Insert {
                 path: input.text("path")?,
                 insert_line: input.integer("insert_line")?,
-                insert_text: input.text_or_alias("insert_text", "new_str")?,
+                insert_text: input.text_or_alias(
+                    "insert_text",
+                    "new_str",
+                    Repair::InsertTextFromNewStr,
+                )?,
             }),
             "delete" => Ok(Command::Delete { path: input.text("path")? }),
             "rename" => Ok(Command::Rename {
-                old_path: input.text_or_alias("old_path", "path")?,
+                old_path: input.text_or_alias("old_path", "path", Repair::OldPathFromPath)?,
                 new_path: input.text("new_path")?,
             }),
             _ => Err(reply::unknown_command(&Value::Text(Cow::Borrowed(name)))),
@@ -162,12 +166,175 @@ impl<'a> Command<'a> {
             Command::Rename { .. } => "rename",
         }
     }
+
+    /// The same command, with texts that are borrowed from this one.
+    #[must_use]
+    pub fn borrowed(&self) -> Command<'_> {
+        fn lent(text: &str) -> Cow<'_, str> {
+            Cow::Borrowed(text)
+        }
+        match self {
+            Command::View { path, view_range } => {
+                Command::View { path: lent(path), view_range: view_range.clone() }
+            }
+            Command::Create { path, file_text } => {
+                Command::Create { path: lent(path), file_text: lent(file_text) }
+            }
+            Command::StrReplace { path, old_str, new_str } => Command::StrReplace {
+                path: lent(path),
+                old_str: lent(old_str),
+                new_str: lent(new_str),
+            },
+            Command::Insert { path, insert_line, insert_text } => Command::Insert {
+                path: lent(path),
+                insert_line: *insert_line,
+                insert_text: lent(insert_text),
+            },
+            Command::Delete { path } => Command::Delete { path: lent(path) },
+            Command::Rename { old_path, new_path } => {
+                Command::Rename { old_path: lent(old_path), new_path: lent(new_path) }
+            }
+        }
+    }
+
+    /// The field that holds the text which the command writes, and that text; `None` for a command
+    /// that writes none.
+    #[must_use]
+    pub fn text(&self) -> Option<(&'static str, &str)> {
+        match self {
+            Command::Create { file_text, .. } => Some(("file_text", file_text)),
+            Command::StrReplace { new_str, .. } => Some(("new_str", new_str)),
+            Command::Insert { insert_text, .. } => Some(("insert_text", insert_text)),
+            Command::View { .. } | Command::Delete { .. } | Command::Rename { .. } => None,
+        }
+    }
+
+    /// The command in the fields that the documentation names, `command` first. A `view_range` that
+    /// is none is left out, and so is an absent one.
+    #[must_use]
+    pub fn fields(&self) -> Vec<(&'static str, Value<'_>)> {
+        let text = |text| Value::Text(Cow::Borrowed(text));
+        let mut fields = vec![("command", text(self.name()))];
+        match self {
+            Command::View { path, view_range } => {
+                fields.push(("path", text(path)));
+                if let Some(ViewRange::Lines(first, last)) = view_range {
+                    let range = vec![Value::Integer(*first), Value::Integer(*last)];
+                    fields.push(("view_range", Value::List(range)));
+                }
+            }
+            Command::Create { path, file_text } => {
+                fields.extend([("path", text(path)), ("file_text", text(file_text))]);
+            }
+            Command::StrReplace { path, old_str, new_str } => fields.extend([
+                ("path", text(path)),
+                ("old_str", text(old_str)),
+                ("new_str", text(new_str)),
+            ]),
+            Command::Insert { path, insert_line, insert_text } => fields.extend([
+                ("path", text(path)),
+                ("insert_line", Value::Integer(*insert_line)),
+                ("insert_text", text(insert_text)),
+            ]),
+            Command::Delete { path } => fields.push(("path", text(path))),
+            Command::Rename { old_path, new_path } => {
+                fields.extend([("old_path", text(old_path)), ("new_path", text(new_path))]);
+            }
+        }
+        fields
+    }
+
+    /// The text which the command writes, to be changed.
+    pub(crate) fn text_mut(&mut self) -> Option<&mut Cow<'a, str>> {
+        match self {
+            Command::Create { file_text: text, .. }
+            | Command::StrReplace { new_str: text, .. }
+            | Command::Insert { insert_text: text, .. } => Some(text),
+            Command::View { .. } | Command::Delete { .. } | Command::Rename { .. } => None,
+        }
+    }
+}
+
+/// What came of decoding an input, also where it is no command.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Decoded<'a> {
+    /// Which of the six commands the input names, if it names one.
+    pub name: Option<&'static str>,
+    /// The command, or the sentence about what is wrong with the input.
+    pub command: Result<Command<'a>, String>,
+    /// What was repaired, in the order in which it was found.
+    pub repairs: Vec<Repair>,
+}
+
+impl<'a> Decoded<'a> {
+    /// Decodes the input of one tool call, as [`Command::decode`] does.
+    #[must_use]
+    pub fn of(fields: &'a dyn Fields) -> Self {
+        match fields.get("command") {
+            None => Self::refused(reply::missing_command()),
+            Some(Value::Text(name)) => Self::named(&name, fields),
+            Some(other) => Self::refused(reply::unknown_command(&other)),
+        }
+    }
+
+    /// Decodes the input of one tool call, which is JSON.
+    #[must_use]
+    pub fn of_json(input: &'a serde_json::Value) -> Self {
+        match input {
+            serde_json::Value::Object(fields) => Self::of(fields),
+            other => Self::not_an_object(&Value::from(other)),
+        }
+    }
+
+    /// Decodes the JSON text of one tool call's input.
+    #[must_use]
+    pub fn parse(json: &str) -> Decoded<'static> {
+        match serde_json::from_str(json) {
+            Ok(input) => Decoded::of_json(&input).into_owned(),
+            Err(error) => Decoded::refused(reply::not_json(&error.to_string())),
+        }
+    }
+
+    /// Decodes the fields of the command `name`, as [`Command::decode_as`] does.
+    #[must_use]
+    pub fn named(name: &str, fields: &'a dyn Fields) -> Self {
+        let mut input = Input { command: name, fields, repairs: Vec::new() };
+        let command = Command::read(name, &mut input);
+        let name = COMMANDS.into_iter().find(|known| *known == name);
+        Self { name, command, repairs: input.repairs }
+    }
+
+    /// An input that is not an object at all.
+    #[must_use]
+    pub fn not_an_object(input: &Value<'_>) -> Self {
+        Self::refused(reply::not_an_object(input))
+    }
+
+    /// An input that is none, and the sentence that says so.
+    pub(crate) fn refused(sentence: String) -> Self {
+        Self { name: None, command: Err(sentence), repairs: Vec::new() }
+    }
+
+    /// With texts of its own, so that it can go to another thread.
+    #[must_use]
+    pub fn into_owned(self) -> Decoded<'static> {
+        let command = self.command.map(Command::into_owned);
+        Decoded { name: self.name, command, repairs: self.repairs }
+    }
+}
+
+impl<'a> From<Command<'a>> for Decoded<'a> {
+    fn from(command: Command<'a>) -> Self {
+        Self { name: Some(command.name()), command: Ok(command), repairs: Vec::new() }
+    }
 }
 
 /// The fields of one command, read with the sentences that belong to it.
 struct Input<'i, 'a> {
     command: &'i str,
     fields: &'a dyn Fields,
+    repairs: Vec<Repair>,
 }
 
 impl<'a> Input<'_, 'a> {
@@ -179,40 +346,66 @@ impl<'a> Input<'_, 'a> {
         }
     }
 
-    fn optional_text(&self, field: &str) -> Result<Option<Cow<'a, str>>, String> {
+    /// A text that may be left out, which is the empty text.
+    fn text_or_null(&mut self, field: &str, null: Repair) -> Result<Cow<'a, str>, String> {
         match self.fields.get(field) {
-            None | Some(Value::Null) => Ok(None),
-            Some(_) => self.text(field).map(Some),
+            None => Ok(Cow::Borrowed("")),
+            Some(Value::Null) => {
+                self.repairs.push(null);
+                Ok(Cow::Borrowed(""))
+            }
+            Some(_) => self.text(field),
         }
     }
 
     /// `alias` stands in for `field` only where `field` is absent (null counts as absent, because
     /// typed SDKs fill what is missing with null).
-    fn text_or_alias(&self, field: &str, alias: &str) -> Result<Cow<'a, str>, String> {
+    fn text_or_alias(
+        &mut self,
+        field: &str,
+        alias: &str,
+        repair: Repair,
+    ) -> Result<Cow<'a, str>, String> {
         match (self.fields.get(field), self.fields.get(alias)) {
-            (None | Some(Value::Null), Some(Value::Text(text))) => Ok(text),
+            (None | Some(Value::Null), Some(Value::Text(text))) => {
+                self.repairs.push(repair);
+                Ok(text)
+            }
             _ => self.text(field),
         }
     }
 
-    fn integer(&self, field: &str) -> Result<i64, String> {
+    fn integer(&mut self, field: &str) -> Result<i64, String> {
         let value = self
             .fields
             .get(field)
             .ok_or_else(|| reply::missing_field(self.command, field, "an integer"))?;
-        value.as_integer().ok_or_else(|| reply::wrong_type(field, "an integer", &value))
+        let integer =
+            value.as_integer().ok_or_else(|| reply::wrong_type(field, "an integer", &value))?;
+        self.repairs.extend(Repair::of_integer(&value));
+        Ok(integer)
     }
 
-    fn view_range(&self) -> Option<ViewRange> {
+    fn view_range(&mut self) -> Option<ViewRange> {
         let value = match self.fields.get("view_range") {
-            None | Some(Value::Null) => return None,
+            None => return None,
+            Some(Value::Null) => {
+                self.repairs.push(Repair::ViewRangeFromNull);
+                return None;
+            }
             Some(value) => value,
         };
         if let Value::List(items) = &value
             && let [first, last] = items.as_slice()
-            && let (Some(first), Some(last)) = (first.as_integer(), last.as_integer())
+            && let (Some(start), Some(end)) = (first.as_integer(), last.as_integer())
         {
-            return Some(ViewRange::Lines(first, last));
+            let repairs = [first, last].into_iter().filter_map(Repair::of_integer);
+            for repair in repairs {
+                if !self.repairs.contains(&repair) {
+                    self.repairs.push(repair);
+                }
+            }
+            return Some(ViewRange::Lines(start, end));
         }
         Some(ViewRange::Malformed(value.to_string()))
     }
@@ -257,6 +450,36 @@ mod tests {
         ] {
             assert_eq!(decode(drifted), decode(plain), "{drifted}");
             assert!(decode(plain).is_ok());
+        }
+    }
+
+    #[test]
+    fn repairs_are_reported() {
+        for (json, ids) in [
+            (r#"{"command":"insert","path":"p","insert_line":1,"insert_text":"t"}"#, ""),
+            (
+                r#"{"command":"insert","path":"p","insert_line":"2","new_str":"t"}"#,
+                "integer_from_text insert_text_from_new_str",
+            ),
+            (
+                r#"{"command":"insert","path":"p","insert_line":2.0,"insert_text":"t"}"#,
+                "integer_from_float",
+            ),
+            (r#"{"command":"rename","path":"a","new_path":"b"}"#, "old_path_from_path"),
+            (r#"{"command":"view","path":"a","view_range":null}"#, "view_range_from_null"),
+            (r#"{"command":"view","path":"a","view_range":["1","2"]}"#, "integer_from_text"),
+            (r#"{"command":"str_replace","path":"a","old_str":"o"}"#, ""),
+            (
+                r#"{"command":"str_replace","path":"a","old_str":"o","new_str":null}"#,
+                "new_str_from_null",
+            ),
+            // Also where something else is wrong.
+            (r#"{"command":"insert","path":"p","insert_line":"2"}"#, "integer_from_text"),
+        ] {
+            let fields: serde_json::Map<_, _> = serde_json::from_str(json).unwrap();
+            let repairs: Vec<&str> =
+                Decoded::of(&fields).repairs.into_iter().map(Repair::as_str).collect();
+            assert_eq!(repairs.join(" "), ids, "{json}");
         }
     }
 

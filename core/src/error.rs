@@ -2,6 +2,7 @@
 //! [`Memory::execute`](crate::Memory::execute); the typed methods hand it over as
 //! [`Error::Refused`].
 
+use crate::policy::hooks::HookError;
 use crate::store::StoreError;
 
 /// Why a call of a typed method did not do what it was asked to do.
@@ -16,6 +17,10 @@ pub enum Error {
     /// developer and not for the model.
     #[error("the memory store failed: {0}")]
     Store(#[source] StoreError),
+    /// The hook [`before`](crate::Hooks::before) failed, and the command was not carried out. The
+    /// details are for the developer and not for the model.
+    #[error("the hook `before` failed: {0}")]
+    Hook(#[source] HookError),
     /// The store's address or an option is wrong.
     #[error("{0}")]
     Config(String),

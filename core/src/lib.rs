@@ -33,12 +33,17 @@ pub mod store;
 pub mod text;
 pub mod value;
 
+mod call;
 mod check;
 mod error;
 mod handlers;
+mod image;
 mod memory;
 mod options;
+mod repair;
+mod trace;
 
+pub use call::Call;
 pub use check::{Checked, check};
 pub use command::Command;
 pub use copy::{CopyError, copy};
@@ -47,6 +52,7 @@ pub use memory::Memory;
 pub use options::{Durability, OnExisting, Options};
 pub use path::MemoryPath;
 pub use policy::expiry::Expired;
+pub use policy::hooks::{Event, HookError, Hooks, Outcome, Verdict};
 pub use reply::{Content, Reply};
 #[cfg(feature = "encryption")]
 pub use store::EncryptionKey;

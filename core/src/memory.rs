@@ -5,14 +5,16 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::command::{Command, ViewRange};
+use crate::call::{Call, Judged};
+use crate::command::{Command, Decoded, ViewRange};
 use crate::error::Error;
 use crate::handlers;
 use crate::options::Options;
 use crate::path::MemoryPath;
 use crate::policy::Policies;
 use crate::policy::expiry::{self, Expired};
-use crate::reply::{self, Reply};
+use crate::policy::hooks::{Event, HookError, Hooks, Installed, Verdict};
+use crate::reply::{self, Content, Reply};
 use crate::store::{ReadOnly, Store, open_store};
 use crate::value::{Fields, Value};
 
@@ -40,6 +42,7 @@ use crate::value::{Fields, Value};
 pub struct Memory {
     store: Arc<dyn Store>,
     policies: Arc<Policies>,
+    hooks: Option<Installed>,
 }
 
 impl std::fmt::Debug for Memory {
@@ -61,7 +64,7 @@ impl Memory {
     /// [`Error::Config`] if the address is not known, [`Error::Store`] if it cannot be opened.
     pub fn open(address: &str, options: Options) -> Result<Self, Error> {
         let store = open_store(address, &options)?;
-        Self { store, policies: Arc::new(Policies::new(options)) }.judged()
+        Self { store, policies: Arc::new(Policies::new(options)), hooks: None }.judged()
     }
 
     /// A memory on a store of your own, on several that are mounted into one tree
@@ -73,7 +76,14 @@ impl Memory {
     #[must_use]
     pub fn with_store(store: Arc<dyn Store>, options: Options) -> Self {
         let store = ReadOnly::where_asked(store, &options);
-        Self { store, policies: Arc::new(Policies::new(options)) }
+        Self { store, policies: Arc::new(Policies::new(options)), hooks: None }
+    }
+
+    /// The same memory with code of your own before and after each command, in the place of any that
+    /// it had.
+    #[must_use]
+    pub fn with_hooks(self, hooks: Arc<dyn Hooks>) -> Self {
+        Self { hooks: Some(Installed::new(hooks)), ..self }
     }
 
     /// The same memory, if its options suit its store, which [`open`](Memory::open) asks by itself.
@@ -104,81 +114,134 @@ impl Memory {
     /// store (the reply's `cause` has the details for the developer).
     #[must_use]
     pub fn execute(&self, json: &str) -> Reply {
-        let input: serde_json::Value = match serde_json::from_str(json) {
-            Ok(input) => input,
-            Err(error) => return Err(Error::Refused(reply::not_json(&error.to_string()))).into(),
-        };
-        self.execute_value(&input)
+        match serde_json::from_str(json) {
+            Ok(input) => self.execute_value(&input),
+            Err(error) => self.answer(Decoded::refused(reply::not_json(&error.to_string()))),
+        }
     }
 
     /// As [`execute`](Memory::execute), for input that is parsed already.
     #[must_use]
     pub fn execute_value(&self, input: &serde_json::Value) -> Reply {
-        match input {
-            serde_json::Value::Object(fields) => self.execute_fields(fields),
-            other => self.refuse_input(&Value::from(other)),
-        }
+        self.answer(Decoded::of_json(input))
     }
 
     /// As [`execute`](Memory::execute), for the dict or object of a host language.
     #[must_use]
     pub fn execute_fields(&self, fields: &dyn Fields) -> Reply {
-        self.answer(Command::decode(fields))
+        self.answer(Decoded::of(fields))
     }
 
     /// As [`execute_fields`](Memory::execute_fields), for the command `name`, whatever the input's
     /// own `command` field says.
     #[must_use]
     pub fn execute_as(&self, name: &str, fields: &dyn Fields) -> Reply {
-        self.answer(Command::decode_as(name, fields))
+        self.answer(Decoded::named(name, fields))
     }
 
     /// The answer to input that is not an object at all.
     #[must_use]
     pub fn refuse_input(&self, input: &Value<'_>) -> Reply {
-        Err(Error::Refused(reply::not_an_object(input))).into()
+        self.answer(Decoded::not_an_object(input))
     }
 
-    fn answer(&self, decoded: Result<Command<'_>, String>) -> Reply {
-        decoded.map_err(Error::Refused).and_then(|command| self.run(&command)).into()
+    /// The answer to what was decoded.
+    #[must_use]
+    pub fn answer(&self, decoded: Decoded<'_>) -> Reply {
+        self.carry_out(decoded).into()
     }
 
     /// Runs a command: judges its paths and hands it to its handler.
     ///
     /// # Errors
-    /// [`Error::Refused`] with the exact answer for the model, [`Error::Store`] if the store broke.
-    pub fn run(&self, command: &Command<'_>) -> Result<String, Error> {
-        let judge = |raw: &str| MemoryPath::parse(raw).map_err(|error| reply::bad_path(raw, error));
-        self.expire_first();
-        let (store, policies) = (&*self.store, &*self.policies);
-        match command {
-            Command::View { path, view_range } => {
-                handlers::view(store, policies, &judge(path)?, view_range.as_ref())
-            }
-            Command::Create { path, file_text } => {
-                handlers::create(store, policies, &judge(path)?, file_text)
-            }
-            Command::StrReplace { path, old_str, new_str } => {
-                handlers::str_replace(store, policies, &judge(path)?, old_str, new_str)
-            }
-            Command::Insert { path, insert_line, insert_text } => {
-                handlers::insert(store, policies, &judge(path)?, *insert_line, insert_text)
-            }
-            Command::Delete { path } => handlers::delete(store, policies, &judge(path)?),
-            Command::Rename { old_path, new_path } => {
-                handlers::rename(store, policies, &judge(old_path)?, &judge(new_path)?)
+    /// [`Error::Refused`] with the exact answer for the model, [`Error::Store`] if the store broke,
+    /// [`Error::Hook`] if a hook did.
+    pub fn run(&self, command: &Command<'_>) -> Result<Content, Error> {
+        self.carry_out(command.borrowed().into())
+    }
+
+    /// The first half of a call, for whoever calls hooks otherwise than through
+    /// [`with_hooks`](Memory::with_hooks), which this leaves out: what the hook `before` is to be
+    /// called with is [`Call::command`].
+    #[must_use]
+    pub fn begin<'a>(&self, decoded: Decoded<'a>) -> Call<'a> {
+        Call::begin(decoded, true)
+    }
+
+    /// The second half of a call: carries it out as far as `before` lets it, and says what the hook
+    /// `after` is to be called with.
+    #[must_use]
+    pub fn finish(
+        &self,
+        mut call: Call<'_>,
+        before: Result<Verdict, HookError>,
+    ) -> (Reply, Option<Event>) {
+        call.apply(before);
+        let (result, event) =
+            call.carry_out(self.options().after_content, |judged| self.handle(judged));
+        (result.into(), event)
+    }
+
+    /// The whole way of a call.
+    fn carry_out(&self, decoded: Decoded<'_>) -> Result<Content, Error> {
+        let hooks = self.hooks.as_ref().filter(|hooks| !hooks.are_running());
+        let mut call = Call::begin(decoded, hooks.is_some());
+        if let Some(hooks) = hooks {
+            let verdict =
+                call.command().map(|command| call.traced().within(|| hooks.before(&command)));
+            if let Some(verdict) = verdict {
+                call.apply(verdict);
             }
         }
+        let (result, event) =
+            call.carry_out(self.options().after_content, |judged| self.handle(judged));
+        if let (Some(hooks), Some(event)) = (hooks, event) {
+            hooks.after(&event);
+        }
+        result
+    }
+
+    /// Hands a command to its handler.
+    fn handle(&self, Judged { command, path, new_path }: &Judged<'_>) -> Result<Content, Error> {
+        self.expire_first();
+        let (store, policies) = (&*self.store, &*self.policies);
+        let done = match command {
+            // Only a view can show something other than text.
+            Command::View { view_range, .. } => {
+                return handlers::view(store, policies, path, view_range.as_ref());
+            }
+            Command::Create { file_text, .. } => handlers::create(store, policies, path, file_text),
+            Command::StrReplace { old_str, new_str, .. } => {
+                handlers::str_replace(store, policies, path, old_str, new_str)
+            }
+            Command::Insert { insert_line, insert_text, .. } => {
+                handlers::insert(store, policies, path, *insert_line, insert_text)
+            }
+            Command::Delete { .. } => handlers::delete(store, policies, path),
+            Command::Rename { .. } => {
+                // A rename has two paths.
+                handlers::rename(store, policies, path, new_path.as_ref().unwrap_or(path))
+            }
+        };
+        done.map(Content::Text)
     }
 
     /// Shows a directory two levels deep, or the numbered lines of a file: all of them, or
     /// `view_range` as first and last line (1-based, inclusive; a last line of -1 is the end).
     ///
+    /// This is for text. [`run`](Memory::run) and [`execute`](Memory::execute) show images, too.
+    ///
     /// # Errors
-    /// As [`run`](Memory::run).
+    /// As [`run`](Memory::run); and an image is refused.
     pub fn view(&self, path: &str, view_range: Option<(i64, i64)>) -> Result<String, Error> {
         let view_range = view_range.map(|(first, last)| ViewRange::Lines(first, last));
-        self.run(&Command::View { path: Cow::Borrowed(path), view_range })
+        match self.run(&Command::View { path: Cow::Borrowed(path), view_range })? {
+            Content::Text(text) => Ok(text),
+            Content::Image { .. } => Err(match MemoryPath::parse(path) {
+                Ok(path) => reply::image(&path),
+                Err(error) => reply::bad_path(path, error),
+            }),
+        }
     }
 
     /// Makes a new file, with its parents.
@@ -187,7 +250,7 @@ impl Memory {
     /// As [`run`](Memory::run).
     pub fn create(&self, path: &str, file_text: &str) -> Result<String, Error> {
         let (path, file_text) = (Cow::Borrowed(path), Cow::Borrowed(file_text));
-        self.run(&Command::Create { path, file_text })
+        self.run(&Command::Create { path, file_text }).map(Content::into_text)
     }
 
     /// Replaces the only occurrence of `old_str` in a file by `new_str`.
@@ -197,6 +260,7 @@ impl Memory {
     pub fn str_replace(&self, path: &str, old_str: &str, new_str: &str) -> Result<String, Error> {
         let (path, old_str) = (Cow::Borrowed(path), Cow::Borrowed(old_str));
         self.run(&Command::StrReplace { path, old_str, new_str: Cow::Borrowed(new_str) })
+            .map(Content::into_text)
     }
 
     /// Inserts `insert_text` as whole lines after line `insert_line` of a file; 0 is its start.
@@ -205,7 +269,7 @@ impl Memory {
     /// As [`run`](Memory::run).
     pub fn insert(&self, path: &str, insert_line: i64, insert_text: &str) -> Result<String, Error> {
         let (path, insert_text) = (Cow::Borrowed(path), Cow::Borrowed(insert_text));
-        self.run(&Command::Insert { path, insert_line, insert_text })
+        self.run(&Command::Insert { path, insert_line, insert_text }).map(Content::into_text)
     }
 
     /// Deletes a file, or a directory and all that it holds.
@@ -213,7 +277,7 @@ impl Memory {
     /// # Errors
     /// As [`run`](Memory::run).
     pub fn delete(&self, path: &str) -> Result<String, Error> {
-        self.run(&Command::Delete { path: Cow::Borrowed(path) })
+        self.run(&Command::Delete { path: Cow::Borrowed(path) }).map(Content::into_text)
     }
 
     /// Renames or moves a file or directory; never overwrites.
@@ -222,7 +286,7 @@ impl Memory {
     /// As [`run`](Memory::run).
     pub fn rename(&self, old_path: &str, new_path: &str) -> Result<String, Error> {
         let (old_path, new_path) = (Cow::Borrowed(old_path), Cow::Borrowed(new_path));
-        self.run(&Command::Rename { old_path, new_path })
+        self.run(&Command::Rename { old_path, new_path }).map(Content::into_text)
     }
 
     /// Deletes everything below `/memories`. Not a command of the tool: for the developer.

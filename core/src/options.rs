@@ -34,6 +34,11 @@ pub struct Options {
     /// The most files that there may come to be, hidden ones included; a command that would make more
     /// is refused. `None`, the default, sets no limit.
     pub max_files: Option<u64>,
+    /// The most bytes that an image (a file named `.png`, `.jpg` or `.jpeg`) may have to be shown, as
+    /// a [`Content::Image`](crate::Content::Image). A larger one is an error. `None`, the default,
+    /// shows no images: each is an error. [`CLAUDE_IMAGE_BYTES`](Self::CLAUDE_IMAGE_BYTES) is as
+    /// much as Claude takes.
+    pub max_image_bytes: Option<u64>,
     /// What `create` does about a file that is already there. Default: an error.
     pub on_existing: OnExisting,
     /// What an acknowledged command survives. Default: power loss.
@@ -77,6 +82,9 @@ pub struct Options {
     pub record_access: bool,
     /// Which files never expire. Default: none are kept.
     pub pins: Vec<PathPattern>,
+    /// Whether the events that [`Hooks::after`](crate::Hooks::after) gets hold the reply's text.
+    /// Default: no.
+    pub after_content: bool,
 }
 
 impl Options {
@@ -86,6 +94,12 @@ impl Options {
     }
 }
 
+impl Options {
+    /// The largest image that Claude's API takes: 5 MiB, counted in base64, which makes four bytes
+    /// of three.
+    pub const CLAUDE_IMAGE_BYTES: u64 = 5 * 1024 * 1024 / 4 * 3;
+}
+
 impl Default for Options {
     fn default() -> Self {
         Self {
@@ -93,6 +107,7 @@ impl Default for Options {
             max_file_bytes: Some(16 * 1024 * 1024),
             max_total_bytes: None,
             max_files: None,
+            max_image_bytes: None,
             on_existing: OnExisting::Error,
             durability: Durability::Full,
             read_only: false,
@@ -109,6 +124,7 @@ impl Default for Options {
             expire_after: None,
             record_access: false,
             pins: Vec::new(),
+            after_content: false,
         }
     }
 }

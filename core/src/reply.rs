@@ -23,9 +23,9 @@ pub struct Reply {
     pub content: Content,
     /// Whether the command failed; goes into the `is_error` of the `tool_result`.
     pub is_error: bool,
-    /// What broke, if the store itself did: for the developer's log and never for the model, whose
-    /// `content` then says only that the memory is out of reach.
-    pub cause: Option<StoreError>,
+    /// What broke, if the store itself or a hook did ([`Error::Store`], [`Error::Hook`]): for the
+    /// developer's log and never for the model, whose `content` then says no more than that.
+    pub cause: Option<Error>,
 }
 
 /// What a [`Reply`] shows.
@@ -34,42 +34,68 @@ pub struct Reply {
 pub enum Content {
     /// Text.
     Text(String),
+    /// An image, for an image block of the `tool_result`. There is none unless
+    /// [`Options::max_image_bytes`](crate::Options::max_image_bytes) is set.
+    Image {
+        /// `image/png` or `image/jpeg`, as the content says and not the name.
+        media_type: &'static str,
+        /// The file's content.
+        bytes: Vec<u8>,
+    },
 }
 
 impl Content {
-    /// The text of it.
+    /// The text of it; an image has none.
     #[must_use]
     pub fn as_str(&self) -> &str {
         match self {
             Content::Text(text) => text,
+            Content::Image { .. } => "",
         }
     }
 
-    /// The text of it, by value.
+    /// The text of it, by value; an image has none.
     #[must_use]
     pub fn into_text(self) -> String {
         match self {
             Content::Text(text) => text,
+            Content::Image { .. } => String::new(),
         }
     }
 }
 
 impl fmt::Display for Content {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
+        match self {
+            Content::Text(text) => f.write_str(text),
+            Content::Image { media_type, bytes } => {
+                write!(f, "[{media_type}, {} bytes]", bytes.len())
+            }
+        }
     }
 }
 
-impl From<Result<String, Error>> for Reply {
-    fn from(result: Result<String, Error>) -> Self {
-        let (text, is_error, cause) = match result {
-            Ok(text) => (text, false, None),
-            Err(Error::Refused(text)) => (text, true, None),
-            Err(Error::Store(cause)) => (out_of_reach(), true, Some(cause)),
+/// The text of the reply that a result becomes; an image has none.
+pub(crate) fn text_of(result: &Result<Content, Error>) -> Option<String> {
+    Some(match result {
+        Ok(Content::Image { .. }) => return None,
+        Ok(Content::Text(text)) | Err(Error::Refused(text)) => text.clone(),
+        Err(Error::Hook(_)) => unchecked(),
+        Err(Error::Store(_) | Error::Config(_)) => out_of_reach(),
+    })
+}
+
+impl From<Result<Content, Error>> for Reply {
+    fn from(result: Result<Content, Error>) -> Self {
+        let (content, is_error, cause) = match result {
+            Ok(content) => (content, false, None),
+            Err(Error::Refused(text)) => (Content::Text(text), true, None),
+            Err(cause @ Error::Store(_)) => (Content::Text(out_of_reach()), true, Some(cause)),
+            Err(cause @ Error::Hook(_)) => (Content::Text(unchecked()), true, Some(cause)),
             // Options are judged when a memory is opened, so that no command meets this.
-            Err(Error::Config(_)) => (out_of_reach(), true, None),
+            Err(Error::Config(_)) => (Content::Text(out_of_reach()), true, None),
         };
-        Self { content: Content::Text(text), is_error, cause }
+        Self { content, is_error, cause }
     }
 }
 
@@ -118,6 +144,36 @@ pub(crate) fn not_text(path: &MemoryPath) -> Error {
 
 pub(crate) fn image(path: &MemoryPath) -> Error {
     refused(format!("Error: The file {path} is an image, and images cannot be shown here."))
+}
+
+pub(crate) fn image_too_large(path: &MemoryPath, size: u64, limit: u64) -> Error {
+    let (size, limit) = (bytes(size), bytes(limit));
+    refused(format!(
+        "Error: The file {path} is an image of {size}, and an image of more than {limit} cannot be \
+         shown. It can be deleted or renamed."
+    ))
+}
+
+pub(crate) fn image_too_wide(path: &MemoryPath, width: u32, height: u32, limit: u32) -> Error {
+    refused(format!(
+        "Error: The file {path} is an image of {width} × {height} pixels, and an image of more than \
+         {limit} pixels on a side cannot be shown. It can be deleted or renamed."
+    ))
+}
+
+pub(crate) fn not_an_image(path: &MemoryPath) -> Error {
+    refused(format!(
+        "Error: The file {path} is named like an image, but holds no whole PNG or JPEG image, so \
+         that it cannot be shown. If it is text, rename it to a name that ends in .txt or .md, and \
+         view that."
+    ))
+}
+
+pub(crate) fn empty_image(path: &MemoryPath) -> Error {
+    refused(format!(
+        "Error: The file {path} is named like an image, but it is empty, so that there is nothing \
+         to show. It can be deleted or renamed."
+    ))
 }
 
 /// The last line of a page that shows the lines `first..=last` of `total`; `end` is the last line
@@ -467,6 +523,20 @@ pub(crate) fn condition(path: &MemoryPath, error: StoreError) -> Error {
 fn out_of_reach() -> String {
     "Error: The memory directory cannot be reached at the moment. Nothing is known to have been \
      changed; try again later."
+        .to_owned()
+}
+
+// --- hooks ------------------------------------------------------------------------------------
+
+/// Where a hook forbids a command and does not say why.
+pub(crate) fn vetoed() -> String {
+    "Error: This command is not allowed here. Nothing was changed.".to_owned()
+}
+
+/// Where the hook that was to look at a command failed.
+fn unchecked() -> String {
+    "Error: The command was not carried out, because the program that runs this memory could not \
+     check it. Nothing was changed; try again later."
         .to_owned()
 }
 

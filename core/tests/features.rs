@@ -18,15 +18,17 @@ fn crates(features: &str) -> Vec<String> {
 }
 
 #[test]
-fn without_its_feature_nothing_of_a_store_is_compiled() {
+fn without_its_feature_nothing_of_it_is_compiled() {
     const OBJECTS: [&str; 4] = ["object_store", "reqwest", "hyper", "quick-xml"];
     const POSTGRES: [&str; 3] = ["tokio-postgres", "deadpool-postgres", "postgres-protocol"];
     const BOTH: [&str; 3] = ["tokio", "rustls", "aws-lc-rs"];
     const SQLITE: [&str; 2] = ["rusqlite", "libsqlite3-sys"];
+    const TRACING: [&str; 2] = ["tracing", "tracing-core"];
     for (features, there, absent) in [
-        ("", vec![], [&OBJECTS[..], &POSTGRES, &BOTH, &SQLITE].concat()),
+        ("", vec![], [&OBJECTS[..], &POSTGRES, &BOTH, &SQLITE, &TRACING].concat()),
         ("testing", vec![], [&OBJECTS[..], &POSTGRES, &BOTH, &SQLITE].concat()),
-        ("sqlite", SQLITE.to_vec(), [&OBJECTS[..], &POSTGRES, &BOTH].concat()),
+        ("sqlite", SQLITE.to_vec(), [&OBJECTS[..], &POSTGRES, &BOTH, &TRACING].concat()),
+        ("tracing", TRACING.to_vec(), [&OBJECTS[..], &POSTGRES, &BOTH, &SQLITE].concat()),
         ("encryption,cli", vec![], [&OBJECTS[..], &POSTGRES, &BOTH, &SQLITE].concat()),
         ("postgres", [&POSTGRES[..], &BOTH].concat(), [&OBJECTS[..], &SQLITE].concat()),
         ("object-storage", [&OBJECTS[..], &BOTH].concat(), [&POSTGRES[..], &SQLITE].concat()),

@@ -21,7 +21,7 @@ class Call:
     """One tool use of Claude's, and what must come back for it."""
 
     input: Any
-    result: str
+    result: str | list[dict[str, Any]]
     is_error: bool
 
 
@@ -142,9 +142,19 @@ def _call(data: Any, where: str) -> Call:
     )
     return Call(
         input=_expanded(call["input"], f"{where}, input"),
-        result=_text(call["result"], f"{where}, result"),
+        result=_result(call["result"], f"{where}, result"),
         is_error=call["is_error"],
     )
+
+
+def _result(data: Any, where: str) -> str | list[dict[str, Any]]:
+    """A text, or the block of an image."""
+    match data:
+        case {"$image": str(media_type), "$base64": str(content)} if len(data) == 2:
+            source = {"type": "base64", "media_type": media_type, "data": content}
+            return [{"type": "image", "source": source}]
+        case _:
+            return _text(data, where)
 
 
 def _text(data: Any, where: str) -> str:

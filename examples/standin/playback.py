@@ -232,7 +232,12 @@ def _check_results(calls: tuple[Call, ...], ids: list[str], got: Any, where: str
         wrong_flag = is_error is not call.is_error
         if wrong_flag:
             which += f"\n`is_error` should be {_json(call.is_error)}, got {_json(is_error)}"
-        _check_text("the content", call.result, block.get("content"), which, wrong_flag)
+        content = block.get("content")
+        if isinstance(call.result, str):
+            _check_text("the content", call.result, content, which, wrong_flag)
+        elif content != call.result or wrong_flag:
+            difference = _difference(_pretty(call.result), _pretty(content))
+            raise MismatchError(f"{which}\nthe content:\n{difference}")
 
 
 def _check_text(what: str, want: str, got: Any, where: str, wrong: bool = False) -> None:

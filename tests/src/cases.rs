@@ -6,9 +6,10 @@ use std::path::{Path, PathBuf};
 use base64::Engine as _;
 use memdir::policy::PathPattern;
 use memdir::policy::sensitive::SensitiveRule;
-use memdir::{MemoryPath, Options};
+use memdir::{Content, MemoryPath, Options};
 use serde_json::{Map, Value};
 
+use crate::hooks::{Rule, Then, Told};
 use crate::texts::{expanded, text};
 use crate::tree::Tree;
 use crate::upkeep::{Upkeep, seconds};
@@ -33,6 +34,8 @@ pub struct Case {
     pub rule: String,
     /// The options of the memory.
     pub options: Options,
+    /// What its hook `before` does; `None` if it has no hooks.
+    pub hooks: Option<Vec<Rule>>,
     /// What is in the store before the first step.
     pub given: Tree,
     /// The tool calls, and what somebody else does in between.
@@ -68,12 +71,14 @@ impl Step {
 pub struct Call {
     /// The input, with all texts made.
     pub input: Value,
-    /// The reply's text.
-    pub content: String,
+    /// What the reply shows.
+    pub content: Content,
     /// The reply's flag.
     pub is_error: bool,
     /// Whether files expire before it, so that the tree is not compared with that before the step.
     pub expires: bool,
+    /// What the hook `after` is told, in a case that has hooks.
+    pub event: Option<Told>,
 }
 
 impl Call {
@@ -137,11 +142,16 @@ fn case(json: Value) -> Result<Case, String> {
             name: name.clone(),
             rule: fields.string("rule")?,
             options: options(fields.take("options"))?,
+            hooks: fields.take("hooks").map(hooks).transpose()?,
             given: tree(fields.take("given"))?.unwrap_or_default(),
             steps: fields.list("steps")?.into_iter().map(step).collect::<Result<_, _>>()?,
             then: tree(fields.take("then"))?,
         };
         fields.end()?;
+        let mut calls = case.steps.iter().filter_map(Step::call);
+        if calls.any(|call| call.event.is_some() != case.hooks.is_some()) {
+            return Err("each step of a case with hooks has an event, and no other has".to_owned());
+        }
         Ok(case)
     };
     rest(fields).map_err(|problem: String| format!("{name:?}: {problem}"))
@@ -157,17 +167,72 @@ fn step(json: Value) -> Result<Step, String> {
         Some(tree) => Step::Meanwhile(tree),
         None => Step::Call(Call {
             input: expanded(&fields.need("input")?)?,
-            content: text(&fields.need("content")?)?,
+            content: shown(&fields.need("content")?)?,
             is_error: fields.need("is_error")?.as_bool().ok_or("is_error must be true or false")?,
             expires: match fields.take("expires") {
                 None => false,
                 Some(Value::Bool(true)) => true,
                 Some(other) => return Err(format!("expires must be true, got {other}")),
             },
+            event: fields.take("event").map(event).transpose()?,
         }),
     };
+    // What a language says that shows no images; Rust does.
+    if let Some(instead) = fields.take("without_images") {
+        text(&instead)?;
+    } else if let Step::Call(Call { content: Content::Image { .. }, .. }) = step {
+        return Err("without_images is missing".to_owned());
+    }
     fields.end()?;
     Ok(step)
+}
+
+fn event(json: Value) -> Result<Told, String> {
+    const NAMES: [&str; 8] =
+        ["command", "path", "new_path", "outcome", "bytes", "lines", "repairs", "content"];
+    let mut fields = Fields::of(json)?;
+    let told = NAMES.iter().filter_map(|&name| Some((name.to_owned(), fields.take(name)?)));
+    let told = told.map(|(name, value)| Ok((name, expanded(&value)?)));
+    let told = told.collect::<Result<Map<String, Value>, String>>()?;
+    fields.end()?;
+    if !told.contains_key("outcome") {
+        return Err("an event has an outcome".to_owned());
+    }
+    Ok(Told::from_fields(told))
+}
+
+fn hooks(json: Value) -> Result<Vec<Rule>, String> {
+    let mut fields = Fields::of(json)?;
+    let rules = fields.list("before")?.into_iter().map(rule).collect::<Result<_, _>>()?;
+    fields.end()?;
+    Ok(rules)
+}
+
+fn rule(json: Value) -> Result<Rule, String> {
+    let mut fields = Fields::of(json)?;
+    let when = Fields::of(expanded(&fields.need("when")?)?)?.0;
+    let then = match (fields.take("veto"), fields.take("replace"), fields.take("fail")) {
+        (Some(sentence), None, None) => Then::Veto(text(&sentence)?),
+        (None, Some(Value::Array(texts)), None) => match texts.as_slice() {
+            [old, new] => Then::Replace(text(old)?, text(new)?),
+            _ => return Err("replace is two texts".to_owned()),
+        },
+        (None, None, Some(problem)) => Then::Fail(text(&problem)?),
+        _ => return Err("a rule has a veto, a replace or a fail".to_owned()),
+    };
+    fields.end()?;
+    Ok(Rule { when, then })
+}
+
+/// What a reply shows: a text, or an image.
+fn shown(value: &Value) -> Result<Content, String> {
+    let Some(media_type) = value.get("$image") else { return text(value).map(Content::Text) };
+    let mut fields = Fields::of(value.clone())?;
+    fields.take("$image");
+    let bytes = base64(&fields.need("$base64")?)?;
+    fields.end()?;
+    let known = ["image/png", "image/jpeg"].into_iter().find(|known| media_type == known);
+    Ok(Content::Image { media_type: known.ok_or("not a media type")?, bytes })
 }
 
 fn options(json: Option<Value>) -> Result<Options, String> {
@@ -201,6 +266,9 @@ fn options(json: Option<Value>) -> Result<Options, String> {
         options.stale_guard =
             text(&value)?.parse().map_err(|error: memdir::Error| error.to_string())?;
     }
+    if let Some(value) = fields.take("max_image_bytes") {
+        options.max_image_bytes = limit(&value)?;
+    }
     if let Some(value) = fields.take("on_existing") {
         options.on_existing =
             text(&value)?.parse().map_err(|error: memdir::Error| error.to_string())?;
@@ -221,6 +289,9 @@ fn options(json: Option<Value>) -> Result<Options, String> {
             .map(|(id, value)| Ok((id.clone(), pattern(value)?)))
             .collect::<Result<_, &str>>()?;
         options.sensitive_rules = SensitiveRule::all(rules).map_err(|error| error.to_string())?;
+    }
+    if let Some(value) = fields.take("after_content") {
+        options.after_content = value.as_bool().ok_or("after_content must be true or false")?;
     }
     if let Some(value) = fields.take("sensitive_on_view") {
         options.sensitive_on_view =
@@ -263,13 +334,16 @@ fn content(value: &Value) -> Result<Option<Vec<u8>>, String> {
     match value {
         Value::Null => Ok(None),
         Value::Object(form) if form.len() == 1 && form.contains_key("$base64") => {
-            let bytes = base64::engine::general_purpose::STANDARD
-                .decode(form["$base64"].as_str().unwrap_or("?"))
-                .map_err(|error| error.to_string())?;
-            Ok(Some(bytes))
+            base64(&form["$base64"]).map(Some)
         }
         described => text(described).map(|text| Some(text.into_bytes())),
     }
+}
+
+fn base64(value: &Value) -> Result<Vec<u8>, String> {
+    base64::engine::general_purpose::STANDARD
+        .decode(value.as_str().unwrap_or("?"))
+        .map_err(|error| error.to_string())
 }
 
 /// The fields of an object, each to be taken once.
@@ -351,12 +425,19 @@ mod tests {
             ("/options/pins", json!(["a"])),
             ("/steps/0/is_error", json!("no")),
             ("/steps/0/content", json!(null)),
+            ("/steps/0/content", json!({ "$image": "image/png", "$base64": "/w==" })),
+            ("/steps/0/without_images", json!(1)),
             ("/steps/0/input", json!({ "$times": 1 })),
             ("/steps/0/meanwhile", json!({ "/memories/a": "" })),
             ("/steps/1/meanwhile", json!({ "/memories": null })),
             ("/steps/1/is_error", json!(false)),
             ("/name", json!("")),
             ("/rule", json!(null)),
+            // An event without hooks, hooks without an event, rules that are none.
+            ("/steps/0/event", json!({ "outcome": "ok" })),
+            ("/hooks", json!({ "before": [{ "when": {}, "veto": "no" }] })),
+            ("/hooks", json!({ "before": [{ "when": {} }] })),
+            ("/hooks", json!({ "before": [{ "when": {}, "veto": "no", "fail": "no" }] })),
         ] {
             let mut bad = good.clone();
             let (above, key) = pointer.rsplit_once('/').unwrap();

@@ -6,9 +6,10 @@ use std::io::{self, Write as _};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use memdir::{Memory, Options, Reply, Store};
+use memdir::{Error, Memory, Options, Reply, Store};
 
 use crate::cases::{self, Call, Case, CaseFile, Step};
+use crate::hooks::{self, CaseHooks};
 use crate::tree::{self, Tree};
 
 /// A fresh memory with an empty store.
@@ -91,6 +92,11 @@ fn run_case(case: &Case, opened: &Opened) -> Result<(), String> {
     if let Some(difference) = tree::difference(&case.given, &before) {
         return Err(format!("  what is given is not what the store holds{difference}"));
     }
+    let hooks = Arc::new(CaseHooks::new(case.hooks.clone().unwrap_or_default()));
+    let memory = match case.hooks {
+        Some(_) => opened.memory.clone().with_hooks(Arc::<CaseHooks>::clone(&hooks)),
+        None => opened.memory.clone(),
+    };
     for (number, step) in case.steps.iter().enumerate() {
         let failed = |what: &str, problem: String| {
             format!("  step {} of {}: {what}\n{problem}", number + 1, case.steps.len())
@@ -108,9 +114,10 @@ fn run_case(case: &Case, opened: &Opened) -> Result<(), String> {
             }
             Step::Call(call) => {
                 let input = call.input.to_string();
-                let reply = opened.memory.execute(&input);
+                let reply = memory.execute(&input);
                 let after = tree::read(store)?;
                 check_call(call, &reply, opened.secret.as_deref(), &before, &after)
+                    .and_then(|()| hooks::check(call.event.as_ref(), &hooks.take()))
                     .map_err(|problem| failed(&shortened(&input), problem))?;
                 before = after;
             }
@@ -135,13 +142,15 @@ fn check_call(
     before: &Tree,
     after: &Tree,
 ) -> Result<(), String> {
+    if reply.content != call.content || reply.is_error != call.is_error {
+        return Err(differing(call, reply));
+    }
+    match &reply.cause {
+        // A hook of the case, which is to fail: its event says whether it did.
+        None | Some(Error::Hook(_)) => {}
+        Some(cause) => return Err(format!("  {cause}")),
+    }
     let content = reply.content.as_str();
-    if content != call.content || reply.is_error != call.is_error {
-        return Err(differing(call, content, reply.is_error));
-    }
-    if let Some(cause) = &reply.cause {
-        return Err(format!("  the store broke: {cause}"));
-    }
     if secret.is_some_and(|secret| content.contains(secret)) {
         return Err(format!("  the reply says where the store is: {}", shortened(content)));
     }
@@ -152,19 +161,20 @@ fn check_call(
     }
 }
 
-fn differing(call: &Call, got: &str, is_error: bool) -> String {
+fn differing(call: &Call, reply: &Reply) -> String {
     let kind = |is_error| if is_error { "error  " } else { "success" };
+    let (expected, got) = (call.content.to_string(), reply.content.to_string());
     let mut report = String::new();
-    let _ = writeln!(report, "  expected {} {}", kind(call.is_error), shortened(&call.content));
-    let _ = write!(report, "  got      {} {}", kind(is_error), shortened(got));
-    let same = call.content.chars().zip(got.chars()).take_while(|(a, b)| a == b).count();
-    if call.content != got {
+    let _ = writeln!(report, "  expected {} {}", kind(call.is_error), shortened(&expected));
+    let _ = write!(report, "  got      {} {}", kind(reply.is_error), shortened(&got));
+    let same = expected.chars().zip(got.chars()).take_while(|(a, b)| a == b).count();
+    if expected != got {
         let from = |text: &str| shortened(&text.chars().skip(same).collect::<String>());
         let _ = write!(
             report,
             "\n  from character {same} on\n  expected {}\n  got      {}",
-            from(&call.content),
-            from(got)
+            from(&expected),
+            from(&got)
         );
     }
     report

@@ -28,7 +28,7 @@ fn every_file_is_in_the_format_and_no_name_is_there_twice() {
 fn there_are_enough_of_them() {
     let files = load().unwrap();
     assert!(calls(&files).count() >= 250);
-    for topic in ["paths", "input", "documentation", "options"].iter().chain(&COMMANDS) {
+    for topic in ["paths", "input", "documentation", "options", "hooks"].iter().chain(&COMMANDS) {
         let name = format!("{topic}.json");
         assert!(files.iter().any(|file| file.name == name), "{name} is missing");
     }
@@ -53,7 +53,7 @@ fn every_documented_sentence_is_expected_somewhere() {
         let found = calls(&files).any(|step| {
             step.command() == Some(sentence.command)
                 && step.is_error == sentence.is_error
-                && sentence.is(&step.content)
+                && sentence.is(step.content.as_str())
         });
         assert!(found, "no step expects {sentence:?}");
     }

@@ -11,7 +11,7 @@ const [baseURL, directory, user, , way] = process.argv.slice(2) as [
   string,
   string,
 ];
-const memory = new Memory(directory);
+const memory = new Memory(directory, { maxImageBytes: null });
 const execute = async (command: unknown) => (await memory.execute(command)).content;
 
 const theirs = tools.memory_20250818({ execute });

@@ -5,7 +5,7 @@ import { generateText, stepCountIs } from 'ai';
 import { Memory } from 'memdir';
 
 const [baseURL, directory, user] = process.argv.slice(2) as [string, string, string];
-const memory = new Memory(directory);
+const memory = new Memory(directory, { maxImageBytes: null });
 const anthropic = createAnthropic({ baseURL: `${baseURL}/v1`, apiKey: 'not-a-key' });
 
 const { finishReason } = await generateText({

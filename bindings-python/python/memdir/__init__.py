@@ -36,11 +36,20 @@ import os
 from typing import TYPE_CHECKING
 
 from memdir import _memdir
-from memdir._errors import CommandError, ConfigError, CopyError, MemdirError, StoreError
+from memdir._errors import (
+    CommandError,
+    ConfigError,
+    CopyError,
+    HookError,
+    MemdirError,
+    StoreError,
+    Veto,
+)
 from memdir._memdir import (
     Copied,
     CopyProgress,
     Entry,
+    Event,
     Expired,
     ExpiryProgress,
     Memory,
@@ -50,7 +59,7 @@ from memdir._memdir import (
     read_only,
     rekey,
 )
-from memdir._reply import Reply
+from memdir._reply import ImageBlock, Reply
 from memdir._store import Store
 
 if TYPE_CHECKING:
@@ -64,8 +73,11 @@ __all__ = [
     "CopyError",
     "CopyProgress",
     "Entry",
+    "Event",
     "Expired",
     "ExpiryProgress",
+    "HookError",
+    "ImageBlock",
     "MemdirError",
     "Memory",
     "MemoryTool",
@@ -73,6 +85,7 @@ __all__ = [
     "Reply",
     "Store",
     "StoreError",
+    "Veto",
     "copy",
     "open_store",
     "read_only",

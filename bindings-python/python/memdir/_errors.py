@@ -22,6 +22,18 @@ class StoreError(MemdirError):
     """
 
 
+class HookError(MemdirError):
+    """The hook `before` failed, and the command was not carried out.
+
+    The text has the details, for your log and not for the model. What the hook raised is the
+    `__cause__`.
+    """
+
+
+class Veto(MemdirError):  # noqa: N818 - it is no error, but what a hook has to say
+    """Raised by the hook `before` to forbid a command; `str(veto)` is what the model reads."""
+
+
 class CopyError(MemdirError):
     """A copy was refused: the destination holds something else. Nothing was copied.
 
@@ -36,6 +48,14 @@ class ConfigError(MemdirError, ValueError):
     """A store's address or an option is wrong."""
 
 
-for _class in (MemdirError, CommandError, StoreError, CopyError, ConfigError):
+for _class in (
+    MemdirError,
+    CommandError,
+    StoreError,
+    HookError,
+    Veto,
+    CopyError,
+    ConfigError,
+):
     # They are public as `memdir.CommandError` and so on, and are shown and pickled as that.
     _class.__module__ = "memdir"

@@ -5,14 +5,14 @@ The native half of memdir; import `memdir`.
 from _typeshed import SupportsGetItem, SupportsLenAndGetItem
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
-from memdir._errors import StoreError
-from memdir._reply import Reply
+from memdir._errors import MemdirError
+from memdir._reply import ImageBlock, Reply
 from memdir._store import Store
 from os import PathLike
 from pathlib import Path
 from typing import Any, Final, Literal, SupportsIndex, final
 
-__all__ = ["Copied", "CopyProgress", "Entry", "Expired", "ExpiryProgress", "Memory", "NativeStore", "ReadOnly", "after_fork_in_child", "after_fork_in_parent", "answer", "before_fork", "check_contract", "copy", "decode", "listed_time", "open_store", "open_whole", "read_only", "rekey", "run_command_line"]
+__all__ = ["Copied", "CopyProgress", "Entry", "Event", "Expired", "ExpiryProgress", "Memory", "NativeStore", "ReadOnly", "after_fork_in_child", "after_fork_in_parent", "answer", "before_fork", "check_contract", "copy", "decode", "listed_time", "open_store", "open_whole", "read_only", "rekey", "run_command_line"]
 
 @final
 class Copied:
@@ -133,6 +133,44 @@ class Entry:
         """
 
 @final
+class Event:
+    """
+    What one call came to.
+
+    Attributes:
+        command: Which of the six commands it was; `None` if the input named none of them.
+        path: The canonical path, of a rename that of what was moved; `None` if it was refused before
+            the paths were judged.
+        new_path: Of a rename: where to.
+        outcome: `"ok"`, `"refused"`, `"vetoed"` (by `before`) or `"failed"` (the store or a hook).
+        bytes: If the outcome is ok: for `create`, `str_replace` and `insert` the bytes of the text
+            that was to be written, as `before` left it; for `view` those of the reply. Else 0.
+        lines: The lines of the same text.
+        duration: How long it took until the reply was made, `before` included, in seconds.
+        repairs: The ids of what was repaired in the input, such as `"insert_text_from_new_str"`.
+        content: The text of the reply, with `after_content=True`; else `None`.
+    """
+    def __repr__(self, /) -> str: ...
+    @property
+    def bytes(self, /) -> int: ...
+    @property
+    def command(self, /) -> str | None: ...
+    @property
+    def content(self, /) -> str | None: ...
+    @property
+    def duration(self, /) -> float: ...
+    @property
+    def lines(self, /) -> int: ...
+    @property
+    def new_path(self, /) -> str | None: ...
+    @property
+    def outcome(self, /) -> str: ...
+    @property
+    def path(self, /) -> str | None: ...
+    @property
+    def repairs(self, /) -> list[str]: ...
+
+@final
 class Expired:
     """
     A file that was removed because nobody used it.
@@ -197,6 +235,8 @@ class Memory:
         max_view_chars: The most characters that one view returns before it is cut and says how to
             go on. `None` lifts the limit.
         max_file_bytes: The most bytes that one file may come to hold. `None` lifts the limit.
+        max_image_bytes: The most bytes that an image (a file named `.png`, `.jpg` or `.jpeg`) may have
+            to be shown. The default is what Claude takes. `None` shows no images.
         on_existing: What `create` does about a file that is there: `"error"` refuses, `"overwrite"`
             replaces it atomically.
         durability: What an acknowledged command survives: `"full"` loss of power, `"relaxed"` a
@@ -206,6 +246,13 @@ class Memory:
         encrypt_names: Whether a store that is made with a key encrypts names, too.
         read_only: Whether it can be viewed but not changed. A directory or database then has to be
             there, and nothing is made in it.
+        read_only_paths: Patterns of what no command may change, such as `"/memories/handbook"`, and
+            of all that is below.
+        writable_paths: Patterns of what commands may change, and all that is below: nothing else.
+            `None` sets no such limit. `read_only_paths` wins.
+        stale_guard: Whether an edit is refused that was meant for an older content of its file:
+            `"on"` guards `insert` into files that were shown or written, `"strict"` also
+            `str_replace`, and wants every file to be viewed first; `"off"` does nothing.
         sensitive: What is done about keys, tokens, passwords and payment cards in text that a
             command would write: `"reject"` refuses the command, `"redact"` writes
             `[redacted: rule]` in their place, `"off"` does nothing.
@@ -219,6 +266,14 @@ class Memory:
             costs a write; always with `expire_after`. `expire` needs it.
         pins: Patterns of paths that never expire, such as `"/memories/handbook"` or
             `"/memories/**/*.keep"`.
+        before: Called with each command before the store is touched: a mapping with `command` and
+            its fields, paths judged and canonical. It returns `None` to let the command pass, or a
+            dict with the changed `file_text`, `new_str` or `insert_text`; it raises `Veto` with a
+            sentence for the model to forbid it. If it raises anything else, nothing is done, and the
+            model reads only that the command could not be checked.
+        after: Called with an `Event` after each call. What it raises is logged to the logger
+            `memdir`. Commands that a hook issues itself run without hooks.
+        after_content: Whether events hold the reply's text.
 
     Raises:
         ConfigError: The address or an option is wrong.
@@ -235,7 +290,7 @@ class Memory:
     >>> content, is_error
     ('Path must start with /memories, got: /etc/passwd', True)
     """
-    def __new__(cls, /, store: str | PathLike[str] | Store | ReadOnly | Mapping[str, str | PathLike[str] | Store | ReadOnly] = ..., *, max_view_chars: SupportsIndex | None = ..., max_file_bytes: SupportsIndex | None = ..., on_existing: Literal["error", "overwrite"] = ..., durability: Literal["full", "relaxed"] = ..., encryption_key: bytes | str | None = None, encrypt_names: bool = ..., read_only: bool = False, sensitive: Literal["off", "reject", "redact"] = ..., sensitive_rules: dict[str, str] = ..., sensitive_on_view: bool = False, expire_after: float | timedelta | None = None, record_access: bool = False, pins: Sequence[str] = ...) -> Memory: ...
+    def __new__(cls, /, store: str | PathLike[str] | Store | ReadOnly | Mapping[str, str | PathLike[str] | Store | ReadOnly] = ..., *, max_view_chars: SupportsIndex | None = ..., max_file_bytes: SupportsIndex | None = ..., max_image_bytes: SupportsIndex | None = ..., on_existing: Literal["error", "overwrite"] = ..., durability: Literal["full", "relaxed"] = ..., encryption_key: bytes | str | None = None, encrypt_names: bool = ..., read_only: bool = False, sensitive: Literal["off", "reject", "redact"] = ..., sensitive_rules: dict[str, str] = ..., sensitive_on_view: bool = False, expire_after: float | timedelta | None = None, record_access: bool = False, pins: Sequence[str] = ..., before: Callable[[Mapping[str, Any]], Mapping[str, object] | None] | None = None, after: Callable[[Event], object] | None = None, after_content: bool = False) -> Memory: ...
     def clear(self, /) -> str:
         """
         Deletes everything below `/memories`. Not a command of the tool: for you, not the model.
@@ -320,14 +375,17 @@ class Memory:
             CommandError: The command was refused; its text is the answer for the model.
             StoreError: The store itself failed.
         """
-    def view(self, /, path: str, view_range: SupportsLenAndGetItem[SupportsIndex] | None = None) -> str:
+    def view(self, /, path: str, view_range: SupportsLenAndGetItem[SupportsIndex] | None = None) -> str | list[ImageBlock]:
         """
-        Shows a directory two levels deep, or the numbered lines of a file.
+        Shows a directory two levels deep, the numbered lines of a file, or an image.
 
         Args:
             path: What to show.
             view_range: The first and the last line to show, counted from 1; -1 as the last is the
                 end of the file. All lines if absent.
+
+        Returns:
+            Text, or the image block that the Messages API takes.
 
         Raises:
             CommandError: The command was refused; its text is the answer for the model.
@@ -409,7 +467,7 @@ def after_fork_in_parent() -> None:
     Lets the others go on.
     """
 
-def answer(memory: Memory, input: Any, command: str | None = None) -> tuple[str, bool, StoreError | None]:
+def answer(memory: Memory, input: Any, command: str | None = None) -> tuple[str | list[ImageBlock], bool, MemdirError | None]:
     """
     The answer to `input`, which is never taken for JSON text, as
     content, `is_error` and what broke. With `command`, the input's own `command` does not count.
@@ -551,7 +609,7 @@ def rekey(store: str | PathLike[str] | Store | ReadOnly, old_key: bytes | str, n
          1\tone
     """
 
-def run_command_line(arguments: SupportsGetItem[int, str]) -> int:
+def run_command_line(arguments: Sequence[str]) -> int:
     """
     Runs one command, with the program's name as the first argument, on the standard streams of
     this process; its exit code.

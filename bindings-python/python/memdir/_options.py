@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
-from typing import Literal, TypeAlias, TypedDict
+from typing import Any, Literal, TypeAlias, TypedDict
 
-from memdir._memdir import ReadOnly
+from memdir._memdir import Event, ReadOnly
 from memdir._store import Store
 
 Place: TypeAlias = str | os.PathLike[str] | Store | ReadOnly
@@ -22,14 +22,23 @@ class Options(TypedDict, total=False):
 
     max_view_chars: int | None
     max_file_bytes: int | None
+    max_image_bytes: int | None
+    max_total_bytes: int | None
+    max_files: int | None
     on_existing: Literal["error", "overwrite"]
     durability: Literal["full", "relaxed"]
     encryption_key: bytes | str | None
     encrypt_names: bool
     read_only: bool
+    read_only_paths: Sequence[str]
+    writable_paths: Sequence[str] | None
+    stale_guard: Literal["off", "on", "strict"]
     sensitive: Literal["off", "reject", "redact"]
     sensitive_rules: dict[str, str]
     sensitive_on_view: bool
     expire_after: float | timedelta | None
     record_access: bool
     pins: Sequence[str]
+    before: Callable[[Mapping[str, Any]], Mapping[str, object] | None] | None
+    after: Callable[[Event], object] | None
+    after_content: bool

@@ -2,20 +2,47 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from base64 import b64encode
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypedDict
 
 if TYPE_CHECKING:
     from typing_extensions import Self, disjoint_base
 
-    from memdir._errors import StoreError
+    from memdir._errors import HookError, StoreError
 else:
     # Only for the type checker: a tuple with an attribute more cannot be mixed with another one.
     def disjoint_base(cls: type) -> type:
         return cls
 
 
+class ImageSource(TypedDict):
+    """The content of an image, in base64."""
+
+    type: Literal["base64"]
+    media_type: Literal["image/png", "image/jpeg"]
+    data: str
+
+
+class ImageBlock(TypedDict):
+    """An image, in the form in which the Messages API takes it in a `tool_result`."""
+
+    type: Literal["image"]
+    source: ImageSource
+
+
+def image(media_type: Literal["image/png", "image/jpeg"], content: bytes) -> list[ImageBlock]:
+    """What a view of an image shows."""
+    data = b64encode(content).decode("ascii")
+    return [
+        {
+            "type": "image",
+            "source": {"type": "base64", "media_type": media_type, "data": data},
+        }
+    ]
+
+
 class _Answer(NamedTuple):
-    content: str
+    content: str | list[ImageBlock]
     is_error: bool
 
 
@@ -31,14 +58,20 @@ class Reply(_Answer):
     ('Cannot delete the /memories directory itself', True)
 
     Attributes:
-        content: What the model is shown.
+        content: What the model is shown: text, or the image block that a view of an image is. Both
+            are what the Messages API takes as the content of a `tool_result`.
         is_error: Whether the command failed; goes into the `is_error` of the `tool_result`.
-        cause: What broke, if the store itself did: for your log and never for the model.
+        cause: What broke, if the store itself or a hook did: for your log and never for the model.
     """
 
-    cause: StoreError | None
+    cause: StoreError | HookError | None
 
-    def __new__(cls, content: str, is_error: bool = False, cause: StoreError | None = None) -> Self:
+    def __new__(
+        cls,
+        content: str | list[ImageBlock],
+        is_error: bool = False,
+        cause: StoreError | HookError | None = None,
+    ) -> Self:
         self = super().__new__(cls, content, is_error)
         self.__dict__["cause"] = cause
         return self
@@ -51,4 +84,5 @@ class Reply(_Answer):
         return f"Reply(content={self.content!r}, is_error={self.is_error}{cause})"
 
 
-Reply.__module__ = "memdir"
+for _class in (Reply, ImageBlock, ImageSource):
+    _class.__module__ = "memdir"

@@ -12,7 +12,7 @@ import os
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from anthropic.lib.tools import (
     BetaAbstractMemoryTool,
@@ -69,9 +69,12 @@ class _Engine:
             self.memory_root = directory
             self.base_path = directory.parent if directory.name == "memories" else directory
 
-    def _answer(self, input: object, command: str | None = None) -> str:
+    def _answer(self, input: object, command: str | None = None) -> BetaFunctionToolResultType:
         """Carries out what the model sent; `command` is known where a method is named after it."""
-        content, is_error, cause = answer(self._memory, input, command)
+        answered, is_error, cause = answer(self._memory, input, command)
+        # An image block of ours is one of the SDK's; but its own may have fields more, and a type
+        # checker cannot know that ours has none of them.
+        content = cast("BetaFunctionToolResultType", answered)
         if not is_error:
             return content
         if cause is not None:
@@ -104,13 +107,15 @@ class MemoryTool(_Engine, BetaAbstractMemoryTool):
     """Claude's memory tool for `Anthropic`: put it into a tool runner's `tools`.
 
     Whatever the model does wrong is a `ToolError` with the exact sentence for it, which the runner
-    sends back with `is_error`. So is a broken store, in one short sentence without details; those
-    are logged to the logger `memdir`, and are the error's `__cause__`, a `StoreError`.
+    sends back with `is_error`. So is a broken store or hook, in one short sentence without details;
+    those are logged to the logger `memdir`, and are the error's `__cause__`, a `StoreError` or a
+    `HookError`.
 
     A subclass may have its own `view`, `create` and so on: `call` and `execute` use it. It gets a
     command of the SDK whose fields are all there and of the right types.
 
-    It may be called by several threads at once, and several tools may share one store.
+    It may be called by several threads at once, and several tools may share one store. Hooks
+    (`before`, `after`) run on the thread that calls.
 
     Args:
         store: Where the files are: a directory, made if it is not there (the files are in its
@@ -177,7 +182,7 @@ class MemoryTool(_Engine, BetaAbstractMemoryTool):
     def view(
         self, command: BetaMemoryTool20250818ViewCommand | Mapping[str, object]
     ) -> BetaFunctionToolResultType:
-        """Shows a directory two levels deep, or the numbered lines of a file.
+        """Shows a directory two levels deep, the numbered lines of a file, or an image.
 
         Raises:
             ToolError: The command was refused, or the store is broken.
@@ -262,14 +267,16 @@ class AsyncMemoryTool(_Engine, BetaAsyncAbstractMemoryTool):
     """Claude's memory tool for `AsyncAnthropic`: put it into a tool runner's `tools`.
 
     Whatever the model does wrong is a `ToolError` with the exact sentence for it, which the runner
-    sends back with `is_error`. So is a broken store, in one short sentence without details; those
-    are logged to the logger `memdir`, and are the error's `__cause__`, a `StoreError`.
+    sends back with `is_error`. So is a broken store or hook, in one short sentence without details;
+    those are logged to the logger `memdir`, and are the error's `__cause__`, a `StoreError` or a
+    `HookError`.
 
     A subclass may have its own `view`, `create` and so on: `call` and `execute` use it. It gets a
     command of the SDK whose fields are all there and of the right types.
 
     The store works in a thread of AnyIO's, so that the event loop (asyncio's or Trio's) goes on; a
-    command that has begun is carried out also when its task is cancelled.
+    command that has begun is carried out also when its task is cancelled. Hooks (`before`, `after`)
+    run in that thread, too, and are plain functions.
 
     Args:
         store: Where the files are: a directory, made if it is not there (the files are in its
@@ -333,7 +340,7 @@ class AsyncMemoryTool(_Engine, BetaAsyncAbstractMemoryTool):
     async def view(
         self, command: BetaMemoryTool20250818ViewCommand | Mapping[str, object]
     ) -> BetaFunctionToolResultType:
-        """Shows a directory two levels deep, or the numbered lines of a file.
+        """Shows a directory two levels deep, the numbered lines of a file, or an image.
 
         Raises:
             ToolError: The command was refused, or the store is broken.

@@ -42,9 +42,10 @@ def converse_sync(
     *,
     user: str = USER,
     cache_control: Any = None,
+    options: Any = None,
     **runner_options: Any,
 ) -> None:
-    tool = memdir.MemoryTool(store, cache_control=cache_control)
+    tool = memdir.MemoryTool(store, cache_control=cache_control, **(options or {}))
     with anthropic.Anthropic(api_key="not-a-key", base_url=base_url) as client:
         client.beta.messages.tool_runner(
             model=MODEL,
@@ -61,10 +62,11 @@ def converse_async(
     *,
     user: str = USER,
     cache_control: Any = None,
+    options: Any = None,
     **runner_options: Any,
 ) -> None:
     async def converse() -> None:
-        tool = memdir.AsyncMemoryTool(store, cache_control=cache_control)
+        tool = memdir.AsyncMemoryTool(store, cache_control=cache_control, **(options or {}))
         async with anthropic.AsyncAnthropic(api_key="not-a-key", base_url=base_url) as client:
             await client.beta.messages.tool_runner(
                 model=MODEL,
@@ -96,7 +98,7 @@ def script() -> Callable[..., Conversation]:
     """Makes a conversation of one session: each turn a list of (input, result, is_error)."""
     import conversation
 
-    def make(*turns: list[tuple[Any, str, bool]], **extras: Any) -> Conversation:
+    def make(*turns: list[tuple[Any, Any, bool]], **extras: Any) -> Conversation:
         scripted = [
             {
                 "calls": [

@@ -72,7 +72,7 @@ def test_it_plays_both_sessions_and_leaves_the_tree(
     assert done.stdout.count("    ✓ ") == sum(not call.is_error for call in calls)
     for call in calls:
         mark = "✗" if call.is_error else "✓"
-        assert f"    {mark} {call.result.splitlines()[0]}\n" in done.stdout
+        assert f"    {mark} {str(call.result).splitlines()[0]}\n" in done.stdout
     assert "\x1b" not in done.stdout
     assert played.beside["secrets/old-notes.md"].strip() not in done.stdout
 

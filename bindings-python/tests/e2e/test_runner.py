@@ -6,6 +6,7 @@ besides, so that they do not hang on the stand-in's judgement alone.
 
 from __future__ import annotations
 
+from base64 import b64decode
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +17,7 @@ from standin import StandIn
 import memdir
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
     from conversation import Conversation
@@ -166,6 +167,87 @@ def test_every_result_goes_out_to_the_letter(
     ]
     assert results(standin) == wanted
     assert tree(tmp_path) == {"/memories/old/note.md": "# Note\n" + odd.replace("one", "two")}
+
+
+def test_a_hook_s_word_is_the_result(
+    converse: Converse, script: Callable[..., Conversation], tmp_path: Path
+) -> None:
+    events: list[str] = []
+
+    def before(command: Mapping[str, Any]) -> Mapping[str, object] | None:
+        match command:
+            case {"command": "delete"}:
+                raise memdir.Veto("Nothing is deleted here: move it to /memories/archive.")
+            case {"command": "create", "file_text": text}:
+                return {**command, "file_text": text.replace("Anna", "A.")}
+            case {"command": "rename"}:
+                raise RuntimeError("no route to rules.internal")
+        return None
+
+    note = "/memories/note.md"
+    vetoed = "Nothing is deleted here: move it to /memories/archive."
+    failed = (
+        "Error: The command was not carried out, because the program that runs this memory could "
+        "not check it. Nothing was changed; try again later."
+    )
+    turn = [
+        (
+            {"command": "create", "path": note, "file_text": "Anna likes tea.\n"},
+            f"File created successfully at: {note}",
+            False,
+        ),
+        ({"command": "delete", "path": note}, vetoed, True),
+        ({"command": "rename", "old_path": note, "new_path": "/memories/b"}, failed, True),
+    ]
+    options: dict[str, Any] = {
+        "before": before,
+        "after": lambda event: events.append(event.outcome),
+    }
+    with StandIn(script(turn)) as standin:
+        converse(standin.base_url, tmp_path, options=options)
+    standin.finish()
+    sent = [(block["content"], block.get("is_error", False)) for block in results(standin)]
+    assert sent == [(content, is_error) for _, content, is_error in turn]
+    assert events == ["ok", "vetoed", "failed"]
+    assert tree(tmp_path) == {note: "A. likes tea.\n"}
+    assert "rules.internal" not in repr(standin.requests)
+
+
+PNG = (
+    "iVBORw0KGgoAAAANSUhEUgAAAAMAAAACCAIAAAASFvFNAAAAD0lEQVR4XmNg"
+    "QAb/O0AkAAi2AYjsV++JAAAAAElFTkSuQmCC"
+)
+
+
+def test_an_image_goes_out_as_a_block(
+    converse: Converse,
+    history: dict[str, Any],
+    script: Callable[..., Conversation],
+    tmp_path: Path,
+) -> None:
+    memdir.Memory(tmp_path).create("/memories/b.jpg", "not really")
+    (tmp_path / "memories" / "a.png").write_bytes(b64decode(PNG))
+    no_image = (
+        "Error: The file /memories/b.jpg is named like an image, but holds no whole PNG or JPEG "
+        "image, so that it cannot be shown. If it is text, rename it to a name that ends in .txt "
+        "or .md, and view that."
+    )
+    turn = [
+        (
+            {"command": "view", "path": "/memories/a.png"},
+            {"$image": "image/png", "$base64": PNG},
+            False,
+        ),
+        ({"command": "view", "path": "/memories/b.jpg"}, no_image, True),
+    ]
+    with StandIn(script(turn)) as standin:
+        converse(standin.base_url, tmp_path, **history)
+    standin.finish()
+    image, refused = results(standin)
+    source = {"type": "base64", "media_type": "image/png", "data": PNG}
+    assert image["content"] == [{"type": "image", "source": source}]
+    assert not image.get("is_error")
+    assert refused["is_error"] is True
 
 
 @pytest.mark.parametrize("name", ["release-notes", "parallel"])

@@ -124,7 +124,7 @@ impl Place {
         let sentence = self.without_secrets(&error.to_string());
         match error {
             Error::Config(_) => Failure::Usage(sentence),
-            Error::Store(_) => Failure::Store(sentence),
+            Error::Store(_) | Error::Hook(_) => Failure::Store(sentence),
             Error::Refused(_) => Failure::Refused(sentence),
         }
     }

@@ -1,4 +1,4 @@
-//! `view`: a directory two levels deep, or the numbered lines of a file.
+//! `view`: a directory two levels deep, the numbered lines of a file, or an image.
 
 use std::fmt::Write as _;
 use std::io::Read;
@@ -6,11 +6,12 @@ use std::io::Read;
 use super::text;
 use crate::command::ViewRange;
 use crate::error::Error;
+use crate::image::{Image, MAX_IMAGE_SIDE};
 use crate::options::Options;
 use crate::path::MemoryPath;
 use crate::policy::stale_guard::Watch;
 use crate::policy::{Policies, expiry, limits, sensitive};
-use crate::reply;
+use crate::reply::{self, Content};
 use crate::store::{Entry, EntryKind, Node, Store, StoreError};
 use crate::text::{Ending, MAX_LINES, Pager, human_size};
 
@@ -25,15 +26,16 @@ pub(crate) fn view(
     policies: &Policies,
     path: &MemoryPath,
     range: Option<&ViewRange>,
-) -> Result<String, Error> {
+) -> Result<Content, Error> {
     let options = &policies.options;
     let mut watch = policies.seen.watch();
-    match store.open(path, LISTED_LEVELS) {
+    let shown = match store.open(path, LISTED_LEVELS) {
         // The documentation's own example sends a range with a directory: it is ignored.
         Ok(Node::Directory(entries)) => {
-            Ok(listing(options, path, entries, limits::notice(policies, store)))
+            let notice = limits::notice(policies, store);
+            return Ok(Content::Text(listing(options, path, entries, notice)));
         }
-        Ok(Node::File(..)) if is_image(path) => Err(reply::image(path)),
+        Ok(Node::File(size, content)) if is_image(path) => image(options, path, size, content)?,
         Ok(Node::File(size, content)) => {
             let content = match &mut watch {
                 Some(watch) => watch.through(content),
@@ -41,12 +43,15 @@ pub(crate) fn view(
             };
             let shown = file(options, path, range, size, content)?;
             policies.seen.remember(path, watch.map(Watch::end));
-            expiry::record(store, options, path)?;
-            Ok(shown)
+            Content::Text(shown)
         }
-        Err(StoreError::NotFound | StoreError::NotADirectory) => Err(reply::view_missing(path)),
-        Err(error) => Err(reply::condition(path, error)),
-    }
+        Err(StoreError::NotFound | StoreError::NotADirectory) => {
+            return Err(reply::view_missing(path));
+        }
+        Err(error) => return Err(reply::condition(path, error)),
+    };
+    expiry::record(store, options, path)?;
+    Ok(shown)
 }
 
 fn file(
@@ -103,6 +108,36 @@ fn is_image(path: &MemoryPath) -> bool {
     extension.is_some_and(|extension| {
         ["png", "jpg", "jpeg"].iter().any(|image| extension.eq_ignore_ascii_case(image))
     })
+}
+
+/// The whole of an image, whatever range was asked for. No more is read than may be shown.
+fn image(
+    options: &Options,
+    path: &MemoryPath,
+    size: u64,
+    content: Box<dyn Read + '_>,
+) -> Result<Content, Error> {
+    let limit = options.max_image_bytes.ok_or_else(|| reply::image(path))?;
+    let mut bytes = Vec::new();
+    if size <= limit {
+        let mut start = content.take(limit.saturating_add(1));
+        start
+            .read_to_end(&mut bytes)
+            .map_err(|error| Error::Store(StoreError::failed("reading a file", error)))?;
+    }
+    // Some stores know a file's size only when it is read.
+    let size = size.max(bytes.len() as u64);
+    if size > limit {
+        return Err(reply::image_too_large(path, size, limit));
+    }
+    if bytes.is_empty() {
+        return Err(reply::empty_image(path));
+    }
+    let image = Image::in_bytes(&bytes).ok_or_else(|| reply::not_an_image(path))?;
+    if image.width.max(image.height) > MAX_IMAGE_SIDE {
+        return Err(reply::image_too_wide(path, image.width, image.height, MAX_IMAGE_SIDE));
+    }
+    Ok(Content::Image { media_type: image.media_type, bytes })
 }
 
 /// The lines that a view asks for, 1-based and inclusive; no `last` is the end of the file.

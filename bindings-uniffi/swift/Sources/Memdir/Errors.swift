@@ -11,3 +11,8 @@ extension StoreFailure: CustomStringConvertible, LocalizedError {
     /// The text of the error alone.
     public var errorDescription: String? { description }
 }
+
+extension HookFailure: CustomStringConvertible, LocalizedError {
+    /// The text of the error alone.
+    public var errorDescription: String? { description }
+}

@@ -859,220 +859,6 @@ public func FfiConverterTypeEdit_lower(_ value: Edit) -> UInt64 {
 
 
 /**
- * Is told how far an expiry is.
- */
-public protocol ExpiryWatch: AnyObject, Sendable {
-
-    /**
-     * Whether it goes on. Where it does not, or this throws, it ends, and what was removed by then is
-     * removed.
-     */
-    func lookedAt(progress: ExpiryProgress) throws  -> Bool
-
-}
-/**
- * Is told how far an expiry is.
- */
-open class ExpiryWatchImpl: ExpiryWatch, @unchecked Sendable {
-    fileprivate let handle: UInt64
-
-    /// Used to instantiate a [FFIObject] without an actual handle, for fakes in tests, mostly.
-#if swift(>=5.8)
-    @_documentation(visibility: private)
-#endif
-    public struct NoHandle {
-        public init() {}
-    }
-
-    // TODO: We'd like this to be `private` but for Swifty reasons,
-    // we can't implement `FfiConverter` without making this `required` and we can't
-    // make it `required` without making it `public`.
-#if swift(>=5.8)
-    @_documentation(visibility: private)
-#endif
-    required public init(unsafeFromHandle handle: UInt64) {
-        self.handle = handle
-    }
-
-    // This constructor can be used to instantiate a fake object.
-    // - Parameter noHandle: Placeholder value so we can have a constructor separate from the default empty one that may be implemented for classes extending [FFIObject].
-    //
-    // - Warning:
-    //     Any object instantiated with this constructor cannot be passed to an actual Rust-backed object. Since there isn't a backing handle the FFI lower functions will crash.
-#if swift(>=5.8)
-    @_documentation(visibility: private)
-#endif
-    public init(noHandle: NoHandle) {
-        self.handle = 0
-    }
-
-#if swift(>=5.8)
-    @_documentation(visibility: private)
-#endif
-    public func uniffiCloneHandle() -> UInt64 {
-        return try! rustCall { uniffi_memdir_ffi_fn_clone_expirywatch(self.handle, $0) }
-    }
-    // No primary constructor declared for this class.
-
-    deinit {
-        if handle == 0 {
-            // Mock objects have handle=0 don't try to free them
-            return
-        }
-
-        try! rustCall { uniffi_memdir_ffi_fn_free_expirywatch(handle, $0) }
-    }
-
-
-
-
-    /**
-     * Whether it goes on. Where it does not, or this throws, it ends, and what was removed by then is
-     * removed.
-     */
-open func lookedAt(progress: ExpiryProgress)throws  -> Bool  {
-    return try  FfiConverterBool.lift(try rustCallWithError(FfiConverterTypeStoreFailure_lift) {
-        uniffiCallStatus in
-    uniffi_memdir_ffi_fn_method_expirywatch_looked_at(
-            self.uniffiCloneHandle(),
-        FfiConverterTypeExpiryProgress_lower(progress),uniffiCallStatus
-    )
-})
-}
-
-
-
-}
-
-
-
-// Put the implementation in a struct so we don't pollute the top-level namespace
-fileprivate struct UniffiCallbackInterfaceExpiryWatch {
-
-    // Create the VTable using a series of closures.
-    // Swift automatically converts these into C callback functions.
-    //
-    // Store the vtable directly.
-    static let vtable: UniffiVTableCallbackInterfaceExpiryWatch = UniffiVTableCallbackInterfaceExpiryWatch(
-        uniffiFree: { (uniffiHandle: UInt64) -> () in
-            do {
-                try FfiConverterTypeExpiryWatch.handleMap.remove(handle: uniffiHandle)
-            } catch {
-                print("Uniffi callback interface ExpiryWatch: handle missing in uniffiFree")
-            }
-        },
-        uniffiClone: { (uniffiHandle: UInt64) -> UInt64 in
-            do {
-                return try FfiConverterTypeExpiryWatch.handleMap.clone(handle: uniffiHandle)
-            } catch {
-                fatalError("Uniffi callback interface ExpiryWatch: handle missing in uniffiClone")
-            }
-        },
-        lookedAt: { (
-            uniffiHandle: UInt64,
-            progress: RustBuffer,
-            uniffiOutReturn: UnsafeMutablePointer<Int8>,
-            uniffiCallStatus: UnsafeMutablePointer<RustCallStatus>
-        ) in
-            let makeCall = {
-                () throws -> Bool in
-                guard let uniffiObj = try? FfiConverterTypeExpiryWatch.handleMap.get(handle: uniffiHandle) else {
-                    throw UniffiInternalError.unexpectedStaleHandle
-                }
-                return try uniffiObj.lookedAt(
-                     progress: try FfiConverterTypeExpiryProgress_lift(progress)
-                )
-            }
-
-
-            let writeReturn = { uniffiOutReturn.pointee = FfiConverterBool.lower($0) }
-            uniffiTraitInterfaceCallWithError(
-                callStatus: uniffiCallStatus,
-                makeCall: makeCall,
-                writeReturn: writeReturn,
-                lowerError: FfiConverterTypeStoreFailure_lower
-            )
-        }
-    )
-
-    // Rust stores this pointer for future callback invocations, so it must live
-    // for the process lifetime (not just for the init function call).
-    //
-    // `nonisolated(unsafe)` is needed under Swift 6 strict concurrency.
-    // This is safe because the pointee is initialized once during static init
-    // and never mutated by either side of the FFI.  Its fields are C function pointers.
-    nonisolated(unsafe) static let vtablePtr: UnsafePointer<UniffiVTableCallbackInterfaceExpiryWatch> = {
-        let ptr = UnsafeMutablePointer<UniffiVTableCallbackInterfaceExpiryWatch>.allocate(capacity: 1)
-        ptr.initialize(to: vtable)
-        return UnsafePointer(ptr)
-    }()
-}
-
-private func uniffiCallbackInitExpiryWatch() {
-    uniffi_memdir_ffi_fn_init_callback_vtable_expirywatch(UniffiCallbackInterfaceExpiryWatch.vtablePtr)
-}
-
-#if swift(>=5.8)
-@_documentation(visibility: private)
-#endif
-public struct FfiConverterTypeExpiryWatch: FfiConverter {
-    fileprivate static let handleMap = UniffiHandleMap<ExpiryWatch>()
-
-    typealias FfiType = UInt64
-    typealias SwiftType = ExpiryWatch
-
-    public static func lift(_ handle: UInt64) throws -> ExpiryWatch {
-        if ((handle & 1) == 0) {
-            // Rust-generated handle, construct a new class that uses the handle to implement the
-            // interface
-            return ExpiryWatchImpl(unsafeFromHandle: handle)
-        } else {
-            // Swift-generated handle, get the object from the handle map
-            return try handleMap.remove(handle: handle)
-        }
-    }
-
-    public static func lower(_ value: ExpiryWatch) -> UInt64 {
-         if let rustImpl = value as? ExpiryWatchImpl {
-             // Rust-implemented object.  Clone the handle and return it
-            return rustImpl.uniffiCloneHandle()
-         } else {
-            // Swift object, generate a new vtable handle and return that.
-            return handleMap.insert(obj: value)
-         }
-    }
-
-    public static func read(from buf: inout (data: Data, offset: Data.Index)) throws -> ExpiryWatch {
-        let handle: UInt64 = try readInt(&buf)
-        return try lift(handle)
-    }
-
-    public static func write(_ value: ExpiryWatch, into buf: inout [UInt8]) {
-        writeInt(&buf, lower(value))
-    }
-}
-
-
-#if swift(>=5.8)
-@_documentation(visibility: private)
-#endif
-public func FfiConverterTypeExpiryWatch_lift(_ handle: UInt64) throws -> ExpiryWatch {
-    return try FfiConverterTypeExpiryWatch.lift(handle)
-}
-
-#if swift(>=5.8)
-@_documentation(visibility: private)
-#endif
-public func FfiConverterTypeExpiryWatch_lower(_ value: ExpiryWatch) -> UInt64 {
-    return FfiConverterTypeExpiryWatch.lower(value)
-}
-
-
-
-
-
-
-/**
  * The memory directory of an agent: executes the commands of Claude's memory tool on a store.
  *
  * May be used from many threads at once. Calls read and write files: keep them off a user
@@ -1105,22 +891,9 @@ public protocol MemoryProtocol: AnyObject, Sendable {
      * Executes one tool call, given as the JSON text of its `input`.
      *
      * What the model did wrong is an answer with `is_error` and nothing that is thrown; so is a
-     * broken store, whose `cause` is for the developer.
+     * broken store or hook, whose `cause` is for the developer.
      */
     func execute(json: String)  -> Reply
-
-    /**
-     * Removes the files that nobody used for `older_than`, and says which, in the order of their paths.
-     * With `dry_run` nothing is removed. Not a command of the tool: for the developer.
-     *
-     * Used is a file that was changed, or shown by a view of that very file, through a memory with
-     * `record_access`. What fits one of the `pins` stays, and so do directories, and whatever is used
-     * meanwhile. `watch` is called now and then, and at the end, and can end it there.
-     *
-     * Throws `Config` if accesses are not recorded, the store does not keep them, or it is read-only;
-     * `Store` if the store is broken: what was removed by then is removed.
-     */
-    func expire(olderThan: TimeInterval, dryRun: Bool, watch: ExpiryWatch?) throws  -> [Expired]
 
     /**
      * Inserts `insert_text` as whole lines after line `insert_line` of a file; 0 is its start.
@@ -1147,7 +920,8 @@ public protocol MemoryProtocol: AnyObject, Sendable {
      * Shows a directory two levels deep, or the numbered lines of a file: all of them, or
      * `view_range` as first and last line (1-based, inclusive; a last line of -1 is the end).
      *
-     * Throws `Tool` with the exact answer for the model, `Store` if the store is broken.
+     * Throws `Tool` with the exact answer for the model, `Store` if the store is broken, `Hook` if the
+     * hook `before` is.
      */
     func view(path: String, viewRange: [Int64]?) throws  -> String
 
@@ -1201,15 +975,18 @@ open class Memory: MemoryProtocol, @unchecked Sendable {
      * Opens the store that `store` names: a directory such as `./memory`, which is made if it is
      * not there (the files are in its `memories` directory), or `memory:` for one in this process.
      *
+     * With `hooks`, your own code runs before and after each command.
+     *
      * Throws `Config` if the address or an option is wrong, `Store` if the store cannot be opened.
      */
-public convenience init(store: String = "./memory", options: MemoryOptions = MemoryOptions())throws  {
+public convenience init(store: String = "./memory", options: MemoryOptions = MemoryOptions(), hooks: MemoryHooks? = nil)throws  {
     let handle =
         try rustCallWithError(FfiConverterTypeMemdirError_lift) {
         uniffiCallStatus in
     uniffi_memdir_ffi_fn_constructor_memory_new(
         FfiConverterString.lower(store),
-        FfiConverterTypeMemoryOptions_lower(options),uniffiCallStatus
+        FfiConverterTypeMemoryOptions_lower(options),
+        FfiConverterOptionTypeMemoryHooks.lower(hooks),uniffiCallStatus
     )
 }
     self.init(unsafeFromHandle: handle)
@@ -1230,12 +1007,13 @@ public convenience init(store: String = "./memory", options: MemoryOptions = Mem
      *
      * Throws `Config` if an option is wrong.
      */
-public static func withStore(store: Store, options: MemoryOptions = MemoryOptions())throws  -> Memory  {
+public static func withStore(store: Store, options: MemoryOptions = MemoryOptions(), hooks: MemoryHooks? = nil)throws  -> Memory  {
     return try  FfiConverterTypeMemory_lift(try rustCallWithError(FfiConverterTypeMemdirError_lift) {
         uniffiCallStatus in
     uniffi_memdir_ffi_fn_constructor_memory_with_store(
         FfiConverterTypeStore_lower(store),
-        FfiConverterTypeMemoryOptions_lower(options),uniffiCallStatus
+        FfiConverterTypeMemoryOptions_lower(options),
+        FfiConverterOptionTypeMemoryHooks.lower(hooks),uniffiCallStatus
     )
 })
 }
@@ -1290,7 +1068,7 @@ open func delete(path: String)throws  -> String  {
      * Executes one tool call, given as the JSON text of its `input`.
      *
      * What the model did wrong is an answer with `is_error` and nothing that is thrown; so is a
-     * broken store, whose `cause` is for the developer.
+     * broken store or hook, whose `cause` is for the developer.
      */
 open func execute(json: String) -> Reply  {
     return try!  FfiConverterTypeReply_lift(try! rustCall() {
@@ -1298,29 +1076,6 @@ open func execute(json: String) -> Reply  {
     uniffi_memdir_ffi_fn_method_memory_execute(
             self.uniffiCloneHandle(),
         FfiConverterString.lower(json),uniffiCallStatus
-    )
-})
-}
-
-    /**
-     * Removes the files that nobody used for `older_than`, and says which, in the order of their paths.
-     * With `dry_run` nothing is removed. Not a command of the tool: for the developer.
-     *
-     * Used is a file that was changed, or shown by a view of that very file, through a memory with
-     * `record_access`. What fits one of the `pins` stays, and so do directories, and whatever is used
-     * meanwhile. `watch` is called now and then, and at the end, and can end it there.
-     *
-     * Throws `Config` if accesses are not recorded, the store does not keep them, or it is read-only;
-     * `Store` if the store is broken: what was removed by then is removed.
-     */
-open func expire(olderThan: TimeInterval, dryRun: Bool = false, watch: ExpiryWatch? = nil)throws  -> [Expired]  {
-    return try  FfiConverterSequenceTypeExpired.lift(try rustCallWithError(FfiConverterTypeMemdirError_lift) {
-        uniffiCallStatus in
-    uniffi_memdir_ffi_fn_method_memory_expire(
-            self.uniffiCloneHandle(),
-        FfiConverterDuration.lower(olderThan),
-        FfiConverterBool.lower(dryRun),
-        FfiConverterOptionTypeExpiryWatch.lower(watch),uniffiCallStatus
     )
 })
 }
@@ -1379,7 +1134,8 @@ open func strReplace(path: String, oldStr: String, newStr: String = "")throws  -
      * Shows a directory two levels deep, or the numbered lines of a file: all of them, or
      * `view_range` as first and last line (1-based, inclusive; a last line of -1 is the end).
      *
-     * Throws `Tool` with the exact answer for the model, `Store` if the store is broken.
+     * Throws `Tool` with the exact answer for the model, `Store` if the store is broken, `Hook` if the
+     * hook `before` is.
      */
 open func view(path: String, viewRange: [Int64]? = nil)throws  -> String  {
     return try  FfiConverterString.lift(try rustCallWithError(FfiConverterTypeMemdirError_lift) {
@@ -1435,6 +1191,278 @@ public func FfiConverterTypeMemory_lift(_ handle: UInt64) throws -> Memory {
 #endif
 public func FfiConverterTypeMemory_lower(_ value: Memory) -> UInt64 {
     return FfiConverterTypeMemory.lower(value)
+}
+
+
+
+
+
+
+/**
+ * Your own code before and after each command of a memory.
+ *
+ * It runs on the thread that the command runs on, and may be called from many threads at once. The
+ * commands that it issues itself on that thread, on the same memory, run without hooks.
+ */
+public protocol MemoryHooks: AnyObject, Sendable {
+
+    /**
+     * Called with each command before the store is touched; its paths are judged and canonical. Not
+     * called for input that is no command, or whose path is refused.
+     *
+     * Whatever it throws means that it failed: the command is not carried out, and the model reads
+     * only that it could not be checked. By default every command passes.
+     */
+    func before(command: Command) throws  -> Verdict
+
+    /**
+     * Called after each call, when the command is done; also for input that is no command. What it
+     * throws is dropped, as the command is done: catch it, and report it in your own way. By default
+     * it does nothing.
+     */
+    func after(event: Event) throws
+
+}
+/**
+ * Your own code before and after each command of a memory.
+ *
+ * It runs on the thread that the command runs on, and may be called from many threads at once. The
+ * commands that it issues itself on that thread, on the same memory, run without hooks.
+ */
+open class MemoryHooksImpl: MemoryHooks, @unchecked Sendable {
+    fileprivate let handle: UInt64
+
+    /// Used to instantiate a [FFIObject] without an actual handle, for fakes in tests, mostly.
+#if swift(>=5.8)
+    @_documentation(visibility: private)
+#endif
+    public struct NoHandle {
+        public init() {}
+    }
+
+    // TODO: We'd like this to be `private` but for Swifty reasons,
+    // we can't implement `FfiConverter` without making this `required` and we can't
+    // make it `required` without making it `public`.
+#if swift(>=5.8)
+    @_documentation(visibility: private)
+#endif
+    required public init(unsafeFromHandle handle: UInt64) {
+        self.handle = handle
+    }
+
+    // This constructor can be used to instantiate a fake object.
+    // - Parameter noHandle: Placeholder value so we can have a constructor separate from the default empty one that may be implemented for classes extending [FFIObject].
+    //
+    // - Warning:
+    //     Any object instantiated with this constructor cannot be passed to an actual Rust-backed object. Since there isn't a backing handle the FFI lower functions will crash.
+#if swift(>=5.8)
+    @_documentation(visibility: private)
+#endif
+    public init(noHandle: NoHandle) {
+        self.handle = 0
+    }
+
+#if swift(>=5.8)
+    @_documentation(visibility: private)
+#endif
+    public func uniffiCloneHandle() -> UInt64 {
+        return try! rustCall { uniffi_memdir_ffi_fn_clone_memoryhooks(self.handle, $0) }
+    }
+    // No primary constructor declared for this class.
+
+    deinit {
+        if handle == 0 {
+            // Mock objects have handle=0 don't try to free them
+            return
+        }
+
+        try! rustCall { uniffi_memdir_ffi_fn_free_memoryhooks(handle, $0) }
+    }
+
+
+
+
+    /**
+     * Called with each command before the store is touched; its paths are judged and canonical. Not
+     * called for input that is no command, or whose path is refused.
+     *
+     * Whatever it throws means that it failed: the command is not carried out, and the model reads
+     * only that it could not be checked. By default every command passes.
+     */
+open func before(command: Command)throws  -> Verdict  {
+    return try  FfiConverterTypeVerdict_lift(try rustCallWithError(FfiConverterTypeHookFailure_lift) {
+        uniffiCallStatus in
+    uniffi_memdir_ffi_fn_method_memoryhooks_before(
+            self.uniffiCloneHandle(),
+        FfiConverterTypeCommand_lower(command),uniffiCallStatus
+    )
+})
+}
+
+    /**
+     * Called after each call, when the command is done; also for input that is no command. What it
+     * throws is dropped, as the command is done: catch it, and report it in your own way. By default
+     * it does nothing.
+     */
+open func after(event: Event)throws   {try rustCallWithError(FfiConverterTypeHookFailure_lift) {
+        uniffiCallStatus in
+    uniffi_memdir_ffi_fn_method_memoryhooks_after(
+            self.uniffiCloneHandle(),
+        FfiConverterTypeEvent_lower(event),uniffiCallStatus
+    )
+}
+}
+
+
+
+}
+
+
+
+// Put the implementation in a struct so we don't pollute the top-level namespace
+fileprivate struct UniffiCallbackInterfaceMemoryHooks {
+
+    // Create the VTable using a series of closures.
+    // Swift automatically converts these into C callback functions.
+    //
+    // Store the vtable directly.
+    static let vtable: UniffiVTableCallbackInterfaceMemoryHooks = UniffiVTableCallbackInterfaceMemoryHooks(
+        uniffiFree: { (uniffiHandle: UInt64) -> () in
+            do {
+                try FfiConverterTypeMemoryHooks.handleMap.remove(handle: uniffiHandle)
+            } catch {
+                print("Uniffi callback interface MemoryHooks: handle missing in uniffiFree")
+            }
+        },
+        uniffiClone: { (uniffiHandle: UInt64) -> UInt64 in
+            do {
+                return try FfiConverterTypeMemoryHooks.handleMap.clone(handle: uniffiHandle)
+            } catch {
+                fatalError("Uniffi callback interface MemoryHooks: handle missing in uniffiClone")
+            }
+        },
+        before: { (
+            uniffiHandle: UInt64,
+            command: RustBuffer,
+            uniffiOutReturn: UnsafeMutablePointer<RustBuffer>,
+            uniffiCallStatus: UnsafeMutablePointer<RustCallStatus>
+        ) in
+            let makeCall = {
+                () throws -> Verdict in
+                guard let uniffiObj = try? FfiConverterTypeMemoryHooks.handleMap.get(handle: uniffiHandle) else {
+                    throw UniffiInternalError.unexpectedStaleHandle
+                }
+                return try uniffiObj.before(
+                     command: try FfiConverterTypeCommand_lift(command)
+                )
+            }
+
+
+            let writeReturn = { uniffiOutReturn.pointee = FfiConverterTypeVerdict_lower($0) }
+            uniffiTraitInterfaceCallWithError(
+                callStatus: uniffiCallStatus,
+                makeCall: makeCall,
+                writeReturn: writeReturn,
+                lowerError: FfiConverterTypeHookFailure_lower
+            )
+        },
+        after: { (
+            uniffiHandle: UInt64,
+            event: RustBuffer,
+            uniffiOutReturn: UnsafeMutableRawPointer,
+            uniffiCallStatus: UnsafeMutablePointer<RustCallStatus>
+        ) in
+            let makeCall = {
+                () throws -> () in
+                guard let uniffiObj = try? FfiConverterTypeMemoryHooks.handleMap.get(handle: uniffiHandle) else {
+                    throw UniffiInternalError.unexpectedStaleHandle
+                }
+                return try uniffiObj.after(
+                     event: try FfiConverterTypeEvent_lift(event)
+                )
+            }
+
+
+            let writeReturn = { () }
+            uniffiTraitInterfaceCallWithError(
+                callStatus: uniffiCallStatus,
+                makeCall: makeCall,
+                writeReturn: writeReturn,
+                lowerError: FfiConverterTypeHookFailure_lower
+            )
+        }
+    )
+
+    // Rust stores this pointer for future callback invocations, so it must live
+    // for the process lifetime (not just for the init function call).
+    //
+    // `nonisolated(unsafe)` is needed under Swift 6 strict concurrency.
+    // This is safe because the pointee is initialized once during static init
+    // and never mutated by either side of the FFI.  Its fields are C function pointers.
+    nonisolated(unsafe) static let vtablePtr: UnsafePointer<UniffiVTableCallbackInterfaceMemoryHooks> = {
+        let ptr = UnsafeMutablePointer<UniffiVTableCallbackInterfaceMemoryHooks>.allocate(capacity: 1)
+        ptr.initialize(to: vtable)
+        return UnsafePointer(ptr)
+    }()
+}
+
+private func uniffiCallbackInitMemoryHooks() {
+    uniffi_memdir_ffi_fn_init_callback_vtable_memoryhooks(UniffiCallbackInterfaceMemoryHooks.vtablePtr)
+}
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public struct FfiConverterTypeMemoryHooks: FfiConverter {
+    fileprivate static let handleMap = UniffiHandleMap<MemoryHooks>()
+
+    typealias FfiType = UInt64
+    typealias SwiftType = MemoryHooks
+
+    public static func lift(_ handle: UInt64) throws -> MemoryHooks {
+        if ((handle & 1) == 0) {
+            // Rust-generated handle, construct a new class that uses the handle to implement the
+            // interface
+            return MemoryHooksImpl(unsafeFromHandle: handle)
+        } else {
+            // Swift-generated handle, get the object from the handle map
+            return try handleMap.remove(handle: handle)
+        }
+    }
+
+    public static func lower(_ value: MemoryHooks) -> UInt64 {
+         if let rustImpl = value as? MemoryHooksImpl {
+             // Rust-implemented object.  Clone the handle and return it
+            return rustImpl.uniffiCloneHandle()
+         } else {
+            // Swift object, generate a new vtable handle and return that.
+            return handleMap.insert(obj: value)
+         }
+    }
+
+    public static func read(from buf: inout (data: Data, offset: Data.Index)) throws -> MemoryHooks {
+        let handle: UInt64 = try readInt(&buf)
+        return try lift(handle)
+    }
+
+    public static func write(_ value: MemoryHooks, into buf: inout [UInt8]) {
+        writeInt(&buf, lower(value))
+    }
+}
+
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public func FfiConverterTypeMemoryHooks_lift(_ handle: UInt64) throws -> MemoryHooks {
+    return try FfiConverterTypeMemoryHooks.lift(handle)
+}
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public func FfiConverterTypeMemoryHooks_lower(_ value: MemoryHooks) -> UInt64 {
+    return FfiConverterTypeMemoryHooks.lower(value)
 }
 
 
@@ -1650,25 +1678,6 @@ public protocol Store: AnyObject, Sendable {
      */
     func setModified(path: String, time: Date) throws
 
-    /**
-     * Whether the store keeps when files were last accessed, so that unused ones can expire: then it
-     * has `set_accessed` and `delete_unused`, and says `accessed` in the entries that it lists. By
-     * default it does not.
-     */
-    func keepsAccess() throws  -> Bool
-
-    /**
-     * Says that a file was accessed at `time`, which is no change of it, and goes along when it is
-     * renamed; to the microsecond. Throws `NotFound`, `IsADirectory`. By default nothing is done.
-     */
-    func setAccessed(path: String, time: Date) throws
-
-    /**
-     * Deletes a file if it was neither written nor accessed at `since` or later, while no writer can
-     * come between. Whether it did; false also where nothing is, or a directory, and by default.
-     */
-    func deleteUnused(path: String, since: Date) throws  -> Bool
-
 }
 /**
  * A place that keeps files and directories under `/memories`: implement it to keep memories
@@ -1840,49 +1849,6 @@ open func setModified(path: String, time: Date)throws   {try rustCallWithError(F
         FfiConverterTimestamp.lower(time),uniffiCallStatus
     )
 }
-}
-
-    /**
-     * Whether the store keeps when files were last accessed, so that unused ones can expire: then it
-     * has `set_accessed` and `delete_unused`, and says `accessed` in the entries that it lists. By
-     * default it does not.
-     */
-open func keepsAccess()throws  -> Bool  {
-    return try  FfiConverterBool.lift(try rustCallWithError(FfiConverterTypeStoreFailure_lift) {
-        uniffiCallStatus in
-    uniffi_memdir_ffi_fn_method_store_keeps_access(
-            self.uniffiCloneHandle(),uniffiCallStatus
-    )
-})
-}
-
-    /**
-     * Says that a file was accessed at `time`, which is no change of it, and goes along when it is
-     * renamed; to the microsecond. Throws `NotFound`, `IsADirectory`. By default nothing is done.
-     */
-open func setAccessed(path: String, time: Date)throws   {try rustCallWithError(FfiConverterTypeStoreFailure_lift) {
-        uniffiCallStatus in
-    uniffi_memdir_ffi_fn_method_store_set_accessed(
-            self.uniffiCloneHandle(),
-        FfiConverterString.lower(path),
-        FfiConverterTimestamp.lower(time),uniffiCallStatus
-    )
-}
-}
-
-    /**
-     * Deletes a file if it was neither written nor accessed at `since` or later, while no writer can
-     * come between. Whether it did; false also where nothing is, or a directory, and by default.
-     */
-open func deleteUnused(path: String, since: Date)throws  -> Bool  {
-    return try  FfiConverterBool.lift(try rustCallWithError(FfiConverterTypeStoreFailure_lift) {
-        uniffiCallStatus in
-    uniffi_memdir_ffi_fn_method_store_delete_unused(
-            self.uniffiCloneHandle(),
-        FfiConverterString.lower(path),
-        FfiConverterTimestamp.lower(since),uniffiCallStatus
-    )
-})
 }
 
 
@@ -2091,83 +2057,6 @@ fileprivate struct UniffiCallbackInterfaceStore {
 
 
             let writeReturn = { () }
-            uniffiTraitInterfaceCallWithError(
-                callStatus: uniffiCallStatus,
-                makeCall: makeCall,
-                writeReturn: writeReturn,
-                lowerError: FfiConverterTypeStoreFailure_lower
-            )
-        },
-        keepsAccess: { (
-            uniffiHandle: UInt64,
-            uniffiOutReturn: UnsafeMutablePointer<Int8>,
-            uniffiCallStatus: UnsafeMutablePointer<RustCallStatus>
-        ) in
-            let makeCall = {
-                () throws -> Bool in
-                guard let uniffiObj = try? FfiConverterTypeStore.handleMap.get(handle: uniffiHandle) else {
-                    throw UniffiInternalError.unexpectedStaleHandle
-                }
-                return try uniffiObj.keepsAccess(
-                )
-            }
-
-
-            let writeReturn = { uniffiOutReturn.pointee = FfiConverterBool.lower($0) }
-            uniffiTraitInterfaceCallWithError(
-                callStatus: uniffiCallStatus,
-                makeCall: makeCall,
-                writeReturn: writeReturn,
-                lowerError: FfiConverterTypeStoreFailure_lower
-            )
-        },
-        setAccessed: { (
-            uniffiHandle: UInt64,
-            path: RustBuffer,
-            time: RustBuffer,
-            uniffiOutReturn: UnsafeMutableRawPointer,
-            uniffiCallStatus: UnsafeMutablePointer<RustCallStatus>
-        ) in
-            let makeCall = {
-                () throws -> () in
-                guard let uniffiObj = try? FfiConverterTypeStore.handleMap.get(handle: uniffiHandle) else {
-                    throw UniffiInternalError.unexpectedStaleHandle
-                }
-                return try uniffiObj.setAccessed(
-                     path: try FfiConverterString.lift(path),
-                     time: try FfiConverterTimestamp.lift(time)
-                )
-            }
-
-
-            let writeReturn = { () }
-            uniffiTraitInterfaceCallWithError(
-                callStatus: uniffiCallStatus,
-                makeCall: makeCall,
-                writeReturn: writeReturn,
-                lowerError: FfiConverterTypeStoreFailure_lower
-            )
-        },
-        deleteUnused: { (
-            uniffiHandle: UInt64,
-            path: RustBuffer,
-            since: RustBuffer,
-            uniffiOutReturn: UnsafeMutablePointer<Int8>,
-            uniffiCallStatus: UnsafeMutablePointer<RustCallStatus>
-        ) in
-            let makeCall = {
-                () throws -> Bool in
-                guard let uniffiObj = try? FfiConverterTypeStore.handleMap.get(handle: uniffiHandle) else {
-                    throw UniffiInternalError.unexpectedStaleHandle
-                }
-                return try uniffiObj.deleteUnused(
-                     path: try FfiConverterString.lift(path),
-                     since: try FfiConverterTimestamp.lift(since)
-                )
-            }
-
-
-            let writeReturn = { uniffiOutReturn.pointee = FfiConverterBool.lower($0) }
             uniffiTraitInterfaceCallWithError(
                 callStatus: uniffiCallStatus,
                 makeCall: makeCall,
@@ -2478,10 +2367,6 @@ public struct Entry: Equatable, Hashable {
      * not keep it.
      */
     public let modified: Date?
-    /**
-     * When a file was last said to be accessed, likewise.
-     */
-    public let accessed: Date?
 
     // Default memberwise initializers are never public by default, so we
     // declare one manually.
@@ -2495,14 +2380,10 @@ public struct Entry: Equatable, Hashable {
         /**
          * When a file was last written, to the microsecond; null for a directory, or if the store does
          * not keep it.
-         */modified: Date? = nil,
-        /**
-         * When a file was last said to be accessed, likewise.
-         */accessed: Date? = nil) {
+         */modified: Date? = nil) {
         self.path = path
         self.size = size
         self.modified = modified
-        self.accessed = accessed
     }
 
 
@@ -2523,8 +2404,7 @@ public struct FfiConverterTypeEntry: FfiConverterRustBuffer {
             try Entry(
                 path: FfiConverterString.read(from: &buf),
                 size: FfiConverterOptionInt64.read(from: &buf),
-                modified: FfiConverterOptionTimestamp.read(from: &buf),
-                accessed: FfiConverterOptionTimestamp.read(from: &buf)
+                modified: FfiConverterOptionTimestamp.read(from: &buf)
         )
     }
 
@@ -2532,7 +2412,6 @@ public struct FfiConverterTypeEntry: FfiConverterRustBuffer {
         FfiConverterString.write(value.path, into: &buf)
         FfiConverterOptionInt64.write(value.size, into: &buf)
         FfiConverterOptionTimestamp.write(value.modified, into: &buf)
-        FfiConverterOptionTimestamp.write(value.accessed, into: &buf)
     }
 }
 
@@ -2553,37 +2432,89 @@ public func FfiConverterTypeEntry_lower(_ value: Entry) -> RustBuffer {
 
 
 /**
- * A file that was removed because nobody used it.
+ * What one call came to.
  */
-public struct Expired: Equatable, Hashable {
+public struct Event: Equatable, Hashable {
     /**
-     * Where it was.
+     * Which of the six commands it was, such as `str_replace`; null if the input named none of them.
      */
-    public let path: String
+    public let command: String?
     /**
-     * How many bytes it held.
+     * The canonical path, of a rename that of what was moved; null if it was refused before the paths
+     * were judged.
+     */
+    public let path: String?
+    /**
+     * Of a rename: where to.
+     */
+    public let newPath: String?
+    /**
+     * How it ended.
+     */
+    public let outcome: Outcome
+    /**
+     * If the outcome is ok: for create, str_replace and insert the bytes of the text that was to be
+     * written, as `before` left it; for view those of the reply. Else 0.
      */
     public let bytes: Int64
     /**
-     * When it was last changed or shown.
+     * The lines of the same text.
      */
-    public let lastUsed: Date
+    public let lines: Int64
+    /**
+     * How long it took until the reply was made, `before` included.
+     */
+    public let duration: TimeInterval
+    /**
+     * The ids of what was repaired in the input, such as `insert_text_from_new_str`.
+     */
+    public let repairs: [String]
+    /**
+     * The text of the reply, with the option `after_content`; else null.
+     */
+    public let content: String?
 
     // Default memberwise initializers are never public by default, so we
     // declare one manually.
     public init(
         /**
-         * Where it was.
-         */path: String,
+         * Which of the six commands it was, such as `str_replace`; null if the input named none of them.
+         */command: String?,
         /**
-         * How many bytes it held.
+         * The canonical path, of a rename that of what was moved; null if it was refused before the paths
+         * were judged.
+         */path: String?,
+        /**
+         * Of a rename: where to.
+         */newPath: String?,
+        /**
+         * How it ended.
+         */outcome: Outcome,
+        /**
+         * If the outcome is ok: for create, str_replace and insert the bytes of the text that was to be
+         * written, as `before` left it; for view those of the reply. Else 0.
          */bytes: Int64,
         /**
-         * When it was last changed or shown.
-         */lastUsed: Date) {
+         * The lines of the same text.
+         */lines: Int64,
+        /**
+         * How long it took until the reply was made, `before` included.
+         */duration: TimeInterval,
+        /**
+         * The ids of what was repaired in the input, such as `insert_text_from_new_str`.
+         */repairs: [String],
+        /**
+         * The text of the reply, with the option `after_content`; else null.
+         */content: String?) {
+        self.command = command
         self.path = path
+        self.newPath = newPath
+        self.outcome = outcome
         self.bytes = bytes
-        self.lastUsed = lastUsed
+        self.lines = lines
+        self.duration = duration
+        self.repairs = repairs
+        self.content = content
     }
 
 
@@ -2592,26 +2523,38 @@ public struct Expired: Equatable, Hashable {
 }
 
 #if compiler(>=6)
-extension Expired: Sendable {}
+extension Event: Sendable {}
 #endif
 
 #if swift(>=5.8)
 @_documentation(visibility: private)
 #endif
-public struct FfiConverterTypeExpired: FfiConverterRustBuffer {
-    public static func read(from buf: inout (data: Data, offset: Data.Index)) throws -> Expired {
+public struct FfiConverterTypeEvent: FfiConverterRustBuffer {
+    public static func read(from buf: inout (data: Data, offset: Data.Index)) throws -> Event {
         return
-            try Expired(
-                path: FfiConverterString.read(from: &buf),
+            try Event(
+                command: FfiConverterOptionString.read(from: &buf),
+                path: FfiConverterOptionString.read(from: &buf),
+                newPath: FfiConverterOptionString.read(from: &buf),
+                outcome: FfiConverterTypeOutcome.read(from: &buf),
                 bytes: FfiConverterInt64.read(from: &buf),
-                lastUsed: FfiConverterTimestamp.read(from: &buf)
+                lines: FfiConverterInt64.read(from: &buf),
+                duration: FfiConverterDuration.read(from: &buf),
+                repairs: FfiConverterSequenceString.read(from: &buf),
+                content: FfiConverterOptionString.read(from: &buf)
         )
     }
 
-    public static func write(_ value: Expired, into buf: inout [UInt8]) {
-        FfiConverterString.write(value.path, into: &buf)
+    public static func write(_ value: Event, into buf: inout [UInt8]) {
+        FfiConverterOptionString.write(value.command, into: &buf)
+        FfiConverterOptionString.write(value.path, into: &buf)
+        FfiConverterOptionString.write(value.newPath, into: &buf)
+        FfiConverterTypeOutcome.write(value.outcome, into: &buf)
         FfiConverterInt64.write(value.bytes, into: &buf)
-        FfiConverterTimestamp.write(value.lastUsed, into: &buf)
+        FfiConverterInt64.write(value.lines, into: &buf)
+        FfiConverterDuration.write(value.duration, into: &buf)
+        FfiConverterSequenceString.write(value.repairs, into: &buf)
+        FfiConverterOptionString.write(value.content, into: &buf)
     }
 }
 
@@ -2619,84 +2562,15 @@ public struct FfiConverterTypeExpired: FfiConverterRustBuffer {
 #if swift(>=5.8)
 @_documentation(visibility: private)
 #endif
-public func FfiConverterTypeExpired_lift(_ buf: RustBuffer) throws -> Expired {
-    return try FfiConverterTypeExpired.lift(buf)
+public func FfiConverterTypeEvent_lift(_ buf: RustBuffer) throws -> Event {
+    return try FfiConverterTypeEvent.lift(buf)
 }
 
 #if swift(>=5.8)
 @_documentation(visibility: private)
 #endif
-public func FfiConverterTypeExpired_lower(_ value: Expired) -> RustBuffer {
-    return FfiConverterTypeExpired.lower(value)
-}
-
-
-/**
- * How far an expiry is.
- */
-public struct ExpiryProgress: Equatable, Hashable {
-    /**
-     * The files that were looked at.
-     */
-    public let files: Int64
-    /**
-     * Those of them that were removed, or would be.
-     */
-    public let removed: Int64
-
-    // Default memberwise initializers are never public by default, so we
-    // declare one manually.
-    public init(
-        /**
-         * The files that were looked at.
-         */files: Int64,
-        /**
-         * Those of them that were removed, or would be.
-         */removed: Int64) {
-        self.files = files
-        self.removed = removed
-    }
-
-
-
-
-}
-
-#if compiler(>=6)
-extension ExpiryProgress: Sendable {}
-#endif
-
-#if swift(>=5.8)
-@_documentation(visibility: private)
-#endif
-public struct FfiConverterTypeExpiryProgress: FfiConverterRustBuffer {
-    public static func read(from buf: inout (data: Data, offset: Data.Index)) throws -> ExpiryProgress {
-        return
-            try ExpiryProgress(
-                files: FfiConverterInt64.read(from: &buf),
-                removed: FfiConverterInt64.read(from: &buf)
-        )
-    }
-
-    public static func write(_ value: ExpiryProgress, into buf: inout [UInt8]) {
-        FfiConverterInt64.write(value.files, into: &buf)
-        FfiConverterInt64.write(value.removed, into: &buf)
-    }
-}
-
-
-#if swift(>=5.8)
-@_documentation(visibility: private)
-#endif
-public func FfiConverterTypeExpiryProgress_lift(_ buf: RustBuffer) throws -> ExpiryProgress {
-    return try FfiConverterTypeExpiryProgress.lift(buf)
-}
-
-#if swift(>=5.8)
-@_documentation(visibility: private)
-#endif
-public func FfiConverterTypeExpiryProgress_lower(_ value: ExpiryProgress) -> RustBuffer {
-    return FfiConverterTypeExpiryProgress.lower(value)
+public func FfiConverterTypeEvent_lower(_ value: Event) -> RustBuffer {
+    return FfiConverterTypeEvent.lower(value)
 }
 
 
@@ -2715,6 +2589,15 @@ public struct MemoryOptions: Equatable, Hashable {
      */
     public let maxFileBytes: Int64?
     /**
+     * The most bytes that all files together may come to hold, hidden ones included; null is no
+     * limit.
+     */
+    public let maxTotalBytes: Int64?
+    /**
+     * The most files that there may come to be, hidden ones included; null is no limit.
+     */
+    public let maxFiles: Int64?
+    /**
      * What `create` does about a file that is already there; null is the default, an error.
      */
     public let onExisting: OnExisting?
@@ -2727,6 +2610,19 @@ public struct MemoryOptions: Equatable, Hashable {
      * nothing is made in it. Default no.
      */
     public let readOnly: Bool
+    /**
+     * Patterns of what no command may change, and of all that is below; null is none.
+     */
+    public let readOnlyPaths: [String]?
+    /**
+     * Patterns of what commands may change, and all that is below: nothing else. Null sets no such
+     * limit. What is read-only as well is not changed.
+     */
+    public let writablePaths: [String]?
+    /**
+     * Whether an edit is refused that was meant for an older content of its file; null is off.
+     */
+    public let staleGuard: StaleGuard?
     /**
      * What is done about keys, tokens, passwords and payment cards in text that a command would
      * write; null is the default, nothing.
@@ -2743,20 +2639,9 @@ public struct MemoryOptions: Equatable, Hashable {
      */
     public let sensitiveOnView: Bool
     /**
-     * Before the first command files are removed that nobody used for so long, as by
-     * `Memory.expire`; the store has to keep when files were last accessed. Null is the default,
-     * nothing is removed.
+     * Whether the events that the hook `after` gets hold the reply's text. Default no.
      */
-    public let expireAfter: TimeInterval?
-    /**
-     * Whether a view of a file, and a rename of one, is noted as a use of it, which costs a write;
-     * always with `expire_after`. `Memory.expire` needs it. Default no.
-     */
-    public let recordAccess: Bool
-    /**
-     * Patterns of paths that never expire, such as `/memories/handbook`; null is none.
-     */
-    public let pins: [String]?
+    public let afterContent: Bool
 
     // Default memberwise initializers are never public by default, so we
     // declare one manually.
@@ -2770,6 +2655,13 @@ public struct MemoryOptions: Equatable, Hashable {
          * lifts the limit. Default 16 MiB.
          */maxFileBytes: Int64? = Int64(16777216),
         /**
+         * The most bytes that all files together may come to hold, hidden ones included; null is no
+         * limit.
+         */maxTotalBytes: Int64? = nil,
+        /**
+         * The most files that there may come to be, hidden ones included; null is no limit.
+         */maxFiles: Int64? = nil,
+        /**
          * What `create` does about a file that is already there; null is the default, an error.
          */onExisting: OnExisting? = nil,
         /**
@@ -2779,6 +2671,16 @@ public struct MemoryOptions: Equatable, Hashable {
          * Whether the whole memory can be viewed but not changed. A directory then has to be there, and
          * nothing is made in it. Default no.
          */readOnly: Bool = false,
+        /**
+         * Patterns of what no command may change, and of all that is below; null is none.
+         */readOnlyPaths: [String]? = nil,
+        /**
+         * Patterns of what commands may change, and all that is below: nothing else. Null sets no such
+         * limit. What is read-only as well is not changed.
+         */writablePaths: [String]? = nil,
+        /**
+         * Whether an edit is refused that was meant for an older content of its file; null is off.
+         */staleGuard: StaleGuard? = nil,
         /**
          * What is done about keys, tokens, passwords and payment cards in text that a command would
          * write; null is the default, nothing.
@@ -2792,28 +2694,22 @@ public struct MemoryOptions: Equatable, Hashable {
          * is not changed. Default no.
          */sensitiveOnView: Bool = false,
         /**
-         * Before the first command files are removed that nobody used for so long, as by
-         * `Memory.expire`; the store has to keep when files were last accessed. Null is the default,
-         * nothing is removed.
-         */expireAfter: TimeInterval? = nil,
-        /**
-         * Whether a view of a file, and a rename of one, is noted as a use of it, which costs a write;
-         * always with `expire_after`. `Memory.expire` needs it. Default no.
-         */recordAccess: Bool = false,
-        /**
-         * Patterns of paths that never expire, such as `/memories/handbook`; null is none.
-         */pins: [String]? = nil) {
+         * Whether the events that the hook `after` gets hold the reply's text. Default no.
+         */afterContent: Bool = false) {
         self.maxViewChars = maxViewChars
         self.maxFileBytes = maxFileBytes
+        self.maxTotalBytes = maxTotalBytes
+        self.maxFiles = maxFiles
         self.onExisting = onExisting
         self.durability = durability
         self.readOnly = readOnly
+        self.readOnlyPaths = readOnlyPaths
+        self.writablePaths = writablePaths
+        self.staleGuard = staleGuard
         self.sensitive = sensitive
         self.sensitiveRules = sensitiveRules
         self.sensitiveOnView = sensitiveOnView
-        self.expireAfter = expireAfter
-        self.recordAccess = recordAccess
-        self.pins = pins
+        self.afterContent = afterContent
     }
 
 
@@ -2834,30 +2730,36 @@ public struct FfiConverterTypeMemoryOptions: FfiConverterRustBuffer {
             try MemoryOptions(
                 maxViewChars: FfiConverterOptionInt64.read(from: &buf),
                 maxFileBytes: FfiConverterOptionInt64.read(from: &buf),
+                maxTotalBytes: FfiConverterOptionInt64.read(from: &buf),
+                maxFiles: FfiConverterOptionInt64.read(from: &buf),
                 onExisting: FfiConverterOptionTypeOnExisting.read(from: &buf),
                 durability: FfiConverterOptionTypeDurability.read(from: &buf),
                 readOnly: FfiConverterBool.read(from: &buf),
+                readOnlyPaths: FfiConverterOptionSequenceString.read(from: &buf),
+                writablePaths: FfiConverterOptionSequenceString.read(from: &buf),
+                staleGuard: FfiConverterOptionTypeStaleGuard.read(from: &buf),
                 sensitive: FfiConverterOptionTypeSensitive.read(from: &buf),
                 sensitiveRules: FfiConverterOptionDictionaryStringString.read(from: &buf),
                 sensitiveOnView: FfiConverterBool.read(from: &buf),
-                expireAfter: FfiConverterOptionDuration.read(from: &buf),
-                recordAccess: FfiConverterBool.read(from: &buf),
-                pins: FfiConverterOptionSequenceString.read(from: &buf)
+                afterContent: FfiConverterBool.read(from: &buf)
         )
     }
 
     public static func write(_ value: MemoryOptions, into buf: inout [UInt8]) {
         FfiConverterOptionInt64.write(value.maxViewChars, into: &buf)
         FfiConverterOptionInt64.write(value.maxFileBytes, into: &buf)
+        FfiConverterOptionInt64.write(value.maxTotalBytes, into: &buf)
+        FfiConverterOptionInt64.write(value.maxFiles, into: &buf)
         FfiConverterOptionTypeOnExisting.write(value.onExisting, into: &buf)
         FfiConverterOptionTypeDurability.write(value.durability, into: &buf)
         FfiConverterBool.write(value.readOnly, into: &buf)
+        FfiConverterOptionSequenceString.write(value.readOnlyPaths, into: &buf)
+        FfiConverterOptionSequenceString.write(value.writablePaths, into: &buf)
+        FfiConverterOptionTypeStaleGuard.write(value.staleGuard, into: &buf)
         FfiConverterOptionTypeSensitive.write(value.sensitive, into: &buf)
         FfiConverterOptionDictionaryStringString.write(value.sensitiveRules, into: &buf)
         FfiConverterBool.write(value.sensitiveOnView, into: &buf)
-        FfiConverterOptionDuration.write(value.expireAfter, into: &buf)
-        FfiConverterBool.write(value.recordAccess, into: &buf)
-        FfiConverterOptionSequenceString.write(value.pins, into: &buf)
+        FfiConverterBool.write(value.afterContent, into: &buf)
     }
 }
 
@@ -2890,7 +2792,7 @@ public struct Reply: Equatable, Hashable {
      */
     public let isError: Bool
     /**
-     * What broke, if the store itself did: for the developer's log and never for the model.
+     * What broke, if the store itself or a hook did: for the developer's log and never for the model.
      */
     public let cause: String?
 
@@ -2904,7 +2806,7 @@ public struct Reply: Equatable, Hashable {
          * Whether the command failed: goes into the `is_error` of the `tool_result`.
          */isError: Bool,
         /**
-         * What broke, if the store itself did: for the developer's log and never for the model.
+         * What broke, if the store itself or a hook did: for the developer's log and never for the model.
          */cause: String?) {
         self.content = content
         self.isError = isError
@@ -2954,6 +2856,185 @@ public func FfiConverterTypeReply_lift(_ buf: RustBuffer) throws -> Reply {
 public func FfiConverterTypeReply_lower(_ value: Reply) -> RustBuffer {
     return FfiConverterTypeReply.lower(value)
 }
+
+
+/**
+ * One command of the tool, decoded.
+ */
+
+public enum Command: Equatable, Hashable {
+
+    /**
+     * Show a directory, or a file or some lines of it.
+     */
+    case view(
+        /**
+         * What to show.
+         */path: String,
+        /**
+         * First and last line; null for all, and for a range that is none.
+         */viewRange: [Int64]?
+    )
+    /**
+     * Make a new file.
+     */
+    case create(
+        /**
+         * Where.
+         */path: String,
+        /**
+         * Its content.
+         */fileText: String
+    )
+    /**
+     * Replace the only occurrence of a text.
+     */
+    case strReplace(
+        /**
+         * In which file.
+         */path: String,
+        /**
+         * The text to replace.
+         */oldStr: String,
+        /**
+         * What to put there.
+         */newStr: String
+    )
+    /**
+     * Insert whole lines.
+     */
+    case insert(
+        /**
+         * Into which file.
+         */path: String,
+        /**
+         * After which line; 0 is the start of the file.
+         */insertLine: Int64,
+        /**
+         * The lines.
+         */insertText: String
+    )
+    /**
+     * Delete a file, or a directory and all that it holds.
+     */
+    case delete(
+        /**
+         * Which.
+         */path: String
+    )
+    /**
+     * Rename or move a file or directory.
+     */
+    case rename(
+        /**
+         * What.
+         */oldPath: String,
+        /**
+         * Where to.
+         */newPath: String
+    )
+
+
+
+
+
+}
+
+#if compiler(>=6)
+extension Command: Sendable {}
+#endif
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public struct FfiConverterTypeCommand: FfiConverterRustBuffer {
+    typealias SwiftType = Command
+
+    public static func read(from buf: inout (data: Data, offset: Data.Index)) throws -> Command {
+        let variant: Int32 = try readInt(&buf)
+        switch variant {
+
+        case 1: return .view(path: try FfiConverterString.read(from: &buf), viewRange: try FfiConverterOptionSequenceInt64.read(from: &buf)
+        )
+
+        case 2: return .create(path: try FfiConverterString.read(from: &buf), fileText: try FfiConverterString.read(from: &buf)
+        )
+
+        case 3: return .strReplace(path: try FfiConverterString.read(from: &buf), oldStr: try FfiConverterString.read(from: &buf), newStr: try FfiConverterString.read(from: &buf)
+        )
+
+        case 4: return .insert(path: try FfiConverterString.read(from: &buf), insertLine: try FfiConverterInt64.read(from: &buf), insertText: try FfiConverterString.read(from: &buf)
+        )
+
+        case 5: return .delete(path: try FfiConverterString.read(from: &buf)
+        )
+
+        case 6: return .rename(oldPath: try FfiConverterString.read(from: &buf), newPath: try FfiConverterString.read(from: &buf)
+        )
+
+        default: throw UniffiInternalError.unexpectedEnumCase
+        }
+    }
+
+    public static func write(_ value: Command, into buf: inout [UInt8]) {
+        switch value {
+
+
+        case let .view(path,viewRange):
+            writeInt(&buf, Int32(1))
+            FfiConverterString.write(path, into: &buf)
+            FfiConverterOptionSequenceInt64.write(viewRange, into: &buf)
+
+
+        case let .create(path,fileText):
+            writeInt(&buf, Int32(2))
+            FfiConverterString.write(path, into: &buf)
+            FfiConverterString.write(fileText, into: &buf)
+
+
+        case let .strReplace(path,oldStr,newStr):
+            writeInt(&buf, Int32(3))
+            FfiConverterString.write(path, into: &buf)
+            FfiConverterString.write(oldStr, into: &buf)
+            FfiConverterString.write(newStr, into: &buf)
+
+
+        case let .insert(path,insertLine,insertText):
+            writeInt(&buf, Int32(4))
+            FfiConverterString.write(path, into: &buf)
+            FfiConverterInt64.write(insertLine, into: &buf)
+            FfiConverterString.write(insertText, into: &buf)
+
+
+        case let .delete(path):
+            writeInt(&buf, Int32(5))
+            FfiConverterString.write(path, into: &buf)
+
+
+        case let .rename(oldPath,newPath):
+            writeInt(&buf, Int32(6))
+            FfiConverterString.write(oldPath, into: &buf)
+            FfiConverterString.write(newPath, into: &buf)
+
+        }
+    }
+}
+
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public func FfiConverterTypeCommand_lift(_ buf: RustBuffer) throws -> Command {
+    return try FfiConverterTypeCommand.lift(buf)
+}
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public func FfiConverterTypeCommand_lower(_ value: Command) -> RustBuffer {
+    return FfiConverterTypeCommand.lower(value)
+}
+
 
 
 /**
@@ -3032,6 +3113,97 @@ public func FfiConverterTypeDurability_lower(_ value: Durability) -> RustBuffer 
 
 
 /**
+ * Why a hook failed.
+ */
+public
+enum HookFailure: Swift.Error, Equatable, Hashable {
+
+
+
+    /**
+     * Whatever it threw.
+     */
+    case Failed(
+        /**
+         * The details, for the developer and never for the model.
+         */reason: String
+    )
+
+
+
+
+// The local Rust `Display` implementation.
+public var description: String {
+    return try!  FfiConverterString.lift(
+        try! rustCall() {
+        uniffiCallStatus in
+    uniffi_memdir_ffi_fn_method_hookfailure_uniffi_trait_display(
+            FfiConverterTypeHookFailure_lower(self),uniffiCallStatus
+    )
+}
+    )
+}
+
+
+}
+
+#if compiler(>=6)
+extension HookFailure: Sendable {}
+#endif
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public struct FfiConverterTypeHookFailure: FfiConverterRustBuffer {
+    typealias SwiftType = HookFailure
+
+    public static func read(from buf: inout (data: Data, offset: Data.Index)) throws -> HookFailure {
+        let variant: Int32 = try readInt(&buf)
+        switch variant {
+
+
+
+
+        case 1: return .Failed(
+            reason: try FfiConverterString.read(from: &buf)
+            )
+
+         default: throw UniffiInternalError.unexpectedEnumCase
+        }
+    }
+
+    public static func write(_ value: HookFailure, into buf: inout [UInt8]) {
+        switch value {
+
+
+
+
+
+        case let .Failed(reason):
+            writeInt(&buf, Int32(1))
+            FfiConverterString.write(reason, into: &buf)
+
+        }
+    }
+}
+
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public func FfiConverterTypeHookFailure_lift(_ buf: RustBuffer) throws -> HookFailure {
+    return try FfiConverterTypeHookFailure.lift(buf)
+}
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public func FfiConverterTypeHookFailure_lower(_ value: HookFailure) -> RustBuffer {
+    return FfiConverterTypeHookFailure.lower(value)
+}
+
+
+/**
  * Why a call did not do what it was asked to do.
  */
 public
@@ -3056,6 +3228,14 @@ enum MemdirError: Swift.Error, Equatable, Hashable {
          */reason: String
     )
     /**
+     * The hook `before` failed, and nothing was changed.
+     */
+    case Hook(
+        /**
+         * The details, for the developer and never for the model.
+         */reason: String
+    )
+    /**
      * The store's address or an option is wrong.
      */
     case Config(
@@ -3066,8 +3246,8 @@ enum MemdirError: Swift.Error, Equatable, Hashable {
 
 
     /**
-     * What goes back to the model: the exact answer, or, where the store is broken, a sentence
-     * that says no more than that.
+     * What goes back to the model: the exact answer, or, where the store or a hook is broken, a
+     * sentence that says no more than that.
      */
 public func reply() -> Reply  {
     return try!  FfiConverterTypeReply_lift(try! rustCall() {
@@ -3118,7 +3298,10 @@ public struct FfiConverterTypeMemdirError: FfiConverterRustBuffer {
         case 2: return .Store(
             reason: try FfiConverterString.read(from: &buf)
             )
-        case 3: return .Config(
+        case 3: return .Hook(
+            reason: try FfiConverterString.read(from: &buf)
+            )
+        case 4: return .Config(
             reason: try FfiConverterString.read(from: &buf)
             )
 
@@ -3143,8 +3326,13 @@ public struct FfiConverterTypeMemdirError: FfiConverterRustBuffer {
             FfiConverterString.write(reason, into: &buf)
 
 
-        case let .Config(reason):
+        case let .Hook(reason):
             writeInt(&buf, Int32(3))
+            FfiConverterString.write(reason, into: &buf)
+
+
+        case let .Config(reason):
+            writeInt(&buf, Int32(4))
             FfiConverterString.write(reason, into: &buf)
 
         }
@@ -3243,6 +3431,101 @@ public func FfiConverterTypeOnExisting_lower(_ value: OnExisting) -> RustBuffer 
 
 
 /**
+ * How a call ended.
+ */
+
+public enum Outcome: Equatable, Hashable {
+
+    /**
+     * The command was carried out.
+     */
+    case ok
+    /**
+     * It was refused: by its own rules, by a policy, or because the input is no command.
+     */
+    case refused
+    /**
+     * A hook forbade it.
+     */
+    case vetoed
+    /**
+     * The store or a hook failed.
+     */
+    case failed
+
+
+
+
+
+}
+
+#if compiler(>=6)
+extension Outcome: Sendable {}
+#endif
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public struct FfiConverterTypeOutcome: FfiConverterRustBuffer {
+    typealias SwiftType = Outcome
+
+    public static func read(from buf: inout (data: Data, offset: Data.Index)) throws -> Outcome {
+        let variant: Int32 = try readInt(&buf)
+        switch variant {
+
+        case 1: return .ok
+
+        case 2: return .refused
+
+        case 3: return .vetoed
+
+        case 4: return .failed
+
+        default: throw UniffiInternalError.unexpectedEnumCase
+        }
+    }
+
+    public static func write(_ value: Outcome, into buf: inout [UInt8]) {
+        switch value {
+
+
+        case .ok:
+            writeInt(&buf, Int32(1))
+
+
+        case .refused:
+            writeInt(&buf, Int32(2))
+
+
+        case .vetoed:
+            writeInt(&buf, Int32(3))
+
+
+        case .failed:
+            writeInt(&buf, Int32(4))
+
+        }
+    }
+}
+
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public func FfiConverterTypeOutcome_lift(_ buf: RustBuffer) throws -> Outcome {
+    return try FfiConverterTypeOutcome.lift(buf)
+}
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public func FfiConverterTypeOutcome_lower(_ value: Outcome) -> RustBuffer {
+    return FfiConverterTypeOutcome.lower(value)
+}
+
+
+
+/**
  * What is done about sensitive text in a command that would write it.
  */
 
@@ -3323,6 +3606,91 @@ public func FfiConverterTypeSensitive_lift(_ buf: RustBuffer) throws -> Sensitiv
 #endif
 public func FfiConverterTypeSensitive_lower(_ value: Sensitive) -> RustBuffer {
     return FfiConverterTypeSensitive.lower(value)
+}
+
+
+
+/**
+ * Whether an edit is refused that was meant for an older content of its file.
+ */
+
+public enum StaleGuard: Equatable, Hashable {
+
+    /**
+     * Never.
+     */
+    case off
+    /**
+     * An `insert` is, into a file that has changed since this memory last showed or wrote it.
+     */
+    case on
+    /**
+     * So is a `str_replace`; and both into a file that this memory has never shown or written.
+     */
+    case strict
+
+
+
+
+
+}
+
+#if compiler(>=6)
+extension StaleGuard: Sendable {}
+#endif
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public struct FfiConverterTypeStaleGuard: FfiConverterRustBuffer {
+    typealias SwiftType = StaleGuard
+
+    public static func read(from buf: inout (data: Data, offset: Data.Index)) throws -> StaleGuard {
+        let variant: Int32 = try readInt(&buf)
+        switch variant {
+
+        case 1: return .off
+
+        case 2: return .on
+
+        case 3: return .strict
+
+        default: throw UniffiInternalError.unexpectedEnumCase
+        }
+    }
+
+    public static func write(_ value: StaleGuard, into buf: inout [UInt8]) {
+        switch value {
+
+
+        case .off:
+            writeInt(&buf, Int32(1))
+
+
+        case .on:
+            writeInt(&buf, Int32(2))
+
+
+        case .strict:
+            writeInt(&buf, Int32(3))
+
+        }
+    }
+}
+
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public func FfiConverterTypeStaleGuard_lift(_ buf: RustBuffer) throws -> StaleGuard {
+    return try FfiConverterTypeStaleGuard.lift(buf)
+}
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public func FfiConverterTypeStaleGuard_lower(_ value: StaleGuard) -> RustBuffer {
+    return FfiConverterTypeStaleGuard.lower(value)
 }
 
 
@@ -3525,6 +3893,105 @@ public func FfiConverterTypeStoreFailure_lower(_ value: StoreFailure) -> RustBuf
     return FfiConverterTypeStoreFailure.lower(value)
 }
 
+
+/**
+ * What becomes of a command.
+ */
+
+public enum Verdict: Equatable, Hashable {
+
+    /**
+     * It is carried out.
+     */
+    case pass
+    /**
+     * It is carried out with `text` in the place of its file text, new string or inserted text; what
+     * other policies say about texts, they say about this one. For a command that writes no text it is
+     * a failure of the hook.
+     */
+    case write(
+        /**
+         * What to write instead.
+         */text: String
+    )
+    /**
+     * It is not carried out.
+     */
+    case veto(
+        /**
+         * What the model reads: what is forbidden, and what to do instead.
+         */reason: String
+    )
+
+
+
+
+
+}
+
+#if compiler(>=6)
+extension Verdict: Sendable {}
+#endif
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public struct FfiConverterTypeVerdict: FfiConverterRustBuffer {
+    typealias SwiftType = Verdict
+
+    public static func read(from buf: inout (data: Data, offset: Data.Index)) throws -> Verdict {
+        let variant: Int32 = try readInt(&buf)
+        switch variant {
+
+        case 1: return .pass
+
+        case 2: return .write(text: try FfiConverterString.read(from: &buf)
+        )
+
+        case 3: return .veto(reason: try FfiConverterString.read(from: &buf)
+        )
+
+        default: throw UniffiInternalError.unexpectedEnumCase
+        }
+    }
+
+    public static func write(_ value: Verdict, into buf: inout [UInt8]) {
+        switch value {
+
+
+        case .pass:
+            writeInt(&buf, Int32(1))
+
+
+        case let .write(text):
+            writeInt(&buf, Int32(2))
+            FfiConverterString.write(text, into: &buf)
+
+
+        case let .veto(reason):
+            writeInt(&buf, Int32(3))
+            FfiConverterString.write(reason, into: &buf)
+
+        }
+    }
+}
+
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public func FfiConverterTypeVerdict_lift(_ buf: RustBuffer) throws -> Verdict {
+    return try FfiConverterTypeVerdict.lift(buf)
+}
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public func FfiConverterTypeVerdict_lower(_ value: Verdict) -> RustBuffer {
+    return FfiConverterTypeVerdict.lower(value)
+}
+
+
 #if swift(>=5.8)
 @_documentation(visibility: private)
 #endif
@@ -3624,8 +4091,8 @@ fileprivate struct FfiConverterOptionTimestamp: FfiConverterRustBuffer {
 #if swift(>=5.8)
 @_documentation(visibility: private)
 #endif
-fileprivate struct FfiConverterOptionDuration: FfiConverterRustBuffer {
-    typealias SwiftType = TimeInterval?
+fileprivate struct FfiConverterOptionTypeMemoryHooks: FfiConverterRustBuffer {
+    typealias SwiftType = MemoryHooks?
 
     public static func write(_ value: SwiftType, into buf: inout [UInt8]) {
         guard let value = value else {
@@ -3633,37 +4100,13 @@ fileprivate struct FfiConverterOptionDuration: FfiConverterRustBuffer {
             return
         }
         writeInt(&buf, Int8(1))
-        FfiConverterDuration.write(value, into: &buf)
+        FfiConverterTypeMemoryHooks.write(value, into: &buf)
     }
 
     public static func read(from buf: inout (data: Data, offset: Data.Index)) throws -> SwiftType {
         switch try readInt(&buf) as Int8 {
         case 0: return nil
-        case 1: return try FfiConverterDuration.read(from: &buf)
-        default: throw UniffiInternalError.unexpectedOptionalTag
-        }
-    }
-}
-
-#if swift(>=5.8)
-@_documentation(visibility: private)
-#endif
-fileprivate struct FfiConverterOptionTypeExpiryWatch: FfiConverterRustBuffer {
-    typealias SwiftType = ExpiryWatch?
-
-    public static func write(_ value: SwiftType, into buf: inout [UInt8]) {
-        guard let value = value else {
-            writeInt(&buf, Int8(0))
-            return
-        }
-        writeInt(&buf, Int8(1))
-        FfiConverterTypeExpiryWatch.write(value, into: &buf)
-    }
-
-    public static func read(from buf: inout (data: Data, offset: Data.Index)) throws -> SwiftType {
-        switch try readInt(&buf) as Int8 {
-        case 0: return nil
-        case 1: return try FfiConverterTypeExpiryWatch.read(from: &buf)
+        case 1: return try FfiConverterTypeMemoryHooks.read(from: &buf)
         default: throw UniffiInternalError.unexpectedOptionalTag
         }
     }
@@ -3736,6 +4179,30 @@ fileprivate struct FfiConverterOptionTypeSensitive: FfiConverterRustBuffer {
         switch try readInt(&buf) as Int8 {
         case 0: return nil
         case 1: return try FfiConverterTypeSensitive.read(from: &buf)
+        default: throw UniffiInternalError.unexpectedOptionalTag
+        }
+    }
+}
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+fileprivate struct FfiConverterOptionTypeStaleGuard: FfiConverterRustBuffer {
+    typealias SwiftType = StaleGuard?
+
+    public static func write(_ value: SwiftType, into buf: inout [UInt8]) {
+        guard let value = value else {
+            writeInt(&buf, Int8(0))
+            return
+        }
+        writeInt(&buf, Int8(1))
+        FfiConverterTypeStaleGuard.write(value, into: &buf)
+    }
+
+    public static func read(from buf: inout (data: Data, offset: Data.Index)) throws -> SwiftType {
+        switch try readInt(&buf) as Int8 {
+        case 0: return nil
+        case 1: return try FfiConverterTypeStaleGuard.read(from: &buf)
         default: throw UniffiInternalError.unexpectedOptionalTag
         }
     }
@@ -3916,31 +4383,6 @@ fileprivate struct FfiConverterSequenceTypeEntry: FfiConverterRustBuffer {
 #if swift(>=5.8)
 @_documentation(visibility: private)
 #endif
-fileprivate struct FfiConverterSequenceTypeExpired: FfiConverterRustBuffer {
-    typealias SwiftType = [Expired]
-
-    public static func write(_ value: [Expired], into buf: inout [UInt8]) {
-        let len = Int32(value.count)
-        writeInt(&buf, len)
-        for item in value {
-            FfiConverterTypeExpired.write(item, into: &buf)
-        }
-    }
-
-    public static func read(from buf: inout (data: Data, offset: Data.Index)) throws -> [Expired] {
-        let len: Int32 = try readInt(&buf)
-        var seq = [Expired]()
-        seq.reserveCapacity(Int(len))
-        for _ in 0 ..< len {
-            seq.append(try FfiConverterTypeExpired.read(from: &buf))
-        }
-        return seq
-    }
-}
-
-#if swift(>=5.8)
-@_documentation(visibility: private)
-#endif
 fileprivate struct FfiConverterDictionaryStringString: FfiConverterRustBuffer {
     public static func write(_ value: [String: String], into buf: inout [UInt8]) {
         let len = Int32(value.count)
@@ -4037,7 +4479,10 @@ private let initializationResult: InitializationResult = {
     if (uniffi_memdir_ffi_checksum_method_storefactory_make() != 35026) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_method_expirywatch_looked_at() != 9641) {
+    if (uniffi_memdir_ffi_checksum_method_memoryhooks_before() != 42946) {
+        return InitializationResult.apiChecksumMismatch
+    }
+    if (uniffi_memdir_ffi_checksum_method_memoryhooks_after() != 7567) {
         return InitializationResult.apiChecksumMismatch
     }
     if (uniffi_memdir_ffi_checksum_method_memory_clear() != 36784) {
@@ -4049,10 +4494,7 @@ private let initializationResult: InitializationResult = {
     if (uniffi_memdir_ffi_checksum_method_memory_delete() != 14451) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_method_memory_execute() != 46713) {
-        return InitializationResult.apiChecksumMismatch
-    }
-    if (uniffi_memdir_ffi_checksum_method_memory_expire() != 40964) {
+    if (uniffi_memdir_ffi_checksum_method_memory_execute() != 43737) {
         return InitializationResult.apiChecksumMismatch
     }
     if (uniffi_memdir_ffi_checksum_method_memory_insert() != 14573) {
@@ -4064,7 +4506,7 @@ private let initializationResult: InitializationResult = {
     if (uniffi_memdir_ffi_checksum_method_memory_str_replace() != 52832) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_method_memory_view() != 43963) {
+    if (uniffi_memdir_ffi_checksum_method_memory_view() != 60495) {
         return InitializationResult.apiChecksumMismatch
     }
     if (uniffi_memdir_ffi_checksum_method_edit_apply() != 35290) {
@@ -4091,19 +4533,10 @@ private let initializationResult: InitializationResult = {
     if (uniffi_memdir_ffi_checksum_method_store_set_modified() != 64210) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_method_store_keeps_access() != 20103) {
+    if (uniffi_memdir_ffi_checksum_constructor_memory_new() != 19858) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_method_store_set_accessed() != 27243) {
-        return InitializationResult.apiChecksumMismatch
-    }
-    if (uniffi_memdir_ffi_checksum_method_store_delete_unused() != 16519) {
-        return InitializationResult.apiChecksumMismatch
-    }
-    if (uniffi_memdir_ffi_checksum_constructor_memory_new() != 53496) {
-        return InitializationResult.apiChecksumMismatch
-    }
-    if (uniffi_memdir_ffi_checksum_constructor_memory_with_store() != 40812) {
+    if (uniffi_memdir_ffi_checksum_constructor_memory_with_store() != 45195) {
         return InitializationResult.apiChecksumMismatch
     }
     if (uniffi_memdir_ffi_checksum_constructor_mount_new() != 59301) {
@@ -4114,7 +4547,7 @@ private let initializationResult: InitializationResult = {
     }
 
     uniffiCallbackInitEdit()
-    uniffiCallbackInitExpiryWatch()
+    uniffiCallbackInitMemoryHooks()
     uniffiCallbackInitStore()
     uniffiCallbackInitStoreFactory()
     return InitializationResult.ok

@@ -6,8 +6,10 @@ extension Memory {
     /// A memory on a store of your own, or on one that is shared with another memory.
     ///
     /// Throws `MemdirError.Config` if an option is wrong.
-    public convenience init(store: any Store, options: MemoryOptions = MemoryOptions()) throws {
-        let made = try Memory.withStore(store: store, options: options)
+    public convenience init(
+        store: any Store, options: MemoryOptions = MemoryOptions(), hooks: (any MemoryHooks)? = nil
+    ) throws {
+        let made = try Memory.withStore(store: store, options: options, hooks: hooks)
         self.init(unsafeFromHandle: made.uniffiCloneHandle())
     }
 }

@@ -20,15 +20,15 @@ let root: URL = {
 /// All that a store holds: canonical path → content, nil for an empty directory.
 typealias Tree = [Path: Data?]
 
-struct Step {
-    let input: JSON
-    let content: String
-    let isError: Bool
-    var expires = false
-    var upkeep: Upkeep?
+enum Step {
+    /// A tool call.
+    case call(Call)
+    /// What somebody else writes.
+    case meanwhile(Tree)
+    /// Files become older, or unused ones go.
+    case upkeep(Upkeep)
 }
 
-/// What is done in a step that is no tool call.
 enum Upkeep {
     /// Seconds by path.
     case age([String: Double])
@@ -36,9 +36,20 @@ enum Upkeep {
     case expire(olderThan: Double, dryRun: Bool, removed: [String]?)
 }
 
+struct Call {
+    let input: JSON
+    let content: String
+    let isError: Bool
+    /// Whether files expire before it.
+    var expires = false
+    /// What the hook `after` is told.
+    let event: [String: JSON]?
+}
+
 struct Case {
     let name: String
     let options: MemoryOptions
+    let hooks: [JSON]?
     let given: Tree
     let steps: [Step]
     let then: Tree?
@@ -56,10 +67,11 @@ func cases() throws -> [Case] {
 }
 
 private func parseCase(_ file: String, _ json: JSON) throws -> Case {
-    let fields = try json.fields(of: ["name", "rule", "options", "given", "steps", "then"])
+    let fields = try json.fields(of: ["name", "rule", "options", "hooks", "given", "steps", "then"])
     return Case(
         name: try "\(file), case \(fields.need("name").string())",
         options: try options(fields["options"]),
+        hooks: try fields["hooks"]?.fields(of: ["before"]).need("before").items(),
         given: try fields["given"].map(tree) ?? [:],
         steps: try fields.need("steps").items().map(step),
         then: try fields["then"].map(tree)
@@ -67,19 +79,29 @@ private func parseCase(_ file: String, _ json: JSON) throws -> Case {
 }
 
 private func step(_ json: JSON) throws -> Step {
-    if let upkeep = try upkeep(json) {
-        return Step(input: json, content: "", isError: false, upkeep: upkeep)
+    if case .object(let fields) = json, let meanwhile = fields["meanwhile"] {
+        _ = try json.fields(of: ["meanwhile"])
+        return .meanwhile(try tree(meanwhile))
     }
-    let fields = try json.fields(of: ["input", "content", "is_error", "expires"])
+    if let upkeep = try upkeep(json) { return .upkeep(upkeep) }
+    let fields = try json.fields(of: ["input", "content", "is_error", "expires", "without_images", "event"])
+    let event = try fields["event"].map(saying)
+    // Swift shows no images.
+    if let content = fields["without_images"] {
+        return .call(Call(
+            input: try expanded(fields.need("input")), content: try text(content), isError: true, event: event
+        ))
+    }
     guard case .bool(let isError) = try fields.need("is_error") else {
         throw Problem("is_error must be true or false")
     }
-    return Step(
+    return .call(Call(
         input: try expanded(fields.need("input")),
         content: try text(fields.need("content")),
         isError: isError,
-        expires: fields["expires"] != nil
-    )
+        expires: fields["expires"] != nil,
+        event: event
+    ))
 }
 
 private func upkeep(_ json: JSON) throws -> Upkeep? {
@@ -108,8 +130,10 @@ private func seconds(_ json: JSON) throws -> Double {
 
 private func options(_ json: JSON?) throws -> MemoryOptions {
     let known = [
-        "max_view_chars", "max_file_bytes", "on_existing", "durability",
-        "sensitive", "sensitive_rules", "sensitive_on_view", "expire_after", "record_access", "pins",
+        "max_view_chars", "max_file_bytes", "max_image_bytes", "max_total_bytes", "max_files", "on_existing",
+        "durability", "read_only_paths", "writable_paths", "stale_guard",
+        "sensitive", "sensitive_rules", "sensitive_on_view", "after_content",
+        "expire_after", "record_access", "pins",
     ]
     guard let fields = try json?.fields(of: known) else { return MemoryOptions() }
     let defaults = MemoryOptions()
@@ -140,17 +164,26 @@ private func options(_ json: JSON?) throws -> MemoryOptions {
         for (id, pattern) in fields { patterns[id] = try pattern.string() }
         return patterns
     }
+    func list(_ name: String) throws -> [String]? {
+        try fields[name]?.items().map { try $0.string() }
+    }
     return MemoryOptions(
         maxViewChars: try limit("max_view_chars", defaults.maxViewChars),
         maxFileBytes: try limit("max_file_bytes", defaults.maxFileBytes),
+        maxTotalBytes: try limit("max_total_bytes", defaults.maxTotalBytes),
+        maxFiles: try limit("max_files", defaults.maxFiles),
         onExisting: try word("on_existing", ["error": .error, "overwrite": .overwrite]),
         durability: try word("durability", ["full": .full, "relaxed": .relaxed]),
+        readOnlyPaths: try list("read_only_paths"),
+        writablePaths: try list("writable_paths"),
+        staleGuard: try word("stale_guard", ["off": .off, "on": .on, "strict": .strict]),
         sensitive: try word("sensitive", ["off": .off, "reject": .reject, "redact": .redact]),
         sensitiveRules: try patterns(fields["sensitive_rules"]),
         sensitiveOnView: try flag("sensitive_on_view"),
         expireAfter: try fields["expire_after"].map(seconds),
         recordAccess: try flag("record_access"),
-        pins: try fields["pins"].map { try $0.items().map { try $0.string() } }
+        pins: try fields["pins"].map { try $0.items().map { try $0.string() } },
+        afterContent: try flag("after_content")
     )
 }
 

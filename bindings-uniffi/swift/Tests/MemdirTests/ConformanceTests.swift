@@ -13,46 +13,46 @@ final class ConformanceTests: XCTestCase {
     }
 
     func testInProcess() throws {
-        try run("swift-memory") { options in
+        try run("swift-memory") { options, hooks in
             let store = try openStore(address: "memory:")
-            return Opened(memory: try Memory(store: store, options: options), store: store)
+            return Opened(memory: try Memory(store: store, options: options, hooks: hooks), store: store)
         }
     }
 
     func testStoreInSwift() throws {
-        try run("swift-store") { options in
+        try run("swift-store") { options, hooks in
             let store = MapStore()
-            return Opened(memory: try Memory(store: store, options: options), store: store)
+            return Opened(memory: try Memory(store: store, options: options, hooks: hooks), store: store)
         }
     }
 
     func testExampleOnAKeychain() throws {
-        try run("swift-keychain") { options in
+        try run("swift-keychain") { options, hooks in
             let store = try KeychainStore(MapKeychain())
-            return Opened(memory: try Memory(store: store, options: options), store: store)
+            return Opened(memory: try Memory(store: store, options: options, hooks: hooks), store: store)
         }
     }
 
     func testLocalDirectory() throws {
-        try run("swift-local") { options in
+        try run("swift-local") { options, hooks in
             let place = try temporaryDirectory()
             addTeardownBlock { try? FileManager.default.removeItem(at: place) }
-            let memory = try Memory(store: place.path, options: options)
+            let memory = try Memory(store: place.path, options: options, hooks: hooks)
             return Opened(memory: memory, store: try openStore(address: place.path), place: place)
         }
     }
 
     func testSQLite() throws {
-        try run("swift-sqlite") { options in
+        try run("swift-sqlite") { options, hooks in
             let place = try temporaryDirectory()
             addTeardownBlock { try? FileManager.default.removeItem(at: place) }
             let address = "sqlite:" + place.appendingPathComponent("agent.db").path
-            let memory = try Memory(store: address, options: options)
+            let memory = try Memory(store: address, options: options, hooks: hooks)
             return Opened(memory: memory, store: try openStore(address: address))
         }
     }
 
-    private func run(_ runner: String, open: (MemoryOptions) throws -> Opened) throws {
+    private func run(_ runner: String, open: (MemoryOptions, CaseHooks?) throws -> Opened) throws {
         let directory = root.appendingPathComponent("target/conformance")
         let counts = directory.appendingPathComponent(runner)
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
@@ -61,7 +61,8 @@ final class ConformanceTests: XCTestCase {
         var failed = false
         for each in cases {
             do {
-                try run(each, open(each.options))
+                let hooks = each.hooks.map(CaseHooks.init)
+                try run(each, open(each.options, hooks), hooks)
             } catch {
                 failed = true
                 XCTFail("\(each.name): \(error)")
@@ -73,13 +74,14 @@ final class ConformanceTests: XCTestCase {
         print("conformance: \(runner): \(cases.count) cases, \(steps) steps")
     }
 
-    private func run(_ each: Case, _ opened: Opened) throws {
+    private func run(_ each: Case, _ opened: Opened, _ hooks: CaseHooks?) throws {
         try write(each.given, to: opened.store)
         var before = try tree(opened.store)
         try same(each.given, before, "given")
         for (number, step) in each.steps.enumerated() {
-            if let upkeep = step.upkeep {
-                try keepUp(upkeep, opened, "step \(number + 1)")
+            guard case .call(let step) = step else {
+                if case .meanwhile(let tree) = step { try write(tree, to: opened.store) }
+                if case .upkeep(let upkeep) = step { try keepUp(upkeep, opened, "step \(number + 1)") }
                 before = try tree(opened.store)
                 continue
             }
@@ -89,6 +91,11 @@ final class ConformanceTests: XCTestCase {
             // By their bytes: to Swift, strings of other bytes may be the same.
             guard Array(reply.content.utf8) == Array(step.content.utf8), reply.isError == step.isError else {
                 throw Problem("\(place)\nexpected \(step.isError) \(step.content.prefix(300))\ngot      \(reply.isError) \(reply.content.prefix(300))")
+            }
+            let (expected, told) = try ([step.event].compactMap { $0 }.map(shown), (hooks?.take() ?? []).map(shown))
+            guard expected == told else { throw Problem("\(place): after: expected \(expected), got \(told)") }
+            guard (reply.cause != nil) == expected.contains(where: { $0.contains("\"failed\"") }) else {
+                throw Problem("\(place): the cause is \(reply.cause ?? "missing")")
             }
             if let host = opened.place?.path, reply.content.contains(host) {
                 throw Problem("\(place): the reply says where the store is")
@@ -161,11 +168,11 @@ func tree(_ store: any Store, _ directory: String = "/memories") throws -> Tree 
     return found
 }
 
-/// Puts all of `tree` into an empty store.
+/// Puts all of `tree` into a store; files that are there are overwritten.
 func write(_ tree: Tree, to store: any Store) throws {
     for (path, content) in tree {
         if let content {
-            try store.write(path: path.text, content: content, overwrite: false)
+            try store.write(path: path.text, content: content, overwrite: true)
         } else {
             // A store makes directories for its files only, and keeps them when a file goes.
             try store.write(path: path.text + "/inside", content: Data(), overwrite: false)

@@ -654,8 +654,11 @@ internal interface UniffiForeignFutureCompleteVoid : com.sun.jna.Callback {
 internal interface UniffiCallbackInterfaceStoreFactoryMethod0 : com.sun.jna.Callback {
     fun callback(`uniffiHandle`: Long,`uniffiOutReturn`: LongByReference,uniffiCallStatus: UniffiRustCallStatus,)
 }
-internal interface UniffiCallbackInterfaceExpiryWatchMethod0 : com.sun.jna.Callback {
-    fun callback(`uniffiHandle`: Long,`progress`: RustBuffer.ByValue,`uniffiOutReturn`: ByteByReference,uniffiCallStatus: UniffiRustCallStatus,)
+internal interface UniffiCallbackInterfaceMemoryHooksMethod0 : com.sun.jna.Callback {
+    fun callback(`uniffiHandle`: Long,`command`: RustBuffer.ByValue,`uniffiOutReturn`: RustBuffer,uniffiCallStatus: UniffiRustCallStatus,)
+}
+internal interface UniffiCallbackInterfaceMemoryHooksMethod1 : com.sun.jna.Callback {
+    fun callback(`uniffiHandle`: Long,`event`: RustBuffer.ByValue,`uniffiOutReturn`: Pointer,uniffiCallStatus: UniffiRustCallStatus,)
 }
 internal interface UniffiCallbackInterfaceEditMethod0 : com.sun.jna.Callback {
     fun callback(`uniffiHandle`: Long,`content`: RustBuffer.ByValue,`uniffiOutReturn`: RustBuffer,uniffiCallStatus: UniffiRustCallStatus,)
@@ -681,15 +684,6 @@ internal interface UniffiCallbackInterfaceStoreMethod5 : com.sun.jna.Callback {
 internal interface UniffiCallbackInterfaceStoreMethod6 : com.sun.jna.Callback {
     fun callback(`uniffiHandle`: Long,`path`: RustBuffer.ByValue,`time`: RustBuffer.ByValue,`uniffiOutReturn`: Pointer,uniffiCallStatus: UniffiRustCallStatus,)
 }
-internal interface UniffiCallbackInterfaceStoreMethod7 : com.sun.jna.Callback {
-    fun callback(`uniffiHandle`: Long,`uniffiOutReturn`: ByteByReference,uniffiCallStatus: UniffiRustCallStatus,)
-}
-internal interface UniffiCallbackInterfaceStoreMethod8 : com.sun.jna.Callback {
-    fun callback(`uniffiHandle`: Long,`path`: RustBuffer.ByValue,`time`: RustBuffer.ByValue,`uniffiOutReturn`: Pointer,uniffiCallStatus: UniffiRustCallStatus,)
-}
-internal interface UniffiCallbackInterfaceStoreMethod9 : com.sun.jna.Callback {
-    fun callback(`uniffiHandle`: Long,`path`: RustBuffer.ByValue,`since`: RustBuffer.ByValue,`uniffiOutReturn`: ByteByReference,uniffiCallStatus: UniffiRustCallStatus,)
-}
 @Structure.FieldOrder("uniffiFree", "uniffiClone", "make")
 internal open class UniffiVTableCallbackInterfaceStoreFactory(
     @JvmField internal var `uniffiFree`: UniffiCallbackInterfaceFree? = null,
@@ -709,22 +703,25 @@ internal open class UniffiVTableCallbackInterfaceStoreFactory(
     }
 
 }
-@Structure.FieldOrder("uniffiFree", "uniffiClone", "lookedAt")
-internal open class UniffiVTableCallbackInterfaceExpiryWatch(
+@Structure.FieldOrder("uniffiFree", "uniffiClone", "before", "after")
+internal open class UniffiVTableCallbackInterfaceMemoryHooks(
     @JvmField internal var `uniffiFree`: UniffiCallbackInterfaceFree? = null,
     @JvmField internal var `uniffiClone`: UniffiCallbackInterfaceClone? = null,
-    @JvmField internal var `lookedAt`: UniffiCallbackInterfaceExpiryWatchMethod0? = null,
+    @JvmField internal var `before`: UniffiCallbackInterfaceMemoryHooksMethod0? = null,
+    @JvmField internal var `after`: UniffiCallbackInterfaceMemoryHooksMethod1? = null,
 ) : Structure() {
     class UniffiByValue(
         `uniffiFree`: UniffiCallbackInterfaceFree? = null,
         `uniffiClone`: UniffiCallbackInterfaceClone? = null,
-        `lookedAt`: UniffiCallbackInterfaceExpiryWatchMethod0? = null,
-    ): UniffiVTableCallbackInterfaceExpiryWatch(`uniffiFree`,`uniffiClone`,`lookedAt`,), Structure.ByValue
+        `before`: UniffiCallbackInterfaceMemoryHooksMethod0? = null,
+        `after`: UniffiCallbackInterfaceMemoryHooksMethod1? = null,
+    ): UniffiVTableCallbackInterfaceMemoryHooks(`uniffiFree`,`uniffiClone`,`before`,`after`,), Structure.ByValue
 
-   internal fun uniffiSetValue(other: UniffiVTableCallbackInterfaceExpiryWatch) {
+   internal fun uniffiSetValue(other: UniffiVTableCallbackInterfaceMemoryHooks) {
         `uniffiFree` = other.`uniffiFree`
         `uniffiClone` = other.`uniffiClone`
-        `lookedAt` = other.`lookedAt`
+        `before` = other.`before`
+        `after` = other.`after`
     }
 
 }
@@ -747,7 +744,7 @@ internal open class UniffiVTableCallbackInterfaceEdit(
     }
 
 }
-@Structure.FieldOrder("uniffiFree", "uniffiClone", "read", "list", "write", "update", "delete", "rename", "setModified", "keepsAccess", "setAccessed", "deleteUnused")
+@Structure.FieldOrder("uniffiFree", "uniffiClone", "read", "list", "write", "update", "delete", "rename", "setModified")
 internal open class UniffiVTableCallbackInterfaceStore(
     @JvmField internal var `uniffiFree`: UniffiCallbackInterfaceFree? = null,
     @JvmField internal var `uniffiClone`: UniffiCallbackInterfaceClone? = null,
@@ -758,9 +755,6 @@ internal open class UniffiVTableCallbackInterfaceStore(
     @JvmField internal var `delete`: UniffiCallbackInterfaceStoreMethod4? = null,
     @JvmField internal var `rename`: UniffiCallbackInterfaceStoreMethod5? = null,
     @JvmField internal var `setModified`: UniffiCallbackInterfaceStoreMethod6? = null,
-    @JvmField internal var `keepsAccess`: UniffiCallbackInterfaceStoreMethod7? = null,
-    @JvmField internal var `setAccessed`: UniffiCallbackInterfaceStoreMethod8? = null,
-    @JvmField internal var `deleteUnused`: UniffiCallbackInterfaceStoreMethod9? = null,
 ) : Structure() {
     class UniffiByValue(
         `uniffiFree`: UniffiCallbackInterfaceFree? = null,
@@ -772,10 +766,7 @@ internal open class UniffiVTableCallbackInterfaceStore(
         `delete`: UniffiCallbackInterfaceStoreMethod4? = null,
         `rename`: UniffiCallbackInterfaceStoreMethod5? = null,
         `setModified`: UniffiCallbackInterfaceStoreMethod6? = null,
-        `keepsAccess`: UniffiCallbackInterfaceStoreMethod7? = null,
-        `setAccessed`: UniffiCallbackInterfaceStoreMethod8? = null,
-        `deleteUnused`: UniffiCallbackInterfaceStoreMethod9? = null,
-    ): UniffiVTableCallbackInterfaceStore(`uniffiFree`,`uniffiClone`,`read`,`list`,`write`,`update`,`delete`,`rename`,`setModified`,`keepsAccess`,`setAccessed`,`deleteUnused`,), Structure.ByValue
+    ): UniffiVTableCallbackInterfaceStore(`uniffiFree`,`uniffiClone`,`read`,`list`,`write`,`update`,`delete`,`rename`,`setModified`,), Structure.ByValue
 
    internal fun uniffiSetValue(other: UniffiVTableCallbackInterfaceStore) {
         `uniffiFree` = other.`uniffiFree`
@@ -787,9 +778,6 @@ internal open class UniffiVTableCallbackInterfaceStore(
         `delete` = other.`delete`
         `rename` = other.`rename`
         `setModified` = other.`setModified`
-        `keepsAccess` = other.`keepsAccess`
-        `setAccessed` = other.`setAccessed`
-        `deleteUnused` = other.`deleteUnused`
     }
 
 }
@@ -826,7 +814,9 @@ internal object IntegrityCheckingUniffiLib {
     ): Int
     external fun uniffi_memdir_ffi_checksum_method_storefactory_make(
     ): Int
-    external fun uniffi_memdir_ffi_checksum_method_expirywatch_looked_at(
+    external fun uniffi_memdir_ffi_checksum_method_memoryhooks_before(
+    ): Int
+    external fun uniffi_memdir_ffi_checksum_method_memoryhooks_after(
     ): Int
     external fun uniffi_memdir_ffi_checksum_method_memory_clear(
     ): Int
@@ -835,8 +825,6 @@ internal object IntegrityCheckingUniffiLib {
     external fun uniffi_memdir_ffi_checksum_method_memory_delete(
     ): Int
     external fun uniffi_memdir_ffi_checksum_method_memory_execute(
-    ): Int
-    external fun uniffi_memdir_ffi_checksum_method_memory_expire(
     ): Int
     external fun uniffi_memdir_ffi_checksum_method_memory_insert(
     ): Int
@@ -861,12 +849,6 @@ internal object IntegrityCheckingUniffiLib {
     external fun uniffi_memdir_ffi_checksum_method_store_rename(
     ): Int
     external fun uniffi_memdir_ffi_checksum_method_store_set_modified(
-    ): Int
-    external fun uniffi_memdir_ffi_checksum_method_store_keeps_access(
-    ): Int
-    external fun uniffi_memdir_ffi_checksum_method_store_set_accessed(
-    ): Int
-    external fun uniffi_memdir_ffi_checksum_method_store_delete_unused(
     ): Int
     external fun uniffi_memdir_ffi_checksum_constructor_memory_new(
     ): Int
@@ -893,7 +875,7 @@ internal object UniffiLib {
     init {
         Native.register(UniffiLib::class.java, findLibraryName(componentName = "memdir"))
         uniffiCallbackInterfaceEdit.register(this)
-        uniffiCallbackInterfaceExpiryWatch.register(this)
+        uniffiCallbackInterfaceMemoryHooks.register(this)
         uniffiCallbackInterfaceStore.register(this)
         uniffiCallbackInterfaceStoreFactory.register(this)
 
@@ -908,21 +890,23 @@ internal object UniffiLib {
     ): Unit
     external fun uniffi_memdir_ffi_fn_method_storefactory_make(`ptr`: Long,uniffi_out_err: UniffiRustCallStatus,
     ): Long
-    external fun uniffi_memdir_ffi_fn_clone_expirywatch(`handle`: Long,uniffi_out_err: UniffiRustCallStatus,
+    external fun uniffi_memdir_ffi_fn_clone_memoryhooks(`handle`: Long,uniffi_out_err: UniffiRustCallStatus,
     ): Long
-    external fun uniffi_memdir_ffi_fn_free_expirywatch(`handle`: Long,uniffi_out_err: UniffiRustCallStatus,
+    external fun uniffi_memdir_ffi_fn_free_memoryhooks(`handle`: Long,uniffi_out_err: UniffiRustCallStatus,
     ): Unit
-    external fun uniffi_memdir_ffi_fn_init_callback_vtable_expirywatch(`vtable`: UniffiVTableCallbackInterfaceExpiryWatch,
+    external fun uniffi_memdir_ffi_fn_init_callback_vtable_memoryhooks(`vtable`: UniffiVTableCallbackInterfaceMemoryHooks,
     ): Unit
-    external fun uniffi_memdir_ffi_fn_method_expirywatch_looked_at(`ptr`: Long,`progress`: RustBuffer.ByValue,uniffi_out_err: UniffiRustCallStatus,
-    ): Byte
+    external fun uniffi_memdir_ffi_fn_method_memoryhooks_before(`ptr`: Long,`command`: RustBuffer.ByValue,uniffi_out_err: UniffiRustCallStatus,
+    ): RustBuffer.ByValue
+    external fun uniffi_memdir_ffi_fn_method_memoryhooks_after(`ptr`: Long,`event`: RustBuffer.ByValue,uniffi_out_err: UniffiRustCallStatus,
+    ): Unit
     external fun uniffi_memdir_ffi_fn_clone_memory(`handle`: Long,uniffi_out_err: UniffiRustCallStatus,
     ): Long
     external fun uniffi_memdir_ffi_fn_free_memory(`handle`: Long,uniffi_out_err: UniffiRustCallStatus,
     ): Unit
-    external fun uniffi_memdir_ffi_fn_constructor_memory_new(`store`: RustBuffer.ByValue,`options`: RustBuffer.ByValue,uniffi_out_err: UniffiRustCallStatus,
+    external fun uniffi_memdir_ffi_fn_constructor_memory_new(`store`: RustBuffer.ByValue,`options`: RustBuffer.ByValue,`hooks`: RustBuffer.ByValue,uniffi_out_err: UniffiRustCallStatus,
     ): Long
-    external fun uniffi_memdir_ffi_fn_constructor_memory_with_store(`store`: Long,`options`: RustBuffer.ByValue,uniffi_out_err: UniffiRustCallStatus,
+    external fun uniffi_memdir_ffi_fn_constructor_memory_with_store(`store`: Long,`options`: RustBuffer.ByValue,`hooks`: RustBuffer.ByValue,uniffi_out_err: UniffiRustCallStatus,
     ): Long
     external fun uniffi_memdir_ffi_fn_method_memory_clear(`ptr`: Long,uniffi_out_err: UniffiRustCallStatus,
     ): Unit
@@ -931,8 +915,6 @@ internal object UniffiLib {
     external fun uniffi_memdir_ffi_fn_method_memory_delete(`ptr`: Long,`path`: RustBuffer.ByValue,uniffi_out_err: UniffiRustCallStatus,
     ): RustBuffer.ByValue
     external fun uniffi_memdir_ffi_fn_method_memory_execute(`ptr`: Long,`json`: RustBuffer.ByValue,uniffi_out_err: UniffiRustCallStatus,
-    ): RustBuffer.ByValue
-    external fun uniffi_memdir_ffi_fn_method_memory_expire(`ptr`: Long,`olderThan`: RustBuffer.ByValue,`dryRun`: Byte,`watch`: RustBuffer.ByValue,uniffi_out_err: UniffiRustCallStatus,
     ): RustBuffer.ByValue
     external fun uniffi_memdir_ffi_fn_method_memory_insert(`ptr`: Long,`path`: RustBuffer.ByValue,`insertLine`: Long,`insertText`: RustBuffer.ByValue,uniffi_out_err: UniffiRustCallStatus,
     ): RustBuffer.ByValue
@@ -978,15 +960,11 @@ internal object UniffiLib {
     ): Unit
     external fun uniffi_memdir_ffi_fn_method_store_set_modified(`ptr`: Long,`path`: RustBuffer.ByValue,`time`: RustBuffer.ByValue,uniffi_out_err: UniffiRustCallStatus,
     ): Unit
-    external fun uniffi_memdir_ffi_fn_method_store_keeps_access(`ptr`: Long,uniffi_out_err: UniffiRustCallStatus,
-    ): Byte
-    external fun uniffi_memdir_ffi_fn_method_store_set_accessed(`ptr`: Long,`path`: RustBuffer.ByValue,`time`: RustBuffer.ByValue,uniffi_out_err: UniffiRustCallStatus,
-    ): Unit
-    external fun uniffi_memdir_ffi_fn_method_store_delete_unused(`ptr`: Long,`path`: RustBuffer.ByValue,`since`: RustBuffer.ByValue,uniffi_out_err: UniffiRustCallStatus,
-    ): Byte
     external fun uniffi_memdir_ffi_fn_method_memdirerror_reply(`ptr`: RustBuffer.ByValue,uniffi_out_err: UniffiRustCallStatus,
     ): RustBuffer.ByValue
     external fun uniffi_memdir_ffi_fn_method_memdirerror_uniffi_trait_display(`ptr`: RustBuffer.ByValue,uniffi_out_err: UniffiRustCallStatus,
+    ): RustBuffer.ByValue
+    external fun uniffi_memdir_ffi_fn_method_hookfailure_uniffi_trait_display(`ptr`: RustBuffer.ByValue,uniffi_out_err: UniffiRustCallStatus,
     ): RustBuffer.ByValue
     external fun uniffi_memdir_ffi_fn_method_storefailure_uniffi_trait_display(`ptr`: RustBuffer.ByValue,uniffi_out_err: UniffiRustCallStatus,
     ): RustBuffer.ByValue
@@ -1127,7 +1105,10 @@ private fun uniffiCheckApiChecksums(lib: IntegrityCheckingUniffiLib) {
     if ((lib.uniffi_memdir_ffi_checksum_method_storefactory_make() and 0xFFFF) != 35026) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_method_expirywatch_looked_at() and 0xFFFF) != 9641) {
+    if ((lib.uniffi_memdir_ffi_checksum_method_memoryhooks_before() and 0xFFFF) != 42946) {
+        throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
+    }
+    if ((lib.uniffi_memdir_ffi_checksum_method_memoryhooks_after() and 0xFFFF) != 7567) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
     if ((lib.uniffi_memdir_ffi_checksum_method_memory_clear() and 0xFFFF) != 36784) {
@@ -1139,10 +1120,7 @@ private fun uniffiCheckApiChecksums(lib: IntegrityCheckingUniffiLib) {
     if ((lib.uniffi_memdir_ffi_checksum_method_memory_delete() and 0xFFFF) != 14451) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_method_memory_execute() and 0xFFFF) != 46713) {
-        throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
-    }
-    if ((lib.uniffi_memdir_ffi_checksum_method_memory_expire() and 0xFFFF) != 40964) {
+    if ((lib.uniffi_memdir_ffi_checksum_method_memory_execute() and 0xFFFF) != 43737) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
     if ((lib.uniffi_memdir_ffi_checksum_method_memory_insert() and 0xFFFF) != 14573) {
@@ -1154,7 +1132,7 @@ private fun uniffiCheckApiChecksums(lib: IntegrityCheckingUniffiLib) {
     if ((lib.uniffi_memdir_ffi_checksum_method_memory_str_replace() and 0xFFFF) != 52832) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_method_memory_view() and 0xFFFF) != 43963) {
+    if ((lib.uniffi_memdir_ffi_checksum_method_memory_view() and 0xFFFF) != 60495) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
     if ((lib.uniffi_memdir_ffi_checksum_method_edit_apply() and 0xFFFF) != 35290) {
@@ -1181,19 +1159,10 @@ private fun uniffiCheckApiChecksums(lib: IntegrityCheckingUniffiLib) {
     if ((lib.uniffi_memdir_ffi_checksum_method_store_set_modified() and 0xFFFF) != 64210) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_method_store_keeps_access() and 0xFFFF) != 20103) {
+    if ((lib.uniffi_memdir_ffi_checksum_constructor_memory_new() and 0xFFFF) != 19858) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_method_store_set_accessed() and 0xFFFF) != 27243) {
-        throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
-    }
-    if ((lib.uniffi_memdir_ffi_checksum_method_store_delete_unused() and 0xFFFF) != 16519) {
-        throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
-    }
-    if ((lib.uniffi_memdir_ffi_checksum_constructor_memory_new() and 0xFFFF) != 53496) {
-        throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
-    }
-    if ((lib.uniffi_memdir_ffi_checksum_constructor_memory_with_store() and 0xFFFF) != 40812) {
+    if ((lib.uniffi_memdir_ffi_checksum_constructor_memory_with_store() and 0xFFFF) != 45195) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
     if ((lib.uniffi_memdir_ffi_checksum_constructor_mount_new() and 0xFFFF) != 59301) {
@@ -1996,338 +1965,6 @@ public object FfiConverterTypeEdit: FfiConverter<Edit, Long> {
 
 
 /**
- * Is told how far an expiry is.
- */
-public interface ExpiryWatch {
-
-    /**
-     * Whether it goes on. Where it does not, or this throws, it ends, and what was removed by then is
-     * removed.
-     */
-    fun `lookedAt`(`progress`: ExpiryProgress): kotlin.Boolean
-
-    companion object
-}
-
-/**
- * Is told how far an expiry is.
- */
-open class ExpiryWatchImpl: Disposable, AutoCloseable, ExpiryWatch
-{
-
-    @Suppress("UNUSED_PARAMETER")
-    /**
-     * @suppress
-     */
-    constructor(withHandle: UniffiWithHandle, handle: Long) {
-        this.handle = handle
-        this.cleanable = UniffiLib.CLEANER.register(this, UniffiCleanAction(handle))
-    }
-
-    /**
-     * @suppress
-     *
-     * This constructor can be used to instantiate a fake object. Only used for tests. Any
-     * attempt to actually use an object constructed this way will fail as there is no
-     * connected Rust object.
-     */
-    @Suppress("UNUSED_PARAMETER")
-    constructor(noHandle: NoHandle) {
-        this.handle = 0
-        this.cleanable = null
-    }
-
-    protected val handle: Long
-    protected val cleanable: UniffiCleaner.Cleanable?
-
-    private val wasDestroyed = AtomicBoolean(false)
-    private val callCounter = AtomicLong(1)
-
-    /**
-     * Whether the current object has been destroyed and its reference is gone in the Rust side.
-     */
-    val uniffiIsDestroyed: Boolean get() = wasDestroyed.get()
-
-    override fun destroy() {
-        // Only allow a single call to this method.
-        // TODO: maybe we should log a warning if called more than once?
-        if (this.wasDestroyed.compareAndSet(false, true)) {
-            // This decrement always matches the initial count of 1 given at creation time.
-            if (this.callCounter.decrementAndGet() == 0L) {
-                cleanable?.clean()
-            }
-        }
-    }
-
-    @Synchronized
-    override fun close() {
-        this.destroy()
-    }
-
-    internal inline fun <R> callWithHandle(block: (handle: Long) -> R): R {
-        // Check and increment the call counter, to keep the object alive.
-        // This needs a compare-and-set retry loop in case of concurrent updates.
-        do {
-            val c = this.callCounter.get()
-            if (c == 0L) {
-                throw IllegalStateException("${this.javaClass.simpleName} object has already been destroyed")
-            }
-            if (c == Long.MAX_VALUE) {
-                throw IllegalStateException("${this.javaClass.simpleName} call counter would overflow")
-            }
-        } while (! this.callCounter.compareAndSet(c, c + 1L))
-        // Now we can safely do the method call without the handle being freed concurrently.
-        try {
-            return block(this.uniffiCloneHandle())
-        } finally {
-            // This decrement always matches the increment we performed above.
-            if (this.callCounter.decrementAndGet() == 0L) {
-                cleanable?.clean()
-            }
-        }
-    }
-
-    // Use a static inner class instead of a closure so as not to accidentally
-    // capture `this` as part of the cleanable's action.
-    private class UniffiCleanAction(private val handle: Long) : Runnable {
-        override fun run() {
-            if (handle == 0.toLong()) {
-                // Fake object created with `NoHandle`, don't try to free.
-                return;
-            }
-            uniffiRustCall { status ->
-                UniffiLib.uniffi_memdir_ffi_fn_free_expirywatch(handle, status)
-            }
-        }
-    }
-
-    /**
-     * @suppress
-     */
-    fun uniffiCloneHandle(): Long {
-        if (handle == 0.toLong()) {
-            throw InternalException("uniffiCloneHandle() called on NoHandle object");
-        }
-        return uniffiRustCall() { status ->
-            UniffiLib.uniffi_memdir_ffi_fn_clone_expirywatch(handle, status)
-        }
-    }
-
-
-    /**
-     * Whether it goes on. Where it does not, or this throws, it ends, and what was removed by then is
-     * removed.
-     */
-    @Throws(StoreFailure::class)override fun `lookedAt`(`progress`: ExpiryProgress): kotlin.Boolean {
-            return FfiConverterBoolean.lift(
-    callWithHandle {
-    uniffiRustCallWithError(StoreFailure) { _status ->
-    UniffiLib.uniffi_memdir_ffi_fn_method_expirywatch_looked_at(
-        it,
-
-        FfiConverterTypeExpiryProgress.lower(`progress`),_status)
-}
-    }
-    )
-    }
-
-
-
-
-
-
-
-
-
-    /**
-     * @suppress
-     */
-    companion object
-
-}
-
-
-
-// Put the implementation in an object so we don't pollute the top-level namespace
-internal object uniffiCallbackInterfaceExpiryWatch {
-    internal object `lookedAt`: UniffiCallbackInterfaceExpiryWatchMethod0 {
-        override fun callback(`uniffiHandle`: Long,`progress`: RustBuffer.ByValue,`uniffiOutReturn`: ByteByReference,uniffiCallStatus: UniffiRustCallStatus,) {
-            val uniffiObj = FfiConverterTypeExpiryWatch.handleMap.get(uniffiHandle)
-            val makeCall = { ->
-                uniffiObj.`lookedAt`(
-                    FfiConverterTypeExpiryProgress.lift(`progress`),
-                )
-            }
-            val writeReturn = { value: kotlin.Boolean -> uniffiOutReturn.setValue(FfiConverterBoolean.lower(value)) }
-            uniffiTraitInterfaceCallWithError(
-                uniffiCallStatus,
-                makeCall,
-                writeReturn,
-                { e: StoreFailure -> FfiConverterTypeStoreFailure.lower(e) }
-            )
-        }
-    }
-
-    internal object uniffiFree: UniffiCallbackInterfaceFree {
-        override fun callback(handle: Long) {
-            FfiConverterTypeExpiryWatch.handleMap.remove(handle)
-        }
-    }
-
-    internal object uniffiClone: UniffiCallbackInterfaceClone {
-        override fun callback(handle: Long): Long {
-            return FfiConverterTypeExpiryWatch.handleMap.clone(handle)
-        }
-    }
-
-    internal var vtable = UniffiVTableCallbackInterfaceExpiryWatch.UniffiByValue(
-        uniffiFree,
-        uniffiClone,
-        `lookedAt`,
-    )
-
-    // Registers the foreign callback with the Rust side.
-    // This method is generated for each callback interface.
-    internal fun register(lib: UniffiLib) {
-        lib.uniffi_memdir_ffi_fn_init_callback_vtable_expirywatch(vtable)
-    }
-}
-
-/**
- * @suppress
- */
-public object FfiConverterTypeExpiryWatch: FfiConverter<ExpiryWatch, Long> {
-    internal val handleMap = UniffiHandleMap<ExpiryWatch>()
-
-    override fun lower(value: ExpiryWatch): Long {
-        if (value is ExpiryWatchImpl) {
-             // Rust-implemented object.  Clone the handle and return it
-            return value.uniffiCloneHandle()
-         } else {
-            // Kotlin object, generate a new vtable handle and return that.
-            return handleMap.insert(value)
-         }
-    }
-
-    override fun lift(value: Long): ExpiryWatch {
-        if ((value and 1.toLong()) == 0.toLong()) {
-            // Rust-generated handle, construct a new class that uses the handle to implement the
-            // interface
-            return ExpiryWatchImpl(UniffiWithHandle, value)
-        } else {
-            // Kotlin-generated handle, get the object from the handle map
-            return handleMap.remove(value)
-        }
-    }
-
-    override fun read(buf: ByteBuffer): ExpiryWatch {
-        return lift(buf.getLong())
-    }
-
-    override fun allocationSize(value: ExpiryWatch) = 8UL
-
-    override fun write(value: ExpiryWatch, buf: ByteBuffer) {
-        buf.putLong(lower(value))
-    }
-}
-
-
-// This template implements a class for working with a Rust struct via a handle
-// to the live Rust struct on the other side of the FFI.
-//
-// There's some subtlety here, because we have to be careful not to operate on a Rust
-// struct after it has been dropped, and because we must expose a public API for freeing
-// theq Kotlin wrapper object in lieu of reliable finalizers. The core requirements are:
-//
-//   * Each instance holds an opaque handle to the underlying Rust struct.
-//     Method calls need to read this handle from the object's state and pass it in to
-//     the Rust FFI.
-//
-//   * When an instance is no longer needed, its handle should be passed to a
-//     special destructor function provided by the Rust FFI, which will drop the
-//     underlying Rust struct.
-//
-//   * Given an instance, calling code is expected to call the special
-//     `destroy` method in order to free it after use, either by calling it explicitly
-//     or by using a higher-level helper like the `use` method. Failing to do so risks
-//     leaking the underlying Rust struct.
-//
-//   * We can't assume that calling code will do the right thing, and must be prepared
-//     to handle Kotlin method calls executing concurrently with or even after a call to
-//     `destroy`, and to handle multiple (possibly concurrent!) calls to `destroy`.
-//
-//   * We must never allow Rust code to operate on the underlying Rust struct after
-//     the destructor has been called, and must never call the destructor more than once.
-//     Doing so may trigger memory unsafety.
-//
-//   * To mitigate many of the risks of leaking memory and use-after-free unsafety, a `Cleaner`
-//     is implemented to call the destructor when the Kotlin object becomes unreachable.
-//     This is done in a background thread. This is not a panacea, and client code should be aware that
-//      1. the thread may starve if some there are objects that have poorly performing
-//     `drop` methods or do significant work in their `drop` methods.
-//      2. the thread is shared across the whole library. This can be tuned by using `android_cleaner = true`,
-//         or `android = true` in the [`kotlin` section of the `uniffi.toml` file](https://mozilla.github.io/uniffi-rs/kotlin/configuration.html).
-//
-// If we try to implement this with mutual exclusion on access to the handle, there is the
-// possibility of a race between a method call and a concurrent call to `destroy`:
-//
-//    * Thread A starts a method call, reads the value of the handle, but is interrupted
-//      before it can pass the handle over the FFI to Rust.
-//    * Thread B calls `destroy` and frees the underlying Rust struct.
-//    * Thread A resumes, passing the already-read handle value to Rust and triggering
-//      a use-after-free.
-//
-// One possible solution would be to use a `ReadWriteLock`, with each method call taking
-// a read lock (and thus allowed to run concurrently) and the special `destroy` method
-// taking a write lock (and thus blocking on live method calls). However, we aim not to
-// generate methods with any hidden blocking semantics, and a `destroy` method that might
-// block if called incorrectly seems to meet that bar.
-//
-// So, we achieve our goals by giving each instance an associated `AtomicLong` counter to track
-// the number of in-flight method calls, and an `AtomicBoolean` flag to indicate whether `destroy`
-// has been called. These are updated according to the following rules:
-//
-//    * The initial value of the counter is 1, indicating a live object with no in-flight calls.
-//      The initial value for the flag is false.
-//
-//    * At the start of each method call, we atomically check the counter.
-//      If it is 0 then the underlying Rust struct has already been destroyed and the call is aborted.
-//      If it is nonzero them we atomically increment it by 1 and proceed with the method call.
-//
-//    * At the end of each method call, we atomically decrement and check the counter.
-//      If it has reached zero then we destroy the underlying Rust struct.
-//
-//    * When `destroy` is called, we atomically flip the flag from false to true.
-//      If the flag was already true we silently fail.
-//      Otherwise we atomically decrement and check the counter.
-//      If it has reached zero then we destroy the underlying Rust struct.
-//
-// Astute readers may observe that this all sounds very similar to the way that Rust's `Arc<T>` works,
-// and indeed it is, with the addition of a flag to guard against multiple calls to `destroy`.
-//
-// The overall effect is that the underlying Rust struct is destroyed only when `destroy` has been
-// called *and* all in-flight method calls have completed, avoiding violating any of the expectations
-// of the underlying Rust code.
-//
-// This makes a cleaner a better alternative to _not_ calling `destroy()` as
-// and when the object is finished with, but the abstraction is not perfect: if the Rust object's `drop`
-// method is slow, and/or there are many objects to cleanup, and it's on a low end Android device, then the cleaner
-// thread may be starved, and the app will leak memory.
-//
-// In this case, `destroy`ing manually may be a better solution.
-//
-// The cleaner can live side by side with the manual calling of `destroy`. In the order of responsiveness, uniffi objects
-// with Rust peers are reclaimed:
-//
-// 1. By calling the `destroy` method of the object, which calls `rustObject.free()`. If that doesn't happen:
-// 2. When the object becomes unreachable, AND the Cleaner thread gets to call `rustObject.free()`. If the thread is starved then:
-// 3. The memory is reclaimed when the process terminates.
-//
-// [1] https://stackoverflow.com/questions/24376768/can-java-finalize-an-object-when-it-is-still-in-scope/24380219
-//
-
-
-/**
  * The memory directory of an agent: executes the commands of Claude's memory tool on a store.
  *
  * May be used from many threads at once. Calls read and write files: keep them off a user
@@ -2360,22 +1997,9 @@ public interface MemoryInterface {
      * Executes one tool call, given as the JSON text of its `input`.
      *
      * What the model did wrong is an answer with `is_error` and nothing that is thrown; so is a
-     * broken store, whose `cause` is for the developer.
+     * broken store or hook, whose `cause` is for the developer.
      */
     fun `execute`(`json`: kotlin.String): Reply
-
-    /**
-     * Removes the files that nobody used for `older_than`, and says which, in the order of their paths.
-     * With `dry_run` nothing is removed. Not a command of the tool: for the developer.
-     *
-     * Used is a file that was changed, or shown by a view of that very file, through a memory with
-     * `record_access`. What fits one of the `pins` stays, and so do directories, and whatever is used
-     * meanwhile. `watch` is called now and then, and at the end, and can end it there.
-     *
-     * Throws `Config` if accesses are not recorded, the store does not keep them, or it is read-only;
-     * `Store` if the store is broken: what was removed by then is removed.
-     */
-    fun `expire`(`olderThan`: java.time.Duration, `dryRun`: kotlin.Boolean = false, `watch`: ExpiryWatch? = null): List<Expired>
 
     /**
      * Inserts `insert_text` as whole lines after line `insert_line` of a file; 0 is its start.
@@ -2402,7 +2026,8 @@ public interface MemoryInterface {
      * Shows a directory two levels deep, or the numbered lines of a file: all of them, or
      * `view_range` as first and last line (1-based, inclusive; a last line of -1 is the end).
      *
-     * Throws `Tool` with the exact answer for the model, `Store` if the store is broken.
+     * Throws `Tool` with the exact answer for the model, `Store` if the store is broken, `Hook` if the
+     * hook `before` is.
      */
     fun `view`(`path`: kotlin.String, `viewRange`: List<kotlin.Long>? = null): kotlin.String
 
@@ -2443,16 +2068,19 @@ open class Memory: Disposable, AutoCloseable, MemoryInterface
      * Opens the store that `store` names: a directory such as `./memory`, which is made if it is
      * not there (the files are in its `memories` directory), or `memory:` for one in this process.
      *
+     * With `hooks`, your own code runs before and after each command.
+     *
      * Throws `Config` if the address or an option is wrong, `Store` if the store cannot be opened.
      */
-    constructor(`store`: kotlin.String = "./memory", `options`: MemoryOptions = MemoryOptions()) :
+    constructor(`store`: kotlin.String = "./memory", `options`: MemoryOptions = MemoryOptions(), `hooks`: MemoryHooks? = null) :
         this(UniffiWithHandle,
     uniffiRustCallWithError(MemdirException) { _status ->
     UniffiLib.uniffi_memdir_ffi_fn_constructor_memory_new(
 
 
         FfiConverterString.lower(`store`),
-        FfiConverterTypeMemoryOptions.lower(`options`),_status)
+        FfiConverterTypeMemoryOptions.lower(`options`),
+        FfiConverterOptionalTypeMemoryHooks.lower(`hooks`),_status)
 }
     )
 
@@ -2596,7 +2224,7 @@ open class Memory: Disposable, AutoCloseable, MemoryInterface
      * Executes one tool call, given as the JSON text of its `input`.
      *
      * What the model did wrong is an answer with `is_error` and nothing that is thrown; so is a
-     * broken store, whose `cause` is for the developer.
+     * broken store or hook, whose `cause` is for the developer.
      */override fun `execute`(`json`: kotlin.String): Reply {
             return FfiConverterTypeReply.lift(
     callWithHandle {
@@ -2605,34 +2233,6 @@ open class Memory: Disposable, AutoCloseable, MemoryInterface
         it,
 
         FfiConverterString.lower(`json`),_status)
-}
-    }
-    )
-    }
-
-
-
-    /**
-     * Removes the files that nobody used for `older_than`, and says which, in the order of their paths.
-     * With `dry_run` nothing is removed. Not a command of the tool: for the developer.
-     *
-     * Used is a file that was changed, or shown by a view of that very file, through a memory with
-     * `record_access`. What fits one of the `pins` stays, and so do directories, and whatever is used
-     * meanwhile. `watch` is called now and then, and at the end, and can end it there.
-     *
-     * Throws `Config` if accesses are not recorded, the store does not keep them, or it is read-only;
-     * `Store` if the store is broken: what was removed by then is removed.
-     */
-    @Throws(MemdirException::class)override fun `expire`(`olderThan`: java.time.Duration, `dryRun`: kotlin.Boolean, `watch`: ExpiryWatch?): List<Expired> {
-            return FfiConverterSequenceTypeExpired.lift(
-    callWithHandle {
-    uniffiRustCallWithError(MemdirException) { _status ->
-    UniffiLib.uniffi_memdir_ffi_fn_method_memory_expire(
-        it,
-
-        FfiConverterDuration.lower(`olderThan`),
-        FfiConverterBoolean.lower(`dryRun`),
-        FfiConverterOptionalTypeExpiryWatch.lower(`watch`),_status)
 }
     }
     )
@@ -2709,7 +2309,8 @@ open class Memory: Disposable, AutoCloseable, MemoryInterface
      * Shows a directory two levels deep, or the numbered lines of a file: all of them, or
      * `view_range` as first and last line (1-based, inclusive; a last line of -1 is the end).
      *
-     * Throws `Tool` with the exact answer for the model, `Store` if the store is broken.
+     * Throws `Tool` with the exact answer for the model, `Store` if the store is broken, `Hook` if the
+     * hook `before` is.
      */
     @Throws(MemdirException::class)override fun `view`(`path`: kotlin.String, `viewRange`: List<kotlin.Long>?): kotlin.String {
             return FfiConverterString.lift(
@@ -2739,14 +2340,15 @@ open class Memory: Disposable, AutoCloseable, MemoryInterface
      *
      * Throws `Config` if an option is wrong.
      */
-    @Throws(MemdirException::class) fun `withStore`(`store`: Store, `options`: MemoryOptions = MemoryOptions()): Memory {
+    @Throws(MemdirException::class) fun `withStore`(`store`: Store, `options`: MemoryOptions = MemoryOptions(), `hooks`: MemoryHooks? = null): Memory {
             return FfiConverterTypeMemory.lift(
     uniffiRustCallWithError(MemdirException) { _status ->
     UniffiLib.uniffi_memdir_ffi_fn_constructor_memory_with_store(
 
 
         FfiConverterTypeStore.lower(`store`),
-        FfiConverterTypeMemoryOptions.lower(`options`),_status)
+        FfiConverterTypeMemoryOptions.lower(`options`),
+        FfiConverterOptionalTypeMemoryHooks.lower(`hooks`),_status)
 }
     )
     }
@@ -2777,6 +2379,394 @@ public object FfiConverterTypeMemory: FfiConverter<Memory, Long> {
     override fun allocationSize(value: Memory) = 8UL
 
     override fun write(value: Memory, buf: ByteBuffer) {
+        buf.putLong(lower(value))
+    }
+}
+
+
+// This template implements a class for working with a Rust struct via a handle
+// to the live Rust struct on the other side of the FFI.
+//
+// There's some subtlety here, because we have to be careful not to operate on a Rust
+// struct after it has been dropped, and because we must expose a public API for freeing
+// theq Kotlin wrapper object in lieu of reliable finalizers. The core requirements are:
+//
+//   * Each instance holds an opaque handle to the underlying Rust struct.
+//     Method calls need to read this handle from the object's state and pass it in to
+//     the Rust FFI.
+//
+//   * When an instance is no longer needed, its handle should be passed to a
+//     special destructor function provided by the Rust FFI, which will drop the
+//     underlying Rust struct.
+//
+//   * Given an instance, calling code is expected to call the special
+//     `destroy` method in order to free it after use, either by calling it explicitly
+//     or by using a higher-level helper like the `use` method. Failing to do so risks
+//     leaking the underlying Rust struct.
+//
+//   * We can't assume that calling code will do the right thing, and must be prepared
+//     to handle Kotlin method calls executing concurrently with or even after a call to
+//     `destroy`, and to handle multiple (possibly concurrent!) calls to `destroy`.
+//
+//   * We must never allow Rust code to operate on the underlying Rust struct after
+//     the destructor has been called, and must never call the destructor more than once.
+//     Doing so may trigger memory unsafety.
+//
+//   * To mitigate many of the risks of leaking memory and use-after-free unsafety, a `Cleaner`
+//     is implemented to call the destructor when the Kotlin object becomes unreachable.
+//     This is done in a background thread. This is not a panacea, and client code should be aware that
+//      1. the thread may starve if some there are objects that have poorly performing
+//     `drop` methods or do significant work in their `drop` methods.
+//      2. the thread is shared across the whole library. This can be tuned by using `android_cleaner = true`,
+//         or `android = true` in the [`kotlin` section of the `uniffi.toml` file](https://mozilla.github.io/uniffi-rs/kotlin/configuration.html).
+//
+// If we try to implement this with mutual exclusion on access to the handle, there is the
+// possibility of a race between a method call and a concurrent call to `destroy`:
+//
+//    * Thread A starts a method call, reads the value of the handle, but is interrupted
+//      before it can pass the handle over the FFI to Rust.
+//    * Thread B calls `destroy` and frees the underlying Rust struct.
+//    * Thread A resumes, passing the already-read handle value to Rust and triggering
+//      a use-after-free.
+//
+// One possible solution would be to use a `ReadWriteLock`, with each method call taking
+// a read lock (and thus allowed to run concurrently) and the special `destroy` method
+// taking a write lock (and thus blocking on live method calls). However, we aim not to
+// generate methods with any hidden blocking semantics, and a `destroy` method that might
+// block if called incorrectly seems to meet that bar.
+//
+// So, we achieve our goals by giving each instance an associated `AtomicLong` counter to track
+// the number of in-flight method calls, and an `AtomicBoolean` flag to indicate whether `destroy`
+// has been called. These are updated according to the following rules:
+//
+//    * The initial value of the counter is 1, indicating a live object with no in-flight calls.
+//      The initial value for the flag is false.
+//
+//    * At the start of each method call, we atomically check the counter.
+//      If it is 0 then the underlying Rust struct has already been destroyed and the call is aborted.
+//      If it is nonzero them we atomically increment it by 1 and proceed with the method call.
+//
+//    * At the end of each method call, we atomically decrement and check the counter.
+//      If it has reached zero then we destroy the underlying Rust struct.
+//
+//    * When `destroy` is called, we atomically flip the flag from false to true.
+//      If the flag was already true we silently fail.
+//      Otherwise we atomically decrement and check the counter.
+//      If it has reached zero then we destroy the underlying Rust struct.
+//
+// Astute readers may observe that this all sounds very similar to the way that Rust's `Arc<T>` works,
+// and indeed it is, with the addition of a flag to guard against multiple calls to `destroy`.
+//
+// The overall effect is that the underlying Rust struct is destroyed only when `destroy` has been
+// called *and* all in-flight method calls have completed, avoiding violating any of the expectations
+// of the underlying Rust code.
+//
+// This makes a cleaner a better alternative to _not_ calling `destroy()` as
+// and when the object is finished with, but the abstraction is not perfect: if the Rust object's `drop`
+// method is slow, and/or there are many objects to cleanup, and it's on a low end Android device, then the cleaner
+// thread may be starved, and the app will leak memory.
+//
+// In this case, `destroy`ing manually may be a better solution.
+//
+// The cleaner can live side by side with the manual calling of `destroy`. In the order of responsiveness, uniffi objects
+// with Rust peers are reclaimed:
+//
+// 1. By calling the `destroy` method of the object, which calls `rustObject.free()`. If that doesn't happen:
+// 2. When the object becomes unreachable, AND the Cleaner thread gets to call `rustObject.free()`. If the thread is starved then:
+// 3. The memory is reclaimed when the process terminates.
+//
+// [1] https://stackoverflow.com/questions/24376768/can-java-finalize-an-object-when-it-is-still-in-scope/24380219
+//
+
+
+/**
+ * Your own code before and after each command of a memory.
+ *
+ * It runs on the thread that the command runs on, and may be called from many threads at once. The
+ * commands that it issues itself on that thread, on the same memory, run without hooks.
+ */
+public interface MemoryHooks {
+
+    /**
+     * Called with each command before the store is touched; its paths are judged and canonical. Not
+     * called for input that is no command, or whose path is refused.
+     *
+     * Whatever it throws means that it failed: the command is not carried out, and the model reads
+     * only that it could not be checked. By default every command passes.
+     */
+    fun `before`(`command`: Command): Verdict = Verdict.Pass
+
+    /**
+     * Called after each call, when the command is done; also for input that is no command. What it
+     * throws is dropped, as the command is done: catch it, and report it in your own way. By default
+     * it does nothing.
+     */
+    fun `after`(`event`: Event) = Unit
+
+    companion object
+}
+
+/**
+ * Your own code before and after each command of a memory.
+ *
+ * It runs on the thread that the command runs on, and may be called from many threads at once. The
+ * commands that it issues itself on that thread, on the same memory, run without hooks.
+ */
+open class MemoryHooksImpl: Disposable, AutoCloseable, MemoryHooks
+{
+
+    @Suppress("UNUSED_PARAMETER")
+    /**
+     * @suppress
+     */
+    constructor(withHandle: UniffiWithHandle, handle: Long) {
+        this.handle = handle
+        this.cleanable = UniffiLib.CLEANER.register(this, UniffiCleanAction(handle))
+    }
+
+    /**
+     * @suppress
+     *
+     * This constructor can be used to instantiate a fake object. Only used for tests. Any
+     * attempt to actually use an object constructed this way will fail as there is no
+     * connected Rust object.
+     */
+    @Suppress("UNUSED_PARAMETER")
+    constructor(noHandle: NoHandle) {
+        this.handle = 0
+        this.cleanable = null
+    }
+
+    protected val handle: Long
+    protected val cleanable: UniffiCleaner.Cleanable?
+
+    private val wasDestroyed = AtomicBoolean(false)
+    private val callCounter = AtomicLong(1)
+
+    /**
+     * Whether the current object has been destroyed and its reference is gone in the Rust side.
+     */
+    val uniffiIsDestroyed: Boolean get() = wasDestroyed.get()
+
+    override fun destroy() {
+        // Only allow a single call to this method.
+        // TODO: maybe we should log a warning if called more than once?
+        if (this.wasDestroyed.compareAndSet(false, true)) {
+            // This decrement always matches the initial count of 1 given at creation time.
+            if (this.callCounter.decrementAndGet() == 0L) {
+                cleanable?.clean()
+            }
+        }
+    }
+
+    @Synchronized
+    override fun close() {
+        this.destroy()
+    }
+
+    internal inline fun <R> callWithHandle(block: (handle: Long) -> R): R {
+        // Check and increment the call counter, to keep the object alive.
+        // This needs a compare-and-set retry loop in case of concurrent updates.
+        do {
+            val c = this.callCounter.get()
+            if (c == 0L) {
+                throw IllegalStateException("${this.javaClass.simpleName} object has already been destroyed")
+            }
+            if (c == Long.MAX_VALUE) {
+                throw IllegalStateException("${this.javaClass.simpleName} call counter would overflow")
+            }
+        } while (! this.callCounter.compareAndSet(c, c + 1L))
+        // Now we can safely do the method call without the handle being freed concurrently.
+        try {
+            return block(this.uniffiCloneHandle())
+        } finally {
+            // This decrement always matches the increment we performed above.
+            if (this.callCounter.decrementAndGet() == 0L) {
+                cleanable?.clean()
+            }
+        }
+    }
+
+    // Use a static inner class instead of a closure so as not to accidentally
+    // capture `this` as part of the cleanable's action.
+    private class UniffiCleanAction(private val handle: Long) : Runnable {
+        override fun run() {
+            if (handle == 0.toLong()) {
+                // Fake object created with `NoHandle`, don't try to free.
+                return;
+            }
+            uniffiRustCall { status ->
+                UniffiLib.uniffi_memdir_ffi_fn_free_memoryhooks(handle, status)
+            }
+        }
+    }
+
+    /**
+     * @suppress
+     */
+    fun uniffiCloneHandle(): Long {
+        if (handle == 0.toLong()) {
+            throw InternalException("uniffiCloneHandle() called on NoHandle object");
+        }
+        return uniffiRustCall() { status ->
+            UniffiLib.uniffi_memdir_ffi_fn_clone_memoryhooks(handle, status)
+        }
+    }
+
+
+    /**
+     * Called with each command before the store is touched; its paths are judged and canonical. Not
+     * called for input that is no command, or whose path is refused.
+     *
+     * Whatever it throws means that it failed: the command is not carried out, and the model reads
+     * only that it could not be checked. By default every command passes.
+     */
+    @Throws(HookFailure::class)override fun `before`(`command`: Command): Verdict {
+            return FfiConverterTypeVerdict.lift(
+    callWithHandle {
+    uniffiRustCallWithError(HookFailure) { _status ->
+    UniffiLib.uniffi_memdir_ffi_fn_method_memoryhooks_before(
+        it,
+
+        FfiConverterTypeCommand.lower(`command`),_status)
+}
+    }
+    )
+    }
+
+
+
+    /**
+     * Called after each call, when the command is done; also for input that is no command. What it
+     * throws is dropped, as the command is done: catch it, and report it in your own way. By default
+     * it does nothing.
+     */
+    @Throws(HookFailure::class)override fun `after`(`event`: Event)
+        =
+    callWithHandle {
+    uniffiRustCallWithError(HookFailure) { _status ->
+    UniffiLib.uniffi_memdir_ffi_fn_method_memoryhooks_after(
+        it,
+
+        FfiConverterTypeEvent.lower(`event`),_status)
+}
+    }
+
+
+
+
+
+
+
+
+
+
+    /**
+     * @suppress
+     */
+    companion object
+
+}
+
+
+
+// Put the implementation in an object so we don't pollute the top-level namespace
+internal object uniffiCallbackInterfaceMemoryHooks {
+    internal object `before`: UniffiCallbackInterfaceMemoryHooksMethod0 {
+        override fun callback(`uniffiHandle`: Long,`command`: RustBuffer.ByValue,`uniffiOutReturn`: RustBuffer,uniffiCallStatus: UniffiRustCallStatus,) {
+            val uniffiObj = FfiConverterTypeMemoryHooks.handleMap.get(uniffiHandle)
+            val makeCall = { ->
+                uniffiObj.`before`(
+                    FfiConverterTypeCommand.lift(`command`),
+                )
+            }
+            val writeReturn = { value: Verdict -> uniffiOutReturn.setValue(FfiConverterTypeVerdict.lower(value)) }
+            uniffiTraitInterfaceCallWithError(
+                uniffiCallStatus,
+                makeCall,
+                writeReturn,
+                { e: HookFailure -> FfiConverterTypeHookFailure.lower(e) }
+            )
+        }
+    }
+    internal object `after`: UniffiCallbackInterfaceMemoryHooksMethod1 {
+        override fun callback(`uniffiHandle`: Long,`event`: RustBuffer.ByValue,`uniffiOutReturn`: Pointer,uniffiCallStatus: UniffiRustCallStatus,) {
+            val uniffiObj = FfiConverterTypeMemoryHooks.handleMap.get(uniffiHandle)
+            val makeCall = { ->
+                uniffiObj.`after`(
+                    FfiConverterTypeEvent.lift(`event`),
+                )
+            }
+            val writeReturn = { _: Unit -> Unit }
+            uniffiTraitInterfaceCallWithError(
+                uniffiCallStatus,
+                makeCall,
+                writeReturn,
+                { e: HookFailure -> FfiConverterTypeHookFailure.lower(e) }
+            )
+        }
+    }
+
+    internal object uniffiFree: UniffiCallbackInterfaceFree {
+        override fun callback(handle: Long) {
+            FfiConverterTypeMemoryHooks.handleMap.remove(handle)
+        }
+    }
+
+    internal object uniffiClone: UniffiCallbackInterfaceClone {
+        override fun callback(handle: Long): Long {
+            return FfiConverterTypeMemoryHooks.handleMap.clone(handle)
+        }
+    }
+
+    internal var vtable = UniffiVTableCallbackInterfaceMemoryHooks.UniffiByValue(
+        uniffiFree,
+        uniffiClone,
+        `before`,
+        `after`,
+    )
+
+    // Registers the foreign callback with the Rust side.
+    // This method is generated for each callback interface.
+    internal fun register(lib: UniffiLib) {
+        lib.uniffi_memdir_ffi_fn_init_callback_vtable_memoryhooks(vtable)
+    }
+}
+
+/**
+ * @suppress
+ */
+public object FfiConverterTypeMemoryHooks: FfiConverter<MemoryHooks, Long> {
+    internal val handleMap = UniffiHandleMap<MemoryHooks>()
+
+    override fun lower(value: MemoryHooks): Long {
+        if (value is MemoryHooksImpl) {
+             // Rust-implemented object.  Clone the handle and return it
+            return value.uniffiCloneHandle()
+         } else {
+            // Kotlin object, generate a new vtable handle and return that.
+            return handleMap.insert(value)
+         }
+    }
+
+    override fun lift(value: Long): MemoryHooks {
+        if ((value and 1.toLong()) == 0.toLong()) {
+            // Rust-generated handle, construct a new class that uses the handle to implement the
+            // interface
+            return MemoryHooksImpl(UniffiWithHandle, value)
+        } else {
+            // Kotlin-generated handle, get the object from the handle map
+            return handleMap.remove(value)
+        }
+    }
+
+    override fun read(buf: ByteBuffer): MemoryHooks {
+        return lift(buf.getLong())
+    }
+
+    override fun allocationSize(value: MemoryHooks) = 8UL
+
+    override fun write(value: MemoryHooks, buf: ByteBuffer) {
         buf.putLong(lower(value))
     }
 }
@@ -3220,25 +3210,6 @@ public interface Store {
      */
     fun `setModified`(`path`: kotlin.String, `time`: java.time.Instant) = Unit
 
-    /**
-     * Whether the store keeps when files were last accessed, so that unused ones can expire: then it
-     * has `set_accessed` and `delete_unused`, and says `accessed` in the entries that it lists. By
-     * default it does not.
-     */
-    fun `keepsAccess`(): kotlin.Boolean = false
-
-    /**
-     * Says that a file was accessed at `time`, which is no change of it, and goes along when it is
-     * renamed; to the microsecond. Throws `NotFound`, `IsADirectory`. By default nothing is done.
-     */
-    fun `setAccessed`(`path`: kotlin.String, `time`: java.time.Instant) = Unit
-
-    /**
-     * Deletes a file if it was neither written nor accessed at `since` or later, while no writer can
-     * come between. Whether it did; false also where nothing is, or a directory, and by default.
-     */
-    fun `deleteUnused`(`path`: kotlin.String, `since`: java.time.Instant): kotlin.Boolean = false
-
     companion object
 }
 
@@ -3498,64 +3469,6 @@ open class StoreImpl: Disposable, AutoCloseable, Store
 
 
 
-    /**
-     * Whether the store keeps when files were last accessed, so that unused ones can expire: then it
-     * has `set_accessed` and `delete_unused`, and says `accessed` in the entries that it lists. By
-     * default it does not.
-     */
-    @Throws(StoreFailure::class)override fun `keepsAccess`(): kotlin.Boolean {
-            return FfiConverterBoolean.lift(
-    callWithHandle {
-    uniffiRustCallWithError(StoreFailure) { _status ->
-    UniffiLib.uniffi_memdir_ffi_fn_method_store_keeps_access(
-        it,
-        _status)
-}
-    }
-    )
-    }
-
-
-
-    /**
-     * Says that a file was accessed at `time`, which is no change of it, and goes along when it is
-     * renamed; to the microsecond. Throws `NotFound`, `IsADirectory`. By default nothing is done.
-     */
-    @Throws(StoreFailure::class)override fun `setAccessed`(`path`: kotlin.String, `time`: java.time.Instant)
-        =
-    callWithHandle {
-    uniffiRustCallWithError(StoreFailure) { _status ->
-    UniffiLib.uniffi_memdir_ffi_fn_method_store_set_accessed(
-        it,
-
-        FfiConverterString.lower(`path`),
-        FfiConverterTimestamp.lower(`time`),_status)
-}
-    }
-
-
-
-
-    /**
-     * Deletes a file if it was neither written nor accessed at `since` or later, while no writer can
-     * come between. Whether it did; false also where nothing is, or a directory, and by default.
-     */
-    @Throws(StoreFailure::class)override fun `deleteUnused`(`path`: kotlin.String, `since`: java.time.Instant): kotlin.Boolean {
-            return FfiConverterBoolean.lift(
-    callWithHandle {
-    uniffiRustCallWithError(StoreFailure) { _status ->
-    UniffiLib.uniffi_memdir_ffi_fn_method_store_delete_unused(
-        it,
-
-        FfiConverterString.lower(`path`),
-        FfiConverterTimestamp.lower(`since`),_status)
-}
-    }
-    )
-    }
-
-
-
 
 
 
@@ -3697,58 +3610,6 @@ internal object uniffiCallbackInterfaceStore {
             )
         }
     }
-    internal object `keepsAccess`: UniffiCallbackInterfaceStoreMethod7 {
-        override fun callback(`uniffiHandle`: Long,`uniffiOutReturn`: ByteByReference,uniffiCallStatus: UniffiRustCallStatus,) {
-            val uniffiObj = FfiConverterTypeStore.handleMap.get(uniffiHandle)
-            val makeCall = { ->
-                uniffiObj.`keepsAccess`(
-                )
-            }
-            val writeReturn = { value: kotlin.Boolean -> uniffiOutReturn.setValue(FfiConverterBoolean.lower(value)) }
-            uniffiTraitInterfaceCallWithError(
-                uniffiCallStatus,
-                makeCall,
-                writeReturn,
-                { e: StoreFailure -> FfiConverterTypeStoreFailure.lower(e) }
-            )
-        }
-    }
-    internal object `setAccessed`: UniffiCallbackInterfaceStoreMethod8 {
-        override fun callback(`uniffiHandle`: Long,`path`: RustBuffer.ByValue,`time`: RustBuffer.ByValue,`uniffiOutReturn`: Pointer,uniffiCallStatus: UniffiRustCallStatus,) {
-            val uniffiObj = FfiConverterTypeStore.handleMap.get(uniffiHandle)
-            val makeCall = { ->
-                uniffiObj.`setAccessed`(
-                    FfiConverterString.lift(`path`),
-                    FfiConverterTimestamp.lift(`time`),
-                )
-            }
-            val writeReturn = { _: Unit -> Unit }
-            uniffiTraitInterfaceCallWithError(
-                uniffiCallStatus,
-                makeCall,
-                writeReturn,
-                { e: StoreFailure -> FfiConverterTypeStoreFailure.lower(e) }
-            )
-        }
-    }
-    internal object `deleteUnused`: UniffiCallbackInterfaceStoreMethod9 {
-        override fun callback(`uniffiHandle`: Long,`path`: RustBuffer.ByValue,`since`: RustBuffer.ByValue,`uniffiOutReturn`: ByteByReference,uniffiCallStatus: UniffiRustCallStatus,) {
-            val uniffiObj = FfiConverterTypeStore.handleMap.get(uniffiHandle)
-            val makeCall = { ->
-                uniffiObj.`deleteUnused`(
-                    FfiConverterString.lift(`path`),
-                    FfiConverterTimestamp.lift(`since`),
-                )
-            }
-            val writeReturn = { value: kotlin.Boolean -> uniffiOutReturn.setValue(FfiConverterBoolean.lower(value)) }
-            uniffiTraitInterfaceCallWithError(
-                uniffiCallStatus,
-                makeCall,
-                writeReturn,
-                { e: StoreFailure -> FfiConverterTypeStoreFailure.lower(e) }
-            )
-        }
-    }
 
     internal object uniffiFree: UniffiCallbackInterfaceFree {
         override fun callback(handle: Long) {
@@ -3772,9 +3633,6 @@ internal object uniffiCallbackInterfaceStore {
         `delete`,
         `rename`,
         `setModified`,
-        `keepsAccess`,
-        `setAccessed`,
-        `deleteUnused`,
     )
 
     // Registers the foreign callback with the Rust side.
@@ -4171,11 +4029,6 @@ data class Entry (
      * not keep it.
      */
     val `modified`: java.time.Instant? = null
-    ,
-    /**
-     * When a file was last said to be accessed, likewise.
-     */
-    val `accessed`: java.time.Instant? = null
 
 ){
 
@@ -4195,95 +4048,74 @@ public object FfiConverterTypeEntry: FfiConverterRustBuffer<Entry> {
             FfiConverterString.read(buf),
             FfiConverterOptionalLong.read(buf),
             FfiConverterOptionalTimestamp.read(buf),
-            FfiConverterOptionalTimestamp.read(buf),
         )
     }
 
     override fun allocationSize(value: Entry) = (
             FfiConverterString.allocationSize(value.`path`) +
             FfiConverterOptionalLong.allocationSize(value.`size`) +
-            FfiConverterOptionalTimestamp.allocationSize(value.`modified`) +
-            FfiConverterOptionalTimestamp.allocationSize(value.`accessed`)
+            FfiConverterOptionalTimestamp.allocationSize(value.`modified`)
     )
 
     override fun write(value: Entry, buf: ByteBuffer) {
             FfiConverterString.write(value.`path`, buf)
             FfiConverterOptionalLong.write(value.`size`, buf)
             FfiConverterOptionalTimestamp.write(value.`modified`, buf)
-            FfiConverterOptionalTimestamp.write(value.`accessed`, buf)
     }
 }
 
 
 
 /**
- * A file that was removed because nobody used it.
+ * What one call came to.
  */
-data class Expired (
+data class Event (
     /**
-     * Where it was.
+     * Which of the six commands it was, such as `str_replace`; null if the input named none of them.
      */
-    val `path`: kotlin.String
+    val `command`: kotlin.String?
     ,
     /**
-     * How many bytes it held.
+     * The canonical path, of a rename that of what was moved; null if it was refused before the paths
+     * were judged.
+     */
+    val `path`: kotlin.String?
+    ,
+    /**
+     * Of a rename: where to.
+     */
+    val `newPath`: kotlin.String?
+    ,
+    /**
+     * How it ended.
+     */
+    val `outcome`: Outcome
+    ,
+    /**
+     * If the outcome is ok: for create, str_replace and insert the bytes of the text that was to be
+     * written, as `before` left it; for view those of the reply. Else 0.
      */
     val `bytes`: kotlin.Long
     ,
     /**
-     * When it was last changed or shown.
+     * The lines of the same text.
      */
-    val `lastUsed`: java.time.Instant
-
-){
-
-
-
-
-
-    companion object
-}
-
-/**
- * @suppress
- */
-public object FfiConverterTypeExpired: FfiConverterRustBuffer<Expired> {
-    override fun read(buf: ByteBuffer): Expired {
-        return Expired(
-            FfiConverterString.read(buf),
-            FfiConverterLong.read(buf),
-            FfiConverterTimestamp.read(buf),
-        )
-    }
-
-    override fun allocationSize(value: Expired) = (
-            FfiConverterString.allocationSize(value.`path`) +
-            FfiConverterLong.allocationSize(value.`bytes`) +
-            FfiConverterTimestamp.allocationSize(value.`lastUsed`)
-    )
-
-    override fun write(value: Expired, buf: ByteBuffer) {
-            FfiConverterString.write(value.`path`, buf)
-            FfiConverterLong.write(value.`bytes`, buf)
-            FfiConverterTimestamp.write(value.`lastUsed`, buf)
-    }
-}
-
-
-
-/**
- * How far an expiry is.
- */
-data class ExpiryProgress (
-    /**
-     * The files that were looked at.
-     */
-    val `files`: kotlin.Long
+    val `lines`: kotlin.Long
     ,
     /**
-     * Those of them that were removed, or would be.
+     * How long it took until the reply was made, `before` included.
      */
-    val `removed`: kotlin.Long
+    val `duration`: java.time.Duration
+    ,
+    /**
+     * The ids of what was repaired in the input, such as `insert_text_from_new_str`.
+     */
+    val `repairs`: List<kotlin.String>
+    ,
+    /**
+     * The text of the reply, with the option `after_content`; else null.
+     */
+    val `content`: kotlin.String?
 
 ){
 
@@ -4297,22 +4129,43 @@ data class ExpiryProgress (
 /**
  * @suppress
  */
-public object FfiConverterTypeExpiryProgress: FfiConverterRustBuffer<ExpiryProgress> {
-    override fun read(buf: ByteBuffer): ExpiryProgress {
-        return ExpiryProgress(
+public object FfiConverterTypeEvent: FfiConverterRustBuffer<Event> {
+    override fun read(buf: ByteBuffer): Event {
+        return Event(
+            FfiConverterOptionalString.read(buf),
+            FfiConverterOptionalString.read(buf),
+            FfiConverterOptionalString.read(buf),
+            FfiConverterTypeOutcome.read(buf),
             FfiConverterLong.read(buf),
             FfiConverterLong.read(buf),
+            FfiConverterDuration.read(buf),
+            FfiConverterSequenceString.read(buf),
+            FfiConverterOptionalString.read(buf),
         )
     }
 
-    override fun allocationSize(value: ExpiryProgress) = (
-            FfiConverterLong.allocationSize(value.`files`) +
-            FfiConverterLong.allocationSize(value.`removed`)
+    override fun allocationSize(value: Event) = (
+            FfiConverterOptionalString.allocationSize(value.`command`) +
+            FfiConverterOptionalString.allocationSize(value.`path`) +
+            FfiConverterOptionalString.allocationSize(value.`newPath`) +
+            FfiConverterTypeOutcome.allocationSize(value.`outcome`) +
+            FfiConverterLong.allocationSize(value.`bytes`) +
+            FfiConverterLong.allocationSize(value.`lines`) +
+            FfiConverterDuration.allocationSize(value.`duration`) +
+            FfiConverterSequenceString.allocationSize(value.`repairs`) +
+            FfiConverterOptionalString.allocationSize(value.`content`)
     )
 
-    override fun write(value: ExpiryProgress, buf: ByteBuffer) {
-            FfiConverterLong.write(value.`files`, buf)
-            FfiConverterLong.write(value.`removed`, buf)
+    override fun write(value: Event, buf: ByteBuffer) {
+            FfiConverterOptionalString.write(value.`command`, buf)
+            FfiConverterOptionalString.write(value.`path`, buf)
+            FfiConverterOptionalString.write(value.`newPath`, buf)
+            FfiConverterTypeOutcome.write(value.`outcome`, buf)
+            FfiConverterLong.write(value.`bytes`, buf)
+            FfiConverterLong.write(value.`lines`, buf)
+            FfiConverterDuration.write(value.`duration`, buf)
+            FfiConverterSequenceString.write(value.`repairs`, buf)
+            FfiConverterOptionalString.write(value.`content`, buf)
     }
 }
 
@@ -4335,6 +4188,17 @@ data class MemoryOptions (
     val `maxFileBytes`: kotlin.Long? = 16777216L
     ,
     /**
+     * The most bytes that all files together may come to hold, hidden ones included; null is no
+     * limit.
+     */
+    val `maxTotalBytes`: kotlin.Long? = null
+    ,
+    /**
+     * The most files that there may come to be, hidden ones included; null is no limit.
+     */
+    val `maxFiles`: kotlin.Long? = null
+    ,
+    /**
      * What `create` does about a file that is already there; null is the default, an error.
      */
     val `onExisting`: OnExisting? = null
@@ -4349,6 +4213,22 @@ data class MemoryOptions (
      * nothing is made in it. Default no.
      */
     val `readOnly`: kotlin.Boolean = false
+    ,
+    /**
+     * Patterns of what no command may change, and of all that is below; null is none.
+     */
+    val `readOnlyPaths`: List<kotlin.String>? = null
+    ,
+    /**
+     * Patterns of what commands may change, and all that is below: nothing else. Null sets no such
+     * limit. What is read-only as well is not changed.
+     */
+    val `writablePaths`: List<kotlin.String>? = null
+    ,
+    /**
+     * Whether an edit is refused that was meant for an older content of its file; null is off.
+     */
+    val `staleGuard`: StaleGuard? = null
     ,
     /**
      * What is done about keys, tokens, passwords and payment cards in text that a command would
@@ -4369,22 +4249,9 @@ data class MemoryOptions (
     val `sensitiveOnView`: kotlin.Boolean = false
     ,
     /**
-     * Before the first command files are removed that nobody used for so long, as by
-     * `Memory.expire`; the store has to keep when files were last accessed. Null is the default,
-     * nothing is removed.
+     * Whether the events that the hook `after` gets hold the reply's text. Default no.
      */
-    val `expireAfter`: java.time.Duration? = null
-    ,
-    /**
-     * Whether a view of a file, and a rename of one, is noted as a use of it, which costs a write;
-     * always with `expire_after`. `Memory.expire` needs it. Default no.
-     */
-    val `recordAccess`: kotlin.Boolean = false
-    ,
-    /**
-     * Patterns of paths that never expire, such as `/memories/handbook`; null is none.
-     */
-    val `pins`: List<kotlin.String>? = null
+    val `afterContent`: kotlin.Boolean = false
 
 ){
 
@@ -4403,44 +4270,53 @@ public object FfiConverterTypeMemoryOptions: FfiConverterRustBuffer<MemoryOption
         return MemoryOptions(
             FfiConverterOptionalLong.read(buf),
             FfiConverterOptionalLong.read(buf),
+            FfiConverterOptionalLong.read(buf),
+            FfiConverterOptionalLong.read(buf),
             FfiConverterOptionalTypeOnExisting.read(buf),
             FfiConverterOptionalTypeDurability.read(buf),
             FfiConverterBoolean.read(buf),
+            FfiConverterOptionalSequenceString.read(buf),
+            FfiConverterOptionalSequenceString.read(buf),
+            FfiConverterOptionalTypeStaleGuard.read(buf),
             FfiConverterOptionalTypeSensitive.read(buf),
             FfiConverterOptionalMapStringString.read(buf),
             FfiConverterBoolean.read(buf),
-            FfiConverterOptionalDuration.read(buf),
             FfiConverterBoolean.read(buf),
-            FfiConverterOptionalSequenceString.read(buf),
         )
     }
 
     override fun allocationSize(value: MemoryOptions) = (
             FfiConverterOptionalLong.allocationSize(value.`maxViewChars`) +
             FfiConverterOptionalLong.allocationSize(value.`maxFileBytes`) +
+            FfiConverterOptionalLong.allocationSize(value.`maxTotalBytes`) +
+            FfiConverterOptionalLong.allocationSize(value.`maxFiles`) +
             FfiConverterOptionalTypeOnExisting.allocationSize(value.`onExisting`) +
             FfiConverterOptionalTypeDurability.allocationSize(value.`durability`) +
             FfiConverterBoolean.allocationSize(value.`readOnly`) +
+            FfiConverterOptionalSequenceString.allocationSize(value.`readOnlyPaths`) +
+            FfiConverterOptionalSequenceString.allocationSize(value.`writablePaths`) +
+            FfiConverterOptionalTypeStaleGuard.allocationSize(value.`staleGuard`) +
             FfiConverterOptionalTypeSensitive.allocationSize(value.`sensitive`) +
             FfiConverterOptionalMapStringString.allocationSize(value.`sensitiveRules`) +
             FfiConverterBoolean.allocationSize(value.`sensitiveOnView`) +
-            FfiConverterOptionalDuration.allocationSize(value.`expireAfter`) +
-            FfiConverterBoolean.allocationSize(value.`recordAccess`) +
-            FfiConverterOptionalSequenceString.allocationSize(value.`pins`)
+            FfiConverterBoolean.allocationSize(value.`afterContent`)
     )
 
     override fun write(value: MemoryOptions, buf: ByteBuffer) {
             FfiConverterOptionalLong.write(value.`maxViewChars`, buf)
             FfiConverterOptionalLong.write(value.`maxFileBytes`, buf)
+            FfiConverterOptionalLong.write(value.`maxTotalBytes`, buf)
+            FfiConverterOptionalLong.write(value.`maxFiles`, buf)
             FfiConverterOptionalTypeOnExisting.write(value.`onExisting`, buf)
             FfiConverterOptionalTypeDurability.write(value.`durability`, buf)
             FfiConverterBoolean.write(value.`readOnly`, buf)
+            FfiConverterOptionalSequenceString.write(value.`readOnlyPaths`, buf)
+            FfiConverterOptionalSequenceString.write(value.`writablePaths`, buf)
+            FfiConverterOptionalTypeStaleGuard.write(value.`staleGuard`, buf)
             FfiConverterOptionalTypeSensitive.write(value.`sensitive`, buf)
             FfiConverterOptionalMapStringString.write(value.`sensitiveRules`, buf)
             FfiConverterBoolean.write(value.`sensitiveOnView`, buf)
-            FfiConverterOptionalDuration.write(value.`expireAfter`, buf)
-            FfiConverterBoolean.write(value.`recordAccess`, buf)
-            FfiConverterOptionalSequenceString.write(value.`pins`, buf)
+            FfiConverterBoolean.write(value.`afterContent`, buf)
     }
 }
 
@@ -4461,7 +4337,7 @@ data class Reply (
     val `isError`: kotlin.Boolean
     ,
     /**
-     * What broke, if the store itself did: for the developer's log and never for the model.
+     * What broke, if the store itself or a hook did: for the developer's log and never for the model.
      */
     val `cause`: kotlin.String?
 
@@ -4498,6 +4374,273 @@ public object FfiConverterTypeReply: FfiConverterRustBuffer<Reply> {
             FfiConverterOptionalString.write(value.`cause`, buf)
     }
 }
+
+
+
+/**
+ * One command of the tool, decoded.
+ */
+sealed class Command {
+
+    /**
+     * Show a directory, or a file or some lines of it.
+     */
+    data class View(
+        /**
+         * What to show.
+         */
+        val `path`: kotlin.String,
+        /**
+         * First and last line; null for all, and for a range that is none.
+         */
+        val `viewRange`: List<kotlin.Long>?) : Command()
+
+    {
+
+
+        companion object
+    }
+
+    /**
+     * Make a new file.
+     */
+    data class Create(
+        /**
+         * Where.
+         */
+        val `path`: kotlin.String,
+        /**
+         * Its content.
+         */
+        val `fileText`: kotlin.String) : Command()
+
+    {
+
+
+        companion object
+    }
+
+    /**
+     * Replace the only occurrence of a text.
+     */
+    data class StrReplace(
+        /**
+         * In which file.
+         */
+        val `path`: kotlin.String,
+        /**
+         * The text to replace.
+         */
+        val `oldStr`: kotlin.String,
+        /**
+         * What to put there.
+         */
+        val `newStr`: kotlin.String) : Command()
+
+    {
+
+
+        companion object
+    }
+
+    /**
+     * Insert whole lines.
+     */
+    data class Insert(
+        /**
+         * Into which file.
+         */
+        val `path`: kotlin.String,
+        /**
+         * After which line; 0 is the start of the file.
+         */
+        val `insertLine`: kotlin.Long,
+        /**
+         * The lines.
+         */
+        val `insertText`: kotlin.String) : Command()
+
+    {
+
+
+        companion object
+    }
+
+    /**
+     * Delete a file, or a directory and all that it holds.
+     */
+    data class Delete(
+        /**
+         * Which.
+         */
+        val `path`: kotlin.String) : Command()
+
+    {
+
+
+        companion object
+    }
+
+    /**
+     * Rename or move a file or directory.
+     */
+    data class Rename(
+        /**
+         * What.
+         */
+        val `oldPath`: kotlin.String,
+        /**
+         * Where to.
+         */
+        val `newPath`: kotlin.String) : Command()
+
+    {
+
+
+        companion object
+    }
+
+
+
+
+
+
+
+
+    companion object
+}
+
+/**
+ * @suppress
+ */
+public object FfiConverterTypeCommand : FfiConverterRustBuffer<Command>{
+    override fun read(buf: ByteBuffer): Command {
+        return when(buf.getInt()) {
+            1 -> Command.View(
+                FfiConverterString.read(buf),
+                FfiConverterOptionalSequenceLong.read(buf),
+                )
+            2 -> Command.Create(
+                FfiConverterString.read(buf),
+                FfiConverterString.read(buf),
+                )
+            3 -> Command.StrReplace(
+                FfiConverterString.read(buf),
+                FfiConverterString.read(buf),
+                FfiConverterString.read(buf),
+                )
+            4 -> Command.Insert(
+                FfiConverterString.read(buf),
+                FfiConverterLong.read(buf),
+                FfiConverterString.read(buf),
+                )
+            5 -> Command.Delete(
+                FfiConverterString.read(buf),
+                )
+            6 -> Command.Rename(
+                FfiConverterString.read(buf),
+                FfiConverterString.read(buf),
+                )
+            else -> throw RuntimeException("invalid enum value, something is very wrong!!")
+        }
+    }
+
+    override fun allocationSize(value: Command): ULong = when(value) {
+        is Command.View -> {
+            // Add the size for the Int that specifies the variant plus the size needed for all fields
+            (
+                4UL
+                + FfiConverterString.allocationSize(value.`path`)
+                + FfiConverterOptionalSequenceLong.allocationSize(value.`viewRange`)
+            )
+        }
+        is Command.Create -> {
+            // Add the size for the Int that specifies the variant plus the size needed for all fields
+            (
+                4UL
+                + FfiConverterString.allocationSize(value.`path`)
+                + FfiConverterString.allocationSize(value.`fileText`)
+            )
+        }
+        is Command.StrReplace -> {
+            // Add the size for the Int that specifies the variant plus the size needed for all fields
+            (
+                4UL
+                + FfiConverterString.allocationSize(value.`path`)
+                + FfiConverterString.allocationSize(value.`oldStr`)
+                + FfiConverterString.allocationSize(value.`newStr`)
+            )
+        }
+        is Command.Insert -> {
+            // Add the size for the Int that specifies the variant plus the size needed for all fields
+            (
+                4UL
+                + FfiConverterString.allocationSize(value.`path`)
+                + FfiConverterLong.allocationSize(value.`insertLine`)
+                + FfiConverterString.allocationSize(value.`insertText`)
+            )
+        }
+        is Command.Delete -> {
+            // Add the size for the Int that specifies the variant plus the size needed for all fields
+            (
+                4UL
+                + FfiConverterString.allocationSize(value.`path`)
+            )
+        }
+        is Command.Rename -> {
+            // Add the size for the Int that specifies the variant plus the size needed for all fields
+            (
+                4UL
+                + FfiConverterString.allocationSize(value.`oldPath`)
+                + FfiConverterString.allocationSize(value.`newPath`)
+            )
+        }
+    }
+
+    override fun write(value: Command, buf: ByteBuffer) {
+        when(value) {
+            is Command.View -> {
+                buf.putInt(1)
+                FfiConverterString.write(value.`path`, buf)
+                FfiConverterOptionalSequenceLong.write(value.`viewRange`, buf)
+                Unit
+            }
+            is Command.Create -> {
+                buf.putInt(2)
+                FfiConverterString.write(value.`path`, buf)
+                FfiConverterString.write(value.`fileText`, buf)
+                Unit
+            }
+            is Command.StrReplace -> {
+                buf.putInt(3)
+                FfiConverterString.write(value.`path`, buf)
+                FfiConverterString.write(value.`oldStr`, buf)
+                FfiConverterString.write(value.`newStr`, buf)
+                Unit
+            }
+            is Command.Insert -> {
+                buf.putInt(4)
+                FfiConverterString.write(value.`path`, buf)
+                FfiConverterLong.write(value.`insertLine`, buf)
+                FfiConverterString.write(value.`insertText`, buf)
+                Unit
+            }
+            is Command.Delete -> {
+                buf.putInt(5)
+                FfiConverterString.write(value.`path`, buf)
+                Unit
+            }
+            is Command.Rename -> {
+                buf.putInt(6)
+                FfiConverterString.write(value.`oldPath`, buf)
+                FfiConverterString.write(value.`newPath`, buf)
+                Unit
+            }
+        }.let { /* this makes the `when` an expression, which ensures it is exhaustive */ }
+    }
+}
+
+
 
 
 
@@ -4549,6 +4692,86 @@ public object FfiConverterTypeDurability: FfiConverterRustBuffer<Durability> {
 
 
 /**
+ * Why a hook failed.
+ */
+sealed class HookFailure: kotlin.Exception() {
+
+    /**
+     * Whatever it threw.
+     */
+    class Failed(
+
+        /**
+         * The details, for the developer and never for the model.
+         */
+        val `reason`: kotlin.String
+        ) : HookFailure() {
+        override val message
+            get() = `reason`
+    }
+
+
+
+
+    // The local Rust `Display`/`Debug` implementation.
+    override fun toString(): String {
+        return FfiConverterString.lift(
+    uniffiRustCall() { _status ->
+    UniffiLib.uniffi_memdir_ffi_fn_method_hookfailure_uniffi_trait_display(FfiConverterTypeHookFailure.lower(this),
+        _status)
+}
+    )
+    }
+
+    companion object ErrorHandler : UniffiRustCallStatusErrorHandler<HookFailure> {
+        override fun lift(error_buf: RustBuffer.ByValue): HookFailure = FfiConverterTypeHookFailure.lift(error_buf)
+    }
+
+
+}
+
+/**
+ * @suppress
+ */
+public object FfiConverterTypeHookFailure : FfiConverterRustBuffer<HookFailure> {
+    override fun read(buf: ByteBuffer): HookFailure {
+
+
+        return when(buf.getInt()) {
+            1 -> HookFailure.Failed(
+                FfiConverterString.read(buf),
+                )
+            else -> throw RuntimeException("invalid error enum value, something is very wrong!!")
+        }
+    }
+
+    override fun allocationSize(value: HookFailure): ULong {
+        return when(value) {
+            is HookFailure.Failed -> (
+                // Add the size for the Int that specifies the variant plus the size needed for all fields
+                4UL
+                + FfiConverterString.allocationSize(value.`reason`)
+            )
+        }
+    }
+
+    override fun write(value: HookFailure, buf: ByteBuffer) {
+        when(value) {
+            is HookFailure.Failed -> {
+                buf.putInt(1)
+                FfiConverterString.write(value.`reason`, buf)
+                Unit
+            }
+        }.let { /* this makes the `when` an expression, which ensures it is exhaustive */ }
+    }
+
+}
+
+
+
+
+
+/**
  * Why a call did not do what it was asked to do.
  */
 sealed class MemdirException: kotlin.Exception() {
@@ -4582,6 +4805,20 @@ sealed class MemdirException: kotlin.Exception() {
     }
 
     /**
+     * The hook `before` failed, and nothing was changed.
+     */
+    class Hook(
+
+        /**
+         * The details, for the developer and never for the model.
+         */
+        val `reason`: kotlin.String
+        ) : MemdirException() {
+        override val message
+            get() = `reason`
+    }
+
+    /**
      * The store's address or an option is wrong.
      */
     class Config(
@@ -4598,8 +4835,8 @@ sealed class MemdirException: kotlin.Exception() {
 
 
         /**
-         * What goes back to the model: the exact answer, or, where the store is broken, a sentence
-         * that says no more than that.
+         * What goes back to the model: the exact answer, or, where the store or a hook is broken, a
+         * sentence that says no more than that.
          */ fun `reply`(): Reply {
             return FfiConverterTypeReply.lift(
     uniffiRustCall() { _status ->
@@ -4643,7 +4880,10 @@ public object FfiConverterTypeMemdirError : FfiConverterRustBuffer<MemdirExcepti
             2 -> MemdirException.Store(
                 FfiConverterString.read(buf),
                 )
-            3 -> MemdirException.Config(
+            3 -> MemdirException.Hook(
+                FfiConverterString.read(buf),
+                )
+            4 -> MemdirException.Config(
                 FfiConverterString.read(buf),
                 )
             else -> throw RuntimeException("invalid error enum value, something is very wrong!!")
@@ -4658,6 +4898,11 @@ public object FfiConverterTypeMemdirError : FfiConverterRustBuffer<MemdirExcepti
                 + FfiConverterString.allocationSize(value.`reason`)
             )
             is MemdirException.Store -> (
+                // Add the size for the Int that specifies the variant plus the size needed for all fields
+                4UL
+                + FfiConverterString.allocationSize(value.`reason`)
+            )
+            is MemdirException.Hook -> (
                 // Add the size for the Int that specifies the variant plus the size needed for all fields
                 4UL
                 + FfiConverterString.allocationSize(value.`reason`)
@@ -4682,8 +4927,13 @@ public object FfiConverterTypeMemdirError : FfiConverterRustBuffer<MemdirExcepti
                 FfiConverterString.write(value.`reason`, buf)
                 Unit
             }
-            is MemdirException.Config -> {
+            is MemdirException.Hook -> {
                 buf.putInt(3)
+                FfiConverterString.write(value.`reason`, buf)
+                Unit
+            }
+            is MemdirException.Config -> {
+                buf.putInt(4)
                 FfiConverterString.write(value.`reason`, buf)
                 Unit
             }
@@ -4740,6 +4990,59 @@ public object FfiConverterTypeOnExisting: FfiConverterRustBuffer<OnExisting> {
 
 
 /**
+ * How a call ended.
+ */
+
+enum class Outcome {
+
+    /**
+     * The command was carried out.
+     */
+    OK,
+    /**
+     * It was refused: by its own rules, by a policy, or because the input is no command.
+     */
+    REFUSED,
+    /**
+     * A hook forbade it.
+     */
+    VETOED,
+    /**
+     * The store or a hook failed.
+     */
+    FAILED;
+
+
+
+
+    companion object
+}
+
+
+/**
+ * @suppress
+ */
+public object FfiConverterTypeOutcome: FfiConverterRustBuffer<Outcome> {
+    override fun read(buf: ByteBuffer) = try {
+
+        Outcome.entries[buf.getInt() - 1]
+
+    } catch (e: IndexOutOfBoundsException) {
+        throw RuntimeException("invalid enum value, something is very wrong!!", e)
+    }
+
+    override fun allocationSize(value: Outcome) = 4UL
+
+    override fun write(value: Outcome, buf: ByteBuffer) {
+        buf.putInt(value.ordinal + 1)
+    }
+}
+
+
+
+
+
+/**
  * What is done about sensitive text in a command that would write it.
  */
 
@@ -4780,6 +5083,55 @@ public object FfiConverterTypeSensitive: FfiConverterRustBuffer<Sensitive> {
     override fun allocationSize(value: Sensitive) = 4UL
 
     override fun write(value: Sensitive, buf: ByteBuffer) {
+        buf.putInt(value.ordinal + 1)
+    }
+}
+
+
+
+
+
+/**
+ * Whether an edit is refused that was meant for an older content of its file.
+ */
+
+enum class StaleGuard {
+
+    /**
+     * Never.
+     */
+    OFF,
+    /**
+     * An `insert` is, into a file that has changed since this memory last showed or wrote it.
+     */
+    ON,
+    /**
+     * So is a `str_replace`; and both into a file that this memory has never shown or written.
+     */
+    STRICT;
+
+
+
+
+    companion object
+}
+
+
+/**
+ * @suppress
+ */
+public object FfiConverterTypeStaleGuard: FfiConverterRustBuffer<StaleGuard> {
+    override fun read(buf: ByteBuffer) = try {
+
+        StaleGuard.entries[buf.getInt() - 1]
+
+    } catch (e: IndexOutOfBoundsException) {
+        throw RuntimeException("invalid enum value, something is very wrong!!", e)
+    }
+
+    override fun allocationSize(value: StaleGuard) = 4UL
+
+    override fun write(value: StaleGuard, buf: ByteBuffer) {
         buf.putInt(value.ordinal + 1)
     }
 }
@@ -5084,6 +5436,123 @@ public object FfiConverterTypeStoreFailure : FfiConverterRustBuffer<StoreFailure
 
 
 
+/**
+ * What becomes of a command.
+ */
+sealed class Verdict {
+
+    /**
+     * It is carried out.
+     */
+    object Pass : Verdict()
+
+
+    /**
+     * It is carried out with `text` in the place of its file text, new string or inserted text; what
+     * other policies say about texts, they say about this one. For a command that writes no text it is
+     * a failure of the hook.
+     */
+    data class Write(
+        /**
+         * What to write instead.
+         */
+        val `text`: kotlin.String) : Verdict()
+
+    {
+
+
+        companion object
+    }
+
+    /**
+     * It is not carried out.
+     */
+    data class Veto(
+        /**
+         * What the model reads: what is forbidden, and what to do instead.
+         */
+        val `reason`: kotlin.String) : Verdict()
+
+    {
+
+
+        companion object
+    }
+
+
+
+
+
+
+
+
+    companion object
+}
+
+/**
+ * @suppress
+ */
+public object FfiConverterTypeVerdict : FfiConverterRustBuffer<Verdict>{
+    override fun read(buf: ByteBuffer): Verdict {
+        return when(buf.getInt()) {
+            1 -> Verdict.Pass
+            2 -> Verdict.Write(
+                FfiConverterString.read(buf),
+                )
+            3 -> Verdict.Veto(
+                FfiConverterString.read(buf),
+                )
+            else -> throw RuntimeException("invalid enum value, something is very wrong!!")
+        }
+    }
+
+    override fun allocationSize(value: Verdict): ULong = when(value) {
+        is Verdict.Pass -> {
+            // Add the size for the Int that specifies the variant plus the size needed for all fields
+            (
+                4UL
+            )
+        }
+        is Verdict.Write -> {
+            // Add the size for the Int that specifies the variant plus the size needed for all fields
+            (
+                4UL
+                + FfiConverterString.allocationSize(value.`text`)
+            )
+        }
+        is Verdict.Veto -> {
+            // Add the size for the Int that specifies the variant plus the size needed for all fields
+            (
+                4UL
+                + FfiConverterString.allocationSize(value.`reason`)
+            )
+        }
+    }
+
+    override fun write(value: Verdict, buf: ByteBuffer) {
+        when(value) {
+            is Verdict.Pass -> {
+                buf.putInt(1)
+                Unit
+            }
+            is Verdict.Write -> {
+                buf.putInt(2)
+                FfiConverterString.write(value.`text`, buf)
+                Unit
+            }
+            is Verdict.Veto -> {
+                buf.putInt(3)
+                FfiConverterString.write(value.`reason`, buf)
+                Unit
+            }
+        }.let { /* this makes the `when` an expression, which ensures it is exhaustive */ }
+    }
+}
+
+
+
+
+
 
 /**
  * @suppress
@@ -5216,60 +5685,28 @@ public object FfiConverterOptionalTimestamp: FfiConverterRustBuffer<java.time.In
 /**
  * @suppress
  */
-public object FfiConverterOptionalDuration: FfiConverterRustBuffer<java.time.Duration?> {
-    override fun read(buf: ByteBuffer): java.time.Duration? {
+public object FfiConverterOptionalTypeMemoryHooks: FfiConverterRustBuffer<MemoryHooks?> {
+    override fun read(buf: ByteBuffer): MemoryHooks? {
         if (buf.get().toInt() == 0) {
             return null
         }
-        return FfiConverterDuration.read(buf)
+        return FfiConverterTypeMemoryHooks.read(buf)
     }
 
-    override fun allocationSize(value: java.time.Duration?): ULong {
+    override fun allocationSize(value: MemoryHooks?): ULong {
         if (value == null) {
             return 1UL
         } else {
-            return 1UL + FfiConverterDuration.allocationSize(value)
+            return 1UL + FfiConverterTypeMemoryHooks.allocationSize(value)
         }
     }
 
-    override fun write(value: java.time.Duration?, buf: ByteBuffer) {
+    override fun write(value: MemoryHooks?, buf: ByteBuffer) {
         if (value == null) {
             buf.put(0)
         } else {
             buf.put(1)
-            FfiConverterDuration.write(value, buf)
-        }
-    }
-}
-
-
-
-
-/**
- * @suppress
- */
-public object FfiConverterOptionalTypeExpiryWatch: FfiConverterRustBuffer<ExpiryWatch?> {
-    override fun read(buf: ByteBuffer): ExpiryWatch? {
-        if (buf.get().toInt() == 0) {
-            return null
-        }
-        return FfiConverterTypeExpiryWatch.read(buf)
-    }
-
-    override fun allocationSize(value: ExpiryWatch?): ULong {
-        if (value == null) {
-            return 1UL
-        } else {
-            return 1UL + FfiConverterTypeExpiryWatch.allocationSize(value)
-        }
-    }
-
-    override fun write(value: ExpiryWatch?, buf: ByteBuffer) {
-        if (value == null) {
-            buf.put(0)
-        } else {
-            buf.put(1)
-            FfiConverterTypeExpiryWatch.write(value, buf)
+            FfiConverterTypeMemoryHooks.write(value, buf)
         }
     }
 }
@@ -5366,6 +5803,38 @@ public object FfiConverterOptionalTypeSensitive: FfiConverterRustBuffer<Sensitiv
         } else {
             buf.put(1)
             FfiConverterTypeSensitive.write(value, buf)
+        }
+    }
+}
+
+
+
+
+/**
+ * @suppress
+ */
+public object FfiConverterOptionalTypeStaleGuard: FfiConverterRustBuffer<StaleGuard?> {
+    override fun read(buf: ByteBuffer): StaleGuard? {
+        if (buf.get().toInt() == 0) {
+            return null
+        }
+        return FfiConverterTypeStaleGuard.read(buf)
+    }
+
+    override fun allocationSize(value: StaleGuard?): ULong {
+        if (value == null) {
+            return 1UL
+        } else {
+            return 1UL + FfiConverterTypeStaleGuard.allocationSize(value)
+        }
+    }
+
+    override fun write(value: StaleGuard?, buf: ByteBuffer) {
+        if (value == null) {
+            buf.put(0)
+        } else {
+            buf.put(1)
+            FfiConverterTypeStaleGuard.write(value, buf)
         }
     }
 }
@@ -5574,34 +6043,6 @@ public object FfiConverterSequenceTypeEntry: FfiConverterRustBuffer<List<Entry>>
         buf.putInt(value.size)
         value.iterator().forEach {
             FfiConverterTypeEntry.write(it, buf)
-        }
-    }
-}
-
-
-
-
-/**
- * @suppress
- */
-public object FfiConverterSequenceTypeExpired: FfiConverterRustBuffer<List<Expired>> {
-    override fun read(buf: ByteBuffer): List<Expired> {
-        val len = buf.getInt()
-        return List<Expired>(len) {
-            FfiConverterTypeExpired.read(buf)
-        }
-    }
-
-    override fun allocationSize(value: List<Expired>): ULong {
-        val sizeForLength = 4UL
-        val sizeForItems = value.map { FfiConverterTypeExpired.allocationSize(it) }.sum()
-        return sizeForLength + sizeForItems
-    }
-
-    override fun write(value: List<Expired>, buf: ByteBuffer) {
-        buf.putInt(value.size)
-        value.iterator().forEach {
-            FfiConverterTypeExpired.write(it, buf)
         }
     }
 }

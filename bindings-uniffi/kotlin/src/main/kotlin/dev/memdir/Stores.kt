@@ -11,8 +11,8 @@ import java.time.Duration
  * @throws MemdirException.Config if an option is wrong.
  */
 @JvmOverloads
-public fun Memory(store: Store, options: MemoryOptions = MemoryOptions()): Memory =
-    Memory.withStore(store, options)
+public fun Memory(store: Store, options: MemoryOptions = MemoryOptions(), hooks: MemoryHooks? = null): Memory =
+    Memory.withStore(store, options, hooks)
 
 /** A store of your own, or one that is open already, to be mounted at [path]. */
 @JvmOverloads

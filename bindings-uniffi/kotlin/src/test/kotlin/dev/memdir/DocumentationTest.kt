@@ -35,6 +35,8 @@ class DocumentationTest {
     fun `the page about policies has the code that runs here`() {
         assertEquals(block("kotlin", "docs/policies.md"), code("kotlin"))
         assertTrue(redacted().contains("line 1 (password-assignment)"))
+        assertEquals(block("kotlin-hooks", "docs/policies.md"), code("kotlin-hooks"))
+        assertEquals(listOf("create /memories/notes.md: OK, 17 bytes"), hooked())
     }
 
     private fun printed(work: () -> Unit): String {
@@ -103,6 +105,26 @@ private fun redacted(): String {
     val reply = memory.create("/memories/notes.md", "Router password: sun7-Flower!\n")
     // end
     return reply.also { memory.close() }
+}
+
+private fun hooked(): List<String> {
+    val log = mutableListOf<String>()
+    // kotlin-hooks
+    val hooks = object : MemoryHooks {
+        override fun before(command: Command): Verdict = when (command) {
+            is Command.Delete -> Verdict.Veto("Nothing is deleted here: rename it to /memories/archive instead.")
+            is Command.Create -> Verdict.Write(command.fileText.replace("Anna Kareva", "A. K."))
+            else -> Verdict.Pass
+        }
+
+        override fun after(event: Event) {
+            log += "${event.command} ${event.path}: ${event.outcome}, ${event.bytes} bytes"
+        }
+    }
+    val memory = Memory("memory:", hooks = hooks)
+    // end
+    memory.use { it.create("/memories/notes.md", "Anna Kareva likes tea.\n") }
+    return log
 }
 
 private fun checkContract() {

@@ -8,6 +8,7 @@ import dev.memdir.Durability
 import dev.memdir.MemoryOptions
 import dev.memdir.OnExisting
 import dev.memdir.Sensitive
+import dev.memdir.StaleGuard
 import java.nio.file.Files
 import java.nio.file.Path
 import java.time.Duration
@@ -30,16 +31,16 @@ class Content(val bytes: ByteArray) {
     override fun toString() = "${bytes.size} bytes, ${bytes.decodeToString().take(200)}"
 }
 
-class Step(
-    val input: JsonNode,
-    val content: String,
-    val isError: Boolean,
-    val expires: Boolean = false,
-    val upkeep: Upkeep? = null,
-)
+sealed interface Step
 
-/** What is done in a step that is no tool call. */
-sealed interface Upkeep {
+/** A tool call. */
+class Call(val input: JsonNode, val content: String, val isError: Boolean, val event: JsonNode?, val expires: Boolean = false) : Step
+
+/** What somebody else writes. */
+class Meanwhile(val tree: Tree) : Step
+
+/** What is done in a step of expiry. */
+sealed interface Upkeep : Step {
     /** Seconds by path. */
     class Age(val ages: Map<String, Long>) : Upkeep
 
@@ -51,6 +52,7 @@ class Case(
     val file: String,
     val name: String,
     val options: MemoryOptions,
+    val hooks: List<JsonNode>?,
     val given: Tree,
     val steps: List<Step>,
     val then: Tree?,
@@ -68,11 +70,12 @@ fun cases(): List<Case> {
 }
 
 private fun case(file: String, json: JsonNode): Case {
-    taking(json, "name", "rule", "options", "given", "steps", "then")
+    taking(json, "name", "rule", "options", "hooks", "given", "steps", "then")
     return Case(
         file,
         json["name"].textValue(),
         options(json["options"]),
+        json["hooks"]?.let { it["before"].toList() },
         json["given"]?.let(::tree) ?: emptyMap(),
         json["steps"].map(::step),
         json["then"]?.let(::tree),
@@ -80,9 +83,16 @@ private fun case(file: String, json: JsonNode): Case {
 }
 
 private fun step(json: JsonNode): Step {
-    upkeep(json)?.let { return Step(json, "", false, upkeep = it) }
-    taking(json, "input", "content", "is_error", "expires")
-    return Step(expanded(json["input"]), text(json["content"]), json["is_error"].booleanValue(), json.has("expires"))
+    json["meanwhile"]?.let {
+        taking(json, "meanwhile")
+        return Meanwhile(tree(it))
+    }
+    upkeep(json)?.let { return it }
+    taking(json, "input", "content", "is_error", "expires", "without_images", "event")
+    val event = json["event"]?.let(::saying)
+    // Kotlin shows no images.
+    json["without_images"]?.let { return Call(expanded(json["input"]), text(it), isError = true, event) }
+    return Call(expanded(json["input"]), text(json["content"]), json["is_error"].booleanValue(), event, json.has("expires"))
 }
 
 private fun upkeep(json: JsonNode): Upkeep? {
@@ -108,11 +118,18 @@ private fun options(json: JsonNode?): MemoryOptions {
             when (name) {
                 "max_view_chars" -> options.copy(maxViewChars = limit)
                 "max_file_bytes" -> options.copy(maxFileBytes = limit)
+                "max_image_bytes" -> options
+                "max_total_bytes" -> options.copy(maxTotalBytes = limit)
+                "max_files" -> options.copy(maxFiles = limit)
+                "read_only_paths" -> options.copy(readOnlyPaths = value.map { it.textValue() })
+                "writable_paths" -> options.copy(writablePaths = value.map { it.textValue() })
+                "stale_guard" -> options.copy(staleGuard = StaleGuard.valueOf(value.textValue().uppercase()))
                 "on_existing" -> options.copy(onExisting = OnExisting.valueOf(value.textValue().uppercase()))
                 "durability" -> options.copy(durability = Durability.valueOf(value.textValue().uppercase()))
                 "sensitive" -> options.copy(sensitive = Sensitive.valueOf(value.textValue().uppercase()))
                 "sensitive_rules" ->
                     options.copy(sensitiveRules = value.properties().associate { it.key to it.value.textValue() })
+                "after_content" -> options.copy(afterContent = value.booleanValue())
                 "sensitive_on_view" -> options.copy(sensitiveOnView = value.booleanValue())
                 "expire_after" -> options.copy(expireAfter = seconds(value))
                 "record_access" -> options.copy(recordAccess = value.booleanValue())

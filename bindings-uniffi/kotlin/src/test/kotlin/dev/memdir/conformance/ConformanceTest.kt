@@ -29,65 +29,77 @@ class ConformanceTest {
 
     @Test
     fun `kotlin-memory`() =
-        run("kotlin-memory") { options ->
+        run("kotlin-memory") { options, hooks ->
             val store = openStore("memory:")
-            Opened(Memory(store, options), store)
+            Opened(Memory(store, options, hooks), store)
         }
 
     @Test
     fun `kotlin-store`() =
-        run("kotlin-store") { options ->
+        run("kotlin-store") { options, hooks ->
             val store = MapStore()
-            Opened(Memory(store, options), store)
+            Opened(Memory(store, options, hooks), store)
         }
 
     @Test
     fun `kotlin-room`() =
-        run("kotlin-room") { options ->
+        run("kotlin-room") { options, hooks ->
             val store = RoomStore(MapDao())
-            Opened(Memory(store, options), store)
+            Opened(Memory(store, options, hooks), store)
         }
 
     @Test
     fun `kotlin-local`(@TempDir temporary: Path) =
-        run("kotlin-local") { options ->
+        run("kotlin-local") { options, hooks ->
             val place = Files.createTempDirectory(temporary, "case")
-            val memory = Memory(place.toString(), options)
+            val memory = Memory(place.toString(), options, hooks)
             Opened(memory, openStore(place.toString(), options), place)
         }
 
     @Test
     fun `kotlin-sqlite`(@TempDir temporary: Path) =
-        run("kotlin-sqlite") { options ->
+        run("kotlin-sqlite") { options, hooks ->
             val address = "sqlite:${Files.createTempDirectory(temporary, "case").resolve("agent.db")}"
-            Opened(Memory(address, options), openStore(address, options))
+            Opened(Memory(address, options, hooks), openStore(address, options))
         }
 
-    private fun run(runner: String, open: (MemoryOptions) -> Opened) {
+    private fun run(runner: String, open: (MemoryOptions, CaseHooks?) -> Opened) {
         val counts = Files.createDirectories(root.resolve("target/conformance")).resolve(runner)
         counts.deleteIfExists()
         val cases = cases()
-        assertAll(cases.map { case -> { open(case.options).let { run(case, it) } } })
+        assertAll(cases.map { case -> { run(case, open) } })
         val steps = cases.sumOf { it.steps.size }
         counts.writeText("${cases.size} $steps\n")
         println("conformance: $runner: ${cases.size} cases, $steps steps")
     }
 
-    private fun run(case: Case, opened: Opened) {
+    private fun run(case: Case, open: (MemoryOptions, CaseHooks?) -> Opened) {
+        val hooks = case.hooks?.let(::CaseHooks)
+        val opened = open(case.options, hooks)
         val name = "${case.file}, case ${case.name}"
         write(opened.store, case.given)
         var before = tree(opened.store)
         assertEquals(case.given.toSortedMap(), before.toSortedMap()) { "$name: given" }
         case.steps.forEachIndexed { number, step ->
-            val where = "$name, step ${number + 1}: ${step.input.toString().take(300)}"
-            step.upkeep?.let {
-                keepUp(it, opened, where)
+            if (step is Meanwhile) {
+                write(opened.store, step.tree)
                 before = tree(opened.store)
                 return@forEachIndexed
             }
+            if (step is Upkeep) {
+                keepUp(step, opened, "$name, step ${number + 1}")
+                before = tree(opened.store)
+                return@forEachIndexed
+            }
+            step as Call
+            val where = "$name, step ${number + 1}: ${step.input.toString().take(300)}"
             val reply = opened.memory.execute(step.input.toString())
             assertEquals(step.content, reply.content, where)
             assertEquals(step.isError, reply.isError, where)
+            val told = hooks?.take().orEmpty()
+            assertEquals(listOfNotNull(step.event).size, told.size, where)
+            step.event?.let { assertTrue(same(it, told.single())) { "$where: expected $it, got $told" } }
+            assertEquals(step.event?.path("outcome")?.textValue() == "failed", reply.cause != null, where)
             opened.place?.let { assertFalse(it.toString() in reply.content, where) }
             val after = tree(opened.store)
             if (!step.expires && (step.isError || step.input.path("command").textValue() == "view")) {

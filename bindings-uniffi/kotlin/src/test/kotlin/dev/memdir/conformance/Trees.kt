@@ -21,11 +21,11 @@ private fun MutableMap<String, Content?>.readBelow(store: Store, directory: Stri
     }
 }
 
-/** Puts all of [tree] into an empty store. */
+/** Puts all of [tree] into a store; files that are there are overwritten. */
 fun write(store: Store, tree: Tree) {
     for ((path, content) in tree) {
         if (content != null) {
-            store.write(path, content.bytes, false)
+            store.write(path, content.bytes, true)
         } else {
             // A store makes directories for its files only, and keeps them when a file goes.
             store.write("$path/inside", ByteArray(0), false)

@@ -1,0 +1,313 @@
+// Hooks: what they may say, where what they throw goes, and that no thread waits for them.
+
+import assert from 'node:assert/strict';
+import { createServer } from 'node:http';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import type { AddressInfo } from 'node:net';
+import process from 'node:process';
+import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import Anthropic from '@anthropic-ai/sdk';
+import { betaMemoryTool } from '@anthropic-ai/sdk/helpers/beta/memory';
+import { HookError, Memory, Veto, memoryTool, openStore } from 'memdir';
+import type { Before, Event, Options } from 'memdir';
+
+import { MapStore } from './stores.mjs';
+import { PACKAGE, PROJECT, runScript } from './support.mjs';
+
+const path = '/memories/a';
+const create = { command: 'create', path, file_text: 'one\n' } as const;
+const UNCHECKED =
+  'Error: The command was not carried out, because the program that runs this memory could not ' +
+  'check it. Nothing was changed; try again later.';
+
+test('a veto is an answer everywhere', async () => {
+  const before: Before = ({ command }) => {
+    throw new Veto(`Not ${command}.`);
+  };
+  const memory = new Memory('memory:', { before });
+  for (const input of [create, JSON.stringify(create)]) {
+    assert.deepEqual(await memory.execute(input), { content: 'Not create.', isError: true });
+  }
+  for (const call of [
+    () => memory.view({ path }),
+    () => memory.create(create),
+    () => memory.str_replace({ path, old_str: 'a', new_str: 'b' }),
+    () => memory.insert({ path, insert_line: 0, insert_text: 'x' }),
+    () => memory.delete({ path }),
+    () => memory.rename({ old_path: path, new_path: '/memories/b' }),
+    () => memoryTool('memory:', { before }).run(create),
+  ]) {
+    await assert.rejects(call(), { name: 'ToolError', message: /^Not \w+\.$/ });
+  }
+});
+
+test('what before is given is the command, which cannot be changed in place', async () => {
+  const seen: unknown[] = [];
+  const memory = new Memory('memory:', {
+    before: (command) => {
+      seen.push(command);
+      (command as { path: string }).path = '/memories/b';
+    },
+  });
+  const { cause } = await memory.execute({ ...create, path: '/memories//a/' });
+  assert.ok(cause instanceof HookError && cause.cause instanceof TypeError);
+  await memory.execute({ command: 'view', path, view_range: ['2', -1] });
+  assert.deepEqual(seen, [create, { command: 'view', path, view_range: [2, -1] }]);
+});
+
+test('what is returned changes the text and nothing else', async () => {
+  let returned: unknown;
+  const store = openStore('memory:');
+  const memory = new Memory(store, {
+    before: () => returned as object,
+    onExisting: 'overwrite',
+  });
+  for (const right of [{ file_text: 'two' }, { ...create, file_text: 'two' }]) {
+    returned = right;
+    await memory.create(create);
+    assert.equal(Buffer.from(await store.read(path)).toString(), 'two');
+    await store.delete(path);
+  }
+  for (const wrong of [
+    {},
+    { file_text: null },
+    { filetext: 'two' },
+    { file_text: 'two', path: '/memories/b' },
+    Object.create({ file_text: 'two' }),
+    'two',
+    1,
+    true,
+    () => {},
+  ]) {
+    returned = wrong;
+    const { content, cause } = await memory.execute(create);
+    assert.equal(content, UNCHECKED);
+    assert.ok(cause instanceof HookError);
+  }
+  returned = { file_text: 'two' };
+  assert.ok((await memory.execute({ command: 'delete', path })).cause instanceof HookError);
+  assert.deepEqual(await store.list('/memories'), []);
+});
+
+test('what before throws is the cause, and the model reads nothing of it', async () => {
+  for (const before of [
+    () => {
+      throw new RangeError('rules.internal');
+    },
+    () => Promise.reject(new RangeError('rules.internal')),
+  ]) {
+    const memory = new Memory('memory:', { before });
+    const { content, isError, cause } = await memory.execute(create);
+    assert.deepEqual([content, isError], [UNCHECKED, true]);
+    assert.ok(cause instanceof HookError && cause.cause instanceof RangeError);
+    assert.match(cause.message, /rules\.internal/);
+    await assert.rejects(memory.create(create), (error: Error) => {
+      return error.message === UNCHECKED && error.cause instanceof HookError;
+    });
+  }
+});
+
+test('what after throws is a warning, and what is done is done', async () => {
+  for (const after of [
+    () => {
+      throw new RangeError('of the log');
+    },
+    async () => Promise.reject(new RangeError('of the log')),
+  ]) {
+    const warned = once(process, 'warning');
+    const memory = new Memory('memory:', { after });
+    assert.match(await memory.create(create), /^File created/);
+    const [warning] = (await warned) as [Error];
+    assert.equal(warning.name, 'MemdirWarning');
+    assert.match(warning.message, /RangeError: of the log/);
+    assert.match(await new Memory('memory:').view({ path: '/memories' }), /4\.0K/);
+  }
+});
+
+test('a hook may use its own memory', async () => {
+  const outcomes: string[] = [];
+  const memory: Memory = new Memory(new MapStore(), {
+    before: async ({ command }) => {
+      await sleep(1);
+      await memory.view({ path: '/memories' });
+      if (command === 'delete') {
+        await memory.rename({ old_path: path, new_path: '/memories/archived' });
+        throw new Veto('It was archived.');
+      }
+    },
+    after: async ({ outcome }) => {
+      await memory.execute({ ...create, path: `/memories/log-${outcomes.length}` });
+      outcomes.push(outcome);
+    },
+  });
+  await memory.create(create);
+  assert.ok((await memory.execute({ command: 'delete', path })).isError);
+  assert.deepEqual(outcomes, ['ok', 'vetoed']);
+  assert.match(await memory.view({ path: '/memories' }), /archived\n.*log-0\n.*log-1/);
+  // That was asked by nobody's hook.
+  assert.equal(outcomes.length, 3);
+});
+
+test('two memories may ask each other', async () => {
+  const calls = { one: 0, two: 0 };
+  const hooks = (name: 'one' | 'two', other: () => Memory): Options => ({
+    before: async () => {
+      calls[name] += 1;
+      await other().view({ path: '/memories' });
+    },
+  });
+  const one: Memory = new Memory(
+    'memory:',
+    hooks('one', () => two),
+  );
+  const two: Memory = new Memory(
+    'memory:',
+    hooks('two', () => one),
+  );
+  await one.view({ path: '/memories' });
+  assert.deepEqual(calls, { one: 1, two: 1 });
+});
+
+test('more hooks wait than there are threads', async () => {
+  const inner = new Memory('memory:');
+  let waiting = 0;
+  let all: () => void = () => {};
+  const everybody = new Promise<void>((resolve) => (all = resolve));
+  const events: Event[] = [];
+  const memory = new Memory('memory:', {
+    before: async ({ command }) => {
+      if (command === 'insert') {
+        waiting += 1;
+        if (waiting === 300) {
+          all();
+        }
+        await everybody;
+        await inner.view({ path: '/memories' });
+      }
+    },
+    after: (event) => events.push(event),
+  });
+  await memory.create({ path, file_text: '' });
+  const insert = { path, insert_line: 0, insert_text: 'x' };
+  await Promise.all(Array.from({ length: 300 }, () => memory.insert(insert)));
+  assert.equal((await memory.view({ path })).match(/\tx/g)?.length, 300);
+  assert.equal(events.length, 302);
+});
+
+test('what is no function is told at once', () => {
+  for (const name of ['before', 'after']) {
+    const options = { [name]: 3 } as Options;
+    assert.throws(() => new Memory('memory:', options), { message: `${name} must be a function` });
+  }
+  assert.doesNotThrow(() => new Memory('memory:', { before: undefined, after: undefined }));
+});
+
+test('a hook keeps Node alive for as long as it takes, and no longer', async () => {
+  const script = `
+    import { Memory } from 'memdir';
+    const memory = new Memory('memory:', { before: async () => {}, after: () => {} });
+    const { isError } = await memory.execute({ command: 'view', path: '/memories' });
+    console.log(isError);`;
+  assert.deepEqual(await runScript(script), { status: 0, stdout: 'false\n', stderr: '' });
+});
+
+test("the SDK's tool runner sends a veto back with is_error", async () => {
+  const memory = new Memory('memory:', {
+    before: ({ command }) => {
+      if (command === 'delete') {
+        throw new Veto('Nothing is deleted here.');
+      }
+    },
+  });
+  const tools = { handlers: betaMemoryTool(memory), tool: memoryTool('memory:', { before: veto }) };
+  for (const tool of Object.values(tools)) {
+    const results: unknown[] = [];
+    const server = createServer(async (request, response) => {
+      let body = '';
+      for await (const piece of request) {
+        body += piece;
+      }
+      const { messages } = JSON.parse(body) as { messages: { content: unknown }[] };
+      const last = messages.at(-1)?.content;
+      const use = {
+        type: 'tool_use',
+        id: 'toolu_1',
+        name: 'memory',
+        input: { command: 'delete', path },
+      };
+      const first = last === 'Go.';
+      if (!first) {
+        results.push(last);
+      }
+      response.setHeader('content-type', 'application/json');
+      response.end(
+        JSON.stringify({
+          id: 'msg_1',
+          type: 'message',
+          role: 'assistant',
+          model: 'claude-stand-in',
+          content: [first ? use : { type: 'text', text: 'Done.' }],
+          stop_reason: first ? 'tool_use' : 'end_turn',
+          usage: { input_tokens: 1, output_tokens: 1 },
+        }),
+      );
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    try {
+      const client = new Anthropic({ apiKey: 'none', baseURL: `http://127.0.0.1:${port}` });
+      await client.beta.messages.toolRunner({
+        model: 'claude-stand-in',
+        max_tokens: 1024,
+        messages: [{ role: 'user', content: 'Go.' }],
+        tools: [tool],
+      });
+    } finally {
+      server.close();
+      server.closeAllConnections();
+    }
+    assert.equal(results.length, 1);
+    const [result] = (results[0] as Record<string, unknown>[]).filter(
+      ({ type }) => type === 'tool_result',
+    );
+    assert.equal(result?.['is_error'], true);
+    assert.match(JSON.stringify(result?.['content']), /Nothing is deleted here\./);
+  }
+});
+
+test('the page has the code that runs here', async () => {
+  const log: unknown[] = [];
+  // example
+  const memory = new Memory('memory:', {
+    before: async (command) => {
+      if (command.command === 'delete') {
+        throw new Veto('Nothing is deleted here: rename it to /memories/archive instead.');
+      }
+      if (command.command === 'create') {
+        return { file_text: command.file_text.replaceAll('Anna Kareva', 'A. K.') };
+      }
+      return undefined;
+    },
+    after: ({ command, path, outcome, bytes }) => log.push({ command, path, outcome, bytes }),
+  });
+  // end
+  await memory.create({ path, file_text: 'Anna Kareva likes tea.\n' });
+  await assert.rejects(memory.delete({ path }), /Nothing is deleted here/);
+  assert.deepEqual(log, [
+    { command: 'create', path, outcome: 'ok', bytes: 17 },
+    { command: 'delete', path, outcome: 'vetoed', bytes: 0 },
+  ]);
+
+  const source = readFileSync(new URL('test/hooks.test.mts', PACKAGE), 'utf8');
+  const code = /\/\/ example\n(.*?)\n *\/\/ end/s.exec(source)?.[1]?.replace(/^ {2}/gm, '');
+  const page = readFileSync(new URL('docs/policies.md', PROJECT), 'utf8');
+  assert.equal(/<!-- typescript-hooks -->\n```ts\n(.*?)\n```/s.exec(page)?.[1], code);
+});
+
+function veto(): void {
+  throw new Veto('Nothing is deleted here.');
+}

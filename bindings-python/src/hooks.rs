@@ -1,0 +1,226 @@
+//! Hooks that are written in Python, as the core calls them.
+//!
+//! The core calls them from the thread that a command runs on, with the interpreter released.
+
+use std::cell::RefCell;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use memdir::value::Value;
+use memdir::{Command, Event as CoreEvent, HookError, Hooks, Verdict};
+use pyo3::exceptions::{PyException, PyTypeError};
+use pyo3::gc::{PyTraverseError, PyVisit};
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyDict, PyMapping, PyMappingProxy, PyType};
+
+use crate::fields::Input;
+use crate::logging;
+
+/// What one call came to.
+///
+/// Attributes:
+///     command: Which of the six commands it was; `None` if the input named none of them.
+///     path: The canonical path, of a rename that of what was moved; `None` if it was refused before
+///         the paths were judged.
+///     new_path: Of a rename: where to.
+///     outcome: `"ok"`, `"refused"`, `"vetoed"` (by `before`) or `"failed"` (the store or a hook).
+///     bytes: If the outcome is ok: for `create`, `str_replace` and `insert` the bytes of the text
+///         that was to be written, as `before` left it; for `view` those of the reply. Else 0.
+///     lines: The lines of the same text.
+///     duration: How long it took until the reply was made, `before` included, in seconds.
+///     repairs: The ids of what was repaired in the input, such as `"insert_text_from_new_str"`.
+///     content: The text of the reply, with `after_content=True`; else `None`.
+#[pyclass(module = "memdir", frozen, get_all)]
+pub(crate) struct Event {
+    command: Option<&'static str>,
+    path: Option<String>,
+    new_path: Option<String>,
+    outcome: &'static str,
+    bytes: u64,
+    lines: u64,
+    duration: f64,
+    repairs: Vec<&'static str>,
+    content: Option<String>,
+}
+
+#[pymethods]
+impl Event {
+    fn __repr__(&self) -> String {
+        let Self { command, path, outcome, bytes, .. } = self;
+        let (command, path) = (command.unwrap_or("None"), path.as_deref().unwrap_or("None"));
+        format!("Event(command={command}, path={path}, outcome={outcome}, bytes={bytes})")
+    }
+}
+
+impl From<&CoreEvent> for Event {
+    fn from(event: &CoreEvent) -> Self {
+        Self {
+            command: event.command,
+            path: event.path.as_ref().map(ToString::to_string),
+            new_path: event.new_path.as_ref().map(ToString::to_string),
+            outcome: event.outcome.as_str(),
+            bytes: event.bytes,
+            lines: event.lines,
+            duration: event.duration.as_secs_f64(),
+            repairs: event.repairs.iter().map(|repair| repair.as_str()).collect(),
+            content: event.content.clone(),
+        }
+    }
+}
+
+/// Two functions of the developer's.
+pub(crate) struct PythonHooks {
+    before: Function,
+    after: Function,
+}
+
+impl PythonHooks {
+    /// `None` if neither is given.
+    pub(crate) fn new(
+        before: Option<&Bound<'_, PyAny>>,
+        after: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Option<Arc<Self>>> {
+        if before.is_none() && after.is_none() {
+            return Ok(None);
+        }
+        let (before, after) = (Function::new("before", before)?, Function::new("after", after)?);
+        Ok(Some(Arc::new(Self { before, after })))
+    }
+
+    /// A hook often knows the memory that it is a hook of.
+    pub(crate) fn traverse(&self, visit: &PyVisit<'_>) -> Result<(), PyTraverseError> {
+        self.before.traverse(visit)?;
+        self.after.traverse(visit)
+    }
+
+    pub(crate) fn clear(&self) {
+        self.before.take();
+        self.after.take();
+    }
+}
+
+impl Hooks for PythonHooks {
+    fn before(&self, command: &Command<'_>) -> Result<Verdict, HookError> {
+        let asked = Python::try_attach(|py| match self.before.get(py) {
+            Some(before) => ask(before.bind(py), command),
+            None => Ok(Verdict::Pass),
+        });
+        asked.unwrap_or_else(|| Err("the interpreter is shutting down".into()))
+    }
+
+    fn after(&self, event: &CoreEvent) {
+        Python::try_attach(|py| {
+            let Some(after) = self.after.get(py) else { return };
+            let Err(error) = after.call1(py, (Event::from(event),)) else { return };
+            if error.is_instance_of::<PyException>(py) {
+                logging::exception(py, "the hook `after` failed", error);
+            } else {
+                INTERRUPTED.with(|interrupted| interrupted.replace(Some(error)));
+            }
+        });
+    }
+}
+
+fn ask(before: &Bound<'_, PyAny>, command: &Command<'_>) -> Result<Verdict, HookError> {
+    let py = before.py();
+    let returned = match fields(py, command).and_then(|fields| before.call1((fields,))) {
+        Ok(returned) if returned.is_none() => return Ok(Verdict::Pass),
+        Ok(returned) => returned,
+        Err(error) => return refusal(py, error),
+    };
+    // Not any object that happens to have attributes.
+    let input = returned.cast::<PyMapping>().ok().and_then(|mapping| Input::new(mapping));
+    match input {
+        Some(fields) => Verdict::read(command, &fields),
+        None => {
+            let kind = returned.get_type().name().map(|name| name.to_string());
+            let kind = kind.unwrap_or_else(|_| "something else".to_owned());
+            let problem = format!("`before` must return None or a dict, not {kind}");
+            Err(PyTypeError::new_err(problem).into())
+        }
+    }
+}
+
+/// A `memdir.Veto` is one; every other exception is a failure.
+fn refusal(py: Python<'_>, error: PyErr) -> Result<Verdict, HookError> {
+    static VETO: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+    let class = VETO.import(py, "memdir._errors", "Veto")?;
+    if !error.is_instance(py, class) {
+        return Err(error.into());
+    }
+    let sentence = error.value(py).str()?;
+    Ok(Verdict::Veto(sentence.to_string_lossy().into_owned()))
+}
+
+/// The command as a dict that cannot be changed: a change in place would look as if it counted.
+fn fields<'py>(py: Python<'py>, command: &Command<'_>) -> PyResult<Bound<'py, PyMappingProxy>> {
+    let dict = PyDict::new(py);
+    for (name, value) in command.fields() {
+        set(&dict, name, &value)?;
+    }
+    Ok(PyMappingProxy::new(py, dict.as_mapping()))
+}
+
+/// Puts a command's field into a dict.
+pub(crate) fn set(dict: &Bound<'_, PyDict>, name: &str, value: &Value<'_>) -> PyResult<()> {
+    match value {
+        Value::Text(text) => dict.set_item(name, text),
+        Value::Integer(integer) => dict.set_item(name, integer),
+        Value::List(items) => {
+            let integers: Vec<Option<i64>> = items.iter().map(Value::as_integer).collect();
+            dict.set_item(name, integers)
+        }
+        _ => Ok(()),
+    }
+}
+
+thread_local! {
+    /// What `after` raised on this thread that is no error, such as a `KeyboardInterrupt`.
+    static INTERRUPTED: RefCell<Option<PyErr>> = const { RefCell::new(None) };
+}
+
+/// Raises what interrupted the hook `after` of the command that was just done on this thread.
+pub(crate) fn pass_on() -> PyResult<()> {
+    match INTERRUPTED.with(RefCell::take) {
+        Some(interruption) => Err(interruption),
+        None => Ok(()),
+    }
+}
+
+/// A function that can be given up, which the garbage collector asks for.
+struct Function(Mutex<Option<Py<PyAny>>>);
+
+impl Function {
+    fn new(name: &str, function: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
+        let Some(function) = function else { return Ok(Self(Mutex::default())) };
+        let py = function.py();
+        let asynchronous = py
+            .import("inspect")?
+            .call_method1("iscoroutinefunction", (function,))?
+            .extract::<bool>()?;
+        if asynchronous || !function.is_callable() {
+            let what = if asynchronous { "a coroutine function" } else { "something else" };
+            let problem = format!("{name} must be a function that is called at once, not {what}");
+            return Err(PyTypeError::new_err(problem));
+        }
+        Ok(Self(Mutex::new(Some(function.clone().unbind()))))
+    }
+
+    fn get(&self, py: Python<'_>) -> Option<Py<PyAny>> {
+        let function = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        function.as_ref().map(|function| function.clone_ref(py))
+    }
+
+    fn take(&self) {
+        let function = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+        drop(function);
+    }
+
+    fn traverse(&self, visit: &PyVisit<'_>) -> Result<(), PyTraverseError> {
+        match self.0.try_lock() {
+            Ok(function) => visit.call(&*function),
+            // It is in use, so that the memory is no garbage.
+            Err(_) => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! The logger `memdir`: the core's events, in Python's own place for such.
+//!
+//! The core tells of its commands through `tracing`; this is the one subscriber in the library. Each
+//! command is a record of level DEBUG, one that failed of level WARNING. No record holds content or a
+//! path of the host.
+
+use std::fmt::{self, Write as _};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::PyDict;
+use tracing::field::{Field, Visit};
+use tracing::level_filters::LevelFilter;
+use tracing::span::{Attributes, Id, Record};
+use tracing::subscriber::{Interest, set_global_default};
+use tracing::{Event, Level, Metadata, Subscriber};
+
+/// Levels as Python counts them.
+const DEBUG: u8 = 10;
+const WARNING: u8 = 30;
+
+/// Whether the logger wanted DEBUG when a command was last called: asked while the interpreter is
+/// ours anyway, and looked at when it is not.
+static WANTS_DEBUG: AtomicBool = AtomicBool::new(false);
+
+/// Begins to tell the logger.
+pub(crate) fn install() {
+    // It fails only where it was done before, by a module that was imported twice.
+    let _ = set_global_default(Bridge);
+}
+
+/// Asks the logger what it wants.
+pub(crate) fn refresh(py: Python<'_>) {
+    let wants = logger(py).and_then(|logger| {
+        logger.call_method1(pyo3::intern!(py, "isEnabledFor"), (DEBUG,))?.extract::<bool>()
+    });
+    WANTS_DEBUG.store(wants.unwrap_or(false), Ordering::Relaxed);
+}
+
+/// Logs an exception that nobody can be told of otherwise.
+pub(crate) fn exception(py: Python<'_>, text: &str, error: PyErr) {
+    let logged = logger(py).and_then(|logger| {
+        let keywords = PyDict::new(py);
+        keywords.set_item("exc_info", error.clone_ref(py))?;
+        logger.call_method("error", (text,), Some(&keywords))
+    });
+    if logged.is_err() {
+        error.write_unraisable(py, None);
+    }
+}
+
+fn logger(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+    static LOGGER: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    let made = LOGGER.get_or_try_init(py, || {
+        let logger = py.import("logging")?.call_method1("getLogger", ("memdir",))?;
+        Ok::<_, PyErr>(logger.unbind())
+    });
+    made.map(|logger| logger.bind(py).clone())
+}
+
+/// What subscribes to the core's events; spans are left alone.
+struct Bridge;
+
+impl Subscriber for Bridge {
+    fn register_callsite(&self, metadata: &'static Metadata<'static>) -> Interest {
+        if metadata.is_span() || metadata.target() != "memdir" {
+            Interest::never()
+        } else {
+            Interest::sometimes()
+        }
+    }
+
+    fn enabled(&self, metadata: &Metadata<'_>) -> bool {
+        metadata.is_event()
+            && metadata.target() == "memdir"
+            && (*metadata.level() <= Level::WARN || WANTS_DEBUG.load(Ordering::Relaxed))
+    }
+
+    fn max_level_hint(&self) -> Option<LevelFilter> {
+        Some(LevelFilter::DEBUG)
+    }
+
+    fn event(&self, event: &Event<'_>) {
+        let level = if *event.metadata().level() <= Level::WARN { WARNING } else { DEBUG };
+        let mut line = Line(String::new());
+        event.record(&mut line);
+        // Not while the interpreter is shutting down.
+        Python::try_attach(|py| {
+            let logged = logger(py).and_then(|logger| logger.call_method1("log", (level, line.0)));
+            if let Err(error) = logged {
+                error.write_unraisable(py, None);
+            }
+        });
+    }
+
+    fn new_span(&self, _: &Attributes<'_>) -> Id {
+        // Of spans, which are never enabled.
+        Id::from_u64(1)
+    }
+
+    fn record(&self, _: &Id, _: &Record<'_>) {}
+
+    fn record_follows_from(&self, _: &Id, _: &Id) {}
+
+    fn enter(&self, _: &Id) {}
+
+    fn exit(&self, _: &Id) {}
+}
+
+/// `command=view path=/memories/a outcome=ok bytes=72 lines=3`.
+struct Line(String);
+
+impl Line {
+    fn push(&mut self, field: &Field, value: fmt::Arguments<'_>) {
+        let name = field.name();
+        let space = if self.0.is_empty() { "" } else { " " };
+        let _ = write!(self.0, "{space}{}={value}", name.strip_prefix("memdir.").unwrap_or(name));
+    }
+}
+
+impl Visit for Line {
+    fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
+        self.push(field, format_args!("{value:?}"));
+    }
+
+    fn record_str(&mut self, field: &Field, value: &str) {
+        self.push(field, format_args!("{value}"));
+    }
+}

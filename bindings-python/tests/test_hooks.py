@@ -1,0 +1,261 @@
+"""Hooks in Python: what they may say, and where their exceptions go."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import json
+import logging
+import threading
+import weakref
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import pytest
+from anthropic.lib.tools import ToolError
+
+from memdir import (
+    AsyncMemoryTool,
+    CommandError,
+    Event,
+    HookError,
+    Memory,
+    MemoryTool,
+    Veto,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+CREATE = {"command": "create", "path": "/memories/a", "file_text": "one\n"}
+UNCHECKED = (
+    "Error: The command was not carried out, because the program that runs this memory could not "
+    "check it. Nothing was changed; try again later."
+)
+
+
+def forbid(command: Mapping[str, Any]) -> NoReturn:
+    raise Veto(f"Not {command['command']}.")
+
+
+def fail(_: object) -> NoReturn:
+    raise ZeroDivisionError("of rules.internal")
+
+
+def interrupt(_: object) -> NoReturn:
+    raise KeyboardInterrupt
+
+
+def test_a_veto_is_an_answer_everywhere() -> None:
+    memory = Memory("memory:", before=forbid)
+    assert memory.execute(CREATE) == ("Not create.", True)
+    assert memory.execute(json.dumps(CREATE)) == ("Not create.", True)
+    assert memory.execute(CREATE).cause is None
+    calls: list[Callable[[], object]] = [
+        lambda: memory.view("/memories"),
+        lambda: memory.create("/memories/a", "x"),
+        lambda: memory.str_replace("/memories/a", "x"),
+        lambda: memory.insert("/memories/a", 0, "x"),
+        lambda: memory.delete("/memories/a"),
+        lambda: memory.rename("/memories/a", "/memories/b"),
+    ]
+    for call in calls:
+        with pytest.raises(CommandError, match=r"^Not \w+\.$"):
+            call()
+    with pytest.raises(ToolError, match="Not create"):
+        MemoryTool("memory:", before=forbid).call(CREATE)
+    with pytest.raises(ToolError, match="Not create"):
+        asyncio.run(AsyncMemoryTool("memory:", before=forbid).call(CREATE))
+    # It is for the developer, and no command.
+    assert memory.clear() == "All memory cleared"
+
+
+def test_what_before_is_given_is_the_command_and_cannot_be_changed_in_place() -> None:
+    seen: list[Mapping[str, Any]] = []
+
+    def before(command: Mapping[str, Any]) -> None:
+        seen.append(command)
+        command["path"] = "/memories/b"  # type: ignore[index]
+
+    memory = Memory("memory:", before=before)
+    with pytest.raises(HookError) as raised:
+        memory.create("/memories//a", "one")
+    assert isinstance(raised.value.__cause__, TypeError)
+    with pytest.raises(HookError):
+        memory.view("/memories/a", [2, -1])
+    assert [dict(command) for command in seen] == [
+        {"command": "create", "path": "/memories/a", "file_text": "one"},
+        {"command": "view", "path": "/memories/a", "view_range": [2, -1]},
+    ]
+
+
+def test_a_dict_that_is_returned_changes_the_text_and_nothing_else() -> None:
+    def returning(returned: Any) -> Memory:
+        return Memory("memory:", before=lambda _: returned)
+
+    for changed in ({"file_text": "two"}, {**CREATE, "file_text": "two"}):
+        events: list[Event] = []
+        Memory("memory:", before=lambda _, new=changed: new, after=events.append).create(
+            "/memories/a", "one and more"
+        )
+        assert events[0].bytes == len(changed["file_text"])
+    wrong: list[Any] = [
+        {},
+        {"file_text": None},
+        {"filetext": "two"},
+        {"file_text": "two", "path": "/memories/b"},
+        "two",
+        True,
+        ["two"],
+    ]
+    for returned in wrong:
+        with pytest.raises(HookError):
+            returning(returned).create("/memories/a", "one")
+    assert returning({"path": "/memories"}).view("/memories").count("\n") == 1
+
+
+def test_an_exception_in_before_is_the_cause() -> None:
+    memory = Memory("memory:", before=fail)
+    reply = memory.execute(CREATE)
+    assert reply == (UNCHECKED, True)
+    assert isinstance(reply.cause, HookError)
+    assert isinstance(reply.cause.__cause__, ZeroDivisionError)
+    assert "rules.internal" in str(reply.cause)
+    with pytest.raises(HookError) as raised:
+        memory.create("/memories/a", "x")
+    assert isinstance(raised.value.__cause__, ZeroDivisionError)
+    assert memory.execute({"command": "delete"}).cause is None
+
+
+def test_an_exception_in_before_is_logged_by_the_tools(caplog: pytest.LogCaptureFixture) -> None:
+    with pytest.raises(ToolError) as raised:
+        MemoryTool("memory:", before=fail).call(CREATE)
+    assert raised.value.content == UNCHECKED
+    assert isinstance(raised.value.__cause__, HookError)
+    assert isinstance(raised.value.__cause__.__cause__, ZeroDivisionError)
+    [record] = [record for record in caplog.records if record.levelno == logging.ERROR]
+    assert record.name == "memdir"
+
+
+def test_an_exception_in_after_is_logged_and_what_is_done_is_done(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    memory = Memory("memory:", after=fail)
+    assert memory.create("/memories/a", "one").startswith("File created")
+    [record] = caplog.records
+    assert (record.name, record.levelname) == ("memdir", "ERROR")
+    assert record.exc_info is not None
+    assert record.exc_info[0] is ZeroDivisionError
+    assert memory.view("/memories/a").endswith("\tone")
+
+
+@pytest.mark.parametrize("hook", ["before", "after"])
+def test_an_interruption_passes_as_itself(hook: str) -> None:
+    options: Any = {hook: interrupt}
+    memory = Memory("memory:", **options)
+    calls: list[Callable[[], object]] = [
+        lambda: memory.execute(CREATE),
+        lambda: memory.execute(json.dumps(CREATE)),
+        lambda: memory.view("/memories"),
+        lambda: MemoryTool("memory:", **options).call(CREATE),
+        lambda: asyncio.run(AsyncMemoryTool("memory:", **options).call(CREATE)),
+    ]
+    for call in calls:
+        with pytest.raises(KeyboardInterrupt):
+            call()
+    # It is told once.
+    Memory("memory:").view("/memories")
+
+
+def test_a_hook_may_use_its_own_memory() -> None:
+    log: list[str] = []
+
+    def before(command: Mapping[str, Any]) -> None:
+        log.append(memory.view("/memories"))
+        if command["command"] == "delete":
+            memory.rename(command["path"], "/memories/archived")
+            raise Veto("It was archived.")
+
+    def after(event: Event) -> None:
+        memory.execute({**CREATE, "path": f"/memories/log-{len(log)}"})
+        log.append(event.outcome)
+
+    memory = Memory("memory:", before=before, after=after)
+    memory.create("/memories/a", "one")
+    assert memory.execute({"command": "delete", "path": "/memories/a"}).is_error
+    assert [line for line in log if "\n" not in line] == ["ok", "vetoed"]
+    assert memory.view("/memories/archived").endswith("\tone")
+    assert "/memories/log-1" in memory.view("/memories")
+
+
+def test_hooks_under_many_threads() -> None:
+    threads: set[int] = set()
+    outcomes: list[str] = []
+
+    def before(command: Mapping[str, Any]) -> Mapping[str, object] | None:
+        threads.add(threading.get_ident())
+        memory.view("/memories")
+        return {"insert_text": "y"} if command["command"] == "insert" else None
+
+    memory = Memory("memory:", before=before, after=lambda event: outcomes.append(event.outcome))
+    memory.create("/memories/a", "")
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda _: memory.insert("/memories/a", 0, "x"), range(400)))
+    assert len(threads) > 1
+    assert outcomes == ["ok"] * 401
+    assert memory.view("/memories/a").count("\ty") == 400
+
+
+def test_many_asynchronous_calls_whose_hooks_use_the_memory() -> None:
+    inner = Memory("memory:")
+
+    def before(_: Mapping[str, Any]) -> None:
+        inner.view("/memories")
+
+    tool = AsyncMemoryTool("memory:", before=before)
+
+    async def run() -> None:
+        await tool.call({**CREATE, "file_text": ""})
+        insert = {"command": "insert", "path": "/memories/a", "insert_line": 0, "insert_text": "x"}
+        await asyncio.gather(*(tool.call(insert) for _ in range(200)))
+
+    asyncio.run(run())
+    assert str(asyncio.run(tool.call({"command": "view", "path": "/memories/a"}))).count("x") == 200
+
+
+def test_what_is_no_function_is_told_at_once() -> None:
+    async def asynchronous(_: object) -> None: ...
+
+    for hook in (asynchronous, 3):
+        for option in ("before", "after"):
+            options: Any = {option: hook}
+            with pytest.raises(TypeError, match=f"^{option} must be a function"):
+                Memory("memory:", **options)
+            with pytest.raises(TypeError, match=f"^{option} must be a function"):
+                AsyncMemoryTool("memory:", **options)
+
+
+def test_an_event_is_shown_without_content() -> None:
+    events: list[Event] = []
+    memory = Memory("memory:", after=events.append, after_content=True)
+    memory.create("/memories/a", "secret")
+    assert memory.view("/memories/a") == events[1].content
+    shown = "Event(command=view, path=/memories/a, outcome=ok, bytes="
+    assert repr(events[1]).startswith(shown)
+    assert "secret" not in repr(events[1])
+
+
+def test_a_memory_that_its_own_hook_knows_is_collected() -> None:
+    class Owner:
+        def __init__(self) -> None:
+            self.memory = Memory("memory:", before=self.before)
+
+        def before(self, _: object) -> None:
+            self.memory.view("/memories")
+
+    owner = Owner()
+    owner.memory.view("/memories")
+    gone = weakref.ref(owner)
+    del owner
+    gc.collect()
+    assert gone() is None

@@ -1,0 +1,124 @@
+"""What the logger `memdir` is told, and that it costs nothing where nobody listens."""
+
+from __future__ import annotations
+
+import logging
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, NoReturn
+
+from dict_store import DictStore
+from memdir import Memory, Veto
+
+if TYPE_CHECKING:
+    import pytest
+
+SECRET = "what nobody shall read"
+
+
+def forbid(_: object) -> NoReturn:
+    raise Veto("No.")
+
+
+def told(caplog: pytest.LogCaptureFixture) -> list[tuple[str, str]]:
+    records = [(record.levelname, record.getMessage()) for record in caplog.records]
+    assert all(record.name == "memdir" for record in caplog.records)
+    caplog.clear()
+    return records
+
+
+def test_each_command_is_a_record_of_level_debug(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.DEBUG, "memdir")
+    memory = Memory("memory:")
+    memory.create("/memories//a", SECRET)
+    memory.execute({"command": "insert", "path": "/memories/a", "insert_line": "0", "new_str": "x"})
+    memory.rename("/memories/a", "/memories/b")
+    memory.execute({"command": "view", "path": "/etc"})
+    memory.execute("{}")
+    Memory("memory:", before=forbid).execute({"command": "delete", "path": "/memories/100%"})
+    repairs = "repairs=integer_from_text insert_text_from_new_str"
+    assert told(caplog) == [
+        ("DEBUG", "command=create path=/memories/a outcome=ok bytes=22 lines=1"),
+        ("DEBUG", f"command=insert path=/memories/a outcome=ok bytes=1 lines=1 {repairs}"),
+        (
+            "DEBUG",
+            "command=rename path=/memories/a new_path=/memories/b outcome=ok bytes=0 lines=0",
+        ),
+        ("DEBUG", "command=view outcome=refused bytes=0 lines=0"),
+        ("DEBUG", "outcome=refused bytes=0 lines=0"),
+        ("DEBUG", "command=delete path=/memories/100% outcome=vetoed bytes=0 lines=0"),
+    ]
+
+
+def test_a_level_that_is_changed_later_counts(caplog: pytest.LogCaptureFixture) -> None:
+    memory = Memory("memory:")
+    memory.view("/memories")
+    assert told(caplog) == []
+    with caplog.at_level(logging.DEBUG, "memdir"):
+        memory.view("/memories")
+        assert len(told(caplog)) == 1
+    memory.view("/memories")
+    assert told(caplog) == []
+
+
+class Broken(DictStore):
+    def read(self, path: str) -> bytes:
+        raise RuntimeError("db.internal is gone")
+
+
+def test_a_store_that_failed_is_a_warning_without_details(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    Memory(Broken()).execute({"command": "view", "path": "/memories/a"})
+    [(level, text)] = told(caplog)
+    assert level == "WARNING"
+    assert text == "command=view path=/memories/a outcome=failed bytes=0 lines=0"
+
+
+def test_a_handler_that_uses_a_memory_and_many_threads(caplog: pytest.LogCaptureFixture) -> None:
+    inner = Memory("memory:")
+
+    class Handler(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            if record.getMessage().startswith("command=insert"):
+                inner.view("/memories")
+
+    caplog.set_level(logging.DEBUG, "memdir")
+    logger = logging.getLogger("memdir")
+    handler = Handler()
+    logger.addHandler(handler)
+    try:
+        memory = Memory("memory:")
+        memory.create("/memories/a", "")
+        with ThreadPoolExecutor(8) as pool:
+            list(pool.map(lambda _: memory.insert("/memories/a", 0, "x"), range(200)))
+    finally:
+        logger.removeHandler(handler)
+    assert sum(text.startswith("command=insert") for _, text in told(caplog)) == 200
+
+
+def test_the_end_of_the_interpreter_is_survived() -> None:
+    script = """
+import atexit, logging, threading
+logging.basicConfig(level=logging.DEBUG)
+from memdir import Memory
+memory = Memory("memory:", after=lambda event: None)
+memory.create("/memories/a", "")
+def work():
+    while True:
+        memory.insert("/memories/a", 0, "x")
+        memory.delete("/memories/a")
+        memory.create("/memories/a", "")
+for _ in range(4):
+    threading.Thread(target=work, daemon=True).start()
+atexit.register(memory.view, "/memories")
+class Late:
+    def __del__(self): memory.view("/memories")
+late = Late()
+"""
+    ran = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert ran.returncode == 0, ran.stderr[-2000:]
+    assert "panicked" not in ran.stderr

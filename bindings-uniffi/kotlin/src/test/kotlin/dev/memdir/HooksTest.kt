@@ -1,0 +1,130 @@
+package dev.memdir
+
+import java.util.concurrent.Callable
+import java.util.concurrent.ConcurrentLinkedQueue
+import java.util.concurrent.Executors
+import org.junit.jupiter.api.Assertions.assertEquals
+import org.junit.jupiter.api.Assertions.assertFalse
+import org.junit.jupiter.api.Assertions.assertTrue
+import org.junit.jupiter.api.Test
+import org.junit.jupiter.api.assertThrows
+
+/** Hooks: what they may say, what becomes of what they throw, and that none waits for itself. */
+class HooksTest {
+    private val create = """{"command":"create","path":"/memories/a","file_text":"one"}"""
+
+    /** Hooks that are two functions. */
+    private class Told(
+        private val before: (Command) -> Verdict = { Verdict.Pass },
+        private val after: (Event) -> Unit = {},
+    ) : MemoryHooks {
+        val events = ConcurrentLinkedQueue<Event>()
+
+        override fun before(command: Command): Verdict = before.invoke(command)
+
+        override fun after(event: Event) {
+            events += event
+            after.invoke(event)
+        }
+    }
+
+    @Test
+    fun `a veto is thrown, and sent by the SDK's handler`() {
+        Memory("memory:", hooks = Told({ Verdict.Veto("Error: Not here.") })).use { memory ->
+            assertEquals(Reply("Error: Not here.", isError = true, cause = null), memory.execute(create))
+            val error = assertThrows<MemdirException.Tool> { memory.delete("/memories/a") }
+            assertEquals("Error: Not here.", error.message)
+            // The SDK puts its own "Error: " before it, with the flag.
+            val sent = assertThrows<RuntimeException> { MemdirHandler(memory).delete("/memories/a") }
+            assertEquals("Not here.", sent.message)
+            memory.clear()
+        }
+    }
+
+    @Test
+    fun `what before throws stops the command and is told to the developer alone`() {
+        for (thrown in listOf(IllegalStateException("rules.internal"), NotImplementedError("rules.internal"), HookFailure.Failed("rules.internal"))) {
+            Memory("memory:", hooks = Told({ throw thrown })).use { memory ->
+                val reply = memory.execute(create)
+                assertTrue(reply.isError && "not carried out" in reply.content)
+                assertFalse("rules.internal" in reply.content)
+                assertTrue("rules.internal" in reply.cause!!)
+                val error = assertThrows<MemdirException.Hook> { memory.create("/memories/a", "one") }
+                assertTrue("rules.internal" in error.message!!)
+                assertEquals(reply.content, error.reply().content)
+                val told = mutableListOf<MemdirException>()
+                assertThrows<RuntimeException> { MemdirHandler(memory, told::add).create("/memories/a", "one") }
+                assertTrue(told.single() is MemdirException.Hook)
+            }
+        }
+    }
+
+    @Test
+    fun `what after throws leaves the command done`() {
+        for (thrown in listOf(IllegalStateException("broken"), StackOverflowError())) {
+            Memory("memory:", hooks = Told(after = { throw thrown })).use { memory ->
+                assertEquals("File created successfully at: /memories/a", memory.create("/memories/a", "one"))
+                assertTrue(memory.view("/memories/a").endsWith("one"))
+            }
+        }
+    }
+
+    @Test
+    fun `a text for a command that writes none is a failure`() {
+        Memory("memory:", hooks = Told({ Verdict.Write("text") })).use { memory ->
+            memory.create("/memories/a", "one")
+            assertThrows<MemdirException.Hook> { memory.view("/memories/a") }
+            assertThrows<MemdirException.Hook> { memory.delete("/memories/a") }
+        }
+    }
+
+    @Test
+    fun `a hook may use its own memory`() {
+        lateinit var memory: Memory
+        val hooks =
+            Told({ command ->
+                memory.view("/memories")
+                when (command) {
+                    is Command.Delete -> {
+                        memory.rename(command.path, "/memories/archived")
+                        Verdict.Veto("It was archived.")
+                    }
+                    else -> Verdict.Pass
+                }
+            }, { memory.create("/memories/log", it.outcome.name) })
+        memory = Memory(MapStore(), hooks = hooks)
+        memory.use {
+            assertThrows<MemdirException.Tool> { it.create("/nowhere", "one") }
+            it.create("/memories/a", "one")
+            assertThrows<MemdirException.Tool> { it.delete("/memories/a") }
+            assertTrue(it.view("/memories/archived").endsWith("one"))
+        }
+        assertEquals(listOf("REFUSED", "OK", "VETOED", "OK"), hooks.events.map { it.outcome.name })
+    }
+
+    @Test
+    fun `many threads at once`() {
+        lateinit var memory: Memory
+        val hooks =
+            Told({ command ->
+                memory.view("/memories")
+                if (command is Command.Insert) Verdict.Write(command.insertText.uppercase()) else Verdict.Pass
+            })
+        memory = Memory("memory:", hooks = hooks)
+        memory.create("/memories/a", "")
+        val pool = Executors.newFixedThreadPool(8)
+        try {
+            pool.invokeAll(List(200) { Callable { memory.insert("/memories/a", 0, "x") } }).forEach { it.get() }
+        } finally {
+            pool.shutdown()
+        }
+        assertEquals(200, memory.view("/memories/a").lines().count { it.endsWith("\tX") })
+        assertEquals(202, hooks.events.size)
+        memory.close()
+    }
+
+    @Test
+    fun `what a hook leaves out passes`() {
+        Memory("memory:", hooks = object : MemoryHooks {}).use { it.create("/memories/a", "one") }
+    }
+}

@@ -1,0 +1,9 @@
+// Hooks: what may be left out of one.
+
+extension MemoryHooks {
+    /// Lets every command pass.
+    public func before(command: Command) throws -> Verdict { .pass }
+
+    /// Does nothing.
+    public func after(event: Event) throws {}
+}

@@ -1,0 +1,291 @@
+//! Hooks: the developer's own code before and after each command.
+//!
+//! For what no option can say: rules of one's own, reviews, audit logs. A hook is foreign code: no
+//! lock of ours is held while it runs, and what it asks of the same memory is done without hooks.
+
+use std::cell::RefCell;
+use std::error::Error as StdError;
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::command::{Command, Repair};
+use crate::path::MemoryPath;
+use crate::value::{Fields, Value};
+
+/// What a hook failed of; for the developer, never for the model.
+pub type HookError = Box<dyn StdError + Send + Sync>;
+
+/// Code that runs before and after each command of a [`Memory`](crate::Memory).
+///
+/// Hooks run on the thread that the command runs on, and many may run at once. Commands that a hook
+/// issues itself on that thread, on this memory or on another one with the same hooks, run without
+/// hooks.
+///
+/// ```
+/// use std::sync::Arc;
+/// use memdir::{Command, Event, HookError, Hooks, Memory, Options, Verdict};
+///
+/// struct Careful;
+///
+/// impl Hooks for Careful {
+///     fn before(&self, command: &Command<'_>) -> Result<Verdict, HookError> {
+///         Ok(match command {
+///             Command::Delete { .. } => Verdict::Veto("Error: Nothing is deleted here.".into()),
+///             Command::Create { file_text, .. } => Verdict::Write(file_text.replace('\r', "")),
+///             _ => Verdict::Pass,
+///         })
+///     }
+///
+///     fn after(&self, event: &Event) {
+///         println!("{:?} {:?}: {}", event.command, event.path, event.outcome);
+///     }
+/// }
+///
+/// let memory = Memory::open("memory:", Options::default())?.with_hooks(Arc::new(Careful));
+/// memory.create("/memories/a", "one\r\ntwo\r\n")?;
+/// assert!(memory.view("/memories/a", None)?.ends_with("     1\tone\n     2\ttwo"));
+/// let error = memory.delete("/memories/a").unwrap_err();
+/// assert_eq!(error.to_string(), "Error: Nothing is deleted here.");
+/// # Ok::<(), memdir::Error>(())
+/// ```
+pub trait Hooks: Send + Sync {
+    /// Called with each command before the store is touched: decoded, its paths judged and
+    /// canonical, a `view_range` that is none left out. Not called for input that is no command, or
+    /// whose path is refused.
+    ///
+    /// # Errors
+    /// Whatever went wrong. The command is then not carried out: the model reads that it could not
+    /// be checked, the developer gets [`Error::Hook`](crate::Error::Hook).
+    fn before(&self, command: &Command<'_>) -> Result<Verdict, HookError> {
+        let _ = command;
+        Ok(Verdict::Pass)
+    }
+
+    /// Called after each call, when the command is done and its reply is made; also for input that
+    /// is no command.
+    fn after(&self, event: &Event) {
+        let _ = event;
+    }
+}
+
+/// What becomes of a command.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum Verdict {
+    /// It is carried out.
+    #[default]
+    Pass,
+    /// It is carried out with this text in the place of its `file_text`, `new_str` or `insert_text`.
+    /// What other policies say about texts, they say about this one. For a command that writes no
+    /// text it is a failure of the hook.
+    Write(String),
+    /// It is not carried out, and the model reads this sentence, with `is_error`. It should say what
+    /// is forbidden and what to do instead.
+    Veto(String),
+}
+
+impl Verdict {
+    /// What a hook of another language means that returned `returned`: a changed text stands under
+    /// its field's name, and everything else is absent or as it was in `command`.
+    ///
+    /// # Errors
+    /// Something else was changed, or the text is missing.
+    pub fn read(command: &Command<'_>, returned: &dyn Fields) -> Result<Self, HookError> {
+        let text = command.text();
+        for field in FIELDS.into_iter().filter(|field| Some(*field) != text.map(|(name, _)| name)) {
+            let was = command.fields().into_iter().find(|(name, _)| *name == field);
+            match returned.get(field) {
+                None | Some(Value::Null) => {}
+                Some(value) if was.is_some_and(|(_, was)| was == value) => {}
+                Some(_) => {
+                    return Err(format!(
+                        "it changed `{field}`, and of the command {} {}",
+                        command.name(),
+                        match text {
+                            Some((text, _)) => format!("it may change `{text}` only"),
+                            None => "it may change nothing".to_owned(),
+                        }
+                    )
+                    .into());
+                }
+            }
+        }
+        match text {
+            None => Ok(Self::Pass),
+            Some((name, was)) => match returned.get(name) {
+                Some(Value::Text(text)) if text == was => Ok(Self::Pass),
+                Some(Value::Text(text)) => Ok(Self::Write(text.into_owned())),
+                _ => Err(format!("it returned something without a text `{name}`").into()),
+            },
+        }
+    }
+}
+
+/// What the fields of commands are called.
+const FIELDS: [&str; 10] = [
+    "command",
+    "path",
+    "old_path",
+    "new_path",
+    "view_range",
+    "file_text",
+    "old_str",
+    "new_str",
+    "insert_line",
+    "insert_text",
+];
+
+/// What one call came to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Event {
+    /// Which of the six commands it was; `None` if the input named none of them.
+    pub command: Option<&'static str>,
+    /// The canonical path, of a rename that of what was moved; `None` if it was refused before the
+    /// paths were judged.
+    pub path: Option<MemoryPath>,
+    /// Of a rename: where to.
+    pub new_path: Option<MemoryPath>,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// If the outcome is ok: for `create`, `str_replace` and `insert` the bytes of the text that was
+    /// to be written, as [`before`](Hooks::before) left it; for `view` those of the reply, or of the
+    /// image. Else 0.
+    pub bytes: u64,
+    /// The lines of the same text.
+    pub lines: u64,
+    /// How long it took until the reply was made, `before` included.
+    pub duration: Duration,
+    /// What was repaired in the input.
+    pub repairs: Vec<Repair>,
+    /// The text of the reply, with [`after_content`](crate::Options::after_content); an image has none.
+    pub content: Option<String>,
+}
+
+/// How a call ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Outcome {
+    /// The command was carried out.
+    Ok,
+    /// It was refused: by its own rules, by a policy, or because the input is no command.
+    Refused,
+    /// A hook forbade it.
+    Vetoed,
+    /// The store or a hook failed.
+    Failed,
+}
+
+impl Outcome {
+    /// `"ok"`, `"refused"`, `"vetoed"` or `"failed"`.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Ok => "ok",
+            Self::Refused => "refused",
+            Self::Vetoed => "vetoed",
+            Self::Failed => "failed",
+        }
+    }
+}
+
+impl fmt::Display for Outcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+thread_local! {
+    /// The hooks that run on this thread, by their addresses: one may have issued a command on a
+    /// memory with other hooks.
+    static RUNNING: RefCell<Vec<usize>> = const { RefCell::new(Vec::new()) };
+}
+
+/// The hooks of one memory, as a command calls them.
+#[derive(Clone)]
+pub(crate) struct Installed(Arc<dyn Hooks>);
+
+impl Installed {
+    pub(crate) fn new(hooks: Arc<dyn Hooks>) -> Self {
+        Self(hooks)
+    }
+
+    /// Whether one of them is what runs on this thread.
+    pub(crate) fn are_running(&self) -> bool {
+        RUNNING.try_with(|running| running.borrow().contains(&self.id())).unwrap_or(false)
+    }
+
+    pub(crate) fn before(&self, command: &Command<'_>) -> Result<Verdict, HookError> {
+        let _running = Running::new(self.id());
+        self.0.before(command)
+    }
+
+    pub(crate) fn after(&self, event: &Event) {
+        let _running = Running::new(self.id());
+        self.0.after(event);
+    }
+
+    fn id(&self) -> usize {
+        Arc::as_ptr(&self.0).cast::<()>().addr()
+    }
+}
+
+/// Says that a hook runs, also if it panics.
+struct Running;
+
+impl Running {
+    fn new(id: usize) -> Self {
+        let _ = RUNNING.try_with(|running| running.borrow_mut().push(id));
+        Self
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = RUNNING.try_with(|running| running.borrow_mut().pop());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(command: &str, returned: &str) -> Result<Verdict, String> {
+        let command: serde_json::Map<_, _> = serde_json::from_str(command).unwrap();
+        let returned: serde_json::Map<_, _> = serde_json::from_str(returned).unwrap();
+        let command = Command::decode(&command).unwrap();
+        Verdict::read(&command, &returned).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn only_the_text_may_be_changed() {
+        let create = r#"{"command":"create","path":"/memories/a","file_text":"one"}"#;
+        let written = |text: &str| Ok(Verdict::Write(text.to_owned()));
+        assert_eq!(read(create, create), Ok(Verdict::Pass));
+        assert_eq!(read(create, r#"{"file_text":"two"}"#), written("two"));
+        assert_eq!(read(create, r#"{"path":"/memories/a","file_text":""}"#), written(""));
+        for wrong in [
+            r#"{}"#,
+            r#"{"file_text":null}"#,
+            r#"{"file_text":1}"#,
+            r#"{"filetext":"two"}"#,
+            r#"{"new_str":"two"}"#,
+            r#"{"path":"/memories/b","file_text":"two"}"#,
+            r#"{"command":"insert","file_text":"two"}"#,
+        ] {
+            assert!(read(create, wrong).is_err(), "{wrong}");
+        }
+        let replace = r#"{"command":"str_replace","path":"p","old_str":"o","new_str":"n"}"#;
+        assert_eq!(read(replace, r#"{"new_str":"m"}"#), written("m"));
+        let error = read(replace, r#"{"old_str":"p","new_str":"n"}"#).unwrap_err();
+        assert!(error.contains("`old_str`") && error.contains("`new_str`"), "{error}");
+        let insert = r#"{"command":"insert","path":"p","insert_line":1,"insert_text":"t"}"#;
+        assert!(read(insert, r#"{"insert_line":2,"insert_text":"t"}"#).is_err());
+        let view = r#"{"command":"view","path":"p","view_range":[1,2]}"#;
+        assert_eq!(read(view, view), Ok(Verdict::Pass));
+        assert_eq!(read(view, r#"{}"#), Ok(Verdict::Pass));
+        assert!(read(view, r#"{"view_range":[1,3]}"#).is_err());
+        assert!(read(view, r#"{"file_text":"x"}"#).is_err());
+    }
+}

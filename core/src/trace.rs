@@ -1,0 +1,116 @@
+//! Spans and events of the commands, for whoever subscribes to `tracing` (feature `tracing`).
+//!
+//! A command is one tool call, so that its span is what OpenTelemetry's conventions for generative
+//! AI call the execution of a tool. It holds no content and no path of the host.
+
+#[cfg(feature = "tracing")]
+use tracing::{Level, Span, field::Empty};
+
+use crate::policy::hooks::{Event, Outcome};
+
+/// What spans and events say they come from.
+#[cfg(feature = "tracing")]
+const TARGET: &str = "memdir";
+
+/// The span of one command; nothing without the feature.
+#[derive(Debug)]
+pub(crate) struct Traced {
+    #[cfg(feature = "tracing")]
+    span: Span,
+}
+
+#[cfg(not(feature = "tracing"))]
+impl Traced {
+    pub(crate) fn begin(_: Option<&'static str>) -> Self {
+        Self {}
+    }
+
+    pub(crate) fn is_wanted(&self) -> bool {
+        false
+    }
+
+    pub(crate) fn is_wanted_for(&self, _: Outcome) -> bool {
+        false
+    }
+
+    pub(crate) fn within<T>(&self, work: impl FnOnce() -> T) -> T {
+        work()
+    }
+
+    pub(crate) fn end(&self, _: &Event) {}
+}
+
+#[cfg(feature = "tracing")]
+impl Traced {
+    pub(crate) fn begin(command: Option<&'static str>) -> Self {
+        let span = tracing::info_span!(
+            target: TARGET,
+            "execute_tool memory",
+            gen_ai.operation.name = "execute_tool",
+            gen_ai.tool.name = "memory",
+            gen_ai.tool.r#type = "function",
+            error.r#type = Empty,
+            otel.kind = "internal",
+            otel.status_code = Empty,
+            memdir.command = command,
+            memdir.path = Empty,
+            memdir.new_path = Empty,
+            memdir.outcome = Empty,
+            memdir.bytes = Empty,
+            memdir.lines = Empty,
+            memdir.repairs = Empty,
+        );
+        Self { span }
+    }
+
+    /// Whether somebody listens to every command.
+    pub(crate) fn is_wanted(&self) -> bool {
+        !self.span.is_disabled() || tracing::event_enabled!(target: TARGET, Level::DEBUG)
+    }
+
+    /// Whether somebody listens to a command that ended like this.
+    pub(crate) fn is_wanted_for(&self, outcome: Outcome) -> bool {
+        outcome == Outcome::Failed && tracing::event_enabled!(target: TARGET, Level::WARN)
+    }
+
+    /// Does `work` within the span, so that what it records stands in there.
+    pub(crate) fn within<T>(&self, work: impl FnOnce() -> T) -> T {
+        self.span.in_scope(work)
+    }
+
+    /// Records what it came to.
+    pub(crate) fn end(&self, event: &Event) {
+        let (command, outcome) = (event.command, event.outcome.as_str());
+        let path = event.path.as_ref().map(crate::MemoryPath::as_str);
+        let new_path = event.new_path.as_ref().map(crate::MemoryPath::as_str);
+        let repairs: Vec<&str> = event.repairs.iter().map(|repair| repair.as_str()).collect();
+        let repairs = (!repairs.is_empty()).then(|| repairs.join(" "));
+        let span = &self.span;
+        span.record("memdir.path", path).record("memdir.new_path", new_path);
+        span.record("memdir.outcome", outcome).record("memdir.repairs", repairs.as_deref());
+        span.record("memdir.bytes", event.bytes).record("memdir.lines", event.lines);
+        if event.outcome != Outcome::Ok {
+            span.record("error.type", outcome).record("otel.status_code", "ERROR");
+        }
+        macro_rules! told {
+            ($level:expr) => {
+                tracing::event!(
+                    target: TARGET,
+                    parent: &self.span,
+                    $level,
+                    memdir.command = command,
+                    memdir.path = path,
+                    memdir.new_path = new_path,
+                    memdir.outcome = outcome,
+                    memdir.bytes = event.bytes,
+                    memdir.lines = event.lines,
+                    memdir.repairs = repairs.as_deref(),
+                )
+            };
+        }
+        match event.outcome {
+            Outcome::Failed => told!(Level::WARN),
+            _ => told!(Level::DEBUG),
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! A store with a seam: a test sees what is asked of it, and does something before it is done.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+
+use memdir::store::{Edit, Entry, InProcess};
+use memdir::{MemoryPath, OnExisting, Store, StoreError};
+
+/// What is done before a method does its work; an error takes its place.
+type Before = dyn Fn() -> Result<(), StoreError> + Send + Sync;
+
+/// A store in this process.
+#[derive(Default)]
+pub(crate) struct Seams {
+    store: InProcess,
+    /// How often all files were gone through.
+    pub(crate) walks: AtomicUsize,
+    before_writing: Mutex<Option<Arc<Before>>>,
+    before_walking: Mutex<Option<Arc<Before>>>,
+    /// A directory that cannot be listed.
+    pub(crate) closed: Option<MemoryPath>,
+}
+
+impl Seams {
+    pub(crate) fn before_writing(
+        &self,
+        before: impl Fn() -> Result<(), StoreError> + Send + Sync + 'static,
+    ) {
+        *self.before_writing.lock().unwrap() = Some(Arc::new(before));
+    }
+
+    pub(crate) fn before_walking(
+        &self,
+        before: impl Fn() -> Result<(), StoreError> + Send + Sync + 'static,
+    ) {
+        *self.before_walking.lock().unwrap() = Some(Arc::new(before));
+    }
+
+    /// Each is done once, so that what it does may come here again.
+    fn pass(seam: &Mutex<Option<Arc<Before>>>) -> Result<(), StoreError> {
+        let before = seam.lock().unwrap().take();
+        before.map_or(Ok(()), |before| before())
+    }
+}
+
+impl Store for Seams {
+    fn read(&self, path: &MemoryPath) -> Result<Vec<u8>, StoreError> {
+        self.store.read(path)
+    }
+
+    fn list(&self, path: &MemoryPath) -> Result<Vec<Entry>, StoreError> {
+        if self.closed.as_ref() == Some(path) {
+            return Err(StoreError::PermissionDenied);
+        }
+        self.store.list(path)
+    }
+
+    fn files(&self, visit: &mut dyn FnMut(Entry)) -> Result<(), StoreError> {
+        self.walks.fetch_add(1, Ordering::Relaxed);
+        Self::pass(&self.before_walking)?;
+        self.store.files(visit)
+    }
+
+    fn write(
+        &self,
+        path: &MemoryPath,
+        content: &[u8],
+        existing: OnExisting,
+    ) -> Result<(), StoreError> {
+        Self::pass(&self.before_writing)?;
+        self.store.write(path, content, existing)
+    }
+
+    fn update(&self, path: &MemoryPath, edit: &mut Edit<'_>) -> Result<(), StoreError> {
+        self.store.update(path, edit)
+    }
+
+    fn delete(&self, path: &MemoryPath) -> Result<(), StoreError> {
+        self.store.delete(path)
+    }
+
+    fn rename(&self, from: &MemoryPath, to: &MemoryPath) -> Result<(), StoreError> {
+        self.store.rename(from, to)
+    }
+}

@@ -1,0 +1,242 @@
+//! Spans and events, as a program that subscribes to them sees them.
+#![cfg(feature = "tracing")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a panic is how a test fails")]
+
+use std::collections::BTreeMap;
+use std::fmt::Debug;
+use std::sync::{Arc, Mutex};
+
+use memdir::store::{Edit, Entry};
+use memdir::{
+    Command, HookError, Hooks, Memory, MemoryPath, OnExisting, Options, Store, StoreError, Verdict,
+};
+use tracing::field::{Field, Visit};
+use tracing::span::{Attributes, Id, Record};
+use tracing::{Event, Level, Metadata, Subscriber};
+use tracing_subscriber::layer::{Context, Layer, SubscriberExt as _};
+use tracing_subscriber::registry::{LookupSpan, Registry};
+
+/// The fields of a span or an event, as text.
+#[derive(Default, Clone)]
+struct Fields(BTreeMap<String, String>);
+
+impl Fields {
+    fn get(&self, name: &str) -> &str {
+        self.0.get(name).map_or("-", String::as_str)
+    }
+}
+
+impl Visit for Fields {
+    fn record_debug(&mut self, field: &Field, value: &dyn Debug) {
+        self.0.insert(field.name().to_owned(), format!("{value:?}"));
+    }
+
+    fn record_str(&mut self, field: &Field, value: &str) {
+        self.0.insert(field.name().to_owned(), value.to_owned());
+    }
+}
+
+/// What was seen of one span or event.
+#[derive(Clone)]
+struct Seen {
+    what: String,
+    level: Level,
+    target: String,
+    /// Of an event: the span it is in.
+    within: Option<String>,
+    fields: Fields,
+}
+
+impl Seen {
+    fn of(metadata: &Metadata<'_>, within: Option<String>, fields: Fields) -> Self {
+        let what = if metadata.is_span() { metadata.name() } else { "event" };
+        let target = metadata.target().to_owned();
+        Self { what: what.to_owned(), level: *metadata.level(), target, within, fields }
+    }
+}
+
+/// Keeps what it sees up to a level.
+struct Keeps {
+    most: Level,
+    seen: Arc<Mutex<Vec<Seen>>>,
+}
+
+impl<S: Subscriber + for<'l> LookupSpan<'l>> Layer<S> for Keeps {
+    fn enabled(&self, metadata: &Metadata<'_>, _: Context<'_, S>) -> bool {
+        *metadata.level() <= self.most
+    }
+
+    fn on_new_span(&self, attributes: &Attributes<'_>, id: &Id, context: Context<'_, S>) {
+        let mut fields = Fields::default();
+        attributes.record(&mut fields);
+        context.span(id).unwrap().extensions_mut().insert(fields);
+    }
+
+    fn on_record(&self, id: &Id, values: &Record<'_>, context: Context<'_, S>) {
+        let span = context.span(id).unwrap();
+        values.record(span.extensions_mut().get_mut::<Fields>().unwrap());
+    }
+
+    fn on_event(&self, event: &Event<'_>, context: Context<'_, S>) {
+        let mut fields = Fields::default();
+        event.record(&mut fields);
+        let within = context.event_span(event).map(|span| span.name().to_owned());
+        self.seen.lock().unwrap().push(Seen::of(event.metadata(), within, fields));
+    }
+
+    fn on_close(&self, id: Id, context: Context<'_, S>) {
+        let span = context.span(&id).unwrap();
+        let fields = span.extensions().get::<Fields>().unwrap().clone();
+        self.seen.lock().unwrap().push(Seen::of(span.metadata(), None, fields));
+    }
+}
+
+fn seen(most: Level, work: impl FnOnce()) -> Vec<Seen> {
+    let seen = Arc::<Mutex<Vec<Seen>>>::default();
+    let keeps = Keeps { most, seen: Arc::clone(&seen) };
+    tracing::subscriber::with_default(Registry::default().with(keeps), work);
+    let all = seen.lock().unwrap();
+    all.iter().filter(|seen| seen.target == "memdir").cloned().collect()
+}
+
+const SECRET: &str = "what nobody shall read";
+
+#[test]
+fn a_command_is_the_execution_of_a_tool() {
+    let memory = Memory::open("memory:", Options::default()).unwrap();
+    let all = seen(Level::DEBUG, || {
+        let input = serde_json::json!({
+            "command": "insert", "path": "/memories//a", "insert_line": "0", "new_str": SECRET,
+        });
+        memory.create("/memories/a", SECRET).unwrap();
+        assert!(!memory.execute_value(&input).is_error);
+        assert!(memory.view("/memories/a", None).unwrap().contains(SECRET));
+        assert!(memory.str_replace("/memories/a", "not there", SECRET).is_err());
+        memory.rename("/memories/a", "/memories/b").unwrap();
+        assert!(memory.execute("{}").is_error);
+    });
+    let (spans, events): (Vec<Seen>, Vec<Seen>) =
+        all.into_iter().partition(|seen| seen.what == "execute_tool memory");
+    assert_eq!((spans.len(), events.len()), (6, 6));
+    for span in &spans {
+        assert_eq!(span.level, Level::INFO);
+        for (field, value) in [
+            ("gen_ai.operation.name", "execute_tool"),
+            ("gen_ai.tool.name", "memory"),
+            ("gen_ai.tool.type", "function"),
+            ("otel.kind", "internal"),
+        ] {
+            assert_eq!(span.fields.get(field), value);
+        }
+    }
+    let told = |seen: &Seen| {
+        let names = ["command", "path", "new_path", "outcome", "bytes", "lines", "repairs"];
+        names.map(|name| seen.fields.get(&format!("memdir.{name}")).to_owned()).join(" ")
+    };
+    let expected = [
+        "create /memories/a - ok 22 1 -",
+        "insert /memories/a - ok 22 1 integer_from_text insert_text_from_new_str",
+        "view /memories/a - ok 112 3 -",
+        "str_replace /memories/a - refused 0 0 -",
+        "rename /memories/a /memories/b ok 0 0 -",
+        "- - - refused 0 0 -",
+    ];
+    assert_eq!(spans.iter().map(told).collect::<Vec<_>>(), expected);
+    assert_eq!(events.iter().map(told).collect::<Vec<_>>(), expected);
+    for event in &events {
+        assert_eq!(
+            (event.level, event.within.as_deref()),
+            (Level::DEBUG, Some("execute_tool memory"))
+        );
+    }
+    let errors: Vec<&str> = spans.iter().map(|span| span.fields.get("error.type")).collect();
+    assert_eq!(errors, ["-", "-", "-", "refused", "-", "refused"]);
+    assert_eq!(spans[3].fields.get("otel.status_code"), "ERROR");
+    for seen in spans.iter().chain(&events) {
+        assert!(seen.fields.0.values().all(|value| !value.contains("nobody")));
+    }
+}
+
+/// A store that is out of reach.
+struct Broken;
+
+impl Broken {
+    fn error<T>() -> Result<T, StoreError> {
+        Err(StoreError::failed("asking", "db.internal is gone"))
+    }
+}
+
+impl Store for Broken {
+    fn read(&self, _: &MemoryPath) -> Result<Vec<u8>, StoreError> {
+        Self::error()
+    }
+    fn list(&self, _: &MemoryPath) -> Result<Vec<Entry>, StoreError> {
+        Self::error()
+    }
+    fn write(&self, _: &MemoryPath, _: &[u8], _: OnExisting) -> Result<(), StoreError> {
+        tracing::warn!(target: "memdir", "of the store's own");
+        Self::error()
+    }
+    fn update(&self, _: &MemoryPath, _: &mut Edit<'_>) -> Result<(), StoreError> {
+        Self::error()
+    }
+    fn delete(&self, _: &MemoryPath) -> Result<(), StoreError> {
+        Self::error()
+    }
+    fn rename(&self, _: &MemoryPath, _: &MemoryPath) -> Result<(), StoreError> {
+        Self::error()
+    }
+}
+
+#[test]
+fn a_broken_store_is_a_warning_without_details() {
+    let memory = Memory::with_store(Arc::new(Broken), Options::default());
+    let all = seen(Level::WARN, || {
+        assert!(memory.delete("/memories/a").is_err());
+        assert!(memory.delete("/memories").is_err());
+    });
+    let [warning] = &all[..] else { panic!("one warning, got {}", all.len()) };
+    assert_eq!(warning.level, Level::WARN);
+    assert_eq!(warning.fields.get("memdir.outcome"), "failed");
+    assert_eq!(warning.fields.get("memdir.path"), "/memories/a");
+    assert!(warning.fields.0.values().all(|value| !value.contains("db.internal")));
+}
+
+#[test]
+fn what_a_store_or_a_hook_records_stands_in_the_span() {
+    struct Records;
+    impl Hooks for Records {
+        fn before(&self, command: &Command<'_>) -> Result<Verdict, HookError> {
+            tracing::info!(target: "memdir", "of the hook's own");
+            Ok(match command {
+                Command::Delete { .. } => Verdict::Veto("No.".into()),
+                _ => Verdict::Pass,
+            })
+        }
+    }
+    let memory =
+        Memory::with_store(Arc::new(Broken), Options::default()).with_hooks(Arc::new(Records));
+    let all = seen(Level::INFO, || {
+        assert!(memory.create("/memories/a", "x").is_err());
+        assert!(memory.delete("/memories/a").is_err());
+    });
+    let told: Vec<String> = all
+        .iter()
+        .map(|seen| {
+            let within = seen.within.as_deref().unwrap_or("-");
+            format!("{} {within} {}", seen.what, seen.fields.get("memdir.outcome"))
+        })
+        .collect();
+    let span = "execute_tool memory";
+    assert_eq!(
+        told,
+        [
+            format!("event {span} -"),
+            format!("event {span} -"),
+            format!("event {span} failed"),
+            format!("{span} - failed"),
+            format!("event {span} -"),
+            format!("{span} - vetoed"),
+        ]
+    );
+}
