@@ -147,7 +147,7 @@ hint!(
 );
 hint!(
     /// Several texts.
-    Texts = type_hint_subscript!(type_hint_identifier!("collections.abc", "Sequence"), STR)
+    Strings = type_hint_subscript!(type_hint_identifier!("collections.abc", "Sequence"), STR)
 );
 hint!(
     /// A number of seconds, or a `timedelta`.

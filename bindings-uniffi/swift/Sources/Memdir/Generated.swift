@@ -859,6 +859,220 @@ public func FfiConverterTypeEdit_lower(_ value: Edit) -> UInt64 {
 
 
 /**
+ * Is told how far an expiry is.
+ */
+public protocol ExpiryWatch: AnyObject, Sendable {
+
+    /**
+     * Whether it goes on. Where it does not, or this throws, it ends, and what was removed by then is
+     * removed.
+     */
+    func lookedAt(progress: ExpiryProgress) throws  -> Bool
+
+}
+/**
+ * Is told how far an expiry is.
+ */
+open class ExpiryWatchImpl: ExpiryWatch, @unchecked Sendable {
+    fileprivate let handle: UInt64
+
+    /// Used to instantiate a [FFIObject] without an actual handle, for fakes in tests, mostly.
+#if swift(>=5.8)
+    @_documentation(visibility: private)
+#endif
+    public struct NoHandle {
+        public init() {}
+    }
+
+    // TODO: We'd like this to be `private` but for Swifty reasons,
+    // we can't implement `FfiConverter` without making this `required` and we can't
+    // make it `required` without making it `public`.
+#if swift(>=5.8)
+    @_documentation(visibility: private)
+#endif
+    required public init(unsafeFromHandle handle: UInt64) {
+        self.handle = handle
+    }
+
+    // This constructor can be used to instantiate a fake object.
+    // - Parameter noHandle: Placeholder value so we can have a constructor separate from the default empty one that may be implemented for classes extending [FFIObject].
+    //
+    // - Warning:
+    //     Any object instantiated with this constructor cannot be passed to an actual Rust-backed object. Since there isn't a backing handle the FFI lower functions will crash.
+#if swift(>=5.8)
+    @_documentation(visibility: private)
+#endif
+    public init(noHandle: NoHandle) {
+        self.handle = 0
+    }
+
+#if swift(>=5.8)
+    @_documentation(visibility: private)
+#endif
+    public func uniffiCloneHandle() -> UInt64 {
+        return try! rustCall { uniffi_memdir_ffi_fn_clone_expirywatch(self.handle, $0) }
+    }
+    // No primary constructor declared for this class.
+
+    deinit {
+        if handle == 0 {
+            // Mock objects have handle=0 don't try to free them
+            return
+        }
+
+        try! rustCall { uniffi_memdir_ffi_fn_free_expirywatch(handle, $0) }
+    }
+
+
+
+
+    /**
+     * Whether it goes on. Where it does not, or this throws, it ends, and what was removed by then is
+     * removed.
+     */
+open func lookedAt(progress: ExpiryProgress)throws  -> Bool  {
+    return try  FfiConverterBool.lift(try rustCallWithError(FfiConverterTypeStoreFailure_lift) {
+        uniffiCallStatus in
+    uniffi_memdir_ffi_fn_method_expirywatch_looked_at(
+            self.uniffiCloneHandle(),
+        FfiConverterTypeExpiryProgress_lower(progress),uniffiCallStatus
+    )
+})
+}
+
+
+
+}
+
+
+
+// Put the implementation in a struct so we don't pollute the top-level namespace
+fileprivate struct UniffiCallbackInterfaceExpiryWatch {
+
+    // Create the VTable using a series of closures.
+    // Swift automatically converts these into C callback functions.
+    //
+    // Store the vtable directly.
+    static let vtable: UniffiVTableCallbackInterfaceExpiryWatch = UniffiVTableCallbackInterfaceExpiryWatch(
+        uniffiFree: { (uniffiHandle: UInt64) -> () in
+            do {
+                try FfiConverterTypeExpiryWatch.handleMap.remove(handle: uniffiHandle)
+            } catch {
+                print("Uniffi callback interface ExpiryWatch: handle missing in uniffiFree")
+            }
+        },
+        uniffiClone: { (uniffiHandle: UInt64) -> UInt64 in
+            do {
+                return try FfiConverterTypeExpiryWatch.handleMap.clone(handle: uniffiHandle)
+            } catch {
+                fatalError("Uniffi callback interface ExpiryWatch: handle missing in uniffiClone")
+            }
+        },
+        lookedAt: { (
+            uniffiHandle: UInt64,
+            progress: RustBuffer,
+            uniffiOutReturn: UnsafeMutablePointer<Int8>,
+            uniffiCallStatus: UnsafeMutablePointer<RustCallStatus>
+        ) in
+            let makeCall = {
+                () throws -> Bool in
+                guard let uniffiObj = try? FfiConverterTypeExpiryWatch.handleMap.get(handle: uniffiHandle) else {
+                    throw UniffiInternalError.unexpectedStaleHandle
+                }
+                return try uniffiObj.lookedAt(
+                     progress: try FfiConverterTypeExpiryProgress_lift(progress)
+                )
+            }
+
+
+            let writeReturn = { uniffiOutReturn.pointee = FfiConverterBool.lower($0) }
+            uniffiTraitInterfaceCallWithError(
+                callStatus: uniffiCallStatus,
+                makeCall: makeCall,
+                writeReturn: writeReturn,
+                lowerError: FfiConverterTypeStoreFailure_lower
+            )
+        }
+    )
+
+    // Rust stores this pointer for future callback invocations, so it must live
+    // for the process lifetime (not just for the init function call).
+    //
+    // `nonisolated(unsafe)` is needed under Swift 6 strict concurrency.
+    // This is safe because the pointee is initialized once during static init
+    // and never mutated by either side of the FFI.  Its fields are C function pointers.
+    nonisolated(unsafe) static let vtablePtr: UnsafePointer<UniffiVTableCallbackInterfaceExpiryWatch> = {
+        let ptr = UnsafeMutablePointer<UniffiVTableCallbackInterfaceExpiryWatch>.allocate(capacity: 1)
+        ptr.initialize(to: vtable)
+        return UnsafePointer(ptr)
+    }()
+}
+
+private func uniffiCallbackInitExpiryWatch() {
+    uniffi_memdir_ffi_fn_init_callback_vtable_expirywatch(UniffiCallbackInterfaceExpiryWatch.vtablePtr)
+}
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public struct FfiConverterTypeExpiryWatch: FfiConverter {
+    fileprivate static let handleMap = UniffiHandleMap<ExpiryWatch>()
+
+    typealias FfiType = UInt64
+    typealias SwiftType = ExpiryWatch
+
+    public static func lift(_ handle: UInt64) throws -> ExpiryWatch {
+        if ((handle & 1) == 0) {
+            // Rust-generated handle, construct a new class that uses the handle to implement the
+            // interface
+            return ExpiryWatchImpl(unsafeFromHandle: handle)
+        } else {
+            // Swift-generated handle, get the object from the handle map
+            return try handleMap.remove(handle: handle)
+        }
+    }
+
+    public static func lower(_ value: ExpiryWatch) -> UInt64 {
+         if let rustImpl = value as? ExpiryWatchImpl {
+             // Rust-implemented object.  Clone the handle and return it
+            return rustImpl.uniffiCloneHandle()
+         } else {
+            // Swift object, generate a new vtable handle and return that.
+            return handleMap.insert(obj: value)
+         }
+    }
+
+    public static func read(from buf: inout (data: Data, offset: Data.Index)) throws -> ExpiryWatch {
+        let handle: UInt64 = try readInt(&buf)
+        return try lift(handle)
+    }
+
+    public static func write(_ value: ExpiryWatch, into buf: inout [UInt8]) {
+        writeInt(&buf, lower(value))
+    }
+}
+
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public func FfiConverterTypeExpiryWatch_lift(_ handle: UInt64) throws -> ExpiryWatch {
+    return try FfiConverterTypeExpiryWatch.lift(handle)
+}
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public func FfiConverterTypeExpiryWatch_lower(_ value: ExpiryWatch) -> UInt64 {
+    return FfiConverterTypeExpiryWatch.lower(value)
+}
+
+
+
+
+
+
+/**
  * The memory directory of an agent: executes the commands of Claude's memory tool on a store.
  *
  * May be used from many threads at once. Calls read and write files: keep them off a user
@@ -894,6 +1108,19 @@ public protocol MemoryProtocol: AnyObject, Sendable {
      * broken store or hook, whose `cause` is for the developer.
      */
     func execute(json: String)  -> Reply
+
+    /**
+     * Removes the files that nobody used for `older_than`, and says which, in the order of their paths.
+     * With `dry_run` nothing is removed. Not a command of the tool: for the developer.
+     *
+     * Used is a file that was changed, or shown by a view of that very file, through a memory with
+     * `record_access`. What fits one of the `pins` stays, and so do directories, and whatever is used
+     * meanwhile. `watch` is called now and then, and at the end, and can end it there.
+     *
+     * Throws `Config` if accesses are not recorded, the store does not keep them, or it is read-only;
+     * `Store` if the store is broken: what was removed by then is removed.
+     */
+    func expire(olderThan: TimeInterval, dryRun: Bool, watch: ExpiryWatch?) throws  -> [Expired]
 
     /**
      * Inserts `insert_text` as whole lines after line `insert_line` of a file; 0 is its start.
@@ -1076,6 +1303,29 @@ open func execute(json: String) -> Reply  {
     uniffi_memdir_ffi_fn_method_memory_execute(
             self.uniffiCloneHandle(),
         FfiConverterString.lower(json),uniffiCallStatus
+    )
+})
+}
+
+    /**
+     * Removes the files that nobody used for `older_than`, and says which, in the order of their paths.
+     * With `dry_run` nothing is removed. Not a command of the tool: for the developer.
+     *
+     * Used is a file that was changed, or shown by a view of that very file, through a memory with
+     * `record_access`. What fits one of the `pins` stays, and so do directories, and whatever is used
+     * meanwhile. `watch` is called now and then, and at the end, and can end it there.
+     *
+     * Throws `Config` if accesses are not recorded, the store does not keep them, or it is read-only;
+     * `Store` if the store is broken: what was removed by then is removed.
+     */
+open func expire(olderThan: TimeInterval, dryRun: Bool = false, watch: ExpiryWatch? = nil)throws  -> [Expired]  {
+    return try  FfiConverterSequenceTypeExpired.lift(try rustCallWithError(FfiConverterTypeMemdirError_lift) {
+        uniffiCallStatus in
+    uniffi_memdir_ffi_fn_method_memory_expire(
+            self.uniffiCloneHandle(),
+        FfiConverterDuration.lower(olderThan),
+        FfiConverterBool.lower(dryRun),
+        FfiConverterOptionTypeExpiryWatch.lower(watch),uniffiCallStatus
     )
 })
 }
@@ -1678,6 +1928,25 @@ public protocol Store: AnyObject, Sendable {
      */
     func setModified(path: String, time: Date) throws
 
+    /**
+     * Whether the store keeps when files were last accessed, so that unused ones can expire: then it
+     * has `set_accessed` and `delete_unused`, and says `accessed` in the entries that it lists. By
+     * default it does not.
+     */
+    func keepsAccess() throws  -> Bool
+
+    /**
+     * Says that a file was accessed at `time`, which is no change of it, and goes along when it is
+     * renamed; to the microsecond. Throws `NotFound`, `IsADirectory`. By default nothing is done.
+     */
+    func setAccessed(path: String, time: Date) throws
+
+    /**
+     * Deletes a file if it was neither written nor accessed at `since` or later, while no writer can
+     * come between. Whether it did; false also where nothing is, or a directory, and by default.
+     */
+    func deleteUnused(path: String, since: Date) throws  -> Bool
+
 }
 /**
  * A place that keeps files and directories under `/memories`: implement it to keep memories
@@ -1849,6 +2118,49 @@ open func setModified(path: String, time: Date)throws   {try rustCallWithError(F
         FfiConverterTimestamp.lower(time),uniffiCallStatus
     )
 }
+}
+
+    /**
+     * Whether the store keeps when files were last accessed, so that unused ones can expire: then it
+     * has `set_accessed` and `delete_unused`, and says `accessed` in the entries that it lists. By
+     * default it does not.
+     */
+open func keepsAccess()throws  -> Bool  {
+    return try  FfiConverterBool.lift(try rustCallWithError(FfiConverterTypeStoreFailure_lift) {
+        uniffiCallStatus in
+    uniffi_memdir_ffi_fn_method_store_keeps_access(
+            self.uniffiCloneHandle(),uniffiCallStatus
+    )
+})
+}
+
+    /**
+     * Says that a file was accessed at `time`, which is no change of it, and goes along when it is
+     * renamed; to the microsecond. Throws `NotFound`, `IsADirectory`. By default nothing is done.
+     */
+open func setAccessed(path: String, time: Date)throws   {try rustCallWithError(FfiConverterTypeStoreFailure_lift) {
+        uniffiCallStatus in
+    uniffi_memdir_ffi_fn_method_store_set_accessed(
+            self.uniffiCloneHandle(),
+        FfiConverterString.lower(path),
+        FfiConverterTimestamp.lower(time),uniffiCallStatus
+    )
+}
+}
+
+    /**
+     * Deletes a file if it was neither written nor accessed at `since` or later, while no writer can
+     * come between. Whether it did; false also where nothing is, or a directory, and by default.
+     */
+open func deleteUnused(path: String, since: Date)throws  -> Bool  {
+    return try  FfiConverterBool.lift(try rustCallWithError(FfiConverterTypeStoreFailure_lift) {
+        uniffiCallStatus in
+    uniffi_memdir_ffi_fn_method_store_delete_unused(
+            self.uniffiCloneHandle(),
+        FfiConverterString.lower(path),
+        FfiConverterTimestamp.lower(since),uniffiCallStatus
+    )
+})
 }
 
 
@@ -2057,6 +2369,83 @@ fileprivate struct UniffiCallbackInterfaceStore {
 
 
             let writeReturn = { () }
+            uniffiTraitInterfaceCallWithError(
+                callStatus: uniffiCallStatus,
+                makeCall: makeCall,
+                writeReturn: writeReturn,
+                lowerError: FfiConverterTypeStoreFailure_lower
+            )
+        },
+        keepsAccess: { (
+            uniffiHandle: UInt64,
+            uniffiOutReturn: UnsafeMutablePointer<Int8>,
+            uniffiCallStatus: UnsafeMutablePointer<RustCallStatus>
+        ) in
+            let makeCall = {
+                () throws -> Bool in
+                guard let uniffiObj = try? FfiConverterTypeStore.handleMap.get(handle: uniffiHandle) else {
+                    throw UniffiInternalError.unexpectedStaleHandle
+                }
+                return try uniffiObj.keepsAccess(
+                )
+            }
+
+
+            let writeReturn = { uniffiOutReturn.pointee = FfiConverterBool.lower($0) }
+            uniffiTraitInterfaceCallWithError(
+                callStatus: uniffiCallStatus,
+                makeCall: makeCall,
+                writeReturn: writeReturn,
+                lowerError: FfiConverterTypeStoreFailure_lower
+            )
+        },
+        setAccessed: { (
+            uniffiHandle: UInt64,
+            path: RustBuffer,
+            time: RustBuffer,
+            uniffiOutReturn: UnsafeMutableRawPointer,
+            uniffiCallStatus: UnsafeMutablePointer<RustCallStatus>
+        ) in
+            let makeCall = {
+                () throws -> () in
+                guard let uniffiObj = try? FfiConverterTypeStore.handleMap.get(handle: uniffiHandle) else {
+                    throw UniffiInternalError.unexpectedStaleHandle
+                }
+                return try uniffiObj.setAccessed(
+                     path: try FfiConverterString.lift(path),
+                     time: try FfiConverterTimestamp.lift(time)
+                )
+            }
+
+
+            let writeReturn = { () }
+            uniffiTraitInterfaceCallWithError(
+                callStatus: uniffiCallStatus,
+                makeCall: makeCall,
+                writeReturn: writeReturn,
+                lowerError: FfiConverterTypeStoreFailure_lower
+            )
+        },
+        deleteUnused: { (
+            uniffiHandle: UInt64,
+            path: RustBuffer,
+            since: RustBuffer,
+            uniffiOutReturn: UnsafeMutablePointer<Int8>,
+            uniffiCallStatus: UnsafeMutablePointer<RustCallStatus>
+        ) in
+            let makeCall = {
+                () throws -> Bool in
+                guard let uniffiObj = try? FfiConverterTypeStore.handleMap.get(handle: uniffiHandle) else {
+                    throw UniffiInternalError.unexpectedStaleHandle
+                }
+                return try uniffiObj.deleteUnused(
+                     path: try FfiConverterString.lift(path),
+                     since: try FfiConverterTimestamp.lift(since)
+                )
+            }
+
+
+            let writeReturn = { uniffiOutReturn.pointee = FfiConverterBool.lower($0) }
             uniffiTraitInterfaceCallWithError(
                 callStatus: uniffiCallStatus,
                 makeCall: makeCall,
@@ -2367,6 +2756,10 @@ public struct Entry: Equatable, Hashable {
      * not keep it.
      */
     public let modified: Date?
+    /**
+     * When a file was last said to be accessed, likewise.
+     */
+    public let accessed: Date?
 
     // Default memberwise initializers are never public by default, so we
     // declare one manually.
@@ -2380,10 +2773,14 @@ public struct Entry: Equatable, Hashable {
         /**
          * When a file was last written, to the microsecond; null for a directory, or if the store does
          * not keep it.
-         */modified: Date? = nil) {
+         */modified: Date? = nil,
+        /**
+         * When a file was last said to be accessed, likewise.
+         */accessed: Date? = nil) {
         self.path = path
         self.size = size
         self.modified = modified
+        self.accessed = accessed
     }
 
 
@@ -2404,7 +2801,8 @@ public struct FfiConverterTypeEntry: FfiConverterRustBuffer {
             try Entry(
                 path: FfiConverterString.read(from: &buf),
                 size: FfiConverterOptionInt64.read(from: &buf),
-                modified: FfiConverterOptionTimestamp.read(from: &buf)
+                modified: FfiConverterOptionTimestamp.read(from: &buf),
+                accessed: FfiConverterOptionTimestamp.read(from: &buf)
         )
     }
 
@@ -2412,6 +2810,7 @@ public struct FfiConverterTypeEntry: FfiConverterRustBuffer {
         FfiConverterString.write(value.path, into: &buf)
         FfiConverterOptionInt64.write(value.size, into: &buf)
         FfiConverterOptionTimestamp.write(value.modified, into: &buf)
+        FfiConverterOptionTimestamp.write(value.accessed, into: &buf)
     }
 }
 
@@ -2575,6 +2974,154 @@ public func FfiConverterTypeEvent_lower(_ value: Event) -> RustBuffer {
 
 
 /**
+ * A file that was removed because nobody used it.
+ */
+public struct Expired: Equatable, Hashable {
+    /**
+     * Where it was.
+     */
+    public let path: String
+    /**
+     * How many bytes it held.
+     */
+    public let bytes: Int64
+    /**
+     * When it was last changed or shown.
+     */
+    public let lastUsed: Date
+
+    // Default memberwise initializers are never public by default, so we
+    // declare one manually.
+    public init(
+        /**
+         * Where it was.
+         */path: String,
+        /**
+         * How many bytes it held.
+         */bytes: Int64,
+        /**
+         * When it was last changed or shown.
+         */lastUsed: Date) {
+        self.path = path
+        self.bytes = bytes
+        self.lastUsed = lastUsed
+    }
+
+
+
+
+}
+
+#if compiler(>=6)
+extension Expired: Sendable {}
+#endif
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public struct FfiConverterTypeExpired: FfiConverterRustBuffer {
+    public static func read(from buf: inout (data: Data, offset: Data.Index)) throws -> Expired {
+        return
+            try Expired(
+                path: FfiConverterString.read(from: &buf),
+                bytes: FfiConverterInt64.read(from: &buf),
+                lastUsed: FfiConverterTimestamp.read(from: &buf)
+        )
+    }
+
+    public static func write(_ value: Expired, into buf: inout [UInt8]) {
+        FfiConverterString.write(value.path, into: &buf)
+        FfiConverterInt64.write(value.bytes, into: &buf)
+        FfiConverterTimestamp.write(value.lastUsed, into: &buf)
+    }
+}
+
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public func FfiConverterTypeExpired_lift(_ buf: RustBuffer) throws -> Expired {
+    return try FfiConverterTypeExpired.lift(buf)
+}
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public func FfiConverterTypeExpired_lower(_ value: Expired) -> RustBuffer {
+    return FfiConverterTypeExpired.lower(value)
+}
+
+
+/**
+ * How far an expiry is.
+ */
+public struct ExpiryProgress: Equatable, Hashable {
+    /**
+     * The files that were looked at.
+     */
+    public let files: Int64
+    /**
+     * Those of them that were removed, or would be.
+     */
+    public let removed: Int64
+
+    // Default memberwise initializers are never public by default, so we
+    // declare one manually.
+    public init(
+        /**
+         * The files that were looked at.
+         */files: Int64,
+        /**
+         * Those of them that were removed, or would be.
+         */removed: Int64) {
+        self.files = files
+        self.removed = removed
+    }
+
+
+
+
+}
+
+#if compiler(>=6)
+extension ExpiryProgress: Sendable {}
+#endif
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public struct FfiConverterTypeExpiryProgress: FfiConverterRustBuffer {
+    public static func read(from buf: inout (data: Data, offset: Data.Index)) throws -> ExpiryProgress {
+        return
+            try ExpiryProgress(
+                files: FfiConverterInt64.read(from: &buf),
+                removed: FfiConverterInt64.read(from: &buf)
+        )
+    }
+
+    public static func write(_ value: ExpiryProgress, into buf: inout [UInt8]) {
+        FfiConverterInt64.write(value.files, into: &buf)
+        FfiConverterInt64.write(value.removed, into: &buf)
+    }
+}
+
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public func FfiConverterTypeExpiryProgress_lift(_ buf: RustBuffer) throws -> ExpiryProgress {
+    return try FfiConverterTypeExpiryProgress.lift(buf)
+}
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public func FfiConverterTypeExpiryProgress_lower(_ value: ExpiryProgress) -> RustBuffer {
+    return FfiConverterTypeExpiryProgress.lower(value)
+}
+
+
+/**
  * How a memory behaves where the tool's documentation leaves a choice.
  */
 public struct MemoryOptions: Equatable, Hashable {
@@ -2639,6 +3186,21 @@ public struct MemoryOptions: Equatable, Hashable {
      */
     public let sensitiveOnView: Bool
     /**
+     * Before the first command files are removed that nobody used for so long, as by
+     * `Memory.expire`; the store has to keep when files were last accessed. Null is the default,
+     * nothing is removed.
+     */
+    public let expireAfter: TimeInterval?
+    /**
+     * Whether a view of a file, and a rename of one, is noted as a use of it, which costs a write;
+     * always with `expire_after`. `Memory.expire` needs it. Default no.
+     */
+    public let recordAccess: Bool
+    /**
+     * Patterns of paths that never expire, such as `/memories/handbook`; null is none.
+     */
+    public let pins: [String]?
+    /**
      * Whether the events that the hook `after` gets hold the reply's text. Default no.
      */
     public let afterContent: Bool
@@ -2694,6 +3256,18 @@ public struct MemoryOptions: Equatable, Hashable {
          * is not changed. Default no.
          */sensitiveOnView: Bool = false,
         /**
+         * Before the first command files are removed that nobody used for so long, as by
+         * `Memory.expire`; the store has to keep when files were last accessed. Null is the default,
+         * nothing is removed.
+         */expireAfter: TimeInterval? = nil,
+        /**
+         * Whether a view of a file, and a rename of one, is noted as a use of it, which costs a write;
+         * always with `expire_after`. `Memory.expire` needs it. Default no.
+         */recordAccess: Bool = false,
+        /**
+         * Patterns of paths that never expire, such as `/memories/handbook`; null is none.
+         */pins: [String]? = nil,
+        /**
          * Whether the events that the hook `after` gets hold the reply's text. Default no.
          */afterContent: Bool = false) {
         self.maxViewChars = maxViewChars
@@ -2709,6 +3283,9 @@ public struct MemoryOptions: Equatable, Hashable {
         self.sensitive = sensitive
         self.sensitiveRules = sensitiveRules
         self.sensitiveOnView = sensitiveOnView
+        self.expireAfter = expireAfter
+        self.recordAccess = recordAccess
+        self.pins = pins
         self.afterContent = afterContent
     }
 
@@ -2741,6 +3318,9 @@ public struct FfiConverterTypeMemoryOptions: FfiConverterRustBuffer {
                 sensitive: FfiConverterOptionTypeSensitive.read(from: &buf),
                 sensitiveRules: FfiConverterOptionDictionaryStringString.read(from: &buf),
                 sensitiveOnView: FfiConverterBool.read(from: &buf),
+                expireAfter: FfiConverterOptionDuration.read(from: &buf),
+                recordAccess: FfiConverterBool.read(from: &buf),
+                pins: FfiConverterOptionSequenceString.read(from: &buf),
                 afterContent: FfiConverterBool.read(from: &buf)
         )
     }
@@ -2759,6 +3339,9 @@ public struct FfiConverterTypeMemoryOptions: FfiConverterRustBuffer {
         FfiConverterOptionTypeSensitive.write(value.sensitive, into: &buf)
         FfiConverterOptionDictionaryStringString.write(value.sensitiveRules, into: &buf)
         FfiConverterBool.write(value.sensitiveOnView, into: &buf)
+        FfiConverterOptionDuration.write(value.expireAfter, into: &buf)
+        FfiConverterBool.write(value.recordAccess, into: &buf)
+        FfiConverterOptionSequenceString.write(value.pins, into: &buf)
         FfiConverterBool.write(value.afterContent, into: &buf)
     }
 }
@@ -4091,6 +4674,54 @@ fileprivate struct FfiConverterOptionTimestamp: FfiConverterRustBuffer {
 #if swift(>=5.8)
 @_documentation(visibility: private)
 #endif
+fileprivate struct FfiConverterOptionDuration: FfiConverterRustBuffer {
+    typealias SwiftType = TimeInterval?
+
+    public static func write(_ value: SwiftType, into buf: inout [UInt8]) {
+        guard let value = value else {
+            writeInt(&buf, Int8(0))
+            return
+        }
+        writeInt(&buf, Int8(1))
+        FfiConverterDuration.write(value, into: &buf)
+    }
+
+    public static func read(from buf: inout (data: Data, offset: Data.Index)) throws -> SwiftType {
+        switch try readInt(&buf) as Int8 {
+        case 0: return nil
+        case 1: return try FfiConverterDuration.read(from: &buf)
+        default: throw UniffiInternalError.unexpectedOptionalTag
+        }
+    }
+}
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+fileprivate struct FfiConverterOptionTypeExpiryWatch: FfiConverterRustBuffer {
+    typealias SwiftType = ExpiryWatch?
+
+    public static func write(_ value: SwiftType, into buf: inout [UInt8]) {
+        guard let value = value else {
+            writeInt(&buf, Int8(0))
+            return
+        }
+        writeInt(&buf, Int8(1))
+        FfiConverterTypeExpiryWatch.write(value, into: &buf)
+    }
+
+    public static func read(from buf: inout (data: Data, offset: Data.Index)) throws -> SwiftType {
+        switch try readInt(&buf) as Int8 {
+        case 0: return nil
+        case 1: return try FfiConverterTypeExpiryWatch.read(from: &buf)
+        default: throw UniffiInternalError.unexpectedOptionalTag
+        }
+    }
+}
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
 fileprivate struct FfiConverterOptionTypeMemoryHooks: FfiConverterRustBuffer {
     typealias SwiftType = MemoryHooks?
 
@@ -4383,6 +5014,31 @@ fileprivate struct FfiConverterSequenceTypeEntry: FfiConverterRustBuffer {
 #if swift(>=5.8)
 @_documentation(visibility: private)
 #endif
+fileprivate struct FfiConverterSequenceTypeExpired: FfiConverterRustBuffer {
+    typealias SwiftType = [Expired]
+
+    public static func write(_ value: [Expired], into buf: inout [UInt8]) {
+        let len = Int32(value.count)
+        writeInt(&buf, len)
+        for item in value {
+            FfiConverterTypeExpired.write(item, into: &buf)
+        }
+    }
+
+    public static func read(from buf: inout (data: Data, offset: Data.Index)) throws -> [Expired] {
+        let len: Int32 = try readInt(&buf)
+        var seq = [Expired]()
+        seq.reserveCapacity(Int(len))
+        for _ in 0 ..< len {
+            seq.append(try FfiConverterTypeExpired.read(from: &buf))
+        }
+        return seq
+    }
+}
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
 fileprivate struct FfiConverterDictionaryStringString: FfiConverterRustBuffer {
     public static func write(_ value: [String: String], into buf: inout [UInt8]) {
         let len = Int32(value.count)
@@ -4479,6 +5135,9 @@ private let initializationResult: InitializationResult = {
     if (uniffi_memdir_ffi_checksum_method_storefactory_make() != 35026) {
         return InitializationResult.apiChecksumMismatch
     }
+    if (uniffi_memdir_ffi_checksum_method_expirywatch_looked_at() != 9641) {
+        return InitializationResult.apiChecksumMismatch
+    }
     if (uniffi_memdir_ffi_checksum_method_memoryhooks_before() != 42946) {
         return InitializationResult.apiChecksumMismatch
     }
@@ -4495,6 +5154,9 @@ private let initializationResult: InitializationResult = {
         return InitializationResult.apiChecksumMismatch
     }
     if (uniffi_memdir_ffi_checksum_method_memory_execute() != 43737) {
+        return InitializationResult.apiChecksumMismatch
+    }
+    if (uniffi_memdir_ffi_checksum_method_memory_expire() != 40964) {
         return InitializationResult.apiChecksumMismatch
     }
     if (uniffi_memdir_ffi_checksum_method_memory_insert() != 14573) {
@@ -4533,6 +5195,15 @@ private let initializationResult: InitializationResult = {
     if (uniffi_memdir_ffi_checksum_method_store_set_modified() != 64210) {
         return InitializationResult.apiChecksumMismatch
     }
+    if (uniffi_memdir_ffi_checksum_method_store_keeps_access() != 20103) {
+        return InitializationResult.apiChecksumMismatch
+    }
+    if (uniffi_memdir_ffi_checksum_method_store_set_accessed() != 27243) {
+        return InitializationResult.apiChecksumMismatch
+    }
+    if (uniffi_memdir_ffi_checksum_method_store_delete_unused() != 16519) {
+        return InitializationResult.apiChecksumMismatch
+    }
     if (uniffi_memdir_ffi_checksum_constructor_memory_new() != 19858) {
         return InitializationResult.apiChecksumMismatch
     }
@@ -4547,6 +5218,7 @@ private let initializationResult: InitializationResult = {
     }
 
     uniffiCallbackInitEdit()
+    uniffiCallbackInitExpiryWatch()
     uniffiCallbackInitMemoryHooks()
     uniffiCallbackInitStore()
     uniffiCallbackInitStoreFactory()

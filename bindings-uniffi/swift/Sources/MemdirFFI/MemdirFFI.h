@@ -250,6 +250,13 @@ typedef void (*UniffiCallbackInterfaceStoreFactoryMethod0)(uint64_t, uint64_t* _
     );
 
 #endif
+#ifndef UNIFFI_FFIDEF_CALLBACK_INTERFACE_EXPIRY_WATCH_METHOD0
+#define UNIFFI_FFIDEF_CALLBACK_INTERFACE_EXPIRY_WATCH_METHOD0
+typedef void (*UniffiCallbackInterfaceExpiryWatchMethod0)(uint64_t, RustBuffer, int8_t* _Nonnull,
+        RustCallStatus *_Nonnull uniffiCallStatus
+    );
+
+#endif
 #ifndef UNIFFI_FFIDEF_CALLBACK_INTERFACE_MEMORY_HOOKS_METHOD0
 #define UNIFFI_FFIDEF_CALLBACK_INTERFACE_MEMORY_HOOKS_METHOD0
 typedef void (*UniffiCallbackInterfaceMemoryHooksMethod0)(uint64_t, RustBuffer, RustBuffer* _Nonnull,
@@ -320,6 +327,27 @@ typedef void (*UniffiCallbackInterfaceStoreMethod6)(uint64_t, RustBuffer, RustBu
     );
 
 #endif
+#ifndef UNIFFI_FFIDEF_CALLBACK_INTERFACE_STORE_METHOD7
+#define UNIFFI_FFIDEF_CALLBACK_INTERFACE_STORE_METHOD7
+typedef void (*UniffiCallbackInterfaceStoreMethod7)(uint64_t, int8_t* _Nonnull,
+        RustCallStatus *_Nonnull uniffiCallStatus
+    );
+
+#endif
+#ifndef UNIFFI_FFIDEF_CALLBACK_INTERFACE_STORE_METHOD8
+#define UNIFFI_FFIDEF_CALLBACK_INTERFACE_STORE_METHOD8
+typedef void (*UniffiCallbackInterfaceStoreMethod8)(uint64_t, RustBuffer, RustBuffer, void* _Nonnull,
+        RustCallStatus *_Nonnull uniffiCallStatus
+    );
+
+#endif
+#ifndef UNIFFI_FFIDEF_CALLBACK_INTERFACE_STORE_METHOD9
+#define UNIFFI_FFIDEF_CALLBACK_INTERFACE_STORE_METHOD9
+typedef void (*UniffiCallbackInterfaceStoreMethod9)(uint64_t, RustBuffer, RustBuffer, int8_t* _Nonnull,
+        RustCallStatus *_Nonnull uniffiCallStatus
+    );
+
+#endif
 #ifndef UNIFFI_FFIDEF_V_TABLE_CALLBACK_INTERFACE_STORE_FACTORY
 #define UNIFFI_FFIDEF_V_TABLE_CALLBACK_INTERFACE_STORE_FACTORY
 typedef struct UniffiVTableCallbackInterfaceStoreFactory {
@@ -327,6 +355,15 @@ typedef struct UniffiVTableCallbackInterfaceStoreFactory {
     UniffiCallbackInterfaceClone _Nonnull uniffiClone;
     UniffiCallbackInterfaceStoreFactoryMethod0 _Nonnull make;
 } UniffiVTableCallbackInterfaceStoreFactory;
+
+#endif
+#ifndef UNIFFI_FFIDEF_V_TABLE_CALLBACK_INTERFACE_EXPIRY_WATCH
+#define UNIFFI_FFIDEF_V_TABLE_CALLBACK_INTERFACE_EXPIRY_WATCH
+typedef struct UniffiVTableCallbackInterfaceExpiryWatch {
+    UniffiCallbackInterfaceFree _Nonnull uniffiFree;
+    UniffiCallbackInterfaceClone _Nonnull uniffiClone;
+    UniffiCallbackInterfaceExpiryWatchMethod0 _Nonnull lookedAt;
+} UniffiVTableCallbackInterfaceExpiryWatch;
 
 #endif
 #ifndef UNIFFI_FFIDEF_V_TABLE_CALLBACK_INTERFACE_MEMORY_HOOKS
@@ -360,6 +397,9 @@ typedef struct UniffiVTableCallbackInterfaceStore {
     UniffiCallbackInterfaceStoreMethod4 _Nonnull delete;
     UniffiCallbackInterfaceStoreMethod5 _Nonnull rename;
     UniffiCallbackInterfaceStoreMethod6 _Nonnull setModified;
+    UniffiCallbackInterfaceStoreMethod7 _Nonnull keepsAccess;
+    UniffiCallbackInterfaceStoreMethod8 _Nonnull setAccessed;
+    UniffiCallbackInterfaceStoreMethod9 _Nonnull deleteUnused;
 } UniffiVTableCallbackInterfaceStore;
 
 #endif
@@ -381,6 +421,26 @@ void uniffi_memdir_ffi_fn_init_callback_vtable_storefactory(const UniffiVTableCa
 #ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_STOREFACTORY_MAKE
 #define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_STOREFACTORY_MAKE
 uint64_t uniffi_memdir_ffi_fn_method_storefactory_make(uint64_t ptr, RustCallStatus *_Nonnull out_status
+);
+#endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_CLONE_EXPIRYWATCH
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_CLONE_EXPIRYWATCH
+uint64_t uniffi_memdir_ffi_fn_clone_expirywatch(uint64_t handle, RustCallStatus *_Nonnull out_status
+);
+#endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_FREE_EXPIRYWATCH
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_FREE_EXPIRYWATCH
+void uniffi_memdir_ffi_fn_free_expirywatch(uint64_t handle, RustCallStatus *_Nonnull out_status
+);
+#endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_INIT_CALLBACK_VTABLE_EXPIRYWATCH
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_INIT_CALLBACK_VTABLE_EXPIRYWATCH
+void uniffi_memdir_ffi_fn_init_callback_vtable_expirywatch(const UniffiVTableCallbackInterfaceExpiryWatch* _Nonnull vtable
+);
+#endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_EXPIRYWATCH_LOOKED_AT
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_EXPIRYWATCH_LOOKED_AT
+int8_t uniffi_memdir_ffi_fn_method_expirywatch_looked_at(uint64_t ptr, RustBuffer progress, RustCallStatus *_Nonnull out_status
 );
 #endif
 #ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_CLONE_MEMORYHOOKS
@@ -446,6 +506,11 @@ RustBuffer uniffi_memdir_ffi_fn_method_memory_delete(uint64_t ptr, RustBuffer pa
 #ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_MEMORY_EXECUTE
 #define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_MEMORY_EXECUTE
 RustBuffer uniffi_memdir_ffi_fn_method_memory_execute(uint64_t ptr, RustBuffer json, RustCallStatus *_Nonnull out_status
+);
+#endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_MEMORY_EXPIRE
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_MEMORY_EXPIRE
+RustBuffer uniffi_memdir_ffi_fn_method_memory_expire(uint64_t ptr, RustBuffer older_than, int8_t dry_run, RustBuffer watch, RustCallStatus *_Nonnull out_status
 );
 #endif
 #ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_MEMORY_INSERT
@@ -556,6 +621,21 @@ void uniffi_memdir_ffi_fn_method_store_rename(uint64_t ptr, RustBuffer source, R
 #ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_STORE_SET_MODIFIED
 #define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_STORE_SET_MODIFIED
 void uniffi_memdir_ffi_fn_method_store_set_modified(uint64_t ptr, RustBuffer path, RustBuffer time, RustCallStatus *_Nonnull out_status
+);
+#endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_STORE_KEEPS_ACCESS
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_STORE_KEEPS_ACCESS
+int8_t uniffi_memdir_ffi_fn_method_store_keeps_access(uint64_t ptr, RustCallStatus *_Nonnull out_status
+);
+#endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_STORE_SET_ACCESSED
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_STORE_SET_ACCESSED
+void uniffi_memdir_ffi_fn_method_store_set_accessed(uint64_t ptr, RustBuffer path, RustBuffer time, RustCallStatus *_Nonnull out_status
+);
+#endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_STORE_DELETE_UNUSED
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_STORE_DELETE_UNUSED
+int8_t uniffi_memdir_ffi_fn_method_store_delete_unused(uint64_t ptr, RustBuffer path, RustBuffer since, RustCallStatus *_Nonnull out_status
 );
 #endif
 #ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_MEMDIRERROR_REPLY
@@ -877,6 +957,12 @@ uint16_t uniffi_memdir_ffi_checksum_method_storefactory_make(void
 
 );
 #endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_EXPIRYWATCH_LOOKED_AT
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_EXPIRYWATCH_LOOKED_AT
+uint16_t uniffi_memdir_ffi_checksum_method_expirywatch_looked_at(void
+
+);
+#endif
 #ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_MEMORYHOOKS_BEFORE
 #define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_MEMORYHOOKS_BEFORE
 uint16_t uniffi_memdir_ffi_checksum_method_memoryhooks_before(void
@@ -910,6 +996,12 @@ uint16_t uniffi_memdir_ffi_checksum_method_memory_delete(void
 #ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_MEMORY_EXECUTE
 #define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_MEMORY_EXECUTE
 uint16_t uniffi_memdir_ffi_checksum_method_memory_execute(void
+
+);
+#endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_MEMORY_EXPIRE
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_MEMORY_EXPIRE
+uint16_t uniffi_memdir_ffi_checksum_method_memory_expire(void
 
 );
 #endif
@@ -982,6 +1074,24 @@ uint16_t uniffi_memdir_ffi_checksum_method_store_rename(void
 #ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_STORE_SET_MODIFIED
 #define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_STORE_SET_MODIFIED
 uint16_t uniffi_memdir_ffi_checksum_method_store_set_modified(void
+
+);
+#endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_STORE_KEEPS_ACCESS
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_STORE_KEEPS_ACCESS
+uint16_t uniffi_memdir_ffi_checksum_method_store_keeps_access(void
+
+);
+#endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_STORE_SET_ACCESSED
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_STORE_SET_ACCESSED
+uint16_t uniffi_memdir_ffi_checksum_method_store_set_accessed(void
+
+);
+#endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_STORE_DELETE_UNUSED
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_STORE_DELETE_UNUSED
+uint16_t uniffi_memdir_ffi_checksum_method_store_delete_unused(void
 
 );
 #endif

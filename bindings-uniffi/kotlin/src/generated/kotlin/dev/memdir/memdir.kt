@@ -654,6 +654,9 @@ internal interface UniffiForeignFutureCompleteVoid : com.sun.jna.Callback {
 internal interface UniffiCallbackInterfaceStoreFactoryMethod0 : com.sun.jna.Callback {
     fun callback(`uniffiHandle`: Long,`uniffiOutReturn`: LongByReference,uniffiCallStatus: UniffiRustCallStatus,)
 }
+internal interface UniffiCallbackInterfaceExpiryWatchMethod0 : com.sun.jna.Callback {
+    fun callback(`uniffiHandle`: Long,`progress`: RustBuffer.ByValue,`uniffiOutReturn`: ByteByReference,uniffiCallStatus: UniffiRustCallStatus,)
+}
 internal interface UniffiCallbackInterfaceMemoryHooksMethod0 : com.sun.jna.Callback {
     fun callback(`uniffiHandle`: Long,`command`: RustBuffer.ByValue,`uniffiOutReturn`: RustBuffer,uniffiCallStatus: UniffiRustCallStatus,)
 }
@@ -684,6 +687,15 @@ internal interface UniffiCallbackInterfaceStoreMethod5 : com.sun.jna.Callback {
 internal interface UniffiCallbackInterfaceStoreMethod6 : com.sun.jna.Callback {
     fun callback(`uniffiHandle`: Long,`path`: RustBuffer.ByValue,`time`: RustBuffer.ByValue,`uniffiOutReturn`: Pointer,uniffiCallStatus: UniffiRustCallStatus,)
 }
+internal interface UniffiCallbackInterfaceStoreMethod7 : com.sun.jna.Callback {
+    fun callback(`uniffiHandle`: Long,`uniffiOutReturn`: ByteByReference,uniffiCallStatus: UniffiRustCallStatus,)
+}
+internal interface UniffiCallbackInterfaceStoreMethod8 : com.sun.jna.Callback {
+    fun callback(`uniffiHandle`: Long,`path`: RustBuffer.ByValue,`time`: RustBuffer.ByValue,`uniffiOutReturn`: Pointer,uniffiCallStatus: UniffiRustCallStatus,)
+}
+internal interface UniffiCallbackInterfaceStoreMethod9 : com.sun.jna.Callback {
+    fun callback(`uniffiHandle`: Long,`path`: RustBuffer.ByValue,`since`: RustBuffer.ByValue,`uniffiOutReturn`: ByteByReference,uniffiCallStatus: UniffiRustCallStatus,)
+}
 @Structure.FieldOrder("uniffiFree", "uniffiClone", "make")
 internal open class UniffiVTableCallbackInterfaceStoreFactory(
     @JvmField internal var `uniffiFree`: UniffiCallbackInterfaceFree? = null,
@@ -700,6 +712,25 @@ internal open class UniffiVTableCallbackInterfaceStoreFactory(
         `uniffiFree` = other.`uniffiFree`
         `uniffiClone` = other.`uniffiClone`
         `make` = other.`make`
+    }
+
+}
+@Structure.FieldOrder("uniffiFree", "uniffiClone", "lookedAt")
+internal open class UniffiVTableCallbackInterfaceExpiryWatch(
+    @JvmField internal var `uniffiFree`: UniffiCallbackInterfaceFree? = null,
+    @JvmField internal var `uniffiClone`: UniffiCallbackInterfaceClone? = null,
+    @JvmField internal var `lookedAt`: UniffiCallbackInterfaceExpiryWatchMethod0? = null,
+) : Structure() {
+    class UniffiByValue(
+        `uniffiFree`: UniffiCallbackInterfaceFree? = null,
+        `uniffiClone`: UniffiCallbackInterfaceClone? = null,
+        `lookedAt`: UniffiCallbackInterfaceExpiryWatchMethod0? = null,
+    ): UniffiVTableCallbackInterfaceExpiryWatch(`uniffiFree`,`uniffiClone`,`lookedAt`,), Structure.ByValue
+
+   internal fun uniffiSetValue(other: UniffiVTableCallbackInterfaceExpiryWatch) {
+        `uniffiFree` = other.`uniffiFree`
+        `uniffiClone` = other.`uniffiClone`
+        `lookedAt` = other.`lookedAt`
     }
 
 }
@@ -744,7 +775,7 @@ internal open class UniffiVTableCallbackInterfaceEdit(
     }
 
 }
-@Structure.FieldOrder("uniffiFree", "uniffiClone", "read", "list", "write", "update", "delete", "rename", "setModified")
+@Structure.FieldOrder("uniffiFree", "uniffiClone", "read", "list", "write", "update", "delete", "rename", "setModified", "keepsAccess", "setAccessed", "deleteUnused")
 internal open class UniffiVTableCallbackInterfaceStore(
     @JvmField internal var `uniffiFree`: UniffiCallbackInterfaceFree? = null,
     @JvmField internal var `uniffiClone`: UniffiCallbackInterfaceClone? = null,
@@ -755,6 +786,9 @@ internal open class UniffiVTableCallbackInterfaceStore(
     @JvmField internal var `delete`: UniffiCallbackInterfaceStoreMethod4? = null,
     @JvmField internal var `rename`: UniffiCallbackInterfaceStoreMethod5? = null,
     @JvmField internal var `setModified`: UniffiCallbackInterfaceStoreMethod6? = null,
+    @JvmField internal var `keepsAccess`: UniffiCallbackInterfaceStoreMethod7? = null,
+    @JvmField internal var `setAccessed`: UniffiCallbackInterfaceStoreMethod8? = null,
+    @JvmField internal var `deleteUnused`: UniffiCallbackInterfaceStoreMethod9? = null,
 ) : Structure() {
     class UniffiByValue(
         `uniffiFree`: UniffiCallbackInterfaceFree? = null,
@@ -766,7 +800,10 @@ internal open class UniffiVTableCallbackInterfaceStore(
         `delete`: UniffiCallbackInterfaceStoreMethod4? = null,
         `rename`: UniffiCallbackInterfaceStoreMethod5? = null,
         `setModified`: UniffiCallbackInterfaceStoreMethod6? = null,
-    ): UniffiVTableCallbackInterfaceStore(`uniffiFree`,`uniffiClone`,`read`,`list`,`write`,`update`,`delete`,`rename`,`setModified`,), Structure.ByValue
+        `keepsAccess`: UniffiCallbackInterfaceStoreMethod7? = null,
+        `setAccessed`: UniffiCallbackInterfaceStoreMethod8? = null,
+        `deleteUnused`: UniffiCallbackInterfaceStoreMethod9? = null,
+    ): UniffiVTableCallbackInterfaceStore(`uniffiFree`,`uniffiClone`,`read`,`list`,`write`,`update`,`delete`,`rename`,`setModified`,`keepsAccess`,`setAccessed`,`deleteUnused`,), Structure.ByValue
 
    internal fun uniffiSetValue(other: UniffiVTableCallbackInterfaceStore) {
         `uniffiFree` = other.`uniffiFree`
@@ -778,6 +815,9 @@ internal open class UniffiVTableCallbackInterfaceStore(
         `delete` = other.`delete`
         `rename` = other.`rename`
         `setModified` = other.`setModified`
+        `keepsAccess` = other.`keepsAccess`
+        `setAccessed` = other.`setAccessed`
+        `deleteUnused` = other.`deleteUnused`
     }
 
 }
@@ -814,6 +854,8 @@ internal object IntegrityCheckingUniffiLib {
     ): Int
     external fun uniffi_memdir_ffi_checksum_method_storefactory_make(
     ): Int
+    external fun uniffi_memdir_ffi_checksum_method_expirywatch_looked_at(
+    ): Int
     external fun uniffi_memdir_ffi_checksum_method_memoryhooks_before(
     ): Int
     external fun uniffi_memdir_ffi_checksum_method_memoryhooks_after(
@@ -825,6 +867,8 @@ internal object IntegrityCheckingUniffiLib {
     external fun uniffi_memdir_ffi_checksum_method_memory_delete(
     ): Int
     external fun uniffi_memdir_ffi_checksum_method_memory_execute(
+    ): Int
+    external fun uniffi_memdir_ffi_checksum_method_memory_expire(
     ): Int
     external fun uniffi_memdir_ffi_checksum_method_memory_insert(
     ): Int
@@ -849,6 +893,12 @@ internal object IntegrityCheckingUniffiLib {
     external fun uniffi_memdir_ffi_checksum_method_store_rename(
     ): Int
     external fun uniffi_memdir_ffi_checksum_method_store_set_modified(
+    ): Int
+    external fun uniffi_memdir_ffi_checksum_method_store_keeps_access(
+    ): Int
+    external fun uniffi_memdir_ffi_checksum_method_store_set_accessed(
+    ): Int
+    external fun uniffi_memdir_ffi_checksum_method_store_delete_unused(
     ): Int
     external fun uniffi_memdir_ffi_checksum_constructor_memory_new(
     ): Int
@@ -875,6 +925,7 @@ internal object UniffiLib {
     init {
         Native.register(UniffiLib::class.java, findLibraryName(componentName = "memdir"))
         uniffiCallbackInterfaceEdit.register(this)
+        uniffiCallbackInterfaceExpiryWatch.register(this)
         uniffiCallbackInterfaceMemoryHooks.register(this)
         uniffiCallbackInterfaceStore.register(this)
         uniffiCallbackInterfaceStoreFactory.register(this)
@@ -890,6 +941,14 @@ internal object UniffiLib {
     ): Unit
     external fun uniffi_memdir_ffi_fn_method_storefactory_make(`ptr`: Long,uniffi_out_err: UniffiRustCallStatus,
     ): Long
+    external fun uniffi_memdir_ffi_fn_clone_expirywatch(`handle`: Long,uniffi_out_err: UniffiRustCallStatus,
+    ): Long
+    external fun uniffi_memdir_ffi_fn_free_expirywatch(`handle`: Long,uniffi_out_err: UniffiRustCallStatus,
+    ): Unit
+    external fun uniffi_memdir_ffi_fn_init_callback_vtable_expirywatch(`vtable`: UniffiVTableCallbackInterfaceExpiryWatch,
+    ): Unit
+    external fun uniffi_memdir_ffi_fn_method_expirywatch_looked_at(`ptr`: Long,`progress`: RustBuffer.ByValue,uniffi_out_err: UniffiRustCallStatus,
+    ): Byte
     external fun uniffi_memdir_ffi_fn_clone_memoryhooks(`handle`: Long,uniffi_out_err: UniffiRustCallStatus,
     ): Long
     external fun uniffi_memdir_ffi_fn_free_memoryhooks(`handle`: Long,uniffi_out_err: UniffiRustCallStatus,
@@ -915,6 +974,8 @@ internal object UniffiLib {
     external fun uniffi_memdir_ffi_fn_method_memory_delete(`ptr`: Long,`path`: RustBuffer.ByValue,uniffi_out_err: UniffiRustCallStatus,
     ): RustBuffer.ByValue
     external fun uniffi_memdir_ffi_fn_method_memory_execute(`ptr`: Long,`json`: RustBuffer.ByValue,uniffi_out_err: UniffiRustCallStatus,
+    ): RustBuffer.ByValue
+    external fun uniffi_memdir_ffi_fn_method_memory_expire(`ptr`: Long,`olderThan`: RustBuffer.ByValue,`dryRun`: Byte,`watch`: RustBuffer.ByValue,uniffi_out_err: UniffiRustCallStatus,
     ): RustBuffer.ByValue
     external fun uniffi_memdir_ffi_fn_method_memory_insert(`ptr`: Long,`path`: RustBuffer.ByValue,`insertLine`: Long,`insertText`: RustBuffer.ByValue,uniffi_out_err: UniffiRustCallStatus,
     ): RustBuffer.ByValue
@@ -960,6 +1021,12 @@ internal object UniffiLib {
     ): Unit
     external fun uniffi_memdir_ffi_fn_method_store_set_modified(`ptr`: Long,`path`: RustBuffer.ByValue,`time`: RustBuffer.ByValue,uniffi_out_err: UniffiRustCallStatus,
     ): Unit
+    external fun uniffi_memdir_ffi_fn_method_store_keeps_access(`ptr`: Long,uniffi_out_err: UniffiRustCallStatus,
+    ): Byte
+    external fun uniffi_memdir_ffi_fn_method_store_set_accessed(`ptr`: Long,`path`: RustBuffer.ByValue,`time`: RustBuffer.ByValue,uniffi_out_err: UniffiRustCallStatus,
+    ): Unit
+    external fun uniffi_memdir_ffi_fn_method_store_delete_unused(`ptr`: Long,`path`: RustBuffer.ByValue,`since`: RustBuffer.ByValue,uniffi_out_err: UniffiRustCallStatus,
+    ): Byte
     external fun uniffi_memdir_ffi_fn_method_memdirerror_reply(`ptr`: RustBuffer.ByValue,uniffi_out_err: UniffiRustCallStatus,
     ): RustBuffer.ByValue
     external fun uniffi_memdir_ffi_fn_method_memdirerror_uniffi_trait_display(`ptr`: RustBuffer.ByValue,uniffi_out_err: UniffiRustCallStatus,
@@ -1105,6 +1172,9 @@ private fun uniffiCheckApiChecksums(lib: IntegrityCheckingUniffiLib) {
     if ((lib.uniffi_memdir_ffi_checksum_method_storefactory_make() and 0xFFFF) != 35026) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
+    if ((lib.uniffi_memdir_ffi_checksum_method_expirywatch_looked_at() and 0xFFFF) != 9641) {
+        throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
+    }
     if ((lib.uniffi_memdir_ffi_checksum_method_memoryhooks_before() and 0xFFFF) != 42946) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
@@ -1121,6 +1191,9 @@ private fun uniffiCheckApiChecksums(lib: IntegrityCheckingUniffiLib) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
     if ((lib.uniffi_memdir_ffi_checksum_method_memory_execute() and 0xFFFF) != 43737) {
+        throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
+    }
+    if ((lib.uniffi_memdir_ffi_checksum_method_memory_expire() and 0xFFFF) != 40964) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
     if ((lib.uniffi_memdir_ffi_checksum_method_memory_insert() and 0xFFFF) != 14573) {
@@ -1157,6 +1230,15 @@ private fun uniffiCheckApiChecksums(lib: IntegrityCheckingUniffiLib) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
     if ((lib.uniffi_memdir_ffi_checksum_method_store_set_modified() and 0xFFFF) != 64210) {
+        throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
+    }
+    if ((lib.uniffi_memdir_ffi_checksum_method_store_keeps_access() and 0xFFFF) != 20103) {
+        throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
+    }
+    if ((lib.uniffi_memdir_ffi_checksum_method_store_set_accessed() and 0xFFFF) != 27243) {
+        throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
+    }
+    if ((lib.uniffi_memdir_ffi_checksum_method_store_delete_unused() and 0xFFFF) != 16519) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
     if ((lib.uniffi_memdir_ffi_checksum_constructor_memory_new() and 0xFFFF) != 19858) {
@@ -1965,6 +2047,338 @@ public object FfiConverterTypeEdit: FfiConverter<Edit, Long> {
 
 
 /**
+ * Is told how far an expiry is.
+ */
+public interface ExpiryWatch {
+
+    /**
+     * Whether it goes on. Where it does not, or this throws, it ends, and what was removed by then is
+     * removed.
+     */
+    fun `lookedAt`(`progress`: ExpiryProgress): kotlin.Boolean
+
+    companion object
+}
+
+/**
+ * Is told how far an expiry is.
+ */
+open class ExpiryWatchImpl: Disposable, AutoCloseable, ExpiryWatch
+{
+
+    @Suppress("UNUSED_PARAMETER")
+    /**
+     * @suppress
+     */
+    constructor(withHandle: UniffiWithHandle, handle: Long) {
+        this.handle = handle
+        this.cleanable = UniffiLib.CLEANER.register(this, UniffiCleanAction(handle))
+    }
+
+    /**
+     * @suppress
+     *
+     * This constructor can be used to instantiate a fake object. Only used for tests. Any
+     * attempt to actually use an object constructed this way will fail as there is no
+     * connected Rust object.
+     */
+    @Suppress("UNUSED_PARAMETER")
+    constructor(noHandle: NoHandle) {
+        this.handle = 0
+        this.cleanable = null
+    }
+
+    protected val handle: Long
+    protected val cleanable: UniffiCleaner.Cleanable?
+
+    private val wasDestroyed = AtomicBoolean(false)
+    private val callCounter = AtomicLong(1)
+
+    /**
+     * Whether the current object has been destroyed and its reference is gone in the Rust side.
+     */
+    val uniffiIsDestroyed: Boolean get() = wasDestroyed.get()
+
+    override fun destroy() {
+        // Only allow a single call to this method.
+        // TODO: maybe we should log a warning if called more than once?
+        if (this.wasDestroyed.compareAndSet(false, true)) {
+            // This decrement always matches the initial count of 1 given at creation time.
+            if (this.callCounter.decrementAndGet() == 0L) {
+                cleanable?.clean()
+            }
+        }
+    }
+
+    @Synchronized
+    override fun close() {
+        this.destroy()
+    }
+
+    internal inline fun <R> callWithHandle(block: (handle: Long) -> R): R {
+        // Check and increment the call counter, to keep the object alive.
+        // This needs a compare-and-set retry loop in case of concurrent updates.
+        do {
+            val c = this.callCounter.get()
+            if (c == 0L) {
+                throw IllegalStateException("${this.javaClass.simpleName} object has already been destroyed")
+            }
+            if (c == Long.MAX_VALUE) {
+                throw IllegalStateException("${this.javaClass.simpleName} call counter would overflow")
+            }
+        } while (! this.callCounter.compareAndSet(c, c + 1L))
+        // Now we can safely do the method call without the handle being freed concurrently.
+        try {
+            return block(this.uniffiCloneHandle())
+        } finally {
+            // This decrement always matches the increment we performed above.
+            if (this.callCounter.decrementAndGet() == 0L) {
+                cleanable?.clean()
+            }
+        }
+    }
+
+    // Use a static inner class instead of a closure so as not to accidentally
+    // capture `this` as part of the cleanable's action.
+    private class UniffiCleanAction(private val handle: Long) : Runnable {
+        override fun run() {
+            if (handle == 0.toLong()) {
+                // Fake object created with `NoHandle`, don't try to free.
+                return;
+            }
+            uniffiRustCall { status ->
+                UniffiLib.uniffi_memdir_ffi_fn_free_expirywatch(handle, status)
+            }
+        }
+    }
+
+    /**
+     * @suppress
+     */
+    fun uniffiCloneHandle(): Long {
+        if (handle == 0.toLong()) {
+            throw InternalException("uniffiCloneHandle() called on NoHandle object");
+        }
+        return uniffiRustCall() { status ->
+            UniffiLib.uniffi_memdir_ffi_fn_clone_expirywatch(handle, status)
+        }
+    }
+
+
+    /**
+     * Whether it goes on. Where it does not, or this throws, it ends, and what was removed by then is
+     * removed.
+     */
+    @Throws(StoreFailure::class)override fun `lookedAt`(`progress`: ExpiryProgress): kotlin.Boolean {
+            return FfiConverterBoolean.lift(
+    callWithHandle {
+    uniffiRustCallWithError(StoreFailure) { _status ->
+    UniffiLib.uniffi_memdir_ffi_fn_method_expirywatch_looked_at(
+        it,
+
+        FfiConverterTypeExpiryProgress.lower(`progress`),_status)
+}
+    }
+    )
+    }
+
+
+
+
+
+
+
+
+
+    /**
+     * @suppress
+     */
+    companion object
+
+}
+
+
+
+// Put the implementation in an object so we don't pollute the top-level namespace
+internal object uniffiCallbackInterfaceExpiryWatch {
+    internal object `lookedAt`: UniffiCallbackInterfaceExpiryWatchMethod0 {
+        override fun callback(`uniffiHandle`: Long,`progress`: RustBuffer.ByValue,`uniffiOutReturn`: ByteByReference,uniffiCallStatus: UniffiRustCallStatus,) {
+            val uniffiObj = FfiConverterTypeExpiryWatch.handleMap.get(uniffiHandle)
+            val makeCall = { ->
+                uniffiObj.`lookedAt`(
+                    FfiConverterTypeExpiryProgress.lift(`progress`),
+                )
+            }
+            val writeReturn = { value: kotlin.Boolean -> uniffiOutReturn.setValue(FfiConverterBoolean.lower(value)) }
+            uniffiTraitInterfaceCallWithError(
+                uniffiCallStatus,
+                makeCall,
+                writeReturn,
+                { e: StoreFailure -> FfiConverterTypeStoreFailure.lower(e) }
+            )
+        }
+    }
+
+    internal object uniffiFree: UniffiCallbackInterfaceFree {
+        override fun callback(handle: Long) {
+            FfiConverterTypeExpiryWatch.handleMap.remove(handle)
+        }
+    }
+
+    internal object uniffiClone: UniffiCallbackInterfaceClone {
+        override fun callback(handle: Long): Long {
+            return FfiConverterTypeExpiryWatch.handleMap.clone(handle)
+        }
+    }
+
+    internal var vtable = UniffiVTableCallbackInterfaceExpiryWatch.UniffiByValue(
+        uniffiFree,
+        uniffiClone,
+        `lookedAt`,
+    )
+
+    // Registers the foreign callback with the Rust side.
+    // This method is generated for each callback interface.
+    internal fun register(lib: UniffiLib) {
+        lib.uniffi_memdir_ffi_fn_init_callback_vtable_expirywatch(vtable)
+    }
+}
+
+/**
+ * @suppress
+ */
+public object FfiConverterTypeExpiryWatch: FfiConverter<ExpiryWatch, Long> {
+    internal val handleMap = UniffiHandleMap<ExpiryWatch>()
+
+    override fun lower(value: ExpiryWatch): Long {
+        if (value is ExpiryWatchImpl) {
+             // Rust-implemented object.  Clone the handle and return it
+            return value.uniffiCloneHandle()
+         } else {
+            // Kotlin object, generate a new vtable handle and return that.
+            return handleMap.insert(value)
+         }
+    }
+
+    override fun lift(value: Long): ExpiryWatch {
+        if ((value and 1.toLong()) == 0.toLong()) {
+            // Rust-generated handle, construct a new class that uses the handle to implement the
+            // interface
+            return ExpiryWatchImpl(UniffiWithHandle, value)
+        } else {
+            // Kotlin-generated handle, get the object from the handle map
+            return handleMap.remove(value)
+        }
+    }
+
+    override fun read(buf: ByteBuffer): ExpiryWatch {
+        return lift(buf.getLong())
+    }
+
+    override fun allocationSize(value: ExpiryWatch) = 8UL
+
+    override fun write(value: ExpiryWatch, buf: ByteBuffer) {
+        buf.putLong(lower(value))
+    }
+}
+
+
+// This template implements a class for working with a Rust struct via a handle
+// to the live Rust struct on the other side of the FFI.
+//
+// There's some subtlety here, because we have to be careful not to operate on a Rust
+// struct after it has been dropped, and because we must expose a public API for freeing
+// theq Kotlin wrapper object in lieu of reliable finalizers. The core requirements are:
+//
+//   * Each instance holds an opaque handle to the underlying Rust struct.
+//     Method calls need to read this handle from the object's state and pass it in to
+//     the Rust FFI.
+//
+//   * When an instance is no longer needed, its handle should be passed to a
+//     special destructor function provided by the Rust FFI, which will drop the
+//     underlying Rust struct.
+//
+//   * Given an instance, calling code is expected to call the special
+//     `destroy` method in order to free it after use, either by calling it explicitly
+//     or by using a higher-level helper like the `use` method. Failing to do so risks
+//     leaking the underlying Rust struct.
+//
+//   * We can't assume that calling code will do the right thing, and must be prepared
+//     to handle Kotlin method calls executing concurrently with or even after a call to
+//     `destroy`, and to handle multiple (possibly concurrent!) calls to `destroy`.
+//
+//   * We must never allow Rust code to operate on the underlying Rust struct after
+//     the destructor has been called, and must never call the destructor more than once.
+//     Doing so may trigger memory unsafety.
+//
+//   * To mitigate many of the risks of leaking memory and use-after-free unsafety, a `Cleaner`
+//     is implemented to call the destructor when the Kotlin object becomes unreachable.
+//     This is done in a background thread. This is not a panacea, and client code should be aware that
+//      1. the thread may starve if some there are objects that have poorly performing
+//     `drop` methods or do significant work in their `drop` methods.
+//      2. the thread is shared across the whole library. This can be tuned by using `android_cleaner = true`,
+//         or `android = true` in the [`kotlin` section of the `uniffi.toml` file](https://mozilla.github.io/uniffi-rs/kotlin/configuration.html).
+//
+// If we try to implement this with mutual exclusion on access to the handle, there is the
+// possibility of a race between a method call and a concurrent call to `destroy`:
+//
+//    * Thread A starts a method call, reads the value of the handle, but is interrupted
+//      before it can pass the handle over the FFI to Rust.
+//    * Thread B calls `destroy` and frees the underlying Rust struct.
+//    * Thread A resumes, passing the already-read handle value to Rust and triggering
+//      a use-after-free.
+//
+// One possible solution would be to use a `ReadWriteLock`, with each method call taking
+// a read lock (and thus allowed to run concurrently) and the special `destroy` method
+// taking a write lock (and thus blocking on live method calls). However, we aim not to
+// generate methods with any hidden blocking semantics, and a `destroy` method that might
+// block if called incorrectly seems to meet that bar.
+//
+// So, we achieve our goals by giving each instance an associated `AtomicLong` counter to track
+// the number of in-flight method calls, and an `AtomicBoolean` flag to indicate whether `destroy`
+// has been called. These are updated according to the following rules:
+//
+//    * The initial value of the counter is 1, indicating a live object with no in-flight calls.
+//      The initial value for the flag is false.
+//
+//    * At the start of each method call, we atomically check the counter.
+//      If it is 0 then the underlying Rust struct has already been destroyed and the call is aborted.
+//      If it is nonzero them we atomically increment it by 1 and proceed with the method call.
+//
+//    * At the end of each method call, we atomically decrement and check the counter.
+//      If it has reached zero then we destroy the underlying Rust struct.
+//
+//    * When `destroy` is called, we atomically flip the flag from false to true.
+//      If the flag was already true we silently fail.
+//      Otherwise we atomically decrement and check the counter.
+//      If it has reached zero then we destroy the underlying Rust struct.
+//
+// Astute readers may observe that this all sounds very similar to the way that Rust's `Arc<T>` works,
+// and indeed it is, with the addition of a flag to guard against multiple calls to `destroy`.
+//
+// The overall effect is that the underlying Rust struct is destroyed only when `destroy` has been
+// called *and* all in-flight method calls have completed, avoiding violating any of the expectations
+// of the underlying Rust code.
+//
+// This makes a cleaner a better alternative to _not_ calling `destroy()` as
+// and when the object is finished with, but the abstraction is not perfect: if the Rust object's `drop`
+// method is slow, and/or there are many objects to cleanup, and it's on a low end Android device, then the cleaner
+// thread may be starved, and the app will leak memory.
+//
+// In this case, `destroy`ing manually may be a better solution.
+//
+// The cleaner can live side by side with the manual calling of `destroy`. In the order of responsiveness, uniffi objects
+// with Rust peers are reclaimed:
+//
+// 1. By calling the `destroy` method of the object, which calls `rustObject.free()`. If that doesn't happen:
+// 2. When the object becomes unreachable, AND the Cleaner thread gets to call `rustObject.free()`. If the thread is starved then:
+// 3. The memory is reclaimed when the process terminates.
+//
+// [1] https://stackoverflow.com/questions/24376768/can-java-finalize-an-object-when-it-is-still-in-scope/24380219
+//
+
+
+/**
  * The memory directory of an agent: executes the commands of Claude's memory tool on a store.
  *
  * May be used from many threads at once. Calls read and write files: keep them off a user
@@ -2000,6 +2414,19 @@ public interface MemoryInterface {
      * broken store or hook, whose `cause` is for the developer.
      */
     fun `execute`(`json`: kotlin.String): Reply
+
+    /**
+     * Removes the files that nobody used for `older_than`, and says which, in the order of their paths.
+     * With `dry_run` nothing is removed. Not a command of the tool: for the developer.
+     *
+     * Used is a file that was changed, or shown by a view of that very file, through a memory with
+     * `record_access`. What fits one of the `pins` stays, and so do directories, and whatever is used
+     * meanwhile. `watch` is called now and then, and at the end, and can end it there.
+     *
+     * Throws `Config` if accesses are not recorded, the store does not keep them, or it is read-only;
+     * `Store` if the store is broken: what was removed by then is removed.
+     */
+    fun `expire`(`olderThan`: java.time.Duration, `dryRun`: kotlin.Boolean = false, `watch`: ExpiryWatch? = null): List<Expired>
 
     /**
      * Inserts `insert_text` as whole lines after line `insert_line` of a file; 0 is its start.
@@ -2233,6 +2660,34 @@ open class Memory: Disposable, AutoCloseable, MemoryInterface
         it,
 
         FfiConverterString.lower(`json`),_status)
+}
+    }
+    )
+    }
+
+
+
+    /**
+     * Removes the files that nobody used for `older_than`, and says which, in the order of their paths.
+     * With `dry_run` nothing is removed. Not a command of the tool: for the developer.
+     *
+     * Used is a file that was changed, or shown by a view of that very file, through a memory with
+     * `record_access`. What fits one of the `pins` stays, and so do directories, and whatever is used
+     * meanwhile. `watch` is called now and then, and at the end, and can end it there.
+     *
+     * Throws `Config` if accesses are not recorded, the store does not keep them, or it is read-only;
+     * `Store` if the store is broken: what was removed by then is removed.
+     */
+    @Throws(MemdirException::class)override fun `expire`(`olderThan`: java.time.Duration, `dryRun`: kotlin.Boolean, `watch`: ExpiryWatch?): List<Expired> {
+            return FfiConverterSequenceTypeExpired.lift(
+    callWithHandle {
+    uniffiRustCallWithError(MemdirException) { _status ->
+    UniffiLib.uniffi_memdir_ffi_fn_method_memory_expire(
+        it,
+
+        FfiConverterDuration.lower(`olderThan`),
+        FfiConverterBoolean.lower(`dryRun`),
+        FfiConverterOptionalTypeExpiryWatch.lower(`watch`),_status)
 }
     }
     )
@@ -3210,6 +3665,25 @@ public interface Store {
      */
     fun `setModified`(`path`: kotlin.String, `time`: java.time.Instant) = Unit
 
+    /**
+     * Whether the store keeps when files were last accessed, so that unused ones can expire: then it
+     * has `set_accessed` and `delete_unused`, and says `accessed` in the entries that it lists. By
+     * default it does not.
+     */
+    fun `keepsAccess`(): kotlin.Boolean = false
+
+    /**
+     * Says that a file was accessed at `time`, which is no change of it, and goes along when it is
+     * renamed; to the microsecond. Throws `NotFound`, `IsADirectory`. By default nothing is done.
+     */
+    fun `setAccessed`(`path`: kotlin.String, `time`: java.time.Instant) = Unit
+
+    /**
+     * Deletes a file if it was neither written nor accessed at `since` or later, while no writer can
+     * come between. Whether it did; false also where nothing is, or a directory, and by default.
+     */
+    fun `deleteUnused`(`path`: kotlin.String, `since`: java.time.Instant): kotlin.Boolean = false
+
     companion object
 }
 
@@ -3469,6 +3943,64 @@ open class StoreImpl: Disposable, AutoCloseable, Store
 
 
 
+    /**
+     * Whether the store keeps when files were last accessed, so that unused ones can expire: then it
+     * has `set_accessed` and `delete_unused`, and says `accessed` in the entries that it lists. By
+     * default it does not.
+     */
+    @Throws(StoreFailure::class)override fun `keepsAccess`(): kotlin.Boolean {
+            return FfiConverterBoolean.lift(
+    callWithHandle {
+    uniffiRustCallWithError(StoreFailure) { _status ->
+    UniffiLib.uniffi_memdir_ffi_fn_method_store_keeps_access(
+        it,
+        _status)
+}
+    }
+    )
+    }
+
+
+
+    /**
+     * Says that a file was accessed at `time`, which is no change of it, and goes along when it is
+     * renamed; to the microsecond. Throws `NotFound`, `IsADirectory`. By default nothing is done.
+     */
+    @Throws(StoreFailure::class)override fun `setAccessed`(`path`: kotlin.String, `time`: java.time.Instant)
+        =
+    callWithHandle {
+    uniffiRustCallWithError(StoreFailure) { _status ->
+    UniffiLib.uniffi_memdir_ffi_fn_method_store_set_accessed(
+        it,
+
+        FfiConverterString.lower(`path`),
+        FfiConverterTimestamp.lower(`time`),_status)
+}
+    }
+
+
+
+
+    /**
+     * Deletes a file if it was neither written nor accessed at `since` or later, while no writer can
+     * come between. Whether it did; false also where nothing is, or a directory, and by default.
+     */
+    @Throws(StoreFailure::class)override fun `deleteUnused`(`path`: kotlin.String, `since`: java.time.Instant): kotlin.Boolean {
+            return FfiConverterBoolean.lift(
+    callWithHandle {
+    uniffiRustCallWithError(StoreFailure) { _status ->
+    UniffiLib.uniffi_memdir_ffi_fn_method_store_delete_unused(
+        it,
+
+        FfiConverterString.lower(`path`),
+        FfiConverterTimestamp.lower(`since`),_status)
+}
+    }
+    )
+    }
+
+
+
 
 
 
@@ -3610,6 +4142,58 @@ internal object uniffiCallbackInterfaceStore {
             )
         }
     }
+    internal object `keepsAccess`: UniffiCallbackInterfaceStoreMethod7 {
+        override fun callback(`uniffiHandle`: Long,`uniffiOutReturn`: ByteByReference,uniffiCallStatus: UniffiRustCallStatus,) {
+            val uniffiObj = FfiConverterTypeStore.handleMap.get(uniffiHandle)
+            val makeCall = { ->
+                uniffiObj.`keepsAccess`(
+                )
+            }
+            val writeReturn = { value: kotlin.Boolean -> uniffiOutReturn.setValue(FfiConverterBoolean.lower(value)) }
+            uniffiTraitInterfaceCallWithError(
+                uniffiCallStatus,
+                makeCall,
+                writeReturn,
+                { e: StoreFailure -> FfiConverterTypeStoreFailure.lower(e) }
+            )
+        }
+    }
+    internal object `setAccessed`: UniffiCallbackInterfaceStoreMethod8 {
+        override fun callback(`uniffiHandle`: Long,`path`: RustBuffer.ByValue,`time`: RustBuffer.ByValue,`uniffiOutReturn`: Pointer,uniffiCallStatus: UniffiRustCallStatus,) {
+            val uniffiObj = FfiConverterTypeStore.handleMap.get(uniffiHandle)
+            val makeCall = { ->
+                uniffiObj.`setAccessed`(
+                    FfiConverterString.lift(`path`),
+                    FfiConverterTimestamp.lift(`time`),
+                )
+            }
+            val writeReturn = { _: Unit -> Unit }
+            uniffiTraitInterfaceCallWithError(
+                uniffiCallStatus,
+                makeCall,
+                writeReturn,
+                { e: StoreFailure -> FfiConverterTypeStoreFailure.lower(e) }
+            )
+        }
+    }
+    internal object `deleteUnused`: UniffiCallbackInterfaceStoreMethod9 {
+        override fun callback(`uniffiHandle`: Long,`path`: RustBuffer.ByValue,`since`: RustBuffer.ByValue,`uniffiOutReturn`: ByteByReference,uniffiCallStatus: UniffiRustCallStatus,) {
+            val uniffiObj = FfiConverterTypeStore.handleMap.get(uniffiHandle)
+            val makeCall = { ->
+                uniffiObj.`deleteUnused`(
+                    FfiConverterString.lift(`path`),
+                    FfiConverterTimestamp.lift(`since`),
+                )
+            }
+            val writeReturn = { value: kotlin.Boolean -> uniffiOutReturn.setValue(FfiConverterBoolean.lower(value)) }
+            uniffiTraitInterfaceCallWithError(
+                uniffiCallStatus,
+                makeCall,
+                writeReturn,
+                { e: StoreFailure -> FfiConverterTypeStoreFailure.lower(e) }
+            )
+        }
+    }
 
     internal object uniffiFree: UniffiCallbackInterfaceFree {
         override fun callback(handle: Long) {
@@ -3633,6 +4217,9 @@ internal object uniffiCallbackInterfaceStore {
         `delete`,
         `rename`,
         `setModified`,
+        `keepsAccess`,
+        `setAccessed`,
+        `deleteUnused`,
     )
 
     // Registers the foreign callback with the Rust side.
@@ -4029,6 +4616,11 @@ data class Entry (
      * not keep it.
      */
     val `modified`: java.time.Instant? = null
+    ,
+    /**
+     * When a file was last said to be accessed, likewise.
+     */
+    val `accessed`: java.time.Instant? = null
 
 ){
 
@@ -4048,19 +4640,22 @@ public object FfiConverterTypeEntry: FfiConverterRustBuffer<Entry> {
             FfiConverterString.read(buf),
             FfiConverterOptionalLong.read(buf),
             FfiConverterOptionalTimestamp.read(buf),
+            FfiConverterOptionalTimestamp.read(buf),
         )
     }
 
     override fun allocationSize(value: Entry) = (
             FfiConverterString.allocationSize(value.`path`) +
             FfiConverterOptionalLong.allocationSize(value.`size`) +
-            FfiConverterOptionalTimestamp.allocationSize(value.`modified`)
+            FfiConverterOptionalTimestamp.allocationSize(value.`modified`) +
+            FfiConverterOptionalTimestamp.allocationSize(value.`accessed`)
     )
 
     override fun write(value: Entry, buf: ByteBuffer) {
             FfiConverterString.write(value.`path`, buf)
             FfiConverterOptionalLong.write(value.`size`, buf)
             FfiConverterOptionalTimestamp.write(value.`modified`, buf)
+            FfiConverterOptionalTimestamp.write(value.`accessed`, buf)
     }
 }
 
@@ -4172,6 +4767,108 @@ public object FfiConverterTypeEvent: FfiConverterRustBuffer<Event> {
 
 
 /**
+ * A file that was removed because nobody used it.
+ */
+data class Expired (
+    /**
+     * Where it was.
+     */
+    val `path`: kotlin.String
+    ,
+    /**
+     * How many bytes it held.
+     */
+    val `bytes`: kotlin.Long
+    ,
+    /**
+     * When it was last changed or shown.
+     */
+    val `lastUsed`: java.time.Instant
+
+){
+
+
+
+
+
+    companion object
+}
+
+/**
+ * @suppress
+ */
+public object FfiConverterTypeExpired: FfiConverterRustBuffer<Expired> {
+    override fun read(buf: ByteBuffer): Expired {
+        return Expired(
+            FfiConverterString.read(buf),
+            FfiConverterLong.read(buf),
+            FfiConverterTimestamp.read(buf),
+        )
+    }
+
+    override fun allocationSize(value: Expired) = (
+            FfiConverterString.allocationSize(value.`path`) +
+            FfiConverterLong.allocationSize(value.`bytes`) +
+            FfiConverterTimestamp.allocationSize(value.`lastUsed`)
+    )
+
+    override fun write(value: Expired, buf: ByteBuffer) {
+            FfiConverterString.write(value.`path`, buf)
+            FfiConverterLong.write(value.`bytes`, buf)
+            FfiConverterTimestamp.write(value.`lastUsed`, buf)
+    }
+}
+
+
+
+/**
+ * How far an expiry is.
+ */
+data class ExpiryProgress (
+    /**
+     * The files that were looked at.
+     */
+    val `files`: kotlin.Long
+    ,
+    /**
+     * Those of them that were removed, or would be.
+     */
+    val `removed`: kotlin.Long
+
+){
+
+
+
+
+
+    companion object
+}
+
+/**
+ * @suppress
+ */
+public object FfiConverterTypeExpiryProgress: FfiConverterRustBuffer<ExpiryProgress> {
+    override fun read(buf: ByteBuffer): ExpiryProgress {
+        return ExpiryProgress(
+            FfiConverterLong.read(buf),
+            FfiConverterLong.read(buf),
+        )
+    }
+
+    override fun allocationSize(value: ExpiryProgress) = (
+            FfiConverterLong.allocationSize(value.`files`) +
+            FfiConverterLong.allocationSize(value.`removed`)
+    )
+
+    override fun write(value: ExpiryProgress, buf: ByteBuffer) {
+            FfiConverterLong.write(value.`files`, buf)
+            FfiConverterLong.write(value.`removed`, buf)
+    }
+}
+
+
+
+/**
  * How a memory behaves where the tool's documentation leaves a choice.
  */
 data class MemoryOptions (
@@ -4249,6 +4946,24 @@ data class MemoryOptions (
     val `sensitiveOnView`: kotlin.Boolean = false
     ,
     /**
+     * Before the first command files are removed that nobody used for so long, as by
+     * `Memory.expire`; the store has to keep when files were last accessed. Null is the default,
+     * nothing is removed.
+     */
+    val `expireAfter`: java.time.Duration? = null
+    ,
+    /**
+     * Whether a view of a file, and a rename of one, is noted as a use of it, which costs a write;
+     * always with `expire_after`. `Memory.expire` needs it. Default no.
+     */
+    val `recordAccess`: kotlin.Boolean = false
+    ,
+    /**
+     * Patterns of paths that never expire, such as `/memories/handbook`; null is none.
+     */
+    val `pins`: List<kotlin.String>? = null
+    ,
+    /**
      * Whether the events that the hook `after` gets hold the reply's text. Default no.
      */
     val `afterContent`: kotlin.Boolean = false
@@ -4281,6 +4996,9 @@ public object FfiConverterTypeMemoryOptions: FfiConverterRustBuffer<MemoryOption
             FfiConverterOptionalTypeSensitive.read(buf),
             FfiConverterOptionalMapStringString.read(buf),
             FfiConverterBoolean.read(buf),
+            FfiConverterOptionalDuration.read(buf),
+            FfiConverterBoolean.read(buf),
+            FfiConverterOptionalSequenceString.read(buf),
             FfiConverterBoolean.read(buf),
         )
     }
@@ -4299,6 +5017,9 @@ public object FfiConverterTypeMemoryOptions: FfiConverterRustBuffer<MemoryOption
             FfiConverterOptionalTypeSensitive.allocationSize(value.`sensitive`) +
             FfiConverterOptionalMapStringString.allocationSize(value.`sensitiveRules`) +
             FfiConverterBoolean.allocationSize(value.`sensitiveOnView`) +
+            FfiConverterOptionalDuration.allocationSize(value.`expireAfter`) +
+            FfiConverterBoolean.allocationSize(value.`recordAccess`) +
+            FfiConverterOptionalSequenceString.allocationSize(value.`pins`) +
             FfiConverterBoolean.allocationSize(value.`afterContent`)
     )
 
@@ -4316,6 +5037,9 @@ public object FfiConverterTypeMemoryOptions: FfiConverterRustBuffer<MemoryOption
             FfiConverterOptionalTypeSensitive.write(value.`sensitive`, buf)
             FfiConverterOptionalMapStringString.write(value.`sensitiveRules`, buf)
             FfiConverterBoolean.write(value.`sensitiveOnView`, buf)
+            FfiConverterOptionalDuration.write(value.`expireAfter`, buf)
+            FfiConverterBoolean.write(value.`recordAccess`, buf)
+            FfiConverterOptionalSequenceString.write(value.`pins`, buf)
             FfiConverterBoolean.write(value.`afterContent`, buf)
     }
 }
@@ -5685,6 +6409,70 @@ public object FfiConverterOptionalTimestamp: FfiConverterRustBuffer<java.time.In
 /**
  * @suppress
  */
+public object FfiConverterOptionalDuration: FfiConverterRustBuffer<java.time.Duration?> {
+    override fun read(buf: ByteBuffer): java.time.Duration? {
+        if (buf.get().toInt() == 0) {
+            return null
+        }
+        return FfiConverterDuration.read(buf)
+    }
+
+    override fun allocationSize(value: java.time.Duration?): ULong {
+        if (value == null) {
+            return 1UL
+        } else {
+            return 1UL + FfiConverterDuration.allocationSize(value)
+        }
+    }
+
+    override fun write(value: java.time.Duration?, buf: ByteBuffer) {
+        if (value == null) {
+            buf.put(0)
+        } else {
+            buf.put(1)
+            FfiConverterDuration.write(value, buf)
+        }
+    }
+}
+
+
+
+
+/**
+ * @suppress
+ */
+public object FfiConverterOptionalTypeExpiryWatch: FfiConverterRustBuffer<ExpiryWatch?> {
+    override fun read(buf: ByteBuffer): ExpiryWatch? {
+        if (buf.get().toInt() == 0) {
+            return null
+        }
+        return FfiConverterTypeExpiryWatch.read(buf)
+    }
+
+    override fun allocationSize(value: ExpiryWatch?): ULong {
+        if (value == null) {
+            return 1UL
+        } else {
+            return 1UL + FfiConverterTypeExpiryWatch.allocationSize(value)
+        }
+    }
+
+    override fun write(value: ExpiryWatch?, buf: ByteBuffer) {
+        if (value == null) {
+            buf.put(0)
+        } else {
+            buf.put(1)
+            FfiConverterTypeExpiryWatch.write(value, buf)
+        }
+    }
+}
+
+
+
+
+/**
+ * @suppress
+ */
 public object FfiConverterOptionalTypeMemoryHooks: FfiConverterRustBuffer<MemoryHooks?> {
     override fun read(buf: ByteBuffer): MemoryHooks? {
         if (buf.get().toInt() == 0) {
@@ -6043,6 +6831,34 @@ public object FfiConverterSequenceTypeEntry: FfiConverterRustBuffer<List<Entry>>
         buf.putInt(value.size)
         value.iterator().forEach {
             FfiConverterTypeEntry.write(it, buf)
+        }
+    }
+}
+
+
+
+
+/**
+ * @suppress
+ */
+public object FfiConverterSequenceTypeExpired: FfiConverterRustBuffer<List<Expired>> {
+    override fun read(buf: ByteBuffer): List<Expired> {
+        val len = buf.getInt()
+        return List<Expired>(len) {
+            FfiConverterTypeExpired.read(buf)
+        }
+    }
+
+    override fun allocationSize(value: List<Expired>): ULong {
+        val sizeForLength = 4UL
+        val sizeForItems = value.map { FfiConverterTypeExpired.allocationSize(it) }.sum()
+        return sizeForLength + sizeForItems
+    }
+
+    override fun write(value: List<Expired>, buf: ByteBuffer) {
+        buf.putInt(value.size)
+        value.iterator().forEach {
+            FfiConverterTypeExpired.write(it, buf)
         }
     }
 }
