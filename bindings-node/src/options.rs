@@ -33,19 +33,6 @@ pub(crate) fn read(given: Option<Unknown<'_>>) -> Result<Options> {
         if set.get_type()? == ValueType::Undefined {
             continue;
         }
-        if name == "readOnlyPaths" {
-            options.read_only_paths = patterns(&name, &set)?;
-            continue;
-        }
-        if name == "pins" {
-            options.pins = patterns(&name, &set)?;
-            continue;
-        }
-        if name == "writablePaths" {
-            let lifted = set.get_type()? == ValueType::Null;
-            options.writable_paths = (!lifted).then(|| patterns(&name, &set)).transpose()?;
-            continue;
-        }
         if name == "sensitiveRules" {
             options.sensitive_rules = rules(&name, &set)?;
             continue;
@@ -73,6 +60,12 @@ pub(crate) fn read(given: Option<Unknown<'_>>) -> Result<Options> {
                 options.expire_after = Some(span(&name, number(&set))?);
             }
             "recordAccess" => options.record_access = flag(&name, &set)?,
+            "readOnlyPaths" => options.read_only_paths = patterns(&name, &set)?,
+            "writablePaths" => {
+                let given = !matches!(set, Value::Null);
+                options.writable_paths = given.then(|| patterns(&name, &set)).transpose()?;
+            }
+            "pins" => options.pins = patterns(&name, &set)?,
             _ => return Err(wrong(format!("there is no option {name}"))),
         }
     }
@@ -113,6 +106,19 @@ pub(crate) fn span(name: &str, millis: f64) -> Result<Duration> {
         .map_err(|_| wrong(format!("{name} must be a number of milliseconds from 0 on")))
 }
 
+/// Patterns of paths.
+fn patterns(name: &str, set: &Value<'_>) -> Result<Vec<PathPattern>> {
+    let Value::List(items) = set else {
+        return Err(wrong(format!("{name} must be an array, got {set}")));
+    };
+    let texts = items.iter().enumerate().map(|(at, item)| match item {
+        Value::Text(pattern) => Ok(pattern.as_ref()),
+        other => Err(wrong(format!("{name}[{at}] must be a string, got {other}"))),
+    });
+    PathPattern::all(name, texts.collect::<Result<Vec<_>>>()?)
+        .map_err(|error| wrong(error.to_string()))
+}
+
 /// Patterns by the ids of their rules.
 fn rules(name: &str, set: &Unknown<'_>) -> Result<Vec<SensitiveRule>> {
     if set.get_type()? != ValueType::Object {
@@ -128,22 +134,6 @@ fn rules(name: &str, set: &Unknown<'_>) -> Result<Vec<SensitiveRule>> {
         }
     }
     SensitiveRule::all(patterns).map_err(|error| renamed(name, &error))
-}
-
-/// Patterns of paths.
-fn patterns(name: &str, set: &Unknown<'_>) -> Result<Vec<PathPattern>> {
-    if !set.is_array()? {
-        return Err(wrong(format!("{name} must be an array, got {}", value(set)?)));
-    }
-    let set = set.coerce_to_object()?;
-    let mut given = Vec::new();
-    for at in 0..set.get_array_length()? {
-        match value(&set.get_element::<Unknown<'_>>(at)?)? {
-            Value::Text(pattern) => given.push(pattern.into_owned()),
-            other => return Err(wrong(format!("{name}[{at}] must be a string, got {other}"))),
-        }
-    }
-    PathPattern::all(name, given).map_err(|error| wrong(error.to_string()))
 }
 
 /// The key of an encrypted store: bytes, or a text of which the core says what it means. No sentence

@@ -23,8 +23,8 @@ interface Call {
   input: Json;
   content: Json;
   is_error: boolean;
-  expires?: boolean;
   event?: Record<string, Json>;
+  expires?: boolean;
 }
 
 interface Rule {
@@ -34,14 +34,10 @@ interface Rule {
   fail?: Json;
 }
 
-/** Files become older. */
-interface Age {
-  age: Record<string, number>;
-}
-
-/** Unused files go. */
-interface Expire {
-  expire: { older_than: number; dry_run?: boolean };
+/** What is done in a step that is no tool call. */
+interface Upkeep {
+  age?: Record<string, number>;
+  expire?: { older_than: number; dry_run?: boolean };
   removed?: string[];
   refused?: boolean;
 }
@@ -57,7 +53,7 @@ interface Case {
   options?: Record<string, unknown>;
   hooks?: { before: Rule[] };
   given?: Record<string, Json>;
-  steps: (Call | Meanwhile | Age | Expire)[];
+  steps: (Call | Meanwhile | Upkeep)[];
   then?: Record<string, Json>;
 }
 
@@ -168,25 +164,6 @@ function camelCase(options: Record<string, unknown> = {}): Options {
   );
 }
 
-/** Does what a step of expiry says. */
-async function upkeep(step: Age | Expire, store: Store, memory: Memory): Promise<void> {
-  if ('age' in step) {
-    for (const [path, seconds] of Object.entries(step.age)) {
-      await store.setModified!(path, Date.now() - seconds * 1000);
-      await store.setAccessed!(path, Date.now() - seconds * 1000);
-    }
-    return;
-  }
-  const { older_than, dry_run } = step.expire;
-  const expiring = memory.expire(older_than * 1000, { dryRun: dry_run });
-  if (step.refused) {
-    await assert.rejects(expiring, /record_access/);
-  } else {
-    const removed = (await expiring).map(({ path }) => path);
-    assert.deepEqual(removed, step.removed);
-  }
-}
-
 /** The hook that a case describes. */
 function following(rules: Rule[]): Before {
   return async (command) => {
@@ -226,6 +203,26 @@ function saying(fields: Record<string, unknown>): Record<string, unknown> {
   );
 }
 
+/** Does what a step says that is no tool call. */
+async function upkeep(step: Upkeep, store: Store, memory: Memory): Promise<void> {
+  if (step.age) {
+    for (const [path, seconds] of Object.entries(step.age)) {
+      await store.setModified!(path, Date.now() - seconds * 1000);
+      await store.setAccessed!(path, Date.now() - seconds * 1000);
+    }
+    return;
+  }
+  assert.ok(step.expire);
+  const { older_than, dry_run } = step.expire;
+  const expiring = memory.expire(older_than * 1000, { dryRun: dry_run });
+  if (step.refused) {
+    await assert.rejects(expiring, /record_access/);
+  } else {
+    const removed = (await expiring).map(({ path }) => path);
+    assert.deepEqual(removed, step.removed);
+  }
+}
+
 async function runCase(found: Case, store: Store, secret: string | undefined): Promise<void> {
   const given = tree(found.given);
   await fill(store, given);
@@ -239,12 +236,13 @@ async function runCase(found: Case, store: Store, secret: string | undefined): P
   };
   const memory = new Memory(store, { ...camelCase(found.options), ...hooks });
   for (const step of found.steps) {
-    if ('meanwhile' in step || 'age' in step || 'expire' in step) {
-      if ('meanwhile' in step) {
-        await fill(store, tree(step.meanwhile), true);
-      } else {
-        await upkeep(step, store, memory);
-      }
+    if ('meanwhile' in step) {
+      await fill(store, tree(step.meanwhile), true);
+      before = shown(await all(store));
+      continue;
+    }
+    if (!('input' in step)) {
+      await upkeep(step, store, memory);
       before = shown(await all(store));
       continue;
     }

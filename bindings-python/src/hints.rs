@@ -142,12 +142,12 @@ hint!(
     )
 );
 hint!(
-    /// Patterns by their names.
-    Patterns = type_hint_subscript!(type_hint_identifier!("builtins", "dict"), STR, STR)
-);
-hint!(
     /// Several texts.
     Strings = type_hint_subscript!(type_hint_identifier!("collections.abc", "Sequence"), STR)
+);
+hint!(
+    /// Patterns by their names.
+    Patterns = type_hint_subscript!(type_hint_identifier!("builtins", "dict"), STR, STR)
 );
 hint!(
     /// A number of seconds, or a `timedelta`.

@@ -1,6 +1,7 @@
 //! Unused files: what `expire` tells Kotlin and Swift, and is told by them.
 
 use std::ops::ControlFlow;
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use memdir::policy::expiry::Progress;
@@ -57,12 +58,14 @@ pub(crate) fn expire(
     memory: &memdir::Memory,
     older_than: Duration,
     dry_run: bool,
-    watch: Option<&dyn ExpiryWatch>,
+    watch: Option<Arc<dyn ExpiryWatch>>,
 ) -> Result<Vec<Expired>, MemdirError> {
     let mut thrown = None;
-    let expired = memory.expire(older_than, dry_run, &mut |progress| match watch
-        .map_or(Ok(true), |watch| watch.looked_at(progress.into()))
-    {
+    let go_on = move |progress: Progress| match &watch {
+        None => Ok(true),
+        Some(watch) => watch.looked_at(progress.into()),
+    };
+    let expired = memory.expire(older_than, dry_run, &mut |progress| match go_on(progress) {
         Ok(true) => ControlFlow::Continue(()),
         Ok(false) => ControlFlow::Break(()),
         Err(failure) => {

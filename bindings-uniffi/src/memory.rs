@@ -48,8 +48,8 @@ impl Memory {
         options: MemoryOptions,
         hooks: Option<Arc<dyn MemoryHooks>>,
     ) -> Result<Self, MemdirError> {
-        let memory = memdir::Memory::with_store(core_store(store), options.try_into()?);
-        Ok(Self(with_hooks(memory.judged()?, hooks)))
+        let memory = memdir::Memory::with_store(core_store(store), options.try_into()?).judged()?;
+        Ok(Self(with_hooks(memory, hooks)))
     }
 
     /// Executes one tool call, given as the JSON text of its `input`.
@@ -138,7 +138,7 @@ impl Memory {
         dry_run: bool,
         watch: Option<Arc<dyn ExpiryWatch>>,
     ) -> Result<Vec<Expired>, MemdirError> {
-        expiry::expire(&self.0, older_than, dry_run, watch.as_deref())
+        expiry::expire(&self.0, older_than, dry_run, watch)
     }
 
     /// Deletes everything below `/memories`. Not a command of the tool: for the developer.

@@ -25,25 +25,25 @@ enum Step {
     case call(Call)
     /// What somebody else writes.
     case meanwhile(Tree)
-    /// Files become older, or unused ones go.
+    /// Time passes, or files expire.
     case upkeep(Upkeep)
-}
-
-enum Upkeep {
-    /// Seconds by path.
-    case age([String: Double])
-    /// `removed` is nil where the memory refuses.
-    case expire(olderThan: Double, dryRun: Bool, removed: [String]?)
 }
 
 struct Call {
     let input: JSON
     let content: String
     let isError: Bool
-    /// Whether files expire before it.
-    var expires = false
     /// What the hook `after` is told.
-    let event: [String: JSON]?
+    var event: [String: JSON]?
+    var expires = false
+}
+
+/// What is done in a step that is no tool call.
+enum Upkeep {
+    /// Seconds by path.
+    case age([String: Double])
+    /// `removed` is nil where the memory refuses.
+    case expire(olderThan: Double, dryRun: Bool, removed: [String]?)
 }
 
 struct Case {
@@ -84,7 +84,7 @@ private func step(_ json: JSON) throws -> Step {
         return .meanwhile(try tree(meanwhile))
     }
     if let upkeep = try upkeep(json) { return .upkeep(upkeep) }
-    let fields = try json.fields(of: ["input", "content", "is_error", "expires", "without_images", "event"])
+    let fields = try json.fields(of: ["input", "content", "is_error", "without_images", "event", "expires"])
     let event = try fields["event"].map(saying)
     // Swift shows no images.
     if let content = fields["without_images"] {
@@ -99,8 +99,8 @@ private func step(_ json: JSON) throws -> Step {
         input: try expanded(fields.need("input")),
         content: try text(fields.need("content")),
         isError: isError,
-        expires: fields["expires"] != nil,
-        event: event
+        event: event,
+        expires: fields["expires"] != nil
     ))
 }
 
@@ -132,8 +132,7 @@ private func options(_ json: JSON?) throws -> MemoryOptions {
     let known = [
         "max_view_chars", "max_file_bytes", "max_image_bytes", "max_total_bytes", "max_files", "on_existing",
         "durability", "read_only_paths", "writable_paths", "stale_guard",
-        "sensitive", "sensitive_rules", "sensitive_on_view", "after_content",
-        "expire_after", "record_access", "pins",
+        "sensitive", "sensitive_rules", "sensitive_on_view", "after_content", "expire_after", "record_access", "pins",
     ]
     guard let fields = try json?.fields(of: known) else { return MemoryOptions() }
     let defaults = MemoryOptions()
@@ -180,10 +179,10 @@ private func options(_ json: JSON?) throws -> MemoryOptions {
         sensitive: try word("sensitive", ["off": .off, "reject": .reject, "redact": .redact]),
         sensitiveRules: try patterns(fields["sensitive_rules"]),
         sensitiveOnView: try flag("sensitive_on_view"),
+        afterContent: try flag("after_content"),
         expireAfter: try fields["expire_after"].map(seconds),
         recordAccess: try flag("record_access"),
-        pins: try fields["pins"].map { try $0.items().map { try $0.string() } },
-        afterContent: try flag("after_content")
+        pins: try fields["pins"].map { try $0.items().map { try $0.string() } }
     )
 }
 

@@ -34,12 +34,18 @@ class Content(val bytes: ByteArray) {
 sealed interface Step
 
 /** A tool call. */
-class Call(val input: JsonNode, val content: String, val isError: Boolean, val event: JsonNode?, val expires: Boolean = false) : Step
+class Call(
+    val input: JsonNode,
+    val content: String,
+    val isError: Boolean,
+    val event: JsonNode? = null,
+    val expires: Boolean = false,
+) : Step
 
 /** What somebody else writes. */
 class Meanwhile(val tree: Tree) : Step
 
-/** What is done in a step of expiry. */
+/** What is done in a step that is no tool call. */
 sealed interface Upkeep : Step {
     /** Seconds by path. */
     class Age(val ages: Map<String, Long>) : Upkeep
@@ -88,11 +94,12 @@ private fun step(json: JsonNode): Step {
         return Meanwhile(tree(it))
     }
     upkeep(json)?.let { return it }
-    taking(json, "input", "content", "is_error", "expires", "without_images", "event")
-    val event = json["event"]?.let(::saying)
+    taking(json, "input", "content", "is_error", "without_images", "event", "expires")
+    val input = expanded(json["input"])
     // Kotlin shows no images.
-    json["without_images"]?.let { return Call(expanded(json["input"]), text(it), isError = true, event) }
-    return Call(expanded(json["input"]), text(json["content"]), json["is_error"].booleanValue(), event, json.has("expires"))
+    json["without_images"]?.let { return Call(input, text(it), isError = true, json["event"]?.let(::saying)) }
+    val isError = json["is_error"].booleanValue()
+    return Call(input, text(json["content"]), isError, json["event"]?.let(::saying), json.has("expires"))
 }
 
 private fun upkeep(json: JsonNode): Upkeep? {

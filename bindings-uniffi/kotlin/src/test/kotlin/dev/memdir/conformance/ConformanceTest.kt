@@ -81,17 +81,12 @@ class ConformanceTest {
         var before = tree(opened.store)
         assertEquals(case.given.toSortedMap(), before.toSortedMap()) { "$name: given" }
         case.steps.forEachIndexed { number, step ->
-            if (step is Meanwhile) {
-                write(opened.store, step.tree)
+            if (step !is Call) {
+                if (step is Meanwhile) write(opened.store, step.tree)
+                if (step is Upkeep) keepUp(step, opened, "$name, step ${number + 1}")
                 before = tree(opened.store)
                 return@forEachIndexed
             }
-            if (step is Upkeep) {
-                keepUp(step, opened, "$name, step ${number + 1}")
-                before = tree(opened.store)
-                return@forEachIndexed
-            }
-            step as Call
             val where = "$name, step ${number + 1}: ${step.input.toString().take(300)}"
             val reply = opened.memory.execute(step.input.toString())
             assertEquals(step.content, reply.content, where)
