@@ -74,7 +74,10 @@ test('wrong rules are told at once', () => {
     [{ expireAfter: -1 }, /^expireAfter must be a number of milliseconds from 0 on$/],
     [{ recordAccess: 1 }, /^recordAccess must be true or false, got 1$/],
     [{ pins: ['notes'] }, /^pins: the pattern "notes" does not start with \/memories$/],
-    [{ recordAccess: true, readOnly: true }, /^record_access cannot be set together with read_only/],
+    [
+      { recordAccess: true, readOnly: true },
+      /^record_access cannot be set together with read_only/,
+    ],
   ];
   for (const [options, message] of cases) {
     assert.throws(() => new Memory('memory:', options as Options), { message });

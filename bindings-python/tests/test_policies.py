@@ -29,7 +29,9 @@ def test_wrong_options_are_told_at_once() -> None:
         Memory("memory:", stale_guard="always")  # type: ignore[arg-type]
     with pytest.raises(ConfigError, match='read_only_paths: the pattern "notes" does not start'):
         Memory("memory:", read_only_paths=["/memories/a", "notes"])
-    with pytest.raises(ConfigError, match='writable_paths: the pattern "/memories/\\[a" is not valid'):
+    with pytest.raises(
+        ConfigError, match='writable_paths: the pattern "/memories/\\[a" is not valid'
+    ):
         Memory("memory:", writable_paths=["/memories/[a"])
     with pytest.raises(TypeError):
         Memory("memory:", read_only_paths="/memories/a")
