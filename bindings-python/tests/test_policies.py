@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import doctest
 from base64 import b64encode
+from datetime import datetime, timedelta, timezone
 
 import pytest
 
