@@ -4,8 +4,8 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 
-import { Memory } from 'memdir';
-import type { Options } from 'memdir';
+import { Memory, openStore } from 'memdir';
+import type { ExpiryProgress, Options } from 'memdir';
 
 import { PACKAGE, PROJECT } from './support.mjs';
 
@@ -27,8 +27,74 @@ test('sensitive text is refused, and the page has the code that runs here', asyn
   assert.equal(/<!-- typescript -->\n```ts\n(.*?)\n```/s.exec(page)?.[1], code);
 });
 
+test('an image is shown, and the page has the code that runs here', async () => {
+  const png =
+    'iVBORw0KGgoAAAANSUhEUgAAAAMAAAACCAIAAAASFvFNAAAAD0lEQVR4XmNgQAb/O0AkAAi2AYjsV++JAAAAAElFTkSuQmCC';
+  const store = openStore('memory:');
+  await store.write('/memories/plan.png', Buffer.from(png, 'base64'), false);
+  // images
+  const shown = await new Memory(store).view({ path: '/memories/plan.png' });
+  const images = typeof shown === 'string' ? [] : shown.map((block) => block.source.media_type);
+  // Not for an SDK that takes only text: then the type of what a view shows is string.
+  const text: string = await new Memory(store, { maxImageBytes: null }).view({ path: '/memories' });
+  // end
+  assert.deepEqual(images, ['image/png']);
+  assert.match(text, /plan\.png$/);
+  const plain = new Memory(store, { maxImageBytes: null });
+  const { content } = await plain.execute({ command: 'view', path: '/memories/plan.png' });
+  assert.match(content, /images cannot be shown here/);
+
+  const source = readFileSync(new URL('test/policies.test.mts', PACKAGE), 'utf8');
+  const code = /\/\/ images\n(.*?)\n *\/\/ end/s.exec(source)?.[1]?.replace(/^ {2}/gm, '');
+  const page = readFileSync(new URL('docs/policies.md', PROJECT), 'utf8');
+  assert.equal(/<!-- typescript-images -->\n```ts\n(.*?)\n```/s.exec(page)?.[1], code);
+});
+
+test('the limit of Claude is the one by default', async () => {
+  const store = openStore('memory:');
+  const most = 3_932_160;
+  for (const [size, sentence] of [
+    [most, /holds no whole PNG or JPEG image/],
+    [most + 1, /is an image of 3932161 bytes \(3\.8M\), and an image of more than 3932160 bytes/],
+  ] as const) {
+    await store.write('/memories/a.png', Buffer.alloc(size), true);
+    const reply = await new Memory(store).execute({ command: 'view', path: '/memories/a.png' });
+    assert.match(String(reply.content), sentence);
+  }
+});
+
+test('unused files expire, and the page has the code that runs here', async () => {
+  // expiry
+  const days = 24 * 60 * 60 * 1000;
+  const memory = new Memory('memory:', { recordAccess: true, pins: ['/memories/handbook'] });
+  const unused = await memory.expire(90 * days, { dryRun: true });
+  // end
+  assert.deepEqual(unused, []);
+  for (const path of ['/memories/notes.md', '/memories/handbook/a.md']) {
+    await memory.create({ path, file_text: 'text\n' });
+  }
+  const told: ExpiryProgress[] = [];
+  const onProgress = (progress: ExpiryProgress) => told.push(progress);
+  const [expired, ...others] = await memory.expire(0, { onProgress });
+  assert.deepEqual([expired?.path, expired?.bytes, others], ['/memories/notes.md', 5, []]);
+  assert.ok(Math.abs(Date.now() - expired!.lastUsed) < 60 * 60 * 1000);
+  assert.deepEqual(told, [{ files: 2, removed: 1 }]);
+  const thrown = new RangeError('enough');
+  const fail = () => {
+    throw thrown;
+  };
+  await assert.rejects(memory.expire(0, { onProgress: fail }), thrown);
+  await assert.rejects(memory.expire(-1), /^Error: olderThan must be a number of milliseconds/);
+
+  const source = readFileSync(new URL('test/policies.test.mts', PACKAGE), 'utf8');
+  const code = /\/\/ expiry\n(.*?)\n *\/\/ end/s.exec(source)?.[1]?.replace(/^ {2}/gm, '');
+  const page = readFileSync(new URL('docs/policies.md', PROJECT), 'utf8');
+  assert.equal(/<!-- typescript-expiry -->\n```ts\n(.*?)\n```/s.exec(page)?.[1], code);
+});
+
 test('wrong rules are told at once', () => {
   const cases: [unknown, RegExp][] = [
+    [{ maxImageBytes: -1 }, /^maxImageBytes must be a whole number from 0 on, or null, got -1$/],
     [{ maxFiles: -1 }, /^maxFiles must be a whole number from 0 on, or null, got -1$/],
     [{ staleGuard: true }, /^staleGuard must be a string, got true$/],
     [{ staleGuard: 'yes' }, /^staleGuard must be "off", "on" or "strict", got "yes"$/],
@@ -41,6 +107,14 @@ test('wrong rules are told at once', () => {
     [{ sensitiveRules: { badge: 1 } }, /^sensitiveRules\.badge must be a string, got 1$/],
     [{ sensitiveRules: { badge: '(' } }, /^sensitiveRules: the pattern of "badge" is not usable/],
     [{ sensitiveRules: { Badge: 'x' } }, /^sensitiveRules: an id must be/],
+    [{ expireAfter: '1' }, /^expireAfter must be a number of milliseconds from 0 on$/],
+    [{ expireAfter: -1 }, /^expireAfter must be a number of milliseconds from 0 on$/],
+    [{ recordAccess: 1 }, /^recordAccess must be true or false, got 1$/],
+    [{ pins: ['notes'] }, /^pins: the pattern "notes" does not start with \/memories$/],
+    [
+      { recordAccess: true, readOnly: true },
+      /^record_access cannot be set together with read_only/,
+    ],
   ];
   for (const [options, message] of cases) {
     assert.throws(() => new Memory('memory:', options as Options), { message });

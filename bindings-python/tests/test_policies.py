@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import doctest
+from base64 import b64encode
+from datetime import datetime, timedelta, timezone
 
 import pytest
 
 import cases
-from memdir import ConfigError, Memory
+from memdir import CommandError, ConfigError, Memory, open_store
 
 
 def test_the_examples_of_the_page() -> None:
@@ -36,3 +38,20 @@ def test_wrong_options_are_told_at_once() -> None:
         Memory("memory:", max_files=-1)
     with pytest.raises(TypeError):
         Memory("memory:", sensitive_rules=["x"])  # type: ignore[arg-type]
+
+
+def test_the_limit_of_claude_is_the_one_by_default() -> None:
+    store = open_store("memory:")
+    most = 3_932_160
+    assert len(b64encode(bytes(most))) == 5 * 1024 * 1024
+    for size, sentence in [
+        (most, "holds no whole PNG or JPEG image"),
+        (most + 1, "is an image of 3932161 bytes (3.8M), and an image of more than 3932160 bytes"),
+    ]:
+        store.write("/memories/a.png", bytes(size), overwrite=True)
+        reply = Memory(store).execute({"command": "view", "path": "/memories/a.png"})
+        assert reply.is_error
+        assert sentence in str(reply.content)
+    none = Memory(store, max_image_bytes=None)
+    with pytest.raises(CommandError, match="images cannot be shown here"):
+        none.view("/memories/a.png")
