@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 
-import { Memory } from 'memdir';
+import { Memory, openStore } from 'memdir';
 import type { ExpiryProgress, Options } from 'memdir';
 
 import { PACKAGE, PROJECT } from './support.mjs';
@@ -25,6 +25,42 @@ test('sensitive text is refused, and the page has the code that runs here', asyn
   const code = /\/\/ example\n(.*?)\n *\/\/ end/s.exec(source)?.[1]?.replace(/^ {2}/gm, '');
   const page = readFileSync(new URL('docs/policies.md', PROJECT), 'utf8');
   assert.equal(/<!-- typescript -->\n```ts\n(.*?)\n```/s.exec(page)?.[1], code);
+});
+
+test('an image is shown, and the page has the code that runs here', async () => {
+  const png =
+    'iVBORw0KGgoAAAANSUhEUgAAAAMAAAACCAIAAAASFvFNAAAAD0lEQVR4XmNgQAb/O0AkAAi2AYjsV++JAAAAAElFTkSuQmCC';
+  const store = openStore('memory:');
+  await store.write('/memories/plan.png', Buffer.from(png, 'base64'), false);
+  // images
+  const shown = await new Memory(store).view({ path: '/memories/plan.png' });
+  const images = typeof shown === 'string' ? [] : shown.map((block) => block.source.media_type);
+  // Not for an SDK that takes only text: then the type of what a view shows is string.
+  const text: string = await new Memory(store, { maxImageBytes: null }).view({ path: '/memories' });
+  // end
+  assert.deepEqual(images, ['image/png']);
+  assert.match(text, /plan\.png$/);
+  const plain = new Memory(store, { maxImageBytes: null });
+  const { content } = await plain.execute({ command: 'view', path: '/memories/plan.png' });
+  assert.match(content, /images cannot be shown here/);
+
+  const source = readFileSync(new URL('test/policies.test.mts', PACKAGE), 'utf8');
+  const code = /\/\/ images\n(.*?)\n *\/\/ end/s.exec(source)?.[1]?.replace(/^ {2}/gm, '');
+  const page = readFileSync(new URL('docs/policies.md', PROJECT), 'utf8');
+  assert.equal(/<!-- typescript-images -->\n```ts\n(.*?)\n```/s.exec(page)?.[1], code);
+});
+
+test('the limit of Claude is the one by default', async () => {
+  const store = openStore('memory:');
+  const most = 3_932_160;
+  for (const [size, sentence] of [
+    [most, /holds no whole PNG or JPEG image/],
+    [most + 1, /is an image of 3932161 bytes \(3\.8M\), and an image of more than 3932160 bytes/],
+  ] as const) {
+    await store.write('/memories/a.png', Buffer.alloc(size), true);
+    const reply = await new Memory(store).execute({ command: 'view', path: '/memories/a.png' });
+    assert.match(String(reply.content), sentence);
+  }
 });
 
 test('unused files expire, and the page has the code that runs here', async () => {
@@ -58,6 +94,7 @@ test('unused files expire, and the page has the code that runs here', async () =
 
 test('wrong rules are told at once', () => {
   const cases: [unknown, RegExp][] = [
+    [{ maxImageBytes: -1 }, /^maxImageBytes must be a whole number from 0 on, or null, got -1$/],
     [{ maxFiles: -1 }, /^maxFiles must be a whole number from 0 on, or null, got -1$/],
     [{ staleGuard: true }, /^staleGuard must be a string, got true$/],
     [{ staleGuard: 'yes' }, /^staleGuard must be "off", "on" or "strict", got "yes"$/],

@@ -88,16 +88,14 @@ pub struct Options {
 }
 
 impl Options {
+    /// The largest image that Claude's API takes: 5 MiB, counted in base64, which makes four bytes
+    /// of three.
+    pub const CLAUDE_IMAGE_BYTES: u64 = 5 * 1024 * 1024 / 4 * 3;
+
     /// Whether uses of files are noted.
     pub(crate) fn records_access(&self) -> bool {
         !self.read_only && (self.record_access || self.expire_after.is_some())
     }
-}
-
-impl Options {
-    /// The largest image that Claude's API takes: 5 MiB, counted in base64, which makes four bytes
-    /// of three.
-    pub const CLAUDE_IMAGE_BYTES: u64 = 5 * 1024 * 1024 / 4 * 3;
 }
 
 impl Default for Options {

@@ -8,7 +8,7 @@ use crate::path::MemoryPath;
 use crate::policy::{Policies, sensitive};
 use crate::reply;
 use crate::store::{Splice, Store};
-use crate::text::{Ending, Occurrences, Pager, Snippet, count_lines, find, snippet};
+use crate::text::{Ending, Occurrences, Pager, count_lines, find, snippet};
 
 pub(crate) fn str_replace(
     store: &dyn Store,
@@ -57,7 +57,7 @@ fn shown(
     content: &[u8],
     splice: &Splice,
 ) -> Result<String, Error> {
-    let snippet = sensitive_lines(options, path, content, splice, snippet(content, splice))?;
+    let snippet = sensitive::shown_lines(options, path, content, splice, snippet(content, splice))?;
     let mut pager = Pager::new(reply::replaced(), snippet.first, u64::MAX, options.max_view_chars)
         .starting_at(snippet.first);
     let page = pager
@@ -75,23 +75,4 @@ fn shown(
         }
     }
     Ok(answer)
-}
-
-/// The snippet as a view shows its lines, for which the whole file has to be judged.
-fn sensitive_lines(
-    options: &Options,
-    path: &MemoryPath,
-    content: &[u8],
-    splice: &Splice,
-    snippet: Snippet,
-) -> Result<Snippet, Error> {
-    if !options.sensitive_on_view {
-        return Ok(snippet);
-    }
-    let new = splice.apply(content);
-    let new = sensitive::shown(options, text(path, &new)?).into_owned();
-    let skipped = usize::try_from(snippet.first - 1).unwrap_or(usize::MAX);
-    let count = usize::try_from(count_lines(&snippet.text)).unwrap_or(usize::MAX);
-    let lines: String = new.split_inclusive('\n').skip(skipped).take(count).collect();
-    Ok(Snippet { first: snippet.first, text: lines.into_bytes() })
 }

@@ -1,19 +1,20 @@
 //! What sensitive text means for a command: what is judged, and what comes of it.
 //!
-//! An edit is judged by the whole file that would result, so that one which only completes a secret
-//! is noticed. What counts are the findings that it made: somebody else's secret elsewhere in the
+//! An edit is judged by the whole file that would result, or as much of it as can matter (`near`), so
+//! that one which only completes a secret is noticed. What counts are the findings that it made: somebody else's secret elsewhere in the
 //! file, or right beside the new text, does not stand in the way.
 
 use std::borrow::Cow;
 
 use super::Sensitive;
+use super::near::Near;
 use super::scan::{Finding, MARK, find, redact};
 use crate::error::Error;
 use crate::options::Options;
 use crate::path::MemoryPath;
 use crate::reply;
 use crate::store::Splice;
-use crate::text::line_at;
+use crate::text::{Snippet, count_lines, line_at};
 
 /// What is to be written instead, and the sentence that says so.
 pub(crate) struct Redacted<T> {
@@ -44,7 +45,7 @@ pub(crate) fn judge_content(
     if findings.is_empty() {
         return Ok(None);
     }
-    let note = verdict(options, path, content, &findings)?;
+    let note = verdict(options, path, 0, content, &findings)?;
     Ok(Some(Redacted { instead: redact(content, &findings), note }))
 }
 
@@ -58,27 +59,45 @@ pub(crate) fn judge_splice(
     if options.sensitive == Sensitive::Off {
         return Ok(None);
     }
-    let new = String::from_utf8(splice.apply(old.as_bytes())).map_err(|_| reply::not_text(path))?;
-    let mut findings = find(&new, &options.sensitive_rules);
-    keep_made(&mut findings, options, old, splice);
+    let near = Near::around(old.as_bytes(), splice, &options.sensitive_rules);
+    judge_near(options, path, old, splice, &near)
+}
+
+pub(super) fn judge_near(
+    options: &Options,
+    path: &MemoryPath,
+    old: &str,
+    splice: &Splice,
+    near: &Near,
+) -> Result<Option<Redacted<Splice>>, Error> {
+    let new = std::str::from_utf8(&near.new).map_err(|_| reply::not_text(path))?;
+    let mut findings = find(new, &options.sensitive_rules);
+    keep_made(&mut findings, options, old, splice, near);
     let (Some(first), Some(last)) = (findings.first(), findings.last()) else { return Ok(None) };
-    let note = verdict(options, path, &new, &findings)?;
+    let before = count_lines(&old.as_bytes()[..near.old.start]);
+    let note = verdict(options, path, before, new, &findings)?;
 
     // The new text, and what of the findings lies on either side of it.
-    let inserted = splice.range.start..splice.range.start + splice.text.len();
+    let inserted = &near.inserted;
     let from = inserted.start.min(first.range.start);
     let to = inserted.end.max(last.range.end);
     let shifted: Vec<Finding<'_>> = findings.iter().map(|found| found.moved_back(from)).collect();
     let instead = Splice {
-        range: from..splice.range.end + (to - inserted.end),
+        range: near.old.start + from..splice.range.end + (to - inserted.end),
         text: redact(&new[from..to], &shifted).into_bytes(),
     };
     Ok(Some(Redacted { instead, note }))
 }
 
 /// Keeps the findings that the change made: which touch the new text, and were not there before.
-fn keep_made(findings: &mut Vec<Finding<'_>>, options: &Options, old: &str, splice: &Splice) {
-    let inserted = splice.range.start..splice.range.start + splice.text.len();
+fn keep_made(
+    findings: &mut Vec<Finding<'_>>,
+    options: &Options,
+    old: &str,
+    splice: &Splice,
+    near: &Near,
+) {
+    let inserted = &near.inserted;
     findings
         .retain(|found| found.extent.start <= inserted.end && found.extent.end >= inserted.start);
     // One that only adjoins the new text may have been there already.
@@ -88,26 +107,27 @@ fn keep_made(findings: &mut Vec<Finding<'_>>, options: &Options, old: &str, spli
     if !findings.iter().any(beside) {
         return;
     }
-    let before = find(old, &options.sensitive_rules);
+    let before = find(&old[near.old.clone()], &options.sensitive_rules);
+    let replaced_end = splice.range.end - near.old.start;
     findings.retain(|found| {
         let after = found.extent.start >= inserted.end;
-        let was_at =
-            |place: usize| if after { place - inserted.end + splice.range.end } else { place };
+        let was_at = |place: usize| if after { place - inserted.end + replaced_end } else { place };
         let range = was_at(found.range.start)..was_at(found.range.end);
         !beside(found) || !before.iter().any(|was| was.rule == found.rule && was.range == range)
     });
 }
 
-/// The note about what was redacted, or the refusal.
+/// The note about what was redacted, or the refusal; `before` is how many lines stand before `text`.
 fn verdict(
     options: &Options,
     path: &MemoryPath,
+    before: u64,
     text: &str,
     findings: &[Finding<'_>],
 ) -> Result<String, Error> {
     let named: Vec<(u64, &str)> = findings
         .iter()
-        .map(|found| (line_at(text.as_bytes(), found.range.start), found.rule))
+        .map(|found| (before + line_at(text.as_bytes(), found.range.start), found.rule))
         .collect();
     match options.sensitive {
         Sensitive::Redact => Ok(reply::redacted(&named)),
@@ -128,6 +148,30 @@ pub(crate) fn shown<'t>(options: &Options, text: &'t str) -> Cow<'t, str> {
     }
     let findings = find(text, &options.sensitive_rules);
     if findings.is_empty() { Cow::Borrowed(text) } else { Cow::Owned(redact(text, &findings)) }
+}
+
+/// A snippet of the file after a change, as a view shows its lines.
+pub(crate) fn shown_lines(
+    options: &Options,
+    path: &MemoryPath,
+    old: &[u8],
+    splice: &Splice,
+    snippet: Snippet,
+) -> Result<Snippet, Error> {
+    if !options.sensitive_on_view {
+        return Ok(snippet);
+    }
+    let text = |bytes| std::str::from_utf8(bytes).map_err(|_| reply::not_text(path));
+    if Near::lines_alone(old, splice, &snippet, &options.sensitive_rules) {
+        let shown = shown(options, text(&snippet.text)?).into_owned().into_bytes();
+        return Ok(Snippet { text: shown, ..snippet });
+    }
+    let new = splice.apply(old);
+    let new = shown(options, text(&new)?);
+    let skipped = usize::try_from(snippet.first - 1).unwrap_or(usize::MAX);
+    let count = usize::try_from(count_lines(&snippet.text)).unwrap_or(usize::MAX);
+    let lines: String = new.split_inclusive('\n').skip(skipped).take(count).collect();
+    Ok(Snippet { first: snippet.first, text: lines.into_bytes() })
 }
 
 /// Whether a text that the file does not hold was copied from a view that hid something.

@@ -9,6 +9,11 @@ struct Examples {
     clean: &'static [&'static str],
 }
 
+/// What is found, of every rule, with its marks.
+pub(super) fn found() -> impl Iterator<Item = &'static str> {
+    EXAMPLES.iter().flat_map(|examples| examples.found).copied()
+}
+
 #[rustfmt::skip]
 const EXAMPLES: &[Examples] = &[
     Examples { rule: "anthropic-key",

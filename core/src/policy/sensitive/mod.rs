@@ -13,13 +13,14 @@ mod edit;
 mod examples;
 mod keywords;
 mod likely;
+mod near;
 mod own;
 mod private_keys;
 mod rule;
 mod scan;
 mod tokens;
 
-pub(crate) use edit::{has_mark, judge_content, judge_path, judge_splice, shown};
+pub(crate) use edit::{has_mark, judge_content, judge_path, judge_splice, shown, shown_lines};
 pub use own::SensitiveRule;
 pub use scan::{Finding, find, redact};
 

@@ -2,6 +2,7 @@
 //! of a JSON string.
 
 use std::ops::Range;
+use std::sync::LazyLock;
 
 use memchr::memmem;
 
@@ -10,18 +11,29 @@ use super::rule::{Candidate, Rule};
 pub(super) static PRIVATE_KEYS: [Rule; 3] = [
     Rule::new(
         "private-key",
-        &["-----BEGIN "],
+        &[BLOCK],
         "^-----BEGIN (?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)?-----",
         armoured,
     ),
     Rule::token("private-key", &["AGE-SECRET-KEY-1"], "^AGE-SECRET-KEY-1[0-9A-Z]{58}"),
     Rule::new(
         "private-key",
-        &["Private-Lines:"],
+        &[LINES],
         "^Private-Lines: [0-9]{1,3}\\r?\\n((?:[A-Za-z0-9+/=]+\\r?\\n)+)",
         |candidate| Some(candidate.secret.clone()),
     ),
 ];
+
+/// Whether a finding of more than one line may begin in a text.
+pub(super) fn may_begin_in(text: &[u8]) -> bool {
+    static STARTS: LazyLock<[memmem::Finder<'static>; 2]> =
+        LazyLock::new(|| [memmem::Finder::new(BLOCK), memmem::Finder::new(LINES)]);
+    STARTS.iter().any(|start| start.find(text).is_some())
+}
+
+/// How both findings of several lines begin; their patterns say so, too, to the case.
+const BLOCK: &str = "-----BEGIN ";
+const LINES: &str = "Private-Lines:";
 
 /// How much of a key's text there must be for it to be one, and not talk about keys.
 const MIN_KEY_CHARS: usize = 40;

@@ -1,0 +1,204 @@
+//! What the policies cost: those that are off, against the same command with no policies in its way;
+//! and each that is on, against the plain command.
+//!
+//! `cargo bench -p memdir --bench policies`; look at the ratios. Each is the median of many, of which
+//! each compares two runs that were made one right after the other. The bare command is written here, on
+//! the store and on the functions over text that the handlers use: it is all that an edit or a view has to
+//! do, and asks for no option.
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a program, and not part of the library"
+)]
+
+use std::hint::black_box;
+use std::io::Read as _;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use memdir::policy::{StaleGuard, sensitive::Sensitive};
+use memdir::store::{Node, Splice};
+use memdir::text::{Occurrences, Pager, find, snippet};
+use memdir::{Command, Hooks, Memory, MemoryPath, OnExisting, Options, Store, open_store};
+
+/// Hooks that let everything through.
+struct Silent;
+
+impl Hooks for Silent {}
+
+type Set = fn(&mut Options);
+
+const POLICIES: [(&str, Set); 7] = [
+    ("max_total_bytes, max_files", |options| {
+        options.max_total_bytes = Some(1 << 30);
+        options.max_files = Some(1 << 20);
+    }),
+    ("read_only_paths, writable_paths", |options| {
+        options.read_only_paths = vec!["/memories/handbook".parse().unwrap()];
+        options.writable_paths = Some(vec!["/memories/*.md".parse().unwrap()]);
+    }),
+    ("stale_guard = on", |options| options.stale_guard = StaleGuard::On),
+    ("stale_guard = strict", |options| options.stale_guard = StaleGuard::Strict),
+    ("sensitive", |options| options.sensitive = Sensitive::Reject),
+    ("sensitive_on_view", |options| options.sensitive_on_view = true),
+    ("record_access", |options| options.record_access = true),
+];
+
+fn main() {
+    let prose = "- on Tuesdays Anna and Ben meet at 10:30 in room 4.12, floor 3.\n".repeat(64);
+    let about_passwords =
+        "- the password for the wifi is with Maria, the token is in the safe.\n".repeat(60);
+    let shm = Path::new("/dev/shm");
+    let place = if shm.is_dir() { tempfile::tempdir_in(shm) } else { tempfile::tempdir() }.unwrap();
+    for (number, (what, text)) in
+        [("prose", &prose), ("text about passwords", &about_passwords)].into_iter().enumerate()
+    {
+        let directory = place.path().join(number.to_string());
+        for address in [directory.to_str().unwrap(), "memory:"] {
+            let kind = if address == "memory:" { address } else { "a local directory" };
+            let store = open_store(address, &Options::default()).unwrap();
+            println!("\n4 KiB of {what}, {kind}, durability full");
+            compare("str_replace", &store, text, edit, &bare_edit);
+            compare("view", &store, text, view, &bare_view);
+        }
+    }
+}
+
+/// A command on a file; `flip` alternates, so that an edit can undo the last one.
+type Run = fn(&Memory, &str, bool);
+type Bare<'b> = &'b dyn Fn(&dyn Store, &str, bool);
+
+fn compare(what: &str, store: &Arc<dyn Store>, text: &str, run: Run, bare: Bare<'_>) {
+    let mut contenders: Vec<(&str, Box<dyn FnMut(bool) + '_>)> = Vec::new();
+    // Each has a file of its own: the guard would notice the others' edits.
+    let file = |name: &str| {
+        let path = format!("/memories/{name}.md");
+        let content = format!("unique\n{text}");
+        let given = MemoryPath::parse(&path).unwrap();
+        store.write(&given, content.as_bytes(), OnExisting::Overwrite).unwrap();
+        path
+    };
+    let add = |name: &str, set: &dyn Fn(&mut Options), hooks: bool| -> Box<dyn FnMut(bool)> {
+        let mut options = Options::default();
+        set(&mut options);
+        let mut memory = Memory::with_store(Arc::clone(store), options);
+        if hooks {
+            memory = memory.with_hooks(Arc::new(Silent));
+        }
+        let path = file(&name.replace(|c: char| !c.is_ascii_alphanumeric(), ""));
+        view(&memory, &path, false);
+        Box::new(move |flip| run(&memory, &path, flip))
+    };
+    contenders.push(("all policies off", add("off", &|_| {}, false)));
+    let path = file("bare");
+    let bare = move |flip| bare(&**store, &path, flip);
+    contenders.push(("the bare command", Box::new(bare)));
+    for (name, set) in POLICIES {
+        contenders.push((name, add(name, &set, false)));
+    }
+    contenders.push(("hooks", add("hooks", &|_| {}, true)));
+    let all = |options: &mut Options| POLICIES.iter().for_each(|(_, set)| set(options));
+    contenders.push(("all of them", add("all", &all, true)));
+
+    let times = measure(&mut contenders);
+    let [plain, bare] = [&times[0], &times[1]];
+    println!("  {:<34} {:>10}   ratio", what, "time");
+    println!("  {:<34} {:>10.2?}", contenders[1].0, median(bare.clone()));
+    let off = median(plain.iter().zip(bare).map(ratio).collect());
+    println!(
+        "  {:<34} {:>10.2?}   {off:.3} of the bare one",
+        contenders[0].0,
+        median(plain.clone())
+    );
+    for ((name, _), times) in contenders.iter().zip(&times).skip(2) {
+        let on = median(times.iter().zip(plain).map(ratio).collect());
+        println!("  {name:<34} {:>10.2?}   {on:.2} of the plain one", median(times.clone()));
+    }
+}
+
+/// The time that each took for one run, round by round: whatever else the machine does hits all.
+fn measure(contenders: &mut [(&str, Box<dyn FnMut(bool) + '_>)]) -> Vec<Vec<Duration>> {
+    /// Runs that are timed together: the clock takes as long as a short one. Even, as edits undo
+    /// each other.
+    const BATCH: u32 = 16;
+    let mut times = vec![Vec::new(); contenders.len()];
+    let begun = Instant::now();
+    let mut round = 0;
+    while begun.elapsed() < Duration::from_secs(6) {
+        for turn in 0..contenders.len() {
+            // Every one comes after every other one.
+            let which = (turn + round) % contenders.len();
+            let begun = Instant::now();
+            for number in 0..BATCH {
+                (contenders[which].1)(number % 2 == 0);
+            }
+            times[which].push(begun.elapsed() / BATCH);
+        }
+        round += 1;
+    }
+    times
+}
+
+fn ratio((of, to): (&Duration, &Duration)) -> f64 {
+    of.as_secs_f64() / to.as_secs_f64()
+}
+
+fn median<T: PartialOrd + Copy>(mut values: Vec<T>) -> T {
+    values.sort_unstable_by(|a, b| a.partial_cmp(b).unwrap());
+    values[values.len() / 2]
+}
+
+fn words(flip: bool) -> (&'static str, &'static str) {
+    if flip { ("unique", "UNIQUE") } else { ("UNIQUE", "unique") }
+}
+
+fn edit(memory: &Memory, path: &str, flip: bool) {
+    let (old, new) = words(flip);
+    black_box(memory.str_replace(path, old, new).unwrap());
+}
+
+fn view(memory: &Memory, path: &str, _: bool) {
+    let command = Command::View { path: path.into(), view_range: None };
+    black_box(memory.run(&command).unwrap());
+}
+
+fn bare_edit(store: &dyn Store, path: &str, flip: bool) {
+    let path = MemoryPath::parse(path).unwrap();
+    let (old, new) = words(flip);
+    let mut answer = String::new();
+    store
+        .update(&path, &mut |content| {
+            std::str::from_utf8(content).unwrap();
+            let Occurrences::One(at) = find(content, old.as_bytes()) else { return None };
+            let splice = Splice { range: at..at + old.len(), text: new.as_bytes().to_vec() };
+            let around = snippet(content, &splice);
+            let header = "The memory file has been edited. Here is the snippet showing the change \
+                          (with line numbers):";
+            let limit = Some(16_000);
+            let mut pager = Pager::new(header.to_owned(), around.first, u64::MAX, limit)
+                .starting_at(around.first);
+            pager.feed(&around.text).unwrap();
+            answer = pager.finish().unwrap().text;
+            Some(splice)
+        })
+        .unwrap();
+    assert!(!answer.is_empty());
+    black_box(answer);
+}
+
+fn bare_view(store: &dyn Store, path: &str, _: bool) {
+    let path = MemoryPath::parse(path).unwrap();
+    let Node::File(size, mut content) = store.open(&path, 2).unwrap() else { return };
+    let header = format!("Here's the content of {path} with line numbers:");
+    let mut pager = Pager::new(header, 1, 999_999, Some(16_000));
+    let mut window = vec![0; usize::try_from(size).unwrap() + 1];
+    loop {
+        let filled = content.read(&mut window).unwrap();
+        if filled == 0 {
+            break;
+        }
+        pager.feed(&window[..filled]).unwrap();
+    }
+    black_box(pager.finish().unwrap().text);
+}

@@ -1,0 +1,195 @@
+//! How much of a file a change has to be judged by. All of it would be most of what a small edit in a
+//! large file costs.
+//!
+//! What a built-in rule finds is within one line, and so is all that it looks at: a line with its end
+//! is judged alone as it is in its file. Private keys are the exception, and where one can begin, or a
+//! rule of the developer's own may reach anywhere, the whole file is judged.
+
+use std::ops::Range;
+
+use memchr::{memchr, memrchr};
+
+use super::own::SensitiveRule;
+use super::private_keys;
+use crate::store::Splice;
+use crate::text::Snippet;
+
+/// A part of a file before and after a change.
+pub(super) struct Near {
+    /// Where it is in the old file.
+    pub(super) old: Range<usize>,
+    /// What it becomes.
+    pub(super) new: Vec<u8>,
+    /// The new text's place in that.
+    pub(super) inserted: Range<usize>,
+}
+
+impl Near {
+    /// As much around a change as its findings depend on.
+    pub(super) fn around(old: &[u8], splice: &Splice, own: &[SensitiveRule]) -> Self {
+        if own.is_empty() {
+            let lines = Self::cut(old, splice, lines(old, &splice.range));
+            let multi_line = private_keys::may_begin_in(&old[..lines.old.end])
+                || private_keys::may_begin_in(&lines.new);
+            if !multi_line {
+                return lines;
+            }
+        }
+        Self::whole(old, splice)
+    }
+
+    /// Whether the lines that a snippet shows around a change can be judged alone.
+    pub(super) fn lines_alone(
+        old: &[u8],
+        splice: &Splice,
+        snippet: &Snippet,
+        own: &[SensitiveRule],
+    ) -> bool {
+        // What is above the snippet is above the change, too.
+        own.is_empty()
+            && !private_keys::may_begin_in(&old[..splice.range.start])
+            && !private_keys::may_begin_in(&snippet.text)
+    }
+
+    /// All of the file.
+    pub(super) fn whole(old: &[u8], splice: &Splice) -> Self {
+        Self::cut(old, splice, 0..old.len())
+    }
+
+    fn cut(old: &[u8], splice: &Splice, range: Range<usize>) -> Self {
+        let [before, text, after] = splice.pieces(old);
+        let new = [&before[range.start..], text, &after[..range.end - splice.range.end]].concat();
+        let start = splice.range.start - range.start;
+        Self { inserted: start..start + text.len(), old: range, new }
+    }
+}
+
+/// The lines that a stretch touches, with their ends; one that it only adjoins is one of them.
+fn lines(text: &[u8], touched: &Range<usize>) -> Range<usize> {
+    let start = memrchr(b'\n', &text[..touched.start]).map_or(0, |newline| newline + 1);
+    let rest = &text[touched.end..];
+    let end = memchr(b'\n', rest).map_or(text.len(), |newline| touched.end + newline + 1);
+    start..end
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use proptest::sample::{Index, select};
+
+    use super::super::edit::{judge_near, shown_lines};
+    use super::super::{Sensitive, examples};
+    use super::*;
+    use crate::options::Options;
+    use crate::path::MemoryPath;
+    use crate::text::snippet;
+
+    /// Secrets, what stands around them, and halves of both.
+    fn pieces() -> Vec<String> {
+        let mut pieces: Vec<String> = [
+            "\n",
+            "\n",
+            "\n",
+            "\r\n",
+            " ",
+            "x",
+            "é",
+            "-",
+            "\"",
+            ":",
+            "=",
+            "\\n",
+            "prose about tokens",
+            "password: ",
+            "pass",
+            "word",
+            "sun7-Flower!",
+            "'sun7-Flower!",
+            "public_",
+            "token = ",
+            "4111 1111 ",
+            "1111 1111",
+            "4111111111111111",
+            "postgres://app:",
+            "t7Kq-9zLw2@db/app",
+            "Bearer ",
+            "-----BEGIN PRIVATE KEY-----\n",
+            "-----BEGIN ",
+            "PRIVATE KEY-----\n",
+            "MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7\n",
+            "-----END PRIVATE KEY-----",
+            "Private-Lines: 2\n",
+            "AAAAgQD3v9Uj2bXk\n",
+            "110201543:",
+            "twilio ",
+        ]
+        .map(str::to_owned)
+        .to_vec();
+        for example in examples::found() {
+            let example = example.replace('¦', "");
+            let middle = example.char_indices().nth(example.chars().count() / 2).unwrap().0;
+            pieces.extend([example[..middle].to_owned(), example[middle..].to_owned(), example]);
+        }
+        pieces
+    }
+
+    fn texts(most: usize) -> impl Strategy<Value = String> {
+        prop::collection::vec(select(pieces()), 0..most).prop_map(|pieces| pieces.concat())
+    }
+
+    fn place(text: &str, index: Index) -> usize {
+        let places: Vec<usize> =
+            text.char_indices().map(|(at, _)| at).chain([text.len()]).collect();
+        *index.get(&places)
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(4000))]
+
+        #[test]
+        fn lines_alone_are_judged_as_in_their_file(
+            old in texts(16), text in texts(4), from in any::<Index>(), to in any::<Index>(),
+            reject in any::<bool>(),
+        ) {
+            let (from, to) = (place(&old, from), place(&old, to));
+            let splice = Splice { range: from.min(to)..from.max(to), text: text.into_bytes() };
+            let mut options = Options::default();
+            options.sensitive = if reject { Sensitive::Reject } else { Sensitive::Redact };
+            options.sensitive_on_view = true;
+            let path = MemoryPath::root().join("a").unwrap();
+            let judged = |near: Near| {
+                judge_near(&options, &path, &old, &splice, &near)
+                    .map(|redacted| redacted.map(|redacted| (redacted.instead, redacted.note)))
+                    .map_err(|error| error.to_string())
+            };
+            let near = Near::around(old.as_bytes(), &splice, &[]);
+            prop_assert_eq!(judged(near), judged(Near::whole(old.as_bytes(), &splice)));
+
+            // A snippet, as the lines of a view of the whole.
+            let new = String::from_utf8(splice.apply(old.as_bytes())).unwrap();
+            let cut = snippet(old.as_bytes(), &splice);
+            let (first, count) = (cut.first, cut.text.split_inclusive(|b| *b == b'\n').count());
+            let shown = shown_lines(&options, &path, old.as_bytes(), &splice, cut).unwrap();
+            let whole = super::super::shown(&options, &new);
+            let skipped = usize::try_from(first).unwrap() - 1;
+            let lines: String = whole.split_inclusive('\n').skip(skipped).take(count).collect();
+            prop_assert_eq!(String::from_utf8(shown.text).unwrap(), lines);
+        }
+    }
+
+    #[test]
+    fn only_the_lines_around_are_looked_at() {
+        let old = "one\ntwo\nthree\n";
+        let around = |old: &str, range, text: &str| {
+            let splice = Splice { range, text: text.as_bytes().to_vec() };
+            Near::around(old.as_bytes(), &splice, &[]).old
+        };
+        assert_eq!(around(old, 5..6, "W"), 4..8);
+        assert_eq!(around(old, 4..4, "new\n"), 4..8);
+        assert_eq!(around(old, 3..4, ""), 0..8);
+        assert_eq!(around(old, 14..14, "four"), 14..14);
+        let key = "-----BEGIN PRIVATE KEY-----\ntwo\n";
+        assert_eq!(around(key, 30..31, ""), 0..key.len());
+        assert_eq!(around(old, 5..6, "\n-----BEGIN "), 0..old.len());
+    }
+}
