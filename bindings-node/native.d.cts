@@ -9,15 +9,20 @@ export declare class Engine {
   static onNativeStore(store: NativeStore, options?: object | undefined): Engine
   /**
    * On a store that is written in JavaScript: `serve` is called with every request to it and
-   * must not throw; `opens` says whether the store has an `open` of its own.
+   * must not throw; `methods` are those of the optional ones that the store has.
    */
-  static onJsStore(serve: (arg: StoreRequest) => unknown, opens: boolean, options?: object | undefined): Engine
+  static onJsStore(serve: (arg: StoreRequest) => unknown, methods: Array<string>, options?: object | undefined): Engine
   /** Executes one tool call, given as an object or as the JSON text of one. */
   execute(input: unknown): Promise<{ content: string | { mediaType: 'image/png' | 'image/jpeg', bytes: Buffer }, isError: boolean, cause?: string }>
   /** Executes the command `name`, whatever the input's own `command` says. */
   executeAs(name: string, input: unknown): Promise<{ content: string | { mediaType: 'image/png' | 'image/jpeg', bytes: Buffer }, isError: boolean, cause?: string }>
   /** The first half of `execute`, or of `executeAs` where there is a name. */
   begin(input: unknown, name?: string | undefined | null): PendingCall
+  /**
+   * Removes the files that nobody used for so many milliseconds. `progress` says whether it goes
+   * on.
+   */
+  expire(olderThan: number, dryRun: boolean, progress?: ((progress: ExpiryProgress) => boolean) | undefined): Promise<Array<ExpiredFile>>
 }
 
 /** Several stores, each with the path that it is to be mounted at. */
@@ -29,7 +34,7 @@ export declare class Mounts {
   /** A store that is open already. */
   addNativeStore(at: string, store: NativeStore, readOnly: boolean): void
   /** A store that is written in JavaScript, as for `Engine.onJsStore`. */
-  addJsStore(at: string, serve: (arg: StoreRequest) => unknown, opens: boolean, readOnly: boolean): void
+  addJsStore(at: string, serve: (arg: StoreRequest) => unknown, methods: Array<string>, readOnly: boolean): void
 }
 
 /** A store of the core. Its methods are those of the package's `Store`. */
@@ -58,6 +63,10 @@ export declare class NativeStore {
   modified(path: string): Promise<number | undefined>
   /** Says that a file was last written at `time`. */
   setModified(path: string, time: number): Promise<void>
+  /** Says that a file was accessed at `time`. */
+  setAccessed(path: string, time: number): Promise<void>
+  /** Deletes a file if it was neither written nor accessed since then; whether it did. */
+  deleteUnused(path: string, since: number): Promise<boolean>
 }
 
 /**
@@ -94,7 +103,7 @@ export declare class StoreRequest {
   /** In an update: what `content` becomes, or null to leave it as it is. */
   edit(content: Uint8Array): Uint8Array | null
   /** Answers with what the method returned. */
-  succeed(returned: Uint8Array | Array<StoreEntry> | number | undefined): void
+  succeed(returned: Uint8Array | Array<StoreEntry> | number | boolean | undefined): void
   /** Answers that the store has no such method. */
   absent(): void
   /** Answers with what the method threw. */
@@ -105,10 +114,28 @@ export declare class StoreRequest {
  * Checks one rule on a store that must be empty. The promise is fulfilled with what is wrong, or
  * with null.
  */
-export declare function checkContract(rule: number, serve: (arg: StoreRequest) => unknown, opens: boolean): Promise<string | null>
+export declare function checkContract(rule: number, serve: (arg: StoreRequest) => unknown, methods: Array<string>): Promise<string | null>
 
 /** How many rules the contract of a store has. */
 export declare function contractRules(): number
+
+/** A file that was removed because nobody used it. */
+export interface ExpiredFile {
+  /** Where it was. */
+  path: string
+  /** How many bytes it held. */
+  bytes: number
+  /** When it was last changed or shown, in milliseconds since 1970. */
+  lastUsed: number
+}
+
+/** How far an expiry is. */
+export interface ExpiryProgress {
+  /** The files that were looked at. */
+  files: number
+  /** Those of them that were removed, or would be. */
+  removed: number
+}
 
 /**
  * Runs one command, with the program's name as the first argument, on the standard streams of this
@@ -124,6 +151,8 @@ export interface StoreEntry {
   size?: number | undefined
   /** When a file was last written, in milliseconds since 1970. */
   modified?: number | undefined
+  /** When a file was last said to be accessed, in milliseconds since 1970. */
+  accessed?: number | undefined
 }
 
 /** Lets other threads have the processor first. */
