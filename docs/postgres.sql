@@ -22,7 +22,9 @@ CREATE TABLE memdir.node (
     UNIQUE (namespace, parent, name)
 );
 ALTER SEQUENCE memdir.node_id OWNED BY memdir.node.id;
-UPDATE memdir.schema_version SET version = 1;
+-- When a file was last accessed, if that is noted.
+ALTER TABLE memdir.node ADD COLUMN accessed timestamptz;
+UPDATE memdir.schema_version SET version = 2;
 COMMIT;
 
 -- What a role needs that uses the store and does not own the tables:

@@ -42,7 +42,7 @@ test('the contract notices a store that does not keep it', async () => {
       /does not keep the rule "creation is exclusive/.test(error.message),
   );
   class Forgetful extends MapStore {
-    setModified(): void {}
+    override setModified(): void {}
     modified(): number {
       return Math.random() * 1_000_000;
     }

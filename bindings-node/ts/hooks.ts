@@ -8,7 +8,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import process from 'node:process';
 
-import type { PendingCall } from '../native.cjs';
+import type { Engine, PendingCall } from '../native.cjs';
 
 import { awake } from './awake.js';
 import type { MemoryCommand } from './commands.js';
@@ -72,7 +72,7 @@ export interface Event {
 
 /** An answer of the engine, and what the hook `before` threw. */
 export interface Answered {
-  content: string;
+  content: Awaited<ReturnType<Engine['execute']>>['content'];
   isError: boolean;
   cause?: string;
   hook?: true;

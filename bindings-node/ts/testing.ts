@@ -32,11 +32,7 @@ export async function checkStore(factory: () => Store | Promise<Store>): Promise
   for (let rule = 0; rule < native.contractRules(); rule += 1) {
     const store = await factory();
     assertStore(store);
-    const violation = await native.checkContract(
-      rule,
-      serve(store),
-      optionalMethods(store),
-    );
+    const violation = await native.checkContract(rule, serve(store), optionalMethods(store));
     if (violation !== null) {
       throw new AssertionError({ message: violation });
     }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import doctest
 from base64 import b64encode
+from datetime import datetime, timedelta, timezone
 
 import pytest
 
@@ -29,9 +30,7 @@ def test_wrong_options_are_told_at_once() -> None:
         Memory("memory:", stale_guard="always")  # type: ignore[arg-type]
     with pytest.raises(ConfigError, match='read_only_paths: the pattern "notes" does not start'):
         Memory("memory:", read_only_paths=["/memories/a", "notes"])
-    with pytest.raises(
-        ConfigError, match='writable_paths: the pattern "/memories/\\[a" is not valid'
-    ):
+    with pytest.raises(ConfigError, match=r"writable_paths: the pattern .* is not valid"):
         Memory("memory:", writable_paths=["/memories/[a"])
     with pytest.raises(TypeError):
         Memory("memory:", read_only_paths="/memories/a")

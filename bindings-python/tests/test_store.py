@@ -98,7 +98,7 @@ class Optimistic(DictStore):
                 return
             with self.lock:
                 if self.tree.get(path) == old:
-                    self.tree[path] = new
+                    self._put(path, new)
                     return
 
 
@@ -212,7 +212,7 @@ class Racy(DictStore):
         threading.Event().wait(0.001)
         new = edit(old)
         if new is not None:
-            self.tree[path] = new
+            self._put(path, new)
 
 
 class Overwriting(DictStore):

@@ -298,7 +298,7 @@ impl Memory {
     /// As [`run`](Memory::run).
     pub fn clear(&self) -> Result<String, Error> {
         let cleared = self.store.clear();
-        self.policies.usage.forget();
+        self.policies.usage.doubt();
         self.policies.seen.forget(&MemoryPath::root());
         match cleared {
             Ok(()) => Ok(reply::cleared()),

@@ -609,7 +609,7 @@ def rekey(store: str | PathLike[str] | Store | ReadOnly, old_key: bytes | str, n
          1\tone
     """
 
-def run_command_line(arguments: Sequence[str]) -> int:
+def run_command_line(arguments: SupportsGetItem[int, str]) -> int:
     """
     Runs one command, with the program's name as the first argument, on the standard streams of
     this process; its exit code.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from datetime import timedelta
+from datetime import timedelta  # noqa: TC003 - who asks for the hints at run time needs it
 from typing import Any, Literal, TypeAlias, TypedDict
 
 from memdir._memdir import Event, ReadOnly

@@ -257,7 +257,7 @@ class MemoryTool(_Engine, BetaAbstractMemoryTool):
         """Removes the files that nobody used for so long, as `Memory.expire`. For you.
 
         Raises:
-            ConfigError: Accesses are not recorded, the store does not keep them, or it is read-only.
+            ConfigError: Accesses are not recorded or not kept by the store, or it is read-only.
             StoreError: The store is broken.
         """
         return self._memory.expire(older_than, dry_run=dry_run, on_progress=on_progress)
@@ -417,12 +417,10 @@ class AsyncMemoryTool(_Engine, BetaAsyncAbstractMemoryTool):
         `on_progress` is called in the thread that the store works in.
 
         Raises:
-            ConfigError: Accesses are not recorded, the store does not keep them, or it is read-only.
+            ConfigError: Accesses are not recorded or not kept by the store, or it is read-only.
             StoreError: The store is broken.
         """
-        expire = partial(
-            self._memory.expire, older_than, dry_run=dry_run, on_progress=on_progress
-        )
+        expire = partial(self._memory.expire, older_than, dry_run=dry_run, on_progress=on_progress)
         return await run_sync(expire)
 
 

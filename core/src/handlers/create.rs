@@ -23,9 +23,13 @@ pub(crate) fn create(
     let redacted = sensitive::judge_content(options, path, file_text)?;
     let content = redacted.as_ref().map_or(file_text, |redacted| &redacted.instead);
     check_size(options, path, None, content.len())?;
-    let room = limits::room_for_file(policies, store, path, content.len() as u64)?;
+    let mut room = limits::room_for_file(policies, store, path, content.len() as u64)?;
     let sight = policies.seen.writing(&[content.as_bytes()]);
-    match store.write(path, content.as_bytes(), options.on_existing) {
+    let done = store.write(path, content.as_bytes(), options.on_existing);
+    if let Err(error) = &done {
+        room.leave(error);
+    }
+    match done {
         Ok(()) => {
             limits::written(room);
             policies.seen.remember(path, sight);

@@ -46,6 +46,9 @@ pub(super) fn edit(
                 }
             }
         });
+        if let Err(error) = &done {
+            room.leave(error);
+        }
         match (done, outcome) {
             (Ok(()), Ok(answer)) => {
                 room.fill();

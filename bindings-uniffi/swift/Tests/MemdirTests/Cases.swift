@@ -179,10 +179,10 @@ private func options(_ json: JSON?) throws -> MemoryOptions {
         sensitive: try word("sensitive", ["off": .off, "reject": .reject, "redact": .redact]),
         sensitiveRules: try patterns(fields["sensitive_rules"]),
         sensitiveOnView: try flag("sensitive_on_view"),
-        afterContent: try flag("after_content"),
         expireAfter: try fields["expire_after"].map(seconds),
         recordAccess: try flag("record_access"),
-        pins: try fields["pins"].map { try $0.items().map { try $0.string() } }
+        pins: try fields["pins"].map { try $0.items().map { try $0.string() } },
+        afterContent: try flag("after_content")
     )
 }
 

@@ -24,7 +24,7 @@ final class DocumentationTests: XCTestCase {
 
     func testThePageHasTheCodeThatRunsHere() throws {
         let source = try String(contentsOfFile: #filePath, encoding: .utf8)
-        for (name, page) in [("quickstart", "docs/swift.md"), ("swift", "docs/policies.md")] {
+        for (name, page) in [("quickstart", "docs/swift.md"), ("swift", "docs/policies.md"), ("swift-expiry", "docs/policies.md")] {
             let code = try between("        // \(name)\n", "\n        // end", in: source)
                 .components(separatedBy: "\n").map { $0.replacingOccurrences(of: "        ", with: "") }
             XCTAssertEqual(code.joined(separator: "\n"), try block(name, of: page))
@@ -37,6 +37,23 @@ final class DocumentationTests: XCTestCase {
         let reply = try await memory.create(path: "/memories/notes.md", fileText: "Router password: sun7-Flower!\n")
         // end
         XCTAssertTrue(reply.contains("line 1 (password-assignment)"), reply)
+    }
+
+    func testUnusedFilesExpire() async throws {
+        // swift-expiry
+        let memory = try Memory(store: "memory:", options: MemoryOptions(recordAccess: true, pins: ["/memories/handbook"]))
+        let unused = try await memory.expire(olderThan: 90 * 24 * 60 * 60, dryRun: true)
+        // end
+        XCTAssertEqual(unused, [])
+        _ = try await memory.create(path: "/memories/notes.md", fileText: "Milk is out.\n")
+        _ = try await memory.create(path: "/memories/handbook/a.md", fileText: "Be brief.\n")
+        let expired = try expireNow(memory)
+        XCTAssertEqual(expired.map(\.path), ["/memories/notes.md"])
+        XCTAssertEqual(expired.map(\.bytes), [13])
+    }
+
+    private func expireNow(_ memory: Memory) throws -> [Expired] {
+        try memory.expire(olderThan: 0) { progress in progress.files == 2 }
     }
 
     private func quickstart() async throws {

@@ -83,7 +83,7 @@ pub(crate) fn moving(policies: &Policies) -> Option<Moving<'_>> {
 
 /// That something was deleted, nobody knows how much.
 pub(crate) fn shrunk(policies: &Policies) {
-    policies.usage.forget();
+    policies.usage.doubt();
 }
 
 /// The room that a command takes in the tree.
@@ -131,14 +131,14 @@ impl<'p> Room<'p> {
         if !are_set(options) {
             return Ok(());
         }
-        let measured = self.measured.as_ref().map(|measured| measured.held);
+        let measured = self.measured.is_some();
         let growth = change.growth();
         let judge = |would_be: Option<Held>| {
             if growth == Held::default() {
                 return Ok(());
             }
             let held = would_be.ok_or(NoRoom::Unsure)?;
-            if measured.is_none() && Uses::near(options, held).is_some() {
+            if !measured && Uses::near(options, held).is_some() {
                 return Err(NoRoom::Unsure);
             }
             // A limit that the command does not come nearer to does not stand in its way.
@@ -166,6 +166,14 @@ impl<'p> Room<'p> {
     pub(crate) fn fill(&mut self) {
         if let Some(noted) = self.noted.take() {
             noted.done();
+        }
+    }
+
+    /// The store did not write it, for this reason.
+    pub(crate) fn leave(&mut self, error: &StoreError) {
+        // Of what broke nobody knows whether it was written.
+        if !matches!(error, StoreError::Failed { .. }) {
+            self.give_back();
         }
     }
 
@@ -228,7 +236,7 @@ pub(crate) fn room_for_file<'p>(
 pub(crate) fn written(mut room: Room<'_>) {
     room.fill();
     if room.policies.options.on_existing == OnExisting::Overwrite {
-        room.policies.usage.forget();
+        room.policies.usage.doubt();
     }
 }
 

@@ -88,6 +88,15 @@ struct State {
 struct Known {
     held: Held,
     at: Instant,
+    /// Whether it can be decided by: something may have been deleted since, or moved while it was
+    /// measured.
+    sure: bool,
+}
+
+impl Known {
+    fn is_recent(&self) -> bool {
+        self.sure && self.at.elapsed() <= TRUSTED_FOR
+    }
 }
 
 #[derive(Debug)]
@@ -95,6 +104,8 @@ struct Write {
     path: MemoryPath,
     change: Change,
     done: bool,
+    /// A walk saw a file where this one is to be made: this write's, or somebody else's.
+    met: bool,
 }
 
 /// What a walk through the tree found.
@@ -113,20 +124,22 @@ impl State {
     }
 
     /// What the tree held without the writes under way, when a walk saw it as `files`.
-    fn without_pending(&self, files: &[(MemoryPath, u64)]) -> Held {
+    fn without_pending(&mut self, files: &[(MemoryPath, u64)]) -> Held {
         /// A file that is, or just was, being written.
         struct Written {
             held: Held,
             was_there: bool,
             largest: u64,
+            met: bool,
         }
-        let mut written: HashMap<&MemoryPath, Written> = HashMap::new();
-        for Write { path, change, done } in self.writes.values() {
+        let mut written: HashMap<MemoryPath, Written> = HashMap::new();
+        for Write { path, change, done, .. } in self.writes.values() {
             // The first one knows what was there before all of them.
-            let file = written.entry(path).or_insert_with(|| Written {
+            let file = written.entry(path.clone()).or_insert_with(|| Written {
                 held: Held::of_file(change.before),
                 was_there: change.before.is_some(),
                 largest: 0,
+                met: false,
             });
             file.largest = file.largest.max(change.after);
             if *done {
@@ -137,14 +150,36 @@ impl State {
         for (path, size) in files {
             match written.get_mut(path) {
                 None => held = held.plus(Held::of_file(Some(*size))),
-                // Somebody else's, which a creation has not met yet.
-                Some(file) if !file.was_there => {
-                    file.held.bytes += size.saturating_sub(file.largest);
+                Some(file) => {
+                    file.met = true;
+                    if !file.was_there {
+                        // Somebody else's may be larger.
+                        file.held.bytes += size.saturating_sub(file.largest);
+                    }
                 }
-                Some(_) => {}
             }
         }
+        for write in self.writes.values_mut().filter(|write| write.change.before.is_none()) {
+            write.met |= written.get(&write.path).is_some_and(|file| file.met);
+        }
         written.values().fold(held, |held, file| held.plus(file.held))
+    }
+
+    /// A write counts as done.
+    fn end(&mut self, number: u64) {
+        let Some(write) = self.writes.get_mut(&number) else { return };
+        write.done = true;
+        let change = write.change;
+        if let Some(known) = &mut self.known {
+            known.held = change.applied_to(known.held);
+        }
+        self.forget_done_writes();
+    }
+
+    fn doubt(&mut self) {
+        if let Some(known) = &mut self.known {
+            known.sure = false;
+        }
     }
 
     fn forget_done_writes(&mut self) {
@@ -162,7 +197,7 @@ impl Usage {
     /// What the tree holds, with the writes under way, if that is known well enough.
     pub(crate) fn recent(&self) -> Option<Held> {
         let state = self.state();
-        let known = state.known.filter(|known| known.at.elapsed() <= TRUSTED_FOR)?;
+        let known = state.known.filter(Known::is_recent)?;
         Some(known.held.plus(state.pending()))
     }
 
@@ -186,23 +221,23 @@ impl Usage {
     }
 
     /// Notes a write if `judge` allows it, given what the tree would hold: with the writes under way
-    /// and this one. It is given `None` where that is not known well enough; `measured` is what this
-    /// command itself has measured, which always is.
+    /// and this one. It is given `None` where that is not known well enough; to a command that has
+    /// `measured` it always is.
     pub(crate) fn note<R>(
         &self,
         path: &MemoryPath,
         change: Change,
-        measured: Option<Held>,
+        measured: bool,
         judge: impl FnOnce(Option<Held>) -> Result<(), R>,
     ) -> Result<Noted<'_>, R> {
         let mut state = self.state();
-        let trusted = |known: &Known| measured.is_some() || known.at.elapsed() <= TRUSTED_FOR;
-        let known = state.known.filter(trusted).map(|known| known.held).or(measured);
-        judge(known.map(|held| change.applied_to(held.plus(state.pending()))))?;
+        let known = state.known.filter(|known| measured || known.is_recent());
+        judge(known.map(|known| change.applied_to(known.held.plus(state.pending()))))?;
         state.began += 1;
         let number = state.began;
-        state.writes.insert(number, Write { path: path.clone(), change, done: false });
-        Ok(Noted { usage: self, number, done: false })
+        let write = Write { path: path.clone(), change, done: false, met: false };
+        state.writes.insert(number, write);
+        Ok(Noted { usage: self, number, ended: false })
     }
 
     /// A deletion or rename begins; it ends when what comes back is dropped.
@@ -213,46 +248,48 @@ impl Usage {
         Moving(self)
     }
 
-    /// Nothing is known any more.
-    pub(crate) fn forget(&self) {
-        self.state().known = None;
+    /// What is known is not to be decided by any more: something was deleted or overwritten.
+    pub(crate) fn doubt(&self) {
+        self.state().doubt();
     }
 }
 
-/// A write that is under way. If it is dropped before it is done, nobody knows what came of it.
+/// A write that is under way. If it is dropped before it has ended, nobody knows what came of it, and
+/// it counts.
 #[derive(Debug)]
 pub(crate) struct Noted<'u> {
     usage: &'u Usage,
     number: u64,
-    done: bool,
+    ended: bool,
 }
 
 impl Noted<'_> {
     /// The write was made.
     pub(crate) fn done(mut self) {
-        self.done = true;
-        let mut state = self.usage.state();
-        let Some(write) = state.writes.get_mut(&self.number) else { return };
-        write.done = true;
-        let change = write.change;
-        state.known =
-            state.known.map(|known| Known { held: change.applied_to(known.held), ..known });
-        state.forget_done_writes();
+        self.ended = true;
+        self.usage.state().end(self.number);
     }
 
     /// The write was not made.
     pub(crate) fn undone(mut self) {
-        self.done = true;
-        self.usage.state().writes.remove(&self.number);
+        self.ended = true;
+        let mut state = self.usage.state();
+        if state.writes.get(&self.number).is_some_and(|write| write.met) {
+            // It kept the place of somebody else's file in what is known.
+            state.end(self.number);
+            state.doubt();
+        } else {
+            state.writes.remove(&self.number);
+        }
     }
 }
 
 impl Drop for Noted<'_> {
     fn drop(&mut self) {
-        if !self.done {
+        if !self.ended {
             let mut state = self.usage.state();
-            state.writes.remove(&self.number);
-            state.known = None;
+            state.end(self.number);
+            state.doubt();
         }
     }
 }
@@ -287,10 +324,8 @@ impl<'u> Measuring<'u> {
         let mut state = self.usage.state();
         let held = state.without_pending(files);
         let sure = self.moved == Some(state.moved);
-        if !sure {
-            state.known = None;
-        } else if state.known.is_none_or(|known| known.at < self.at) {
-            state.known = Some(Known { held, at: self.at });
+        if state.known.is_none_or(|known| known.at < self.at || !known.sure) {
+            state.known = Some(Known { held, at: self.at, sure });
         }
         (held, sure)
     }
@@ -301,5 +336,111 @@ impl Drop for Measuring<'_> {
         let mut state = self.usage.state();
         state.measuring -= 1;
         state.forget_done_writes();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::options::OnExisting;
+    use crate::store::InProcess;
+
+    fn path(name: &str) -> MemoryPath {
+        MemoryPath::parse(&format!("/memories/{name}")).unwrap()
+    }
+
+    fn put(store: &InProcess, name: &str, content: &str) {
+        store.write(&path(name), content.as_bytes(), OnExisting::Overwrite).unwrap();
+    }
+
+    fn note<'u>(usage: &'u Usage, name: &str, before: Option<u64>, after: u64) -> Noted<'u> {
+        let change = Change { before, after };
+        usage.note::<()>(&path(name), change, true, |_| Ok(())).unwrap()
+    }
+
+    const fn held(bytes: u64, files: u64) -> Option<Held> {
+        Some(Held { bytes, files })
+    }
+
+    #[test]
+    fn a_write_counts_once_whether_the_walk_saw_it_or_not() {
+        for seen in [false, true] {
+            let (usage, store) = (Usage::default(), InProcess::new());
+            put(&store, "a", "1");
+            put(&store, "b", "12345");
+            let (grown, new) = (note(&usage, "a", Some(1), 4), note(&usage, "new", None, 2));
+            let shrunk = note(&usage, "b", Some(5), 3);
+            if seen {
+                put(&store, "a", "1234");
+                put(&store, "b", "123");
+                put(&store, "new", "12");
+            }
+            assert_eq!(usage.measure(&store).unwrap().held, Held { bytes: 6, files: 2 });
+            // What shrinks counts in full until it has.
+            assert_eq!(usage.recent(), held(11, 3));
+            grown.done();
+            shrunk.done();
+            assert_eq!(usage.recent(), held(9, 3));
+            new.undone();
+            assert_eq!(usage.recent(), if seen { None } else { held(7, 2) });
+        }
+    }
+
+    #[test]
+    fn writes_that_end_during_a_walk_count_once() {
+        let (usage, store) = (Usage::default(), InProcess::new());
+        put(&store, "a", "1");
+        let (first, failed) = (note(&usage, "a", Some(1), 4), note(&usage, "f", None, 9));
+        let walk = Measuring::begin(&usage);
+        first.done();
+        failed.undone();
+        note(&usage, "a", Some(4), 6).done();
+        let last = note(&usage, "a", Some(6), 5);
+        // Whichever of the contents it saw.
+        assert_eq!(walk.end(&[(path("a"), 4)]), (Held { bytes: 6, files: 1 }, true));
+        assert_eq!(usage.recent(), held(6, 1));
+        last.done();
+        assert_eq!(usage.recent(), held(5, 1));
+        assert!(usage.state().writes.is_empty());
+    }
+
+    #[test]
+    fn a_file_of_somebody_else_in_the_way_of_a_creation_counts() {
+        let (usage, store) = (Usage::default(), InProcess::new());
+        put(&store, "a", "12345");
+        for after in [2, 9] {
+            let creation = note(&usage, "a", None, after);
+            usage.measure(&store).unwrap();
+            creation.undone();
+            // Not less than is there, and not to be decided by.
+            let known = usage.state().known.unwrap();
+            assert_eq!((known.held, known.sure), (Held { bytes: after.max(5), files: 1 }, false));
+        }
+    }
+
+    #[test]
+    fn what_nobody_knows_the_end_of_counts_until_it_is_measured() {
+        let (usage, store) = (Usage::default(), InProcess::new());
+        usage.measure(&store).unwrap();
+        drop(note(&usage, "a", None, 5));
+        assert_eq!(usage.recent(), None);
+        assert_eq!(usage.state().known.unwrap().held, Held { bytes: 5, files: 1 });
+        usage.measure(&store).unwrap();
+        assert_eq!(usage.recent(), held(0, 0));
+    }
+
+    #[test]
+    fn a_walk_during_a_move_is_made_again_and_not_relied_on() {
+        let (usage, store) = (Usage::default(), InProcess::new());
+        put(&store, "a", "1");
+        let moving = usage.moving();
+        assert_eq!(usage.measure(&store).unwrap().held, Held { bytes: 1, files: 1 });
+        assert_eq!(usage.recent(), None);
+        drop(moving);
+        usage.measure(&store).unwrap();
+        assert_eq!(usage.recent(), held(1, 1));
+        let walk = Measuring::begin(&usage);
+        drop(usage.moving());
+        assert!(!walk.end(&[]).1);
     }
 }

@@ -153,9 +153,8 @@ mod tests {
         ) {
             let (from, to) = (place(&old, from), place(&old, to));
             let splice = Splice { range: from.min(to)..from.max(to), text: text.into_bytes() };
-            let mut options = Options::default();
-            options.sensitive = if reject { Sensitive::Reject } else { Sensitive::Redact };
-            options.sensitive_on_view = true;
+            let sensitive = if reject { Sensitive::Reject } else { Sensitive::Redact };
+            let options = Options { sensitive, sensitive_on_view: true, ..Options::default() };
             let path = MemoryPath::root().join("a").unwrap();
             let judged = |near: Near| {
                 judge_near(&options, &path, &old, &splice, &near)

@@ -9,6 +9,7 @@ import dev.memdir.conformance.root
 import java.io.ByteArrayOutputStream
 import java.io.PrintStream
 import java.nio.file.Path
+import java.time.Duration
 import kotlin.io.path.ExperimentalPathApi
 import kotlin.io.path.deleteRecursively
 import kotlin.io.path.readText
@@ -37,6 +38,8 @@ class DocumentationTest {
         assertTrue(redacted().contains("line 1 (password-assignment)"))
         assertEquals(block("kotlin-hooks", "docs/policies.md"), code("kotlin-hooks"))
         assertEquals(listOf("create /memories/notes.md: OK, 17 bytes"), hooked())
+        assertEquals(block("kotlin-expiry", "docs/policies.md"), code("kotlin-expiry"))
+        assertEquals(emptyList<Expired>(), unused())
     }
 
     private fun printed(work: () -> Unit): String {
@@ -125,6 +128,22 @@ private fun hooked(): List<String> {
     // end
     memory.use { it.create("/memories/notes.md", "Anna Kareva likes tea.\n") }
     return log
+}
+
+private fun unused(): List<Expired> {
+    // kotlin-expiry
+    val memory = Memory("memory:", MemoryOptions(recordAccess = true, pins = listOf("/memories/handbook")))
+    val unused = memory.expire(Duration.ofDays(90), dryRun = true)
+    // end
+    memory.use {
+        it.create("/memories/notes.md", "Milk is out.\n")
+        it.create("/memories/handbook/a.md", "Be brief.\n")
+        val told = mutableListOf<ExpiryProgress>()
+        val expired = it.expire(Duration.ZERO) { progress -> told.add(progress) }
+        assertEquals(listOf("/memories/notes.md" to 13L), expired.map { file -> file.path to file.bytes })
+        assertEquals(listOf(ExpiryProgress(2, 1)), told)
+    }
+    return unused
 }
 
 private fun checkContract() {

@@ -38,7 +38,7 @@ class CaseHooks(private val rules: List<JsonNode>) : MemoryHooks {
         node.put("outcome", event.outcome.name.lowercase()).put("bytes", event.bytes).put("lines", event.lines)
         node.putArray("repairs").apply { event.repairs.forEach(::add) }
         node.put("content", event.content)
-        told += saying(node)
+        told.add(saying(node))
     }
 }
 

@@ -1,0 +1,87 @@
+package dev.memdir
+
+import dev.memdir.conformance.root
+import kotlin.io.path.readText
+import org.junit.jupiter.api.Assertions.assertEquals
+import org.junit.jupiter.api.Assertions.assertTrue
+import org.junit.jupiter.api.Test
+import org.junit.jupiter.api.assertThrows
+
+/** The code of `docs/policies.md` about limits, stale views and write patterns, and what it does. */
+class LimitsTest {
+    @Test
+    fun `a memory that is not full says nothing of it`() {
+        val reply = limits()
+        assertTrue(reply.content.endsWith("\n4.0K\t/memories"), reply.content)
+        assertEquals(block("limits"), code("limits"))
+    }
+
+    @Test
+    fun `an insert by an older view is refused`() {
+        val store = openStore("memory:")
+        store.write("/memories/list.md", "milk\n".toByteArray(), false)
+        val reply = staleViews(store)
+        assertTrue(reply.isError)
+        assertTrue(reply.content.startsWith("Error: You have not viewed the file /memories/list.md yet."), reply.content)
+        assertEquals(block("stale views"), code("stale views"))
+    }
+
+    @Test
+    fun `some paths cannot be written`() {
+        val reply = writePatterns()
+        assertEquals("Error: /memories/handbook is read-only: it can be viewed but not changed", reply.content)
+        assertEquals(block("write patterns"), code("write patterns"))
+    }
+
+    @Test
+    fun `wrong options are told at once`() {
+        val wrong =
+            mapOf(
+                MemoryOptions(maxFiles = -1) to "max_files must be a number from 0 on, got -1",
+                MemoryOptions(readOnlyPaths = listOf("notes")) to
+                    "read_only_paths: the pattern \"notes\" does not start with /memories",
+            )
+        for ((options, sentence) in wrong) {
+            val error = assertThrows<MemdirException> { Memory("memory:", options) }
+            assertTrue(error.message!!.contains(sentence), error.message)
+        }
+    }
+
+    /** The block of code after `<!-- kotlin: name -->` in the page. */
+    private fun block(name: String): String =
+        root.resolve("docs/policies.md").readText()
+            .substringAfter("<!-- kotlin: $name -->\n```kotlin\n")
+            .substringBefore("\n```")
+
+    /** What stands between `// name` and `// end` in this file. */
+    private fun code(name: String): String {
+        val source = root.resolve("bindings-uniffi/kotlin/src/test/kotlin/dev/memdir/LimitsTest.kt").readText()
+        return source.substringAfter("    // $name\n").substringBefore("\n    // end").trimIndent()
+    }
+}
+
+private fun limits(): Reply {
+    // limits
+    val memory = Memory("memory:", MemoryOptions(maxTotalBytes = 64 * 1024, maxFiles = 100))
+    val reply = memory.execute("""{"command": "view", "path": "/memories"}""")
+    // end
+    return reply.also { memory.close() }
+}
+
+private fun staleViews(store: Store): Reply {
+    // stale views
+    val memory = Memory(store, MemoryOptions(staleGuard = StaleGuard.STRICT))
+    val reply = memory.execute(
+        """{"command": "insert", "path": "/memories/list.md", "insert_line": 1, "insert_text": "bread"}"""
+    )
+    // end
+    return reply.also { memory.close() }
+}
+
+private fun writePatterns(): Reply {
+    // write patterns
+    val memory = Memory("memory:", MemoryOptions(readOnlyPaths = listOf("/memories/handbook")))
+    val reply = memory.execute("""{"command": "delete", "path": "/memories/handbook"}""")
+    // end
+    return reply.also { memory.close() }
+}
