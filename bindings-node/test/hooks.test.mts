@@ -123,7 +123,7 @@ test('what after throws is a warning, and what is done is done', async () => {
     const [warning] = (await warned) as [Error];
     assert.equal(warning.name, 'MemdirWarning');
     assert.match(warning.message, /RangeError: of the log/);
-    assert.match(await new Memory('memory:').view({ path: '/memories' }), /4\.0K/);
+    assert.match(String(await new Memory('memory:').view({ path: '/memories' })), /4\.0K/);
   }
 });
 
@@ -146,7 +146,7 @@ test('a hook may use its own memory', async () => {
   await memory.create(create);
   assert.ok((await memory.execute({ command: 'delete', path })).isError);
   assert.deepEqual(outcomes, ['ok', 'vetoed']);
-  assert.match(await memory.view({ path: '/memories' }), /archived\n.*log-0\n.*log-1/);
+  assert.match(String(await memory.view({ path: '/memories' })), /archived\n.*log-0\n.*log-1/);
   // That was asked by nobody's hook.
   assert.equal(outcomes.length, 3);
 });
@@ -193,7 +193,7 @@ test('more hooks wait than there are threads', async () => {
   await memory.create({ path, file_text: '' });
   const insert = { path, insert_line: 0, insert_text: 'x' };
   await Promise.all(Array.from({ length: 300 }, () => memory.insert(insert)));
-  assert.equal((await memory.view({ path })).match(/\tx/g)?.length, 300);
+  assert.equal(String(await memory.view({ path })).match(/\tx/g)?.length, 300);
   assert.equal(events.length, 302);
 });
 

@@ -72,10 +72,15 @@ export interface Event {
 
 /** An answer of the engine, and what the hook `before` threw. */
 export interface Answered {
+  /** A text, or an image's type and bytes. */
   content: Awaited<ReturnType<Engine['execute']>>['content'];
+  /** Whether the command failed. */
   isError: boolean;
+  /** What broke. */
   cause?: string;
+  /** Whether that was a hook. */
   hook?: true;
+  /** What it threw. */
   thrown?: unknown;
 }
 

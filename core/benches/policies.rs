@@ -67,10 +67,12 @@ fn main() {
 
 /// A command on a file; `flip` alternates, so that an edit can undo the last one.
 type Run = fn(&Memory, &str, bool);
+/// What is compared: its name, and one run of it.
+type Contender<'c> = (&'c str, Box<dyn FnMut(bool) + 'c>);
 type Bare<'b> = &'b dyn Fn(&dyn Store, &str, bool);
 
 fn compare(what: &str, store: &Arc<dyn Store>, text: &str, run: Run, bare: Bare<'_>) {
-    let mut contenders: Vec<(&str, Box<dyn FnMut(bool) + '_>)> = Vec::new();
+    let mut contenders: Vec<Contender<'_>> = Vec::new();
     // Each has a file of its own: the guard would notice the others' edits.
     let file = |name: &str| {
         let path = format!("/memories/{name}.md");
@@ -118,7 +120,7 @@ fn compare(what: &str, store: &Arc<dyn Store>, text: &str, run: Run, bare: Bare<
 }
 
 /// The time that each took for one run, round by round: whatever else the machine does hits all.
-fn measure(contenders: &mut [(&str, Box<dyn FnMut(bool) + '_>)]) -> Vec<Vec<Duration>> {
+fn measure(contenders: &mut [Contender<'_>]) -> Vec<Vec<Duration>> {
     /// Runs that are timed together: the clock takes as long as a short one. Even, as edits undo
     /// each other.
     const BATCH: u32 = 16;

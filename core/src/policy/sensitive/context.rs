@@ -100,7 +100,8 @@ pub(super) static CONTEXT: [Rule; 12] = [
         ],
         "^(?i:pass(?:word|wd|phrase|wort|code)|kennwort|pwd|パスワード)[A-Za-z0-9_]{0,16}[\"'`*_]{0,3}(?:[ \\t]{0,4}(?::=|=>|==?|:|：)[*_]{0,2}|[ \\t](?:ist|is|lautet)[: \\t]|は)[ \\t]{0,4}[*_]{0,2}",
         password,
-    ),
+    )
+    .only_where(assigned),
     Rule::new("password-assignment", &["--pass"], "^--pass(?:word|wd|phrase)?[ =]", password),
     Rule::new(
         "secret-assignment",
@@ -127,8 +128,26 @@ pub(super) static CONTEXT: [Rule; 12] = [
         ],
         "^(?i:secret|token|api[_ -]?key|api-schlüssel|access[_-]?key|auth_?key|private_?key|encryption_key|signing_key|master_key|account_key|credential)[A-Za-z0-9_]{0,20}[\"'`*\\]]{0,3}(?:[ \\t]{0,4}(?::=|=>|==?|:|：)[*_]{0,2}|[ \\t](?:ist|is|lautet)[: \\t])[ \\t]{0,4}[*_]{0,2}",
         secret,
-    ),
+    )
+    .only_where(assigned),
 ];
+
+/// Whether what follows a name such as `password` may assign something to it: the rest of the name,
+/// and the marks around it, and then what the patterns of both kinds of names take there.
+fn assigned(rest: &[u8]) -> bool {
+    /// More than the patterns take.
+    const MOST: usize = 32;
+    let in_name = |byte: &u8| byte.is_ascii_alphanumeric() || b"_\"'`*]".contains(byte);
+    let name = rest.iter().take(MOST).take_while(|&byte| in_name(byte)).count();
+    let blanks = rest[name..].iter().take_while(|&byte| matches!(byte, b' ' | b'\t')).count();
+    match (blanks, &rest[name + blanks..]) {
+        // The first bytes of `：` and of `は`.
+        (0..=4, [b':' | b'=' | 0xef, ..]) | (0, [0xe3, ..]) => true,
+        // `is`, `ist`, `lautet`.
+        (1, [b'i' | b'l', ..]) => true,
+        _ => false,
+    }
+}
 
 fn found(candidate: &Candidate<'_>) -> Option<Range<usize>> {
     (entropy(candidate.value()) >= 2.8).then(|| candidate.secret.clone())
@@ -258,4 +277,59 @@ fn is_public(candidate: &Candidate<'_>) -> bool {
     let length = before.iter().rev().take(32).take_while(in_name).count();
     let name = before[before.len() - length..].to_ascii_lowercase();
     NAMES.iter().any(|public| memchr::memmem::find(&name, public.as_bytes()).is_some())
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use proptest::sample::select;
+
+    use super::*;
+
+    const AFTER: [&str; 24] = [
+        ":",
+        "=",
+        "=>",
+        ":=",
+        "：",
+        "は",
+        " ",
+        " ",
+        "\t",
+        "is",
+        "ist",
+        "lautet",
+        "IS",
+        "s",
+        "_x",
+        "\"",
+        "'`",
+        "*]",
+        "]",
+        "1234567890",
+        "e",
+        "-",
+        "é",
+        "\n",
+    ];
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(20_000))]
+
+        #[test]
+        fn where_there_is_no_chance_the_pattern_does_not_match(
+            after in prop::collection::vec(select(&AFTER), 0..10)
+        ) {
+            let after = after.concat();
+            for rule in CONTEXT.iter().filter(|_| !assigned(after.as_bytes())) {
+                for keyword in rule.keywords.iter().filter(|_| rule.id.ends_with("-assignment")) {
+                    // The rule that begins with hyphens is asked at every keyword.
+                    if !keyword.starts_with("--") {
+                        let text = format!("{keyword}{after}");
+                        prop_assert!(!rule.regex().unwrap().is_match(&text), "{text}");
+                    }
+                }
+            }
+        }
+    }
 }

@@ -4,6 +4,7 @@
 //! in it is compared. `aho-corasick` would do the same, and a quarter of a mebibyte of it would be
 //! in every app.
 
+use std::ops::Range;
 use std::sync::LazyLock;
 
 use super::scan::built_in;
@@ -43,7 +44,7 @@ fn shifted(start: usize, byte: u8) -> usize {
 
 /// Calls `hit` with the number of a rule and the place of a keyword of it, in ascending order of
 /// places.
-pub(super) fn each(text: &str, mut hit: impl FnMut(usize, usize)) {
+pub(super) fn each(text: &str, mut hit: impl FnMut(usize, Range<usize>)) {
     let Keywords { starts, keywords } = &*KEYWORDS;
     let text = text.as_bytes();
     let mut start = 0;
@@ -57,7 +58,7 @@ pub(super) fn each(text: &str, mut hit: impl FnMut(usize, usize)) {
         for &(_, rule, keyword) in keywords[from..].iter().take_while(|&&(of, ..)| of == start) {
             let there = text[at..].get(..keyword.len());
             if there.is_some_and(|there| there.eq_ignore_ascii_case(keyword.as_bytes())) {
-                hit(rule, at);
+                hit(rule, at..at + keyword.len());
             }
         }
     }
@@ -80,7 +81,7 @@ mod tests {
                     let mut places = Vec::new();
                     each(&text, |rule, at| {
                         if rule == number {
-                            places.push(at);
+                            places.push(at.start);
                         }
                     });
                     // Non-ASCII keywords have no other case.
@@ -94,7 +95,7 @@ mod tests {
     #[test]
     fn texts_without_one_have_no_hits() {
         for text in ["", "a", "ab", "plain words about the weather"] {
-            each(text, |rule, at| panic!("{text:?}: rule {rule} at {at}"));
+            each(text, |rule, at| panic!("{text:?}: rule {rule} at {at:?}"));
         }
     }
 }

@@ -20,6 +20,9 @@ pub(super) struct Rule {
     /// Whether a keyword within a word is none. Asked first: a text of nothing but keywords would be
     /// matched again and again otherwise.
     alone: bool,
+    /// Whether the pattern has a chance, by what follows the keyword: this costs a hundredth of trying
+    /// it, and in prose most keywords are words like others.
+    chance: fn(&[u8]) -> bool,
     /// What the pattern cannot say; the secret within the match, if it is one.
     judge: fn(&Candidate<'_>) -> Option<Range<usize>>,
     compiled: OnceLock<Option<Regex>>,
@@ -47,7 +50,14 @@ impl Rule {
         pattern: &'static str,
         judge: fn(&Candidate<'_>) -> Option<Range<usize>>,
     ) -> Self {
-        Self { id, keywords, pattern, alone: false, judge, compiled: OnceLock::new() }
+        let chance = always;
+        Self { id, keywords, pattern, alone: false, chance, judge, compiled: OnceLock::new() }
+    }
+
+    /// The same rule, whose pattern is only tried where `chance` says so.
+    pub(super) const fn only_where(mut self, chance: fn(&[u8]) -> bool) -> Self {
+        self.chance = chance;
+        self
     }
 
     /// A token that is known by how it begins and stands alone.
@@ -57,7 +67,8 @@ impl Rule {
         pattern: &'static str,
     ) -> Self {
         let judge = ends_alone_and_random;
-        Self { id, keywords, pattern, alone: true, judge, compiled: OnceLock::new() }
+        let chance = always;
+        Self { id, keywords, pattern, alone: true, chance, judge, compiled: OnceLock::new() }
     }
 
     pub(super) fn regex(&self) -> Option<&Regex> {
@@ -65,9 +76,16 @@ impl Rule {
         self.compiled.get_or_init(|| Regex::new(self.pattern).ok()).as_ref()
     }
 
-    /// The whole match and the secret in it, if there is one whose keyword is at `at`.
-    pub(super) fn look(&self, text: &str, at: usize) -> Option<(Range<usize>, Range<usize>)> {
-        if self.alone && continues_a_word(&text.as_bytes()[..at]) {
+    /// The whole match and the secret in it, if there is one whose keyword is at `keyword`.
+    pub(super) fn look(
+        &self,
+        text: &str,
+        keyword: &Range<usize>,
+    ) -> Option<(Range<usize>, Range<usize>)> {
+        let at = keyword.start;
+        if self.alone && continues_a_word(&text.as_bytes()[..at])
+            || !(self.chance)(&text.as_bytes()[keyword.end..])
+        {
             return None;
         }
         let captures = self.regex()?.captures(&text[at..])?;
@@ -78,6 +96,10 @@ impl Rule {
         let secret = (self.judge)(&Candidate { text, extent: extent.clone(), secret })?;
         Some((extent.start.min(secret.start)..extent.end.max(secret.end), secret))
     }
+}
+
+fn always(_: &[u8]) -> bool {
+    true
 }
 
 /// A token that is no part of a longer word, and made by chance and not by a writer.

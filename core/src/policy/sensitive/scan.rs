@@ -67,12 +67,12 @@ pub fn find<'r>(text: &str, own: &'r [SensitiveRule]) -> Vec<Finding<'r>> {
     let first = own.len();
     // Up to where each rule has looked already.
     let mut done = vec![0; TOKENS.len() + PRIVATE_KEYS.len() + CONTEXT.len()];
-    keywords::each(text, |number, at| {
-        if at < done[number] {
+    keywords::each(text, |number, keyword| {
+        if keyword.start < done[number] {
             return;
         }
         let Some(rule) = rule(number) else { return };
-        if let Some((extent, range)) = rule.look(text, at) {
+        if let Some((extent, range)) = rule.look(text, &keyword) {
             done[number] = extent.end;
             found.push(Finding { rule: rule.id, range, extent, rank: first + number });
         }
