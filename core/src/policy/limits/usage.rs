@@ -180,11 +180,14 @@ impl State {
     fn end(&mut self, number: u64) {
         let Some(write) = self.writes.get(&number) else { return };
         let (path, after) = (write.path.clone(), Held::of_file(Some(write.change.after)));
-        if !self.is_superseded(number, &path) {
-            let before = self.without_writes(&path);
-            if let Some(known) = &mut self.known {
-                known.held = known.held.plus(after).minus(before);
-            }
+        if self.is_superseded(number, &path) {
+            // It must not outlive the one that holds it.
+            self.writes.remove(&number);
+            return;
+        }
+        let before = self.without_writes(&path);
+        if let Some(known) = &mut self.known {
+            known.held = known.held.plus(after).minus(before);
         }
         self.clock += 1;
         if let Some(write) = self.writes.get_mut(&number) {

@@ -86,9 +86,12 @@ fn a_write_that_has_to_be_decided_anew_does_not_hide_the_one_before_it() {
     // The last one is told first.
     third.done();
     assert_eq!(usage.recent(), held(30, 1));
+    let newer = usage.under_way();
     second.done();
     assert_eq!(usage.recent(), held(30, 1));
     drop(commands);
+    assert_eq!(usage.measure(&store).unwrap().held, Held { bytes: 30, files: 1 });
+    drop(newer);
     assert!(usage.state().writes.is_empty());
 }
 
