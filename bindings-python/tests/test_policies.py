@@ -55,3 +55,35 @@ def test_the_limit_of_claude_is_the_one_by_default() -> None:
     none = Memory(store, max_image_bytes=None)
     with pytest.raises(CommandError, match="images cannot be shown here"):
         none.view("/memories/a.png")
+
+
+def test_expiry_is_told_of_and_can_be_ended() -> None:
+    memory = Memory("memory:", record_access=True, pins=["/memories/handbook"])
+    for path in ("/memories/a.md", "/memories/handbook/b.md"):
+        memory.create(path, "text\n")
+    told: list[tuple[int, int]] = []
+    [expired] = memory.expire(
+        timedelta(0), dry_run=True, on_progress=lambda at: told.append((at.files, at.removed))
+    )
+    assert (expired.path, expired.bytes, told) == ("/memories/a.md", 5, [(2, 1)])
+    assert expired.last_used is not None
+    assert abs(datetime.now(timezone.utc) - expired.last_used) < timedelta(hours=1)
+    with pytest.raises(ZeroDivisionError):
+        memory.expire(0, on_progress=lambda at: at.files / 0)
+    with pytest.raises(CommandError):
+        memory.view("/memories/a.md")
+    assert memory.expire(0) == []
+
+
+def test_wrong_options_of_expiry_are_told_at_once() -> None:
+    for wrong in (-1, timedelta(seconds=-1), float("nan")):
+        with pytest.raises(ConfigError, match="0 seconds or more"):
+            Memory("memory:", expire_after=wrong)
+    with pytest.raises(TypeError):
+        Memory("memory:", expire_after="1")  # type: ignore[arg-type]
+    with pytest.raises(ConfigError, match="pins: the pattern"):
+        Memory("memory:", pins=["notes"])
+    with pytest.raises(ConfigError, match="record_access cannot be set together with read_only"):
+        Memory("memory:", record_access=True, read_only=True)
+    with pytest.raises(ConfigError, match="open it with record_access"):
+        Memory("memory:").expire(1)

@@ -104,7 +104,8 @@ pub(crate) fn expire(
         ));
     }
     keeping(store, "expire")?;
-    let since = SystemTime::now().checked_sub(older_than).unwrap_or(SystemTime::UNIX_EPOCH);
+    // Longer than any clock can tell no file was unused.
+    let Some(since) = SystemTime::now().checked_sub(older_than) else { return Ok(Vec::new()) };
     remove(store, policies, since, dry_run, progress).map_err(Error::Store)
 }
 

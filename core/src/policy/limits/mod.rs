@@ -15,7 +15,7 @@ use crate::reply;
 use crate::store::{EntryKind, Store, StoreError};
 
 pub(crate) use usage::{Change, Held, Usage};
-use usage::{Measured, Moving, Noted};
+use usage::{Measured, Moving, Noted, UnderWay};
 
 /// How many files a refusal names.
 const NAMED: usize = 5;
@@ -90,6 +90,9 @@ pub(crate) fn shrunk(policies: &Policies) {
 pub(crate) struct Room<'p> {
     policies: &'p Policies,
     noted: Option<Noted<'p>>,
+    _under_way: Option<UnderWay<'p>>,
+    /// While a file is overwritten.
+    replacing: Option<Moving<'p>>,
     /// By this command.
     measured: Option<Measured>,
 }
@@ -105,7 +108,8 @@ pub(crate) enum NoRoom {
 
 impl<'p> Room<'p> {
     pub(crate) fn new(policies: &'p Policies) -> Self {
-        Self { policies, noted: None, measured: None }
+        let under_way = are_set(&policies.options).then(|| policies.usage.under_way());
+        Self { policies, noted: None, _under_way: under_way, replacing: None, measured: None }
     }
 
     /// Measures the tree if it is likely to be needed, so that an edit need not be asked for twice.
@@ -221,7 +225,11 @@ pub(crate) fn room_for_file<'p>(
         taken => taken,
     };
     match taken {
-        Ok(()) => Ok(room),
+        Ok(()) => {
+            // Of two at once nobody knows which was the last one, so that no walk is relied on.
+            room.replacing = overwrites.then(|| policies.usage.moving());
+            Ok(room)
+        }
         Err(NoRoom::Full(_)) if !overwrites && room.is_taken(path) => {
             Err(reply::create_exists(path))
         }

@@ -74,11 +74,13 @@ pub(crate) struct Usage {
 struct State {
     /// Without the writes that are under way.
     known: Option<Known>,
-    /// Writes that are under way, and those that were done while the tree was being measured; in the
-    /// order in which they began.
+    /// Writes that are under way, in the order in which they were decided; and those that have ended
+    /// since the oldest command or walk which is under way began.
     writes: BTreeMap<u64, Write>,
-    began: u64,
-    measuring: usize,
+    /// Goes on with each write that is decided or ends.
+    clock: u64,
+    /// When the commands and walks that are under way began.
+    under_way: Vec<u64>,
     /// Deletions and renames that are under way, and how many there ever were.
     moving: usize,
     moved: u64,
@@ -103,7 +105,7 @@ impl Known {
 struct Write {
     path: MemoryPath,
     change: Change,
-    done: bool,
+    ended: Option<u64>,
     /// A walk saw a file where this one is to be made: this write's, or somebody else's.
     met: bool,
 }
@@ -117,63 +119,78 @@ pub(crate) struct Measured {
 }
 
 impl State {
+    /// Which write of a file ended last, as they were decided. On a store that retries, what others
+    /// decided before it was about an older content, and will be decided anew; on all others it came
+    /// before. So it holds all of them.
+    fn last_ended(&self, path: &MemoryPath) -> Option<(u64, &Write)> {
+        let of_file = self.writes.iter().rev().filter(|(_, write)| write.path == *path);
+        of_file.map(|(number, write)| (*number, write)).find(|(_, write)| write.ended.is_some())
+    }
+
+    fn is_superseded(&self, number: u64, path: &MemoryPath) -> bool {
+        self.last_ended(path).is_some_and(|(last, _)| last > number)
+    }
+
+    /// What a file that is noted counts without the writes under way.
+    fn without_writes(&self, path: &MemoryPath) -> Held {
+        if let Some((_, last)) = self.last_ended(path) {
+            return Held::of_file(Some(last.change.after));
+        }
+        let first = self.writes.values().find(|write| write.path == *path);
+        Held::of_file(first.and_then(|first| first.change.before))
+    }
+
     /// How much the writes under way may make the tree grow.
     fn pending(&self) -> Held {
-        let under_way = self.writes.values().filter(|write| !write.done);
-        under_way.fold(Held::default(), |sum, write| sum.plus(write.change.growth()))
+        let under_way = self.writes.iter().filter(|(number, write)| {
+            write.ended.is_none() && !self.is_superseded(**number, &write.path)
+        });
+        under_way.fold(Held::default(), |sum, (_, write)| sum.plus(write.change.growth()))
     }
 
     /// What the tree held without the writes under way, when a walk saw it as `files`.
     fn without_pending(&mut self, files: &[(MemoryPath, u64)]) -> Held {
-        /// A file that is, or just was, being written.
-        struct Written {
-            held: Held,
-            was_there: bool,
-            largest: u64,
-            met: bool,
-        }
-        let mut written: HashMap<MemoryPath, Written> = HashMap::new();
-        for Write { path, change, done, .. } in self.writes.values() {
-            // The first one knows what was there before all of them.
-            let file = written.entry(path.clone()).or_insert_with(|| Written {
-                held: Held::of_file(change.before),
-                was_there: change.before.is_some(),
-                largest: 0,
-                met: false,
-            });
-            file.largest = file.largest.max(change.after);
-            if *done {
-                file.held = change.applied_to(file.held);
+        let mut noted: HashMap<MemoryPath, Held> = HashMap::new();
+        for write in self.writes.values() {
+            if !noted.contains_key(&write.path) {
+                noted.insert(write.path.clone(), self.without_writes(&write.path));
             }
         }
         let mut held = Held::default();
         for (path, size) in files {
-            match written.get_mut(path) {
-                None => held = held.plus(Held::of_file(Some(*size))),
-                Some(file) => {
-                    file.met = true;
-                    if !file.was_there {
-                        // Somebody else's may be larger.
-                        file.held.bytes += size.saturating_sub(file.largest);
-                    }
-                }
+            let Some(counted) = noted.get_mut(path) else {
+                held = held.plus(Held::of_file(Some(*size)));
+                continue;
+            };
+            let writes = self.writes.values_mut().filter(|write| write.path == *path);
+            let mut largest = 0;
+            for write in writes {
+                write.met |= write.change.before.is_none();
+                largest = largest.max(write.change.after);
+            }
+            if counted.files == 0 {
+                // Where one is to be made, somebody else's may be, and be larger.
+                counted.bytes = size.saturating_sub(largest);
             }
         }
-        for write in self.writes.values_mut().filter(|write| write.change.before.is_none()) {
-            write.met |= written.get(&write.path).is_some_and(|file| file.met);
-        }
-        written.values().fold(held, |held, file| held.plus(file.held))
+        noted.values().copied().fold(held, Held::plus)
     }
 
-    /// A write counts as done.
+    /// A write counts as made.
     fn end(&mut self, number: u64) {
-        let Some(write) = self.writes.get_mut(&number) else { return };
-        write.done = true;
-        let change = write.change;
-        if let Some(known) = &mut self.known {
-            known.held = change.applied_to(known.held);
+        let Some(write) = self.writes.get(&number) else { return };
+        let (path, after) = (write.path.clone(), Held::of_file(Some(write.change.after)));
+        if !self.is_superseded(number, &path) {
+            let before = self.without_writes(&path);
+            if let Some(known) = &mut self.known {
+                known.held = known.held.plus(after).minus(before);
+            }
         }
-        self.forget_done_writes();
+        self.clock += 1;
+        if let Some(write) = self.writes.get_mut(&number) {
+            write.ended = Some(self.clock);
+        }
+        self.forget_ended_writes();
     }
 
     fn doubt(&mut self) {
@@ -182,10 +199,11 @@ impl State {
         }
     }
 
-    fn forget_done_writes(&mut self) {
-        if self.measuring == 0 {
-            self.writes.retain(|_, write| !write.done);
-        }
+    fn forget_ended_writes(&mut self) {
+        let oldest = self.under_way.iter().copied().min();
+        self.writes.retain(|_, write| {
+            write.ended.is_none_or(|ended| oldest.is_some_and(|oldest| oldest < ended))
+        });
     }
 }
 
@@ -233,11 +251,19 @@ impl Usage {
         let mut state = self.state();
         let known = state.known.filter(|known| measured || known.is_recent());
         judge(known.map(|known| change.applied_to(known.held.plus(state.pending()))))?;
-        state.began += 1;
-        let number = state.began;
-        let write = Write { path: path.clone(), change, done: false, met: false };
+        state.clock += 1;
+        let number = state.clock;
+        let write = Write { path: path.clone(), change, ended: None, met: false };
         state.writes.insert(number, write);
         Ok(Noted { usage: self, number, ended: false })
+    }
+
+    /// A command begins that may write; it ends when what comes back is dropped.
+    pub(crate) fn under_way(&self) -> UnderWay<'_> {
+        let mut state = self.state();
+        let began = state.clock;
+        state.under_way.push(began);
+        UnderWay { usage: self, began }
     }
 
     /// A deletion or rename begins; it ends when what comes back is dropped.
@@ -288,7 +314,12 @@ impl Drop for Noted<'_> {
     fn drop(&mut self) {
         if !self.ended {
             let mut state = self.usage.state();
-            state.end(self.number);
+            let write = state.writes.get(&self.number);
+            if write.is_some_and(|write| write.change.growth() == Held::default()) {
+                state.writes.remove(&self.number);
+            } else {
+                state.end(self.number);
+            }
             state.doubt();
         }
     }
@@ -299,13 +330,34 @@ pub(crate) struct Moving<'u>(&'u Usage);
 
 impl Drop for Moving<'_> {
     fn drop(&mut self) {
-        self.0.state().moving -= 1;
+        let mut state = self.0.state();
+        state.moving -= 1;
+        // Their files may be elsewhere.
+        state.writes.retain(|_, write| write.ended.is_none());
+    }
+}
+
+/// A command or walk that is under way.
+#[derive(Debug)]
+pub(crate) struct UnderWay<'u> {
+    usage: &'u Usage,
+    began: u64,
+}
+
+impl Drop for UnderWay<'_> {
+    fn drop(&mut self) {
+        let mut state = self.usage.state();
+        if let Some(place) = state.under_way.iter().position(|began| *began == self.began) {
+            state.under_way.swap_remove(place);
+        }
+        state.forget_ended_writes();
     }
 }
 
 /// A walk through the tree that is under way.
 struct Measuring<'u> {
     usage: &'u Usage,
+    _under_way: UnderWay<'u>,
     at: Instant,
     /// What it was when nothing was being moved.
     moved: Option<u64>,
@@ -313,10 +365,10 @@ struct Measuring<'u> {
 
 impl<'u> Measuring<'u> {
     fn begin(usage: &'u Usage) -> Self {
-        let mut state = usage.state();
-        state.measuring += 1;
+        let under_way = usage.under_way();
+        let state = usage.state();
         let moved = (state.moving == 0).then_some(state.moved);
-        Self { usage, at: Instant::now(), moved }
+        Self { usage, _under_way: under_way, at: Instant::now(), moved }
     }
 
     /// What the tree holds, and whether nothing was moved meanwhile, so that it can be remembered.
@@ -331,116 +383,5 @@ impl<'u> Measuring<'u> {
     }
 }
 
-impl Drop for Measuring<'_> {
-    fn drop(&mut self) {
-        let mut state = self.usage.state();
-        state.measuring -= 1;
-        state.forget_done_writes();
-    }
-}
-
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::options::OnExisting;
-    use crate::store::InProcess;
-
-    fn path(name: &str) -> MemoryPath {
-        MemoryPath::parse(&format!("/memories/{name}")).unwrap()
-    }
-
-    fn put(store: &InProcess, name: &str, content: &str) {
-        store.write(&path(name), content.as_bytes(), OnExisting::Overwrite).unwrap();
-    }
-
-    fn note<'u>(usage: &'u Usage, name: &str, before: Option<u64>, after: u64) -> Noted<'u> {
-        let change = Change { before, after };
-        usage.note::<()>(&path(name), change, true, |_| Ok(())).unwrap()
-    }
-
-    const fn held(bytes: u64, files: u64) -> Option<Held> {
-        Some(Held { bytes, files })
-    }
-
-    #[test]
-    fn a_write_counts_once_whether_the_walk_saw_it_or_not() {
-        for seen in [false, true] {
-            let (usage, store) = (Usage::default(), InProcess::new());
-            put(&store, "a", "1");
-            put(&store, "b", "12345");
-            let (grown, new) = (note(&usage, "a", Some(1), 4), note(&usage, "new", None, 2));
-            let shrunk = note(&usage, "b", Some(5), 3);
-            if seen {
-                put(&store, "a", "1234");
-                put(&store, "b", "123");
-                put(&store, "new", "12");
-            }
-            assert_eq!(usage.measure(&store).unwrap().held, Held { bytes: 6, files: 2 });
-            // What shrinks counts in full until it has.
-            assert_eq!(usage.recent(), held(11, 3));
-            grown.done();
-            shrunk.done();
-            assert_eq!(usage.recent(), held(9, 3));
-            new.undone();
-            assert_eq!(usage.recent(), if seen { None } else { held(7, 2) });
-        }
-    }
-
-    #[test]
-    fn writes_that_end_during_a_walk_count_once() {
-        let (usage, store) = (Usage::default(), InProcess::new());
-        put(&store, "a", "1");
-        let (first, failed) = (note(&usage, "a", Some(1), 4), note(&usage, "f", None, 9));
-        let walk = Measuring::begin(&usage);
-        first.done();
-        failed.undone();
-        note(&usage, "a", Some(4), 6).done();
-        let last = note(&usage, "a", Some(6), 5);
-        // Whichever of the contents it saw.
-        assert_eq!(walk.end(&[(path("a"), 4)]), (Held { bytes: 6, files: 1 }, true));
-        assert_eq!(usage.recent(), held(6, 1));
-        last.done();
-        assert_eq!(usage.recent(), held(5, 1));
-        assert!(usage.state().writes.is_empty());
-    }
-
-    #[test]
-    fn a_file_of_somebody_else_in_the_way_of_a_creation_counts() {
-        let (usage, store) = (Usage::default(), InProcess::new());
-        put(&store, "a", "12345");
-        for after in [2, 9] {
-            let creation = note(&usage, "a", None, after);
-            usage.measure(&store).unwrap();
-            creation.undone();
-            // Not less than is there, and not to be decided by.
-            let known = usage.state().known.unwrap();
-            assert_eq!((known.held, known.sure), (Held { bytes: after.max(5), files: 1 }, false));
-        }
-    }
-
-    #[test]
-    fn what_nobody_knows_the_end_of_counts_until_it_is_measured() {
-        let (usage, store) = (Usage::default(), InProcess::new());
-        usage.measure(&store).unwrap();
-        drop(note(&usage, "a", None, 5));
-        assert_eq!(usage.recent(), None);
-        assert_eq!(usage.state().known.unwrap().held, Held { bytes: 5, files: 1 });
-        usage.measure(&store).unwrap();
-        assert_eq!(usage.recent(), held(0, 0));
-    }
-
-    #[test]
-    fn a_walk_during_a_move_is_made_again_and_not_relied_on() {
-        let (usage, store) = (Usage::default(), InProcess::new());
-        put(&store, "a", "1");
-        let moving = usage.moving();
-        assert_eq!(usage.measure(&store).unwrap().held, Held { bytes: 1, files: 1 });
-        assert_eq!(usage.recent(), None);
-        drop(moving);
-        usage.measure(&store).unwrap();
-        assert_eq!(usage.recent(), held(1, 1));
-        let walk = Measuring::begin(&usage);
-        drop(usage.moving());
-        assert!(!walk.end(&[]).1);
-    }
-}
+mod tests;

@@ -7,7 +7,7 @@
 //! own. A note that says when it was stored is empty, and a listing tells enough of it; one that says
 //! another time holds a byte, and is asked for.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::time::{Duration, SystemTime};
 
 use futures_util::{StreamExt, TryStreamExt, stream};
@@ -63,6 +63,27 @@ impl Client {
         let own = note.filter(|note| note.stamp.newest().is_none_or(|id| file.stamp.has(id)));
         let accessed = own.and_then(|note| micros::time(note.stamp.modified?));
         Ok(Some((file, accessed)))
+    }
+
+    /// The entries of a directory with the times of access of those files that have notes.
+    pub(super) async fn with_accesses(
+        &self,
+        directory: &MemoryPath,
+        entries: Vec<Entry>,
+    ) -> Result<Vec<Entry>, Trouble> {
+        let (notes, _) = self.within(&self.note(directory)?).await?;
+        let names: HashSet<&str> = notes.iter().map(|note| &*note.rest).collect();
+        let noted = stream::iter(entries).map(|entry| {
+            let has_note = entry.path.name().is_some_and(|name| names.contains(name));
+            async move {
+                if !has_note || !entry.is_file() {
+                    return Ok::<_, Trouble>(entry);
+                }
+                let accessed = self.noted(&entry.path).await?.and_then(|(_, accessed)| accessed);
+                Ok(entry.accessed_at(accessed))
+            }
+        });
+        noted.buffered(AT_A_TIME).try_collect().await
     }
 
     pub(super) async fn accessed(&self, path: &MemoryPath) -> Result<Option<SystemTime>, Trouble> {

@@ -51,7 +51,7 @@ impl Client {
                 found.file(at, file.size, file.stored);
             }
         }
-        Ok(found.all())
+        self.with_accesses(path, found.all()).await
     }
 
     /// The wanted entries below a directory.
