@@ -5,7 +5,8 @@ use crate::path::{MemoryPath, is_hidden};
 
 /// What [`Store::files`] does by default: a walk through the listings.
 ///
-/// For a store that only sometimes has a better way, as [`open_whole`].
+/// For a store that only sometimes has a better way, as
+/// [`open_whole`](super::open_whole).
 ///
 /// # Errors
 /// As [`Store::files`].

@@ -330,10 +330,9 @@ pub(crate) struct Moving<'u>(&'u Usage);
 
 impl Drop for Moving<'_> {
     fn drop(&mut self) {
-        let mut state = self.0.state();
-        state.moving -= 1;
-        // Their files may be elsewhere.
-        state.writes.retain(|_, write| write.ended.is_none());
+        // What is noted of their files stays until all that is under way has ended: rather too much
+        // counts than too little.
+        self.0.state().moving -= 1;
     }
 }
 
