@@ -12,7 +12,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, Final, Literal, SupportsIndex, final
 
-__all__ = ["Copied", "CopyProgress", "Entry", "Event", "Expired", "ExpiryProgress", "Memory", "NativeStore", "ReadOnly", "after_fork_in_child", "after_fork_in_parent", "answer", "before_fork", "check_contract", "copy", "decode", "listed_time", "open_store", "open_whole", "read_only", "rekey", "run_command_line"]
+__all__ = ["Copied", "CopyProgress", "Entry", "Event", "Expired", "ExpiryProgress", "Memory", "NativeStore", "ReadOnly", "after_fork_in_child", "after_fork_in_parent", "answer", "before_exit", "before_fork", "check_contract", "copy", "decode", "listed_time", "open_store", "open_whole", "read_only", "rekey", "run_command_line"]
 
 @final
 class Copied:
@@ -471,6 +471,11 @@ def answer(memory: Memory, input: Any, command: str | None = None) -> tuple[str 
     """
     The answer to `input`, which is never taken for JSON text, as
     content, `is_error` and what broke. With `command`, the input's own `command` does not count.
+    """
+
+def before_exit() -> None:
+    """
+    Lets nothing of the core's into Python from now on: neither hooks nor records of the logger.
     """
 
 def before_fork() -> None:
