@@ -92,6 +92,7 @@ export class Hooks {
   readonly #before: Before | undefined;
   readonly #after: After | undefined;
 
+  /** At least one of the two. */
   constructor(before: Before | undefined, after: After | undefined) {
     this.#before = before;
     this.#after = after;

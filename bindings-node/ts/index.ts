@@ -20,7 +20,15 @@ export type {
 export { HookError, Veto } from './hooks.js';
 export type { After, Before, Changed, Event } from './hooks.js';
 export { Memory } from './memory.js';
-export type { Expired, ExpireOptions, ExpiryProgress, ImageBlock, Reply, Shown } from './memory.js';
+export type {
+  Expired,
+  ExpireOptions,
+  ExpiryProgress,
+  ImageBlock,
+  Reply,
+  Shown,
+  TextOnly,
+} from './memory.js';
 export type { Options } from './options.js';
 export { ReadOnly, openStore, readOnly, rekey } from './places.js';
 export type { Place, Places } from './places.js';

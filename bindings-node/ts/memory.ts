@@ -22,20 +22,23 @@ import { toolError } from './tool-error.js';
 
 /** An image, in the form in which the Messages API takes it in a `tool_result`. */
 export interface ImageBlock {
+  /** What kind of block it is. */
   type: 'image';
-  source: {
-    type: 'base64';
-    media_type: 'image/png' | 'image/jpeg';
-    /** The image, in base64. */
-    data: string;
-  };
+  /** The image: its kind, as its content says, and that content in base64. */
+  source: { type: 'base64'; media_type: 'image/png' | 'image/jpeg'; data: string };
+}
+
+/** Options with which only text is shown. */
+export interface TextOnly {
+  /** No images. */
+  maxImageBytes: null;
 }
 
 /**
  * What a memory with these options shows: text, or the image block that a view of an image is. With
  * `maxImageBytes: null` it is always text.
  */
-export type Shown<Given extends Options = Options> = Given extends { maxImageBytes: null }
+export type Shown<Given extends Options = Options> = Given extends TextOnly
   ? string
   : string | ImageBlock[];
 

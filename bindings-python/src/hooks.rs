@@ -14,6 +14,7 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyMapping, PyMappingProxy, PyType};
 
 use crate::fields::Input;
+use crate::gate::attached;
 use crate::logging;
 
 /// What one call came to.
@@ -101,7 +102,7 @@ impl PythonHooks {
 
 impl Hooks for PythonHooks {
     fn before(&self, command: &Command<'_>) -> Result<Verdict, HookError> {
-        let asked = Python::try_attach(|py| match self.before.get(py) {
+        let asked = attached(|py| match self.before.get(py) {
             Some(before) => ask(before.bind(py), command),
             None => Ok(Verdict::Pass),
         });
@@ -109,7 +110,7 @@ impl Hooks for PythonHooks {
     }
 
     fn after(&self, event: &CoreEvent) {
-        Python::try_attach(|py| {
+        attached(|py| {
             let Some(after) = self.after.get(py) else { return };
             let Err(error) = after.call1(py, (Event::from(event),)) else { return };
             if error.is_instance_of::<PyException>(py) {

@@ -14,6 +14,7 @@ mod errors;
 mod expiry;
 mod fields;
 mod fork;
+mod gate;
 mod hints;
 mod hooks;
 mod logging;
@@ -43,6 +44,8 @@ mod _memdir {
     use crate::expiry::{Expired, ExpiryProgress};
     #[pymodule_export]
     use crate::fork::{after_fork_in_child, after_fork_in_parent, before_fork};
+    #[pymodule_export]
+    use crate::gate::before_exit;
     #[pymodule_export]
     use crate::hooks::Event;
     #[pymodule_export]

@@ -16,6 +16,8 @@ use tracing::span::{Attributes, Id, Record};
 use tracing::subscriber::{Interest, set_global_default};
 use tracing::{Event, Level, Metadata, Subscriber};
 
+use crate::gate::attached;
+
 /// Levels as Python counts them.
 const DEBUG: u8 = 10;
 const WARNING: u8 = 30;
@@ -86,7 +88,7 @@ impl Subscriber for Bridge {
         let mut line = Line(String::new());
         event.record(&mut line);
         // Not while the interpreter is shutting down.
-        Python::try_attach(|py| {
+        attached(|py| {
             let logged = logger(py).and_then(|logger| logger.call_method1("log", (level, line.0)));
             if let Err(error) = logged {
                 error.write_unraisable(py, None);

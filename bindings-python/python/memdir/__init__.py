@@ -32,6 +32,7 @@ False
 
 from __future__ import annotations
 
+import atexit
 import os
 from typing import TYPE_CHECKING
 
@@ -91,6 +92,9 @@ __all__ = [
     "read_only",
     "rekey",
 ]
+
+# What is registered later, by the program, runs before it.
+atexit.register(_memdir.before_exit)
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(

@@ -3,10 +3,6 @@
 //! A store keeps bytes under a [`MemoryPath`] and knows no sentence. What every store must
 //! guarantee is written on [`Store`] and its methods; [`contract`] checks it.
 
-use std::borrow::Cow;
-use std::fmt;
-use std::io::{Cursor, Read};
-use std::ops::Range;
 use std::path::Path;
 use std::time::SystemTime;
 
@@ -17,11 +13,13 @@ pub(crate) mod access;
 mod address;
 #[cfg(feature = "encryption")]
 mod encrypted;
+mod error;
 mod in_process;
 #[cfg(unix)]
 mod local;
 pub mod micros;
 mod mounts;
+mod node;
 #[cfg(feature = "object-storage")]
 mod objects;
 #[cfg(any(feature = "postgres", feature = "object-storage"))]
@@ -32,6 +30,7 @@ mod problem;
 mod read_only;
 #[cfg(any(feature = "postgres", feature = "object-storage"))]
 mod runtime;
+mod splice;
 #[cfg(feature = "sqlite")]
 mod sqlite;
 mod swap;
@@ -48,16 +47,19 @@ pub use address::{
 };
 #[cfg(feature = "encryption")]
 pub use encrypted::{Encrypted, EncryptionKey, rekey};
+pub use error::StoreError;
 pub use in_process::InProcess;
 #[cfg(unix)]
 pub use local::LocalDirectory;
 pub use mounts::{Mount, Mounts, Place, open_mounts, open_place};
+pub use node::{Entry, EntryKind, Node};
 #[cfg(feature = "object-storage")]
 pub use objects::ObjectStorage;
 #[cfg(feature = "postgres")]
 pub use postgres::PostgresDatabase;
 pub use problem::{Problem, ProblemKind};
 pub use read_only::ReadOnly;
+pub use splice::{Edit, Splice};
 #[cfg(feature = "sqlite")]
 pub use sqlite::SqliteDatabase;
 pub use swap::{Swap, update_by_swap};
@@ -362,203 +364,6 @@ fn make_by_writing<S: Store + ?Sized>(store: &S, path: &MemoryPath) -> Result<()
     match store.delete(&file) {
         Err(StoreError::NotFound) => Ok(()),
         deleted => deleted,
-    }
-}
-
-/// Looks at a file's content and says what to change; `None` changes nothing.
-pub type Edit<'e> = dyn FnMut(&[u8]) -> Option<Splice> + 'e;
-
-/// A change of one stretch of a file: the bytes in `range` give way to `text`.
-///
-/// ```
-/// use memdir::store::Splice;
-///
-/// let splice = Splice { range: 6..11, text: b"there".to_vec() };
-/// assert_eq!(splice.apply(b"hello world!"), b"hello there!");
-/// ```
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Splice {
-    /// The bytes that go; empty where text is only inserted. Must lie within the content.
-    pub range: Range<usize>,
-    /// The bytes that come in their place.
-    pub text: Vec<u8>,
-}
-
-impl Splice {
-    /// The three pieces of the new content, in order. A store can write them one after the other
-    /// without building the whole.
-    #[must_use]
-    pub fn pieces<'s>(&'s self, old: &'s [u8]) -> [&'s [u8]; 3] {
-        let start = self.range.start.min(old.len());
-        let end = self.range.end.clamp(start, old.len());
-        [&old[..start], &self.text, &old[end..]]
-    }
-
-    /// The new content as a whole.
-    #[must_use]
-    pub fn apply(&self, old: &[u8]) -> Vec<u8> {
-        self.pieces(old).concat()
-    }
-
-    /// How many bytes a content of `old_len` bytes has after the change.
-    #[must_use]
-    pub fn len_after(&self, old_len: usize) -> usize {
-        old_len - self.range.len() + self.text.len()
-    }
-}
-
-/// One entry of a directory.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Entry {
-    /// Where it is.
-    pub path: MemoryPath,
-    /// What it is.
-    pub kind: EntryKind,
-    /// When it was last written, if it is a file and the store keeps that.
-    pub modified: Option<SystemTime>,
-    /// When it was last said to be accessed ([`Store::set_accessed`]), if it is a file and the store
-    /// keeps that. Only a [`list`](Store::list) has to tell it.
-    pub accessed: Option<SystemTime>,
-}
-
-/// What an [`Entry`] is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum EntryKind {
-    /// A file of so many bytes.
-    File(u64),
-    /// A directory.
-    Directory,
-}
-
-impl Entry {
-    /// A file of `size` bytes.
-    #[must_use]
-    pub fn file(path: MemoryPath, size: u64) -> Self {
-        Self { path, kind: EntryKind::File(size), modified: None, accessed: None }
-    }
-
-    /// Whether it is a file.
-    #[must_use]
-    pub fn is_file(&self) -> bool {
-        self.kind != EntryKind::Directory
-    }
-
-    /// The same entry, last written at `time`.
-    #[must_use]
-    pub fn modified_at(mut self, time: Option<SystemTime>) -> Self {
-        self.modified = time;
-        self
-    }
-
-    /// The same entry, last accessed at `time`.
-    #[must_use]
-    pub fn accessed_at(mut self, time: Option<SystemTime>) -> Self {
-        self.accessed = time;
-        self
-    }
-
-    /// The later of both times; `None` if neither is known.
-    #[must_use]
-    pub fn last_used(&self) -> Option<SystemTime> {
-        self.modified.max(self.accessed)
-    }
-
-    /// A directory.
-    #[must_use]
-    pub fn directory(path: MemoryPath) -> Self {
-        Self { path, kind: EntryKind::Directory, modified: None, accessed: None }
-    }
-}
-
-/// What [`Store::open`] found.
-#[non_exhaustive]
-pub enum Node<'s> {
-    /// A file: its size in bytes, as far as it is known before reading, and its content.
-    File(u64, Box<dyn Read + 's>),
-    /// A directory: the entries below it.
-    Directory(Vec<Entry>),
-}
-
-impl Node<'_> {
-    /// A file whose content is at hand as a whole.
-    #[must_use]
-    pub fn file(content: Vec<u8>) -> Self {
-        Node::File(content.len() as u64, Box::new(Cursor::new(content)))
-    }
-}
-
-impl fmt::Debug for Node<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Node::File(size, _) => f.debug_tuple("File").field(size).finish_non_exhaustive(),
-            Node::Directory(entries) => f.debug_tuple("Directory").field(entries).finish(),
-        }
-    }
-}
-
-/// Why a store did not do what it was asked to do.
-///
-/// All but [`Failed`](StoreError::Failed) are conditions of the tree, which a model can act on.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum StoreError {
-    /// Nothing is there.
-    #[error("not found")]
-    NotFound,
-    /// Something is there already.
-    #[error("already exists")]
-    AlreadyExists,
-    /// It is a directory where a file was needed.
-    #[error("is a directory")]
-    IsADirectory,
-    /// It, or a parent of it, is a file where a directory was needed.
-    #[error("not a directory")]
-    NotADirectory,
-    /// A symbolic link is on the way or at the end; links are never followed.
-    #[error("a symbolic link")]
-    Symlink,
-    /// It is neither a file nor a directory: a FIFO, a socket, a device.
-    #[error("neither a file nor a directory")]
-    SpecialFile,
-    /// A directory was to be moved into its own subtree.
-    #[error("a directory cannot be moved into itself")]
-    IntoItself,
-    /// In a [`rename`](Store::rename), a condition of the path that was to be moved.
-    #[error("the source: {0}")]
-    Source(#[source] Box<StoreError>),
-    /// The store cannot keep a name or path of this length.
-    #[error("the name is too long for this store")]
-    NameTooLong,
-    /// The store does not allow it.
-    #[error("permission denied")]
-    PermissionDenied,
-    /// It may be read and not be changed.
-    #[error("read-only")]
-    ReadOnly,
-    /// A store is mounted there or below, so that it can be neither deleted nor moved.
-    #[error("a mount point, or above one")]
-    MountPoint,
-    /// There is no room left.
-    #[error("no space left")]
-    Full,
-    /// The store itself is broken or out of reach.
-    #[error("{operation}: {source}")]
-    Failed {
-        /// What was being done, in a few words for the developer.
-        operation: Cow<'static, str>,
-        /// What went wrong.
-        source: Box<dyn std::error::Error + Send + Sync>,
-    },
-}
-
-impl StoreError {
-    /// A failure of the store itself while doing `operation`.
-    pub fn failed(
-        operation: impl Into<Cow<'static, str>>,
-        source: impl Into<Box<dyn std::error::Error + Send + Sync>>,
-    ) -> Self {
-        Self::Failed { operation: operation.into(), source: source.into() }
     }
 }
 

@@ -6,14 +6,15 @@
 
 use std::fmt;
 
-use crate::command::COMMANDS;
 use crate::error::Error;
-use crate::path::{MAX_LEVELS, MAX_NAME_BYTES, MAX_PATH_BYTES, MemoryPath, PathError};
-use crate::policy::PathPattern;
-use crate::policy::limits::{Used, Uses};
+use crate::path::MemoryPath;
 use crate::store::StoreError;
-use crate::text::human_size;
-use crate::value::Value;
+
+mod input;
+mod policies;
+
+pub(crate) use input::*;
+pub(crate) use policies::*;
 
 /// The answer to one tool call: what goes back to the model.
 #[derive(Debug)]
@@ -327,160 +328,7 @@ pub(crate) fn cleared() -> String {
     "All memory cleared".to_owned()
 }
 
-// --- limits and stores ------------------------------------------------------------------------
-
-pub(crate) fn file_too_large(
-    path: &MemoryPath,
-    now: Option<u64>,
-    would_be: u64,
-    limit: u64,
-) -> Error {
-    let (would_be, limit) = (bytes(would_be), bytes(limit));
-    let now = now.map(|now| format!(" holds {} and", bytes(now))).unwrap_or_default();
-    refused(format!(
-        "Error: The file {path}{now} would hold {would_be}, and a file may hold {limit} at most. \
-         Nothing was changed: split it into smaller files, or remove what is no longer needed."
-    ))
-}
-
-/// `over` are the limits that would be overstepped, `largest` some files and their sizes.
-pub(crate) fn memory_full(path: &MemoryPath, over: Uses, largest: &[&(MemoryPath, u64)]) -> Error {
-    let amounts = |amount: fn(Used) -> u64| {
-        let sizes = over.bytes.map(|used| bytes(amount(used)));
-        let counts = over.files.map(|used| counted_files(amount(used)));
-        sizes.into_iter().chain(counts).collect::<Vec<_>>().join(" and ")
-    };
-    let (would_be, limit) = (amounts(|used| used.held), amounts(|used| used.limit));
-    let files: Vec<String> =
-        largest.iter().map(|(path, size)| format!("{path} ({})", human_size(*size))).collect();
-    let files = match &*files {
-        [] => String::new(),
-        [file] => format!(" The largest file is {file}."),
-        files => format!(" The largest files are {}.", files.join(", ")),
-    };
-    refused(format!(
-        "Error: {path} was not changed, because the memory would hold {would_be}, and it may hold \
-         {limit} at most.{files} {}, then try again.",
-        make_room(over)
-    ))
-}
-
-/// The last line of a listing of a memory that is full, or nearly so; `uses` are the limits that it
-/// is near.
-pub(crate) fn nearly_full(uses: Uses) -> String {
-    let sizes =
-        uses.bytes.map(|used| format!("{} of {}", human_size(used.held), human_size(used.limit)));
-    let counts = uses.files.map(|used| format!("{} of {}", used.held, counted_files(used.limit)));
-    let holds = sizes.into_iter().chain(counts).collect::<Vec<_>>().join(" and ");
-    let is_full =
-        [uses.bytes, uses.files].into_iter().flatten().any(|used| used.held >= used.limit);
-    let todo = make_room(uses);
-    if is_full {
-        format!("\n[The memory is full: it holds {holds}. {todo}.]")
-    } else {
-        format!("\n[The memory holds {holds}. {todo} before it is full.]")
-    }
-}
-
-fn counted_files(count: u64) -> String {
-    if count == 1 { "1 file".to_owned() } else { format!("{count} files") }
-}
-
-fn make_room(uses: Uses) -> &'static str {
-    match uses.files {
-        None => "Delete or shorten what is no longer needed",
-        Some(_) => "Delete what is no longer needed",
-    }
-}
-
-fn bytes(count: u64) -> String {
-    match count {
-        1 => "1 byte".to_owned(),
-        0..1024 => format!("{count} bytes"),
-        _ => format!("{count} bytes ({})", human_size(count)),
-    }
-}
-
-// --- stale views, write patterns ----------------------------------------------------------------
-
-pub(crate) fn changed_since_view(path: &MemoryPath) -> Error {
-    refused(format!(
-        "Error: The file {path} has changed since you last viewed or changed it. Nothing was \
-         changed: view it again, then decide anew."
-    ))
-}
-
-pub(crate) fn not_viewed(path: &MemoryPath) -> Error {
-    refused(format!(
-        "Error: You have not viewed the file {path} yet. Nothing was changed: view it first, then \
-         try again."
-    ))
-}
-
-pub(crate) fn not_writable(path: &MemoryPath, writable: &[PathPattern]) -> Error {
-    /// More help nobody.
-    const MAX_NAMED: usize = 10;
-    let mut named: Vec<String> =
-        writable.iter().take(MAX_NAMED).map(|pattern| shortened(pattern.as_str())).collect();
-    if writable.len() > MAX_NAMED {
-        named.push(format!("and {} more", writable.len() - MAX_NAMED));
-    }
-    refused(match &*named {
-        [] => format!("Error: {path} is read-only: nothing in this memory can be changed."),
-        named => format!(
-            "Error: {path} is read-only: only {} and what is below can be changed.",
-            named.join(", ")
-        ),
-    })
-}
-
-// --- sensitive text ---------------------------------------------------------------------------
-
-/// `named` are the lines of the file that would have come to be, and the rules.
-pub(crate) fn sensitive(path: &MemoryPath, named: &[(u64, &str)]) -> Error {
-    refused(format!(
-        "Error: {path} was not changed, because it would hold sensitive text: {}. Leave such text \
-         out: note where it is kept, and not what it is.",
-        places(named)
-    ))
-}
-
-/// The path is not repeated.
-pub(crate) fn sensitive_path(rules: &[&str]) -> Error {
-    refused(format!(
-        "Error: Nothing was changed, because the path itself holds sensitive text ({}). Choose \
-         another name.",
-        rules.join(", ")
-    ))
-}
-
-/// The last line of a reply to a command whose text was redacted.
-pub(crate) fn redacted(named: &[(u64, &str)]) -> String {
-    format!(
-        "\n[Sensitive text was not written: {}. The file holds [redacted: …] in its place.]",
-        places(named)
-    )
-}
-
-/// `line 3 (github-token), line 7 (jwt)`.
-fn places(named: &[(u64, &str)]) -> String {
-    /// More help nobody.
-    const MAX_NAMED: usize = 20;
-    let mut places: Vec<String> =
-        named.iter().take(MAX_NAMED).map(|(line, rule)| format!("line {line} ({rule})")).collect();
-    if named.len() > MAX_NAMED {
-        places.push(format!("and {} more", named.len() - MAX_NAMED));
-    }
-    places.join(", ")
-}
-
-pub(crate) fn replace_redacted(path: &MemoryPath) -> Error {
-    refused(format!(
-        "No replacement was performed: old_str holds a `[redacted: …]` mark, which stands in views \
-         for text of {path} that is not shown, and is not in the file. Choose an old_str beside it; \
-         what is redacted cannot be edited, only deleted with the file."
-    ))
-}
+// --- stores -----------------------------------------------------------------------------------
 
 /// What a condition of the tree is called, where the command has no sentence of its own for it.
 pub(crate) fn condition(path: &MemoryPath, error: StoreError) -> Error {
@@ -526,103 +374,11 @@ fn out_of_reach() -> String {
         .to_owned()
 }
 
-// --- hooks ------------------------------------------------------------------------------------
-
-/// Where a hook forbids a command and does not say why.
-pub(crate) fn vetoed() -> String {
-    "Error: This command is not allowed here. Nothing was changed.".to_owned()
-}
-
-/// Where the hook that was to look at a command failed.
-fn unchecked() -> String {
-    "Error: The command was not carried out, because the program that runs this memory could not \
-     check it. Nothing was changed; try again later."
-        .to_owned()
-}
-
-// --- malformed input --------------------------------------------------------------------------
-
-pub(crate) fn bad_path(raw: &str, error: PathError) -> Error {
-    let path = echoed(raw);
-    refused(match error {
-        PathError::Outside => format!("Path must start with /memories, got: {path}"),
-        PathError::Escapes => format!("Path {path} would escape /memories directory"),
-        PathError::PathTooLong => format!(
-            "Error: The path {} is too long: it has {} bytes, and a path may have {MAX_PATH_BYTES} \
-             at most",
-            shortened(raw),
-            raw.len()
-        ),
-        PathError::NameTooLong => format!(
-            "Error: The path {} is too long: a file's or directory's name may have \
-             {MAX_NAME_BYTES} bytes at most",
-            shortened(raw)
-        ),
-        PathError::TooDeep => format!(
-            "Error: The path {} is too deep: it may have {MAX_LEVELS} levels below /memories at \
-             most",
-            shortened(raw)
-        ),
-    })
-}
-
-/// A path that was refused, as it came, unless it is longer than any path could be.
-fn echoed(raw: &str) -> String {
-    if raw.len() > MAX_PATH_BYTES { shortened(raw) } else { raw.to_owned() }
-}
-
-fn shortened(raw: &str) -> String {
-    const SHOWN_CHARS: usize = 80;
-    match raw.char_indices().nth(SHOWN_CHARS) {
-        None => raw.to_owned(),
-        Some((cut, _)) => format!("{}…", &raw[..cut]),
-    }
-}
-
-fn commands() -> String {
-    let [most @ .., last] = &COMMANDS;
-    format!("{} or {last}", most.join(", "))
-}
-
-pub(crate) fn not_json(problem: &str) -> String {
-    format!("Error: The input is not valid JSON: {problem}")
-}
-
-pub(crate) fn not_an_object(came: &Value<'_>) -> String {
-    format!("Error: The input should be an object with a `command`, got {}", described(came))
-}
-
-pub(crate) fn missing_command() -> String {
-    format!("Error: Missing `command` parameter: expected {}", commands())
-}
-
-pub(crate) fn unknown_command(came: &Value<'_>) -> String {
-    format!("Error: Invalid `command` parameter: expected {}, got {}", commands(), described(came))
-}
-
-pub(crate) fn missing_field(command: &str, field: &str, expected: &str) -> String {
-    format!("Error: Missing `{field}` parameter for the `{command}` command: expected {expected}")
-}
-
-pub(crate) fn wrong_type(field: &str, expected: &str, came: &Value<'_>) -> String {
-    format!("Error: Invalid `{field}` parameter: expected {expected}, got {}", described(came))
-}
-
-/// A value in words: what kind it is, and itself where that says more.
-fn described(value: &Value<'_>) -> String {
-    match value {
-        Value::Null => "null".to_owned(),
-        Value::Bool(_) => format!("the boolean {value}"),
-        Value::Integer(_) | Value::Number(_) => format!("the number {value}"),
-        Value::Text(_) => format!("the string {value}"),
-        Value::List(_) => format!("the list {value}"),
-        Value::Object | Value::Other(_) => value.to_string(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::path::PathError;
+    use crate::value::Value;
 
     #[test]
     fn long_input_is_never_repeated_whole() {

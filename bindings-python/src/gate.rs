@@ -1,0 +1,43 @@
+//! The way from a thread of the core back into Python, which closes when the interpreter ends.
+//!
+//! Before Python 3.14 a daemon thread that is in Python's code at that time is torn out of it, through
+//! the frames of the library that called it, and takes the process along. So what is under way is
+//! waited for at the exit, for a while, and nothing more is let in.
+
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use pyo3::prelude::*;
+
+/// For so long what is under way is waited for.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+static CLOSED: AtomicBool = AtomicBool::new(false);
+static INSIDE: AtomicUsize = AtomicUsize::new(0);
+
+/// Does `work` with the interpreter; `None` if that is ending.
+pub(crate) fn attached<T>(work: impl FnOnce(Python<'_>) -> T) -> Option<T> {
+    struct Inside;
+    impl Drop for Inside {
+        fn drop(&mut self) {
+            INSIDE.fetch_sub(1, SeqCst);
+        }
+    }
+    INSIDE.fetch_add(1, SeqCst);
+    let _inside = Inside;
+    // Looked at after it was counted, so that none slips past who waits.
+    if CLOSED.load(SeqCst) { None } else { Python::try_attach(work) }
+}
+
+/// Lets nothing of the core's into Python from now on: neither hooks nor records of the logger.
+#[pyfunction]
+pub(crate) fn before_exit(py: Python<'_>) {
+    CLOSED.store(true, SeqCst);
+    py.detach(|| {
+        let begun = Instant::now();
+        while INSIDE.load(SeqCst) > 0 && begun.elapsed() < PATIENCE {
+            thread::sleep(Duration::from_millis(1));
+        }
+    });
+}

@@ -1,0 +1,85 @@
+//! What is said about input that is no command, and about paths that are none.
+
+use super::refused;
+use crate::command::COMMANDS;
+use crate::error::Error;
+use crate::path::{MAX_LEVELS, MAX_NAME_BYTES, MAX_PATH_BYTES, PathError};
+use crate::value::Value;
+
+pub(crate) fn bad_path(raw: &str, error: PathError) -> Error {
+    let path = echoed(raw);
+    refused(match error {
+        PathError::Outside => format!("Path must start with /memories, got: {path}"),
+        PathError::Escapes => format!("Path {path} would escape /memories directory"),
+        PathError::PathTooLong => format!(
+            "Error: The path {} is too long: it has {} bytes, and a path may have {MAX_PATH_BYTES} \
+             at most",
+            shortened(raw),
+            raw.len()
+        ),
+        PathError::NameTooLong => format!(
+            "Error: The path {} is too long: a file's or directory's name may have \
+             {MAX_NAME_BYTES} bytes at most",
+            shortened(raw)
+        ),
+        PathError::TooDeep => format!(
+            "Error: The path {} is too deep: it may have {MAX_LEVELS} levels below /memories at \
+             most",
+            shortened(raw)
+        ),
+    })
+}
+
+/// A path that was refused, as it came, unless it is longer than any path could be.
+fn echoed(raw: &str) -> String {
+    if raw.len() > MAX_PATH_BYTES { shortened(raw) } else { raw.to_owned() }
+}
+
+pub(super) fn shortened(raw: &str) -> String {
+    const SHOWN_CHARS: usize = 80;
+    match raw.char_indices().nth(SHOWN_CHARS) {
+        None => raw.to_owned(),
+        Some((cut, _)) => format!("{}…", &raw[..cut]),
+    }
+}
+
+fn commands() -> String {
+    let [most @ .., last] = &COMMANDS;
+    format!("{} or {last}", most.join(", "))
+}
+
+pub(crate) fn not_json(problem: &str) -> String {
+    format!("Error: The input is not valid JSON: {problem}")
+}
+
+pub(crate) fn not_an_object(came: &Value<'_>) -> String {
+    format!("Error: The input should be an object with a `command`, got {}", described(came))
+}
+
+pub(crate) fn missing_command() -> String {
+    format!("Error: Missing `command` parameter: expected {}", commands())
+}
+
+pub(crate) fn unknown_command(came: &Value<'_>) -> String {
+    format!("Error: Invalid `command` parameter: expected {}, got {}", commands(), described(came))
+}
+
+pub(crate) fn missing_field(command: &str, field: &str, expected: &str) -> String {
+    format!("Error: Missing `{field}` parameter for the `{command}` command: expected {expected}")
+}
+
+pub(crate) fn wrong_type(field: &str, expected: &str, came: &Value<'_>) -> String {
+    format!("Error: Invalid `{field}` parameter: expected {expected}, got {}", described(came))
+}
+
+/// A value in words: what kind it is, and itself where that says more.
+fn described(value: &Value<'_>) -> String {
+    match value {
+        Value::Null => "null".to_owned(),
+        Value::Bool(_) => format!("the boolean {value}"),
+        Value::Integer(_) | Value::Number(_) => format!("the number {value}"),
+        Value::Text(_) => format!("the string {value}"),
+        Value::List(_) => format!("the list {value}"),
+        Value::Object | Value::Other(_) => value.to_string(),
+    }
+}

@@ -1,0 +1,178 @@
+//! What policies say: limits, stale views, write patterns, sensitive text, hooks.
+
+use super::input::shortened;
+use super::refused;
+use crate::error::Error;
+use crate::path::MemoryPath;
+use crate::policy::PathPattern;
+use crate::policy::limits::{Used, Uses};
+use crate::text::human_size;
+
+// --- limits -----------------------------------------------------------------------------------
+
+pub(crate) fn file_too_large(
+    path: &MemoryPath,
+    now: Option<u64>,
+    would_be: u64,
+    limit: u64,
+) -> Error {
+    let (would_be, limit) = (bytes(would_be), bytes(limit));
+    let now = now.map(|now| format!(" holds {} and", bytes(now))).unwrap_or_default();
+    refused(format!(
+        "Error: The file {path}{now} would hold {would_be}, and a file may hold {limit} at most. \
+         Nothing was changed: split it into smaller files, or remove what is no longer needed."
+    ))
+}
+
+/// `over` are the limits that would be overstepped, `largest` some files and their sizes.
+pub(crate) fn memory_full(path: &MemoryPath, over: Uses, largest: &[&(MemoryPath, u64)]) -> Error {
+    let amounts = |amount: fn(Used) -> u64| {
+        let sizes = over.bytes.map(|used| bytes(amount(used)));
+        let counts = over.files.map(|used| counted_files(amount(used)));
+        sizes.into_iter().chain(counts).collect::<Vec<_>>().join(" and ")
+    };
+    let (would_be, limit) = (amounts(|used| used.held), amounts(|used| used.limit));
+    let files: Vec<String> =
+        largest.iter().map(|(path, size)| format!("{path} ({})", human_size(*size))).collect();
+    let files = match &*files {
+        [] => String::new(),
+        [file] => format!(" The largest file is {file}."),
+        files => format!(" The largest files are {}.", files.join(", ")),
+    };
+    refused(format!(
+        "Error: {path} was not changed, because the memory would hold {would_be}, and it may hold \
+         {limit} at most.{files} {}, then try again.",
+        make_room(over)
+    ))
+}
+
+/// The last line of a listing of a memory that is full, or nearly so; `uses` are the limits that it
+/// is near.
+pub(crate) fn nearly_full(uses: Uses) -> String {
+    let sizes =
+        uses.bytes.map(|used| format!("{} of {}", human_size(used.held), human_size(used.limit)));
+    let counts = uses.files.map(|used| format!("{} of {}", used.held, counted_files(used.limit)));
+    let holds = sizes.into_iter().chain(counts).collect::<Vec<_>>().join(" and ");
+    let is_full =
+        [uses.bytes, uses.files].into_iter().flatten().any(|used| used.held >= used.limit);
+    let todo = make_room(uses);
+    if is_full {
+        format!("\n[The memory is full: it holds {holds}. {todo}.]")
+    } else {
+        format!("\n[The memory holds {holds}. {todo} before it is full.]")
+    }
+}
+
+fn counted_files(count: u64) -> String {
+    if count == 1 { "1 file".to_owned() } else { format!("{count} files") }
+}
+
+fn make_room(uses: Uses) -> &'static str {
+    match uses.files {
+        None => "Delete or shorten what is no longer needed",
+        Some(_) => "Delete what is no longer needed",
+    }
+}
+
+pub(super) fn bytes(count: u64) -> String {
+    match count {
+        1 => "1 byte".to_owned(),
+        0..1024 => format!("{count} bytes"),
+        _ => format!("{count} bytes ({})", human_size(count)),
+    }
+}
+
+// --- stale views, write patterns ----------------------------------------------------------------
+
+pub(crate) fn changed_since_view(path: &MemoryPath) -> Error {
+    refused(format!(
+        "Error: The file {path} has changed since you last viewed or changed it. Nothing was \
+         changed: view it again, then decide anew."
+    ))
+}
+
+pub(crate) fn not_viewed(path: &MemoryPath) -> Error {
+    refused(format!(
+        "Error: You have not viewed the file {path} yet. Nothing was changed: view it first, then \
+         try again."
+    ))
+}
+
+pub(crate) fn not_writable(path: &MemoryPath, writable: &[PathPattern]) -> Error {
+    /// More help nobody.
+    const MAX_NAMED: usize = 10;
+    let mut named: Vec<String> =
+        writable.iter().take(MAX_NAMED).map(|pattern| shortened(pattern.as_str())).collect();
+    if writable.len() > MAX_NAMED {
+        named.push(format!("and {} more", writable.len() - MAX_NAMED));
+    }
+    refused(match &*named {
+        [] => format!("Error: {path} is read-only: nothing in this memory can be changed."),
+        named => format!(
+            "Error: {path} is read-only: only {} and what is below can be changed.",
+            named.join(", ")
+        ),
+    })
+}
+
+// --- sensitive text ---------------------------------------------------------------------------
+
+/// `named` are the lines of the file that would have come to be, and the rules.
+pub(crate) fn sensitive(path: &MemoryPath, named: &[(u64, &str)]) -> Error {
+    refused(format!(
+        "Error: {path} was not changed, because it would hold sensitive text: {}. Leave such text \
+         out: note where it is kept, and not what it is.",
+        places(named)
+    ))
+}
+
+/// The path is not repeated.
+pub(crate) fn sensitive_path(rules: &[&str]) -> Error {
+    refused(format!(
+        "Error: Nothing was changed, because the path itself holds sensitive text ({}). Choose \
+         another name.",
+        rules.join(", ")
+    ))
+}
+
+/// The last line of a reply to a command whose text was redacted.
+pub(crate) fn redacted(named: &[(u64, &str)]) -> String {
+    format!(
+        "\n[Sensitive text was not written: {}. The file holds [redacted: …] in its place.]",
+        places(named)
+    )
+}
+
+/// `line 3 (github-token), line 7 (jwt)`.
+fn places(named: &[(u64, &str)]) -> String {
+    /// More help nobody.
+    const MAX_NAMED: usize = 20;
+    let mut places: Vec<String> =
+        named.iter().take(MAX_NAMED).map(|(line, rule)| format!("line {line} ({rule})")).collect();
+    if named.len() > MAX_NAMED {
+        places.push(format!("and {} more", named.len() - MAX_NAMED));
+    }
+    places.join(", ")
+}
+
+pub(crate) fn replace_redacted(path: &MemoryPath) -> Error {
+    refused(format!(
+        "No replacement was performed: old_str holds a `[redacted: …]` mark, which stands in views \
+         for text of {path} that is not shown, and is not in the file. Choose an old_str beside it; \
+         what is redacted cannot be edited, only deleted with the file."
+    ))
+}
+
+// --- hooks ------------------------------------------------------------------------------------
+
+/// Where a hook forbids a command and does not say why.
+pub(crate) fn vetoed() -> String {
+    "Error: This command is not allowed here. Nothing was changed.".to_owned()
+}
+
+/// Where the hook that was to look at a command failed.
+pub(super) fn unchecked() -> String {
+    "Error: The command was not carried out, because the program that runs this memory could not \
+     check it. Nothing was changed; try again later."
+        .to_owned()
+}

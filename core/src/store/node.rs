@@ -1,0 +1,97 @@
+//! What a store shows: the entries of directories, and files to read from.
+
+use std::fmt;
+use std::io::{Cursor, Read};
+use std::time::SystemTime;
+
+use crate::path::MemoryPath;
+
+/// One entry of a directory.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Entry {
+    /// Where it is.
+    pub path: MemoryPath,
+    /// What it is.
+    pub kind: EntryKind,
+    /// When it was last written, if it is a file and the store keeps that.
+    pub modified: Option<SystemTime>,
+    /// When it was last said to be accessed ([`Store::set_accessed`]), if it is a file and the store
+    /// keeps that. Only a [`list`](Store::list) has to tell it.
+    pub accessed: Option<SystemTime>,
+}
+
+/// What an [`Entry`] is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EntryKind {
+    /// A file of so many bytes.
+    File(u64),
+    /// A directory.
+    Directory,
+}
+
+impl Entry {
+    /// A file of `size` bytes.
+    #[must_use]
+    pub fn file(path: MemoryPath, size: u64) -> Self {
+        Self { path, kind: EntryKind::File(size), modified: None, accessed: None }
+    }
+
+    /// Whether it is a file.
+    #[must_use]
+    pub fn is_file(&self) -> bool {
+        self.kind != EntryKind::Directory
+    }
+
+    /// The same entry, last written at `time`.
+    #[must_use]
+    pub fn modified_at(mut self, time: Option<SystemTime>) -> Self {
+        self.modified = time;
+        self
+    }
+
+    /// The same entry, last accessed at `time`.
+    #[must_use]
+    pub fn accessed_at(mut self, time: Option<SystemTime>) -> Self {
+        self.accessed = time;
+        self
+    }
+
+    /// The later of both times; `None` if neither is known.
+    #[must_use]
+    pub fn last_used(&self) -> Option<SystemTime> {
+        self.modified.max(self.accessed)
+    }
+
+    /// A directory.
+    #[must_use]
+    pub fn directory(path: MemoryPath) -> Self {
+        Self { path, kind: EntryKind::Directory, modified: None, accessed: None }
+    }
+}
+
+/// What [`Store::open`] found.
+#[non_exhaustive]
+pub enum Node<'s> {
+    /// A file: its size in bytes, as far as it is known before reading, and its content.
+    File(u64, Box<dyn Read + 's>),
+    /// A directory: the entries below it.
+    Directory(Vec<Entry>),
+}
+
+impl Node<'_> {
+    /// A file whose content is at hand as a whole.
+    #[must_use]
+    pub fn file(content: Vec<u8>) -> Self {
+        Node::File(content.len() as u64, Box::new(Cursor::new(content)))
+    }
+}
+
+impl fmt::Debug for Node<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Node::File(size, _) => f.debug_tuple("File").field(size).finish_non_exhaustive(),
+            Node::Directory(entries) => f.debug_tuple("Directory").field(entries).finish(),
+        }
+    }
+}
