@@ -29,7 +29,7 @@ pub enum StoreError {
     /// A directory was to be moved into its own subtree.
     #[error("a directory cannot be moved into itself")]
     IntoItself,
-    /// In a [`rename`](Store::rename), a condition of the path that was to be moved.
+    /// In a [`rename`](crate::Store::rename), a condition of the path that was to be moved.
     #[error("the source: {0}")]
     Source(#[source] Box<StoreError>),
     /// The store cannot keep a name or path of this length.

@@ -16,8 +16,8 @@ pub struct Entry {
     pub kind: EntryKind,
     /// When it was last written, if it is a file and the store keeps that.
     pub modified: Option<SystemTime>,
-    /// When it was last said to be accessed ([`Store::set_accessed`]), if it is a file and the store
-    /// keeps that. Only a [`list`](Store::list) has to tell it.
+    /// When it was last said to be accessed ([`Store::set_accessed`](crate::Store::set_accessed)), if it is a file and the store
+    /// keeps that. Only a [`list`](crate::Store::list) has to tell it.
     pub accessed: Option<SystemTime>,
 }
 
@@ -70,7 +70,7 @@ impl Entry {
     }
 }
 
-/// What [`Store::open`] found.
+/// What [`Store::open`](crate::Store::open) found.
 #[non_exhaustive]
 pub enum Node<'s> {
     /// A file: its size in bytes, as far as it is known before reading, and its content.
