@@ -94,9 +94,10 @@ class DictStore(Store):
                     raise OSError(errno.ENAMETOOLONG, "a path below would be too long", new)
             self._make_parents(new)
             for before, after in moved.items():
-                for kept in (self.tree, self.modified_at, self.accessed_at):
-                    if before in kept:
-                        kept[after] = kept.pop(before)  # type: ignore[attr-defined]
+                self.tree[after] = self.tree.pop(before)
+                for times in (self.modified_at, self.accessed_at):
+                    if before in times:
+                        times[after] = times.pop(before)
 
     def set_modified(self, path: str, time: datetime) -> None:
         with self.lock:

@@ -198,7 +198,7 @@ def test_a_store_that_keeps_no_times_says_so() -> None:
     check_store(Timeless)
     for options in ({"record_access": True}, {"expire_after": 1}):
         with pytest.raises(ConfigError, match="keeps_access, set_accessed and delete_unused"):
-            Memory(store, **options)  # type: ignore[arg-type]
+            Memory(store, **options)
 
 
 class Forgetful(DictStore):
