@@ -43,8 +43,12 @@ pub(super) fn prepare(db: &Connection) -> Result<(), Trouble> {
 
 fn prepare_with(db: &Connection, steps: &[&str]) -> Result<(), Trouble> {
     let current = steps.len();
-    // Before anything is changed: the database may be somebody else's.
-    if version(db, current)? == current {
+    // Before anything is changed: the database may be somebody else's. As of one moment, because
+    // another process may just be making the tables.
+    let snapshot = db.unchecked_transaction()?;
+    let found = version(&snapshot, current)?;
+    snapshot.rollback()?;
+    if found == current {
         return Ok(());
     }
     let mode: String = db.query_row("PRAGMA journal_mode = WAL", [], |row| row.get(0))?;
@@ -129,6 +133,33 @@ mod tests {
             prepare(&db).unwrap();
             let times = "SELECT modified IS NULL AND accessed IS NULL FROM node WHERE name = 'a'";
             assert!(db.query_row(times, [], |row| row.get::<_, bool>(0)).unwrap(), "{old}");
+        }
+    }
+
+    #[test]
+    fn several_that_make_one_database_at_once_share_it() {
+        for _ in 0..100 {
+            let place = tempfile::tempdir().unwrap();
+            let path = place.path().join("a.db");
+            let at_once = std::sync::Barrier::new(4);
+            std::thread::scope(|scope| {
+                for _ in 0..4 {
+                    scope.spawn(|| {
+                        let db = Connection::open(&path).unwrap();
+                        at_once.wait();
+                        loop {
+                            match prepare(&db) {
+                                Ok(()) => break,
+                                // Turning the log on does not wait.
+                                Err(Trouble::Engine(error))
+                                    if error.sqlite_error_code()
+                                        == Some(rusqlite::ErrorCode::DatabaseBusy) => {}
+                                Err(_) => panic!("it is taken for another program's"),
+                            }
+                        }
+                    });
+                }
+            });
         }
     }
 
