@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Debug;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use memdir::store::{Edit, Entry};
 use memdir::{
@@ -99,10 +99,18 @@ fn seen(most: Level, work: impl FnOnce()) -> Vec<Seen> {
     all.iter().filter(|seen| seen.target == "memdir").cloned().collect()
 }
 
+/// One test at a time: which subscriber wants what is kept for the whole process, and asked anew where
+/// one comes or goes.
+fn alone() -> MutexGuard<'static, ()> {
+    static ONE: Mutex<()> = Mutex::new(());
+    ONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 const SECRET: &str = "what nobody shall read";
 
 #[test]
 fn a_command_is_the_execution_of_a_tool() {
+    let _alone = alone();
     let memory = Memory::open("memory:", Options::default()).unwrap();
     let all = seen(Level::DEBUG, || {
         let input = serde_json::json!({
@@ -190,6 +198,7 @@ impl Store for Broken {
 
 #[test]
 fn a_broken_store_is_a_warning_without_details() {
+    let _alone = alone();
     let memory = Memory::with_store(Arc::new(Broken), Options::default());
     let all = seen(Level::WARN, || {
         assert!(memory.delete("/memories/a").is_err());
@@ -204,6 +213,7 @@ fn a_broken_store_is_a_warning_without_details() {
 
 #[test]
 fn what_a_store_or_a_hook_records_stands_in_the_span() {
+    let _alone = alone();
     struct Records;
     impl Hooks for Records {
         fn before(&self, command: &Command<'_>) -> Result<Verdict, HookError> {
