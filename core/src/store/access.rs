@@ -2,7 +2,7 @@
 
 use std::time::SystemTime;
 
-use super::{Entry, EntryKind, Store, StoreError};
+use super::{Entry, Store, StoreError, listed_file};
 use crate::path::MemoryPath;
 
 /// What the listing of its directory says of a file's last access.
@@ -10,16 +10,7 @@ pub(super) fn listed<S: Store + ?Sized>(
     store: &S,
     path: &MemoryPath,
 ) -> Result<Option<SystemTime>, StoreError> {
-    let above = path.parent().ok_or(StoreError::IsADirectory)?;
-    let listed = match store.list(&above) {
-        Err(StoreError::NotADirectory) => return Err(StoreError::NotFound),
-        listed => listed?,
-    };
-    match listed.into_iter().find(|entry| entry.path == *path) {
-        None => Err(StoreError::NotFound),
-        Some(Entry { kind: EntryKind::Directory, .. }) => Err(StoreError::IsADirectory),
-        Some(file) => Ok(file.accessed),
-    }
+    Ok(listed_file(store, path)?.accessed)
 }
 
 /// The files that by their entries were not used since then. Of which nothing is known is used.

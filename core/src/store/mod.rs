@@ -332,6 +332,11 @@ pub fn listed_time<S: Store + ?Sized>(
     store: &S,
     path: &MemoryPath,
 ) -> Result<Option<SystemTime>, StoreError> {
+    Ok(listed_file(store, path)?.modified)
+}
+
+/// The file at `path`, as the listing of its directory tells of it.
+fn listed_file<S: Store + ?Sized>(store: &S, path: &MemoryPath) -> Result<Entry, StoreError> {
     let above = path.parent().ok_or(StoreError::IsADirectory)?;
     let listed = match store.list(&above) {
         Err(StoreError::NotADirectory) => return Err(StoreError::NotFound),
@@ -340,7 +345,7 @@ pub fn listed_time<S: Store + ?Sized>(
     match listed.into_iter().find(|entry| entry.path == *path) {
         None => Err(StoreError::NotFound),
         Some(Entry { kind: EntryKind::Directory, .. }) => Err(StoreError::IsADirectory),
-        Some(file) => Ok(file.modified),
+        Some(file) => Ok(file),
     }
 }
 
