@@ -151,7 +151,7 @@ fn a_copy_that_is_killed_is_finished_by_the_next() {
                 assert_eq!(found["size"], original["size"], "{found}");
             }
         }
-        assert!(killed > 3, "{to}: only {killed} copies were killed");
+        assert!(killed > 0, "{to}: no copy was killed");
         well(place.path(), &["copy", "from", to]);
         assert_eq!(all(to), expected, "{to}");
         let (code, stdout, _) = run(place.path(), &["check", to]);

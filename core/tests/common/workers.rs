@@ -45,10 +45,12 @@ impl Job {
             }
             // Until it is killed: each line is acknowledged in a file of its own before the next.
             "insert-and-acknowledge" => {
-                let done = self.place.join(format!("done-{me}"));
+                let [done, aside] =
+                    ["done", "aside"].map(|it| self.place.join(format!("{it}-{me}")));
                 for number in 0_u64.. {
                     memory.insert("/memories/log", 0, &format!("{me} {number}")).unwrap();
-                    fs::write(&done, number.to_string()).unwrap();
+                    fs::write(&aside, number.to_string()).unwrap();
+                    fs::rename(&aside, &done).unwrap();
                     let [directory, moved] = directories(me);
                     memory.create(&format!("{directory}/sub/file"), "x").unwrap();
                     memory.rename(&directory, &moved).unwrap();
@@ -207,8 +209,8 @@ pub(crate) fn kill_at_any_moment(
         assert!(log.ends_with("start\n"), "torn: {log:?}");
         for me in &names {
             let newest = numbers(&log, me);
-            let acknowledged = fs::read_to_string(done(me)).ok();
-            if let Some(acknowledged) = acknowledged.and_then(|number| number.parse::<u64>().ok()) {
+            if let Ok(acknowledged) = fs::read_to_string(done(me)) {
+                let acknowledged: u64 = acknowledged.parse().unwrap();
                 assert!(acknowledged < newest, "{acknowledged} of {newest}");
                 lived += 1;
             }
