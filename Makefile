@@ -91,9 +91,10 @@ test-kotlin: ## the Kotlin package
 test-swift: ## the Swift package, with a real compiler
 	@bindings-uniffi/swift/test
 
-# Without Go there is no server of S3's protocol to test against.
+# Without Go there is no server of S3's protocol to test against, and without npm none of Azure's.
 S3 := $(shell command -v go)
-RUNNERS := $(if $(shell command -v cargo),rust-local rust-memory rust-sqlite rust-encrypted rust-mounts rust-default-open $(if $(S3),rust-s3)) \
+AZURE := $(shell command -v npm)
+RUNNERS := $(if $(shell command -v cargo),rust-local rust-memory rust-sqlite rust-encrypted rust-mounts rust-default-open $(if $(S3),rust-s3) $(if $(AZURE),rust-azure)) \
 	$(if $(shell command -v $(PYTHON)),python-tool python-async-tool python-sqlite python-encrypted python-store $(if $(S3),python-s3)) \
 	$(if $(shell command -v node),node-local node-encrypted node-sqlite node-store node-table $(if $(S3),node-s3)) \
 	$(if $(shell command -v mvn),kotlin-local kotlin-memory kotlin-room kotlin-sqlite kotlin-store)
@@ -123,10 +124,16 @@ soak: servers $(CACHE)/postgres ## long tests: clients and servers are killed hu
 
 # --- set-up -----------------------------------------------------------------------------------
 
-.PHONY: servers
-servers: # the servers that stores are tested against; a test whose server is missing leaves itself out
+.PHONY: servers server-s3 server-azure
+servers: server-s3 server-azure # what stores are tested against; a test whose server is missing leaves itself out
+
+server-s3:
 	@$(call need,go,the S3 server)
 	@tests/servers/s3 install
+
+server-azure:
+	@$(call need,npm,the Azure server)
+	@tests/servers/azure install
 
 $(CACHE)/python-tools: bindings-python/requirements-dev.txt
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10) and "memdir needs Python 3.10 or newer")'

@@ -2,12 +2,12 @@
 #![cfg(all(unix, feature = "encryption", feature = "sqlite"))]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a panic is how a test fails")]
 
+#[cfg(feature = "object-storage")]
+#[path = "common/clouds.rs"]
+mod clouds;
 #[cfg(feature = "postgres")]
 #[path = "common/postgres.rs"]
 mod postgres;
-#[cfg(feature = "object-storage")]
-#[path = "common/s3.rs"]
-mod s3;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -170,8 +170,8 @@ proptest! {
     #![proptest_config(cases(20))]
     #[test]
     fn object_storage_agrees_with_them(commands in commands(), limits in limits()) {
-        if let Some(server) = s3::server() {
-            agree(vec![Arc::new(s3::open(server, &s3::prefix()))], commands, limits)?;
+        if let Some(cloud) = clouds::s3() {
+            agree(vec![Arc::new(cloud.open(&clouds::prefix()))], commands, limits)?;
         }
     }
 }

@@ -2,12 +2,12 @@
 #![cfg(all(unix, feature = "sqlite"))]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a panic is how a test fails")]
 
+#[cfg(feature = "object-storage")]
+#[path = "common/clouds.rs"]
+mod clouds;
 #[cfg(feature = "postgres")]
 #[path = "common/postgres.rs"]
 mod postgres;
-#[cfg(feature = "object-storage")]
-#[path = "common/s3.rs"]
-mod s3;
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -155,9 +155,9 @@ fn a_tree_goes_through_remote_and_encrypted_stores_and_comes_back() {
         Arc::new(Encrypted::open(inner, &key, true).unwrap())
     };
     stores.push(encrypted(Arc::new(InProcess::new())));
-    if let Some(server) = s3::server() {
-        stores.push(Arc::new(s3::open(server, &s3::prefix())));
-        stores.push(encrypted(Arc::new(s3::open(server, &s3::prefix()))));
+    for cloud in clouds::all() {
+        stores.push(Arc::new(cloud.open(&clouds::prefix())));
+        stores.push(encrypted(Arc::new(cloud.open(&clouds::prefix()))));
     }
     if let Some(server) = postgres::server() {
         let store = PostgresDatabase::open(&server.fresh(), Durability::Relaxed).unwrap();

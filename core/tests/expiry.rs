@@ -2,11 +2,11 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a panic is how a test fails")]
 
 #[cfg(unix)]
+#[path = "common/clouds.rs"]
+mod clouds;
+#[cfg(unix)]
 #[path = "common/postgres.rs"]
 mod postgres;
-#[cfg(unix)]
-#[path = "common/s3.rs"]
-mod s3;
 
 use std::io::Write as _;
 use std::ops::ControlFlow;
@@ -83,9 +83,9 @@ fn on_every_store(work: impl Fn(&str, Arc<dyn Store>)) {
         work("postgres", open_store(&server.fresh(), &Options::default()).unwrap());
     }
     #[cfg(unix)]
-    if let Some(server) = s3::server() {
-        let address = s3::address(server, &s3::prefix());
-        work("s3", open_store(&address, &Options::default()).unwrap());
+    for cloud in clouds::all() {
+        let name = if cloud.is_azure() { "azure" } else { "s3" };
+        work(name, open_store(&cloud.fresh(), &Options::default()).unwrap());
     }
 }
 

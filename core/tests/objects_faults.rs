@@ -3,16 +3,18 @@
 #![cfg(all(unix, feature = "object-storage"))]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a panic is how a test fails")]
 
+#[path = "common/clouds.rs"]
+#[macro_use]
+mod clouds;
 #[path = "common/faulty.rs"]
 mod faulty;
-#[path = "common/s3.rs"]
-mod s3;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
+use clouds::{BUCKET, Cloud, prefix};
 use faulty::{Fault, Plan, Proxy};
 use memdir::store::{EntryKind, ObjectStorage, Splice};
 use memdir::{MemoryPath, OnExisting, Store, StoreError};
@@ -53,14 +55,14 @@ fn append(store: &dyn Store, path: &str, text: &str) -> Result<(), StoreError> {
 }
 
 /// What every command starts with. The server is asked directly, which is quicker.
-fn prepare(server: &str, prefix: &str) {
+fn prepare(cloud: &Cloud, prefix: &str) {
     for key in ["file", "dir/a", "dir/b", "dir/sub/c", "other/x"] {
-        s3::request(server, "PUT", &format!("{prefix}/{key}"), &[], key.as_bytes());
+        cloud.put(&format!("{prefix}/{key}"), &[], key.as_bytes());
     }
     // An empty directory, and one in a directory that is to be moved.
     for directory in ["lone", "dir/empty"] {
         let key = format!("{prefix}/{directory}/.memdir-directory%2F");
-        s3::request(server, "PUT", &key, &[], b"");
+        cloud.put(&key, &[], b"");
     }
 }
 
@@ -82,27 +84,26 @@ const COMMANDS: &[Command] = &[
 ];
 
 /// A fault that passes at any one request: the command is done all the same, once.
-#[test]
-fn a_fault_that_passes_changes_nothing_about_any_command() {
-    let Some(server) = s3::server() else { return };
+fn a_fault_that_passes_changes_nothing_about_any_command(cloud: &'static Cloud) {
     thread::scope(|scope| {
         for (name, command) in COMMANDS {
             scope.spawn(move || {
-                let proxy = Proxy::before(server);
-                let prefix = s3::prefix();
-                let store = s3::open(server, &prefix);
-                let faulty = s3::open(&proxy.address, &prefix);
-                prepare(server, &prefix);
+                let proxy = Proxy::before(&cloud.server);
+                let prefix = prefix();
+                let store = cloud.open(&prefix);
+                let faulty = cloud.open_at(&proxy.address, &prefix);
+                prepare(cloud, &prefix);
                 command(&store).unwrap();
                 let expected = tree(&store);
-                let passes = if std::env::var_os("MEMDIR_SOAK").is_some() { 5 } else { 2 };
+                let soak = std::env::var_os("MEMDIR_SOAK").is_some();
+                let passes = if soak { 5 } else { cloud.few(2, 1) };
                 for pass in 0..passes {
                     let mut number = 0;
                     loop {
                         // Every fault at every request, in five passes.
                         let fault = Fault::PASSING[(number + 3 * pass) % 5];
                         store.clear().unwrap();
-                        prepare(server, &prefix);
+                        prepare(cloud, &prefix);
                         proxy.plan(Plan::One(number, fault));
                         let done = command(&faulty);
                         let requests = proxy.requests();
@@ -124,15 +125,13 @@ fn a_fault_that_passes_changes_nothing_about_any_command() {
 }
 
 /// The server has gone for good from some request on: an error, and then the tool answers again.
-#[test]
-fn a_server_that_goes_away_is_an_error_and_comes_back() {
-    let Some(server) = s3::server() else { return };
-    let prefix = s3::prefix();
-    let store = s3::open(server, &prefix);
-    prepare(server, &prefix);
+fn a_server_that_goes_away_is_an_error_and_comes_back(cloud: &'static Cloud) {
+    let prefix = prefix();
+    let store = cloud.open(&prefix);
+    prepare(cloud, &prefix);
     let before = tree(&store);
-    let proxy = Proxy::before(server);
-    let faulty = s3::open(&proxy.address, &prefix);
+    let proxy = Proxy::before(&cloud.server);
+    let faulty = cloud.open_at(&proxy.address, &prefix);
     for fault in [Fault::NotSent, Fault::Error500] {
         proxy.plan(Plan::From(1, fault));
         let done = append(&faulty, "/memories/file", "lost");
@@ -145,13 +144,11 @@ fn a_server_that_goes_away_is_an_error_and_comes_back() {
 }
 
 /// Other writers come between a write whose answer is lost and the question whether it was done.
-#[test]
-fn a_lost_answer_is_understood_also_when_others_wrote_since() {
-    let Some(server) = s3::server() else { return };
-    let prefix = s3::prefix();
-    let store = s3::open(server, &prefix);
-    let proxy = Proxy::before(server);
-    let faulty = s3::open(&proxy.address, &prefix);
+fn a_lost_answer_is_understood_also_when_others_wrote_since(cloud: &'static Cloud) {
+    let prefix = prefix();
+    let store = cloud.open(&prefix);
+    let proxy = Proxy::before(&cloud.server);
+    let faulty = cloud.open_at(&proxy.address, &prefix);
     for round in 0..5 {
         let path = format!("/memories/{round}");
         store.write(&at(&path), b"", OnExisting::Error).unwrap();
@@ -175,12 +172,13 @@ fn a_lost_answer_is_understood_also_when_others_wrote_since() {
 
 /// Runs the command until its end, or until the client's end at the given request.
 fn until_its_end(
+    cloud: &Cloud,
     proxy: &Proxy,
     prefix: &str,
     plan: Plan,
     command: fn(&dyn Store) -> Result<(), StoreError>,
 ) -> Option<Result<(), StoreError>> {
-    let store: Arc<ObjectStorage> = Arc::new(s3::open(&proxy.address, prefix));
+    let store: Arc<ObjectStorage> = Arc::new(cloud.open_at(&proxy.address, prefix));
     proxy.plan(plan);
     let done = Arc::new(AtomicBool::new(false));
     let (worker, finished) = (Arc::clone(&store), Arc::clone(&done));
@@ -198,13 +196,11 @@ fn until_its_end(
 
 /// The client ends at each request of the rename of a directory, before or after the server does
 /// it. Every file is in at least one place, and the same rename, asked again, finishes it.
-#[test]
-fn a_directory_rename_that_breaks_off_is_finished_by_the_same_rename() {
-    let Some(server) = s3::server() else { return };
+fn a_directory_rename_that_breaks_off_is_finished_by_the_same_rename(cloud: &'static Cloud) {
     let rename: fn(&dyn Store) -> _ = |s| s.rename(&at("/memories/dir"), &at("/memories/to/dir"));
-    let prefix = s3::prefix();
-    let store = s3::open(server, &prefix);
-    prepare(server, &prefix);
+    let whole = prefix();
+    let store = cloud.open(&whole);
+    prepare(cloud, &whole);
     let before = tree(&store);
     rename(&store).unwrap();
     let expected = tree(&store);
@@ -213,11 +209,11 @@ fn a_directory_rename_that_breaks_off_is_finished_by_the_same_rename() {
     for after in [false, true] {
         let mut number = 0;
         loop {
-            let prefix = s3::prefix();
-            let store = s3::open(server, &prefix);
-            prepare(server, &prefix);
-            let proxy = Proxy::before(server);
-            if until_its_end(&proxy, &prefix, Plan::Halt(number, after), rename).is_some() {
+            let prefix = prefix();
+            let store = cloud.open(&prefix);
+            prepare(cloud, &prefix);
+            let proxy = Proxy::before(&cloud.server);
+            if until_its_end(cloud, &proxy, &prefix, Plan::Halt(number, after), rename).is_some() {
                 break;
             }
             let left = tree(&store);
@@ -232,29 +228,28 @@ fn a_directory_rename_that_breaks_off_is_finished_by_the_same_rename() {
             assert!(again.is_ok() || complete, "{number} {after}: {again:?}");
             assert_eq!(tree(&store), expected, "{number} {after}");
             // Nothing of it is left over.
-            let keys = s3::keys(server, &prefix);
+            let keys = cloud.keys(&prefix);
             assert!(!keys.iter().any(|key| key.starts_with("dir/")), "{keys:#?}");
-            number += 1;
+            number += cloud.few(1, 4);
             ends += 1;
         }
     }
-    assert!(ends > 40, "{ends}");
+    assert!(ends > cloud.few(40, 10), "{ends}");
 }
 
 /// The same for every other command: done, not done, or as its page says.
-#[test]
-fn a_client_that_ends_leaves_whole_files() {
-    let Some(server) = s3::server() else { return };
+fn a_client_that_ends_leaves_whole_files(cloud: &'static Cloud) {
     for (name, command) in COMMANDS.iter().filter(|(name, _)| !name.contains("rename a dir")) {
         for after in [false, true] {
             let mut number = 0;
             loop {
-                let prefix = s3::prefix();
-                let store = s3::open(server, &prefix);
-                prepare(server, &prefix);
+                let prefix = prefix();
+                let store = cloud.open(&prefix);
+                prepare(cloud, &prefix);
                 let before = tree(&store);
-                let proxy = Proxy::before(server);
-                let done = until_its_end(&proxy, &prefix, Plan::Halt(number, after), *command);
+                let proxy = Proxy::before(&cloud.server);
+                let done =
+                    until_its_end(cloud, &proxy, &prefix, Plan::Halt(number, after), *command);
                 if done.is_some() {
                     break;
                 }
@@ -284,15 +279,13 @@ fn a_client_that_ends_leaves_whole_files() {
 }
 
 /// A rename that was not finished keeps its directory from being renamed elsewhere.
-#[test]
-fn another_rename_of_a_directory_half_moved_is_refused() {
-    let Some(server) = s3::server() else { return };
-    let prefix = s3::prefix();
-    let store = s3::open(server, &prefix);
-    prepare(server, &prefix);
-    let proxy = Proxy::before(server);
+fn another_rename_of_a_directory_half_moved_is_refused(cloud: &'static Cloud) {
+    let prefix = prefix();
+    let store = cloud.open(&prefix);
+    prepare(cloud, &prefix);
+    let proxy = Proxy::before(&cloud.server);
     let to = |to: &str| store.rename(&at("/memories/dir"), &at(to));
-    let halted = until_its_end(&proxy, &prefix, Plan::Halt(20, true), |s| {
+    let halted = until_its_end(cloud, &proxy, &prefix, Plan::Halt(20, true), |s| {
         s.rename(&at("/memories/dir"), &at("/memories/one"))
     });
     assert!(halted.is_none());
@@ -305,14 +298,12 @@ fn another_rename_of_a_directory_half_moved_is_refused() {
 }
 
 /// A timeout is no answer either.
-#[test]
-fn a_server_that_says_nothing_is_not_waited_for_long() {
-    let Some(server) = s3::server() else { return };
-    let prefix = s3::prefix();
-    let store = s3::open(server, &prefix);
-    prepare(server, &prefix);
-    let proxy = Proxy::before(server);
-    let address = format!("{}&timeout=1s", s3::address(&proxy.address, &prefix));
+fn a_server_that_says_nothing_is_not_waited_for_long(cloud: &'static Cloud) {
+    let prefix = prefix();
+    let store = cloud.open(&prefix);
+    prepare(cloud, &prefix);
+    let proxy = Proxy::before(&cloud.server);
+    let address = format!("{}&timeout=1s", cloud.address_at(&proxy.address, BUCKET, &prefix));
     let faulty = ObjectStorage::open(&address).unwrap();
     proxy.plan(Plan::One(1, Fault::DoneButSilent));
     append(&faulty, "/memories/file", "+once").unwrap();
@@ -321,13 +312,11 @@ fn a_server_that_says_nothing_is_not_waited_for_long() {
 
 /// An edit and a rename of the same file at once: the edit is in the file wherever it is, or it
 /// was refused.
-#[test]
-fn an_edit_that_races_with_a_rename_is_kept_or_refused() {
-    let Some(server) = s3::server() else { return };
-    let prefix = s3::prefix();
-    let store = s3::open(server, &prefix);
+fn an_edit_that_races_with_a_rename_is_kept_or_refused(cloud: &'static Cloud) {
+    let prefix = prefix();
+    let store = cloud.open(&prefix);
     let mut kept = 0;
-    for round in 0..40 {
+    for round in 0..cloud.few(40, 10) {
         let directory = round % 2 == 1;
         let (from, to) = (format!("/memories/from {round}"), format!("/memories/to {round}"));
         let name = if directory { "/file" } else { "" };
@@ -350,10 +339,8 @@ fn an_edit_that_races_with_a_rename_is_kept_or_refused() {
 }
 
 /// A file, and files below its path, made at once: never both.
-#[test]
-fn a_file_and_a_directory_at_one_path_are_never_both_made() {
-    let Some(server) = s3::server() else { return };
-    let store = s3::open(server, &s3::prefix());
+fn a_file_and_a_directory_at_one_path_are_never_both_made(cloud: &'static Cloud) {
+    let store = cloud.open(&prefix());
     let mut won = [0, 0];
     for round in 0..60 {
         let file = at(&format!("/memories/{round}"));
@@ -370,4 +357,26 @@ fn a_file_and_a_directory_at_one_path_are_never_both_made() {
         won[1] += usize::from(below_made);
     }
     assert!(won[0] + won[1] > 0, "{won:?}");
+}
+
+on_servers! {
+    s3:
+        a_fault_that_passes_changes_nothing_about_any_command,
+        a_server_that_goes_away_is_an_error_and_comes_back,
+        a_lost_answer_is_understood_also_when_others_wrote_since,
+        a_directory_rename_that_breaks_off_is_finished_by_the_same_rename,
+        a_client_that_ends_leaves_whole_files,
+        another_rename_of_a_directory_half_moved_is_refused,
+        a_server_that_says_nothing_is_not_waited_for_long,
+        an_edit_that_races_with_a_rename_is_kept_or_refused,
+        a_file_and_a_directory_at_one_path_are_never_both_made;
+    azure:
+        a_fault_that_passes_changes_nothing_about_any_command,
+        a_server_that_goes_away_is_an_error_and_comes_back,
+        a_lost_answer_is_understood_also_when_others_wrote_since,
+        a_directory_rename_that_breaks_off_is_finished_by_the_same_rename,
+        another_rename_of_a_directory_half_moved_is_refused,
+        a_server_that_says_nothing_is_not_waited_for_long,
+        an_edit_that_races_with_a_rename_is_kept_or_refused,
+        a_file_and_a_directory_at_one_path_are_never_both_made;
 }

@@ -1,15 +1,17 @@
-//! One bucket and several processes: that edit one file, that create one path, that are killed,
+//! One bucket or container and several processes: that edit one file, that create one path, that are killed,
 //! that are forked.
 #![cfg(all(unix, feature = "object-storage"))]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a panic is how a test fails")]
 
+#[path = "common/clouds.rs"]
+#[macro_use]
+mod clouds;
 mod common;
-#[path = "common/s3.rs"]
-mod s3;
 
 use std::io::{Read, Write};
 use std::path::Path;
 
+use clouds::Cloud;
 use common::fork::{child, succeeded};
 use common::workers::{self, Job, Worker, directories, insert, lines, rounds};
 use memdir::{Memory, MemoryPath, OnExisting, Options};
@@ -25,6 +27,7 @@ fn worker() {
     if job.name == "no-credentials" {
         let error = Memory::open(&job.address, Options::default()).err().unwrap().to_string();
         assert!(error.contains("no credentials were found"), "{error}");
+        assert!(error.contains(&job.me), "{error}");
         return;
     }
     match job.name.as_str() {
@@ -33,21 +36,18 @@ fn worker() {
     }
 }
 
-#[test]
-fn processes_that_edit_one_file_lose_nothing() {
-    let Some(address) = s3::fresh() else { return };
+fn processes_that_edit_one_file_lose_nothing(cloud: &'static Cloud) {
+    let address = cloud.fresh();
     workers::edit_one_file(&address, &memory(&address));
 }
 
-#[test]
-fn of_processes_that_create_one_path_one_wins() {
-    let Some(address) = s3::fresh() else { return };
+fn of_processes_that_create_one_path_one_wins(cloud: &'static Cloud) {
+    let address = cloud.fresh();
     workers::create_the_same_paths(&address, || memory(&address));
 }
 
-#[test]
-fn a_kill_at_any_moment_loses_nothing_acknowledged() {
-    let Some(address) = s3::fresh() else { return };
+fn a_kill_at_any_moment_loses_nothing_acknowledged(cloud: &'static Cloud) {
+    let address = cloud.fresh();
     let (memory, rounds) = (memory(&address), rounds(10));
     let lived = workers::kill_at_any_moment(&address, &memory, rounds, |names| {
         for me in names {
@@ -66,27 +66,27 @@ fn a_kill_at_any_moment_loses_nothing_acknowledged() {
         .unwrap();
 }
 
-#[test]
-fn a_forked_process_goes_on_with_connections_of_its_own() {
-    let Some(address) = s3::fresh() else { return };
+fn a_forked_process_goes_on_with_connections_of_its_own(cloud: &'static Cloud) {
+    let address = cloud.fresh();
     assert!(Worker::start(&address, Path::new(""), "fork", "").succeeds());
     // The parent's and two children's, and those of a child of a child.
     assert_eq!(lines(&memory(&address)), 4 * 20);
 }
 
-#[test]
-fn missing_credentials_are_said_to_be_missing() {
-    let Some(server) = s3::server() else { return };
+fn missing_credentials_are_said_to_be_missing(cloud: &'static Cloud) {
     let nobody = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let mut command = std::process::Command::new(std::env::current_exe().unwrap());
     let told = command
         .args(["--exact", "worker", "--nocapture"])
         .env_remove("AWS_ACCESS_KEY_ID")
         .env_remove("AWS_SECRET_ACCESS_KEY")
+        .env_remove("AZURE_STORAGE_ACCOUNT_KEY")
         // Where a machine of the cloud would be given some.
         .env("AWS_METADATA_ENDPOINT", format!("http://{nobody}"))
-        .envs([("MEMDIR_JOB", "no-credentials"), ("MEMDIR_PLACE", ""), ("MEMDIR_ME", "")])
-        .env("MEMDIR_ADDRESS", s3::address(server, "p"))
+        .env("AZURE_MSI_ENDPOINT", format!("http://{nobody}/metadata/identity/oauth2/token"))
+        .envs([("MEMDIR_JOB", "no-credentials"), ("MEMDIR_PLACE", "")])
+        .env("MEMDIR_ME", if cloud.is_azure() { "AZURE_STORAGE_" } else { "AWS_ACCESS_KEY_ID" })
+        .env("MEMDIR_ADDRESS", cloud.address("p"))
         .stdout(std::process::Stdio::null())
         .status();
     assert!(told.unwrap().success());
@@ -121,4 +121,19 @@ fn while_connected(memory: &Memory) {
     let mut rest = Vec::new();
     stream.read_to_end(&mut rest).unwrap();
     assert_eq!(rest.len() + 1000, content.len());
+}
+
+on_servers! {
+    s3:
+        processes_that_edit_one_file_lose_nothing,
+        of_processes_that_create_one_path_one_wins,
+        a_kill_at_any_moment_loses_nothing_acknowledged,
+        a_forked_process_goes_on_with_connections_of_its_own,
+        missing_credentials_are_said_to_be_missing;
+    azure:
+        processes_that_edit_one_file_lose_nothing,
+        of_processes_that_create_one_path_one_wins,
+        a_kill_at_any_moment_loses_nothing_acknowledged,
+        a_forked_process_goes_on_with_connections_of_its_own,
+        missing_credentials_are_said_to_be_missing;
 }

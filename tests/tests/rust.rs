@@ -138,19 +138,30 @@ fn rust_postgres() {
 }
 
 #[cfg(unix)]
-#[path = "../../core/tests/common/s3.rs"]
-mod s3;
+#[path = "../../core/tests/common/clouds.rs"]
+mod clouds;
+
+#[cfg(unix)]
+fn on_object_storage(runner: &str, cloud: Option<&clouds::Cloud>) {
+    let Some(cloud) = cloud else { return };
+    passes(runner::run(runner, |options| {
+        let prefix = clouds::prefix();
+        let address = cloud.address(&prefix);
+        let memory = Memory::open(&address, options).map_err(|error| error.to_string())?;
+        Ok(Opened { memory, secret: Some(prefix), check: Box::new(|_| Ok(())) })
+    }));
+}
 
 #[cfg(unix)]
 #[test]
 fn rust_s3() {
-    let Some(server) = s3::server() else { return };
-    passes(runner::run("rust-s3", |options| {
-        let prefix = s3::prefix();
-        let address = s3::address(server, &prefix);
-        let memory = Memory::open(&address, options).map_err(|error| error.to_string())?;
-        Ok(Opened { memory, secret: Some(prefix), check: Box::new(|_| Ok(())) })
-    }));
+    on_object_storage("rust-s3", clouds::s3());
+}
+
+#[cfg(unix)]
+#[test]
+fn rust_azure() {
+    on_object_storage("rust-azure", clouds::azure());
 }
 
 #[cfg(unix)]

@@ -4,13 +4,13 @@
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a panic is how a test fails")]
 
+#[path = "../common/clouds.rs"]
+mod clouds;
 #[path = "../common/mounting.rs"]
 #[allow(dead_code, reason = "each test program uses its part")]
 mod mounting;
 #[path = "../common/postgres.rs"]
 mod postgres;
-#[path = "../common/s3.rs"]
-mod s3;
 
 mod limits;
 mod seams;

@@ -8,7 +8,7 @@ use memdir::store::{
 use memdir::{Durability, EncryptionKey, Store};
 
 use crate::mounting::{at, in_process};
-use crate::{postgres, s3};
+use crate::{clouds, postgres};
 
 /// Runs the check on a fresh store of each kind; it is told which, and gets the store.
 ///
@@ -37,7 +37,7 @@ pub(crate) fn each(check: impl Fn(&str, Arc<dyn Store>)) {
         let store = PostgresDatabase::open(&server.fresh(), Durability::Relaxed).unwrap();
         check("a PostgreSQL database", Arc::new(store));
     }
-    if let Some(server) = s3::server() {
-        check("object storage", Arc::new(s3::open(server, &s3::prefix())));
+    for cloud in clouds::all() {
+        check("object storage", Arc::new(cloud.open(&clouds::prefix())));
     }
 }

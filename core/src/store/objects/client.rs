@@ -16,7 +16,7 @@ use object_store::{
 };
 
 use super::stamp::{Id, Stamp};
-use super::trouble::{Patience, Trouble};
+use super::trouble::{Patience, Trouble, is_no_condition};
 use crate::path::MemoryPath;
 use crate::store::StoreError;
 
@@ -204,9 +204,9 @@ impl Client {
         let options = PutOptions { mode, attributes: stamp.attributes(), ..PutOptions::default() };
         match self.store.put_opts(key, content, options).await {
             Ok(put) => Ok(Put::Done(put.into())),
-            Err(E::AlreadyExists { .. } | E::Precondition { .. } | E::NotModified { .. }) => {
-                Ok(Put::Conflict)
-            }
+            Err(
+                error @ (E::AlreadyExists { .. } | E::Precondition { .. } | E::NotModified { .. }),
+            ) if !is_no_condition(&error) => Ok(Put::Conflict),
             Err(error) => match Trouble::from(error) {
                 trouble @ Trouble::Passing(_) => Ok(Put::Unknown(trouble)),
                 trouble => Err(trouble),

@@ -56,16 +56,15 @@ impl From<object_store::Error> for Trouble {
             Some(status) => format!("HTTP {status} {code}").trim_end().to_owned(),
             None => code.to_owned(),
         };
-        if of_the_metadata_service(&text) {
-            return Self::Broken(
+        if let Some(variables) = of_the_metadata_service(&text) {
+            return Self::Broken(format!(
                 "no credentials were found: set the environment variables of the service, such as \
-                 AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"
-                    .to_owned(),
-            );
+                 {variables}"
+            ));
         }
         match code {
             "NoSuchBucket" | "ContainerNotFound" => {
-                return Self::Broken(format!("the bucket does not exist ({answer})"));
+                return Self::Broken(format!("the bucket or container does not exist ({answer})"));
             }
             "InvalidAccessKeyId"
             | "SignatureDoesNotMatch"
@@ -132,16 +131,42 @@ fn elsewhere(answer: &str) -> String {
     )
 }
 
-/// Where clouds give credentials to their own machines. Asked last, where nothing else is set.
-fn of_the_metadata_service(text: &str) -> bool {
-    ["/latest/api/token", "/latest/meta-data", "169.254.", "metadata.google.internal"]
-        .iter()
-        .any(|place| text.contains(place))
+/// Where clouds give credentials to their own machines: asked last, where nothing else is set. And what
+/// can be set.
+const METADATA_SERVICES: [(&str, &str); 6] = [
+    ("/metadata/identity", "AZURE_STORAGE_ACCOUNT_KEY or AZURE_STORAGE_SAS_KEY"),
+    ("/computeMetadata", "GOOGLE_APPLICATION_CREDENTIALS"),
+    ("metadata.google.internal", "GOOGLE_APPLICATION_CREDENTIALS"),
+    ("/latest/api/token", "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"),
+    ("/latest/meta-data", "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"),
+    ("169.254.", "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"),
+];
+
+fn of_the_metadata_service(text: &str) -> Option<&'static str> {
+    let service = METADATA_SERVICES.iter().find(|(place, _)| text.contains(place));
+    service.map(|(_, variables)| *variables)
 }
 
-/// The status is in no other part of the library's errors than their text.
+/// Whether Azure answers with the status of a condition that is not met, but for a reason that does not
+/// pass by reading the object anew.
+pub(super) fn is_no_condition(error: &object_store::Error) -> bool {
+    matches!(
+        code(&error.to_string()),
+        "BlobImmutableDueToPolicy"
+            | "BlobArchived"
+            | "BlobBeingRehydrated"
+            | "ContainerBeingDeleted"
+            | "ContainerDisabled"
+            | "LeaseIdMissing"
+            | "LeaseLost"
+    )
+}
+
+/// The status is in no other part of the library's errors than their text. One part of Azure's answer to
+/// a request for many deletions has it at the end.
 fn status(text: &str) -> Option<u16> {
-    let (_, after) = text.split_once("status code: ")?;
+    let of_a_part = || text.strip_suffix(')')?.rsplit_once("(code: ");
+    let (_, after) = text.split_once("status code: ").or_else(of_a_part)?;
     after.get(..3)?.parse().ok()
 }
 
@@ -213,5 +238,38 @@ impl Turns {
         self.conflicts += 1;
         pause(4 << self.conflicts.min(6)).await;
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(text: &str) -> Trouble {
+        object_store::Error::Generic { store: "any", source: text.into() }.into()
+    }
+
+    /// As Azure's part of the library puts it.
+    #[test]
+    fn a_part_of_many_deletions_has_a_status_of_its_own() {
+        let busy = told("Bulk delete request failed for key a/b: Server Busy (code: 503)");
+        assert!(matches!(busy, Trouble::Passing(_)), "{busy:?}");
+        let forbidden = told("Bulk delete request failed for key a: No (code: 403)");
+        assert!(matches!(forbidden, Trouble::Condition(StoreError::PermissionDenied)));
+    }
+
+    #[test]
+    fn missing_credentials_are_named_as_the_service_names_them() {
+        for (place, variable) in [
+            ("http://169.254.169.254/metadata/identity/oauth2/token", "AZURE_STORAGE_ACCOUNT_KEY"),
+            ("http://169.254.169.254/computeMetadata/v1", "GOOGLE_APPLICATION_CREDENTIALS"),
+            ("http://169.254.170.2/v2/credentials", "AWS_ACCESS_KEY_ID"),
+        ] {
+            let trouble = told(&format!("Error performing GET {place} in 1ms"));
+            assert!(
+                matches!(&trouble, Trouble::Broken(why) if why.contains(variable)),
+                "{trouble:?}"
+            );
+        }
     }
 }
