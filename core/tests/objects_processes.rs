@@ -46,6 +46,12 @@ fn of_processes_that_create_one_path_one_wins() {
 }
 
 #[test]
+fn of_processes_that_expire_one_file_one_does_and_none_that_is_used_meanwhile() {
+    let Some(address) = s3::fresh() else { return };
+    workers::expire_at_once(&address, &memory(&address), 60);
+}
+
+#[test]
 fn a_kill_at_any_moment_loses_nothing_acknowledged() {
     let Some(address) = s3::fresh() else { return };
     let (memory, rounds) = (memory(&address), rounds(10));
