@@ -39,10 +39,14 @@ export declare class Mounts {
 
 /** A store of the core. Its methods are those of the package's `Store`. */
 export declare class NativeStore {
+  /** Copies all that this store holds into another. `progress` says whether it goes on. */
+  copyTo(destination: NativeStore, overwrite: boolean, progress?: ((progress: CopyProgress) => boolean) | undefined): Promise<Copied>
   /** Opens the store that `address` names. */
   constructor(address: string, options?: object | undefined)
   /** Opens several stores and mounts them into one tree. */
   static onMounts(mounts: Mounts, options?: object | undefined): NativeStore
+  /** A store that is written in JavaScript, as for `Engine.onJsStore`. */
+  static onJsStore(serve: (arg: StoreRequest) => unknown, methods: Array<string>): NativeStore
   /** Opens the store that `address` names as it is kept, encrypted or not. */
   static beneath(address: string): NativeStore
   /** Changes the key of the encrypted store that this one keeps; how many files were encrypted. */
@@ -118,6 +122,36 @@ export declare function checkContract(rule: number, serve: (arg: StoreRequest) =
 
 /** How many rules the contract of a store has. */
 export declare function contractRules(): number
+
+/** What a copy did. */
+export interface Copied {
+  /** Files that were written. */
+  files: number
+  /** Their bytes. */
+  bytes: number
+  /** Files that were there already, with the same content. */
+  equal: number
+  /** Empty directories that were made. */
+  directories: number
+  /** What is kept beside the memory that was copied, such as links, and is no part of it. */
+  leftOut: Array<string>
+}
+
+/** How far a copy is. */
+export interface CopyProgress {
+  /** `comparing` while both stores are looked through, then `copying`. */
+  phase: 'comparing' | 'copying'
+  /** The file that comes next. */
+  path: string
+  /** The files that this phase is through with. */
+  files: number
+  /** Their bytes. */
+  bytes: number
+  /** The files that this phase is about; while comparing, as many as were found so far. */
+  ofFiles: number
+  /** Their bytes. */
+  ofBytes: number
+}
 
 /** A file that was removed because nobody used it. */
 export interface ExpiredFile {

@@ -1,7 +1,8 @@
 //! A store's conditions under the names that Node's own file system functions have for them.
 
 use memdir::StoreError;
-use napi::bindgen_prelude::{JsObjectValue, JsValue};
+use memdir::copy::CopyError;
+use napi::bindgen_prelude::{JsObjectValue, JsValue, ToNapiValue};
 use napi::{Env, Error};
 
 /// The condition that `code` names, if it is one.
@@ -44,9 +45,32 @@ fn code(error: &StoreError) -> &'static str {
 
 /// What a native store's promise is rejected with: an error with a `code`.
 pub(crate) fn to_js(env: &Env, error: &StoreError) -> Error {
-    let reason = format!("{}: {error}", code(error));
-    let thrown = env.create_error(Error::from_reason(&reason)).and_then(|mut thrown| {
-        thrown.set_named_property("code", code(error))?;
+    with_property(env, &format!("{}: {error}", code(error)), "code", code(error))
+}
+
+/// What a copy's promise is rejected with: an error with a `code`, or with the `paths` that are in
+/// the way.
+pub(crate) fn copy_to_js(env: &Env, error: &CopyError) -> Error {
+    let reason = error.to_string();
+    match error {
+        CopyError::Source { error, .. } | CopyError::Destination { error, .. } => {
+            with_property(env, &format!("{}: {reason}", code(error)), "code", code(error))
+        }
+        refused => {
+            let paths: Vec<&str> = match refused {
+                CopyError::Refused(refusals) => {
+                    refusals.iter().map(|one| one.path.as_str()).collect()
+                }
+                _ => Vec::new(),
+            };
+            with_property(env, &reason, "paths", paths)
+        }
+    }
+}
+
+fn with_property(env: &Env, reason: &str, name: &str, value: impl ToNapiValue) -> Error {
+    let thrown = env.create_error(Error::from_reason(reason)).and_then(|mut thrown| {
+        thrown.set_named_property(name, value)?;
         Ok(Error::from(thrown.to_unknown()))
     });
     thrown.unwrap_or_else(|_| Error::from_reason(reason))

@@ -11,11 +11,12 @@ use napi_derive::napi;
 
 use crate::answer::Answer;
 use crate::call::PendingCall;
-use crate::expiry::{self, ExpiredFile, ExpiryProgress};
+use crate::expiry::{ExpiredFile, ExpiryProgress};
 use crate::input::Input;
 use crate::js_store::{JsStore, StoreRequest};
 use crate::native_store::NativeStore;
 use crate::options;
+use crate::progress::watch;
 use crate::work::Workers;
 
 /// A memory directory; the class `Memory` of the package is written on top of it.
@@ -110,7 +111,7 @@ impl Engine {
         progress: Option<Function<'_, ExpiryProgress, bool>>,
     ) -> napi::Result<Object<'env>> {
         let older_than = options::span("olderThan", older_than)?;
-        let mut watch = expiry::watch(progress)?;
+        let mut watch = watch(progress)?;
         let memory = self.memory.clone();
         let work = move || {
             let mut thrown = None;

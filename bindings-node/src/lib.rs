@@ -12,6 +12,7 @@ mod call;
 mod cli;
 mod conditions;
 mod contract;
+mod copy;
 mod engine;
 mod entry;
 mod expiry;
@@ -20,6 +21,7 @@ mod js_store;
 mod mounts;
 mod native_store;
 mod options;
+mod progress;
 #[cfg(feature = "testing")]
 mod testing;
 mod work;

@@ -13,6 +13,7 @@ use napi_derive::napi;
 
 use crate::conditions::to_js;
 use crate::entry::{StoreEntry, from_millis, to_millis};
+use crate::js_store::{JsStore, StoreRequest};
 use crate::mounts::Mounts;
 use crate::options;
 use crate::work::{Workers, receive};
@@ -59,6 +60,15 @@ impl NativeStore {
     ) -> napi::Result<Self> {
         let (store, workers) = mounts.open(&options::read(options)?)?;
         Ok(Self { store, workers })
+    }
+
+    /// A store that is written in JavaScript, as for `Engine.onJsStore`.
+    #[napi(factory)]
+    pub fn on_js_store(
+        serve: Function<'_, StoreRequest, Unknown<'static>>,
+        methods: Vec<String>,
+    ) -> napi::Result<Self> {
+        Ok(Self { store: Arc::new(JsStore::new(&serve, &methods)?), workers: Workers::own() })
     }
 
     /// Opens the store that `address` names as it is kept, encrypted or not.

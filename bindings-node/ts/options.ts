@@ -63,7 +63,7 @@ export interface Options {
   staleGuard?: 'off' | 'on' | 'strict' | undefined;
   /**
    * What is done about keys, tokens, passwords and payment cards in text that a command would
-   * write: `reject` refuses the command, `redact` writes `[redacted: rule]` in their place, `off`
+   * write: `reject` refuses the command, `redact` writes `[REDACTED:rule]` in their place, `off`
    * (the default) does nothing.
    */
   sensitive?: 'off' | 'reject' | 'redact' | undefined;
@@ -73,7 +73,7 @@ export interface Options {
    */
   sensitiveRules?: Readonly<Record<string, string>> | undefined;
   /**
-   * Whether views show `[redacted: rule]` in the place of sensitive text that a file holds, which
+   * Whether views show `[REDACTED:rule]` in the place of sensitive text that a file holds, which
    * is not changed. Default false.
    */
   sensitiveOnView?: boolean | undefined;

@@ -86,6 +86,24 @@ export function openStore(places: Exclude<Places, Store>, given?: Options): Stor
   return openMounts(places, options);
 }
 
+/** Any store as one of the core's. */
+export function openNative(places: Places, options: Options): NativeStore {
+  if (typeof places === 'string') {
+    return new native.NativeStore(places, options);
+  }
+  if (places instanceof native.NativeStore) {
+    return places;
+  }
+  if (places instanceof ReadOnly) {
+    return openMounts({ '/memories': places });
+  }
+  if (areMounts(places)) {
+    return openMounts(places, options);
+  }
+  assertStore(places);
+  return native.NativeStore.onJsStore(serve(places), optionalMethods(places));
+}
+
 /**
  * Changes the key of an encrypted store: encrypts every file anew, and then lets the old key open it
  * no more. Resolves to the number of files that were encrypted.

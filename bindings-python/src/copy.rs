@@ -7,6 +7,7 @@ use memdir::{Error, OnExisting, Options};
 use pyo3::prelude::*;
 
 use crate::errors::{copy_error, to_python};
+use crate::gate::attached;
 use crate::hints::{self, Hinted};
 use crate::options::Word;
 use crate::stores;
@@ -141,7 +142,7 @@ pub(crate) fn copy(
     let mut raised = None;
     let copied = py.detach(|| {
         memdir::copy(&*from, &*to, existing, &mut |progress| {
-            let told = Python::attach(|py| {
+            let told = attached(|py| {
                 py.check_signals()?;
                 match &on_progress {
                     Some(call) => call.call1(py, (CopyProgress::from(progress),)).map(drop),
@@ -149,11 +150,12 @@ pub(crate) fn copy(
                 }
             });
             match told {
-                Ok(()) => ControlFlow::Continue(()),
-                Err(error) => {
+                Some(Ok(())) => ControlFlow::Continue(()),
+                Some(Err(error)) => {
                     raised = Some(error);
                     ControlFlow::Break(())
                 }
+                None => ControlFlow::Break(()),
             }
         })
     });

@@ -9,6 +9,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDateTime;
 
 use crate::errors::to_python;
+use crate::gate::attached;
 use crate::time::shown;
 
 /// A file that was removed because nobody used it.
@@ -74,7 +75,7 @@ pub(crate) fn expire(
     let mut raised = None;
     let expired = py.detach(|| {
         memory.expire(older_than, dry_run, &mut |progress| {
-            let told = Python::attach(|py| {
+            let told = attached(|py| {
                 py.check_signals()?;
                 match on_progress {
                     Some(call) => call.call1(py, (ExpiryProgress::from(progress),)).map(drop),
@@ -82,11 +83,12 @@ pub(crate) fn expire(
                 }
             });
             match told {
-                Ok(()) => ControlFlow::Continue(()),
-                Err(error) => {
+                Some(Ok(())) => ControlFlow::Continue(()),
+                Some(Err(error)) => {
                     raised = Some(error);
                     ControlFlow::Break(())
                 }
+                None => ControlFlow::Break(()),
             }
         })
     });

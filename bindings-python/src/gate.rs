@@ -2,10 +2,12 @@
 //!
 //! Before Python 3.14 a daemon thread that is in Python's code at that time is torn out of it, through
 //! the frames of the library that called it, and takes the process along. So what is under way is
-//! waited for at the exit, for a while, and nothing more is let in.
+//! waited for at the exit, for a while, and nothing more is let in; but for the thread that ends the
+//! interpreter itself, whose last words may be a command.
 
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
-use std::thread;
+use std::thread::{self, ThreadId};
 use std::time::{Duration, Instant};
 
 use pyo3::prelude::*;
@@ -14,6 +16,8 @@ use pyo3::prelude::*;
 const PATIENCE: Duration = Duration::from_secs(1);
 
 static CLOSED: AtomicBool = AtomicBool::new(false);
+/// The thread that ends the interpreter, known before it is closed.
+static CLOSER: OnceLock<ThreadId> = OnceLock::new();
 static INSIDE: AtomicUsize = AtomicUsize::new(0);
 
 /// Does `work` with the interpreter; `None` if that is ending.
@@ -27,12 +31,17 @@ pub(crate) fn attached<T>(work: impl FnOnce(Python<'_>) -> T) -> Option<T> {
     INSIDE.fetch_add(1, SeqCst);
     let _inside = Inside;
     // Looked at after it was counted, so that none slips past who waits.
-    if CLOSED.load(SeqCst) { None } else { Python::try_attach(work) }
+    if CLOSED.load(SeqCst) && CLOSER.get() != Some(&thread::current().id()) {
+        return None;
+    }
+    Python::try_attach(work)
 }
 
-/// Lets nothing of the core's into Python from now on: neither hooks nor records of the logger.
+/// Lets no other thread from the core into Python from now on: neither to stores and hooks nor to the
+/// logger.
 #[pyfunction]
 pub(crate) fn before_exit(py: Python<'_>) {
+    let _ = CLOSER.set(thread::current().id());
     CLOSED.store(true, SeqCst);
     py.detach(|| {
         let begun = Instant::now();

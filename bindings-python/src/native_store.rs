@@ -12,6 +12,7 @@ use pyo3::types::{PyBytes, PyDateTime};
 
 use crate::entry::Entry;
 use crate::errors::{raise_condition, to_python};
+use crate::gate::attached;
 use crate::hints::{self, Hinted};
 use crate::options::{Key, Word};
 use crate::python_store::PythonStore;
@@ -76,7 +77,7 @@ impl NativeStore {
         let (edit, mut raised) = (edit.into_inner().unbind(), None);
         self.run(py, path, |store, at| {
             store.update(at, &mut |old| {
-                let edited = Python::try_attach(|py| -> PyResult<_> {
+                let edited = attached(|py| -> PyResult<_> {
                     let new = edit.call1(py, (PyBytes::new(py, old),))?;
                     Ok(new.extract::<Option<PyBackedBytes>>(py)?.map(|new| new.to_vec()))
                 });

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import logging
-import subprocess
-import sys
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, NoReturn
 
@@ -96,29 +94,3 @@ def test_a_handler_that_uses_a_memory_and_many_threads(caplog: pytest.LogCapture
     finally:
         logger.removeHandler(handler)
     assert sum(text.startswith("command=insert") for _, text in told(caplog)) == 200
-
-
-def test_the_end_of_the_interpreter_is_survived() -> None:
-    script = """
-import atexit, logging, threading
-logging.basicConfig(level=logging.DEBUG)
-from memdir import Memory
-memory = Memory("memory:", after=lambda event: None)
-memory.create("/memories/a", "")
-def work():
-    while True:
-        memory.insert("/memories/a", 0, "x")
-        memory.delete("/memories/a")
-        memory.create("/memories/a", "")
-for _ in range(4):
-    threading.Thread(target=work, daemon=True).start()
-atexit.register(memory.view, "/memories")
-class Late:
-    def __del__(self): memory.view("/memories")
-late = Late()
-"""
-    ran = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=False
-    )
-    assert ran.returncode == 0, ran.stderr[-2000:]
-    assert "panicked" not in ran.stderr

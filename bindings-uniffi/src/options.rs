@@ -53,7 +53,7 @@ pub struct MemoryOptions {
     /// of Rust's `regex-lite`: no look-around, no back-references.
     #[uniffi(default = None)]
     pub sensitive_rules: Option<HashMap<String, String>>,
-    /// Whether views show `[redacted: rule]` in the place of sensitive text that a file holds, which
+    /// Whether views show `[REDACTED:rule]` in the place of sensitive text that a file holds, which
     /// is not changed. Default no.
     #[uniffi(default = false)]
     pub sensitive_on_view: bool,
@@ -81,7 +81,7 @@ pub enum Sensitive {
     Off,
     /// The command is refused.
     Reject,
-    /// `[redacted: rule]` is written in its place.
+    /// `[REDACTED:rule]` is written in its place.
     Redact,
 }
 

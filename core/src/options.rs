@@ -70,7 +70,7 @@ pub struct Options {
     /// Rules of your own, beside the built-in ones; of several that find the same text the first
     /// gives its name. Default: none.
     pub sensitive_rules: Vec<SensitiveRule>,
-    /// Whether a view shows `[redacted: rule]` in the place of sensitive text that a file holds; the
+    /// Whether a view shows `[REDACTED:rule]` in the place of sensitive text that a file holds; the
     /// file is not changed. Such a view reads the whole file into memory. Default: no.
     pub sensitive_on_view: bool,
     /// Before the first command files are removed that were not used for so long, as by

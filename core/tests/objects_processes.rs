@@ -46,6 +46,13 @@ fn of_processes_that_create_one_path_one_wins(cloud: &'static Cloud) {
     workers::create_the_same_paths(&address, || memory(&address));
 }
 
+fn of_processes_that_expire_one_file_one_does_and_none_that_is_used_meanwhile(
+    cloud: &'static Cloud,
+) {
+    let address = cloud.fresh();
+    workers::expire_at_once(&address, &memory(&address), cloud.few(60, 15));
+}
+
 fn a_kill_at_any_moment_loses_nothing_acknowledged(cloud: &'static Cloud) {
     let address = cloud.fresh();
     let (memory, rounds) = (memory(&address), rounds(10));
@@ -127,12 +134,14 @@ on_servers! {
     s3:
         processes_that_edit_one_file_lose_nothing,
         of_processes_that_create_one_path_one_wins,
+        of_processes_that_expire_one_file_one_does_and_none_that_is_used_meanwhile,
         a_kill_at_any_moment_loses_nothing_acknowledged,
         a_forked_process_goes_on_with_connections_of_its_own,
         missing_credentials_are_said_to_be_missing;
     azure:
         processes_that_edit_one_file_lose_nothing,
         of_processes_that_create_one_path_one_wins,
+        of_processes_that_expire_one_file_one_does_and_none_that_is_used_meanwhile,
         a_kill_at_any_moment_loses_nothing_acknowledged,
         a_forked_process_goes_on_with_connections_of_its_own,
         missing_credentials_are_said_to_be_missing;

@@ -91,6 +91,13 @@ fn processes_that_make_the_tables_at_once_share_them_and_of_two_creations_one_wi
 }
 
 #[test]
+fn of_processes_that_expire_one_file_one_does_and_none_that_is_used_meanwhile() {
+    let Some(server) = server() else { return };
+    let address = server.fresh();
+    workers::expire_at_once(&address, &memory(&address), 200);
+}
+
+#[test]
 fn a_kill_of_the_client_at_any_moment_loses_nothing_acknowledged() {
     let Some(server) = server() else { return };
     let (address, rounds) = (server.fresh(), rounds(25));

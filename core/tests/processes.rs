@@ -32,6 +32,12 @@ fn of_processes_that_create_one_path_exactly_one_wins() {
 }
 
 #[test]
+fn of_processes_that_expire_one_file_one_does_and_none_that_is_used_meanwhile() {
+    let place = tempfile::tempdir().unwrap();
+    workers::expire_at_once(place.path().to_str().unwrap(), &memory(place.path()), 400);
+}
+
+#[test]
 fn a_kill_at_any_moment_loses_nothing_acknowledged() {
     let place = tempfile::tempdir().unwrap();
     let first = memory(place.path());

@@ -2,6 +2,7 @@
 //! what an edit beside a secret may do.
 #![allow(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use memdir::policy::sensitive::{Sensitive, SensitiveRule, find, redact};
@@ -28,6 +29,30 @@ fn what_was_redacted_is_clean_and_has_as_many_lines() {
         let redacted = redact(&text, &find(&text, &[]));
         assert_eq!(find(&redacted, &[]), [], "{redacted}");
         assert_eq!(redacted.matches('\n').count(), text.matches('\n').count());
+    }
+}
+
+/// Else a file could not be edited a second time, or would grow marks within marks.
+#[test]
+fn a_mark_is_no_secret_wherever_it_stands() {
+    let samples = corpus::samples();
+    let texts: Vec<String> = samples.into_iter().map(|sample| sample.text).collect();
+    let rules: BTreeSet<&str> =
+        texts.iter().flat_map(|text| find(text, &[])).map(|finding| finding.rule).collect();
+    assert!(rules.len() > 20, "{rules:?}");
+    for rule in rules.into_iter().chain(["our-token-2026-x7Kq9zLw2"]) {
+        let mark = format!("[REDACTED:{rule}]");
+        for text in [
+            format!("password: {mark}"),
+            format!("\"password\": \"{mark}\","),
+            format!("the password is {mark}"),
+            format!("secret_key='{mark}'"),
+            format!("export API_TOKEN={mark}"),
+            format!("Authorization: Bearer {mark}"),
+            format!("postgres://app:{mark}@db/app"),
+        ] {
+            assert_eq!(find(&text, &[]), [], "{text}");
+        }
     }
 }
 
@@ -166,7 +191,7 @@ fn an_edit_that_only_completes_a_secret_is_one_that_writes_it() {
     assert_eq!(content(&store), between);
     let (memory, store) = holding(&between, redacting);
     memory.str_replace("/memories/a", "+++", "").unwrap();
-    assert_eq!(content(&store), "[redacted: github-token]\n");
+    assert_eq!(content(&store), "[REDACTED:github-token]\n");
 }
 
 #[test]
@@ -174,7 +199,7 @@ fn a_name_before_a_value_makes_it_a_secret() {
     let (memory, store) = holding("ENV q7Lw4Xt9Rb1Vc6Ny end\n", redacting);
     let reply = memory.str_replace("/memories/a", "ENV ", "api_key: ").unwrap();
     assert!(reply.contains("line 1 (secret-assignment)"), "{reply}");
-    assert_eq!(content(&store), "api_key: [redacted: secret-assignment] end\n");
+    assert_eq!(content(&store), "api_key: [REDACTED:secret-assignment] end\n");
 }
 
 #[test]
@@ -202,13 +227,13 @@ fn what_is_redacted_leaves_the_rest_as_it_was_sent() {
     assert_eq!(
         reply,
         "The file /memories/a has been edited.\n[Sensitive text was not written: line 2 \
-         (github-token), line 3 (password-assignment). The file holds [redacted: …] in its place.]"
+         (github-token), line 3 (password-assignment). The file holds [REDACTED:…] in its place.]"
     );
     let expected =
-        "a\nx [redacted: github-token] y\nz password: [redacted: password-assignment]\nb\n";
+        "a\nx [REDACTED:github-token] y\nz password: [REDACTED:password-assignment]\nb\n";
     assert_eq!(content(&store), expected);
     // A mark that the file holds is text like any other.
-    memory.str_replace("/memories/a", "x [redacted: github-token] y", "x").unwrap();
+    memory.str_replace("/memories/a", "x [REDACTED:github-token] y", "x").unwrap();
 }
 
 #[test]
@@ -230,30 +255,30 @@ fn a_view_hides_what_the_file_holds() {
     let before = format!("one\n{key}\nseven {}\neight\n", token());
     let (memory, store) = holding(&before, hiding);
     let view = memory.view("/memories/a", None).unwrap();
-    let mark = "[redacted: private-key]";
+    let mark = "[REDACTED:private-key]";
     let lines = format!(
         "Here's the content of /memories/a with line numbers:\n     1\tone\n     2\t{mark}\n     \
-         3\t{mark}\n     4\t{mark}\n     5\t{mark}\n     6\t{mark}\n     7\tseven [redacted: \
+         3\t{mark}\n     4\t{mark}\n     5\t{mark}\n     6\t{mark}\n     7\tseven [REDACTED:\
          github-token]\n     8\teight"
     );
     assert_eq!(view, lines);
     let part = memory.view("/memories/a", Some((6, 7))).unwrap();
     assert!(
-        part.ends_with("     6\t[redacted: private-key]\n     7\tseven [redacted: github-token]")
+        part.ends_with("     6\t[REDACTED:private-key]\n     7\tseven [REDACTED:github-token]")
     );
 
     // Text beside it can be edited, and the reply hides as a view does.
     let reply = memory.str_replace("/memories/a", "eight", "8").unwrap();
     assert!(
         reply.contains(
-            "     6\t[redacted: private-key]\n     7\tseven [redacted: github-token]\n     8\t8"
+            "     6\t[REDACTED:private-key]\n     7\tseven [REDACTED:github-token]\n     8\t8"
         ),
         "{reply}"
     );
     let reply = memory.str_replace("/memories/a", "seven ", "7 ").unwrap();
-    assert!(reply.contains("     7\t7 [redacted: github-token]\n"), "{reply}");
+    assert!(reply.contains("     7\t7 [REDACTED:github-token]\n"), "{reply}");
     // What is shown in its place cannot be.
-    let refused = memory.str_replace("/memories/a", "7 [redacted: github-token]", "7").unwrap_err();
+    let refused = memory.str_replace("/memories/a", "7 [REDACTED:github-token]", "7").unwrap_err();
     assert!(refused.to_string().contains("is not in the file"), "{refused}");
     assert_eq!(content(&store), format!("one\n{key}\n7 {}\n8\n", token()));
 }
@@ -281,6 +306,6 @@ fn rules_of_ones_own_come_first() {
         ];
     });
     memory.insert("/memories/a", 0, &format!("EMP-204117 {}\nproject Penguin", token())).unwrap();
-    let expected = "[redacted: staff-badge] [redacted: our-token]\nproject [redacted: codename]\n";
+    let expected = "[REDACTED:staff-badge] [REDACTED:our-token]\nproject [REDACTED:codename]\n";
     assert_eq!(content(&store), expected);
 }

@@ -67,6 +67,13 @@ fn processes_that_make_the_database_at_once_share_one() {
 }
 
 #[test]
+fn of_processes_that_expire_one_file_one_does_and_none_that_is_used_meanwhile() {
+    let place = tempfile::tempdir().unwrap();
+    workers::expire_at_once(&address(place.path()), &memory(place.path()), 400);
+    check(place.path());
+}
+
+#[test]
 fn a_kill_at_any_moment_loses_nothing_acknowledged() {
     let place = tempfile::tempdir().unwrap();
     let base = place.path();

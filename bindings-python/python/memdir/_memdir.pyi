@@ -259,10 +259,10 @@ class Memory:
             `str_replace`, and wants every file to be viewed first; `"off"` does nothing.
         sensitive: What is done about keys, tokens, passwords and payment cards in text that a
             command would write: `"reject"` refuses the command, `"redact"` writes
-            `[redacted: rule]` in their place, `"off"` does nothing.
+            `[REDACTED:rule]` in their place, `"off"` does nothing.
         sensitive_rules: Patterns of your own by their ids, beside the built-in rules. The syntax is
             that of Rust's `regex-lite`, without look-around and back-references.
-        sensitive_on_view: Whether views show `[redacted: rule]` in the place of sensitive text that
+        sensitive_on_view: Whether views show `[REDACTED:rule]` in the place of sensitive text that
             a file holds, which is not changed.
         expire_after: Before the first command files are removed that nobody used for so long: seconds,
             or a `timedelta`. The store has to keep when files were last accessed.

@@ -138,7 +138,7 @@ pub(crate) fn sensitive_path(rules: &[&str]) -> Error {
 /// The last line of a reply to a command whose text was redacted.
 pub(crate) fn redacted(named: &[(u64, &str)]) -> String {
     format!(
-        "\n[Sensitive text was not written: {}. The file holds [redacted: …] in its place.]",
+        "\n[Sensitive text was not written: {}. The file holds [REDACTED:…] in its place.]",
         places(named)
     )
 }
@@ -157,7 +157,7 @@ fn places(named: &[(u64, &str)]) -> String {
 
 pub(crate) fn replace_redacted(path: &MemoryPath) -> Error {
     refused(format!(
-        "No replacement was performed: old_str holds a `[redacted: …]` mark, which stands in views \
+        "No replacement was performed: old_str holds a `[REDACTED:…]` mark, which stands in views \
          for text of {path} that is not shown, and is not in the file. Choose an old_str beside it; \
          what is redacted cannot be edited, only deleted with the file."
     ))

@@ -3,11 +3,13 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::process::Child;
-use std::time::Duration;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
 
-use memdir::{Memory, MemoryPath};
+use memdir::{Memory, MemoryPath, Options};
 
 use super::process;
 
@@ -43,6 +45,24 @@ impl Job {
                     .count();
                 fs::write(self.place.join(format!("wins-{me}")), wins.to_string()).unwrap();
             }
+            "expire" => {
+                until(|| self.place.join("go").exists());
+                let memory = recording(memory);
+                let watch = &mut |_| ControlFlow::Continue(());
+                let expired = memory.expire(AN_HOUR, false, watch).unwrap();
+                let paths = expired.iter().map(|file| format!("{}\n", file.path));
+                fs::write(self.place.join(format!("expired-{me}")), paths.collect::<String>())
+                    .unwrap();
+            }
+            // Says which it could still use: the files go one after the other, from the other end.
+            "use" => {
+                until(|| self.place.join("go").exists());
+                let files = memory.store().list(&at("/memories/old")).unwrap();
+                let paths = files.iter().rev().map(|file| file.path.as_str());
+                let used = paths.filter(|path| memory.insert(path, 0, "used").is_ok());
+                let used = used.map(|path| format!("{path}\n")).collect::<String>();
+                fs::write(self.place.join("used"), used).unwrap();
+            }
             // Until it is killed: each line is acknowledged in a file of its own before the next.
             "insert-and-acknowledge" => {
                 let [done, aside] =
@@ -60,6 +80,19 @@ impl Job {
             other => panic!("no such job: {other}"),
         }
     }
+}
+
+const AN_HOUR: Duration = Duration::from_secs(3600);
+
+fn at(path: &str) -> MemoryPath {
+    MemoryPath::parse(path).unwrap()
+}
+
+/// On the same store, with records of when its files were last viewed.
+fn recording(memory: &Memory) -> Memory {
+    let mut options = Options::default();
+    options.record_access = true;
+    Memory::with_store(Arc::clone(memory.store()), options)
 }
 
 /// How many edits a process makes.
@@ -129,7 +162,7 @@ pub(crate) fn until(ready: impl Fn() -> bool) {
 }
 
 pub(crate) fn text(memory: &Memory, path: &str) -> String {
-    let content = memory.store().read(&MemoryPath::parse(path).unwrap()).unwrap();
+    let content = memory.store().read(&at(path)).unwrap();
     String::from_utf8(content).unwrap()
 }
 
@@ -177,6 +210,45 @@ pub(crate) fn create_the_same_paths(address: &str, memory: impl FnOnce() -> Memo
         let content = text(&memory, &format!("/memories/new/{number}"));
         assert!(names.contains(&content.as_str()), "{content:?}");
     }
+}
+
+/// Three processes let the same `count` unused files expire while a fourth uses them: each goes once,
+/// or stays with what was written to it.
+pub(crate) fn expire_at_once(address: &str, memory: &Memory, count: usize) {
+    let place = tempfile::tempdir().unwrap();
+    let place = place.path();
+    let store = memory.store();
+    let long_ago = SystemTime::now() - 10 * AN_HOUR;
+    let paths: BTreeSet<String> =
+        (0..count).map(|number| format!("/memories/old/{number:03}")).collect();
+    for path in &paths {
+        memory.create(path, "old\n").unwrap();
+        store.set_modified(&at(path), long_ago).unwrap();
+    }
+    memory.create("/memories/new", "new\n").unwrap();
+    let names = ["a", "b", "c"];
+    let mut workers: Vec<Worker> =
+        names.iter().map(|me| Worker::start(address, place, "expire", me)).collect();
+    workers.push(Worker::start(address, place, "use", ""));
+    fs::write(place.join("go"), "").unwrap();
+    assert!(workers.iter_mut().all(Worker::succeeds));
+
+    let told = |name: String| -> Vec<String> {
+        let told = fs::read_to_string(place.join(name)).unwrap();
+        told.lines().map(ToOwned::to_owned).collect()
+    };
+    let expired: Vec<String> = names.iter().flat_map(|me| told(format!("expired-{me}"))).collect();
+    let used: BTreeSet<String> = told("used".to_owned()).into_iter().collect();
+    let gone: BTreeSet<String> = expired.iter().cloned().collect();
+    assert_eq!(gone.len(), expired.len(), "a file expired twice: {expired:?}");
+    assert_eq!(gone, paths.difference(&used).cloned().collect(), "used: {used:?}");
+    for path in &paths {
+        assert_eq!(store.read(&at(path)).is_ok(), used.contains(path), "{path}");
+    }
+    for path in &used {
+        assert_eq!(text(memory, path), "used\nold\n");
+    }
+    assert_eq!(text(memory, "/memories/new"), "new\n");
 }
 
 /// Kills two processes at random moments, again and again: nothing that was acknowledged is lost,

@@ -3181,7 +3181,7 @@ public struct MemoryOptions: Equatable, Hashable {
      */
     public let sensitiveRules: [String: String]?
     /**
-     * Whether views show `[redacted: rule]` in the place of sensitive text that a file holds, which
+     * Whether views show `[REDACTED:rule]` in the place of sensitive text that a file holds, which
      * is not changed. Default no.
      */
     public let sensitiveOnView: Bool
@@ -3252,7 +3252,7 @@ public struct MemoryOptions: Equatable, Hashable {
          * of Rust's `regex-lite`: no look-around, no back-references.
          */sensitiveRules: [String: String]? = nil,
         /**
-         * Whether views show `[redacted: rule]` in the place of sensitive text that a file holds, which
+         * Whether views show `[REDACTED:rule]` in the place of sensitive text that a file holds, which
          * is not changed. Default no.
          */sensitiveOnView: Bool = false,
         /**
@@ -4123,7 +4123,7 @@ public enum Sensitive: Equatable, Hashable {
      */
     case reject
     /**
-     * `[redacted: rule]` is written in its place.
+     * `[REDACTED:rule]` is written in its place.
      */
     case redact
 

@@ -35,7 +35,7 @@ pub enum Sensitive {
     /// The command is refused: nothing is written, and the model reads which rules found something
     /// and on which lines.
     Reject,
-    /// The text is written with `[redacted: rule]` in the place of each finding, and the model
+    /// The text is written with `[REDACTED:rule]` in the place of each finding, and the model
     /// reads that.
     Redact,
 }

@@ -121,9 +121,9 @@ pub(super) fn mark(rule: &str) -> String {
 }
 
 /// How each mark begins.
-pub(super) const MARK: &str = "[redacted: ";
+pub(super) const MARK: &str = "[REDACTED:";
 
-/// The text with `[redacted: rule]` in the place of each finding; one of several lines has it on
+/// The text with `[REDACTED:rule]` in the place of each finding; one of several lines has it on
 /// each of them, so that all lines keep their numbers.
 ///
 /// The findings are some of those that [`find`] gave for this text.

@@ -29,12 +29,13 @@ mod directory;
 mod inspect;
 mod listing;
 mod moving;
+mod open;
 mod remove;
 mod staged;
 mod times;
 
 use beneath::{Found, PASSAGE, condition, kind, look};
-use directory::{Parent, flush, make_all, open_root};
+use directory::{Parent, flush, open_root};
 use listing::collect;
 use staged::Target;
 
@@ -68,122 +69,6 @@ impl Drop for Locked {
 }
 
 impl LocalDirectory {
-    /// Opens the tree in the directory `memories` of `base`, making what is missing (0700, whatever
-    /// the umask).
-    ///
-    /// # Errors
-    /// [`StoreError::Failed`] if it cannot be made or opened.
-    pub fn open(base: impl AsRef<Path>, durability: Durability) -> Result<Self, StoreError> {
-        Self::open_bare(base.as_ref().join("memories"), durability)
-    }
-
-    /// Opens the tree that `directory` itself is, making what is missing (0700, whatever the umask).
-    ///
-    /// ```
-    /// # let place = tempfile::tempdir().unwrap();
-    /// # let docs = place.path();
-    /// use memdir::store::LocalDirectory;
-    /// use memdir::{Durability, MemoryPath, Store};
-    ///
-    /// std::fs::write(docs.join("style.md"), "Be brief.\n").unwrap();
-    /// let store = LocalDirectory::open_bare(docs, Durability::Full).unwrap();
-    /// let path = MemoryPath::parse("/memories/style.md").unwrap();
-    /// assert_eq!(store.read(&path).unwrap(), b"Be brief.\n");
-    /// ```
-    ///
-    /// # Errors
-    /// [`StoreError::Failed`] if it cannot be made or opened.
-    pub fn open_bare(
-        directory: impl AsRef<Path>,
-        durability: Durability,
-    ) -> Result<Self, StoreError> {
-        let directory = directory.as_ref();
-        let failed = |error| StoreError::failed(format!("opening {}", directory.display()), error);
-        make_all(directory).map_err(failed)?;
-        // A link that leads to the tree is the developer's word, once; later it is not followed.
-        let root = directory.canonicalize().map_err(failed)?;
-        let store = Self { root, durability, read_only: false };
-        store.sweep()?;
-        Ok(store)
-    }
-
-    /// Opens the tree in the directory `memories` of `base` if there is one. Makes nothing, and
-    /// removes nothing that a killed process left.
-    ///
-    /// # Errors
-    /// [`StoreError::Failed`] if it cannot be opened.
-    pub fn find(
-        base: impl AsRef<Path>,
-        durability: Durability,
-    ) -> Result<Option<Self>, StoreError> {
-        Self::find_bare(base.as_ref().join("memories"), durability)
-    }
-
-    /// Opens the tree that `directory` itself is, if it is there. Makes nothing, and removes nothing
-    /// that a killed process left.
-    ///
-    /// # Errors
-    /// [`StoreError::Failed`] if it cannot be opened.
-    pub fn find_bare(
-        directory: impl AsRef<Path>,
-        durability: Durability,
-    ) -> Result<Option<Self>, StoreError> {
-        Self::existing(directory.as_ref(), durability, false)
-    }
-
-    /// Opens the tree that `directory` itself is, to be read and never changed: nothing is made,
-    /// locked or removed, and every change is refused with [`StoreError::ReadOnly`].
-    ///
-    /// # Errors
-    /// [`StoreError::Failed`] if it is not there, is no directory, or cannot be opened.
-    pub fn open_read_only(directory: impl AsRef<Path>) -> Result<Self, StoreError> {
-        let directory = directory.as_ref();
-        Self::existing(directory, Durability::Relaxed, true)?.ok_or_else(|| {
-            let missing = std::io::Error::from(std::io::ErrorKind::NotFound);
-            StoreError::failed(format!("opening {}", directory.display()), missing)
-        })
-    }
-
-    pub(in crate::store) fn existing(
-        directory: &Path,
-        durability: Durability,
-        read_only: bool,
-    ) -> Result<Option<Self>, StoreError> {
-        let root = match directory.canonicalize() {
-            Ok(root) => root,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-            Err(error) => {
-                let operation = format!("opening {}", directory.display());
-                return Err(StoreError::failed(operation, error));
-            }
-        };
-        let store = Self { root, durability, read_only };
-        store.enter()?;
-        Ok(Some(store))
-    }
-
-    /// The directory that holds the files, as an absolute path.
-    #[must_use]
-    pub fn root(&self) -> &Path {
-        &self.root
-    }
-
-    /// Removes what a killed process left half done.
-    fn sweep(&self) -> Result<(), StoreError> {
-        let root = self.enter()?;
-        let left = [staged::STAGED, remove::DOOMED];
-        if left.iter().all(|name| statat(&root, *name, AtFlags::SYMLINK_NOFOLLOW).is_err()) {
-            return Ok(());
-        }
-        // A tree that may only be read is left as it is.
-        if let Ok(locked) = self.lock() {
-            for name in left {
-                let _ = remove::entry(locked.root.as_fd(), name);
-            }
-        }
-        Ok(())
-    }
-
     /// The root, for a command that only reads.
     fn enter(&self) -> Result<OwnedFd, StoreError> {
         open_root(&self.root, PASSAGE, !self.read_only)

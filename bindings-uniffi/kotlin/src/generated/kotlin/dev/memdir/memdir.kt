@@ -4940,7 +4940,7 @@ data class MemoryOptions (
     val `sensitiveRules`: Map<kotlin.String, kotlin.String>? = null
     ,
     /**
-     * Whether views show `[redacted: rule]` in the place of sensitive text that a file holds, which
+     * Whether views show `[REDACTED:rule]` in the place of sensitive text that a file holds, which
      * is not changed. Default no.
      */
     val `sensitiveOnView`: kotlin.Boolean = false
@@ -5781,7 +5781,7 @@ enum class Sensitive {
      */
     REJECT,
     /**
-     * `[redacted: rule]` is written in its place.
+     * `[REDACTED:rule]` is written in its place.
      */
     REDACT;
 
