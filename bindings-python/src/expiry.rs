@@ -10,6 +10,7 @@ use pyo3::types::PyDateTime;
 
 use crate::errors::to_python;
 use crate::gate::attached;
+use crate::logging;
 use crate::time::shown;
 
 /// A file that was removed because nobody used it.
@@ -72,6 +73,7 @@ pub(crate) fn expire(
     dry_run: bool,
     on_progress: Option<&Py<PyAny>>,
 ) -> PyResult<Vec<Expired>> {
+    logging::refresh(py);
     let mut raised = None;
     let expired = py.detach(|| {
         memory.expire(older_than, dry_run, &mut |progress| {

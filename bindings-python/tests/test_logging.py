@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import logging
 from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime, timedelta, timezone
 from typing import TYPE_CHECKING, NoReturn
 
 from dict_store import DictStore
-from memdir import Memory, Veto
+from memdir import Memory, Veto, open_store
 
 if TYPE_CHECKING:
     import pytest
@@ -72,6 +73,17 @@ def test_a_store_that_failed_is_a_warning_without_details(
     [(level, text)] = told(caplog)
     assert level == "WARNING"
     assert text == "command=view path=/memories/a outcome=failed bytes=0 lines=0"
+
+
+def test_what_expires_is_told(caplog: pytest.LogCaptureFixture) -> None:
+    store = open_store("memory:")
+    store.write("/memories/old", b"12345", False)
+    store.set_modified("/memories/old", datetime(2020, 1, 1, tzinfo=timezone.utc))
+    caplog.set_level(logging.DEBUG, "memdir")
+    Memory(store, record_access=True).expire(timedelta(hours=1), dry_run=True)
+    assert told(caplog) == []
+    Memory(store, record_access=True).expire(timedelta(hours=1))
+    assert told(caplog) == [("DEBUG", "expired=/memories/old bytes=5")]
 
 
 def test_a_handler_that_uses_a_memory_and_many_threads(caplog: pytest.LogCaptureFixture) -> None:

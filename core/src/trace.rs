@@ -6,6 +6,8 @@
 #[cfg(feature = "tracing")]
 use tracing::{Level, Span, field::Empty};
 
+use crate::error::Error;
+use crate::policy::expiry::Expired;
 use crate::policy::hooks::{Event, Outcome};
 
 /// What spans and events say they come from.
@@ -39,6 +41,37 @@ impl Traced {
 
     pub(crate) fn end(&self, _: &Event) {}
 }
+
+/// Tells of each file that expired, and of an expiry that failed, about which nobody else may hear: those
+/// of `expire_after` have no caller.
+#[cfg(feature = "tracing")]
+pub(crate) fn expiry(expired: &Result<Vec<Expired>, Error>) {
+    match expired {
+        Ok(files) => {
+            for file in files {
+                tracing::event!(
+                    target: TARGET,
+                    Level::DEBUG,
+                    memdir.expired = file.path.as_str(),
+                    memdir.bytes = file.bytes,
+                );
+            }
+        }
+        Err(Error::Store(_)) => {
+            let outcome = Outcome::Failed.as_str();
+            tracing::event!(
+                target: TARGET,
+                Level::WARN,
+                memdir.operation = "expire",
+                memdir.outcome = outcome,
+            );
+        }
+        Err(_) => {}
+    }
+}
+
+#[cfg(not(feature = "tracing"))]
+pub(crate) fn expiry(_: &Result<Vec<Expired>, Error>) {}
 
 #[cfg(feature = "tracing")]
 impl Traced {

@@ -4,7 +4,9 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Debug;
+use std::ops::ControlFlow::Continue;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, SystemTime};
 
 use memdir::store::{Edit, Entry};
 use memdir::{
@@ -194,6 +196,23 @@ impl Store for Broken {
     fn rename(&self, _: &MemoryPath, _: &MemoryPath) -> Result<(), StoreError> {
         Self::error()
     }
+    fn keeps_access(&self) -> bool {
+        true
+    }
+}
+
+#[test]
+fn an_expiry_that_fails_is_a_warning_without_details() {
+    let _alone = alone();
+    let mut options = Options::default();
+    options.expire_after = Some(Duration::from_secs(3600));
+    let memory = Memory::with_store(Arc::new(Broken), options);
+    let all = seen(Level::WARN, || assert!(memory.delete("/memories/a").is_err()));
+    let [expiry, delete] = &all[..] else { panic!("two warnings, got {}", all.len()) };
+    assert_eq!(expiry.fields.get("memdir.operation"), "expire");
+    assert_eq!(expiry.fields.get("memdir.outcome"), "failed");
+    assert_eq!(delete.fields.get("memdir.path"), "/memories/a");
+    assert!(expiry.fields.0.values().all(|value| !value.contains("db.internal")));
 }
 
 #[test]
@@ -209,6 +228,34 @@ fn a_broken_store_is_a_warning_without_details() {
     assert_eq!(warning.fields.get("memdir.outcome"), "failed");
     assert_eq!(warning.fields.get("memdir.path"), "/memories/a");
     assert!(warning.fields.0.values().all(|value| !value.contains("db.internal")));
+}
+
+#[test]
+fn what_expires_is_told_also_where_nobody_asked() {
+    let _alone = alone();
+    let place = tempfile::tempdir().unwrap();
+    let open = || {
+        let mut options = Options::default();
+        options.expire_after = Some(Duration::from_secs(3600));
+        Memory::open(place.path().to_str().unwrap(), options).unwrap()
+    };
+    let memory = open();
+    let long_ago = SystemTime::UNIX_EPOCH + Duration::from_secs(1_234_567_890);
+    for (path, time) in [("/memories/new", None), ("/memories/old", Some(long_ago))] {
+        memory.create(path, "12345").unwrap();
+        if let Some(time) = time {
+            let path = MemoryPath::parse(path).unwrap();
+            memory.store().set_modified(&path, time).unwrap();
+        }
+    }
+    let all =
+        seen(Level::DEBUG, || drop(memory.expire(Duration::ZERO, true, &mut |_| Continue(()))));
+    assert_eq!(all.len(), 0);
+    let all = seen(Level::DEBUG, || drop(open().view("/memories", None)));
+    let [expired, ..] = &all[..] else { panic!("nothing was told") };
+    assert_eq!(expired.fields.get("memdir.expired"), "/memories/old");
+    assert_eq!((expired.level, expired.fields.get("memdir.bytes")), (Level::DEBUG, "5"));
+    assert!(all[1..].iter().all(|seen| seen.fields.get("memdir.expired") == "-"));
 }
 
 #[test]

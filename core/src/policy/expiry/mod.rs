@@ -13,6 +13,7 @@ use crate::options::Options;
 use crate::path::MemoryPath;
 use crate::policy::{Policies, limits, write_patterns};
 use crate::store::{Entry, EntryKind, Store, StoreError};
+use crate::trace;
 
 mod first;
 
@@ -106,7 +107,11 @@ pub(crate) fn expire(
     keeping(store, "expire")?;
     // Longer than any clock can tell no file was unused.
     let Some(since) = SystemTime::now().checked_sub(older_than) else { return Ok(Vec::new()) };
-    remove(store, policies, since, dry_run, progress).map_err(Error::Store)
+    let expired = remove(store, policies, since, dry_run, progress).map_err(Error::Store);
+    if !dry_run {
+        trace::expiry(&expired);
+    }
+    expired
 }
 
 fn remove(
