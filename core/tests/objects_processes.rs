@@ -69,8 +69,8 @@ fn a_kill_at_any_moment_loses_nothing_acknowledged(cloud: &'static Cloud) {
         }
         memory.create(&format!("/memories/after/{}", names[0]), "it answers").unwrap();
     });
-    writeln!(std::io::stdout(), "object storage: {} kills, {lived} after an edit", 2 * rounds)
-        .unwrap();
+    let mut out = std::io::stdout();
+    writeln!(out, "object storage: {} kills, {lived} after an edit", 2 * rounds).unwrap();
 }
 
 fn a_forked_process_goes_on_with_connections_of_its_own(cloud: &'static Cloud) {
