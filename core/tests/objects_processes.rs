@@ -10,8 +10,9 @@ mod common;
 
 use std::io::{Read, Write};
 use std::path::Path;
+use std::process::{Command, Stdio};
 
-use clouds::Cloud;
+use clouds::{Cloud, SECRETS};
 use common::fork::{child, succeeded};
 use common::workers::{self, Job, Worker, directories, insert, lines, rounds};
 use memdir::{Memory, MemoryPath, OnExisting, Options};
@@ -24,10 +25,10 @@ fn memory(address: &str) -> Memory {
 #[test]
 fn worker() {
     let Some(job) = Job::of_this_process() else { return };
-    if job.name == "no-credentials" {
+    if job.name == "open in vain" {
         let error = Memory::open(&job.address, Options::default()).err().unwrap().to_string();
-        assert!(error.contains("no credentials were found"), "{error}");
         assert!(error.contains(&job.me), "{error}");
+        assert!(!SECRETS.iter().any(|secret| error.contains(secret)), "{error}");
         return;
     }
     match job.name.as_str() {
@@ -80,23 +81,41 @@ fn a_forked_process_goes_on_with_connections_of_its_own(cloud: &'static Cloud) {
     assert_eq!(lines(&memory(&address)), 4 * 20);
 }
 
-fn missing_credentials_are_said_to_be_missing(cloud: &'static Cloud) {
-    let nobody = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-    let mut command = std::process::Command::new(std::env::current_exe().unwrap());
-    let told = command
+/// Opens the store in a process of its own, with another environment, and looks for what it says.
+fn is_told(cloud: &Cloud, words: &str, environment: impl Fn(&mut Command) -> &mut Command) {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    let told = environment(&mut command)
         .args(["--exact", "worker", "--nocapture"])
-        .env_remove("AWS_ACCESS_KEY_ID")
-        .env_remove("AWS_SECRET_ACCESS_KEY")
-        .env_remove("AZURE_STORAGE_ACCOUNT_KEY")
-        // Where a machine of the cloud would be given some.
-        .env("AWS_METADATA_ENDPOINT", format!("http://{nobody}"))
-        .env("AZURE_MSI_ENDPOINT", format!("http://{nobody}/metadata/identity/oauth2/token"))
-        .envs([("MEMDIR_JOB", "no-credentials"), ("MEMDIR_PLACE", "")])
-        .env("MEMDIR_ME", if cloud.is_azure() { "AZURE_STORAGE_" } else { "AWS_ACCESS_KEY_ID" })
+        .envs([("MEMDIR_JOB", "open in vain"), ("MEMDIR_PLACE", ""), ("MEMDIR_ME", words)])
         .env("MEMDIR_ADDRESS", cloud.address("p"))
-        .stdout(std::process::Stdio::null())
+        .stdout(Stdio::null())
         .status();
     assert!(told.unwrap().success());
+}
+
+fn missing_credentials_are_said_to_be_missing(cloud: &'static Cloud) {
+    let nobody = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let variable = if cloud.is_azure() { "AZURE_STORAGE_ACCOUNT_KEY" } else { "AWS_ACCESS_KEY_ID" };
+    let words = "no credentials were found: set the environment variables of the service, such as";
+    is_told(cloud, &format!("{words} {variable}"), |command| {
+        command
+            .env_remove("AWS_ACCESS_KEY_ID")
+            .env_remove("AWS_SECRET_ACCESS_KEY")
+            .env_remove("AZURE_STORAGE_ACCOUNT_KEY")
+            // Where a machine of the cloud would be given some.
+            .env("AWS_METADATA_ENDPOINT", format!("http://{nobody}"))
+            .env("AZURE_MSI_ENDPOINT", format!("http://{nobody}/metadata/identity/oauth2/token"))
+    });
+}
+
+/// Only this server looks at keys. In the cloud it is said that they were refused.
+fn a_wrong_key_is_told(cloud: &'static Cloud) {
+    is_told(cloud, "the credentials do not allow to list the bucket", |command| {
+        command.env("AZURE_STORAGE_ACCOUNT_KEY", "YW5vdGhlciBrZXk=")
+    });
+    is_told(cloud, "AZURE_STORAGE_ACCOUNT_KEY is not in Base64", |command| {
+        command.env("AZURE_STORAGE_ACCOUNT_KEY", "Eby8vdM02 is no key")
+    });
 }
 
 /// In a process of its own: the parent has open connections, and a file half read, and goes on using
@@ -144,5 +163,6 @@ on_servers! {
         of_processes_that_expire_one_file_one_does_and_none_that_is_used_meanwhile,
         a_kill_at_any_moment_loses_nothing_acknowledged,
         a_forked_process_goes_on_with_connections_of_its_own,
-        missing_credentials_are_said_to_be_missing;
+        missing_credentials_are_said_to_be_missing,
+        a_wrong_key_is_told;
 }

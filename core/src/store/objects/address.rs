@@ -194,6 +194,7 @@ fn missing(error: &object_store::Error) -> &'static str {
         ("ccount must be specified", "set AZURE_STORAGE_ACCOUNT_NAME, or the option \"account\""),
         ("SecretAccessKey", "AWS_SECRET_ACCESS_KEY is not set, but AWS_ACCESS_KEY_ID is"),
         ("AccessKeyId", "AWS_ACCESS_KEY_ID is not set, but AWS_SECRET_ACCESS_KEY is"),
+        ("Invalid Access Key", "AZURE_STORAGE_ACCOUNT_KEY is not in Base64"),
         ("ecode", "a key cannot be decoded"),
         ("redential", "the credentials that are named there cannot be read"),
     ] {
