@@ -56,6 +56,7 @@ export class CopyError extends Error {
   /** Where it does; none if the copy was stopped. */
   readonly paths: readonly string[];
 
+  /** The message is for the developer. */
   constructor(message: string, paths: readonly string[] = [], options?: ErrorOptions) {
     super(message, options);
     this.paths = paths;
