@@ -131,8 +131,8 @@ fn elsewhere(answer: &str) -> String {
     )
 }
 
-/// Where clouds give credentials to their own machines: asked last, where nothing else is set. And what
-/// can be set.
+/// Where clouds give credentials to their own machines, which is asked last, where nothing else is set:
+/// how the part of the address after `://`, or after the host, begins. And what can be set.
 const METADATA_SERVICES: [(&str, &str); 6] = [
     ("/metadata/identity", "AZURE_STORAGE_ACCOUNT_KEY or AZURE_STORAGE_SAS_KEY"),
     ("/computeMetadata", "GOOGLE_APPLICATION_CREDENTIALS"),
@@ -142,8 +142,12 @@ const METADATA_SERVICES: [(&str, &str); 6] = [
     ("169.254.", "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"),
 ];
 
+/// Only by the beginnings, because a file may have any name.
 fn of_the_metadata_service(text: &str) -> Option<&'static str> {
-    let service = METADATA_SERVICES.iter().find(|(place, _)| text.contains(place));
+    let (_, address) = text.split_once("://")?;
+    let path = &address[address.find('/').unwrap_or(address.len())..];
+    let asked = |place: &str| address.starts_with(place) || path.starts_with(place);
+    let service = METADATA_SERVICES.iter().find(|(place, _)| asked(place));
     service.map(|(_, variables)| *variables)
 }
 
@@ -256,6 +260,19 @@ mod tests {
         assert!(matches!(busy, Trouble::Passing(_)), "{busy:?}");
         let forbidden = told("Bulk delete request failed for key a: No (code: 403)");
         assert!(matches!(forbidden, Trouble::Condition(StoreError::PermissionDenied)));
+    }
+
+    #[test]
+    fn a_file_may_be_named_like_what_is_told_of() {
+        for key in
+            ["latest/meta-data", "169.254.169.254", "metadata.google.internal", "a/computeMetadata"]
+        {
+            let trouble = told(&format!(
+                "Error performing GET https://s3.eu-central-1.amazonaws.com/bucket/{key} in 1ms - \
+                 Server returned non-2xx status code: 503 Slow Down"
+            ));
+            assert!(matches!(trouble, Trouble::Passing(_)), "{trouble:?}");
+        }
     }
 
     #[test]
