@@ -6,6 +6,7 @@ import errno
 import logging
 import os
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta, timezone
 from typing import TYPE_CHECKING, Any
 
@@ -106,9 +107,8 @@ class Elsewhere(DictStore):
     """A store that works in a thread of its own, as one around an event loop does."""
 
     def update(self, path: str, edit: Callable[[bytes], bytes | None]) -> None:
-        thread = threading.Thread(target=super().update, args=(path, edit))
-        thread.start()
-        thread.join()
+        with ThreadPoolExecutor(1) as thread:
+            thread.submit(super().update, path, edit).result()
 
 
 @pytest.mark.parametrize(
