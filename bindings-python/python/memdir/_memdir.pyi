@@ -479,7 +479,8 @@ def answer(memory: Memory, input: Any, command: str | None = None) -> tuple[str 
 
 def before_exit() -> None:
     """
-    Lets nothing of the core's into Python from now on: neither hooks nor records of the logger.
+    Lets no other thread from the core into Python from now on: neither to stores and hooks nor to the
+    logger.
     """
 
 def before_fork() -> None:
