@@ -1,7 +1,7 @@
 //! A store's conditions under the names that Node's own file system functions have for them.
 
-use memdir::StoreError;
 use memdir::copy::CopyError;
+use memdir::{MemoryPath, StoreError};
 use napi::bindgen_prelude::{JsObjectValue, JsValue, ToNapiValue};
 use napi::{Env, Error};
 
@@ -57,12 +57,7 @@ pub(crate) fn copy_to_js(env: &Env, error: &CopyError) -> Error {
             with_property(env, &format!("{}: {reason}", code(error)), "code", code(error))
         }
         refused => {
-            let paths: Vec<&str> = match refused {
-                CopyError::Refused(refusals) => {
-                    refusals.iter().map(|one| one.path.as_str()).collect()
-                }
-                _ => Vec::new(),
-            };
+            let paths: Vec<&str> = refused.paths().map(MemoryPath::as_str).collect();
             with_property(env, &reason, "paths", paths)
         }
     }

@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use memdir::OnExisting;
-use memdir::copy::{Copied as Core, Phase, Progress};
+use memdir::copy::{Copied as Core, Progress};
 use napi::bindgen_prelude::{ClassInstance, Function, Object};
 use napi::{Env, Result};
 use napi_derive::napi;
@@ -62,10 +62,7 @@ pub struct CopyProgress {
 impl From<Progress<'_>> for CopyProgress {
     fn from(progress: Progress<'_>) -> Self {
         Self {
-            phase: match progress.phase {
-                Phase::Comparing => "comparing",
-                Phase::Copying => "copying",
-            },
+            phase: progress.phase.as_str(),
             path: progress.path.to_string(),
             files: number(progress.files),
             bytes: number(progress.bytes),

@@ -76,18 +76,11 @@ export function openEngine(places: Places, options?: Options): Engine {
  * @throws An error if the address or an option is wrong, or if the store cannot be opened.
  */
 export function openStore(places: Exclude<Places, Store>, given?: Options): Store {
-  const [options] = withoutHooks(given);
-  if (typeof places === 'string') {
-    return new native.NativeStore(places, options);
-  }
-  if (places instanceof ReadOnly) {
-    return openMounts({ '/memories': places }, options);
-  }
-  return openMounts(places, options);
+  return openNative(places, withoutHooks(given)[0]);
 }
 
 /** Any store as one of the core's. */
-export function openNative(places: Places, options: Options): NativeStore {
+export function openNative(places: Places, options?: Options): NativeStore {
   if (typeof places === 'string') {
     return new native.NativeStore(places, options);
   }
@@ -95,7 +88,7 @@ export function openNative(places: Places, options: Options): NativeStore {
     return places;
   }
   if (places instanceof ReadOnly) {
-    return openMounts({ '/memories': places });
+    return openMounts({ '/memories': places }, options);
   }
   if (areMounts(places)) {
     return openMounts(places, options);

@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use memdir::copy::{Copied as Core, CopyError, Phase, Progress};
+use memdir::copy::{Copied as Core, CopyError, Progress};
 use memdir::{Error, OnExisting, Options};
 use pyo3::prelude::*;
 
@@ -68,10 +68,7 @@ pub(crate) struct CopyProgress {
 impl From<Progress<'_>> for CopyProgress {
     fn from(progress: Progress<'_>) -> Self {
         Self {
-            phase: match progress.phase {
-                Phase::Comparing => "comparing",
-                Phase::Copying => "copying",
-            },
+            phase: progress.phase.as_str(),
             path: progress.path.to_string(),
             files: progress.files,
             bytes: progress.bytes,

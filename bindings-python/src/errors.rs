@@ -38,10 +38,7 @@ pub(crate) fn command_error(py: Python<'_>, text: &str) -> PyErr {
 
 /// A refused copy.
 pub(crate) fn copy_error(py: Python<'_>, error: &CopyError) -> PyErr {
-    let paths: Vec<&str> = match error {
-        CopyError::Refused(refusals) => refusals.iter().map(|one| one.path.as_str()).collect(),
-        _ => Vec::new(),
-    };
+    let paths: Vec<&str> = error.paths().map(MemoryPath::as_str).collect();
     let exception = raised(py, &class::COPY, "CopyError", &error.to_string());
     match exception.value(py).setattr("paths", paths) {
         Ok(()) => exception,

@@ -80,6 +80,17 @@ pub enum Phase {
     Copying,
 }
 
+impl Phase {
+    /// Its name, `comparing` or `copying`, as other languages have it.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Comparing => "comparing",
+            Self::Copying => "copying",
+        }
+    }
+}
+
 /// What a copy did.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
@@ -125,6 +136,14 @@ pub enum CopyError {
     /// The callback ended it. What was copied before stays.
     #[error("the copy was stopped")]
     Stopped,
+}
+
+impl CopyError {
+    /// Where the destination holds something else; nothing for every other error.
+    pub fn paths(&self) -> impl Iterator<Item = &MemoryPath> {
+        let refusals = if let Self::Refused(refusals) = self { &refusals[..] } else { &[] };
+        refusals.iter().map(|refusal| &refusal.path)
+    }
 }
 
 /// Something in the way of a copy.

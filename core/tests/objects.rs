@@ -316,21 +316,7 @@ fn a_model_is_told_nothing_about_the_place(cloud: &'static Cloud) {
 }
 
 on_servers! {
-    s3:
-        the_server_checks_conditions_and_writes_as_one,
-        object_storage_keeps_the_contract,
-        a_bucket_without_a_prefix_is_a_memory_too,
-        files_are_plain_objects,
-        what_other_programs_put_there_is_taken_as_it_is,
-        the_longest_names_have_room_and_longer_ones_are_refused,
-        leftovers_and_bad_names_are_found,
-        a_large_file_streams,
-        more_objects_than_one_request_is_for_are_all_there,
-        a_view_takes_two_requests_at_most,
-        what_is_wrong_is_one_clear_sentence,
-        a_write_that_is_never_allowed_is_refused_at_once,
-        a_model_is_told_nothing_about_the_place;
-    azure:
+    all:
         the_server_checks_conditions_and_writes_as_one,
         object_storage_keeps_the_contract,
         a_bucket_without_a_prefix_is_a_memory_too,

@@ -365,23 +365,15 @@ fn a_file_and_a_directory_at_one_path_are_never_both_made(cloud: &'static Cloud)
 }
 
 on_servers! {
+    all:
+        a_fault_that_passes_changes_nothing_about_any_command,
+        a_server_that_goes_away_is_an_error_and_comes_back,
+        a_lost_answer_is_understood_also_when_others_wrote_since,
+        a_directory_rename_that_breaks_off_is_finished_by_the_same_rename,
+        another_rename_of_a_directory_half_moved_is_refused,
+        a_server_that_says_nothing_is_not_waited_for_long,
+        an_edit_that_races_with_a_rename_is_kept_or_refused,
+        a_file_and_a_directory_at_one_path_are_never_both_made;
     s3:
-        a_fault_that_passes_changes_nothing_about_any_command,
-        a_server_that_goes_away_is_an_error_and_comes_back,
-        a_lost_answer_is_understood_also_when_others_wrote_since,
-        a_directory_rename_that_breaks_off_is_finished_by_the_same_rename,
-        a_client_that_ends_leaves_whole_files,
-        another_rename_of_a_directory_half_moved_is_refused,
-        a_server_that_says_nothing_is_not_waited_for_long,
-        an_edit_that_races_with_a_rename_is_kept_or_refused,
-        a_file_and_a_directory_at_one_path_are_never_both_made;
-    azure:
-        a_fault_that_passes_changes_nothing_about_any_command,
-        a_server_that_goes_away_is_an_error_and_comes_back,
-        a_lost_answer_is_understood_also_when_others_wrote_since,
-        a_directory_rename_that_breaks_off_is_finished_by_the_same_rename,
-        another_rename_of_a_directory_half_moved_is_refused,
-        a_server_that_says_nothing_is_not_waited_for_long,
-        an_edit_that_races_with_a_rename_is_kept_or_refused,
-        a_file_and_a_directory_at_one_path_are_never_both_made;
+        a_client_that_ends_leaves_whole_files;
 }

@@ -150,7 +150,7 @@ fn while_connected(memory: &Memory) {
 }
 
 on_servers! {
-    s3:
+    all:
         processes_that_edit_one_file_lose_nothing,
         of_processes_that_create_one_path_one_wins,
         of_processes_that_expire_one_file_one_does_and_none_that_is_used_meanwhile,
@@ -158,11 +158,5 @@ on_servers! {
         a_forked_process_goes_on_with_connections_of_its_own,
         missing_credentials_are_said_to_be_missing;
     azure:
-        processes_that_edit_one_file_lose_nothing,
-        of_processes_that_create_one_path_one_wins,
-        of_processes_that_expire_one_file_one_does_and_none_that_is_used_meanwhile,
-        a_kill_at_any_moment_loses_nothing_acknowledged,
-        a_forked_process_goes_on_with_connections_of_its_own,
-        missing_credentials_are_said_to_be_missing,
         a_wrong_key_is_told;
 }

@@ -249,9 +249,13 @@ impl Answer {
     }
 }
 
-/// Each test, which gets the server, as a test of its own for each server that is named.
+/// Each test, which gets the server, as a test of its own for each server, or for the one that is named.
 macro_rules! on_servers {
-    ($($server:ident: $($test:ident),+;)+) => {$(
+    (all: $($all:ident),+; $(s3: $($s3:ident),+;)? $(azure: $($azure:ident),+;)?) => {
+        on_servers! { @s3 $($all)+ $($($s3)+)? }
+        on_servers! { @azure $($all)+ $($($azure)+)? }
+    };
+    (@$server:ident $($test:ident)+) => {
         mod $server {
             $(#[test]
             fn $test() {
@@ -260,5 +264,5 @@ macro_rules! on_servers {
                 }
             })+
         }
-    )+};
+    };
 }
