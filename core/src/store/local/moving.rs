@@ -38,7 +38,12 @@ fn rename_new_by_steps(
     let stat = statat(from, old, AtFlags::SYMLINK_NOFOLLOW)?;
     if kind(&stat) != FileType::Directory {
         match linkat(from, old, to, new, AtFlags::empty()) {
-            Ok(()) => return unlinkat(from, old, AtFlags::empty()),
+            Ok(()) => {
+                return unlinkat(from, old, AtFlags::empty()).inspect_err(|_| {
+                    // All or nothing.
+                    let _ = unlinkat(to, new, AtFlags::empty());
+                });
+            }
             // Not every file system has links.
             Err(Errno::PERM | Errno::NOTSUP | Errno::NOSYS | Errno::INVAL) => {}
             Err(errno) => return Err(errno),
@@ -49,6 +54,11 @@ fn rename_new_by_steps(
         Err(Errno::NOENT) => renameat(from, old, to, new),
         Err(errno) => Err(errno),
     }
+}
+
+/// Whether what is below a directory comes to have longer or deeper paths when it is moved.
+pub(super) fn grows(from: &MemoryPath, to: &MemoryPath) -> bool {
+    to.as_str().len() > from.as_str().len() || to.names().count() > from.names().count()
 }
 
 /// Whether everything below the directory `name` still has a path when it is moved from `old` to
