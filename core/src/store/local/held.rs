@@ -10,6 +10,7 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use std::sync::Once;
 use std::sync::atomic::{AtomicI32, AtomicU32, Ordering::SeqCst};
 use std::thread;
+use std::time::Duration;
 
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
@@ -17,6 +18,10 @@ use rustix::io::Errno;
 /// More than there are commands at once; what does not fit is locked all the same, but not written down.
 const SLOTS: usize = 512;
 const FREE: RawFd = -1;
+
+/// Longer than somebody takes to see whether a file is in use.
+const GLANCE: Duration = Duration::from_micros(100);
+const GLANCES: usize = 50;
 
 static DESCRIPTORS: [AtomicI32; SLOTS] = [const { AtomicI32::new(FREE) }; SLOTS];
 /// Goes up before and after each fork: odd while one is under way.
@@ -74,6 +79,17 @@ impl Held {
                 Err(errno) => return Err(errno),
             }
         }
+    }
+
+    /// Locks it, if others have it only to look at it.
+    pub(super) fn lock_soon(&self) -> Result<bool, Errno> {
+        for _ in 0..GLANCES {
+            if self.try_lock()? {
+                return Ok(true);
+            }
+            thread::sleep(GLANCE);
+        }
+        Ok(false)
     }
 
     /// Releases the lock and keeps the descriptor.

@@ -1,12 +1,16 @@
 //! What is in the directory beside the memory: links, special files, names that no path can hold,
 //! and what a killed process left.
 
+use std::thread;
+use std::time::Duration;
+
 use rustix::fd::{AsFd, BorrowedFd};
-use rustix::fs::{AtFlags, FileType, OFlags, statat};
+use rustix::fs::{AtFlags, FileType, OFlags, fstat, statat};
 use rustix::io::Errno;
 
 use super::aside;
 use super::beneath::{self, PASSAGE, condition, kind};
+use super::descend::id;
 use super::listing::entries;
 use crate::path::MemoryPath;
 use crate::store::{Problem, ProblemKind, StoreError};
@@ -21,8 +25,17 @@ impl Unfinished {
     /// Whether nobody is at work on it.
     pub(super) fn is_abandoned(&self, root: BorrowedFd<'_>) -> bool {
         let flags = PASSAGE | OFlags::DIRECTORY;
-        beneath::open(root, self.directory.relative(), flags)
-            .is_ok_and(|directory| aside::take_over(directory.as_fd(), &self.name).is_some())
+        let Ok(directory) = beneath::open(root, self.directory.relative(), flags) else {
+            return false;
+        };
+        let number = || {
+            let left = aside::take_over(directory.as_fd(), &self.name)?;
+            fstat(&left).ok().map(|stat| id(&stat))
+        };
+        // Whoever has just made it has it locked in a moment.
+        let first = number();
+        thread::sleep(Duration::from_millis(5));
+        first.is_some() && first == number()
     }
 
     pub(super) fn problem(&self) -> Problem {

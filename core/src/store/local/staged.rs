@@ -108,8 +108,8 @@ impl<'d> Staged<'d> {
                         // A fork came between: it is left over now.
                         let Some(file) = Held::new(created, before) else { continue };
                         let staged = Self { directory, name: name.clone(), file, placed: false };
-                        // Until it was locked it looked left over, and may have been removed.
-                        if staged.file.try_lock()? && fstat(&staged.file)?.st_nlink > 0 {
+                        // Until it is locked it looks left over, and may be looked at or removed.
+                        if staged.file.lock_soon()? && fstat(&staged.file)?.st_nlink > 0 {
                             return Ok(Some(staged));
                         }
                         // Then the name may be another's already.
