@@ -4,7 +4,7 @@ use std::ffi::CString;
 use std::fs::File;
 
 use rustix::fd::{AsFd, BorrowedFd};
-use rustix::fs::{FileType, Stat, renameat};
+use rustix::fs::{AtFlags, FileType, Stat, renameat, unlinkat};
 use rustix::io::Errno;
 
 use super::aside;
@@ -153,7 +153,7 @@ fn move_in(
     }
     // What lies below has a path now; it can lose it only where paths become longer.
     if is_directory && moving::grows(from, to) {
-        moving::check_paths_below(old_parent.as_fd(), old, to)
+        moving::check_paths_below(old_parent.as_fd(), old, from, to)
             .map_err(|_| StoreError::NameTooLong)?;
     }
     let parent = Parent::make(root, to)?;
@@ -194,10 +194,20 @@ fn set_aside<'d>(
 ) -> Result<Option<Doomed<'d>>, StoreError> {
     let failed = |errno| condition("deleting a directory", errno);
     let still_there = || matches!(peek(parent, name), Ok(Some(_)));
+    match unlinkat(parent, name, AtFlags::REMOVEDIR) {
+        // It was empty.
+        Ok(()) => return Ok(None),
+        Err(Errno::NOTEMPTY | Errno::EXIST) => {}
+        Err(errno) if still_there() => return Err(failed(errno).unchanged()),
+        Err(errno) => return Err(failed(errno)),
+    }
     let in_root = remove::set_aside(parent.as_fd(), name, root);
     let moved = match in_root {
-        // It is on another file system, mounted into the tree.
-        Err(Errno::XDEV) => remove::set_aside(parent.as_fd(), name, parent.as_fd()),
+        // It is on another file system, mounted into the tree, or somebody else's, which may be moved
+        // only within its parent.
+        Err(Errno::XDEV | Errno::ACCESS | Errno::PERM) => {
+            remove::set_aside(parent.as_fd(), name, parent.as_fd())
+        }
         moved => moved,
     };
     match moved {
