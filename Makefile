@@ -56,7 +56,7 @@ test: test-rust test-python test-node test-kotlin test-swift test-counts ## ever
 .PHONY: test-rust
 test-rust: ## the core, its stores, and the conformance cases in Rust
 	@$(call need,cargo,Rust)
-	@$(call ready,servers $(CACHE)/postgres)
+	@$(call ready,servers $(CACHE)/postgres $(CACHE)/strace)
 	@cargo test --workspace --exclude memdir-python --no-run --quiet
 	@rm -f $(CONFORMANCE)/rust-*
 	@tests/harmless cargo test --workspace --exclude memdir-python --quiet
@@ -122,6 +122,12 @@ soak: servers $(CACHE)/postgres ## long tests: clients and servers are killed hu
 	@MEMDIR_SOAK=100 tests/harmless cargo test --quiet --package memdir --test objects_processes a_kill_at_any_moment
 	@MEMDIR_SOAK=100 tests/harmless cargo test --quiet --package memdir --test objects_faults a_fault_that_passes
 
+.PHONY: faults
+faults: $(CACHE)/strace ## every system call of every command fails with every likely error
+	@$(call need,cargo,Rust)
+	@cargo test --package memdir --test faults --no-run --quiet
+	@MEMDIR_FAULTS=all tests/harmless cargo test --quiet --package memdir --test faults
+
 # --- set-up -----------------------------------------------------------------------------------
 
 .PHONY: servers server-s3 server-azure
@@ -148,6 +154,16 @@ $(CACHE)/postgres: tests/servers/postgres
 		touch $@
 	else
 		echo "==> LEFT OUT: the tests on PostgreSQL, because it is not installed" >&2
+		[ "$${CI:-}" != true ]
+	fi
+
+# What lets system calls fail.
+$(CACHE)/strace: tests/strace
+	if tests/strace install; then
+		mkdir -p $(CACHE)
+		touch $@
+	else
+		echo "==> LEFT OUT: faults of system calls, because strace is not installed" >&2
 		[ "$${CI:-}" != true ]
 	fi
 

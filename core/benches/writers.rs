@@ -19,7 +19,10 @@ use memdir::{Memory, Options};
 const TEXT: &str = "- a remembered fact of sixty-four characters, give or take one.\n";
 
 fn main() {
-    println!("{:<34} {:>12} {:>12} {:>7}", "creates a second, on a disk", "memdir", "floor", "ratio");
+    println!(
+        "{:<34} {:>12} {:>12} {:>7}",
+        "creates a second, on a disk", "memdir", "floor", "ratio"
+    );
     for writers in [1, 2, 16] {
         let (mut ours, mut floor) = (Vec::new(), Vec::new());
         for round in 0..8 {

@@ -50,7 +50,8 @@ fn delete_of_a_directory_that_holds_what_is_not_ours_changes_nothing() {
     without_power_in(ME, prepare, |place| {
         let memory = memory(place);
         let before = on_disk(place);
-        let denied = "Error: Permission denied: the memory store does not allow this for /memories/d";
+        let denied =
+            "Error: Permission denied: the memory store does not allow this for /memories/d";
         assert_eq!(refusal(memory.delete("/memories/d")), denied);
         assert_eq!(on_disk(place), before);
         assert!(refusal(memory.delete("/memories/d/of-another")).contains("Permission denied"));
@@ -128,12 +129,12 @@ fn delete_of_a_tree_that_is_deeper_than_any_stack() {
     memory.create("/memories/deep/file", "x").unwrap();
     let flags = OFlags::RDONLY | OFlags::DIRECTORY;
     let mut at = openat(CWD, place.path().join("memories/deep"), flags, Mode::empty()).unwrap();
-    for _ in 0..19_500 {
+    for _ in 0..4_000 {
         mkdirat(&at, "d", Mode::RWXU).unwrap();
         at = openat(&at, "d", flags, Mode::empty()).unwrap();
     }
     drop(at);
-    let deleting = std::thread::Builder::new().stack_size(512 * 1024).spawn(move || {
+    let deleting = std::thread::Builder::new().stack_size(256 * 1024).spawn(move || {
         assert!(memory.view("/memories", None).unwrap().contains("/memories/deep"));
         memory.rename("/memories/deep", "/memories/a-longer-name").unwrap();
         memory.delete("/memories/a-longer-name").unwrap();
@@ -313,7 +314,10 @@ fn an_edit_that_always_comes_too_late_is_made_in_the_end() {
                 fs::write(&replaced, format!("{calls}\n")).unwrap();
                 fs::rename(&replaced, place.path().join("memories/a")).unwrap();
             }
-            Some(memdir::store::Splice { range: content.len()..content.len(), text: b"end\n".into() })
+            Some(memdir::store::Splice {
+                range: content.len()..content.len(),
+                text: b"end\n".into(),
+            })
         })
         .unwrap();
     assert_eq!(calls, 4);
