@@ -264,7 +264,7 @@ fn open_local(root: &Path, options: &Options) -> Result<Arc<dyn Store>, Error> {
 
 #[cfg(unix)]
 fn with_limits(store: super::LocalDirectory, options: &Options) -> super::LocalDirectory {
-    store.with_lock_timeout(options.lock_timeout).with_max_file_bytes(options.max_file_bytes)
+    store.with_lock_timeout(options.lock_timeout).with_max_file_bytes(options.max_edited_bytes())
 }
 
 #[cfg(unix)]

@@ -1,5 +1,6 @@
 //! What the tests of the local directory share: processes of their own, and places of their own.
 #![allow(dead_code, reason = "each test file uses its part")]
+#![allow(clippy::print_stderr, reason = "what is left out is said")]
 
 pub(crate) mod fork;
 pub(crate) mod mounting;

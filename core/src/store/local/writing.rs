@@ -4,7 +4,7 @@
 use std::fs::File;
 
 use rustix::fd::{AsFd, BorrowedFd};
-use rustix::fs::{FileType, Stat};
+use rustix::fs::{FileType, Mode, Stat};
 
 use super::beneath::{Found, kind, look};
 use super::directory::{Parent, flush};
@@ -172,6 +172,6 @@ fn may_be_written(
 }
 
 /// What a new content takes over from the file that it replaces.
-fn mode_and_owner(stat: Option<&Stat>) -> Option<(u32, u32, u32)> {
-    stat.map(|stat| (u32::from(stat.st_mode), stat.st_uid, stat.st_gid))
+fn mode_and_owner(stat: Option<&Stat>) -> Option<(Mode, u32, u32)> {
+    stat.map(|stat| (Mode::from_raw_mode(stat.st_mode), stat.st_uid, stat.st_gid))
 }
