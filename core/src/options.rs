@@ -46,6 +46,15 @@ pub struct Options {
     /// Whether the whole memory can be viewed but not changed. A directory or database then has
     /// to be there; nothing is made or removed in a directory. Default: no.
     pub read_only: bool,
+    /// How long a change waits for other writers of the same store, in a local directory, SQLite and
+    /// PostgreSQL; then it is refused, and nothing was changed. `None` waits for as long as it takes.
+    /// Default 10 seconds.
+    pub lock_timeout: Option<Duration>,
+    /// Which of several memories in one PostgreSQL database or one bucket this is: any text, such as a
+    /// user's name as it is; it is encoded where the store needs that. An address may name one as well,
+    /// but never put a value that is not your own into an address. `None`, the default, is the one
+    /// that the address says.
+    pub namespace: Option<String>,
     /// What no command may change: what one of these patterns fits, and all that is below. Default:
     /// nothing.
     pub read_only_paths: Vec<PathPattern>,
@@ -109,6 +118,8 @@ impl Default for Options {
             on_existing: OnExisting::Error,
             durability: Durability::Full,
             read_only: false,
+            lock_timeout: Some(Duration::from_secs(10)),
+            namespace: None,
             read_only_paths: Vec::new(),
             writable_paths: None,
             stale_guard: StaleGuard::Off,

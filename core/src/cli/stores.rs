@@ -137,7 +137,9 @@ impl Place {
     /// What a store says about a path: a condition of the tree, or that it failed.
     pub(super) fn condition(&self, path: &MemoryPath, error: StoreError) -> Failure {
         match error {
-            StoreError::Failed { .. } => self.failed(&Error::Store(error)),
+            StoreError::Failed { .. } | StoreError::Busy | StoreError::Cancelled => {
+                self.failed(&Error::Store(error))
+            }
             condition => Failure::Refused(format!("{path}: {condition}")),
         }
     }

@@ -47,7 +47,7 @@ pub use address::{
 };
 #[cfg(feature = "encryption")]
 pub use encrypted::{Encrypted, EncryptionKey, rekey};
-pub use error::StoreError;
+pub use error::{Effect, StoreError};
 pub use in_process::InProcess;
 #[cfg(unix)]
 pub use local::LocalDirectory;

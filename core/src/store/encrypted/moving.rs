@@ -28,7 +28,7 @@ impl Encrypted {
         match self.inner.rename(&at_from, &at_to) {
             Ok(()) => {}
             // It may have been done nevertheless, or in part, so that the entry has to stay.
-            Err(broken @ StoreError::Failed { .. }) => return Err(broken),
+            Err(broken) if broken.is_failure() => return Err(broken),
             Err(condition) => {
                 let _ = self.finish(id);
                 return Err(condition);
@@ -69,7 +69,8 @@ impl Encrypted {
         match self.inner.open(at_from, 0) {
             Ok(Node::Directory(_)) if from.is_above(to) => StoreError::IntoItself,
             Ok(_) => problem,
-            Err(error @ (StoreError::NotFound | StoreError::Failed { .. })) => error,
+            Err(StoreError::NotFound) => StoreError::NotFound,
+            Err(error) if error.is_failure() => error,
             Err(error) => StoreError::Source(Box::new(error)),
         }
     }

@@ -389,7 +389,7 @@ impl Store for LocalDirectory {
             match self.accessed(&file.path) {
                 Ok(accessed) if !is_unused(file.modified, accessed, since) => {}
                 Ok(accessed) => unused.push(file.accessed_at(accessed)),
-                Err(broken @ StoreError::Failed { .. }) => return Err(broken),
+                Err(broken) if broken.is_failure() => return Err(broken),
                 // Gone meanwhile, or closed to us.
                 Err(_) => {}
             }

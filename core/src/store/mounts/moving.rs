@@ -48,7 +48,7 @@ pub(super) fn judge(from: &End<'_>, to: &End<'_>) -> Result<MemoryPath, StoreErr
     }
     match is_directory(to.store, &to.inside) {
         Ok(_) => return Err(StoreError::AlreadyExists),
-        Err(error @ StoreError::Failed { .. }) => return Err(error),
+        Err(error) if error.is_failure() => return Err(error),
         // Anything but nothing will be said by the destination's own rename.
         Err(_) => {}
     }
@@ -152,14 +152,14 @@ fn take(
     let aside = aside()?;
     match store.rename(path, &aside) {
         Ok(()) => {}
-        Err(error @ StoreError::Failed { .. }) => return Err(error),
+        Err(error) if error.is_failure() => return Err(error),
         Err(StoreError::Source(condition)) => return Ok(Taken::Stays(Some(*condition))),
         Err(condition) => return Ok(Taken::Stays(Some(condition))),
     }
     let reason = match camera.look(store, &aside) {
         Ok(now) if now == *seen => match store.delete(&aside) {
             Ok(()) | Err(StoreError::NotFound) => return Ok(Taken::Gone),
-            Err(error @ StoreError::Failed { .. }) => return Err(error),
+            Err(error) if error.is_failure() => return Err(error),
             Err(condition) => Some(condition),
         },
         Ok(_) => None,
@@ -223,7 +223,8 @@ fn aside() -> Result<MemoryPath, StoreError> {
 /// As a rename names what is the matter with its source.
 fn about_source(error: StoreError) -> StoreError {
     match error {
-        StoreError::NotFound | StoreError::Failed { .. } | StoreError::Source(_) => error,
+        StoreError::NotFound | StoreError::Source(_) => error,
+        failure if failure.is_failure() => failure,
         condition => StoreError::Source(Box::new(condition)),
     }
 }
