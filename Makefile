@@ -22,7 +22,7 @@ RUST := --workspace --exclude memdir-python --exclude memdir-bindgen
 # dependencies. Whatever is measured or shipped is built with `--release` and without this.
 SHARED := --features shared
 
-RUST_SOURCES := $(shell find core bindings-* tests -name '*.rs' -not -path '*/node_modules/*') Cargo.toml Cargo.lock $(wildcard */Cargo.toml)
+RUST_SOURCES := $(shell find core/src bindings-*/src -name '*.rs') Cargo.toml Cargo.lock $(wildcard */Cargo.toml */build.rs)
 PYTHON_SOURCES := $(shell find bindings-python -name '*.py' -o -name '*.pyi' -o -name pyproject.toml)
 NODE_SOURCES := $(wildcard bindings-node/*.json bindings-node/*.cjs bindings-node/*.md bindings-node/ts/* bindings-node/scripts/*)
 
@@ -44,7 +44,10 @@ ready = $(MAKE) --no-print-directory $(1)
 # --- the main job -----------------------------------------------------------------------------
 
 .PHONY: demo
-demo: $(CACHE)/python-installed ## an agent with memory, end to end, through the real anthropic SDK
+demo: ## an agent with memory, end to end, through the real anthropic SDK
+	@# On a fresh machine the core is compiled while Python's packages come.
+	@$(MAKE) --no-print-directory --jobs 2 core $(CACHE)/python
+	@$(call ready,$(CACHE)/python-installed)
 	@$(BIN)/python examples/python/demo.py
 
 .PHONY: demo-node
@@ -73,7 +76,7 @@ test-rust: ## the core, its stores, and the conformance cases in Rust
 .PHONY: test-python
 test-python: ## the Python package as it is installed
 	@$(call need,$(PYTHON),Python)
-	@$(call ready,servers $(CACHE)/python-installed $(CACHE)/python-oldest-installed $(CACHE)/postgres $(CACHE)/redis)
+	@$(call ready,servers $(CACHE)/python-tools $(CACHE)/python-installed $(CACHE)/python-oldest-installed $(CACHE)/postgres $(CACHE)/redis)
 	@rm -f $(CONFORMANCE)/python-*
 	@tests/step 'Python: tests' tests/harmless $(BIN)/python -m pytest --quiet -p no:cacheprovider bindings-python/tests
 	@echo "==> the tools again, with the oldest anthropic that is supported"
@@ -144,10 +147,22 @@ server-azure:
 	@$(call need,npm,the Azure server)
 	@tests/step 'servers: Azure' tests/servers/azure install
 
-$(CACHE)/python-tools: bindings-python/requirements-dev.txt
+# The core as it is tested, and all that it depends on: most of what there is to compile.
+.PHONY: core
+core:
+	@# With all processors, however many jobs make was told to have.
+	@MAKEFLAGS= cargo build --quiet --package memdir-conformance
+
+# What the Python package is built with, and the SDK that it is used with.
+$(CACHE)/python: bindings-python/requirements-dev.txt
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10) and "memdir needs Python 3.10 or newer")'
 	tests/step 'Python: environment' $(PYTHON) -m venv $(VENV)
-	tests/step 'Python: packages' $(BIN)/pip install --quiet --requirement bindings-python/requirements-dev.txt
+	tests/step 'Python: packages' $(BIN)/pip install --quiet $$(grep -E '^(anthropic|maturin)==' $<)
+	touch $@
+
+# What it is tested and checked with.
+$(CACHE)/python-tools: $(CACHE)/python
+	tests/step 'Python: tools' $(BIN)/pip install --quiet --requirement bindings-python/requirements-dev.txt
 	touch $@
 
 # What the store in PostgreSQL is tested against.
@@ -171,7 +186,7 @@ $(CACHE)/redis: tests/servers/redis
 	fi
 
 # The wheel is built once, and installed as a user installs it.
-$(CACHE)/wheel: $(CACHE)/python-tools $(RUST_SOURCES) $(PYTHON_SOURCES)
+$(CACHE)/wheel: $(CACHE)/python $(RUST_SOURCES) $(PYTHON_SOURCES)
 	rm -rf $(CACHE)/wheels
 	tests/step 'Python: wheel' $(BIN)/maturin build --quiet $(SHARED) --compression-level 1 \
 		--manifest-path bindings-python/Cargo.toml --out $(CACHE)/wheels
@@ -229,7 +244,7 @@ lint-rust:
 .PHONY: lint-python
 lint-python:
 	@$(call need,$(PYTHON),Python)
-	@$(call ready,$(CACHE)/python-installed)
+	@$(call ready,$(CACHE)/python-tools $(CACHE)/python-installed)
 	@$(BIN)/ruff check --quiet bindings-python examples tests
 	@$(BIN)/ruff format --quiet --check bindings-python examples tests
 	@cd bindings-python
@@ -259,11 +274,11 @@ generate-uniffi: # the Kotlin and Swift sources
 .PHONY: generate-python
 generate-python:
 	@$(call need,$(PYTHON),Python)
-	@$(call ready,$(CACHE)/python-tools)
+	@$(call ready,$(CACHE)/python)
 	@$(BIN)/maturin generate-stubs --quiet $(SHARED) --manifest-path bindings-python/Cargo.toml --out bindings-python/python
 
 .PHONY: wheel
-wheel: $(CACHE)/python-tools ## the Python package as it is released, in target/wheels
+wheel: $(CACHE)/python ## the Python package as it is released, in target/wheels
 	@rm -rf target/wheels
 	@$(BIN)/maturin build --quiet --release --manifest-path bindings-python/Cargo.toml --out target/wheels
 
