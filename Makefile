@@ -239,6 +239,7 @@ lint-rust:
 	@cargo fmt --all --check
 	@cargo clippy --workspace --exclude memdir-bindgen --all-targets --quiet -- --deny warnings
 	@RUSTDOCFLAGS='--deny warnings' cargo doc --package memdir --package memdir-shared-features --no-deps --all-features --quiet
+	@tests/builds-are-shared
 	@$(CACHE)/tools/bin/cargo-deny --log-level error check bans licenses sources
 
 .PHONY: lint-python
