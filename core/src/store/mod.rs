@@ -352,6 +352,9 @@ fn listed_file<S: Store + ?Sized>(store: &S, path: &MemoryPath) -> Result<Entry,
 /// The file that makes a directory where a store has no other way.
 pub(crate) const NEW_DIRECTORY: &str = ".memdir-new-directory";
 
+/// The beginning of the names of what is on its way from one mounted store into another; a number follows.
+pub(crate) const MOVING: &str = ".memdir-moving-";
+
 /// What [`Store::make_directory`] does by default.
 fn make_by_writing<S: Store + ?Sized>(store: &S, path: &MemoryPath) -> Result<(), StoreError> {
     let file = path.join(NEW_DIRECTORY).map_err(|_| StoreError::NameTooLong)?;

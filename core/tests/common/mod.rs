@@ -1,6 +1,7 @@
 //! What the tests of the local directory share: processes of their own, and places of their own.
 #![allow(dead_code, reason = "each test file uses its part")]
 
+pub(crate) mod faulty_store;
 pub(crate) mod fork;
 pub(crate) mod mounting;
 pub(crate) mod workers;
@@ -13,13 +14,19 @@ use std::process::{Child, Command};
 use memdir::{Durability, Memory, Options};
 
 /// A user without any power: `nobody` on every system.
-const NOBODY: u32 = 65534;
+pub(crate) const NOBODY: u32 = 65534;
 
 /// Runs the calling test in a process that cannot do harm, with a directory to work in.
 ///
 /// Tests that try to break out, follow links or delete trees must not be able to reach anything,
 /// also if memdir were wrong. Root hands over to `nobody`; anybody else goes on as they are.
 pub(crate) fn without_power(test: &str, body: impl FnOnce(&Path)) {
+    without_power_in(test, |_| {}, body);
+}
+
+/// The same, in a directory in which root, if that is who we are, has prepared something before. What is
+/// there is root's, unless it is given to somebody else.
+pub(crate) fn without_power_in(test: &str, prepare: impl FnOnce(&Path), body: impl FnOnce(&Path)) {
     if let Some(place) = std::env::var_os("MEMDIR_TEST_PLACE") {
         return body(Path::new(&place));
     }
@@ -33,6 +40,7 @@ pub(crate) fn without_power(test: &str, body: impl FnOnce(&Path)) {
     std::fs::set_permissions(place.path(), PermissionsExt::from_mode(0o755)).unwrap();
     let work = place.path().join("work");
     std::fs::create_dir(&work).unwrap();
+    prepare(&work);
     chown(&work, Some(NOBODY), Some(NOBODY)).unwrap();
     let mut command = Command::new(program);
     command

@@ -20,6 +20,7 @@ mod listing;
 mod moving;
 mod opening;
 mod snapshot;
+mod taking;
 
 pub use opening::{Mount, Place, open_mounts, open_place};
 
