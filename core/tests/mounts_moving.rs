@@ -121,11 +121,11 @@ struct Moved {
 
 fn moved_with(in_source: bool, when: When, fault: Fault, say: Say) -> Moved {
     let when_in = |faulty: bool| if faulty { when } else { When::Never };
-    let source = Arc::new(FaultyStore::<InProcess>::new(when_in(in_source), fault, say));
-    let destination = Arc::new(FaultyStore::<InProcess>::new(when_in(!in_source), fault, say));
+    let source = Arc::new(FaultyStore::new(when_in(in_source), fault, say));
+    let destination = Arc::new(FaultyStore::new(when_in(!in_source), fault, say));
     // Planted and looked at beneath, so that only the rename's own operations count.
-    plant(&source.inner);
-    let whole = tree(&source.inner, "/memories");
+    plant(&*source.inner);
+    let whole = tree(&*source.inner, "/memories");
     let mounts = mounted(Arc::clone(&source) as _, Arc::clone(&destination) as _);
     let result = mounts.rename(&at("/memories/tree"), &at("/memories/other/new/tree"));
     let faulty = if in_source { &source } else { &destination };
@@ -133,8 +133,8 @@ fn moved_with(in_source: bool, when: When, fault: Fault, say: Say) -> Moved {
     Moved {
         result,
         whole,
-        left: in_place(&source.inner),
-        arrived: in_place(&destination.inner),
+        left: in_place(&*source.inner),
+        arrived: in_place(&*destination.inner),
         met: faulty.operations() > first,
     }
 }

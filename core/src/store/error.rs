@@ -100,6 +100,18 @@ impl StoreError {
         self.with_effect(Effect::Unchanged)
     }
 
+    /// The same error, of a step that came after others which changed something: what it says of itself does not
+    /// hold for all of them.
+    #[must_use]
+    pub(crate) fn after_changes(self) -> Self {
+        match self {
+            stopped @ (Self::Busy | Self::Cancelled) => {
+                Self::failed("going on with a change that had begun", stopped)
+            }
+            other => other.with_effect(Effect::Unknown),
+        }
+    }
+
     /// The same error; a failure is of that effect.
     #[must_use]
     pub(crate) fn with_effect(self, effect: Effect) -> Self {

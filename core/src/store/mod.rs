@@ -174,13 +174,7 @@ pub trait Store: Send + Sync {
     /// # Errors
     /// Only what broke.
     fn clear(&self) -> Result<(), StoreError> {
-        for entry in self.list(&MemoryPath::root())? {
-            match self.delete(&entry.path) {
-                Ok(()) | Err(StoreError::NotFound) => {}
-                Err(error) => return Err(error),
-            }
-        }
-        Ok(())
+        clear_each(self, |_| true)
     }
 
     /// When the file was last written, as far as the store keeps that; to the microsecond.
@@ -322,6 +316,23 @@ pub fn open_whole<S: Store + ?Sized>(
     }
 }
 
+/// What [`Store::clear`] does by default: deletes the entries of the root, as far as they `may_go`.
+pub(crate) fn clear_each<S: Store + ?Sized>(
+    store: &S,
+    may_go: impl Fn(&MemoryPath) -> bool,
+) -> Result<(), StoreError> {
+    let entries = store.list(&MemoryPath::root()).map_err(StoreError::unchanged)?;
+    let mut changed = false;
+    for entry in entries.iter().filter(|entry| may_go(&entry.path)) {
+        match store.delete(&entry.path) {
+            Ok(()) => changed = true,
+            Err(StoreError::NotFound) => {}
+            Err(error) => return Err(if changed { error.after_changes() } else { error }),
+        }
+    }
+    Ok(())
+}
+
 /// What [`Store::modified`] does by default: asks the listing of the file's directory.
 ///
 /// For a store that only sometimes has a better way, as [`open_whole`].
@@ -371,7 +382,7 @@ fn make_by_writing<S: Store + ?Sized>(store: &S, path: &MemoryPath) -> Result<()
     }
     match store.delete(&file) {
         Err(StoreError::NotFound) => Ok(()),
-        deleted => deleted,
+        deleted => deleted.map_err(StoreError::after_changes),
     }
 }
 

@@ -2,6 +2,7 @@
 //! did anything, half way, or when they were done.
 #![allow(dead_code, reason = "each test file uses its part")]
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::SystemTime;
 
@@ -40,23 +41,21 @@ pub(crate) fn answer_lost() -> StoreError {
     StoreError::failed("a test", "the answer was lost")
 }
 
-pub(crate) struct FaultyStore<S = InProcess> {
+pub(crate) struct FaultyStore {
     /// To be planted and looked at without faults.
-    pub(crate) inner: S,
+    pub(crate) inner: Arc<dyn Store>,
     when: When,
     fault: Fault,
     say: Say,
     operations: AtomicUsize,
 }
 
-impl<S: Store + Default> FaultyStore<S> {
+impl FaultyStore {
     pub(crate) fn new(when: When, fault: Fault, say: Say) -> Self {
-        Self::over(S::default(), when, fault, say)
+        Self::over(Arc::new(InProcess::new()), when, fault, say)
     }
-}
 
-impl<S: Store> FaultyStore<S> {
-    pub(crate) fn over(inner: S, when: When, fault: Fault, say: Say) -> Self {
+    pub(crate) fn over(inner: Arc<dyn Store>, when: When, fault: Fault, say: Say) -> Self {
         Self { inner, when, fault, say, operations: AtomicUsize::new(0) }
     }
 
@@ -100,7 +99,7 @@ impl<S: Store> FaultyStore<S> {
             Err(error) => return Err(error),
         }
         let mut files = Vec::new();
-        walk_files(&self.inner, &mut |file| files.push(file.path))?;
+        walk_files(&*self.inner, &mut |file| files.push(file.path))?;
         files.retain(|file| directory.is_above(file));
         files.sort();
         files.truncate(files.len().div_ceil(2));
@@ -127,7 +126,7 @@ impl<S: Store> FaultyStore<S> {
     }
 }
 
-impl<S: Store> Store for FaultyStore<S> {
+impl Store for FaultyStore {
     fn read(&self, path: &MemoryPath) -> Result<Vec<u8>, StoreError> {
         self.whole(|| self.inner.read(path))
     }

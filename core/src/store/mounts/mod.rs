@@ -202,7 +202,7 @@ impl Store for Mounts {
             return Err(StoreError::Source(Box::new(StoreError::MountPoint)));
         }
         if destination.fixed {
-            return moving::judge(&source, &destination).map(drop);
+            return moving::judge(&source, &destination).map(drop).map_err(StoreError::unchanged);
         }
         if self.owner(from).at == self.owner(to).at {
             moving::check_paths_below(&source, &destination)?;
@@ -218,7 +218,13 @@ impl Store for Mounts {
         let writable = self.all().filter(|mounted| !mounted.store.is_read_only());
         // Each one is tried: who wants all of it gone is not helped by a part that stayed because
         // another one failed.
-        writable.map(|mounted| mounted.store.clear()).fold(Ok(()), Result::and)
+        let mut results: Vec<_> = writable.map(|mounted| mounted.store.clear()).collect();
+        let others_changed = results.iter().any(Result::is_ok);
+        results.retain(Result::is_err);
+        // Of several that failed, the first one's word holds for itself alone.
+        let others_changed = others_changed || results.len() > 1;
+        let first = results.into_iter().next().unwrap_or(Ok(()));
+        first.map_err(|error| if others_changed { error.after_changes() } else { error })
     }
 
     fn modified(&self, path: &MemoryPath) -> Result<Option<SystemTime>, StoreError> {

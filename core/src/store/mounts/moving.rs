@@ -87,7 +87,8 @@ pub(super) fn check_paths_below(from: &End<'_>, to: &End<'_>) -> Result<(), Stor
         // What is the matter with the source, the store's own rename will say.
         for entry in from.store.list(&directory).unwrap_or_default() {
             if entry.path.moved(&from.inside, to.path).is_err() {
-                return judge(from, to).and(Err(StoreError::NameTooLong));
+                let judged = judge(from, to).map_err(StoreError::unchanged);
+                return judged.and(Err(StoreError::NameTooLong));
             }
             if entry.kind == EntryKind::Directory {
                 directories.push(entry.path);
