@@ -12,6 +12,10 @@ use crate::path::MemoryPath;
 
 /// The file at the root of an encrypted store that holds what is needed to open it with the key.
 pub(super) const ENCRYPTION_RECORD: &str = ".memdir-encryption";
+/// What that file says that it is.
+pub(super) const ENCRYPTION_FORMAT: &str = "memdir-encryption";
+/// How it begins, as memdir writes it.
+const ENCRYPTION_RECORD_START: &[u8] = b"{\"format\":\"memdir-encryption\",";
 
 /// Opens the store that `address` names: `memory:` is a new one in this process, `dir:` and a path
 /// the files of that very directory, `sqlite:` and a path a database (feature `sqlite`),
@@ -43,12 +47,21 @@ pub(super) fn finished(
     }
     // Without the key, a model would be shown what it cannot read, and write what the key does not
     // open.
-    if !elsewhere
-        && MemoryPath::root().join(ENCRYPTION_RECORD).is_ok_and(|at| store.read(&at).is_ok())
-    {
+    if !elsewhere && is_encrypted(&*store) {
         return Err(Error::Config("the store is encrypted: its key is needed".to_owned()));
     }
     Ok(store)
+}
+
+/// Whether a store has the record of an encrypted one. A file of that name with another content means nothing:
+/// another program may have put it there.
+fn is_encrypted(store: &dyn Store) -> bool {
+    let Ok(at) = MemoryPath::root().join(ENCRYPTION_RECORD) else { return false };
+    let Ok(content) = store.read(&at) else { return false };
+    // Also one that is damaged further on, or of a version to come.
+    content.starts_with(ENCRYPTION_RECORD_START)
+        || serde_json::from_slice::<serde_json::Value>(&content)
+            .is_ok_and(|record| record.get("format") == Some(&ENCRYPTION_FORMAT.into()))
 }
 
 /// The store, encrypted if the options have an `encryption_key`: for a store of your own, or one
