@@ -17,6 +17,8 @@ mod error;
 mod in_process;
 #[cfg(unix)]
 mod local;
+mod local_path;
+mod location;
 pub mod micros;
 mod mounts;
 mod node;
@@ -43,7 +45,8 @@ pub mod contract;
 #[cfg(feature = "encryption")]
 pub use address::{encrypt, encrypt_lazily};
 pub use address::{
-    find_store, open_bare_directory, open_directory, open_store, open_store_beneath, redacted,
+    find_store, location_of, open_bare_directory, open_directory, open_store, open_store_beneath,
+    redacted,
 };
 #[cfg(feature = "encryption")]
 pub use encrypted::{Encrypted, EncryptionKey, rekey};
@@ -51,6 +54,8 @@ pub use error::{Effect, StoreError};
 pub use in_process::InProcess;
 #[cfg(unix)]
 pub use local::LocalDirectory;
+pub use location::Location;
+pub(crate) use location::overlap;
 pub use mounts::{Mount, Mounts, Place, open_mounts, open_place};
 pub use node::{Entry, EntryKind, Node};
 #[cfg(feature = "object-storage")]
@@ -291,6 +296,23 @@ pub trait Store: Send + Sync {
     /// The directory of this machine that the files are in, if that is where they are.
     fn directory(&self) -> Option<&Path> {
         None
+    }
+
+    /// Where it keeps what it holds, as far as that can be compared with where another store does: so that nothing
+    /// is copied, or moved, into itself. A store that wraps others hands the question on.
+    ///
+    /// By default it is the [`directory`](Store::directory).
+    fn locations(&self) -> Vec<Location> {
+        self.directory().map(Location::file).into_iter().collect()
+    }
+
+    /// Whether it could keep something at `path`, as far as its name is concerned. A copy asks for this before it
+    /// begins.
+    ///
+    /// By default it could.
+    fn can_keep(&self, path: &MemoryPath) -> bool {
+        let _ = path;
+        true
     }
 }
 

@@ -20,7 +20,8 @@ use self::renames::Rename;
 use self::ring::Ring;
 use super::access::if_a_file;
 use super::{
-    Edit, Entry, EntryKind, Node, Problem, ProblemKind, Splice, Store, StoreError, clear_each,
+    Edit, Entry, EntryKind, Location, Node, Problem, ProblemKind, Splice, Store, StoreError,
+    clear_each,
 };
 use crate::error::Error;
 use crate::options::OnExisting;
@@ -497,6 +498,19 @@ impl Store for Encrypted {
 
     fn is_read_only(&self) -> bool {
         self.inner.is_read_only()
+    }
+
+    fn locations(&self) -> Vec<Location> {
+        self.inner.locations()
+    }
+
+    fn can_keep(&self, path: &MemoryPath) -> bool {
+        match self.at(path) {
+            Ok(at) => self.inner.can_keep(&at),
+            Err(StoreError::NameTooLong | StoreError::PermissionDenied) => false,
+            // Asking for something else will say it.
+            Err(_) => true,
+        }
     }
 
     /// What the store beneath says, with its paths, and which names in it do not decrypt.

@@ -11,7 +11,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use super::{Edit, Entry, Node, Problem, Store, StoreError};
+use super::{Edit, Entry, Location, Node, Problem, Store, StoreError};
 use crate::error::Error;
 use crate::options::OnExisting;
 use crate::path::{MemoryPath, ROOT};
@@ -204,7 +204,8 @@ impl Store for Mounts {
         if destination.fixed {
             return moving::judge(&source, &destination).map(drop).map_err(StoreError::unchanged);
         }
-        if self.owner(from).at == self.owner(to).at {
+        // One store may be mounted twice.
+        if std::ptr::addr_eq(source.store, destination.store) {
             moving::check_paths_below(&source, &destination)?;
             return source.store.rename(&source.inside, &destination.inside);
         }
@@ -297,6 +298,14 @@ impl Store for Mounts {
             });
         }
         Ok(())
+    }
+
+    fn locations(&self) -> Vec<Location> {
+        self.all().flat_map(|mounted| mounted.store.locations()).collect()
+    }
+
+    fn can_keep(&self, path: &MemoryPath) -> bool {
+        self.within(path).is_ok_and(|(store, inside)| store.can_keep(&inside))
     }
 
     fn is_read_only(&self) -> bool {

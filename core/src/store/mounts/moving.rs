@@ -59,7 +59,7 @@ pub(super) fn judge(from: &End<'_>, to: &End<'_>) -> Result<MemoryPath, StoreErr
     if to.store.is_read_only() {
         return Err(StoreError::ReadOnly);
     }
-    if moves_directory && from.path.is_above(to.path) {
+    if moves_directory && (from.path.is_above(to.path) || holds(from, to)) {
         return Err(StoreError::IntoItself);
     }
     let mut new = to.inside.clone();
@@ -72,6 +72,15 @@ pub(super) fn judge(from: &End<'_>, to: &End<'_>) -> Result<MemoryPath, StoreErr
         }
     }
     Ok(new)
+}
+
+/// Whether the destination is kept in what is to be moved, by whatever mounts lead there.
+fn holds(from: &End<'_>, to: &End<'_>) -> bool {
+    let at = |end: &End<'_>| match end.store.locations().as_slice() {
+        [only] => Some(only.below(&end.inside)),
+        _ => None,
+    };
+    at(from).zip(at(to)).is_some_and(|(from, to)| from.holds(&to))
 }
 
 /// For a rename within a store that is not the root's: refuses what would give something a path

@@ -50,6 +50,20 @@ impl Service {
         }
     }
 
+    /// The bucket, and where it is.
+    pub(super) fn place(&self) -> String {
+        let bucket = match self {
+            Self::S3(builder) => builder.get_config_value(&S3::Bucket),
+            Self::Google(builder) => builder.get_config_value(&Gs::Bucket),
+            Self::Azure(builder) => builder.get_config_value(&Az::ContainerName),
+        };
+        let account = match self {
+            Self::Azure(builder) => builder.get_config_value(&Az::AccountName),
+            _ => None,
+        };
+        format!("{self:?} {:?} {account:?} {bucket:?}", self.endpoint())
+    }
+
     fn allows_http(&self) -> bool {
         let allowed = match self {
             Self::S3(builder) => builder.get_config_value(&S3::Client(ClientConfigKey::AllowHttp)),
