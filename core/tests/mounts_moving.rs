@@ -275,6 +275,52 @@ fn a_directory_of_which_a_part_cannot_be_deleted_is_moved_whole_or_stays_whole()
     });
 }
 
+/// Trees in which one place can be reached by two mounts: the second way to what is below `/memories` there.
+fn seen_twice(place: &Path) -> Vec<(&'static str, Mounts, &'static str)> {
+    let open = |path: &str| -> Arc<dyn Store> {
+        let path = place.join(path);
+        Arc::new(LocalDirectory::open_bare(path, Durability::Relaxed).unwrap())
+    };
+    let database = |path: &str| -> Arc<dyn Store> {
+        Arc::new(SqliteDatabase::open(place.join(path), Durability::Relaxed).unwrap())
+    };
+    let in_process: Arc<dyn Store> = Arc::new(InProcess::new());
+    vec![
+        ("the same store", mounted(Arc::clone(&in_process), in_process), "other"),
+        ("one directory, opened twice", mounted(open("a"), open("a")), "other"),
+        ("one database, opened twice", mounted(database("a.db"), database("a.db")), "other"),
+        ("a directory in the other", mounted(open("b"), open("b/d")), "other/.."),
+    ]
+}
+
+#[test]
+fn a_directory_cannot_be_moved_into_itself_by_way_of_another_mount() {
+    let place = tempfile::tempdir().unwrap();
+    for (what, mounts, way) in seen_twice(place.path()) {
+        put(&mounts, "/memories/d/x", b"x");
+        put(&mounts, "/memories/d/sub/y", b"y");
+        let before = tree(&mounts, "/memories/d");
+        // In the last one the second mount is at `d` itself.
+        let by = |path: &str| match way {
+            "other" => at(&format!("/memories/other/d/{path}")),
+            _ => at(&format!("/memories/other/{path}")),
+        };
+        for to in ["new", "new/deep", "sub/new"] {
+            let error = mounts.rename(&at("/memories/d"), &by(to)).unwrap_err();
+            assert!(matches!(error, StoreError::IntoItself), "{what} {to}: {error}");
+            assert_eq!(tree(&mounts, "/memories/d"), before, "{what} {to}");
+        }
+        let error = mounts.rename(&at("/memories/d/x"), &by("x")).unwrap_err();
+        assert!(matches!(error, StoreError::AlreadyExists), "{what}: {error}");
+        // What is not into itself is done.
+        mounts.rename(&at("/memories/d/x"), &by("sub/x")).unwrap();
+        assert_eq!(mounts.read(&at("/memories/d/sub/x")).unwrap(), b"x", "{what}");
+        assert!(matches!(mounts.read(&at("/memories/d/x")), Err(StoreError::NotFound)), "{what}");
+        mounts.rename(&by("sub"), &at("/memories/out")).unwrap();
+        assert_eq!(mounts.read(&at("/memories/out/x")).unwrap(), b"x", "{what}");
+    }
+}
+
 /// A store that does not let go of what is in it, without being read-only.
 struct Sticky(InProcess);
 
