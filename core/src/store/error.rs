@@ -100,15 +100,13 @@ impl StoreError {
         self.with_effect(Effect::Unchanged)
     }
 
-    /// The same error, of a step that came after others which changed something: what it says of itself does not
-    /// hold for all of them.
+    /// What an error means that comes after other steps have changed something: a failure, because what a condition
+    /// says of the tree, or that nothing was changed, does not hold for the whole.
     #[must_use]
     pub(crate) fn after_changes(self) -> Self {
         match self {
-            stopped @ (Self::Busy | Self::Cancelled) => {
-                Self::failed("going on with a change that had begun", stopped)
-            }
-            other => other.with_effect(Effect::Unknown),
+            failure @ Self::Failed { .. } => failure.with_effect(Effect::Unknown),
+            stopped => Self::failed("going on with a change that had begun", stopped),
         }
     }
 

@@ -19,8 +19,8 @@ pub(crate) fn place_file(
     existing: OnExisting,
 ) -> Result<(), StoreError> {
     destination.write(to, content, existing)?;
-    times.set(destination, to).map_err(StoreError::after_changes)?;
-    if holds(destination, to, content).map_err(StoreError::after_changes)? {
+    times.set(destination, to)?;
+    if holds(destination, to, content)? {
         Ok(())
     } else {
         Err(StoreError::failed(format!("copying to {to}"), "the copy differs"))
