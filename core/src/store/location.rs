@@ -25,17 +25,17 @@ impl Location {
             let below = absolute.strip_prefix(above).ok()?;
             Some(above.canonicalize().ok()?.join(below))
         });
-        Self::new("", resolved.unwrap_or(absolute))
+        Self::new("", &resolved.unwrap_or(absolute))
     }
 
     /// The part of a service's space of names that begins with `prefix`, whose names are separated by slashes.
     /// Of two services the same name says that they are the same.
     #[must_use]
     pub fn in_service(service: impl Into<String>, prefix: &str) -> Self {
-        Self::new(service, Path::new("/").join(prefix))
+        Self::new(service, &Path::new("/").join(prefix))
     }
 
-    fn new(service: impl Into<String>, path: PathBuf) -> Self {
+    fn new(service: impl Into<String>, path: &Path) -> Self {
         // In one way of writing it.
         let path = path.components().collect();
         Self { service: service.into(), path, read_only: false }

@@ -239,6 +239,21 @@ mod tests {
     }
 
     #[test]
+    fn the_same_bucket_is_the_same_place_whatever_the_prefix() {
+        let place = |address: &str| parse(address).unwrap().0.place();
+        let one = place("s3://bucket/a?region=eu-central-1");
+        assert_eq!(one, place("s3://bucket/b/c?region=eu-central-1&timeout=9s"));
+        for other in [
+            "s3://another/a?region=eu-central-1",
+            "s3://bucket/a?endpoint=https://127.0.0.1:9",
+            "az://bucket/a?account=someone",
+        ] {
+            assert_ne!(one, place(other), "{other}");
+        }
+        assert_ne!(place("az://b?account=someone"), place("az://b?account=another"));
+    }
+
+    #[test]
     fn what_is_wrong_is_said_without_what_is_secret() {
         for (address, word) in [
             ("s3:bucket", "//"),
