@@ -137,8 +137,8 @@ soak: servers $(CACHE)/postgres ## long tests: clients and servers are killed hu
 .PHONY: faults
 faults: $(CACHE)/strace ## every system call of every command fails with every likely error
 	@$(call need,cargo,Rust)
-	@cargo test --package memdir --test faults --no-run --quiet
-	@MEMDIR_FAULTS=all tests/harmless cargo test --quiet --package memdir --test faults
+	@cargo test --package memdir --test faults_system_calls --no-run --quiet
+	@MEMDIR_FAULTS=all tests/harmless cargo test --quiet --package memdir --test faults_system_calls
 
 # --- set-up -----------------------------------------------------------------------------------
 

@@ -1,232 +1,315 @@
-//! Faults as a matrix: every system call of every command on a local directory fails once, with each
-//! likely error. After each the tree is as it was or as it should be, the sentence says truly which, and
-//! nothing is left.
-//!
-//! `strace` makes the calls fail, in a process of its own. A program and not a harness of tests, because
-//! that process must make its calls on its main thread. `MEMDIR_FAULTS=all` tries every error; without it
-//! each call fails with a few.
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    clippy::print_stdout,
-    clippy::print_stderr,
-    reason = "a test, which is a program"
-)]
+//! Faults as a matrix: every operation of the store beneath fails in turn, before it did anything, half way,
+//! and when it was done; with every command, on every layer that stands over a store. Whatever fails, what the
+//! reply says is so.
+#![cfg(all(unix, feature = "encryption", feature = "sqlite"))]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a panic is how a test fails")]
 
-#[cfg(target_os = "linux")]
 mod common;
 
-#[cfg(not(target_os = "linux"))]
-fn main() {
-    println!("==> LEFT OUT: faults of system calls, because strace is of Linux");
+use std::sync::Arc;
+
+use common::faulty_store::{Fault, FaultyStore, Say, When, answer_lost};
+use common::mounting::{Tree, at, put, tree};
+use memdir::store::{Encrypted, InProcess, Mounts};
+use memdir::{Content, EncryptionKey, Memory, Options, Reply, Store, StoreError};
+
+const UNCHANGED: &str = "Nothing was changed";
+const UNKNOWN: &str = "The change may or may not have been saved";
+const READ: &str = "cannot be reached at the moment. Try again later.";
+
+/// How a memory is made of two stores; the second is there where there are mounts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Layers {
+    Plain,
+    Limited,
+    Encrypted,
+    EncryptedNames,
+    Mounted,
+    MountedEncrypted,
 }
 
-#[cfg(target_os = "linux")]
-fn main() {
-    if std::env::var_os("FAULTS_JOB").is_some() {
-        linux::job();
-    } else {
-        linux::drive();
-    }
-}
-
-#[cfg(target_os = "linux")]
-mod linux {
-    use std::collections::BTreeMap;
-    use std::fmt::Write as _;
-    use std::fs;
-    use std::path::Path;
-    use std::process::{Command, Stdio};
-
-    use super::common::on_disk;
-    use memdir::{Memory, OnExisting, Options};
-
-    /// What a command may run into.
-    const ERRORS: &[&str] =
-        &["EIO", "EMFILE", "ENOSPC", "EACCES", "EPERM", "EDQUOT", "EINTR", "ELOOP", "ENOMEM"];
-    /// Of which each call gets as many, in turn, unless all are asked for.
-    const A_FEW: usize = 2;
-
-    /// Each with a tree that has `a.md` and `d/{b.md,e/c.md}`, and is empty of everything else.
-    const COMMANDS: &[(&str, &str)] = &[
-        ("view a file", r#"{"command":"view","path":"/memories/a.md"}"#),
-        ("view a directory", r#"{"command":"view","path":"/memories"}"#),
-        ("create", r#"{"command":"create","path":"/memories/new.md","file_text":"x"}"#),
-        ("create deep", r#"{"command":"create","path":"/memories/x/y/new.md","file_text":"x"}"#),
-        ("overwrite", r#"{"command":"create","path":"/memories/a.md","file_text":"anew"}"#),
-        (
-            "str_replace",
-            r#"{"command":"str_replace","path":"/memories/d/b.md","old_str":"b","new_str":"B"}"#,
-        ),
-        (
-            "insert",
-            r#"{"command":"insert","path":"/memories/a.md","insert_line":0,"insert_text":"x"}"#,
-        ),
-        ("delete a file", r#"{"command":"delete","path":"/memories/a.md"}"#),
-        ("delete a directory", r#"{"command":"delete","path":"/memories/d"}"#),
-        (
-            "rename a file",
-            r#"{"command":"rename","old_path":"/memories/a.md","new_path":"/memories/n/a.md"}"#,
-        ),
-        (
-            "rename a directory",
-            r#"{"command":"rename","old_path":"/memories/d","new_path":"/memories/n/much/deeper"}"#,
-        ),
-        ("clear", "clear"),
+impl Layers {
+    const ALL: [Self; 6] = [
+        Self::Plain,
+        Self::Limited,
+        Self::Encrypted,
+        Self::EncryptedNames,
+        Self::Mounted,
+        Self::MountedEncrypted,
     ];
 
-    /// System calls on these paths, which are nowhere, mark where the command begins and ends.
-    const BEGIN: &str = "/memdir-faults-begin";
-    const END: &str = "/memdir-faults-end";
-    /// Calls that cannot fail, or not without the process.
-    const LEFT_ALONE: &[&str] =
-        &["exit_group", "geteuid", "munmap", "mremap", "brk", "mmap", "mprotect", "madvise"];
-
-    fn prepare(base: &Path) {
-        let _ = fs::remove_dir_all(base);
-        let root = base.join("memories");
-        fs::create_dir_all(root.join("d/e")).unwrap();
-        for (file, text) in [("a.md", "a\n"), ("d/b.md", "b\n"), ("d/e/c.md", "c\n")] {
-            fs::write(root.join(file), text).unwrap();
-        }
-    }
-
-    fn memory(base: &str) -> Memory {
-        let mut options = Options::default();
-        options.on_existing = OnExisting::Overwrite;
-        Memory::open(base, options).unwrap()
-    }
-
-    /// The process in which a call fails.
-    pub(super) fn job() {
-        let input = std::env::var("FAULTS_JOB").unwrap();
-        let memory = memory(&std::env::var("FAULTS_BASE").unwrap());
-        let answer = std::env::var("FAULTS_ANSWER").unwrap();
-        let _ = fs::symlink_metadata(BEGIN);
-        let said = if input == "clear" {
-            match memory.clear() {
-                Ok(said) => (said, false),
-                Err(error) => (memdir::Reply::from(Err(error)).content.to_string(), true),
-            }
-        } else {
-            let reply = memory.execute(&input);
-            (reply.content.to_string(), reply.is_error)
+    fn over(self, first: Arc<dyn Store>, second: Arc<dyn Store>) -> Arc<dyn Store> {
+        let key = EncryptionKey::from_bytes([1; 32]);
+        // As a store on another machine is opened: not asked before the first command.
+        let encrypted = |store, names| Arc::new(Encrypted::lazy(store, &key, names));
+        let mounted = |first, second| {
+            Arc::new(Mounts::new(first).mount(at("/memories/other"), second).unwrap())
         };
-        let _ = fs::symlink_metadata(END);
-        fs::write(answer, format!("{}\n{}", said.1, said.0)).unwrap();
-    }
-
-    /// Runs a command in a process under strace; what it answered, and what strace wrote.
-    fn run(base: &Path, input: &str, fault: Option<&str>) -> (Option<(String, bool)>, String) {
-        let (answer, log) = (base.with_extension("answer"), base.with_extension("log"));
-        let _ = fs::remove_file(&answer);
-        let mut strace = Command::new("strace");
-        strace.args(["-qq", "-e", "signal=none", "-o"]).arg(&log);
-        if let Some(fault) = fault {
-            let call = fault.split(':').next().unwrap();
-            strace.args(["-e", &format!("trace={call}"), "-e", &format!("inject={fault}")]);
+        match self {
+            Self::Plain | Self::Limited => first,
+            Self::Encrypted => encrypted(first, false),
+            Self::EncryptedNames => encrypted(first, true),
+            Self::Mounted => mounted(first, second),
+            Self::MountedEncrypted => mounted(encrypted(first, false), encrypted(second, false)),
         }
-        strace
-            .arg(std::env::current_exe().unwrap())
-            .env("FAULTS_JOB", input)
-            .env("FAULTS_BASE", base)
-            .env("FAULTS_ANSWER", &answer)
-            .env("RUST_BACKTRACE", "0")
-            .stdout(Stdio::null());
-        assert!(strace.status().unwrap().code().is_some(), "{input} {fault:?}");
-        let answer = fs::read_to_string(&answer).ok().map(|answer| {
-            let (is_error, said) = answer.split_once('\n').unwrap();
-            (said.to_owned(), is_error == "true")
-        });
-        (answer, fs::read_to_string(&log).unwrap())
     }
 
-    /// The calls between the marks: of each kind how many came before, and how many are in between.
-    fn calls(log: &str) -> BTreeMap<String, (usize, usize)> {
-        let mut calls = BTreeMap::new();
-        let (mut within, mut over) = (false, false);
-        for line in log.lines() {
-            let Some((name, rest)) = line.split_once('(') else { continue };
-            if rest.contains(BEGIN) || rest.contains(END) {
-                over = within;
-                within = true;
-            }
-            let count: &mut (usize, usize) = calls.entry(name.to_owned()).or_default();
-            if !over {
-                if within && !rest.contains(BEGIN) { count.1 += 1 } else { count.0 += 1 }
-            }
+    fn options(self) -> Options {
+        let mut options = Options::default();
+        if self == Self::Limited {
+            options.max_total_bytes = Some(1000);
+            options.max_files = Some(10);
         }
-        calls.retain(|name, (_, within)| *within > 0 && !LEFT_ALONE.contains(&name.as_str()));
-        calls
+        options
     }
 
-    /// Every file with its content, every directory; not what is half done.
-    fn tree(base: &Path) -> BTreeMap<String, String> {
-        let root = base.join("memories");
-        let paths = on_disk(&root).into_iter().filter(|path| !path.contains(".memdir-"));
-        paths
-            .map(|path| (path.clone(), fs::read_to_string(root.join(&path)).unwrap_or_default()))
-            .collect()
-    }
-
-    pub(super) fn drive() {
-        if Command::new("strace").arg("-V").stdout(Stdio::null()).status().is_err() {
-            eprintln!("==> LEFT OUT: faults of system calls, because strace is not installed");
-            assert!(std::env::var("CI").as_deref() != Ok("true"), "CI has to have it");
-            return;
+    fn commands(self) -> Vec<&'static str> {
+        match self {
+            // What stays in one store is the same as without the other one.
+            Self::MountedEncrypted => COMMANDS_OF_MOUNTS.to_vec(),
+            Self::Mounted => [COMMANDS, COMMANDS_OF_MOUNTS].concat(),
+            _ => COMMANDS.to_vec(),
         }
-        let all = std::env::var("MEMDIR_FAULTS").as_deref() == Ok("all");
-        let place = tempfile::tempdir().unwrap();
-        let base = place.path().join("base");
-        let (mut tried, mut findings) = (0, String::new());
-        for (what, input) in COMMANDS {
-            prepare(&base);
-            let before = tree(&base);
-            let (answer, log) = run(&base, input, None);
-            assert!(matches!(answer, Some((_, false))), "{what}: {answer:?}");
-            let after = tree(&base);
-            for (call, (earlier, here)) in calls(&log) {
-                for number in 0..here {
-                    let errors = ERRORS.iter().cycle().skip(if all { 0 } else { tried });
-                    for error in errors.take(if all { ERRORS.len() } else { A_FEW }) {
-                        tried += 1;
-                        prepare(&base);
-                        let fault = format!("{call}:error={error}:when={}", earlier + number + 1);
-                        let (answer, _) = run(&base, input, Some(&fault));
-                        let now = tree(&base);
-                        let found = finding(answer.as_ref(), &now, &before, &after);
-                        // Who comes next finds nothing.
-                        drop(memory(base.to_str().unwrap()));
-                        let left =
-                            on_disk(&base).into_iter().find(|path| path.contains(".memdir-"));
-                        let left = left.map(|left| format!("left {left}"));
-                        if let Some(problem) = found.or(left) {
-                            let _ = writeln!(findings, "{what}: {fault}: {problem}");
+    }
+
+    fn has_mounts(self) -> bool {
+        matches!(self, Self::Mounted | Self::MountedEncrypted)
+    }
+}
+
+const COMMANDS: &[&str] = &[
+    r#"{"command": "view", "path": "/memories"}"#,
+    r#"{"command": "view", "path": "/memories/a.md"}"#,
+    r#"{"command": "create", "path": "/memories/new/deep/n.md", "file_text": "new"}"#,
+    r#"{"command": "create", "path": "/memories/a.md", "file_text": "never"}"#,
+    r#"{"command": "str_replace", "path": "/memories/a.md", "old_str": "one", "new_str": "two"}"#,
+    r#"{"command": "insert", "path": "/memories/d/b.md", "insert_line": 0, "insert_text": "zero"}"#,
+    r#"{"command": "delete", "path": "/memories/a.md"}"#,
+    r#"{"command": "delete", "path": "/memories/d"}"#,
+    r#"{"command": "rename", "old_path": "/memories/a.md", "new_path": "/memories/new/a.md"}"#,
+    r#"{"command": "rename", "old_path": "/memories/d", "new_path": "/memories/new/d"}"#,
+    CLEAR,
+];
+
+/// No command of a model's.
+const CLEAR: &str = "clear";
+
+const COMMANDS_OF_MOUNTS: &[&str] = &[
+    r#"{"command": "rename", "old_path": "/memories/a.md", "new_path": "/memories/other/new/a.md"}"#,
+    r#"{"command": "rename", "old_path": "/memories/d", "new_path": "/memories/other/new/d"}"#,
+    r#"{"command": "rename", "old_path": "/memories/other/e", "new_path": "/memories/new/e"}"#,
+];
+
+/// What a memory holds that the model can see.
+fn in_view(store: &dyn Store) -> Tree {
+    let mut tree = tree(store, "/memories");
+    tree.retain(|path, _| !path.contains("/.memdir-"));
+    tree
+}
+
+fn contents(tree: &Tree) -> Vec<&Vec<u8>> {
+    let mut contents: Vec<_> = tree.values().flatten().collect();
+    contents.sort();
+    contents
+}
+
+/// One command on a memory of whose stores one fails.
+struct Run {
+    before: Tree,
+    now: Tree,
+    content: String,
+    is_error: bool,
+    met: bool,
+}
+
+fn run(layers: Layers, command: &str, first_fails: bool, when: When, how: (Fault, Say)) -> Run {
+    let (first, second): (Arc<dyn Store>, Arc<dyn Store>) =
+        (Arc::new(InProcess::new()), Arc::new(InProcess::new()));
+    let healthy = layers.over(Arc::clone(&first), Arc::clone(&second));
+    for path in ["a.md", "d/b.md", "d/c.md", "d/sub/d.md", "d/sub/e.md"] {
+        put(&*healthy, &format!("/memories/{path}"), format!("one {path}\n"));
+    }
+    if layers.has_mounts() {
+        for path in ["e/f.md", "e/g.md", "e/sub/h.md"] {
+            put(&*healthy, &format!("/memories/other/{path}"), format!("one {path}\n"));
+        }
+    }
+    let before = in_view(&*healthy);
+    let faulty = |store: &Arc<dyn Store>, fails: bool| {
+        let when = if fails { when } else { When::Never };
+        Arc::new(FaultyStore::over(Arc::clone(store), when, how.0, how.1))
+    };
+    let stores = (faulty(&first, first_fails), faulty(&second, !first_fails));
+    let memory = Memory::with_store(
+        layers.over(Arc::clone(&stores.0) as _, Arc::clone(&stores.1) as _),
+        layers.options(),
+    );
+    let reply = match command {
+        CLEAR => Reply::from(memory.clear().map(Content::Text)),
+        command => memory.execute(command),
+    };
+    let fails = if first_fails { &stores.0 } else { &stores.1 };
+    let met = match when {
+        When::Never => false,
+        When::One(number) | When::From(number) => fails.operations() > number,
+    };
+    let content = reply.content.as_str().to_owned();
+    // With what a process that begins anew would see.
+    let now = in_view(&*layers.over(first, second));
+    Run { before, now, content, is_error: reply.is_error, met }
+}
+
+/// Checks what one run said against what is there. `done` is what the command does when nothing fails.
+fn check(what: &str, run: &Run, done: &Run, fault: Fault) {
+    let Run { before, now, content, is_error, .. } = run;
+    if !is_error {
+        assert_eq!(*now, done.now, "{what}: it says that it is done");
+    } else if content.contains(UNKNOWN) {
+        assert!(!content.contains(UNCHANGED), "{what}");
+        let deletes = what.contains(r#""command": "delete""#) || what.contains(CLEAR);
+        for held in contents(before) {
+            // What a store has lost half way, a layer cannot bring back.
+            assert!(
+                deletes || done_without(held, done) || contents(now).contains(&held),
+                "{what}: a content is lost"
+            );
+        }
+        // Of several stores some can be cleared and others not.
+        let in_parts = what.contains("/memories/other") || what.contains(CLEAR);
+        if fault != Fault::Halfway && !in_parts {
+            assert!(*now == *before || *now == done.now, "{what}: half of it is done: {now:?}");
+        }
+    } else {
+        assert_eq!(now, before, "{what}: it does not say that anything may have been changed");
+    }
+    // A view has nothing to say about changes.
+    if what.contains(r#""command": "view""#) && *is_error {
+        assert!(content.ends_with(READ) || !content.contains("reached"), "{what}");
+        assert!(!content.contains(UNKNOWN), "{what}");
+    }
+}
+
+/// Whether an edit replaces this content.
+fn done_without(held: &Vec<u8>, done: &Run) -> bool {
+    !contents(&done.now).contains(&held)
+}
+
+fn matrix(faults: &[Fault], say: Say) -> usize {
+    let thorough = faults.len() > 1;
+    let mut runs = 0;
+    for layers in Layers::ALL {
+        for command in layers.commands() {
+            let done = run(layers, command, true, When::Never, (Fault::Before, say));
+            for first_fails in [true, false] {
+                if !first_fails && !layers.has_mounts() {
+                    continue;
+                }
+                for &fault in faults {
+                    for when in [When::One, When::From] {
+                        // Only where something is put back is there more to fail after it.
+                        let more = layers.has_mounts() || (thorough && fault == Fault::Before);
+                        if when(0) == When::From(0) && !more {
+                            continue;
+                        }
+                        for number in 0.. {
+                            let run = run(layers, command, first_fails, when(number), (fault, say));
+                            let what = format!(
+                                "{layers:?} {command} {first_fails} {:?} {fault:?}: {}",
+                                when(number),
+                                run.content
+                            );
+                            check(&what, &run, &done, fault);
+                            runs += 1;
+                            if !run.met {
+                                break;
+                            }
                         }
                     }
                 }
             }
         }
-        println!("faults: {tried} calls failed, {} findings", findings.lines().count());
-        assert!(tried > 100 && findings.is_empty(), "{findings}");
     }
+    runs
+}
 
-    /// What is wrong after a fault, if anything is.
-    fn finding(
-        answer: Option<&(String, bool)>,
-        now: &BTreeMap<String, String>,
-        before: &BTreeMap<String, String>,
-        after: &BTreeMap<String, String>,
-    ) -> Option<String> {
-        let Some((said, is_error)) = answer else { return Some("no answer".to_owned()) };
-        if now != before && now != after {
-            return Some(format!("the tree is neither: {said}: {now:?}"));
+#[test]
+fn a_store_that_fails_anywhere_is_told_of_truly() {
+    let runs = matrix(&Fault::ALL, answer_lost);
+    assert!(runs > 2000, "{runs}");
+}
+
+#[test]
+fn what_fails_before_anything_is_written_says_that_nothing_was_changed() {
+    let changes = |command: &&&str| !command.contains(r#""command": "view""#);
+    let mut checked = 0;
+    for layers in [Layers::Encrypted, Layers::EncryptedNames, Layers::MountedEncrypted] {
+        for command in layers.commands().iter().filter(changes) {
+            for first_fails in [true, false] {
+                let how = (Fault::Before, answer_lost as Say);
+                let run = run(layers, command, first_fails, When::One(0), how);
+                if run.met {
+                    // The record is read, or the destination looked at.
+                    assert!(run.content.contains(UNCHANGED), "{command}: {}", run.content);
+                    assert_eq!(run.now, run.before);
+                    checked += 1;
+                }
+            }
         }
-        let unknown = said.contains("may or may not");
-        let untrue = match is_error {
-            false => now != after,
-            true => now != before && !unknown,
-        };
-        untrue.then(|| format!("untrue: {said}"))
+    }
+    assert!(checked > 16, "{checked}");
+}
+
+#[test]
+fn a_store_that_knows_that_it_changed_nothing_is_believed_only_for_its_own_part() {
+    matrix(&[Fault::Before], || answer_lost().unchanged());
+}
+
+#[test]
+fn a_busy_store_is_told_of_truly() {
+    matrix(&[Fault::Before], || StoreError::Busy);
+}
+
+#[test]
+fn a_call_that_was_cancelled_is_told_of_truly() {
+    matrix(&[Fault::Before], || StoreError::Cancelled);
+}
+
+#[test]
+fn a_store_that_does_not_allow_something_or_is_full_is_told_of_truly() {
+    matrix(&[Fault::Before], || StoreError::PermissionDenied);
+    matrix(&[Fault::Before], || StoreError::Full);
+}
+
+#[test]
+fn limits_are_exact_again_after_every_fault() {
+    for command in COMMANDS {
+        for fault in Fault::ALL {
+            for number in 0.. {
+                let first: Arc<dyn Store> = Arc::new(InProcess::new());
+                for path in ["a.md", "d/b.md", "d/c.md", "d/sub/d.md", "d/sub/e.md"] {
+                    put(&*first, &format!("/memories/{path}"), format!("one {path}\n"));
+                }
+                let when = When::One(number);
+                let store = FaultyStore::over(Arc::clone(&first), when, fault, answer_lost);
+                let store = Arc::new(store);
+                let memory = Memory::with_store(Arc::clone(&store) as _, Layers::Limited.options());
+                let _ = memory.execute(command);
+                let met = store.operations() > number;
+                // Until it is full, by one memory that knows what failed, and then by one that measures.
+                let full = |memory: &Memory, kind: &str| {
+                    (0..20).any(|file| {
+                        let path = format!("/memories/{kind}-{file}");
+                        memory.create(&path, &"x".repeat(300)).is_err()
+                    })
+                };
+                assert!(!met || full(&memory, "first"), "{command} {fault:?} {number}");
+                let held: usize = contents(&in_view(&*first)).iter().map(|held| held.len()).sum();
+                assert!(held <= 1000, "{command} {fault:?} {number}: {held}");
+                assert!(!met || held > 1000 - 300, "{command} {fault:?} {number}: {held}");
+                if !met {
+                    break;
+                }
+            }
+        }
     }
 }

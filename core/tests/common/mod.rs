@@ -2,6 +2,7 @@
 #![allow(dead_code, reason = "each test file uses its part")]
 #![allow(clippy::print_stderr, reason = "what is left out is said")]
 
+pub(crate) mod faulty_store;
 pub(crate) mod fork;
 pub(crate) mod mounting;
 pub(crate) mod workers;
@@ -47,8 +48,8 @@ fn without_power_where(test: &str, prepare: impl FnOnce(&Path), body: impl FnOnc
     std::fs::set_permissions(place.path(), PermissionsExt::from_mode(0o755)).unwrap();
     let work = place.path().join("work");
     std::fs::create_dir(&work).unwrap();
-    chown(&work, Some(NOBODY), Some(NOBODY)).unwrap();
     prepare(&work);
+    chown(&work, Some(NOBODY), Some(NOBODY)).unwrap();
     let mut command = Command::new(program);
     command
         .args(["--exact", test, "--nocapture"])
