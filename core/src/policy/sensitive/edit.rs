@@ -6,15 +6,18 @@
 
 use std::borrow::Cow;
 
+use memchr::memchr_iter;
+
 use super::Sensitive;
 use super::near::Near;
 use super::scan::{Finding, MARK, find, redact};
+use super::steps;
 use crate::error::Error;
 use crate::options::Options;
 use crate::path::MemoryPath;
 use crate::reply;
 use crate::store::Splice;
-use crate::text::{Snippet, count_lines, line_at};
+use crate::text::{Snippet, count_lines};
 
 /// What is to be written instead, and the sentence that says so.
 pub(crate) struct Redacted<T> {
@@ -125,14 +128,25 @@ fn verdict(
     text: &str,
     findings: &[Finding<'_>],
 ) -> Result<String, Error> {
-    let named: Vec<(u64, &str)> = findings
-        .iter()
-        .map(|found| (before + line_at(text.as_bytes(), found.range.start), found.rule))
-        .collect();
+    let named = numbered(before, text, findings);
     match options.sensitive {
         Sensitive::Redact => Ok(reply::redacted(&named)),
         _ => Err(reply::sensitive(path, &named)),
     }
+}
+
+/// Each finding's rule, with the number of the line where it begins. They are ascending, so that each line
+/// is counted once.
+fn numbered<'r>(before: u64, text: &str, findings: &[Finding<'r>]) -> Vec<(u64, &'r str)> {
+    let (mut line, mut at) = (before + 1, 0);
+    let mut number = |found: &Finding<'r>| {
+        let passed = &text.as_bytes()[at..found.range.start];
+        steps::add(passed.len());
+        line += memchr_iter(b'\n', passed).count() as u64;
+        at = found.range.start;
+        (line, found.rule)
+    };
+    findings.iter().map(&mut number).collect()
 }
 
 fn rules<'r>(findings: &[Finding<'r>]) -> Vec<&'r str> {

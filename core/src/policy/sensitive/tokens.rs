@@ -2,7 +2,10 @@
 //!
 //! Lengths are given with room, because providers lengthen their tokens without notice.
 
-use super::rule::Rule;
+use std::ops::Range;
+
+use super::rule::{Candidate, Rule, run_end};
+use super::{likely, steps};
 
 pub(super) static TOKENS: [Rule; 36] = [
     Rule::token("anthropic-key", &["sk-ant-"], "^sk-ant-[a-z0-9]{2,12}-[A-Za-z0-9_-]{20,200}"),
@@ -77,10 +80,24 @@ pub(super) static TOKENS: [Rule; 36] = [
     Rule::token("linear-key", &["lin_api_"], "^lin_api_[A-Za-z0-9]{32,64}"),
     Rule::token("grafana-token", &["glsa_", "glc_"], "^gl(?:sa|c)_[A-Za-z0-9+/_]{32,250}={0,2}"),
     Rule::token("atlassian-token", &["ATATT3"], "^ATATT3[A-Za-z0-9_=-]{50,250}"),
-    // Three parts: what it is, what it says, and the signature. The first two are JSON.
-    Rule::token(
-        "jwt",
-        &["eyJ"],
-        "^eyJ[A-Za-z0-9_-]{8,}\\.eyJ[A-Za-z0-9_-]{8,}\\.[A-Za-z0-9_-]{16,}",
-    ),
+    Rule::token("jwt", &["eyJ"], "^eyJ[A-Za-z0-9_-]{8}").judged_by(json_web_token),
 ];
+
+/// Three parts: what it is, what it says, and the signature. The first two are JSON. No part holds
+/// another keyword that stands alone.
+fn json_web_token(candidate: &Candidate<'_>) -> Option<Range<usize>> {
+    const JSON: &str = "eyJ";
+    let text = candidate.text;
+    let start = candidate.extent.start;
+    let part = |at: usize, least: usize| {
+        let end = run_end(text, at, |byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte));
+        (end - at >= least).then_some(end)
+    };
+    let header = part(start, JSON.len() + 8)?;
+    let rest = text[header..].strip_prefix('.').filter(|rest| rest.starts_with(JSON))?;
+    let claims = part(text.len() - rest.len(), JSON.len() + 8)?;
+    text[claims..].strip_prefix('.')?;
+    let end = part(claims + 1, 16)?;
+    steps::add(end - start);
+    likely::random(&text[start..end]).then_some(start..end)
+}
