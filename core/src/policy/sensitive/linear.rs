@@ -167,7 +167,7 @@ fn rules_of_ones_own_take_linear_time() {
         (r"[^x]", "é"),
     ] {
         let own = [SensitiveRule::new("own", pattern).unwrap()];
-        assert_linear(pattern, SMALL, 400, |size| {
+        assert_linear(pattern, SMALL / 2, 400, |size| {
             let text = piece.repeat(size / piece.len()) + "b";
             count_steps(|| drop(find(&text, &own)))
         });
