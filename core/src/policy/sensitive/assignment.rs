@@ -17,16 +17,18 @@ const JUDGED: usize = 256;
 /// and the marks around it, and then what the patterns of both kinds of names take there.
 pub(super) fn assigned(rest: &[u8]) -> bool {
     /// More than the patterns take.
-    const MOST: usize = 32;
+    const MOST: usize = 40;
     let in_name = |byte: &u8| byte.is_ascii_alphanumeric() || b"_\\\"'`*]".contains(byte);
     let name = rest.iter().take(MOST).take_while(|&byte| in_name(byte)).count();
     let blanks = rest[name..].iter().take(5).take_while(|&byte| matches!(byte, b' ' | b'\t')).count();
     steps::add(name + blanks);
     match (blanks, &rest[name + blanks..]) {
         // The first bytes of `：` and of `は`; the end of an element's name.
-        (0..=4, [b':' | b'=' | 0xef, ..]) | (0, [0xe3 | b'>', ..]) => true,
-        // `is`, `ist`, `lautet`.
-        (1, [b'i' | b'l', ..]) => true,
+        (0..=4, [b':' | b'=' | 0xef, ..]) | (0, [0xe3 | b'>' | b',', ..]) => true,
+        // `!=`, `?=`, `.=`.
+        (0..=4, [b'!' | b'?' | b'.', b'=' | b':' | b'!' | b'?' | b'.', ..]) => true,
+        // `is`, `ist`, `lautet`, `string`.
+        (1, [b'i' | b'l' | b's' | b'S', ..]) => true,
         _ => false,
     }
 }
@@ -78,7 +80,9 @@ impl<'t> Value<'t> {
             let line_ends = judged_end == text.len() || text[start..judged_end].contains('\n');
             return Some(if value.end.is_none() && line_ends { value.word() } else { value });
         }
-        Some(Self { text, start, end: None, end_mark: EndMark::Word }.word())
+        // `setProperty("password", password)`.
+        let listed = matched.ends_with(',');
+        (!listed).then(|| Self { text, start, end: None, end_mark: EndMark::Word }.word())
     }
 
     /// The same value, up to the end of its first word.
@@ -237,10 +241,12 @@ fn dotted_name(value: &str) -> bool {
 
 /// Whether a longer name says that the value is about the secret: `password_reset_timeout`.
 fn names_another_thing(candidate: &Candidate<'_>) -> bool {
-    const ENDS: [&str; 15] = [
+    const ENDS: [&str; 19] = [
         "age",
         "algorithm",
         "count",
+        "credential_id",
+        "credentialid",
         "days",
         "endpoint",
         "expiry",
@@ -252,6 +258,8 @@ fn names_another_thing(candidate: &Candidate<'_>) -> bool {
         "path",
         "policy",
         "timeout",
+        "token_id",
+        "tokenid",
         "url",
     ];
     let matched = candidate.text[candidate.extent.clone()].to_ascii_lowercase();
@@ -304,7 +312,7 @@ mod tests {
     use super::super::context::CONTEXT;
     use super::*;
 
-    const AFTER: [&str; 26] = [
+    const AFTER: [&str; 31] = [
         ":",
         "=",
         "=>",
@@ -327,6 +335,11 @@ mod tests {
         "*]",
         "]",
         "1234567890",
+        "!",
+        "?",
+        ".",
+        ",",
+        " string",
         "e",
         "-",
         "é",

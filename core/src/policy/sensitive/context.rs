@@ -9,7 +9,7 @@ use super::rule::{Candidate, Rule, run_end};
 use super::steps;
 
 /// After these tokens, before the private keys: the more is known of a secret, the earlier.
-pub(super) static CONTEXT: [Rule; 12] = [
+pub(super) static CONTEXT: [Rule; 13] = [
     Rule::new(
         "aws-secret-key",
         &["secret"],
@@ -93,6 +93,15 @@ pub(super) static CONTEXT: [Rule; 12] = [
         },
     ),
     Rule::new(
+        "authorization-header",
+        &["authorization:"],
+        "^(?i:authorization):[ \\t]{0,2}[A-Za-z][A-Za-z-]{1,15}[ \\t]{1,2}([A-Za-z0-9._~+/-]{16})",
+        |candidate| {
+            let range = header_value(candidate);
+            random(&candidate.text[range.clone()]).then_some(range)
+        },
+    ),
+    Rule::new(
         "password-assignment",
         &[
             "password",
@@ -104,7 +113,7 @@ pub(super) static CONTEXT: [Rule; 12] = [
             "pwd",
             "パスワード",
         ],
-        "^(?i:pass(?:word|wd|phrase|wort|code)|kennwort|pwd|パスワード)[A-Za-z0-9_]{0,16}(?:[\\\\\"'`*_]{0,6}(?:[ \\t]{0,4}(?::=|=>|==?|:|：)[*_]{0,2}|[ \\t](?:ist|is|lautet)[: \\t]|は)|>)[ \\t]{0,4}[*_]{0,2}",
+        "^(?i:pass(?:word|wd|phrase|wort|code)|kennwort|pwd|パスワード)[A-Za-z0-9_]{0,16}(?:[\\\\\"'`*_]{0,6}(?:(?: [Ss]tring)?[ \\t]{0,4}(?:[:?!.]{0,3}={1,3}>?|:|：)[*_]{0,2}|[\"'],|[ \\t](?:ist|is|lautet)[: \\t]|は)|>)[ \\t]{0,4}[*_]{0,2}",
         password,
     )
     .only_where(assigned),
@@ -132,7 +141,7 @@ pub(super) static CONTEXT: [Rule; 12] = [
             "credential",
             "api-schlüssel",
         ],
-        "^(?i:secret|token|api[_ -]?key|api-schlüssel|access[_-]?key|auth_?key|private_?key|encryption_key|signing_key|master_key|account_key|credential)[A-Za-z0-9_]{0,20}(?:[\\\\\"'`*\\]]{0,6}(?:[ \\t]{0,4}(?::=|=>|==?|:|：)[*_]{0,2}|[ \\t](?:ist|is|lautet)[: \\t])|>)[ \\t]{0,4}[*_]{0,2}",
+        "^(?i:secret|token|api[_ -]?key|api-schlüssel|access[_-]?key|auth_?key|private_?key|encryption_key|signing_key|master_key|account_key|credential)[A-Za-z0-9_]{0,20}(?:[\\\\\"'`*\\]]{0,6}(?:(?: [Ss]tring)?[ \\t]{0,4}(?:[:?!.]{0,3}={1,3}>?|:|：)[*_]{0,2}|[\"'],|[ \\t](?:ist|is|lautet)[: \\t])|>)[ \\t]{0,4}[*_]{0,2}",
         secret,
     )
     .only_where(assigned),

@@ -39,6 +39,8 @@ pub(super) struct Candidate<'t> {
     pub(super) extent: Range<usize>,
     /// The first group of the pattern that took part, or the whole match.
     pub(super) secret: Range<usize>,
+    /// Where the keyword ends.
+    pub(super) keyword_end: usize,
 }
 
 impl Candidate<'_> {
@@ -108,7 +110,9 @@ impl Rule {
         let extent = absolute(captures.get(0)?);
         let secret = captures.iter().skip(1).flatten().next().map(absolute);
         let secret = secret.unwrap_or_else(|| extent.clone());
-        let secret = (self.judge)(&Candidate { text, extent: extent.clone(), secret })?;
+        let keyword_end = keyword.end;
+        let secret =
+            (self.judge)(&Candidate { text, extent: extent.clone(), secret, keyword_end })?;
         Some((extent.start.min(secret.start)..extent.end.max(secret.end), secret))
     }
 }
@@ -135,7 +139,9 @@ fn ends_alone_and_random(candidate: &Candidate<'_>) -> Option<Range<usize>> {
     let after = candidate.text.as_bytes().get(candidate.extent.end);
     let alone = !after.is_some_and(|&byte| in_word(byte));
     steps::add(candidate.secret.len());
-    (alone && likely::random(candidate.value())).then(|| candidate.secret.clone())
+    let Range { start, end } = candidate.secret;
+    let rest = &candidate.text[candidate.keyword_end.max(start)..end];
+    (alone && likely::random_rest(rest)).then_some(start..end)
 }
 
 fn continues_a_word(before: &[u8]) -> bool {
