@@ -499,6 +499,10 @@ impl Store for Encrypted {
         self.inner.is_read_only()
     }
 
+    fn folds_case(&self) -> bool {
+        self.inner.folds_case()
+    }
+
     /// What the store beneath says, with its paths, and which names in it do not decrypt.
     fn inspect(&self, report: &mut dyn FnMut(Problem)) -> Result<(), StoreError> {
         let known = self.reload()?;
