@@ -182,7 +182,7 @@ impl Memory {
     ) -> (Reply, Option<Event>) {
         call.apply(before);
         let (result, event) =
-            call.carry_out(self.options().after_content, |judged| self.handle(judged));
+            call.carry_out(self.options(), |judged| self.handle(judged));
         (result.into(), event)
     }
 
@@ -198,7 +198,7 @@ impl Memory {
             }
         }
         let (result, event) =
-            call.carry_out(self.options().after_content, |judged| self.handle(judged));
+            call.carry_out(self.options(), |judged| self.handle(judged));
         if let (Some(hooks), Some(event)) = (hooks, event) {
             hooks.after(&event);
         }

@@ -3,11 +3,13 @@
 #![allow(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use memdir::policy::sensitive::{Sensitive, SensitiveRule, find, redact};
 use memdir::store::InProcess;
-use memdir::{Memory, MemoryPath, OnExisting, Options, Store};
+use memdir::{
+    Command, Event, HookError, Hooks, Memory, MemoryPath, OnExisting, Options, Store, Verdict,
+};
 use proptest::prelude::*;
 
 #[path = "sensitive/corpus.rs"]
@@ -248,6 +250,46 @@ fn paths_are_judged_and_not_repeated() {
         for refused in [memory.create(&named, "x"), memory.rename("/memories/a", &named)] {
             let refused = refused.unwrap_err().to_string();
             assert!(refused.contains("github-token") && !refused.contains(&token()), "{refused}");
+        }
+    }
+}
+
+/// Keeps what hooks are told.
+#[derive(Default)]
+struct Told(Mutex<Vec<String>>);
+
+impl Hooks for Told {
+    fn before(&self, command: &Command<'_>) -> Result<Verdict, HookError> {
+        Ok(match command {
+            Command::Delete { .. } => Verdict::Veto("No.".to_owned()),
+            _ => Verdict::Pass,
+        })
+    }
+
+    fn after(&self, event: &Event) {
+        self.0.lock().unwrap().push(format!("{event:?}"));
+    }
+}
+
+#[test]
+fn paths_of_events_hold_no_secret() {
+    for policy in [rejecting, redacting, hiding] {
+        let (memory, _) = holding("x", policy);
+        let told = Arc::new(Told::default());
+        let memory = memory.with_hooks(told.clone());
+        let (named, long) = (token(), format!("{} {}", "n".repeat(200), token()));
+        for name in [named, long] {
+            let named = format!("/memories/{name}");
+            let _ = memory.create(&named, "x");
+            let _ = memory.view(&named, None);
+            let _ = memory.rename("/memories/a", &named);
+            let _ = memory.rename(&named, "/memories/b");
+            let _ = memory.delete(&named);
+        }
+        let told = told.0.lock().unwrap();
+        assert_eq!(told.len(), 10);
+        for event in told.iter() {
+            assert!(!event.contains(&token()) && event.contains("[REDACTED:github-token]"), "{event}");
         }
     }
 }

@@ -10,7 +10,7 @@ use memchr::memchr_iter;
 
 use super::Sensitive;
 use super::near::Near;
-use super::scan::{Finding, MARK, find, redact};
+use super::scan::{Finding, MARK, find, mark, redact};
 use super::steps;
 use crate::error::Error;
 use crate::options::Options;
@@ -33,6 +33,21 @@ pub(crate) fn judge_path(options: &Options, path: &MemoryPath) -> Result<(), Err
     }
     let findings = find(path.as_str(), &options.sensitive_rules);
     if findings.is_empty() { Ok(()) } else { Err(reply::sensitive_path(&rules(&findings))) }
+}
+
+/// A path as logs, spans and events of hooks tell it: without what a rule finds, where the options are
+/// about sensitive text.
+pub(crate) fn redact_path(options: &Options, path: MemoryPath) -> MemoryPath {
+    if options.sensitive == Sensitive::Off && !options.sensitive_on_view {
+        return path;
+    }
+    let findings = find(path.as_str(), &options.sensitive_rules);
+    let Some(first) = findings.first() else { return path };
+    let name = mark(first.rule);
+    // With marks in it a path may be too long; and a finding may begin before its first name.
+    MemoryPath::parse(&redact(path.as_str(), &findings))
+        .or_else(|_| MemoryPath::root().join(&name))
+        .unwrap_or_else(|_| MemoryPath::root())
 }
 
 /// Judges the content of a new file; `None` if it may be written as it is.

@@ -24,7 +24,9 @@ mod scan;
 mod steps;
 mod tokens;
 
-pub(crate) use edit::{has_mark, judge_content, judge_path, judge_splice, shown, shown_lines};
+pub(crate) use edit::{
+    has_mark, judge_content, judge_path, judge_splice, redact_path, shown, shown_lines,
+};
 pub use own::SensitiveRule;
 pub use scan::{Finding, find, redact};
 #[cfg(any(test, fuzzing))]
