@@ -295,13 +295,19 @@ fn open_local(root: &Path, options: &Options) -> Result<Arc<dyn Store>, Error> {
         let store = find_local(root, options)?.ok_or_else(|| missing(root))?;
         return Ok(ReadOnly::where_asked(store, options));
     }
-    super::LocalDirectory::open_bare(root, options.durability).map(shared).map_err(Error::Store)
+    let opened = super::LocalDirectory::open_bare(root, options.durability);
+    opened.map(|store| shared(with_limits(store, options))).map_err(Error::Store)
+}
+
+#[cfg(unix)]
+fn with_limits(store: super::LocalDirectory, options: &Options) -> super::LocalDirectory {
+    store.with_lock_timeout(options.lock_timeout).with_max_file_bytes(options.max_edited_bytes())
 }
 
 #[cfg(unix)]
 fn find_local(root: &Path, options: &Options) -> Result<Option<Arc<dyn Store>>, Error> {
     super::LocalDirectory::existing(root, options.durability, options.read_only)
-        .map(|found| found.map(shared))
+        .map(|found| found.map(|store| shared(with_limits(store, options))))
         .map_err(Error::Store)
 }
 
