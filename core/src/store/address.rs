@@ -84,6 +84,9 @@ pub fn open_store_beneath(address: &str, options: &Options) -> Result<Arc<dyn St
 }
 
 fn open_any(address: &str, options: &Options) -> Result<Arc<dyn Store>, Error> {
+    if !has_namespaces(address) {
+        refuse_namespace(options)?;
+    }
     match scheme(address) {
         Some("memory") if address.len() == "memory:".len() => Ok(Arc::new(InProcess::new())),
         Some("dir") if address.len() > "dir:".len() => {
@@ -91,7 +94,7 @@ fn open_any(address: &str, options: &Options) -> Result<Arc<dyn Store>, Error> {
         }
         Some("sqlite") => open_sqlite(&address["sqlite:".len()..], options),
         Some("postgres" | "postgresql") => open_postgres(address, options),
-        Some("s3" | "gs" | "az") => open_objects(address),
+        Some("s3" | "gs" | "az") => open_objects(address, options),
         Some("dir") => Err(Error::Config(
             "the store address \"dir:\" has no path: use a directory such as \"dir:./notes\""
                 .to_owned(),
@@ -104,6 +107,24 @@ fn open_any(address: &str, options: &Options) -> Result<Arc<dyn Store>, Error> {
             "the store address is empty: use a directory such as \"./memory\"".to_owned(),
         )),
         None => open_local(&Path::new(address).join("memories"), options),
+    }
+}
+
+/// Whether the option `namespace` says which of several memories at `address` is meant.
+fn has_namespaces(address: &str) -> bool {
+    matches!(scheme(address), Some("postgres" | "postgresql" | "s3" | "gs" | "az"))
+}
+
+/// For a store that is one memory. That the option were not looked at, nobody would notice before one
+/// user read what another wrote.
+pub(super) fn refuse_namespace(options: &Options) -> Result<(), Error> {
+    match options.namespace {
+        None => Ok(()),
+        Some(_) => Err(Error::Config(
+            "the option \"namespace\" is for PostgreSQL and object storage: this store is one memory; \
+             give each namespace a store of its own"
+                .to_owned(),
+        )),
     }
 }
 
@@ -128,6 +149,9 @@ pub fn find_store(address: &str, options: &Options) -> Result<Option<Arc<dyn Sto
 }
 
 fn find_any(address: &str, options: &Options) -> Result<Option<Arc<dyn Store>>, Error> {
+    if !has_namespaces(address) {
+        refuse_namespace(options)?;
+    }
     match scheme(address) {
         Some("memory") if address.len() == "memory:".len() => Ok(None),
         #[cfg(feature = "sqlite")]
@@ -237,6 +261,7 @@ fn looks_secret(text: &str) -> bool {
 /// [`Error::Store`] if it cannot be opened; [`Error::Config`] on a platform without local
 /// directories, and as [`open_store`] where it is encrypted.
 pub fn open_directory(path: impl AsRef<Path>, options: &Options) -> Result<Arc<dyn Store>, Error> {
+    refuse_namespace(options)?;
     finished(open_local(&path.as_ref().join("memories"), options)?, options, false)
 }
 
@@ -249,6 +274,7 @@ pub fn open_bare_directory(
     path: impl AsRef<Path>,
     options: &Options,
 ) -> Result<Arc<dyn Store>, Error> {
+    refuse_namespace(options)?;
     finished(open_local(path.as_ref(), options)?, options, false)
 }
 
@@ -283,14 +309,19 @@ fn open_sqlite(path: &str, options: &Options) -> Result<Arc<dyn Store>, Error> {
     if options.read_only {
         return find_sqlite(path, options)?.ok_or_else(|| missing(Path::new(path)));
     }
-    super::SqliteDatabase::open(path, options.durability).map(shared).map_err(Error::Store)
+    let store = super::SqliteDatabase::open(path, options.durability).map_err(Error::Store)?;
+    Ok(shared(sqlite_with_limits(store, options)))
 }
 
 #[cfg(feature = "sqlite")]
 fn find_sqlite(path: &str, options: &Options) -> Result<Option<Arc<dyn Store>>, Error> {
-    super::SqliteDatabase::find(path, options.durability)
-        .map(|found| found.map(shared))
-        .map_err(Error::Store)
+    let found = super::SqliteDatabase::find(path, options.durability).map_err(Error::Store)?;
+    Ok(found.map(|store| shared(sqlite_with_limits(store, options))))
+}
+
+#[cfg(feature = "sqlite")]
+fn sqlite_with_limits(store: super::SqliteDatabase, options: &Options) -> super::SqliteDatabase {
+    store.with_lock_timeout(options.lock_timeout).with_max_file_bytes(options.max_file_bytes)
 }
 
 /// The part of an address of SQLite that has to be a plain path.
@@ -322,7 +353,11 @@ fn open_sqlite(_: &str, _: &Options) -> Result<Arc<dyn Store>, Error> {
 
 #[cfg(feature = "postgres")]
 fn open_postgres(address: &str, options: &Options) -> Result<Arc<dyn Store>, Error> {
-    Ok(Arc::new(super::PostgresDatabase::open(address, options.durability)?))
+    let namespace = options.namespace.as_deref();
+    let store = super::PostgresDatabase::open_namespace(address, namespace, options.durability)?;
+    Ok(Arc::new(
+        store.with_lock_timeout(options.lock_timeout).with_max_file_bytes(options.max_file_bytes),
+    ))
 }
 
 #[cfg(not(feature = "postgres"))]
@@ -335,12 +370,13 @@ fn open_postgres(_: &str, _: &Options) -> Result<Arc<dyn Store>, Error> {
 }
 
 #[cfg(feature = "object-storage")]
-fn open_objects(address: &str) -> Result<Arc<dyn Store>, Error> {
-    Ok(Arc::new(super::ObjectStorage::open(address)?))
+fn open_objects(address: &str, options: &Options) -> Result<Arc<dyn Store>, Error> {
+    let store = super::ObjectStorage::open_namespace(address, options.namespace.as_deref())?;
+    Ok(Arc::new(store.with_max_file_bytes(options.max_file_bytes)))
 }
 
 #[cfg(not(feature = "object-storage"))]
-fn open_objects(_: &str) -> Result<Arc<dyn Store>, Error> {
+fn open_objects(_: &str, _: &Options) -> Result<Arc<dyn Store>, Error> {
     Err(Error::Config(
         "this build of memdir is without object storage: build it with the cargo feature \
          \"object-storage\", or use a directory such as \"./memory\""
@@ -379,6 +415,39 @@ mod tests {
         let error = open_store("redis://user:hunter2@host/0", &Options::default()).err().unwrap();
         assert!(error.to_string().contains("\"redis:\""));
         assert!(!error.to_string().contains("hunter2"));
+    }
+
+    #[test]
+    fn a_namespace_is_refused_where_there_is_none_or_two() {
+        use crate::store::{InProcess, Mount, open_mounts, open_place};
+
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path().join("a").display().to_string();
+        let mut options = Options::default();
+        options.namespace = Some("me".to_owned());
+        let refused = |opened: Result<(), Error>, what: &str| match opened {
+            Err(Error::Config(problem)) => assert!(problem.contains("namespace"), "{what}: {problem}"),
+            other => panic!("{what}: {other:?}"),
+        };
+        let mut addresses =
+            vec!["memory:".to_owned(), path.clone(), format!("dir:{path}"), format!("sqlite:{path}")];
+        if cfg!(feature = "postgres") {
+            // Known before the server is asked.
+            addresses.push("postgres://127.0.0.1:1/d?namespace=mine".to_owned());
+        }
+        for address in &addresses {
+            refused(open_store(address, &options).map(drop), address);
+            refused(find_store(address, &options).map(drop), address);
+            refused(open_store_beneath(address, &options).map(drop), address);
+            refused(open_place(address.as_str(), &options).map(drop), address);
+        }
+        refused(open_directory(&path, &options).map(drop), "a directory");
+        refused(open_bare_directory(&path, &options).map(drop), "a directory");
+        let store: Arc<dyn Store> = Arc::new(InProcess::new());
+        refused(open_place(store, &options).map(drop), "a store");
+        let mounts = [Mount::new("/memories", "postgres://127.0.0.1:1/d")];
+        refused(open_mounts(mounts, &options).map(drop), "mounts");
+        assert!(!place.path().join("a").exists());
     }
 
     #[test]

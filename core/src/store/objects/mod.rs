@@ -52,6 +52,7 @@ pub struct ObjectStorage {
     service: Service,
     prefix: Key,
     client: PerProcess<Arc<Client>>,
+    max_file_bytes: Option<u64>,
 }
 
 impl fmt::Debug for ObjectStorage {
@@ -69,8 +70,23 @@ impl ObjectStorage {
     /// [`Error::Config`] if the address or the environment is wrong; [`Error::Store`] if the bucket
     /// cannot be reached.
     pub fn open(address: &str) -> Result<Self, Error> {
+        Self::open_namespace(address, None)
+    }
+
+    /// As [`open`](Self::open), for the memory of `namespace`, any text that is not empty: it is one
+    /// name below the address's prefix, in which all but `A-Z`, `a-z`, `0-9`, `-` and `_` is
+    /// percent-encoded. For a name that comes from somebody else this is the way: put into an address,
+    /// it could name another's.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open); [`Error::Config`] also where it is too long.
+    pub fn open_namespace(address: &str, namespace: Option<&str>) -> Result<Self, Error> {
         let (service, prefix) = address::parse(address).map_err(Error::Config)?;
-        let store = Self { service, prefix, client: PerProcess::new() };
+        let prefix = match namespace {
+            Some(text) => address::namespace(&prefix, text).map_err(Error::Config)?,
+            None => prefix,
+        };
+        let store = Self { service, prefix, client: PerProcess::new(), max_file_bytes: None };
         let looked = store.run("opening the object storage", |client| async move {
             let root = client.key(&MemoryPath::root())?;
             client.is_directory(&root).await
@@ -83,6 +99,13 @@ impl ObjectStorage {
             ))),
             Err(error) => Err(Error::Store(error)),
         }
+    }
+
+    /// The same store, which reads no more than that into memory to edit a file: a larger one is refused
+    /// with [`StoreError::TooLarge`]. By default as much as there is memory for.
+    #[must_use]
+    pub fn with_max_file_bytes(self, max_file_bytes: Option<u64>) -> Self {
+        Self { max_file_bytes, ..self }
     }
 
     fn client(&self) -> Result<Arc<Client>, StoreError> {
