@@ -426,11 +426,17 @@ mod tests {
         let mut options = Options::default();
         options.namespace = Some("me".to_owned());
         let refused = |opened: Result<(), Error>, what: &str| match opened {
-            Err(Error::Config(problem)) => assert!(problem.contains("namespace"), "{what}: {problem}"),
+            Err(Error::Config(problem)) => {
+                assert!(problem.contains("namespace"), "{what}: {problem}")
+            }
             other => panic!("{what}: {other:?}"),
         };
-        let mut addresses =
-            vec!["memory:".to_owned(), path.clone(), format!("dir:{path}"), format!("sqlite:{path}")];
+        let mut addresses = vec![
+            "memory:".to_owned(),
+            path.clone(),
+            format!("dir:{path}"),
+            format!("sqlite:{path}"),
+        ];
         if cfg!(feature = "postgres") {
             // Known before the server is asked.
             addresses.push("postgres://127.0.0.1:1/d?namespace=mine".to_owned());

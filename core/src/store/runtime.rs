@@ -72,6 +72,7 @@ where
 ///
 /// # Errors
 /// [`StoreError::Cancelled`], and those of `work`.
+#[cfg(feature = "postgres")]
 pub(super) async fn unless_cancelled<T, E: From<StoreError>>(
     work: impl Future<Output = Result<T, E>>,
 ) -> Result<T, E> {
@@ -82,8 +83,25 @@ pub(super) async fn unless_cancelled<T, E: From<StoreError>>(
     }
 }
 
-async fn caller_gone() {
-    match CALLER.try_with(Clone::clone).ok().flatten() {
+/// Whether the caller is still there, for work that is about to change something.
+///
+/// # Errors
+/// [`StoreError::Cancelled`] if not.
+#[cfg(feature = "object-storage")]
+pub(super) fn check() -> Result<(), StoreError> {
+    match caller() {
+        Some(caller) if caller.is_cancelled() => Err(StoreError::Cancelled),
+        _ => Ok(()),
+    }
+}
+
+fn caller() -> Option<Cancellation> {
+    CALLER.try_with(Clone::clone).ok().flatten()
+}
+
+/// Waits until the caller has gone; for ever, if that cannot be known.
+pub(super) async fn caller_gone() {
+    match caller() {
         Some(cancellation) => {
             while !cancellation.is_cancelled() {
                 tokio::time::sleep(LOOK).await;
