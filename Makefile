@@ -56,7 +56,7 @@ test: test-rust test-python test-node test-kotlin test-swift test-counts ## ever
 .PHONY: test-rust
 test-rust: ## the core, its stores, and the conformance cases in Rust
 	@$(call need,cargo,Rust)
-	@$(call ready,servers $(CACHE)/postgres)
+	@$(call ready,servers $(CACHE)/postgres $(CACHE)/pgbouncer)
 	@cargo test --workspace --exclude memdir-python --no-run --quiet
 	@rm -f $(CONFORMANCE)/rust-*
 	@tests/harmless cargo test --workspace --exclude memdir-python --quiet
@@ -148,6 +148,15 @@ $(CACHE)/postgres: tests/servers/postgres
 		touch $@
 	else
 		echo "==> LEFT OUT: the tests on PostgreSQL, because it is not installed" >&2
+		[ "$${CI:-}" != true ]
+	fi
+
+$(CACHE)/pgbouncer: tests/servers/pgbouncer
+	if tests/servers/pgbouncer install; then
+		mkdir -p $(CACHE)
+		touch $@
+	else
+		echo "==> LEFT OUT: the tests behind a connection pooler, because PgBouncer is not installed" >&2
 		[ "$${CI:-}" != true ]
 	fi
 
