@@ -8,10 +8,32 @@ use super::{Encrypted, Known, file, renames, seal};
 use crate::path::MemoryPath;
 use crate::store::access::Times;
 use crate::store::encrypted::renames::Rename;
-use crate::store::{EntryKind, Node, Splice, Store, StoreError};
+use crate::store::{Effect, EntryKind, Node, Splice, Store, StoreError};
 
 impl Encrypted {
     pub(super) fn move_bound(&self, from: &MemoryPath, to: &MemoryPath) -> Result<(), StoreError> {
+        // What goes wrong before has changed no file.
+        let (at_from, at_to, id) = self.announce(from, to).map_err(|error| error.unchanged())?;
+        match self.inner.rename(&at_from, &at_to) {
+            Ok(()) => {}
+            // It may have been done nevertheless, or in part, so that the entry has to stay.
+            Err(broken @ StoreError::Failed { effect: Effect::Unknown, .. }) => return Err(broken),
+            Err(condition) => {
+                let _ = self.finish(id);
+                return Err(condition);
+            }
+        }
+        // Done. Where binding fails, the entry stays, and the files are readable by it.
+        let _ = self.bind_and_finish(id, to);
+        Ok(())
+    }
+
+    /// Writes down what is going to be moved; where the store beneath keeps both, and the entry's number.
+    fn announce(
+        &self,
+        from: &MemoryPath,
+        to: &MemoryPath,
+    ) -> Result<(MemoryPath, MemoryPath, u64), StoreError> {
         let at_from = self.at_existing(from).map_err(|error| match error {
             StoreError::NotFound => StoreError::NotFound,
             other => StoreError::Source(Box::new(other)),
@@ -25,18 +47,7 @@ impl Encrypted {
             renames.push(Rename::new(id, from, to));
             record.set_renames(ring, &renames)
         })?;
-        match self.inner.rename(&at_from, &at_to) {
-            Ok(()) => {}
-            // It may have been done nevertheless, or in part, so that the entry has to stay.
-            Err(broken) if broken.is_failure() => return Err(broken),
-            Err(condition) => {
-                let _ = self.finish(id);
-                return Err(condition);
-            }
-        }
-        // Done. Where binding fails, the entry stays, and the files are readable by it.
-        let _ = self.bind_and_finish(id, to);
-        Ok(())
+        Ok((at_from, at_to, id))
     }
 
     /// Finishes the renames of processes that were killed, as far as that is possible now.
