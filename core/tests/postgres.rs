@@ -8,8 +8,10 @@ mod common;
 #[path = "common/proxy.rs"]
 mod proxy;
 
+use std::sync::Arc;
+
 use common::{Server, server};
-use memdir::store::{Effect, PostgresDatabase, Splice};
+use memdir::store::{Effect, Mounts, PostgresDatabase, Splice};
 use memdir::{Durability, Memory, MemoryPath, OnExisting, Options, Store, StoreError};
 use proxy::{Loss, Proxy};
 
@@ -335,4 +337,20 @@ fn what_the_server_refused_changed_nothing_and_says_so() {
     let refused = store.delete(&file);
     let known = matches!(refused, Err(StoreError::Failed { effect: Effect::Unchanged, .. }));
     assert!(known, "{refused:?}");
+}
+
+#[test]
+fn a_namespace_is_in_its_own_place_and_in_no_other() {
+    let Some(server) = server() else { return };
+    let go_on = &mut |_: memdir::copy::Progress<'_>| std::ops::ControlFlow::Continue(());
+    let one = open(&server.address("place"));
+    one.write(&at("/memories/d/x"), b"x", OnExisting::Error).unwrap();
+    let again = open(&(server.address("place") + "&pool_size=2"));
+    let copied = memdir::copy(&one, &again, OnExisting::Error, go_on);
+    assert!(matches!(copied, Err(memdir::CopyError::Overlapping)), "{copied:?}");
+    let other = open(&server.address("place-below"));
+    memdir::copy(&one, &other, OnExisting::Error, go_on).unwrap();
+    let mounts = Mounts::new(Arc::new(one)).mount(at("/memories/m"), Arc::new(again)).unwrap();
+    let error = mounts.rename(&at("/memories/d"), &at("/memories/m/d/e")).unwrap_err();
+    assert!(matches!(error, StoreError::IntoItself), "{error}");
 }

@@ -322,6 +322,14 @@ pub(crate) fn rename_into_itself(from: &MemoryPath, to: &MemoryPath) -> Error {
     refused(format!("Error: The directory {from} cannot be moved into itself, to {to}"))
 }
 
+/// It may be the new path itself that is too long, or what something below it would come to have.
+pub(crate) fn rename_too_long(from: &MemoryPath, to: &MemoryPath) -> Error {
+    refused(format!(
+        "Error: {from} cannot be moved to {to}: the new path, or that of something below it, would be too \
+         long or too deep for this memory store"
+    ))
+}
+
 /// `Error: The path {path} does not exist`: insert, delete and rename.
 pub(crate) fn missing(path: &MemoryPath) -> Error {
     refused(format!("Error: The path {path} does not exist"))

@@ -100,6 +100,16 @@ impl StoreError {
         self.with_effect(Effect::Unchanged)
     }
 
+    /// What an error means that comes after other steps have changed something: a failure, because what a condition
+    /// says of the tree, or that nothing was changed, does not hold for the whole.
+    #[must_use]
+    pub(crate) fn after_changes(self) -> Self {
+        match self {
+            failure @ Self::Failed { .. } => failure.with_effect(Effect::Unknown),
+            stopped => Self::failed("going on with a change that had begun", stopped),
+        }
+    }
+
     /// The same error; a failure is of that effect.
     #[must_use]
     pub(crate) fn with_effect(self, effect: Effect) -> Self {

@@ -18,7 +18,7 @@ use self::session::{Begun, Change, Extent, Outcome, Parameter, Session, Wanted};
 use self::statements::{Found, Statement, Way};
 use self::trouble::Trouble;
 use super::access::is_unused;
-use super::{Edit, Entry, Node, Problem, Store, StoreError, runtime};
+use super::{Edit, Entry, Location, Node, Problem, Store, StoreError, runtime};
 use crate::cancel;
 use crate::error::Error;
 use crate::options::{Durability, OnExisting, Options};
@@ -316,6 +316,10 @@ fn owned(names: &[&str]) -> Vec<String> {
 }
 
 impl Store for PostgresDatabase {
+    fn locations(&self) -> Vec<Location> {
+        vec![self.session.location()]
+    }
+
     fn read(&self, path: &MemoryPath) -> Result<Vec<u8>, StoreError> {
         self.find("reading a file", path, true)?.content.ok_or(StoreError::IsADirectory)
     }
