@@ -364,7 +364,7 @@ fn find_sqlite(path: &Path, options: &Options) -> Result<Option<Arc<dyn Store>>,
 
 #[cfg(feature = "sqlite")]
 fn sqlite_with_limits(store: super::SqliteDatabase, options: &Options) -> super::SqliteDatabase {
-    store.with_lock_timeout(options.lock_timeout).with_max_file_bytes(options.max_file_bytes)
+    store.with_lock_timeout(options.lock_timeout).with_max_file_bytes(options.max_edited_bytes())
 }
 
 /// The part of an address of SQLite that has to be a plain path.
@@ -399,7 +399,7 @@ fn open_postgres(address: &str, options: &Options) -> Result<Arc<dyn Store>, Err
     let namespace = options.namespace.as_deref();
     let store = super::PostgresDatabase::open_namespace(address, namespace, options.durability)?;
     Ok(Arc::new(
-        store.with_lock_timeout(options.lock_timeout).with_max_file_bytes(options.max_file_bytes),
+        store.with_lock_timeout(options.lock_timeout).with_max_file_bytes(options.max_edited_bytes()),
     ))
 }
 
@@ -415,7 +415,7 @@ fn open_postgres(_: &str, _: &Options) -> Result<Arc<dyn Store>, Error> {
 #[cfg(feature = "object-storage")]
 fn open_objects(address: &str, options: &Options) -> Result<Arc<dyn Store>, Error> {
     let store = super::ObjectStorage::open_namespace(address, options.namespace.as_deref())?;
-    Ok(Arc::new(store.with_max_file_bytes(options.max_file_bytes)))
+    Ok(Arc::new(store.with_max_file_bytes(options.max_edited_bytes())))
 }
 
 #[cfg(not(feature = "object-storage"))]
