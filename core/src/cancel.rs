@@ -69,6 +69,12 @@ impl Cancellation {
     }
 }
 
+/// Of the call that this thread carries out, for work on another thread on its behalf.
+#[cfg(any(feature = "postgres", feature = "object-storage"))]
+pub(crate) fn current() -> Option<Cancellation> {
+    CURRENT.with(|current| current.borrow().clone())
+}
+
 /// To be asked by whoever waited on the way of a command, before anything is changed.
 ///
 /// # Errors
