@@ -77,7 +77,7 @@ def test_wrong_options_of_expiry_are_told_at_once() -> None:
     for wrong in (-1, timedelta(seconds=-1), float("nan")):
         with pytest.raises(ConfigError, match="0 seconds or more"):
             Memory("memory:", expire_after=wrong)
-    with pytest.raises(ConfigError, match='^expire_after must be .*, got "1"$'):
+    with pytest.raises(ConfigError, match=r'^expire_after must be .*, got "1"$'):
         Memory("memory:", expire_after="1")  # type: ignore[arg-type]
     with pytest.raises(ConfigError, match="pins: the pattern"):
         Memory("memory:", pins=["notes"])

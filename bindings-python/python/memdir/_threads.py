@@ -1,8 +1,8 @@
 """The threads that an asynchronous tool's commands are carried out in.
 
-They are AnyIO's, but counted by us: what changes a memory may have to wait for another writer, so that
-views have threads of their own, and so has the rest of the program. A thread whose caller has gone
-counts until it ends; what it carries out is cancelled, unless it has begun to write.
+They are AnyIO's, but counted by us: what changes a memory may have to wait for another writer, so
+that views have threads of their own, and so has the rest of the program. A thread whose caller has
+gone counts until it ends; what it carries out is cancelled, unless it has begun to write.
 """
 
 from __future__ import annotations

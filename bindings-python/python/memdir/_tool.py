@@ -319,10 +319,10 @@ class AsyncMemoryTool(_Engine, BetaAsyncAbstractMemoryTool):
     A subclass may have its own `view`, `create` and so on: `call` and `execute` use it. It gets a
     command of the SDK whose fields are all there and of the right types.
 
-    The store works in a thread of AnyIO's, so that the event loop (asyncio's or Trio's) goes on. Where
-    a task is cancelled, its command is not carried out if it has not begun to write, and is carried
-    out to its end if it has. Hooks (`before`, `after`) run in that thread, too, and are plain
-    functions. Views and changes have 40 threads each at most.
+    The store works in a thread of AnyIO's, so that the event loop (asyncio's or Trio's) goes on.
+    Where a task is cancelled, its command is not carried out if it has not begun to write, and is
+    carried out to its end if it has. Hooks (`before`, `after`) run in that thread, too, and are
+    plain functions. Views and changes have 40 threads each at most.
 
     Args:
         store: Where the files are: a directory, made if it is not there (the files are in its
