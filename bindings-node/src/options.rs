@@ -135,8 +135,9 @@ fn patterns(name: &str, set: &Value<'_>) -> Result<Vec<PathPattern>> {
 
 /// Patterns by the ids of their rules.
 fn rules(name: &str, set: &Unknown<'_>) -> Result<Vec<SensitiveRule>> {
-    if set.get_type()? != ValueType::Object {
-        return Err(wrong(format!("{name} must be an object, got {}", value(set)?)));
+    let given = value(set)?;
+    if given != Value::Object {
+        return Err(wrong(format!("{name} must be an object, got {given}")));
     }
     let set = set.coerce_to_object()?;
     let mut patterns = Vec::new();
