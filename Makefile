@@ -68,7 +68,7 @@ test-begin:
 .PHONY: test-rust
 test-rust: ## the core, its stores, and the conformance cases in Rust
 	@$(call need,cargo,Rust)
-	@$(call ready,servers $(CACHE)/postgres $(CACHE)/strace)
+	@$(call ready,servers $(CACHE)/postgres $(CACHE)/pgbouncer $(CACHE)/strace)
 	@tests/step 'Rust: build' cargo test $(RUST) --no-run --quiet
 	@rm -f $(CONFORMANCE)/rust-*
 	@tests/step 'Rust: tests' tests/harmless cargo test $(RUST) --quiet
@@ -178,6 +178,15 @@ $(CACHE)/postgres: tests/servers/postgres
 		touch $@
 	else
 		echo "==> LEFT OUT: the tests on PostgreSQL, because it is not installed" >&2
+		[ "$${CI:-}" != true ]
+	fi
+
+$(CACHE)/pgbouncer: tests/servers/pgbouncer
+	if tests/servers/pgbouncer install; then
+		mkdir -p $(CACHE)
+		touch $@
+	else
+		echo "==> LEFT OUT: the tests behind a connection pooler, because PgBouncer is not installed" >&2
 		[ "$${CI:-}" != true ]
 	fi
 
