@@ -93,14 +93,18 @@ impl Options {
     /// of three.
     pub const CLAUDE_IMAGE_BYTES: u64 = 5 * 1024 * 1024 / 4 * 3;
 
-    /// The same options, whose patterns of paths hold as the store tells names apart.
+    /// The same options, whose patterns of paths hold as the store tells names apart, and those that
+    /// protect what is below a directory protect the directory.
     pub(crate) fn for_store(self, store: &dyn Store) -> Self {
         let folds_case = store.folds_case();
-        let folding = |patterns: Vec<PathPattern>| {
+        let folding = |patterns: Vec<PathPattern>| -> Vec<PathPattern> {
             patterns.into_iter().map(|pattern| pattern.folding_case(folds_case)).collect()
         };
         Self {
-            read_only_paths: folding(self.read_only_paths),
+            read_only_paths: folding(self.read_only_paths)
+                .into_iter()
+                .map(PathPattern::with_directory)
+                .collect(),
             writable_paths: self.writable_paths.map(folding),
             pins: folding(self.pins),
             ..self
