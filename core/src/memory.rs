@@ -181,8 +181,7 @@ impl Memory {
         before: Result<Verdict, HookError>,
     ) -> (Reply, Option<Event>) {
         call.apply(before);
-        let (result, event) =
-            call.carry_out(self.options(), |judged| self.handle(judged));
+        let (result, event) = call.carry_out(self.options(), |judged| self.handle(judged));
         (result.into(), event)
     }
 
@@ -197,8 +196,7 @@ impl Memory {
                 call.apply(verdict);
             }
         }
-        let (result, event) =
-            call.carry_out(self.options(), |judged| self.handle(judged));
+        let (result, event) = call.carry_out(self.options(), |judged| self.handle(judged));
         if let (Some(hooks), Some(event)) = (hooks, event) {
             hooks.after(&event);
         }

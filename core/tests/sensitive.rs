@@ -289,7 +289,10 @@ fn paths_of_events_hold_no_secret() {
         let told = told.0.lock().unwrap();
         assert_eq!(told.len(), 10);
         for event in told.iter() {
-            assert!(!event.contains(&token()) && event.contains("[REDACTED:github-token]"), "{event}");
+            assert!(
+                !event.contains(&token()) && event.contains("[REDACTED:github-token]"),
+                "{event}"
+            );
         }
     }
 }

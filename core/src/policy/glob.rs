@@ -23,7 +23,10 @@ enum Token {
     /// `*`
     Star,
     /// `[a-z]`, `[!a-z]`
-    Class { negated: bool, ranges: Vec<(char, char)> },
+    Class {
+        negated: bool,
+        ranges: Vec<(char, char)>,
+    },
 }
 
 /// More than anybody writes by hand.
@@ -46,9 +49,9 @@ impl Glob {
     pub(super) fn fits(&self, names: &[&str], folds_case: bool) -> bool {
         self.0.iter().any(|segments| match segments.as_slice() {
             // What is below a directory is not the directory.
-            [directory @ .., Segment::Any] => {
-                names.split_last().is_some_and(|(_, above)| fits_start(directory, above, folds_case))
-            }
+            [directory @ .., Segment::Any] => names
+                .split_last()
+                .is_some_and(|(_, above)| fits_start(directory, above, folds_case)),
             segments => fits_start(segments, names, folds_case),
         })
     }
@@ -82,9 +85,7 @@ fn lex(pattern: &str) -> Result<Vec<Symbol>, String> {
             '*' => Symbol::Token(Token::Star),
             '?' => Symbol::Token(Token::One),
             '[' => Symbol::Token(class(&mut chars)?),
-            '\\' => {
-                Symbol::Token(Token::Literal(chars.next().ok_or("it ends with a backslash")?))
-            }
+            '\\' => Symbol::Token(Token::Literal(chars.next().ok_or("it ends with a backslash")?)),
             '{' => {
                 depth += 1;
                 Symbol::Open

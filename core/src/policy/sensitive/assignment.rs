@@ -20,7 +20,8 @@ pub(super) fn assigned(rest: &[u8]) -> bool {
     const MOST: usize = 40;
     let in_name = |byte: &u8| byte.is_ascii_alphanumeric() || b"_\\\"'`*]".contains(byte);
     let name = rest.iter().take(MOST).take_while(|&byte| in_name(byte)).count();
-    let blanks = rest[name..].iter().take(5).take_while(|&byte| matches!(byte, b' ' | b'\t')).count();
+    let blanks =
+        rest[name..].iter().take(5).take_while(|&byte| matches!(byte, b' ' | b'\t')).count();
     steps::add(name + blanks);
     match (blanks, &rest[name + blanks..]) {
         // The first bytes of `：` and of `は`; the end of an element's name.
@@ -98,8 +99,7 @@ impl<'t> Value<'t> {
         let part = &self.text[self.start..limit];
         let length = match self.end_mark {
             EndMark::Word => part.find(|c: char| {
-                c.is_whitespace()
-                    || matches!(c, '"' | '\'' | '`' | ';' | '<' | '>' | '。' | '、')
+                c.is_whitespace() || matches!(c, '"' | '\'' | '`' | ';' | '<' | '>' | '。' | '、')
             }),
             EndMark::Element => part.find(['<', '\n']),
             EndMark::Quote(mark, level) => quote_end(part, mark, level),

@@ -14,10 +14,7 @@ pub(super) fn entropy(text: &str) -> f64 {
 
 /// Whether a token may come from a random generator.
 pub(super) fn random(token: &str) -> bool {
-    has_digit_or_both_cases(token)
-        && entropy(token) >= 2.8
-        && !wordy(token)
-        && !placeholder(token)
+    has_digit_or_both_cases(token) && entropy(token) >= 2.8 && !wordy(token) && !placeholder(token)
 }
 
 fn has_digit_or_both_cases(text: &str) -> bool {

@@ -84,7 +84,8 @@ type Shape = Box<dyn Fn(usize) -> String>;
 
 fn shapes() -> Vec<(String, Shape)> {
     let mut shapes: Vec<(String, Shape)> = Vec::new();
-    let repeated = |piece: String| -> Shape { Box::new(move |size| piece.repeat(size / piece.len())) };
+    let repeated =
+        |piece: String| -> Shape { Box::new(move |size| piece.repeat(size / piece.len())) };
     for example in examples::found() {
         let example = example.replace('¦', "");
         shapes.push((format!("{example:?} lines"), repeated(format!("{example}\n"))));

@@ -14,9 +14,9 @@ mod edit;
 mod examples;
 mod keywords;
 mod likely;
-mod near;
 #[cfg(test)]
 mod linear;
+mod near;
 mod own;
 mod private_keys;
 mod rule;

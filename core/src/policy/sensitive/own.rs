@@ -103,11 +103,7 @@ impl SensitiveRule {
     }
 
     /// Calls `found` with each match and the secret in it.
-    pub(super) fn each_match(
-        &self,
-        text: &str,
-        mut found: impl FnMut(Range<usize>, Range<usize>),
-    ) {
+    pub(super) fn each_match(&self, text: &str, mut found: impl FnMut(Range<usize>, Range<usize>)) {
         let mut at = 0;
         let mut left = Budget::of(text);
         while let Some(captures) = self.first_match(text, at, &mut left) {
@@ -125,12 +121,7 @@ impl SensitiveRule {
     /// The first match from `at` on. What is far behind a match can decide it, and going there for each
     /// would take time that grows as the square. So only the first matches see all of the text, and the
     /// others a part, which is doubled until it holds a match that ends within it.
-    fn first_match<'t>(
-        &self,
-        text: &'t str,
-        at: usize,
-        left: &mut Budget,
-    ) -> Option<Captures<'t>> {
+    fn first_match<'t>(&self, text: &'t str, at: usize, left: &mut Budget) -> Option<Captures<'t>> {
         let rest = text.len().checked_sub(at)?;
         let mut ahead = if left.exact >= rest { rest } else { AHEAD.min(rest) };
         if ahead == rest {

@@ -17,16 +17,11 @@ pub(super) static PRIVATE_KEYS: [Rule; 3] = [
         armoured,
     ),
     Rule::token("private-key", &["AGE-SECRET-KEY-1"], "^AGE-SECRET-KEY-1[0-9A-Z]{58}"),
-    Rule::new(
-        "private-key",
-        &[LINES],
-        "^Private-Lines: [0-9]{1,3}\\r?\\n",
-        |candidate| {
-            let start = candidate.extent.end;
-            let end = private_lines_end(candidate.text, start);
-            (end > start).then_some(start..end)
-        },
-    ),
+    Rule::new("private-key", &[LINES], "^Private-Lines: [0-9]{1,3}\\r?\\n", |candidate| {
+        let start = candidate.extent.end;
+        let end = private_lines_end(candidate.text, start);
+        (end > start).then_some(start..end)
+    }),
 ];
 
 /// Where the whole lines of base64 end that begin at `at`. The next keyword is no such line.

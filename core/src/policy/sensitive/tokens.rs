@@ -29,7 +29,20 @@ pub(super) static TOKENS: [Rule; 38] = [
     Rule::token("github-token", &["github_pat_"], "^github_pat_[A-Za-z0-9_]{36,250}"),
     Rule::token(
         "gitlab-token",
-        &["glpat-", "gldt-", "glrt-", "glcbt-", "glptt-", "glft-", "glsoat-", "glagent-", "glimt-", "gloas-", "glffct-", "GR1348941"],
+        &[
+            "glpat-",
+            "gldt-",
+            "glrt-",
+            "glcbt-",
+            "glptt-",
+            "glft-",
+            "glsoat-",
+            "glagent-",
+            "glimt-",
+            "gloas-",
+            "glffct-",
+            "GR1348941",
+        ],
         "^(?:gl(?:pat|dt|rt|cbt|ptt|ft|soat|agent|imt|oas|ffct)-|GR1348941)[A-Za-z0-9_-]{20,200}(?:\\.[0-9a-z]{2}\\.[0-9a-z]{9})?",
     ),
     Rule::token(
