@@ -184,7 +184,11 @@ impl<'a> Call<'a> {
 
 /// Judges the paths of a command.
 fn judge(command: Command<'_>) -> Result<Judged<'_>, Error> {
-    let judge = |raw: &str| MemoryPath::parse(raw).map_err(|error| reply::bad_path(raw, error));
+    let judge = |raw: &str| match MemoryPath::parse(raw) {
+        Err(error) => Err(reply::bad_path(raw, error)),
+        Ok(path) if path.is_reserved() => Err(reply::reserved_path(&path)),
+        Ok(path) => Ok(path),
+    };
     let (path, new_path) = match &command {
         Command::View { path, .. }
         | Command::Create { path, .. }

@@ -3,7 +3,7 @@
 //! [`Error::Refused`].
 
 use crate::policy::hooks::HookError;
-use crate::store::StoreError;
+use crate::store::{Effect, StoreError};
 
 /// Why a call of a typed method did not do what it was asked to do.
 #[derive(Debug, thiserror::Error)]
@@ -24,4 +24,14 @@ pub enum Error {
     /// The store's address or an option is wrong.
     #[error("{0}")]
     Config(String),
+}
+
+impl Error {
+    /// The same error; a failure of the store is of that effect.
+    pub(crate) fn with_effect(self, effect: Effect) -> Self {
+        match self {
+            Self::Store(error) => Self::Store(error.with_effect(effect)),
+            other => other,
+        }
+    }
 }

@@ -20,7 +20,7 @@
 //!
 //! The way of a command is one file per arrow, downward only: [`command`] decodes, [`path`]
 //! judges, a handler decides, a [`store`] keeps, [`text`] formats, [`reply`] says.
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
 #[cfg(feature = "cli")]
 pub mod cli;
@@ -34,6 +34,7 @@ pub mod text;
 pub mod value;
 
 mod call;
+mod cancel;
 mod check;
 mod error;
 mod handlers;
@@ -44,6 +45,7 @@ mod repair;
 mod trace;
 
 pub use call::Call;
+pub use cancel::Cancellation;
 pub use check::{Checked, check};
 pub use command::Command;
 pub use copy::{CopyError, copy};

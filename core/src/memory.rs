@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::call::{Call, Judged};
+use crate::cancel;
 use crate::command::{Command, Decoded, ViewRange};
 use crate::error::Error;
 use crate::handlers;
@@ -15,7 +16,7 @@ use crate::policy::Policies;
 use crate::policy::expiry::{self, Expired};
 use crate::policy::hooks::{Event, HookError, Hooks, Installed, Verdict};
 use crate::reply::{self, Content, Reply};
-use crate::store::{ReadOnly, Store, open_store};
+use crate::store::{Effect, ReadOnly, Store, open_store};
 use crate::value::{Fields, Value};
 
 /// The memory directory: executes the six commands of Claude's memory tool on a store.
@@ -205,12 +206,15 @@ impl Memory {
 
     /// Hands a command to its handler.
     fn handle(&self, Judged { command, path, new_path }: &Judged<'_>) -> Result<Content, Error> {
+        // Whoever called may have gone while a thread or a hook was waited for.
+        cancel::check().map_err(Error::Store)?;
         self.expire_first();
         let (store, policies) = (&*self.store, &*self.policies);
         let done = match command {
             // Only a view can show something other than text.
             Command::View { view_range, .. } => {
-                return handlers::view(store, policies, path, view_range.as_ref());
+                return handlers::view(store, policies, path, view_range.as_ref())
+                    .map_err(|error| error.with_effect(Effect::Read));
             }
             Command::Create { file_text, .. } => handlers::create(store, policies, path, file_text),
             Command::StrReplace { old_str, new_str, .. } => {

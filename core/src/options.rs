@@ -26,8 +26,8 @@ pub struct Options {
     /// description of the tool.
     pub max_view_chars: Option<usize>,
     /// The most bytes that one file may come to hold by a create, str_replace or insert; `None`
-    /// lifts the limit. Default 16 MiB. Larger files made by somebody else can still be viewed, and made
-    /// smaller.
+    /// lifts the limit. Default 16 MiB. Larger files made by somebody else can still be viewed, and
+    /// made smaller if they have no more than 16 MiB.
     pub max_file_bytes: Option<u64>,
     /// The most bytes that all files together may come to hold, hidden ones included; a command that
     /// would make them more is refused. `None`, the default, sets no limit.
@@ -47,6 +47,15 @@ pub struct Options {
     /// Whether the whole memory can be viewed but not changed. A directory or database then has
     /// to be there; nothing is made or removed in a directory. Default: no.
     pub read_only: bool,
+    /// How long a change waits for other writers of the same store, in a local directory, SQLite and
+    /// PostgreSQL; then it is refused, and nothing was changed. `None` waits for as long as it takes.
+    /// Default 10 seconds.
+    pub lock_timeout: Option<Duration>,
+    /// Which of several memories in one PostgreSQL database or one bucket this is: any text, such as a
+    /// user's name as it is; it is encoded where the store needs that. An address may name one as well,
+    /// but never put a value that is not your own into an address. `None`, the default, is the one
+    /// that the address says.
+    pub namespace: Option<String>,
     /// What no command may change: what one of these patterns fits, and all that is below. Default:
     /// nothing.
     pub read_only_paths: Vec<PathPattern>,
@@ -88,10 +97,18 @@ pub struct Options {
     pub after_content: bool,
 }
 
+const DEFAULT_FILE_BYTES: u64 = 16 * 1024 * 1024;
+
 impl Options {
     /// The largest image that Claude's API takes: 5 MiB, counted in base64, which makes four bytes
     /// of three.
     pub const CLAUDE_IMAGE_BYTES: u64 = 5 * 1024 * 1024 / 4 * 3;
+
+    /// The most bytes of a file that are read into memory to edit it. Not less than the default limit of a
+    /// file, so that one which is over a lower limit can be made smaller.
+    pub(crate) fn max_edited_bytes(&self) -> Option<u64> {
+        self.max_file_bytes.map(|limit| limit.max(DEFAULT_FILE_BYTES))
+    }
 
     /// The same options, whose patterns of paths hold as the store tells names apart, and those that
     /// protect what is below a directory protect the directory.
@@ -121,13 +138,15 @@ impl Default for Options {
     fn default() -> Self {
         Self {
             max_view_chars: Some(16_000),
-            max_file_bytes: Some(16 * 1024 * 1024),
+            max_file_bytes: Some(DEFAULT_FILE_BYTES),
             max_total_bytes: None,
             max_files: None,
             max_image_bytes: None,
             on_existing: OnExisting::Error,
             durability: Durability::Full,
             read_only: false,
+            lock_timeout: Some(Duration::from_secs(10)),
+            namespace: None,
             read_only_paths: Vec::new(),
             writable_paths: None,
             stale_guard: StaleGuard::Off,

@@ -7,7 +7,9 @@ use super::Failure;
 use crate::error::Error;
 use crate::options::Options;
 use crate::path::MemoryPath;
-use crate::store::{Store, StoreError, find_store, open_store, redacted};
+#[cfg(feature = "encryption")]
+use crate::store::encrypt;
+use crate::store::{InProcess, Store, StoreError, find_store, location_of, open_store, redacted};
 
 /// The environment variable with the key of the store of a command that has one.
 const KEY: &str = "MEMDIR_ENCRYPTION_KEY";
@@ -120,6 +122,21 @@ impl Place {
         open_store(&self.address, &self.options).map_err(|error| self.failure(&error))
     }
 
+    /// What has the limits of a store that is not there yet, to plan with.
+    pub(super) fn stand_in(&self) -> Result<Arc<dyn Store>, Failure> {
+        let nothing: Arc<dyn Store> = Arc::new(InProcess::new());
+        #[cfg(feature = "encryption")]
+        let nothing = encrypt(nothing, &self.options).map_err(|error| self.failure(&error))?;
+        Ok(nothing)
+    }
+
+    /// Whether both are the same, or one of them is within the other, as far as their addresses say it.
+    pub(super) fn overlaps(&self, other: &Self) -> bool {
+        location_of(&self.address)
+            .zip(location_of(&other.address))
+            .is_some_and(|(a, b)| a.holds(&b) || b.holds(&a))
+    }
+
     fn failure(&self, error: &Error) -> Failure {
         let sentence = self.without_secrets(&error.to_string());
         match error {
@@ -137,7 +154,9 @@ impl Place {
     /// What a store says about a path: a condition of the tree, or that it failed.
     pub(super) fn condition(&self, path: &MemoryPath, error: StoreError) -> Failure {
         match error {
-            StoreError::Failed { .. } => self.failed(&Error::Store(error)),
+            StoreError::Failed { .. } | StoreError::Busy | StoreError::Cancelled => {
+                self.failed(&Error::Store(error))
+            }
             condition => Failure::Refused(format!("{path}: {condition}")),
         }
     }

@@ -114,7 +114,7 @@ impl Drawing<'_> {
                 Ok(below) => self.below(below, level + 1, &format!("{branches}{trunk}"))?,
                 // Gone or changed meanwhile.
                 Err(StoreError::NotFound | StoreError::NotADirectory | StoreError::Symlink) => {}
-                Err(error @ StoreError::Failed { .. }) => {
+                Err(error) if error.is_failure() => {
                     return Err(self.place.condition(&entry.path, error));
                 }
                 Err(error) => {

@@ -1,6 +1,7 @@
 //! What `insert` and `str_replace` have in common: a file's content is looked at, and changed if every
 //! policy allows it, while no other writer can come between.
 
+use crate::cancel;
 use crate::error::Error;
 use crate::path::MemoryPath;
 use crate::policy::limits::{Change, NoRoom, Room};
@@ -27,7 +28,10 @@ pub(super) fn edit(
         let mut outcome = Err(Stop::Refused(missing(path)));
         let mut sight = None;
         let done = store.update(path, &mut |content| {
-            let decided = decide(content).map_err(Stop::Refused).and_then(|(splice, answer)| {
+            // Other writers may have been waited for.
+            let awaited = cancel::check().map_err(|error| Stop::Refused(Error::Store(error)));
+            let decided = awaited.and_then(|()| decide(content).map_err(Stop::Refused));
+            let decided = decided.and_then(|(splice, answer)| {
                 let after = splice.len_after(content.len()) as u64;
                 let change = Change { before: Some(content.len() as u64), after };
                 room.take(path, change).map_err(Stop::NoRoom)?;

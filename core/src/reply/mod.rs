@@ -8,7 +8,7 @@ use std::fmt;
 
 use crate::error::Error;
 use crate::path::MemoryPath;
-use crate::store::StoreError;
+use crate::store::{Effect, StoreError};
 
 mod input;
 mod policies;
@@ -82,7 +82,8 @@ pub(crate) fn text_of(result: &Result<Content, Error>) -> Option<String> {
         Ok(Content::Image { .. }) => return None,
         Ok(Content::Text(text)) | Err(Error::Refused(text)) => text.clone(),
         Err(Error::Hook(_)) => unchecked(),
-        Err(Error::Store(_) | Error::Config(_)) => out_of_reach(),
+        Err(Error::Store(error)) => failure(error),
+        Err(Error::Config(_)) => out_of_reach(Effect::Unchanged),
     })
 }
 
@@ -91,10 +92,12 @@ impl From<Result<Content, Error>> for Reply {
         let (content, is_error, cause) = match result {
             Ok(content) => (content, false, None),
             Err(Error::Refused(text)) => (Content::Text(text), true, None),
-            Err(cause @ Error::Store(_)) => (Content::Text(out_of_reach()), true, Some(cause)),
+            Err(Error::Store(error)) => {
+                (Content::Text(failure(&error)), true, Some(Error::Store(error)))
+            }
             Err(cause @ Error::Hook(_)) => (Content::Text(unchecked()), true, Some(cause)),
             // Options are judged when a memory is opened, so that no command meets this.
-            Err(Error::Config(_)) => (Content::Text(out_of_reach()), true, None),
+            Err(Error::Config(_)) => (Content::Text(out_of_reach(Effect::Unchanged)), true, None),
         };
         Self { content, is_error, cause }
     }
@@ -319,6 +322,14 @@ pub(crate) fn rename_into_itself(from: &MemoryPath, to: &MemoryPath) -> Error {
     refused(format!("Error: The directory {from} cannot be moved into itself, to {to}"))
 }
 
+/// It may be the new path itself that is too long, or what something below it would come to have.
+pub(crate) fn rename_too_long(from: &MemoryPath, to: &MemoryPath) -> Error {
+    refused(format!(
+        "Error: {from} cannot be moved to {to}: the new path, or that of something below it, would be too \
+         long or too deep for this memory store"
+    ))
+}
+
 /// `Error: The path {path} does not exist`: insert, delete and rename.
 pub(crate) fn missing(path: &MemoryPath) -> Error {
     refused(format!("Error: The path {path} does not exist"))
@@ -364,14 +375,43 @@ pub(crate) fn condition(path: &MemoryPath, error: StoreError) -> Error {
              needed, then try again"
         ),
         StoreError::Source(error) => return condition(path, *error),
-        failed @ StoreError::Failed { .. } => return Error::Store(failed),
+        StoreError::TooLarge { size } => format!(
+            "Error: The file {path} holds {}, which is too large to be edited. It can be viewed, \
+             deleted or renamed.",
+            bytes(size)
+        ),
+        failure @ (StoreError::Failed { .. } | StoreError::Busy | StoreError::Cancelled) => {
+            return Error::Store(failure);
+        }
     })
 }
 
-fn out_of_reach() -> String {
-    "Error: The memory directory cannot be reached at the moment. Nothing is known to have been \
-     changed; try again later."
-        .to_owned()
+/// What broke, for the model: no more than what that means for its command.
+fn failure(error: &StoreError) -> String {
+    match error {
+        StoreError::Busy => {
+            "Error: The memory directory is busy: other writers have kept it locked \
+                             for too long. Nothing was changed; try again later."
+                .to_owned()
+        }
+        StoreError::Cancelled => {
+            "Error: The command was cancelled before it began. Nothing was changed.".to_owned()
+        }
+        StoreError::Failed { effect, .. } => out_of_reach(*effect),
+        // A condition has its own sentence; as a failure it is one that changed nothing.
+        _ => out_of_reach(Effect::Unchanged),
+    }
+}
+
+fn out_of_reach(effect: Effect) -> String {
+    let effect = match effect {
+        Effect::Read => "Try again later.",
+        Effect::Unchanged => "Nothing was changed; try again later.",
+        Effect::Unknown => {
+            "The change may or may not have been saved: view the path before trying again."
+        }
+    };
+    format!("Error: The memory directory cannot be reached at the moment. {effect}")
 }
 
 #[cfg(test)]

@@ -56,7 +56,7 @@ pub fn update_by_swap<S: Store + ?Sized>(
     mut update: impl FnMut(Arc<Swap>) -> Result<(), StoreError>,
 ) -> Result<(), StoreError> {
     let failed = |problem: &str| Err(StoreError::failed(format!("updating {path}"), problem));
-    let mut old = store.read(path)?;
+    let mut old = store.read(path).map_err(StoreError::unchanged)?;
     for _ in 0..MAX_ATTEMPTS {
         let Some(splice) = edit(&old) else { return Ok(()) };
         let new = splice.apply(&old);
@@ -69,6 +69,7 @@ pub fn update_by_swap<S: Store + ?Sized>(
         }
     }
     failed("the store's update had another content each time it was called")
+        .map_err(StoreError::unchanged)
 }
 
 #[cfg(test)]

@@ -165,7 +165,7 @@ fn delete(
             policies.seen.forget(path);
             Ok(true)
         }
-        Err(broken @ StoreError::Failed { .. }) => Err(broken),
+        Err(broken) if broken.is_failure() => Err(broken),
         Err(_) => Ok(false),
         done => done,
     }
@@ -185,7 +185,7 @@ pub(crate) fn record(store: &dyn Store, options: &Options, path: &MemoryPath) ->
         return Ok(());
     }
     match store.set_accessed(path, SystemTime::now()) {
-        Err(broken @ StoreError::Failed { .. }) => Err(Error::Store(broken)),
+        Err(broken) if broken.is_failure() => Err(Error::Store(broken)),
         _ => Ok(()),
     }
 }

@@ -12,7 +12,7 @@ use crate::options::{OnExisting, Options};
 use crate::path::MemoryPath;
 use crate::policy::{Policies, write_patterns};
 use crate::reply;
-use crate::store::{EntryKind, Store, StoreError};
+use crate::store::{Effect, EntryKind, Store, StoreError};
 
 pub(crate) use usage::{Change, Held, Usage};
 use usage::{Measured, Moving, Noted, UnderWay};
@@ -124,7 +124,8 @@ impl<'p> Room<'p> {
 
     /// Measures the tree.
     pub(crate) fn measure(&mut self, store: &dyn Store) -> Result<(), Error> {
-        self.measured = Some(self.policies.usage.measure(store).map_err(Error::Store)?);
+        let measured = self.policies.usage.measure(store);
+        self.measured = Some(measured.map_err(|error| Error::Store(error.unchanged()))?);
         Ok(())
     }
 
@@ -176,7 +177,7 @@ impl<'p> Room<'p> {
     /// The store did not write it, for this reason.
     pub(crate) fn leave(&mut self, error: &StoreError) {
         // Of what broke nobody knows whether it was written.
-        if !matches!(error, StoreError::Failed { .. }) {
+        if !matches!(error, StoreError::Failed { effect: Effect::Unknown, .. }) {
             self.give_back();
         }
     }
@@ -252,7 +253,7 @@ pub(crate) fn written(mut room: Room<'_>) {
 fn size_of(store: &dyn Store, path: &MemoryPath) -> Result<Option<u64>, Error> {
     let Some(above) = path.parent() else { return Ok(None) };
     let listed = match store.list(&above) {
-        Err(broken @ StoreError::Failed { .. }) => return Err(Error::Store(broken)),
+        Err(broken) if broken.is_failure() => return Err(Error::Store(broken.unchanged())),
         // Writing the file will meet it, too.
         Err(_) => return Ok(None),
         Ok(listed) => listed,

@@ -24,7 +24,7 @@ pub(super) fn race(
                         successes.fetch_add(1, Ordering::Relaxed);
                         None
                     }
-                    Err(StoreError::Failed { operation, source }) => {
+                    Err(StoreError::Failed { operation, source, .. }) => {
                         Some(format!("{operation}: {source}"))
                     }
                     Err(_) => None,

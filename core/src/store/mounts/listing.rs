@@ -122,7 +122,7 @@ impl Mounts {
         error: StoreError,
     ) -> Result<Vec<Entry>, StoreError> {
         match error {
-            broken @ StoreError::Failed { .. } => Err(broken),
+            broken if broken.is_failure() => Err(broken),
             _ if self.is_above_a_mount(path) => Ok(Vec::new()),
             condition => Err(condition),
         }
