@@ -14,6 +14,7 @@ use crate::path::MemoryPath;
 use crate::policy::hooks::{Event, HookError, Outcome, Verdict};
 use crate::policy::sensitive::redact_path;
 use crate::reply::{self, Content};
+use crate::store::StoreError;
 use crate::text::count_lines;
 use crate::trace::Traced;
 
@@ -95,6 +96,14 @@ impl<'a> Call<'a> {
         Some(command)
     }
 
+    /// Ends it, before it is carried out, by what broke around it: a thread that cannot be had, say. It is
+    /// answered as if the store were broken; nothing is changed.
+    pub fn fail(&mut self, error: StoreError) {
+        if self.judged.is_ok() {
+            self.stopped = Some((Outcome::Failed, Error::Store(error.unchanged())));
+        }
+    }
+
     pub(crate) fn traced(&self) -> &Traced {
         &self.traced
     }
@@ -102,6 +111,9 @@ impl<'a> Call<'a> {
     /// What `before` said about the command.
     pub(crate) fn apply(&mut self, verdict: Result<Verdict, HookError>) {
         let Ok(judged) = &mut self.judged else { return };
+        if self.stopped.is_some() {
+            return;
+        }
         let failed = |error| Some((Outcome::Failed, Error::Hook(error)));
         self.stopped = match verdict {
             Ok(Verdict::Pass) => None,

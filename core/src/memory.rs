@@ -16,7 +16,7 @@ use crate::policy::Policies;
 use crate::policy::expiry::{self, Expired};
 use crate::policy::hooks::{Event, HookError, Hooks, Installed, Verdict};
 use crate::reply::{self, Content, Reply};
-use crate::store::{Effect, ReadOnly, Store, open_store};
+use crate::store::{Effect, ReadOnly, Store, StoreError, open_store};
 use crate::value::{Fields, Value};
 
 /// The memory directory: executes the six commands of Claude's memory tool on a store.
@@ -156,6 +156,16 @@ impl Memory {
         self.carry_out(decoded).into()
     }
 
+    /// The answer to a call that cannot be carried out because of what broke around it: a thread that
+    /// cannot be had, say. As if the store were broken; nothing is changed, and no hook is asked before.
+    #[must_use]
+    pub fn fail(&self, decoded: Decoded<'_>, error: StoreError) -> Reply {
+        let hooks = self.asked_hooks();
+        let mut call = Call::begin(decoded, hooks.is_some());
+        call.fail(error);
+        self.finished(call, hooks).into()
+    }
+
     /// Runs a command: judges its paths and hands it to its handler.
     ///
     /// # Errors
@@ -188,7 +198,7 @@ impl Memory {
 
     /// The whole way of a call.
     fn carry_out(&self, decoded: Decoded<'_>) -> Result<Content, Error> {
-        let hooks = self.hooks.as_ref().filter(|hooks| !hooks.are_running());
+        let hooks = self.asked_hooks();
         let mut call = Call::begin(decoded, hooks.is_some());
         if let Some(hooks) = hooks {
             let verdict =
@@ -197,6 +207,16 @@ impl Memory {
                 call.apply(verdict);
             }
         }
+        self.finished(call, hooks)
+    }
+
+    /// The hooks, unless it is one of them that asks.
+    fn asked_hooks(&self) -> Option<&Installed> {
+        self.hooks.as_ref().filter(|hooks| !hooks.are_running())
+    }
+
+    /// The end of a call's way, when `before` has spoken.
+    fn finished(&self, call: Call<'_>, hooks: Option<&Installed>) -> Result<Content, Error> {
         let (result, event) = call.carry_out(self.options(), |judged| self.handle(judged));
         if let (Some(hooks), Some(event)) = (hooks, event) {
             hooks.after(&event);
