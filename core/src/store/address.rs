@@ -481,11 +481,10 @@ mod tests {
 
         let place = tempfile::tempdir().unwrap();
         let path = place.path().join("a").display().to_string();
-        let mut options = Options::default();
-        options.namespace = Some("me".to_owned());
+        let options = Options { namespace: Some("me".to_owned()), ..Options::default() };
         let refused = |opened: Result<(), Error>, what: &str| match opened {
             Err(Error::Config(problem)) => {
-                assert!(problem.contains("namespace"), "{what}: {problem}")
+                assert!(problem.contains("namespace"), "{what}: {problem}");
             }
             other => panic!("{what}: {other:?}"),
         };

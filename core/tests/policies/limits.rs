@@ -151,7 +151,7 @@ fn no_mix_of_commands_oversteps_a_limit() {
 #[test]
 fn a_creation_in_the_way_of_an_edit_hides_nothing_of_what_the_file_holds() {
     let store = Arc::new(Seams::default());
-    put(&*store, "/memories/p.md", &"x".repeat(2000));
+    put(&*store, "/memories/p.md", "x".repeat(2000));
     let memory = limited(Arc::clone(&store) as _, Some(5000), None);
     let (editor, other) = (memory.clone(), memory.clone());
     let seams = Arc::clone(&store);
@@ -220,7 +220,7 @@ fn on_shared_paths_no_mix_of_creations_and_edits_oversteps_a_limit() {
 fn a_database_keeps_the_limits_for_all_that_write_to_it() {
     let place = tempfile::tempdir().unwrap();
     let mut addresses = vec![format!("sqlite:{}/agent.db", place.path().display())];
-    addresses.extend(crate::postgres::server().map(|server| server.fresh()));
+    addresses.extend(crate::postgres::server().map(crate::postgres::Server::fresh));
     for address in addresses {
         let open = || {
             let mut options = Options::default();

@@ -271,7 +271,7 @@ impl Session {
             Ok((change, way, to?.zip(extent?), total?))
         };
         let ((change, before), way, to, total) = self.wait_until(deadline, begun).await?;
-        waiting.is_over();
+        waiting.end();
         Ok(Begun { transaction: Transaction { lease, change, before }, way, to, total })
     }
 
