@@ -36,6 +36,9 @@ pub(crate) fn create(
     if let Err(error) = &done {
         room.leave(error);
     }
+    if let Err(StoreError::OverLimit { bytes, files }) = done {
+        return Err(room.refused_by(store, path, bytes, files));
+    }
     match done {
         Ok(()) => {
             limits::written(room);

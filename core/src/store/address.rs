@@ -362,7 +362,20 @@ fn find_sqlite(path: &Path, options: &Options) -> Result<Option<Arc<dyn Store>>,
 
 #[cfg(feature = "sqlite")]
 fn sqlite_with_limits(store: super::SqliteDatabase, options: &Options) -> super::SqliteDatabase {
-    store.with_lock_timeout(options.lock_timeout).with_max_file_bytes(options.max_edited_bytes())
+    store
+        .with_lock_timeout(options.lock_timeout)
+        .with_max_file_bytes(options.max_edited_bytes())
+        .with_total_limits(total_limits(options))
+}
+
+/// What the store itself keeps to. Of an encrypted one the limits are of other sizes than it sees.
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
+fn total_limits(options: &Options) -> super::TotalLimits {
+    #[cfg(feature = "encryption")]
+    if options.encryption_key.is_some() {
+        return super::TotalLimits::default();
+    }
+    super::TotalLimits { bytes: options.max_total_bytes, files: options.max_files }
 }
 
 /// The part of an address of SQLite that has to be a plain path.
@@ -396,9 +409,11 @@ fn open_sqlite(_: &str, _: &Options) -> Result<Arc<dyn Store>, Error> {
 fn open_postgres(address: &str, options: &Options) -> Result<Arc<dyn Store>, Error> {
     let namespace = options.namespace.as_deref();
     let store = super::PostgresDatabase::open_namespace(address, namespace, options.durability)?;
-    Ok(Arc::new(
-        store.with_lock_timeout(options.lock_timeout).with_max_file_bytes(options.max_edited_bytes()),
-    ))
+    let store = store
+        .with_lock_timeout(options.lock_timeout)
+        .with_max_file_bytes(options.max_edited_bytes())
+        .with_total_limits(total_limits(options));
+    Ok(Arc::new(store))
 }
 
 #[cfg(not(feature = "postgres"))]
@@ -464,11 +479,10 @@ mod tests {
 
         let place = tempfile::tempdir().unwrap();
         let path = place.path().join("a").display().to_string();
-        let mut options = Options::default();
-        options.namespace = Some("me".to_owned());
+        let options = Options { namespace: Some("me".to_owned()), ..Options::default() };
         let refused = |opened: Result<(), Error>, what: &str| match opened {
             Err(Error::Config(problem)) => {
-                assert!(problem.contains("namespace"), "{what}: {problem}")
+                assert!(problem.contains("namespace"), "{what}: {problem}");
             }
             other => panic!("{what}: {other:?}"),
         };

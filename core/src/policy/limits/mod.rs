@@ -180,6 +180,28 @@ impl<'p> Room<'p> {
         }
     }
 
+    /// The refusal where the store itself found that it would come to hold so much: others write to it.
+    pub(crate) fn refused_by(
+        &mut self,
+        store: &dyn Store,
+        path: &MemoryPath,
+        bytes: Option<u64>,
+        files: Option<u64>,
+    ) -> Error {
+        if let Err(error) = self.measure(store) {
+            return error;
+        }
+        let options = &self.policies.options;
+        let used = |held: Option<u64>, limit: Option<u64>| {
+            held.zip(limit).map(|(held, limit)| Used { held, limit })
+        };
+        let over = Uses {
+            bytes: used(bytes, options.max_total_bytes),
+            files: used(files, options.max_files),
+        };
+        self.refusal(path, over)
+    }
+
     /// The refusal, which names the largest of the files that could be deleted.
     pub(crate) fn refusal(&self, path: &MemoryPath, over: Uses) -> Error {
         let options = &self.policies.options;

@@ -14,11 +14,12 @@ use tokio_postgres::Row;
 
 use self::address::Address;
 use self::server::Server;
-use self::session::{Begun, Change, Extent, Outcome, Parameter, Session, Wanted};
+use self::session::{Begun, Change, Outcome, Parameter, Seen, Session, Wanted};
 use self::statements::{Found, Statement, Way};
 use self::trouble::Trouble;
 use super::access::is_unused;
-use super::{Edit, Entry, Location, Node, Problem, Store, StoreError, runtime};
+use super::total::Total;
+use super::{Edit, Entry, Location, Node, Problem, Store, StoreError, TotalLimits, runtime};
 use crate::cancel;
 use crate::error::Error;
 use crate::options::{Durability, OnExisting, Options};
@@ -47,6 +48,7 @@ pub struct PostgresDatabase {
     session: Arc<Session>,
     lock_timeout: Option<Duration>,
     max_file_bytes: Option<u64>,
+    total: TotalLimits,
 }
 
 impl fmt::Debug for PostgresDatabase {
@@ -97,7 +99,7 @@ impl PostgresDatabase {
         })
         .map_err(Error::Store)?;
         let Options { lock_timeout, .. } = Options::default();
-        Ok(Self { session, lock_timeout, max_file_bytes: None })
+        Ok(Self { session, lock_timeout, max_file_bytes: None, total: TotalLimits::default() })
     }
 
     /// The same store, whose writers wait so long for others ([`Options::lock_timeout`]); by default
@@ -112,6 +114,24 @@ impl PostgresDatabase {
     #[must_use]
     pub fn with_max_file_bytes(self, max_file_bytes: Option<u64>) -> Self {
         Self { max_file_bytes, ..self }
+    }
+
+    /// The same store, in which the namespace comes to hold no more than that, whoever writes to it by stores
+    /// with the same limits. A change that would make it grow beyond is refused with
+    /// [`StoreError::OverLimit`].
+    #[must_use]
+    pub fn with_total_limits(self, total: TotalLimits) -> Self {
+        Self { total, ..self }
+    }
+
+    /// That a file may come to hold `after` bytes, where it held `before`.
+    fn check_total(
+        &self,
+        held: Option<Total>,
+        before: Option<u64>,
+        after: usize,
+    ) -> Result<(), StoreError> {
+        held.map_or(Ok(()), |held| self.total.check(held, before, after as u64))
     }
 
     /// The SQL that makes the tables, for a database whose users may not make any.
@@ -187,7 +207,7 @@ impl PostgresDatabase {
         &self,
         operation: &'static str,
         wanted: Wanted,
-        mut decide: impl FnMut(Way, Option<(Way, Extent)>) -> Result<Option<Change>, StoreError>,
+        mut decide: impl FnMut(Seen) -> Result<Option<Change>, StoreError>,
     ) -> Result<(), StoreError> {
         let wanted = Arc::new(wanted);
         let lock_timeout = self.lock_timeout;
@@ -198,8 +218,8 @@ impl PostgresDatabase {
                 let begun = session.begin(&asked, lock_timeout).await;
                 begun.map_err(|trouble| trouble.during(operation).unchanged())
             })?;
-            let (transaction, way, to) = Begun::into_parts(begun);
-            let decided = decide(way, to).and_then(|change| {
+            let (transaction, seen) = Begun::into_parts(begun);
+            let decided = decide(seen).and_then(|change| {
                 // Others were waited for, and the decision may have taken its time.
                 cancel::check()?;
                 Ok(change)
@@ -353,13 +373,18 @@ impl Store for PostgresDatabase {
         existing: OnExisting,
     ) -> Result<(), StoreError> {
         check_length(content)?;
-        let wanted = Wanted { path: path.clone(), content: None, to: None };
-        self.change("writing a file", wanted, |way, _| {
+        let wanted =
+            Wanted { path: path.clone(), content: None, to: None, total: self.total.are_set() };
+        self.change("writing a file", wanted, |Seen { way, total, .. }| {
             if !way.has_end() {
+                self.check_total(total, None, content.len())?;
                 return add(&way, path, Some(content.to_vec())).map(Some);
             }
             match (file(way), existing) {
-                (Ok(file), OnExisting::Overwrite) => replace(file.id, content.to_vec()).map(Some),
+                (Ok(file), OnExisting::Overwrite) => {
+                    self.check_total(total, file.size, content.len())?;
+                    replace(file.id, content.to_vec()).map(Some)
+                }
                 _ => Err(StoreError::AlreadyExists),
             }
         })
@@ -369,20 +394,27 @@ impl Store for PostgresDatabase {
         // No more than a file may come to hold is read.
         let most = self.max_file_bytes.and_then(|most| i64::try_from(most).ok());
         let most = most.unwrap_or(i64::MAX);
-        let wanted = Wanted { path: path.clone(), content: Some(most), to: None };
-        self.change("editing a file", wanted, |way, _| {
+        let wanted = Wanted {
+            path: path.clone(),
+            content: Some(most),
+            to: None,
+            total: self.total.are_set(),
+        };
+        self.change("editing a file", wanted, |Seen { way, total, .. }| {
             let file = file(way)?;
             let Some(old) = file.content else {
                 return Err(StoreError::TooLarge { size: file.size.unwrap_or(0) });
             };
             let Some(splice) = edit(&old) else { return Ok(None) };
-            replace(file.id, splice.try_apply(&old)?).map(Some)
+            let new = splice.try_apply(&old)?;
+            self.check_total(total, file.size, new.len())?;
+            replace(file.id, new).map(Some)
         })
     }
 
     fn delete(&self, path: &MemoryPath) -> Result<(), StoreError> {
-        let wanted = Wanted { path: path.clone(), content: None, to: None };
-        self.change("deleting", wanted, |way, _| {
+        let wanted = Wanted { path: path.clone(), content: None, to: None, total: false };
+        self.change("deleting", wanted, |Seen { way, .. }| {
             let found = way.end().ok_or(StoreError::NotFound)?;
             Ok(Some(Change {
                 statement: &statements::REMOVE,
@@ -393,8 +425,9 @@ impl Store for PostgresDatabase {
     }
 
     fn rename(&self, from: &MemoryPath, to: &MemoryPath) -> Result<(), StoreError> {
-        let wanted = Wanted { path: from.clone(), content: None, to: Some(to.clone()) };
-        self.change("renaming", wanted, |way, destination| {
+        let wanted =
+            Wanted { path: from.clone(), content: None, to: Some(to.clone()), total: false };
+        self.change("renaming", wanted, |Seen { way, to: destination, .. }| {
             let found = way.end().ok_or(StoreError::NotFound)?;
             let Some((destination, extent)) = destination else {
                 let problem = "the destination was not looked for";
@@ -430,8 +463,8 @@ impl Store for PostgresDatabase {
     }
 
     fn make_directory(&self, path: &MemoryPath) -> Result<(), StoreError> {
-        let wanted = Wanted { path: path.clone(), content: None, to: None };
-        self.change("making a directory", wanted, |way, _| {
+        let wanted = Wanted { path: path.clone(), content: None, to: None, total: false };
+        self.change("making a directory", wanted, |Seen { way, .. }| {
             if !way.has_end() {
                 return add(&way, path, None).map(Some);
             }
@@ -449,8 +482,8 @@ impl Store for PostgresDatabase {
     }
 
     fn clear(&self) -> Result<(), StoreError> {
-        let wanted = Wanted { path: MemoryPath::root(), content: None, to: None };
-        self.change("clearing the memory", wanted, |_, _| {
+        let wanted = Wanted { path: MemoryPath::root(), content: None, to: None, total: false };
+        self.change("clearing the memory", wanted, |_| {
             Ok(Some(Change {
                 statement: &statements::CLEAR,
                 parameters: Vec::new(),
@@ -465,8 +498,8 @@ impl Store for PostgresDatabase {
     }
 
     fn set_modified(&self, path: &MemoryPath, time: SystemTime) -> Result<(), StoreError> {
-        let wanted = Wanted { path: path.clone(), content: None, to: None };
-        self.change("setting a file's time", wanted, |way, _| {
+        let wanted = Wanted { path: path.clone(), content: None, to: None, total: false };
+        self.change("setting a file's time", wanted, |Seen { way, .. }| {
             let file = file(way)?;
             Ok(Some(Change {
                 statement: &statements::DATE,
@@ -509,9 +542,9 @@ impl Store for PostgresDatabase {
     }
 
     fn delete_unused(&self, path: &MemoryPath, since: SystemTime) -> Result<bool, StoreError> {
-        let wanted = Wanted { path: path.clone(), content: None, to: None };
+        let wanted = Wanted { path: path.clone(), content: None, to: None, total: false };
         let mut deleted = false;
-        self.change("deleting", wanted, |way, _| {
+        self.change("deleting", wanted, |Seen { way, .. }| {
             let unused = way.end().filter(|found| {
                 !found.is_directory && is_unused(found.modified, found.accessed, since)
             });

@@ -181,7 +181,7 @@ impl Waiting {
         Self { server: server.clone(), token: Some(lease.cancel_token()) }
     }
 
-    pub(super) fn is_over(mut self) {
+    pub(super) fn end(mut self) {
         self.token = None;
     }
 }

@@ -17,6 +17,7 @@ use super::statements::{self, Statement, Way};
 use super::trouble::Trouble;
 use crate::options::Durability;
 use crate::path::MemoryPath;
+use crate::store::total::Total;
 use crate::store::{Location, StoreError, runtime};
 
 /// How long the outcome of a change is looked for, if the server is not there.
@@ -46,6 +47,8 @@ pub(super) struct Wanted {
     pub(super) content: Option<i64>,
     /// A second path, and how far the first one reaches down.
     pub(super) to: Option<MemoryPath>,
+    /// What all files hold together.
+    pub(super) total: bool,
 }
 
 /// A change that nobody can come between any more, and what it wanted to know.
@@ -53,6 +56,14 @@ pub(super) struct Begun {
     transaction: Transaction,
     pub(super) way: Way,
     pub(super) to: Option<(Way, Extent)>,
+    pub(super) total: Option<Total>,
+}
+
+/// What a change wanted to know.
+pub(super) struct Seen {
+    pub(super) way: Way,
+    pub(super) to: Option<(Way, Extent)>,
+    pub(super) total: Option<Total>,
 }
 
 /// An open transaction that holds the namespace's lock. Dropped, it is undone.
@@ -224,8 +235,12 @@ impl Session {
             let rows = query(&lease, &statements::EXTENT, &[&self.namespace, &names]).await?;
             rows.first().map(Extent::of).transpose()
         };
+        let total = async || {
+            let rows = query(&lease, &statements::TOTAL, &namespace).await?;
+            rows.first().map(total_of).transpose()
+        };
         let begun = async {
-            let (begun, locked, limited, way, to, extent) = tokio::join!(
+            let (begun, locked, limited, way, to, extent, total) = tokio::join!(
                 biased;
                 lease.batch_execute(&begin),
                 query(&lease, &statements::LOCK, &namespace),
@@ -243,6 +258,9 @@ impl Session {
                         None => Ok(None),
                     }
                 },
+                async {
+                    if wanted.total { total().await } else { Ok(None) }
+                },
             );
             begun?;
             let locked = locked?;
@@ -250,11 +268,11 @@ impl Session {
             let change = (locked.try_get(0)?, locked.try_get(1)?);
             limited?;
             let way = way?;
-            Ok((change, way, to?.zip(extent?)))
+            Ok((change, way, to?.zip(extent?), total?))
         };
-        let ((change, before), way, to) = self.wait_until(deadline, begun).await?;
-        waiting.is_over();
-        Ok(Begun { transaction: Transaction { lease, change, before }, way, to })
+        let ((change, before), way, to, total) = self.wait_until(deadline, begun).await?;
+        waiting.end();
+        Ok(Begun { transaction: Transaction { lease, change, before }, way, to, total })
     }
 
     /// What begins a change. Waiting for the lock has a limit of its own, and does not count as what a
@@ -422,8 +440,8 @@ impl Session {
 
 impl Begun {
     /// The transaction, to be ended, and what it saw.
-    pub(super) fn into_parts(self) -> (Transaction, Way, Option<(Way, Extent)>) {
-        (self.transaction, self.way, self.to)
+    pub(super) fn into_parts(self) -> (Transaction, Seen) {
+        (self.transaction, Seen { way: self.way, to: self.to, total: self.total })
     }
 }
 
@@ -435,6 +453,14 @@ impl Extent {
         };
         Ok(Self { bytes: number(0)?, levels: number(1)? })
     }
+}
+
+fn total_of(row: &Row) -> Result<Total, Trouble> {
+    let number = |index| -> Result<u64, Trouble> {
+        let number: i64 = row.try_get(index)?;
+        Ok(u64::try_from(number).unwrap_or(0))
+    };
+    Ok(Total { bytes: number(0)?, files: number(1)? })
 }
 
 /// Asks one thing in one round trip.

@@ -92,6 +92,14 @@ pub(super) const EXTENT: Statement = Statement {
     types: &[Type::TEXT, Type::TEXT_ARRAY],
 };
 
+/// What all files of the namespace hold together.
+pub(super) const TOTAL: Statement = Statement {
+    sql: "
+    SELECT coalesce(sum(octet_length(content)), 0)::bigint, count(content)
+    FROM memdir.node WHERE namespace = $1",
+    types: &[Type::TEXT],
+};
+
 /// Waits until no other change of the namespace is under way, keeps others out until the end of the
 /// transaction, and notes a change among the namespace's newest. Makes the root if it is not there.
 pub(super) const LOCK: Statement = Statement {

@@ -17,7 +17,7 @@ use rusqlite::ErrorCode;
 use self::connection::Lease;
 use self::tree::{Found, Tree};
 use super::access::is_unused;
-use super::{Edit, Entry, Location, Node, Problem, Scope, Store, StoreError};
+use super::{Edit, Entry, Location, Node, Problem, Scope, Store, StoreError, TotalLimits};
 use crate::cancel;
 use crate::options::{Durability, OnExisting, Options};
 use crate::path::MemoryPath;
@@ -37,6 +37,7 @@ pub struct SqliteDatabase {
     database: Database,
     lock_timeout: Option<Duration>,
     max_file_bytes: Option<u64>,
+    total: TotalLimits,
 }
 
 /// What a connection is opened with.
@@ -82,7 +83,7 @@ impl SqliteDatabase {
         let database = Database { path: path.into(), durability };
         Lease::take(&database).map_err(|trouble| trouble.during("opening the SQLite database"))?;
         let Options { lock_timeout, .. } = Options::default();
-        Ok(Self { database, lock_timeout, max_file_bytes: None })
+        Ok(Self { database, lock_timeout, max_file_bytes: None, total: TotalLimits::default() })
     }
 
     /// The same store, whose writers wait so long for others ([`Options::lock_timeout`]); by default
@@ -99,6 +100,27 @@ impl SqliteDatabase {
     pub fn with_max_file_bytes(mut self, max_file_bytes: Option<u64>) -> Self {
         self.max_file_bytes = max_file_bytes;
         self
+    }
+
+    /// The same store, which comes to hold no more than that, whoever writes to it by stores with the same
+    /// limits. A change that would make it grow beyond is refused with [`StoreError::OverLimit`].
+    #[must_use]
+    pub fn with_total_limits(mut self, total: TotalLimits) -> Self {
+        self.total = total;
+        self
+    }
+
+    /// That a file may come to hold `after` bytes, where it held `before`.
+    fn check_total(
+        &self,
+        tree: &Tree<'_>,
+        before: Option<u64>,
+        after: usize,
+    ) -> Result<(), Trouble> {
+        if self.total.are_set() {
+            self.total.check(tree.total()?, before, after as u64)?;
+        }
+        Ok(())
     }
 
     /// The database's file, as an absolute path.
@@ -314,6 +336,7 @@ impl Store for SqliteDatabase {
     ) -> Result<(), StoreError> {
         self.change("writing a file", |tree| match (tree.find(path)?, existing) {
             (None, _) => {
+                self.check_total(&tree, None, content.len())?;
                 let parent = tree.make_parents(path)?;
                 let id = tree.add(parent, path, Some(content.len()))?;
                 content::write(&tree, id, &[], content)
@@ -322,10 +345,12 @@ impl Store for SqliteDatabase {
             (Some(Found { id, size: Some(size), .. }), OnExisting::Overwrite)
                 if self.is_too_large(size) =>
             {
+                self.check_total(&tree, Some(size), content.len())?;
                 content::remove(&tree, id)?;
                 content::write(&tree, id, &[], content)
             }
             (Some(Found { id, size: Some(size), .. }), OnExisting::Overwrite) => {
+                self.check_total(&tree, Some(size), content.len())?;
                 let old = content::read(&tree, id, size)?;
                 content::write(&tree, id, &old, content)
             }
@@ -341,7 +366,11 @@ impl Store for SqliteDatabase {
             }
             let old = content::read(&tree, id, size)?;
             match edit(&old) {
-                Some(splice) => content::write(&tree, id, &old, &splice.try_apply(&old)?),
+                Some(splice) => {
+                    let new = splice.try_apply(&old)?;
+                    self.check_total(&tree, Some(size), new.len())?;
+                    content::write(&tree, id, &old, &new)
+                }
                 None => Ok(()),
             }
         })
