@@ -88,15 +88,18 @@ impl MemoryPath {
         let mut canonical = String::with_capacity(raw.len());
         canonical.push_str(ROOT);
         let names = below.split('/').filter(|name| !matches!(*name, "" | "."));
-        for (level, name) in names.enumerate() {
+        let mut levels = 0;
+        for name in names {
             if name.len() > MAX_NAME_BYTES {
                 return Err(PathError::NameTooLong);
             }
-            if level == MAX_LEVELS {
-                return Err(PathError::TooDeep);
-            }
+            levels += 1;
             canonical.push('/');
             canonical.push_str(name);
+        }
+        // After all names were looked at: which rule answers does not depend on where each is broken.
+        if levels > MAX_LEVELS {
+            return Err(PathError::TooDeep);
         }
         Ok(Self(canonical.into()))
     }
@@ -367,6 +370,8 @@ mod tests {
         assert_eq!(parse(&name(256)), Err(PathError::NameTooLong));
         assert!(parse(&format!("/memories{}", "/d".repeat(64))).is_ok());
         assert_eq!(parse(&format!("/memories{}", "/d".repeat(65))), Err(PathError::TooDeep));
+        let both = format!("/memories{}/{}", "/d".repeat(65), "n".repeat(256));
+        assert_eq!(parse(&both), Err(PathError::NameTooLong), "the first rule answers");
         let long = format!("/memories{}", format!("/{}", "n".repeat(254)).repeat(17));
         assert_eq!(parse(&long), Err(PathError::PathTooLong));
     }

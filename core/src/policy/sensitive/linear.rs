@@ -174,3 +174,28 @@ fn rules_of_ones_own_take_linear_time() {
         });
     }
 }
+
+/// What the fuzzer found to take long, and what it began with; in the form that its target takes.
+#[test]
+fn texts_of_the_fuzzer_take_linear_time() {
+    let corpus = concat!(env!("CARGO_MANIFEST_DIR"), "/../fuzz/corpus/sensitive");
+    let mut texts = 0;
+    for file in std::fs::read_dir(corpus).unwrap() {
+        let file = file.unwrap().path();
+        let input = std::fs::read_to_string(&file).unwrap().replace('¦', "");
+        let mut units = input.split('\u{1f}');
+        let [head, tail, pattern] = [(); 3].map(|()| units.next().unwrap_or(""));
+        if head.is_empty() || head.len() + tail.len() > 256 {
+            continue;
+        }
+        let own: Vec<SensitiveRule> = SensitiveRule::new("own", pattern).into_iter().collect();
+        let what = file.display().to_string();
+        assert_linear(&what, SMALL, 500, |size| {
+            let times = |text: &str, bytes: usize| bytes / text.len().max(1);
+            let text = head.repeat(times(head, size / 3)) + &tail.repeat(times(tail, size * 2 / 3));
+            count_steps(|| drop(redact(&text, &find(&text, &own))))
+        });
+        texts += 1;
+    }
+    assert!(texts > 50, "{texts}");
+}

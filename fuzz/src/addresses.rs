@@ -1,0 +1,39 @@
+//! Addresses and keys as text: a password is never shown. Nothing is opened: a path could be any file's.
+
+use memdir::EncryptionKey;
+use memdir::store::redacted;
+
+use crate::UNIT;
+
+/// Stands in an address where a password does.
+const SECRET: &str = "S3cr3tWord";
+
+/// The input is an address, or the units of one: scheme, user, what stands before and after the secret in the
+/// password, host, path and parameters.
+pub fn addresses(data: &[u8]) {
+    let text = String::from_utf8_lossy(data);
+    let shown = redacted(&text);
+    assert!(!shown.contains(char::is_control), "{shown:?}");
+    assert!(shown.len() <= 3 * text.len() + 8);
+    if let Ok(key) = text.parse::<EncryptionKey>() {
+        assert_eq!(format!("{key:?}"), "EncryptionKey(…)");
+    }
+
+    let units: Vec<&str> = text.split(UNIT).collect();
+    let [scheme, user, before, after, host, path, parameters] = units[..] else { return };
+    let plain = |text: &str| text.chars().all(|c| c.is_ascii_alphanumeric());
+    if scheme.len() < 2 || !plain(scheme) || host.contains(SECRET) || path.contains(SECRET) {
+        return;
+    }
+    for address in [
+        format!("{scheme}://{user}:{before}{SECRET}{after}@{host}{path}?{parameters}"),
+        format!("{scheme}://{user}:{before}{SECRET}{after}@{host}{path}"),
+        format!("{scheme}://{host}{path}?{parameters}&password={before}{SECRET}{after}"),
+        format!("{scheme}:{user}:{before}{SECRET}{after}@{host}"),
+        format!("{user}:{before}{SECRET}{after}@{host}"),
+        format!("{path}password={before}{SECRET}{after}"),
+    ] {
+        let shown = redacted(&address);
+        assert!(!shown.contains(SECRET), "{address:?} is shown as {shown:?}");
+    }
+}

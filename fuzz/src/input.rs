@@ -1,0 +1,50 @@
+//! Input decoding: whatever text comes, there is a reply, and what is refused changes nothing.
+
+use memdir::{Memory, Options};
+
+use crate::tree;
+
+/// The input is the JSON text of a tool call, or what should be one.
+pub fn input(data: &[u8]) {
+    let json = String::from_utf8_lossy(data);
+    let mut options = Options::default();
+    options.max_view_chars = Some(2_000);
+    let memory = Memory::open("memory:", options).unwrap();
+    memory.create("/memories/notes.md", "one\ntwo\nthree").unwrap();
+    memory.create("/memories/d/.hidden", "").unwrap();
+    let before = tree::of(&**memory.store());
+
+    let reply = memory.execute(&json);
+    let text = reply.content.as_str();
+    assert!(!text.is_empty());
+    assert!(reply.cause.is_none(), "{:?}", reply.cause);
+    let after = tree::of(&**memory.store());
+    let changed = before != after;
+    assert!(!(reply.is_error && changed), "refused and changed: {text}");
+    assert!(after.keys().all(|path| !path.is_reserved()));
+
+    let Ok(value) = serde_json::from_str::<serde_json::Value>(&json) else {
+        assert!(
+            reply.is_error && text.starts_with("Error: The input is not valid JSON: "),
+            "{text}"
+        );
+        return;
+    };
+    let command = value.get("command").and_then(|command| command.as_str());
+    let known = ["view", "create", "str_replace", "insert", "delete", "rename"];
+    if !command.is_some_and(|command| known.contains(&command)) {
+        assert!(reply.is_error, "{text}");
+    }
+    if command == Some("view") {
+        assert!(!changed);
+    }
+    // What names no command of its own goes the same way under the command's name.
+    if let (Some(command), Some(fields)) = (command, value.as_object()) {
+        let again = Memory::open("memory:", memory.options().clone()).unwrap();
+        again.create("/memories/notes.md", "one\ntwo\nthree").unwrap();
+        again.create("/memories/d/.hidden", "").unwrap();
+        let named = again.execute_as(command, fields);
+        assert_eq!((named.content.as_str(), named.is_error), (text, reply.is_error));
+        assert_eq!(tree::of(&**again.store()), after);
+    }
+}
