@@ -328,3 +328,11 @@ aar: ## the Kotlin package for Android (needs the NDK)
 .PHONY: clean
 clean: ## remove everything that was built
 	@rm -rf target $(CACHE)
+
+# T is how many seconds each target runs; TARGETS leaves some out.
+T ?= 60
+TARGETS ?=
+
+.PHONY: fuzz
+fuzz: ## run each fuzz target for T seconds (T=600; TARGETS='paths edits')
+	@fuzz/run $(T) $(TARGETS)

@@ -33,6 +33,12 @@ pub fn addresses(data: &[u8]) {
         format!("{user}:{before}{SECRET}{after}@{host}"),
         format!("{path}password={before}{SECRET}{after}"),
     ] {
+        // Without a user before it, this is a path.
+        if ["dir:", "sqlite:", "memory:"].iter().any(|local| address.starts_with(local))
+            && !address[address.find(':').unwrap_or(0) + 1..].contains([':', '='])
+        {
+            continue;
+        }
         let shown = redacted(&address);
         assert!(!shown.contains(SECRET), "{address:?} is shown as {shown:?}");
     }

@@ -103,7 +103,7 @@ fn alternatives(chars: &[char], at: &mut usize, depth: usize) -> Vec<Vec<Symbol>
                 let negated = matches!(chars[*at], '!' | '^');
                 *at += usize::from(negated);
                 let mut ranges = Vec::new();
-                let mut one = |at: &mut usize| {
+                let one = |at: &mut usize| {
                     *at += 1 + usize::from(chars[*at] == '\\');
                     chars[*at - 1]
                 };

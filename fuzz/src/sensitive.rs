@@ -38,7 +38,7 @@ fn check(text: &str, own: &[SensitiveRule]) {
     }
     let redacted = redact(text, &found);
     assert_eq!(redacted.matches('\n').count(), text.matches('\n').count());
-    assert_eq!(found.is_empty(), redacted == text);
+    assert!(!found.is_empty() || redacted == text);
     let mut expected = String::new();
     let mut at = 0;
     for finding in &found {

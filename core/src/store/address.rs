@@ -241,8 +241,13 @@ fn redacted_place(rest: &str) -> Option<String> {
         Some(end) => (&place[..end], &place[end..]),
         None => (place, ""),
     };
-    // A password may hold any character, although it should not.
-    if parameters.contains('@') || parameters.contains("%40") || place.contains("%40") {
+    // A password may hold any character, although it should not. One that is named may so hold what would be
+    // taken for the end of a user.
+    if parameters.contains('@')
+        || parameters.contains("%40")
+        || place.contains("%40")
+        || names_secret(place)
+    {
         return None;
     }
     let (user, place) = match place.rsplit_once('@') {
@@ -268,6 +273,13 @@ fn redacted_place(rest: &str) -> Option<String> {
 
 /// Whether a text that should be a path, or a host and one, may hold a secret.
 fn looks_secret(text: &str) -> bool {
+    let text = text.to_ascii_lowercase();
+    let user = text.contains('@') || text.contains("%40");
+    (user && (text.contains(':') || text.contains("%3a"))) || names_secret(&text)
+}
+
+/// Whether a text says of a part of it that it is a secret.
+fn names_secret(text: &str) -> bool {
     const SECRETS: &[&str] = &[
         "password=",
         "passwd=",
@@ -281,10 +293,8 @@ fn looks_secret(text: &str) -> bool {
         "credential=",
         "credentials=",
     ];
-    let text = text.to_ascii_lowercase();
-    let user = text.contains('@') || text.contains("%40");
-    (user && (text.contains(':') || text.contains("%3a")))
-        || SECRETS.iter().any(|secret| text.contains(secret))
+    let text = text.to_ascii_lowercase().replace("%3d", "=");
+    SECRETS.iter().any(|secret| text.contains(secret))
 }
 
 /// Opens the local directory `path` in the SDKs' layout: the files are in its directory
@@ -544,6 +554,9 @@ mod tests {
             ("//me:hunter2@db", "***"),
             ("host=db user=me password=hunter2", "***"),
             ("sqlite:me:hunter2@db", "sqlite:***@db"),
+            ("postgres:host=db password=hu@nter2", "postgres:***"),
+            ("dir:x password=hu@nter2", "dir:***"),
+            ("dir:x?Password%3Dhunter2", "dir:x?***"),
             ("./mem\u{1b}[2Jory", "./mem\u{fffd}[2Jory"),
         ] {
             assert_eq!(redacted(address), shown, "{address}");
