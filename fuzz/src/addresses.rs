@@ -22,7 +22,8 @@ pub fn addresses(data: &[u8]) {
     let units: Vec<&str> = text.split(UNIT).collect();
     let [scheme, user, before, after, host, path, parameters] = units[..] else { return };
     let plain = |text: &str| text.chars().all(|c| c.is_ascii_alphanumeric());
-    if scheme.len() < 2 || !plain(scheme) || host.contains(SECRET) || path.contains(SECRET) {
+    // What is not in the password may be shown.
+    if scheme.len() < 2 || !plain(scheme) || [scheme, user, host, path].concat().contains(SECRET) {
         return;
     }
     for address in [
@@ -33,10 +34,9 @@ pub fn addresses(data: &[u8]) {
         format!("{user}:{before}{SECRET}{after}@{host}"),
         format!("{path}password={before}{SECRET}{after}"),
     ] {
-        // Without a user before it, this is a path.
-        if ["dir:", "sqlite:", "memory:"].iter().any(|local| address.starts_with(local))
-            && !address[address.find(':').unwrap_or(0) + 1..].contains([':', '='])
-        {
+        // After these, what has neither a user nor a name of a secret is a path.
+        let local = ["dir:", "sqlite:", "memory:"].iter().find_map(|it| address.strip_prefix(it));
+        if local.is_some_and(|path| !path.contains(':') && !path.contains("password=")) {
             continue;
         }
         let shown = redacted(&address);
