@@ -6,14 +6,14 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use memdir::value::Value;
-use memdir::{Call, Event, HookError, Memory, Verdict};
+use memdir::{Call, Cancellation, Command, Event, HookError, Memory, Verdict};
 use napi::bindgen_prelude::{Array, JsObjectValue, Object, Unknown};
 use napi::{Env, Error, JsValue};
 use napi_derive::napi;
 
 use crate::answer::Answer;
 use crate::input::{OwnFields, value};
-use crate::work::Workers;
+use crate::work::{Purpose, Ready, Workers};
 
 /// One tool call that is decoded and judged. One of `returned`, `veto` and `fail` goes on with it,
 /// once.
@@ -22,11 +22,17 @@ pub struct PendingCall {
     call: Mutex<Option<Call<'static>>>,
     memory: Memory,
     workers: Arc<Workers>,
+    cancellation: Cancellation,
 }
 
 impl PendingCall {
-    pub(crate) fn new(call: Call<'static>, memory: Memory, workers: Arc<Workers>) -> Self {
-        Self { call: Mutex::new(Some(call)), memory, workers }
+    pub(crate) fn new(
+        call: Call<'static>,
+        memory: Memory,
+        workers: Arc<Workers>,
+        cancellation: Cancellation,
+    ) -> Self {
+        Self { call: Mutex::new(Some(call)), memory, workers, cancellation }
     }
 
     fn take(&self) -> napi::Result<Call<'static>> {
@@ -37,15 +43,22 @@ impl PendingCall {
     fn finish<'env>(
         &self,
         env: &'env Env,
-        call: Call<'static>,
+        mut call: Call<'static>,
         before: Result<Verdict, HookError>,
     ) -> napi::Result<Object<'env>> {
-        let memory = self.memory.clone();
-        let work = move || {
-            let (reply, event) = memory.finish(call, before);
+        let (memory, cancellation) = (self.memory.clone(), self.cancellation.clone());
+        let purpose = match call.command() {
+            None | Some(Command::View { .. }) => Purpose::View,
+            Some(_) => Purpose::Change,
+        };
+        let work = move |ready: Ready| {
+            if let Err(error) = ready {
+                call.fail(error);
+            }
+            let (reply, event) = cancellation.within(|| memory.finish(call, before));
             (Answer::from(reply), event)
         };
-        self.workers.promise(env, work, |env, (answer, event)| {
+        self.workers.answer(env, purpose, work, |env, (answer, event)| {
             let mut object = answer.into_object(&env)?;
             if let Some(event) = event {
                 object.set_named_property("event", event_object(&env, event)?)?;

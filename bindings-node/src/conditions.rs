@@ -20,6 +20,8 @@ pub(crate) fn from_code(code: &str) -> Option<StoreError> {
         "EROFS" => StoreError::ReadOnly,
         "EBUSY" => StoreError::MountPoint,
         "ENOSPC" | "EDQUOT" => StoreError::Full,
+        "EAGAIN" => StoreError::Busy,
+        "ECANCELED" => StoreError::Cancelled,
         _ => return None,
     })
 }
@@ -38,6 +40,10 @@ fn code(error: &StoreError) -> &'static str {
         StoreError::ReadOnly => "EROFS",
         StoreError::MountPoint => "EBUSY",
         StoreError::Full => "ENOSPC",
+        StoreError::OverLimit { .. } => "EDQUOT",
+        StoreError::TooLarge { .. } => "EFBIG",
+        StoreError::Busy => "EAGAIN",
+        StoreError::Cancelled => "ECANCELED",
         StoreError::Source(error) => code(error),
         _ => "EIO",
     }

@@ -6,7 +6,7 @@ use napi::{Env, Error};
 use napi_derive::napi;
 
 use crate::js_store::{JsStore, StoreRequest};
-use crate::work::Workers;
+use crate::work::{Purpose, Workers};
 
 /// How many rules the contract of a store has.
 #[napi]
@@ -29,5 +29,5 @@ pub(crate) fn check_contract<'env>(
     let rule = contract::rules().nth(nth).ok_or_else(|| Error::from_reason("no such rule"))?;
     let store = JsStore::new(&serve, &methods)?;
     let check = move || rule.check(&store).err().map(|violation| violation.to_string());
-    Workers::own().promise(env, check, |_, violated| Ok(violated))
+    Workers::own().promise(env, Purpose::Change, check, |_, violated| Ok(violated))
 }

@@ -12,7 +12,7 @@ use napi_derive::napi;
 use crate::conditions::copy_to_js;
 use crate::native_store::NativeStore;
 use crate::progress::{number, watch};
-use crate::work::Workers;
+use crate::work::{Purpose, Workers};
 
 /// What a copy did.
 #[napi(object, object_from_js = false)]
@@ -104,10 +104,12 @@ impl NativeStore {
         };
         // Threads of its own: a callback or a store may call a memory, whose threads must not be the
         // ones that wait for it.
-        Workers::own().promise(env, work, |env, (copied, thrown)| match (copied, thrown) {
-            (_, Some(error)) => Err(error),
-            (Ok(copied), None) => Ok(Copied::from(copied)),
-            (Err(error), None) => Err(copy_to_js(&env, &error)),
+        Workers::own().promise(env, Purpose::Change, work, |env, (copied, thrown)| {
+            match (copied, thrown) {
+                (_, Some(error)) => Err(error),
+                (Ok(copied), None) => Ok(Copied::from(copied)),
+                (Err(error), None) => Err(copy_to_js(&env, &error)),
+            }
         })
     }
 }

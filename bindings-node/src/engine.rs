@@ -4,6 +4,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use memdir::Memory;
+use memdir::command::{Command, Decoded};
 use memdir::store::{encrypt, encrypt_lazily};
 use napi::bindgen_prelude::{ClassInstance, Function, Object, Unknown};
 use napi::{Env, Error};
@@ -11,13 +12,14 @@ use napi_derive::napi;
 
 use crate::answer::Answer;
 use crate::call::PendingCall;
+use crate::cancel::Cancellation;
 use crate::expiry::{ExpiredFile, ExpiryProgress};
-use crate::input::Input;
+use crate::input::{decode, decode_as};
 use crate::js_store::{JsStore, StoreRequest};
 use crate::native_store::NativeStore;
 use crate::options;
 use crate::progress::watch;
-use crate::work::Workers;
+use crate::work::{Purpose, Ready, Workers};
 
 /// A memory directory; the class `Memory` of the package is written on top of it.
 #[napi]
@@ -71,8 +73,13 @@ impl Engine {
     #[napi(
         ts_return_type = "Promise<{ content: string | { mediaType: 'image/png' | 'image/jpeg', bytes: Buffer }, isError: boolean, cause?: string }>"
     )]
-    pub fn execute<'env>(&self, env: &'env Env, input: Unknown<'_>) -> napi::Result<Object<'env>> {
-        self.answer(env, Input::decode(input)?)
+    pub fn execute<'env>(
+        &self,
+        env: &'env Env,
+        input: Unknown<'_>,
+        cancellation: Option<ClassInstance<'_, Cancellation>>,
+    ) -> napi::Result<Object<'env>> {
+        self.answer(env, decode(input)?, core(cancellation))
     }
 
     /// Executes the command `name`, whatever the input's own `command` says.
@@ -84,19 +91,25 @@ impl Engine {
         env: &'env Env,
         name: String,
         input: Unknown<'_>,
+        cancellation: Option<ClassInstance<'_, Cancellation>>,
     ) -> napi::Result<Object<'env>> {
-        self.answer(env, Input::decode_as(&name, input)?)
+        self.answer(env, decode_as(&name, input)?, core(cancellation))
     }
 
     /// The first half of `execute`, or of `executeAs` where there is a name.
     #[napi]
-    pub fn begin(&self, input: Unknown<'_>, name: Option<String>) -> napi::Result<PendingCall> {
-        let input = match name {
-            None => Input::decode(input)?,
-            Some(name) => Input::decode_as(&name, input)?,
+    pub fn begin(
+        &self,
+        input: Unknown<'_>,
+        name: Option<String>,
+        cancellation: Option<ClassInstance<'_, Cancellation>>,
+    ) -> napi::Result<PendingCall> {
+        let decoded = match name {
+            None => decode(input)?,
+            Some(name) => decode_as(&name, input)?,
         };
-        let call = input.begin(&self.memory);
-        Ok(PendingCall::new(call, self.memory.clone(), Arc::clone(&self.workers)))
+        let (call, workers) = (self.memory.begin(decoded), Arc::clone(&self.workers));
+        Ok(PendingCall::new(call, self.memory.clone(), workers, core(cancellation)))
     }
 
     /// Removes the files that nobody used for so many milliseconds. `progress` says whether it goes
@@ -129,7 +142,7 @@ impl Engine {
                 None => expired.map_err(|error| Error::from_reason(error.to_string())),
             }
         };
-        self.workers.promise(env, work, |_, expired| {
+        self.workers.promise(env, Purpose::Change, work, |_, expired| {
             Ok(expired?.into_iter().map(ExpiredFile::from).collect::<Vec<_>>())
         })
     }
@@ -140,9 +153,28 @@ fn judged(memory: Memory) -> napi::Result<Memory> {
 }
 
 impl Engine {
-    fn answer<'env>(&self, env: &'env Env, input: Input) -> napi::Result<Object<'env>> {
+    fn answer<'env>(
+        &self,
+        env: &'env Env,
+        decoded: Decoded<'static>,
+        cancellation: memdir::Cancellation,
+    ) -> napi::Result<Object<'env>> {
         let memory = self.memory.clone();
-        let work = move || Answer::from(input.execute(&memory));
-        self.workers.promise(env, work, |env, answer| answer.into_object(&env))
+        let purpose = match &decoded.command {
+            Ok(Command::View { .. }) | Err(_) => Purpose::View,
+            Ok(_) => Purpose::Change,
+        };
+        let work = move |ready: Ready| {
+            Answer::from(match ready {
+                Ok(()) => cancellation.within(|| memory.answer(decoded)),
+                Err(error) => memory.fail(decoded, error),
+            })
+        };
+        self.workers.answer(env, purpose, work, |env, answer| answer.into_object(&env))
     }
+}
+
+/// One that nobody cancels, where none is given.
+fn core(cancellation: Option<ClassInstance<'_, Cancellation>>) -> memdir::Cancellation {
+    cancellation.map(|cancellation| cancellation.core()).unwrap_or_default()
 }

@@ -7,7 +7,6 @@ use std::borrow::Cow;
 
 use memdir::command::Decoded;
 use memdir::value::{Fields, Value};
-use memdir::{Call, Memory, Reply};
 use napi::bindgen_prelude::{JsObjectValue, JsValue, Object, Unknown};
 use napi::{Result, ValueType};
 
@@ -16,51 +15,21 @@ use napi::{Result, ValueType};
 const MAX_ITEMS: u32 = 128;
 const MAX_DEPTH: usize = 4;
 
-/// What came for a command, free to leave JavaScript's thread.
-pub(crate) enum Input {
-    /// An object, decoded.
-    Decoded(Decoded<'static>),
-    /// The JSON text of one, not parsed yet.
-    Json(String),
+/// Decodes the object, or the JSON text of one.
+pub(crate) fn decode(input: Unknown<'_>) -> Result<Decoded<'static>> {
+    Ok(match value(&input)? {
+        Value::Object => Decoded::of(&OwnFields(input.coerce_to_object()?)).into_owned(),
+        Value::Text(json) => Decoded::parse(&json),
+        other => Decoded::not_an_object(&other),
+    })
 }
 
-impl Input {
-    /// Decodes the object, or takes the JSON text of one.
-    pub(crate) fn decode(input: Unknown<'_>) -> Result<Self> {
-        Ok(match value(&input)? {
-            Value::Object => {
-                Self::Decoded(Decoded::of(&OwnFields(input.coerce_to_object()?)).into_owned())
-            }
-            Value::Text(json) => Self::Json(json.into_owned()),
-            other => Self::Decoded(Decoded::not_an_object(&other)),
-        })
-    }
-
-    /// Decodes the object that holds the fields of the command `name`.
-    pub(crate) fn decode_as(name: &str, input: Unknown<'_>) -> Result<Self> {
-        Ok(Self::Decoded(match value(&input)? {
-            Value::Object => {
-                Decoded::named(name, &OwnFields(input.coerce_to_object()?)).into_owned()
-            }
-            other => Decoded::not_an_object(&other),
-        }))
-    }
-
-    /// Executes it.
-    pub(crate) fn execute(self, memory: &Memory) -> Reply {
-        match self {
-            Self::Decoded(decoded) => memory.answer(decoded),
-            Self::Json(json) => memory.execute(&json),
-        }
-    }
-
-    /// Begins it, to be finished when a hook has spoken.
-    pub(crate) fn begin(self, memory: &Memory) -> Call<'static> {
-        memory.begin(match self {
-            Self::Decoded(decoded) => decoded,
-            Self::Json(json) => Decoded::parse(&json),
-        })
-    }
+/// Decodes the object that holds the fields of the command `name`.
+pub(crate) fn decode_as(name: &str, input: Unknown<'_>) -> Result<Decoded<'static>> {
+    Ok(match value(&input)? {
+        Value::Object => Decoded::named(name, &OwnFields(input.coerce_to_object()?)).into_owned(),
+        other => Decoded::not_an_object(&other),
+    })
 }
 
 /// The own properties of an object: what it inherits is nobody's input.

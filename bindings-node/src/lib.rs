@@ -9,6 +9,7 @@
 
 mod answer;
 mod call;
+mod cancel;
 mod cli;
 mod conditions;
 mod contract;

@@ -16,7 +16,7 @@ use crate::entry::{StoreEntry, from_millis, to_millis};
 use crate::js_store::{JsStore, StoreRequest};
 use crate::mounts::Mounts;
 use crate::options;
-use crate::work::{Workers, receive};
+use crate::work::{Purpose, Workers, receive};
 
 /// A store of the core. Its methods are those of the package's `Store`.
 #[napi]
@@ -91,6 +91,7 @@ impl NativeStore {
         let store = Arc::clone(&self.store);
         Workers::shared().promise(
             env,
+            Purpose::Change,
             move || rekey(&store, &old, &new),
             |_, result| match result {
                 Ok(count) => Ok(i64::try_from(count).unwrap_or(i64::MAX)),
@@ -102,7 +103,13 @@ impl NativeStore {
     /// The whole content of a file.
     #[napi(ts_return_type = "Promise<Uint8Array>")]
     pub fn read<'env>(&self, env: &'env Env, path: String) -> napi::Result<Object<'env>> {
-        self.promise(env, path, |store, path| Ok(store.read(path)?), Uint8Array::from)
+        self.promise(
+            env,
+            Purpose::View,
+            path,
+            |store, path| Ok(store.read(path)?),
+            Uint8Array::from,
+        )
     }
 
     /// The entries of a directory, one level deep.
@@ -111,7 +118,7 @@ impl NativeStore {
         let list = |store: &dyn Store, path: &MemoryPath| {
             Ok(store.list(path)?.into_iter().map(StoreEntry::from).collect::<Vec<_>>())
         };
-        self.promise(env, path, list, |entries| entries)
+        self.promise(env, Purpose::View, path, list, |entries| entries)
     }
 
     /// Writes a whole file, making missing parents.
@@ -127,7 +134,7 @@ impl NativeStore {
         let existing = if overwrite { OnExisting::Overwrite } else { OnExisting::Error };
         let write =
             move |store: &dyn Store, path: &MemoryPath| Ok(store.write(path, &content, existing)?);
-        self.promise(env, path, write, |()| ())
+        self.promise(env, Purpose::Change, path, write, |()| ())
     }
 
     /// Changes a file while no other writer can come between.
@@ -164,13 +171,13 @@ impl NativeStore {
             })?;
             thrown.map_or(Ok(()), |error| Err(Failure::Thrown(error)))
         };
-        self.promise(env, path, update, |()| ())
+        self.promise(env, Purpose::Change, path, update, |()| ())
     }
 
     /// Deletes a file, or a directory and all that it holds.
     #[napi(ts_return_type = "Promise<void>")]
     pub fn delete<'env>(&self, env: &'env Env, path: String) -> napi::Result<Object<'env>> {
-        self.promise(env, path, |store, path| Ok(store.delete(path)?), |()| ())
+        self.promise(env, Purpose::Change, path, |store, path| Ok(store.delete(path)?), |()| ())
     }
 
     /// Moves a file or directory, never overwriting.
@@ -183,7 +190,7 @@ impl NativeStore {
     ) -> napi::Result<Object<'env>> {
         let rename =
             move |store: &dyn Store, from: &MemoryPath| Ok(store.rename(from, &parse(&to)?)?);
-        self.promise(env, from, rename, |()| ())
+        self.promise(env, Purpose::Change, from, rename, |()| ())
     }
 
     /// When a file was last written, in milliseconds since 1970.
@@ -191,7 +198,7 @@ impl NativeStore {
     pub fn modified<'env>(&self, env: &'env Env, path: String) -> napi::Result<Object<'env>> {
         let modified = |store: &dyn Store, path: &MemoryPath| Ok(store.modified(path)?);
         // Undefined, and not null, where there is none: as in an entry.
-        self.promise(env, path, modified, |time| match time {
+        self.promise(env, Purpose::View, path, modified, |time| match time {
             Some(time) => Either::A(to_millis(time)),
             None => Either::B(()),
         })
@@ -207,7 +214,7 @@ impl NativeStore {
     ) -> napi::Result<Object<'env>> {
         let time = from_millis(time).ok_or_else(|| Error::from_reason("this is no time"))?;
         let set = move |store: &dyn Store, path: &MemoryPath| Ok(store.set_modified(path, time)?);
-        self.promise(env, path, set, |()| ())
+        self.promise(env, Purpose::Change, path, set, |()| ())
     }
 
     /// Says that a file was accessed at `time`.
@@ -220,7 +227,7 @@ impl NativeStore {
     ) -> napi::Result<Object<'env>> {
         let time = from_millis(time).ok_or_else(|| Error::from_reason("this is no time"))?;
         let set = move |store: &dyn Store, path: &MemoryPath| Ok(store.set_accessed(path, time)?);
-        self.promise(env, path, set, |()| ())
+        self.promise(env, Purpose::Change, path, set, |()| ())
     }
 
     /// Deletes a file if it was neither written nor accessed since then; whether it did.
@@ -234,7 +241,7 @@ impl NativeStore {
         let since = from_millis(since).ok_or_else(|| Error::from_reason("this is no time"))?;
         let delete =
             move |store: &dyn Store, path: &MemoryPath| Ok(store.delete_unused(path, since)?);
-        self.promise(env, path, delete, |deleted| deleted)
+        self.promise(env, Purpose::Change, path, delete, |deleted| deleted)
     }
 }
 
@@ -251,6 +258,7 @@ impl NativeStore {
     fn promise<'env, T, D>(
         &self,
         env: &'env Env,
+        purpose: Purpose,
         path: String,
         work: impl FnOnce(&dyn Store, &MemoryPath) -> Result<T, Failure> + Send + 'static,
         finish: impl FnOnce(T) -> D + Send + 'static,
@@ -262,6 +270,7 @@ impl NativeStore {
         let store = Arc::clone(&self.store);
         self.workers.promise(
             env,
+            purpose,
             move || work(&*store, &parse(&path)?),
             |env, result| match result {
                 Ok(value) => Ok(finish(value)),

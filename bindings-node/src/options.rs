@@ -59,6 +59,11 @@ pub(crate) fn read(given: Option<Unknown<'_>>) -> Result<Options> {
             "expireAfter" => {
                 options.expire_after = Some(span(&name, number(&set))?);
             }
+            "lockTimeout" => {
+                let given = !matches!(set, Value::Null);
+                options.lock_timeout = given.then(|| span(&name, number(&set))).transpose()?;
+            }
+            "namespace" => options.namespace = text(&name, &set)?,
             "recordAccess" => options.record_access = flag(&name, &set)?,
             "readOnlyPaths" => options.read_only_paths = patterns(&name, &set)?,
             "writablePaths" => {
@@ -81,6 +86,15 @@ fn limit<N: TryFrom<i64>>(name: &str, set: &Value<'_>) -> Result<Option<N>> {
     };
     let unfit = || wrong(format!("{name} must be a whole number from 0 on, or null, got {set}"));
     number.map(Some).ok_or_else(unfit)
+}
+
+/// A text; null is none.
+fn text(name: &str, set: &Value<'_>) -> Result<Option<String>> {
+    match set {
+        Value::Null => Ok(None),
+        Value::Text(text) => Ok(Some(text.as_ref().to_owned())),
+        _ => Err(wrong(format!("{name} must be a string, or null, got {set}"))),
+    }
 }
 
 fn flag(name: &str, set: &Value<'_>) -> Result<bool> {
@@ -121,8 +135,9 @@ fn patterns(name: &str, set: &Value<'_>) -> Result<Vec<PathPattern>> {
 
 /// Patterns by the ids of their rules.
 fn rules(name: &str, set: &Unknown<'_>) -> Result<Vec<SensitiveRule>> {
-    if set.get_type()? != ValueType::Object {
-        return Err(wrong(format!("{name} must be an object, got {}", value(set)?)));
+    let given = value(set)?;
+    if given != Value::Object {
+        return Err(wrong(format!("{name} must be an object, got {given}")));
     }
     let set = set.coerce_to_object()?;
     let mut patterns = Vec::new();

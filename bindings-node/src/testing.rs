@@ -7,8 +7,8 @@ use napi::bindgen_prelude::{Object, Unknown};
 use napi::{Env, Error};
 use napi_derive::napi;
 
-use crate::input::Input;
-use crate::work::Workers;
+use crate::input::decode;
+use crate::work::{Purpose, Workers};
 
 /// Runs the commands in turn, so many times, without JavaScript in between; the promise is
 /// fulfilled with what each took, in microseconds.
@@ -23,10 +23,7 @@ pub(crate) fn time_core<'env>(
         .map_err(|error| Error::from_reason(error.to_string()))?;
     let mut decoded = Vec::new();
     for command in commands {
-        match Input::decode(&memory, command)? {
-            Input::Command(command) => decoded.push(command),
-            _ => return Err(Error::from_reason("this is no command")),
-        }
+        decoded.push(decode(command)?.command.map_err(Error::from_reason)?);
     }
     let work = move || {
         let run = |command| {
@@ -37,7 +34,7 @@ pub(crate) fn time_core<'env>(
         let ran: Vec<_> = (0..times).flat_map(|_| decoded.iter().map(run)).collect();
         ran.into_iter().map(|(time, ok)| ok.then_some(time)).collect::<Option<Vec<f64>>>()
     };
-    Workers::shared().promise(env, work, |_, times| {
+    Workers::shared().promise(env, Purpose::View, work, |_, times| {
         times.ok_or_else(|| Error::from_reason("a command was refused"))
     })
 }

@@ -1,5 +1,7 @@
 //! The threads that commands are executed on.
 //!
+//! What changes a memory may have to wait for another writer, so that views have threads of their own.
+//!
 //! Not libuv's: there are four of those for the whole process, and a store written in JavaScript
 //! that reads files needs them to answer the very commands that would be waiting on them.
 
@@ -10,11 +12,14 @@ use std::sync::{Arc, Condvar, LazyLock, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use memdir::StoreError;
 use napi::bindgen_prelude::{Object, ToNapiValue};
 use napi::{Env, Error, Result};
 use napi_derive::napi;
 
-/// As many threads work for one set of callers at most; what comes beyond waits its turn. Far more
+use crate::conditions::to_js;
+
+/// As many threads work for one purpose of one set of callers at most; what comes beyond waits its turn. Far more
 /// than there are processors, because these threads mostly wait: for a disk, for another writer's
 /// lock, for a store written in JavaScript.
 const MOST: usize = 64;
@@ -29,12 +34,31 @@ const MOMENT: Duration = Duration::from_micros(50);
 /// How often a thread that waits for JavaScript looks whether JavaScript is still there.
 const LOOK: Duration = Duration::from_secs(1);
 
-/// A piece of work, which returns what tells JavaScript of its result.
-type Job = Box<dyn FnOnce() -> Settle + Send>;
+/// A piece of work, which returns what tells JavaScript of its result. It is told where it cannot be
+/// done, because the system gives no thread.
+type Job = Box<dyn FnOnce(Ready) -> Settle + Send>;
 type Settle = Box<dyn FnOnce()>;
+/// Whether there is a thread.
+pub(crate) type Ready = std::result::Result<(), StoreError>;
 
-/// A set of threads, started as they are needed.
+/// What a thread is wanted for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    /// Nothing is changed.
+    View,
+    /// Something may be.
+    Change,
+}
+
+/// The threads that work for one set of callers.
 pub(crate) struct Workers {
+    views: Arc<Threads>,
+    changes: Arc<Threads>,
+}
+
+/// Threads for one purpose, started as they are needed.
+#[derive(Default)]
+struct Threads {
     queue: Mutex<Queue>,
     wake: Condvar,
 }
@@ -51,7 +75,7 @@ struct Queue {
 impl Workers {
     /// A set of its own, for callers that may wait for others.
     pub(crate) fn own() -> Arc<Self> {
-        Arc::new(Self { queue: Mutex::default(), wake: Condvar::new() })
+        Arc::new(Self { views: Arc::default(), changes: Arc::default() })
     }
 
     /// The set that all share who wait for nobody but the operating system.
@@ -61,13 +85,12 @@ impl Workers {
     }
 
     /// Does `work` on one of the threads; the promise is settled with what `finish`, back on
-    /// JavaScript's thread, makes of its result.
-    ///
-    /// # Errors
-    /// The system gives no thread.
+    /// JavaScript's thread, makes of its result. Where there is no thread the promise is rejected, as
+    /// for a store that is broken.
     pub(crate) fn promise<'env, T, D>(
-        self: &Arc<Self>,
+        &self,
         env: &'env Env,
+        purpose: Purpose,
         work: impl FnOnce() -> T + Send + 'static,
         finish: impl FnOnce(Env, T) -> Result<D> + Send + 'static,
     ) -> Result<Object<'env>>
@@ -75,31 +98,59 @@ impl Workers {
         T: Send + 'static,
         D: ToNapiValue + 'static,
     {
+        let work = move |ready: Ready| ready.map(|()| work());
+        self.answer(env, purpose, work, |env, result| match result {
+            Ok(result) => finish(env, result),
+            Err(error) => Err(to_js(&env, &error)),
+        })
+    }
+
+    /// As [`promise`](Self::promise) for what has an answer also where there is no thread, which it is
+    /// told; then it is called on JavaScript's.
+    pub(crate) fn answer<'env, T, D>(
+        &self,
+        env: &'env Env,
+        purpose: Purpose,
+        work: impl FnOnce(Ready) -> T + Send + 'static,
+        finish: impl FnOnce(Env, T) -> Result<D> + Send + 'static,
+    ) -> Result<Object<'env>>
+    where
+        T: Send + 'static,
+        D: ToNapiValue + 'static,
+    {
         let (deferred, promise) = env.create_deferred()?;
-        self.submit(Box::new(move || {
-            let result = catch_unwind(AssertUnwindSafe(work));
+        let threads = match purpose {
+            Purpose::View => &self.views,
+            Purpose::Change => &self.changes,
+        };
+        threads.submit(Box::new(move |ready| {
+            let result = catch_unwind(AssertUnwindSafe(|| work(ready)));
             Box::new(move || match result {
                 Ok(result) => deferred.resolve(move |env| finish(env, result)),
                 Err(_) => {
                     deferred.reject(Error::from_reason("memdir itself is at fault: it panicked"));
                 }
             })
-        }))?;
+        }));
         Ok(promise)
     }
+}
 
-    fn submit(self: &Arc<Self>, job: Job) -> Result<()> {
+impl Threads {
+    fn submit(self: &Arc<Self>, job: Job) {
         let mut queue = self.queue();
         if queue.idle <= queue.jobs.len() && queue.threads < MOST {
-            let workers = Arc::clone(self);
+            let threads = Arc::clone(self);
             let started =
-                thread::Builder::new().name("memdir".into()).spawn(move || workers.serve());
+                thread::Builder::new().name("memdir".into()).spawn(move || threads.serve());
             match started {
                 Ok(_) => queue.threads += 1,
                 // Those that are there will come to it.
                 Err(_) if queue.threads > 0 => {}
                 Err(error) => {
-                    return Err(Error::from_reason(format!("cannot start a thread: {error}")));
+                    drop(queue);
+                    job(Err(StoreError::failed("starting a thread", error).unchanged()))();
+                    return;
                 }
             }
         }
@@ -109,7 +160,6 @@ impl Workers {
         if !seen {
             self.wake.notify_one();
         }
-        Ok(())
     }
 
     fn serve(&self) {
@@ -117,7 +167,7 @@ impl Workers {
         loop {
             while let Some(job) = queue.jobs.pop_front() {
                 drop(queue);
-                let settle = job();
+                let settle = job(Ok(()));
                 // As good as idle: JavaScript's next call, which may come before `settle` returns,
                 // needs no other thread.
                 self.queue().idle += 1;

@@ -7,6 +7,7 @@
  * @module
  */
 
+export type { CallOptions, Signal } from './cancellation.js';
 export type {
   CommandFields,
   CreateCommand,

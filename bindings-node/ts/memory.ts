@@ -3,6 +3,8 @@
 import type { Engine } from '../native.cjs';
 
 import { awake } from './awake.js';
+import { cancelledWith } from './cancellation.js';
+import type { CallOptions } from './cancellation.js';
 import type {
   CommandFields,
   CreateCommand,
@@ -119,40 +121,41 @@ export class Memory<const Given extends Options = Options> {
   /**
    * Executes one tool call: its `input`, or the JSON text of it.
    *
-   * Whatever the model did wrong is a reply with `isError`, and so is a store that is broken.
+   * Whatever the model did wrong is a reply with `isError`, and so is a store that is broken, and a
+   * call that was given up (`call.signal`) before it began to write.
    */
-  async execute(input: unknown): Promise<Reply<Given>> {
-    return reply<Given>(await this.#answer(input));
+  async execute(input: unknown, call?: CallOptions): Promise<Reply<Given>> {
+    return reply<Given>(await this.#answer(input, undefined, call));
   }
 
   /** Shows a directory two levels deep, the numbered lines of a file, or an image. */
-  async view(command: CommandFields<ViewCommand>): Promise<Shown<Given>> {
-    return orThrow(reply<Given>(await this.#answer(command, 'view')));
+  async view(command: CommandFields<ViewCommand>, call?: CallOptions): Promise<Shown<Given>> {
+    return orThrow(reply<Given>(await this.#answer(command, 'view', call)));
   }
 
   /** Makes a new file, with its parents. */
-  create(command: CommandFields<CreateCommand>): Promise<string> {
-    return this.#run('create', command);
+  create(command: CommandFields<CreateCommand>, call?: CallOptions): Promise<string> {
+    return this.#run('create', command, call);
   }
 
   /** Replaces the only occurrence of a text in a file. */
-  str_replace(command: CommandFields<StrReplaceCommand>): Promise<string> {
-    return this.#run('str_replace', command);
+  str_replace(command: CommandFields<StrReplaceCommand>, call?: CallOptions): Promise<string> {
+    return this.#run('str_replace', command, call);
   }
 
   /** Inserts whole lines into a file. */
-  insert(command: CommandFields<InsertCommand>): Promise<string> {
-    return this.#run('insert', command);
+  insert(command: CommandFields<InsertCommand>, call?: CallOptions): Promise<string> {
+    return this.#run('insert', command, call);
   }
 
   /** Deletes a file, or a directory and all that it holds. */
-  delete(command: CommandFields<DeleteCommand>): Promise<string> {
-    return this.#run('delete', command);
+  delete(command: CommandFields<DeleteCommand>, call?: CallOptions): Promise<string> {
+    return this.#run('delete', command, call);
   }
 
   /** Renames or moves a file or directory; never overwrites. */
-  rename(command: CommandFields<RenameCommand>): Promise<string> {
-    return this.#run('rename', command);
+  rename(command: CommandFields<RenameCommand>, call?: CallOptions): Promise<string> {
+    return this.#run('rename', command, call);
   }
 
   /**
@@ -169,18 +172,24 @@ export class Memory<const Given extends Options = Options> {
     return awake(this.#engine.expire(olderThan, dryRun, watch));
   }
 
-  async #run(name: string, fields: unknown): Promise<string> {
-    const shown = await orThrow(reply(await this.#answer(fields, name)));
+  async #run(name: string, fields: unknown, call?: CallOptions): Promise<string> {
+    const shown = await orThrow(reply(await this.#answer(fields, name, call)));
     // Only a view shows anything else.
     return shown as string;
   }
 
-  #answer(input: unknown, name?: string): Promise<Answered> {
-    if (this.#hooks && !this.#hooks.areRunning()) {
-      return this.#hooks.carryOut(this.#engine.begin(input, name));
-    }
-    const engine = this.#engine;
-    return awake(name === undefined ? engine.execute(input) : engine.executeAs(name, input));
+  #answer(input: unknown, name?: string, call?: CallOptions): Promise<Answered> {
+    return cancelledWith(call?.signal, (cancellation) => {
+      const engine = this.#engine;
+      if (this.#hooks && !this.#hooks.areRunning()) {
+        return this.#hooks.carryOut(engine.begin(input, name, cancellation));
+      }
+      return awake(
+        name === undefined
+          ? engine.execute(input, cancellation)
+          : engine.executeAs(name, input, cancellation),
+      );
+    });
   }
 }
 

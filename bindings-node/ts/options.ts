@@ -37,6 +37,17 @@ export interface Options {
    */
   durability?: 'full' | 'relaxed' | undefined;
   /**
+   * How many milliseconds a change waits for other writers of the same store; then it is refused, and
+   * nothing was changed. `null` waits for as long as it takes. Default 10,000.
+   */
+  lockTimeout?: number | null | undefined;
+  /**
+   * Which of several memories in one PostgreSQL database or one bucket this is: any text, such as a
+   * user's name as it is. `null`, the default, is the one that the address says. Never put a value
+   * that is not your own into an address.
+   */
+  namespace?: string | null | undefined;
+  /**
    * Keeps the files encrypted: 32 bytes; as a string, `hex:…` or `base64:…` for those, or else a
    * passphrase. A store is encrypted from its beginning or never.
    */

@@ -113,7 +113,10 @@ export interface Store {
   deleteUnused?(path: string, since: number): boolean | Promise<boolean>;
 }
 
-/** The conditions that a {@link Store} can name, in Node's own words. */
+/**
+ * The conditions that a {@link Store} can name, in Node's own words. `EAGAIN` is that other writers
+ * kept it locked for too long, `ECANCELED` that the call was given up; nothing was changed by either.
+ */
 export type StoreErrorCode =
   | 'ENOENT'
   | 'EEXIST'
@@ -127,6 +130,9 @@ export type StoreErrorCode =
   | 'EROFS'
   | 'EBUSY'
   | 'ENOSPC'
+  | 'EFBIG'
+  | 'EAGAIN'
+  | 'ECANCELED'
   | 'EIO';
 
 /** An error with a `code`, for a {@link Store} to throw. `EIO` is a store that is broken. */

@@ -1,5 +1,6 @@
 /** The tool that goes into the `tools` of the SDK's tool runner as it is. */
 
+import type { CallOptions } from './cancellation.js';
 import type { MemoryCommand } from './commands.js';
 import { Memory, orThrow } from './memory.js';
 import type { ImageBlock } from './memory.js';
@@ -14,9 +15,9 @@ export interface MemoryTool {
   name: 'memory';
   /**
    * Executes a command: resolves to text or to an image block; rejects with the SDK's `ToolError`,
-   * whose text is for the model.
+   * whose text is for the model. The runner's signal gives it up, if it has not begun to write.
    */
-  run: (args: MemoryCommand) => Promise<string | ImageBlock[]>;
+  run: (args: MemoryCommand, context?: CallOptions) => Promise<string | ImageBlock[]>;
   /** What the model sent, as it is: it is judged when it is run. */
   parse: (content: unknown) => MemoryCommand;
 }
@@ -40,7 +41,7 @@ export function memoryTool(store: Places = './memory', options?: Options): Memor
   return {
     type: 'memory_20250818',
     name: 'memory',
-    run: async (args) => orThrow(await memory.execute(args)),
+    run: async (args, context) => orThrow(await memory.execute(args, context)),
     parse: (content) => content as MemoryCommand,
   };
 }

@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 use crate::errors::{copy_error, to_python};
 use crate::gate::attached;
 use crate::hints::{self, Hinted};
-use crate::options::Word;
+use crate::options::{Given, Word};
 use crate::stores;
 
 /// What a copy did.
@@ -112,7 +112,7 @@ impl From<Progress<'_>> for CopyProgress {
         destination,
         *,
         overwrite = false,
-        durability = Word(memdir::Durability::default()),
+        durability = Given::Default,
         on_progress = None,
     ),
     text_signature = "(source, destination, *, overwrite=False, durability='full', on_progress=None)",
@@ -122,11 +122,11 @@ pub(crate) fn copy(
     source: Hinted<'_, hints::Places>,
     destination: Hinted<'_, hints::Places>,
     overwrite: bool,
-    durability: Word<memdir::Durability>,
+    durability: Given<'_, Word<memdir::Durability>>,
     on_progress: Option<Hinted<'_, hints::OnProgress>>,
 ) -> PyResult<Copied> {
     let mut options = Options::default();
-    options.durability = durability.0;
+    durability.put("durability", &mut options.durability)?;
     let to_read = {
         let mut options = options.clone();
         options.read_only = true;

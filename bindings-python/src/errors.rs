@@ -133,6 +133,10 @@ fn errno(condition: &StoreError) -> Option<&'static str> {
         StoreError::ReadOnly => "EROFS",
         StoreError::MountPoint => "EBUSY",
         StoreError::Full => "ENOSPC",
+        StoreError::OverLimit { .. } => "EDQUOT",
+        StoreError::TooLarge { .. } => "EFBIG",
+        StoreError::Busy => "EAGAIN",
+        StoreError::Cancelled => "ECANCELED",
         _ => return None,
     })
 }
@@ -159,6 +163,8 @@ pub(crate) fn condition_from_python(py: Python<'_>, operation: String, error: Py
             Some("EROFS") => StoreError::ReadOnly,
             Some("EBUSY") => StoreError::MountPoint,
             Some("ENOSPC" | "EDQUOT") => StoreError::Full,
+            Some("EAGAIN") => StoreError::Busy,
+            Some("ECANCELED") => StoreError::Cancelled,
             _ => StoreError::failed(operation, error),
         }
     }
@@ -179,9 +185,8 @@ pub(crate) fn rename_condition_from_python(
     let about_source = about.is_ok_and(|about| about == from.as_str());
     match condition_from_python(py, format!("renaming {from}"), error) {
         // Never about the source, also where both paths are the same.
-        condition @ (StoreError::NotFound
-        | StoreError::AlreadyExists
-        | StoreError::Failed { .. }) => condition,
+        condition @ (StoreError::NotFound | StoreError::AlreadyExists) => condition,
+        failure if failure.is_failure() => failure,
         condition if about_source => StoreError::Source(Box::new(condition)),
         condition => condition,
     }

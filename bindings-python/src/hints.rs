@@ -59,6 +59,13 @@ macro_rules! hint {
     };
 }
 
+/// What may be left out.
+pub(crate) struct Maybe<H>(PhantomData<H>);
+
+impl<H: Hint> Hint for Maybe<H> {
+    const HINT: PyStaticExpr = type_hint_union!(H::HINT, NONE);
+}
+
 const BYTES: PyStaticExpr = type_hint_identifier!("builtins", "bytes");
 const OBJECT: PyStaticExpr = type_hint_identifier!("builtins", "object");
 const STR: PyStaticExpr = type_hint_identifier!("builtins", "str");
@@ -140,6 +147,18 @@ hint!(
         word("on"),
         word("strict")
     )
+);
+hint!(
+    /// How many at most, if there is a limit.
+    Limit = type_hint_union!(type_hint_identifier!("typing", "SupportsIndex"), NONE)
+);
+hint!(
+    /// `True` or `False`.
+    Flag = type_hint_identifier!("builtins", "bool")
+);
+hint!(
+    /// A text, or none.
+    Text = type_hint_union!(STR, NONE)
 );
 hint!(
     /// Several texts.

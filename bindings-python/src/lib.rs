@@ -6,6 +6,7 @@
 //! other (`python_store`). What needs Python's own shapes (abstract classes, exceptions, the
 //! SDK's tool) is written in Python, in `python/memdir`.
 
+mod cancel;
 mod cli;
 mod contract;
 mod copy;
@@ -33,6 +34,8 @@ mod tool;
 #[pyo3::pymodule]
 mod _memdir {
     #[pymodule_export]
+    use crate::cancel::Cancellation;
+    #[pymodule_export]
     use crate::cli::run_command_line;
     #[pymodule_export]
     use crate::contract::check_contract;
@@ -55,5 +58,5 @@ mod _memdir {
     #[pymodule_export]
     use crate::read_only::{ReadOnly, read_only};
     #[pymodule_export]
-    use crate::tool::{answer, decode};
+    use crate::tool::{answer, decode, fail};
 }

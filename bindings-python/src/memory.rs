@@ -7,18 +7,23 @@ use std::sync::Arc;
 use memdir::command::{Decoded, ViewRange};
 use memdir::policy::StaleGuard;
 use memdir::policy::sensitive::Sensitive;
-use memdir::{Command, Durability, Error, Memory as Core, OnExisting, Options, Reply};
+use memdir::{
+    Cancellation, Command, Durability, Error, Memory as Core, OnExisting, Reply, StoreError,
+};
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 
+use crate::cancel::interruptible;
 use crate::errors::to_python;
 use crate::expiry::{self, Expired};
 use crate::fields::{Input, owned_value};
 use crate::hints::{self, Hinted};
 use crate::hooks::{PythonHooks, pass_on};
 use crate::logging;
-use crate::options::{Key, Paths, Rules, Span, Word, options};
+use crate::options::{
+    Flag, Given, Key, Limit, Maybe, Paths, Rules, Span, Text, Word, options, read,
+};
 use crate::reply;
 use crate::stores::Argument;
 
@@ -50,6 +55,12 @@ use crate::stores::Argument;
 ///         replaces it atomically.
 ///     durability: What an acknowledged command survives: `"full"` loss of power, `"relaxed"` a
 ///         crash of the process.
+///     lock_timeout: How long a change waits for other writers of the same store: seconds, or a
+///         `timedelta`. Then it is refused, and nothing was changed. `None` waits for as long as it
+///         takes.
+///     namespace: Which of several memories in one PostgreSQL database or one bucket this is: any
+///         text, such as a user's name as it is. `None` is the one that the address says. Never put a
+///         value that is not your own into an address.
 ///     encryption_key: Keeps the files encrypted: 32 bytes; as a str, `"hex:…"` or `"base64:…"` for
 ///         those, or else a passphrase. A store is encrypted from its beginning or never.
 ///     encrypt_names: Whether a store that is made with a key encrypts names, too.
@@ -111,33 +122,35 @@ impl Memory {
         signature = (
             store = Argument::Default,
             *,
-            max_view_chars = Options::default().max_view_chars,
-            max_file_bytes = Options::default().max_file_bytes,
-            max_image_bytes = Some(Options::CLAUDE_IMAGE_BYTES),
-            max_total_bytes = None,
-            max_files = None,
-            on_existing = Word(OnExisting::default()),
-            durability = Word(Durability::default()),
-            encryption_key = None,
-            encrypt_names = Options::default().encrypt_names,
-            read_only = false,
-            read_only_paths = Paths::default(),
-            writable_paths = None,
-            stale_guard = Word(StaleGuard::default()),
-            sensitive = Word(Sensitive::default()),
-            sensitive_rules = Rules::default(),
-            sensitive_on_view = false,
-            expire_after = None,
-            record_access = false,
-            pins = Paths::default(),
+            max_view_chars = Given::Default,
+            max_file_bytes = Given::Default,
+            max_image_bytes = Given::Default,
+            max_total_bytes = Given::Default,
+            max_files = Given::Default,
+            on_existing = Given::Default,
+            durability = Given::Default,
+            lock_timeout = Given::Default,
+            namespace = Given::Default,
+            encryption_key = Given::Default,
+            encrypt_names = Given::Default,
+            read_only = Given::Default,
+            read_only_paths = Given::Default,
+            writable_paths = Given::Default,
+            stale_guard = Given::Default,
+            sensitive = Given::Default,
+            sensitive_rules = Given::Default,
+            sensitive_on_view = Given::Default,
+            expire_after = Given::Default,
+            record_access = Given::Default,
+            pins = Given::Default,
             before = None,
             after = None,
-            after_content = false,
+            after_content = Given::Default,
         ),
         text_signature = "(store='./memory', *, max_view_chars=16000, max_file_bytes=16777216, \
                           max_image_bytes=3932160, max_total_bytes=None, max_files=None, \
-                          on_existing='error', durability='full', encryption_key=None, \
-                          encrypt_names=False, read_only=False, read_only_paths=(), \
+                          on_existing='error', durability='full', lock_timeout=10.0, \
+                          namespace=None, encryption_key=None, encrypt_names=False, read_only=False, read_only_paths=(), \
                           writable_paths=None, stale_guard='off', sensitive='off', \
                           sensitive_rules={}, sensitive_on_view=False, expire_after=None, \
                           record_access=False, pins=(), before=None, after=None, \
@@ -147,31 +160,32 @@ impl Memory {
     fn new(
         py: Python<'_>,
         store: Argument<'_>,
-        max_view_chars: Option<usize>,
-        max_file_bytes: Option<u64>,
-        max_image_bytes: Option<u64>,
-        max_total_bytes: Option<u64>,
-        max_files: Option<u64>,
-        on_existing: Word<OnExisting>,
-        durability: Word<Durability>,
-        encryption_key: Option<Key>,
-        encrypt_names: bool,
-        read_only: bool,
-        read_only_paths: Paths,
-        writable_paths: Option<Paths>,
-        stale_guard: Word<StaleGuard>,
-        sensitive: Word<Sensitive>,
-        sensitive_rules: Rules,
-        sensitive_on_view: bool,
-        expire_after: Option<Span>,
-        record_access: bool,
-        pins: Paths,
+        max_view_chars: Given<'_, Limit<usize>>,
+        max_file_bytes: Given<'_, Limit<u64>>,
+        max_image_bytes: Given<'_, Limit<u64>>,
+        max_total_bytes: Given<'_, Limit<u64>>,
+        max_files: Given<'_, Limit<u64>>,
+        on_existing: Given<'_, Word<OnExisting>>,
+        durability: Given<'_, Word<Durability>>,
+        lock_timeout: Given<'_, Maybe<Span>>,
+        namespace: Given<'_, Text>,
+        encryption_key: Given<'_, Maybe<Key>>,
+        encrypt_names: Given<'_, Flag>,
+        read_only: Given<'_, Flag>,
+        read_only_paths: Given<'_, Paths>,
+        writable_paths: Given<'_, Maybe<Paths>>,
+        stale_guard: Given<'_, Word<StaleGuard>>,
+        sensitive: Given<'_, Word<Sensitive>>,
+        sensitive_rules: Given<'_, Rules>,
+        sensitive_on_view: Given<'_, Flag>,
+        expire_after: Given<'_, Maybe<Span>>,
+        record_access: Given<'_, Flag>,
+        pins: Given<'_, Paths>,
         before: Option<Hinted<'_, hints::Before>>,
         after: Option<Hinted<'_, hints::After>>,
-        after_content: bool,
+        after_content: Given<'_, Flag>,
     ) -> PyResult<Self> {
         let options = options(
-            py,
             max_view_chars,
             max_file_bytes,
             max_image_bytes,
@@ -179,6 +193,8 @@ impl Memory {
             max_files,
             on_existing,
             durability,
+            lock_timeout,
+            namespace,
             encryption_key,
             encrypt_names,
             read_only,
@@ -219,9 +235,9 @@ impl Memory {
         let reply = match input.cast::<PyString>().ok().and_then(|text| text.to_str().ok()) {
             Some(json) => {
                 logging::refresh(py);
-                py.detach(|| self.core.execute(json))
+                interruptible(py, || self.core.execute(json))?
             }
-            None => self.run(input, None),
+            None => self.run(input, None, None)?,
         };
         pass_on()?;
         reply::to_python(py, &reply)
@@ -347,12 +363,13 @@ impl Memory {
     fn expire<'py>(
         &self,
         py: Python<'py>,
-        older_than: Span,
+        older_than: Hinted<'_, hints::Span>,
         dry_run: bool,
         on_progress: Option<Hinted<'py, hints::OnExpiryProgress>>,
     ) -> PyResult<Vec<Expired>> {
         let on_progress = on_progress.map(|call| call.into_inner().unbind());
-        expiry::expire(py, &self.core, older_than.0, dry_run, on_progress.as_ref())
+        let older_than = read::<Span>("older_than", &older_than.into_inner())?;
+        expiry::expire(py, &self.core, older_than, dry_run, on_progress.as_ref())
     }
 
     fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
@@ -372,19 +389,54 @@ impl Memory {
     }
 
     /// Decodes while attached, because the input is Python's, and runs detached.
-    pub(crate) fn run(&self, input: &Bound<'_, PyAny>, command: Option<&str>) -> Reply {
-        let found = match command {
-            None => Input::of_call(input),
-            Some(_) => Input::new(input),
-        };
-        let decoded = match (&found, command) {
-            (None, _) => Decoded::not_an_object(&owned_value(input)),
-            (Some(fields), None) => Decoded::of(fields),
-            (Some(fields), Some(name)) => Decoded::named(name, fields),
-        };
-        logging::refresh(input.py());
-        input.py().detach(|| self.core.answer(decoded))
+    pub(crate) fn run(
+        &self,
+        input: &Bound<'_, PyAny>,
+        command: Option<&str>,
+        cancellation: Option<&Cancellation>,
+    ) -> PyResult<Reply> {
+        let py = input.py();
+        decoded(input, command, |decoded| {
+            logging::refresh(py);
+            let work = || self.core.answer(decoded);
+            match cancellation {
+                // Of a thread that is not the main one, and so has nothing to do with signals.
+                Some(cancellation) => Ok(py.detach(|| cancellation.within(work))),
+                None => interruptible(py, work),
+            }
+        })
     }
+
+    /// The answer to a call that cannot be carried out because of `error`.
+    pub(crate) fn fail(
+        &self,
+        input: &Bound<'_, PyAny>,
+        command: Option<&str>,
+        error: StoreError,
+    ) -> Reply {
+        let py = input.py();
+        decoded(input, command, |decoded| {
+            logging::refresh(py);
+            py.detach(|| self.core.fail(decoded, error))
+        })
+    }
+}
+
+/// What `work` makes of the input, decoded as the command that is named, or else the one in it.
+fn decoded<T>(
+    input: &Bound<'_, PyAny>,
+    command: Option<&str>,
+    work: impl FnOnce(Decoded<'_>) -> T,
+) -> T {
+    let found = match command {
+        None => Input::of_call(input),
+        Some(_) => Input::new(input),
+    };
+    work(match (&found, command) {
+        (None, _) => Decoded::not_an_object(&owned_value(input)),
+        (Some(fields), None) => Decoded::of(fields),
+        (Some(fields), Some(name)) => Decoded::named(name, fields),
+    })
 }
 
 /// Runs a typed command detached.
@@ -394,7 +446,7 @@ fn done<T: Send>(
     core: &Core,
 ) -> PyResult<T> {
     logging::refresh(py);
-    let done = py.detach(|| command(core)).map_err(|error| to_python(py, &error));
+    let done = interruptible(py, || command(core))?.map_err(|error| to_python(py, &error));
     pass_on()?;
     done
 }

@@ -10,11 +10,12 @@ use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyBytes, PyDateTime};
 
+use crate::cancel::interruptible;
 use crate::entry::Entry;
 use crate::errors::{raise_condition, to_python};
 use crate::gate::attached;
 use crate::hints::{self, Hinted};
-use crate::options::{Key, Word};
+use crate::options::{Flag, Given, Key, Maybe, Span, Text, Word, read};
 use crate::python_store::PythonStore;
 use crate::stores;
 use crate::time::{Time, shown};
@@ -38,7 +39,8 @@ impl NativeStore {
         operation: impl FnOnce(&dyn Store, &MemoryPath) -> Result<T, StoreError> + Send,
     ) -> PyResult<T> {
         let at = path_argument(path)?;
-        py.detach(|| operation(&*self.core, &at)).map_err(|error| raise_condition(py, &error, path))
+        let done = interruptible(py, || operation(&*self.core, &at))?;
+        done.map_err(|error| raise_condition(py, &error, path))
     }
 }
 
@@ -110,7 +112,7 @@ impl NativeStore {
         if from.is_root() {
             return Err(raise_condition(py, &StoreError::PermissionDenied, old));
         }
-        py.detach(|| self.core.rename(&from, &to)).map_err(|error| {
+        interruptible(py, || self.core.rename(&from, &to))?.map_err(|error| {
             let about_source = matches!(error, StoreError::NotFound | StoreError::Source(_));
             raise_condition(py, &error, if about_source { old } else { new })
         })
@@ -196,6 +198,11 @@ fn path_argument(path: &str) -> PyResult<MemoryPath> {
 ///         `"memory:"` for a new store in this process, or whatever else `Memory` takes.
 ///     durability: What an acknowledged write survives: `"full"` loss of power, `"relaxed"` a crash
 ///         of the process.
+///     lock_timeout: How long a change waits for other writers of the same store: seconds, or a
+///         `timedelta`. Then it is refused, and nothing was changed. `None` waits for as long as it
+///         takes.
+///     namespace: Which of several memories in one PostgreSQL database or one bucket this is: any
+///         text, such as a user's name as it is. `None` is the one that the address says.
 ///     encryption_key: Keeps the files encrypted: 32 bytes; as a str, `"hex:…"` or `"base64:…"` for
 ///         those, or else a passphrase. A store is encrypted from its beginning or never.
 ///     encrypt_names: Whether a store that is made with a key encrypts names, too.
@@ -216,26 +223,32 @@ fn path_argument(path: &str) -> PyResult<MemoryPath> {
     signature = (
         store,
         *,
-        durability = Word(Durability::default()),
-        encryption_key = None,
-        encrypt_names = Options::default().encrypt_names,
-        read_only = false,
+        durability = Given::Default,
+        lock_timeout = Given::Default,
+        namespace = Given::Default,
+        encryption_key = Given::Default,
+        encrypt_names = Given::Default,
+        read_only = Given::Default,
     ),
-    text_signature = "(store, *, durability='full', encryption_key=None, encrypt_names=False, \
-                      read_only=False)",
+    text_signature = "(store, *, durability='full', lock_timeout=10.0, namespace=None, \
+                      encryption_key=None, encrypt_names=False, read_only=False)",
 )]
 pub(crate) fn open_store<'py>(
     store: Hinted<'py, hints::Places>,
-    durability: Word<Durability>,
-    encryption_key: Option<Key>,
-    encrypt_names: bool,
-    read_only: bool,
+    durability: Given<'_, Word<Durability>>,
+    lock_timeout: Given<'_, Maybe<Span>>,
+    namespace: Given<'_, Text>,
+    encryption_key: Given<'_, Maybe<Key>>,
+    encrypt_names: Given<'_, Flag>,
+    read_only: Given<'_, Flag>,
 ) -> PyResult<Hinted<'py, hints::Store>> {
     let mut options = Options::default();
-    options.durability = durability.0;
-    options.encryption_key = encryption_key.map(|key| key.0);
-    options.encrypt_names = encrypt_names;
-    options.read_only = read_only;
+    durability.put("durability", &mut options.durability)?;
+    lock_timeout.put("lock_timeout", &mut options.lock_timeout)?;
+    namespace.put("namespace", &mut options.namespace)?;
+    encryption_key.put("encryption_key", &mut options.encryption_key)?;
+    encrypt_names.put("encrypt_names", &mut options.encrypt_names)?;
+    read_only.put("read_only", &mut options.read_only)?;
     let address = store.into_inner();
     let core = stores::open(&address, &options)?;
     Ok(Hinted::new(Bound::new(address.py(), NativeStore { core })?.into_any()))
@@ -270,11 +283,16 @@ pub(crate) fn open_store<'py>(
 /// Here's the content of /memories/a.md with line numbers:
 ///      1	one
 #[pyfunction]
-#[expect(clippy::needless_pass_by_value, reason = "Python's arguments are handed over by value")]
-pub(crate) fn rekey(store: Hinted<'_, hints::Place>, old_key: Key, new_key: Key) -> PyResult<u64> {
+pub(crate) fn rekey(
+    store: Hinted<'_, hints::Place>,
+    old_key: Hinted<'_, hints::Key>,
+    new_key: Hinted<'_, hints::Key>,
+) -> PyResult<u64> {
+    let old_key = read::<Key>("old_key", &old_key.into_inner())?;
+    let new_key = read::<Key>("new_key", &new_key.into_inner())?;
     let store = store.into_inner();
     let (py, core) = (store.py(), stores::open_beneath(&store)?);
-    py.detach(|| core_rekey(&core, &old_key.0, &new_key.0)).map_err(|error| to_python(py, &error))
+    py.detach(|| core_rekey(&core, &old_key, &new_key)).map_err(|error| to_python(py, &error))
 }
 
 /// What `Store.open` does where a class does not have a better way: reads the whole content, or

@@ -1,6 +1,10 @@
 //! The options of a memory, as Python's keyword arguments give them. The defaults are the core's.
+//!
+//! An argument is taken as it came, and looked at under its name: whatever is wrong with it is a
+//! `ConfigError` that says which option it is.
 
 use std::collections::BTreeMap;
+use std::marker::PhantomData;
 use std::str::FromStr;
 use std::time::Duration;
 
@@ -8,26 +12,112 @@ use memdir::policy::sensitive::{Sensitive, SensitiveRule};
 use memdir::policy::{PathPattern, StaleGuard};
 use memdir::{Durability, EncryptionKey, Error, OnExisting, Options};
 use pyo3::Borrowed;
-use pyo3::exceptions::PyTypeError;
 use pyo3::inspect::PyStaticExpr;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDelta, PyString};
+use pyo3::types::{PyBool, PyBytes, PyDelta, PyString};
 
 use crate::errors::config_error;
+use crate::fields::owned_value;
 use crate::hints::{self, Hint};
 
-/// An option that is one of some words.
-#[derive(Clone, Copy)]
-pub(crate) struct Word<T>(pub(crate) T);
+/// What was given for an option of the kind `K`.
+pub(crate) enum Given<'py, K> {
+    /// Nothing: the default counts.
+    Default,
+    /// This.
+    Value(Bound<'py, PyAny>, PhantomData<K>),
+}
 
-impl<T: FromStr<Err = Error> + Worded> FromPyObject<'_, '_> for Word<T> {
+impl<'py, K: Kind> FromPyObject<'_, 'py> for Given<'py, K> {
     type Error = PyErr;
 
-    const INPUT_TYPE: PyStaticExpr = T::Hint::HINT;
+    const INPUT_TYPE: PyStaticExpr = <K::Hint as Hint>::HINT;
 
-    fn extract(word: Borrowed<'_, '_, PyAny>) -> PyResult<Self> {
-        let parsed = word.extract::<String>()?.parse().map(Self);
-        parsed.map_err(|error| config_error(word.py(), &error))
+    fn extract(given: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        Ok(Self::Value(given.to_owned(), PhantomData))
+    }
+}
+
+impl<K: Kind> Given<'_, K> {
+    /// Puts it in the place of the default.
+    pub(crate) fn put(self, name: &str, place: &mut K::Value) -> PyResult<()> {
+        if let Self::Value(given, _) = self {
+            *place = read::<K>(name, &given)?;
+        }
+        Ok(())
+    }
+}
+
+/// Reads the option `name`.
+pub(crate) fn read<K: Kind>(name: &str, given: &Bound<'_, PyAny>) -> PyResult<K::Value> {
+    K::read(name, given).map_err(|error| config_error(given.py(), &error))
+}
+
+/// What kind of values an option takes.
+pub(crate) trait Kind {
+    type Value;
+    type Hint: Hint;
+
+    fn read(name: &str, given: &Bound<'_, PyAny>) -> Result<Self::Value, Error>;
+}
+
+fn wrong(name: &str, expected: &str, given: &Bound<'_, PyAny>) -> Error {
+    Error::Config(format!("{name} must be {expected}, got {}", owned_value(given)))
+}
+
+/// A whole number from 0 on; `None` sets no limit.
+pub(crate) struct Limit<N>(PhantomData<N>);
+
+impl<N: for<'a, 'py> FromPyObject<'a, 'py>> Kind for Limit<N> {
+    type Value = Option<N>;
+    type Hint = hints::Limit;
+
+    fn read(name: &str, given: &Bound<'_, PyAny>) -> Result<Option<N>, Error> {
+        if given.is_none() {
+            return Ok(None);
+        }
+        // A boolean is an integer to Python, and not what anybody means here.
+        let number = (!given.is_instance_of::<PyBool>()).then(|| given.extract().ok()).flatten();
+        number.map(Some).ok_or_else(|| wrong(name, "a whole number from 0 on, or None", given))
+    }
+}
+
+/// `True` or `False`.
+pub(crate) struct Flag;
+
+impl Kind for Flag {
+    type Value = bool;
+    type Hint = hints::Flag;
+
+    fn read(name: &str, given: &Bound<'_, PyAny>) -> Result<bool, Error> {
+        given.extract().map_err(|_| wrong(name, "True or False", given))
+    }
+}
+
+/// A text, or `None`.
+pub(crate) struct Text;
+
+impl Kind for Text {
+    type Value = Option<String>;
+    type Hint = hints::Text;
+
+    fn read(name: &str, given: &Bound<'_, PyAny>) -> Result<Option<String>, Error> {
+        given.extract().map_err(|_| wrong(name, "a str, or None", given))
+    }
+}
+
+/// One of some words, which the core knows.
+pub(crate) struct Word<W>(PhantomData<W>);
+
+impl<W: FromStr<Err = Error> + Worded> Kind for Word<W> {
+    type Value = W;
+    type Hint = W::Hint;
+
+    fn read(name: &str, given: &Bound<'_, PyAny>) -> Result<W, Error> {
+        match given.extract::<String>() {
+            Ok(word) => word.parse(),
+            Err(_) => Err(wrong(name, "a str", given)),
+        }
     }
 }
 
@@ -53,127 +143,134 @@ impl Worded for StaleGuard {
 }
 
 /// Rules for sensitive text: patterns by their ids.
-#[derive(Clone, Default)]
-pub(crate) struct Rules(pub(crate) Vec<SensitiveRule>);
+pub(crate) struct Rules;
 
-impl FromPyObject<'_, '_> for Rules {
-    type Error = PyErr;
+impl Kind for Rules {
+    type Value = Vec<SensitiveRule>;
+    type Hint = hints::Patterns;
 
-    const INPUT_TYPE: PyStaticExpr = hints::Patterns::HINT;
-
-    fn extract(rules: Borrowed<'_, '_, PyAny>) -> PyResult<Self> {
-        let made = SensitiveRule::all(rules.extract::<BTreeMap<String, String>>()?);
-        made.map(Self).map_err(|error| config_error(rules.py(), &error))
+    fn read(name: &str, given: &Bound<'_, PyAny>) -> Result<Vec<SensitiveRule>, Error> {
+        match given.extract::<BTreeMap<String, String>>() {
+            Ok(patterns) => SensitiveRule::all(patterns),
+            Err(_) => Err(wrong(name, "a dict of str", given)),
+        }
     }
 }
 
-/// Patterns of paths; which option they are of is not known here.
-#[derive(Clone, Default)]
-pub(crate) struct Paths(pub(crate) Vec<String>);
+/// Patterns of paths.
+pub(crate) struct Paths;
 
-impl FromPyObject<'_, '_> for Paths {
-    type Error = PyErr;
+impl Kind for Paths {
+    type Value = Vec<PathPattern>;
+    type Hint = hints::Strings;
 
-    const INPUT_TYPE: PyStaticExpr = hints::Strings::HINT;
-
-    fn extract(patterns: Borrowed<'_, '_, PyAny>) -> PyResult<Self> {
-        patterns.extract().map(Self)
+    fn read(name: &str, given: &Bound<'_, PyAny>) -> Result<Vec<PathPattern>, Error> {
+        match given.extract::<Vec<String>>() {
+            Ok(patterns) => PathPattern::all(name, patterns),
+            Err(_) => Err(wrong(name, "a sequence of str", given)),
+        }
     }
 }
 
-/// A key: bytes, or a text of which the core says what it means.
-pub(crate) struct Key(pub(crate) EncryptionKey);
+/// What of the kind `K` may be left out, as `None`.
+pub(crate) struct Maybe<K>(PhantomData<K>);
 
-impl FromPyObject<'_, '_> for Key {
-    type Error = PyErr;
+impl<K: Kind> Kind for Maybe<K> {
+    type Value = Option<K::Value>;
+    type Hint = hints::Maybe<K::Hint>;
 
-    const INPUT_TYPE: PyStaticExpr = hints::Key::HINT;
+    fn read(name: &str, given: &Bound<'_, PyAny>) -> Result<Option<K::Value>, Error> {
+        if given.is_none() { Ok(None) } else { K::read(name, given).map(Some) }
+    }
+}
 
-    fn extract(given: Borrowed<'_, '_, PyAny>) -> PyResult<Self> {
-        let py = given.py();
-        let key = if let Ok(bytes) = given.cast::<PyBytes>() {
-            EncryptionKey::from_slice(bytes.as_bytes())
-        } else if let Ok(text) = given.cast::<PyString>() {
-            text.to_str()?.parse()
-        } else {
-            let kind = given.get_type().name()?;
-            let problem = format!("encryption_key must be bytes or a str, not {kind}");
-            return Err(PyTypeError::new_err(problem));
-        };
-        key.map(Self).map_err(|error| config_error(py, &error))
+/// A key: bytes, or a text of which the core says what it means. No sentence shows it.
+pub(crate) struct Key;
+
+impl Kind for Key {
+    type Value = EncryptionKey;
+    type Hint = hints::Key;
+
+    fn read(name: &str, given: &Bound<'_, PyAny>) -> Result<EncryptionKey, Error> {
+        if let Ok(bytes) = given.cast::<PyBytes>() {
+            return EncryptionKey::from_slice(bytes.as_bytes());
+        }
+        match given.cast::<PyString>().ok().and_then(|text| text.to_str().ok()) {
+            Some(text) => text.parse(),
+            None => Err(Error::Config(format!("{name} must be bytes or a str of valid Unicode"))),
+        }
     }
 }
 
 /// A number of seconds, or a `timedelta`.
-#[derive(Clone, Copy)]
-pub(crate) struct Span(pub(crate) Duration);
+pub(crate) struct Span;
 
-impl FromPyObject<'_, '_> for Span {
-    type Error = PyErr;
+impl Kind for Span {
+    type Value = Duration;
+    type Hint = hints::Span;
 
-    const INPUT_TYPE: PyStaticExpr = hints::Span::HINT;
-
-    fn extract(given: Borrowed<'_, '_, PyAny>) -> PyResult<Self> {
-        let seconds: f64 = match given.cast::<PyDelta>() {
-            Ok(delta) => delta.call_method0("total_seconds")?.extract()?,
-            Err(_) => given.extract()?,
+    fn read(name: &str, given: &Bound<'_, PyAny>) -> Result<Duration, Error> {
+        let expected = "0 seconds or more, or a timedelta";
+        let seconds = match given.cast::<PyDelta>() {
+            Ok(delta) => delta.call_method0("total_seconds").and_then(|seconds| seconds.extract()),
+            Err(_) if given.is_instance_of::<PyBool>() => return Err(wrong(name, expected, given)),
+            Err(_) => given.extract::<f64>(),
         };
-        Duration::try_from_secs_f64(seconds).map(Self).map_err(|_| {
-            let problem = format!("a time span must be 0 seconds or more, got {seconds}");
-            config_error(given.py(), &Error::Config(problem))
-        })
+        let span = seconds.ok().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+        span.ok_or_else(|| wrong(name, expected, given))
     }
 }
 
 /// Puts the arguments together.
 #[allow(clippy::too_many_arguments, reason = "each is an argument in Python, too")]
 pub(crate) fn options(
-    py: Python<'_>,
-    max_view_chars: Option<usize>,
-    max_file_bytes: Option<u64>,
-    max_image_bytes: Option<u64>,
-    max_total_bytes: Option<u64>,
-    max_files: Option<u64>,
-    on_existing: Word<OnExisting>,
-    durability: Word<Durability>,
-    encryption_key: Option<Key>,
-    encrypt_names: bool,
-    read_only: bool,
-    read_only_paths: Paths,
-    writable_paths: Option<Paths>,
-    stale_guard: Word<StaleGuard>,
-    sensitive: Word<Sensitive>,
-    sensitive_rules: Rules,
-    sensitive_on_view: bool,
-    expire_after: Option<Span>,
-    record_access: bool,
-    pins: Paths,
-    after_content: bool,
+    max_view_chars: Given<'_, Limit<usize>>,
+    max_file_bytes: Given<'_, Limit<u64>>,
+    max_image_bytes: Given<'_, Limit<u64>>,
+    max_total_bytes: Given<'_, Limit<u64>>,
+    max_files: Given<'_, Limit<u64>>,
+    on_existing: Given<'_, Word<OnExisting>>,
+    durability: Given<'_, Word<Durability>>,
+    lock_timeout: Given<'_, Maybe<Span>>,
+    namespace: Given<'_, Text>,
+    encryption_key: Given<'_, Maybe<Key>>,
+    encrypt_names: Given<'_, Flag>,
+    read_only: Given<'_, Flag>,
+    read_only_paths: Given<'_, Paths>,
+    writable_paths: Given<'_, Maybe<Paths>>,
+    stale_guard: Given<'_, Word<StaleGuard>>,
+    sensitive: Given<'_, Word<Sensitive>>,
+    sensitive_rules: Given<'_, Rules>,
+    sensitive_on_view: Given<'_, Flag>,
+    expire_after: Given<'_, Maybe<Span>>,
+    record_access: Given<'_, Flag>,
+    pins: Given<'_, Paths>,
+    after_content: Given<'_, Flag>,
 ) -> PyResult<Options> {
-    let patterns = |name: &str, given: Paths| {
-        PathPattern::all(name, given.0).map_err(|error| config_error(py, &error))
-    };
     let mut options = Options::default();
-    options.max_view_chars = max_view_chars;
-    options.max_file_bytes = max_file_bytes;
-    options.max_image_bytes = max_image_bytes;
-    options.max_total_bytes = max_total_bytes;
-    options.max_files = max_files;
-    options.on_existing = on_existing.0;
-    options.durability = durability.0;
-    options.encryption_key = encryption_key.map(|key| key.0);
-    options.encrypt_names = encrypt_names;
-    options.read_only = read_only;
-    options.read_only_paths = patterns("read_only_paths", read_only_paths)?;
-    let writable = writable_paths.map(|given| patterns("writable_paths", given));
-    options.writable_paths = writable.transpose()?;
-    options.stale_guard = stale_guard.0;
-    options.sensitive = sensitive.0;
-    options.sensitive_rules = sensitive_rules.0;
-    options.sensitive_on_view = sensitive_on_view;
-    options.expire_after = expire_after.map(|span| span.0);
-    options.record_access = record_access;
-    options.pins = patterns("pins", pins)?;
-    options.after_content = after_content;
+    // The SDK has a block for them.
+    options.max_image_bytes = Some(Options::CLAUDE_IMAGE_BYTES);
+    max_view_chars.put("max_view_chars", &mut options.max_view_chars)?;
+    max_file_bytes.put("max_file_bytes", &mut options.max_file_bytes)?;
+    max_image_bytes.put("max_image_bytes", &mut options.max_image_bytes)?;
+    max_total_bytes.put("max_total_bytes", &mut options.max_total_bytes)?;
+    max_files.put("max_files", &mut options.max_files)?;
+    on_existing.put("on_existing", &mut options.on_existing)?;
+    durability.put("durability", &mut options.durability)?;
+    lock_timeout.put("lock_timeout", &mut options.lock_timeout)?;
+    namespace.put("namespace", &mut options.namespace)?;
+    encryption_key.put("encryption_key", &mut options.encryption_key)?;
+    encrypt_names.put("encrypt_names", &mut options.encrypt_names)?;
+    read_only.put("read_only", &mut options.read_only)?;
+    read_only_paths.put("read_only_paths", &mut options.read_only_paths)?;
+    writable_paths.put("writable_paths", &mut options.writable_paths)?;
+    stale_guard.put("stale_guard", &mut options.stale_guard)?;
+    sensitive.put("sensitive", &mut options.sensitive)?;
+    sensitive_rules.put("sensitive_rules", &mut options.sensitive_rules)?;
+    sensitive_on_view.put("sensitive_on_view", &mut options.sensitive_on_view)?;
+    expire_after.put("expire_after", &mut options.expire_after)?;
+    record_access.put("record_access", &mut options.record_access)?;
+    pins.put("pins", &mut options.pins)?;
+    after_content.put("after_content", &mut options.after_content)?;
     Ok(options)
 }

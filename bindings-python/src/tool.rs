@@ -1,10 +1,11 @@
 //! What the SDK's tools, which are written in Python, ask of the engine.
 
-use memdir::Command;
 use memdir::command::{Decoded, ViewRange};
+use memdir::{Command, Reply, StoreError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
+use crate::cancel::Cancellation;
 use crate::errors::command_error;
 use crate::fields::{Input, owned_value};
 use crate::hints::{self, Hinted};
@@ -15,16 +16,36 @@ use crate::reply;
 /// The answer to `input`, which is never taken for JSON text, as
 /// content, `is_error` and what broke. With `command`, the input's own `command` does not count.
 #[pyfunction]
-#[pyo3(signature = (memory, input, command = None))]
+#[pyo3(signature = (memory, input, command = None, cancellation = None))]
 pub(crate) fn answer<'py>(
     memory: &Bound<'py, Memory>,
     input: &Bound<'py, PyAny>,
     command: Option<&str>,
+    cancellation: Option<&Bound<'py, Cancellation>>,
 ) -> PyResult<Hinted<'py, hints::Answer>> {
-    let py = memory.py();
-    let reply = memory.get().run(input, command);
+    let cancellation = cancellation.map(|cancellation| cancellation.get().core());
+    let reply = memory.get().run(input, command, cancellation)?;
     pass_on()?;
-    let cause = reply::cause(py, &reply)?;
+    in_parts(memory.py(), &reply)
+}
+
+/// The answer to `input` where it cannot be carried out, because of what was raised.
+#[pyfunction]
+#[pyo3(signature = (memory, input, command, raised))]
+pub(crate) fn fail<'py>(
+    memory: &Bound<'py, Memory>,
+    input: &Bound<'py, PyAny>,
+    command: Option<&str>,
+    raised: Bound<'py, PyAny>,
+) -> PyResult<Hinted<'py, hints::Answer>> {
+    let error = StoreError::failed("carrying out a command", PyErr::from_value(raised));
+    let reply = memory.get().fail(input, command, error);
+    pass_on()?;
+    in_parts(memory.py(), &reply)
+}
+
+fn in_parts<'py>(py: Python<'py>, reply: &Reply) -> PyResult<Hinted<'py, hints::Answer>> {
+    let cause = reply::cause(py, reply)?;
     let content = reply::content(py, &reply.content)?;
     let answer = (content, reply.is_error, cause).into_pyobject(py)?;
     Ok(Hinted::new(answer.into_any()))

@@ -70,7 +70,7 @@ def test_what_is_no_key(wrong: bytes | str) -> None:
 
 @pytest.mark.parametrize("wrong", [1, [1], bytearray(32)])
 def test_a_key_of_another_type(wrong: Any) -> None:
-    with pytest.raises(TypeError, match="encryption_key must be bytes or a str"):
+    with pytest.raises(ConfigError, match="encryption_key must be bytes or a str"):
         Memory("memory:", encryption_key=wrong)
 
 

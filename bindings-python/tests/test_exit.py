@@ -121,3 +121,37 @@ from memdir import Memory
 memory = Memory(DictStore(), before=lambda command: None)
 """
     assert ends_well(script).endswith("     1\twords\n")
+
+
+SUBINTERPRETER = """
+import os, sys
+try:
+    import _xxsubinterpreters as interpreters
+except ImportError:
+    import _interpreters as interpreters
+if sys.argv[1] == "after":
+    import memdir
+it = interpreters.create()
+script = '''
+try:
+    import memdir
+except ImportError as error:
+    print("refused:", "subinterpreters" in str(error), flush=True)
+'''
+interpreters.run_string(it, script)
+interpreters.destroy(it)
+print("ended", flush=True)
+"""
+
+
+@pytest.mark.parametrize("order", ["alone", "after"])
+def test_a_subinterpreter_is_refused(order: str) -> None:
+    """Also where the main interpreter has imported it."""
+    ran = subprocess.run(
+        [sys.executable, "-c", SUBINTERPRETER, order],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+    assert ran.stdout == "refused: True\nended\n"

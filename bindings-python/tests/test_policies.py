@@ -32,11 +32,9 @@ def test_wrong_options_are_told_at_once() -> None:
         Memory("memory:", read_only_paths=["/memories/a", "notes"])
     with pytest.raises(ConfigError, match=r"writable_paths: the pattern .* is not valid"):
         Memory("memory:", writable_paths=["/memories/[a"])
-    with pytest.raises(TypeError):
+    with pytest.raises(ConfigError, match="read_only_paths must be a sequence of str"):
         Memory("memory:", read_only_paths="/memories/a")
-    with pytest.raises(OverflowError):
-        Memory("memory:", max_files=-1)
-    with pytest.raises(TypeError):
+    with pytest.raises(ConfigError, match="sensitive_rules must be a dict of str"):
         Memory("memory:", sensitive_rules=["x"])  # type: ignore[arg-type]
 
 
@@ -79,7 +77,7 @@ def test_wrong_options_of_expiry_are_told_at_once() -> None:
     for wrong in (-1, timedelta(seconds=-1), float("nan")):
         with pytest.raises(ConfigError, match="0 seconds or more"):
             Memory("memory:", expire_after=wrong)
-    with pytest.raises(TypeError):
+    with pytest.raises(ConfigError, match=r'^expire_after must be .*, got "1"$'):
         Memory("memory:", expire_after="1")  # type: ignore[arg-type]
     with pytest.raises(ConfigError, match="pins: the pattern"):
         Memory("memory:", pins=["notes"])

@@ -30,10 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from pathlib import Path
 
-OUT_OF_REACH = (
-    "Error: The memory directory cannot be reached at the moment. Nothing is known to have been "
-    "changed; try again later."
-)
+OUT_OF_REACH = "Error: The memory directory cannot be reached at the moment. Try again later."
 VIEW = {"command": "view", "path": "/memories/a"}
 
 

@@ -283,13 +283,14 @@ def test_the_event_loop_goes_on_while_the_store_works(backend: str) -> None:
 
 
 def test_a_command_that_has_begun_is_carried_out_when_its_task_is_cancelled() -> None:
-    begun, go_on = threading.Event(), threading.Event()
+    begun, go_on, done = threading.Event(), threading.Event(), threading.Event()
 
     class Slow(DictStore):
         def write(self, path: str, content: bytes, overwrite: bool) -> None:
             begun.set()
             assert go_on.wait(60)
             super().write(path, content, overwrite)
+            done.set()
 
     store = Slow()
     create = {"command": "create", "path": "/memories/a", "file_text": "one"}
@@ -302,4 +303,5 @@ def test_a_command_that_has_begun_is_carried_out_when_its_task_is_cancelled() ->
             go_on.set()
 
     anyio.run(run)
+    assert done.wait(60)
     assert store.tree["/memories/a"] == b"one"

@@ -14,11 +14,14 @@ pub enum MemdirError {
         /// The exact answer for the model, to be sent back with `is_error: true`.
         reason: String,
     },
-    /// The store is broken or out of reach.
+    /// The store is broken or out of reach, or was locked by others for too long, or the call was given
+    /// up.
     #[error("{reason}")]
     Store {
         /// The details, for the developer and never for the model.
         reason: String,
+        /// What the model reads, and what that means for its command.
+        answer: String,
     },
     /// The hook `before` failed, and nothing was changed.
     #[error("{reason}")]
@@ -39,11 +42,40 @@ impl From<memdir::Error> for MemdirError {
         let reason = error.to_string();
         match error {
             memdir::Error::Refused(_) => Self::Tool { reason },
-            memdir::Error::Store(_) => Self::Store { reason },
+            memdir::Error::Store(error) => Self::from(error),
             memdir::Error::Hook(_) => Self::Hook { reason },
             _ => Self::Config { reason },
         }
     }
+}
+
+impl From<StoreError> for MemdirError {
+    fn from(error: StoreError) -> Self {
+        let reason = error.to_string();
+        let answer = memdir::Reply::from(Err(memdir::Error::Store(error))).content.into_text();
+        Self::Store { reason, answer }
+    }
+}
+
+/// What a reply is to who calls a method with plain arguments.
+pub(crate) fn result(reply: memdir::Reply) -> Result<String, MemdirError> {
+    let answer = reply.content.into_text();
+    match reply.cause {
+        None if reply.is_error => Err(MemdirError::Tool { reason: answer }),
+        None => Ok(answer),
+        Some(memdir::Error::Store(error)) => {
+            Err(MemdirError::Store { reason: error.to_string(), answer })
+        }
+        Some(other) => Err(other.into()),
+    }
+}
+
+/// What a memory throws that was closed.
+#[uniffi::export]
+#[must_use]
+pub fn closed_reply() -> Reply {
+    let error = StoreError::failed("a call", "the memory was closed").unchanged();
+    memdir::Reply::from(Err(memdir::Error::Store(error))).into()
 }
 
 #[uniffi::export]
@@ -54,9 +86,9 @@ impl MemdirError {
     pub fn reply(&self) -> Reply {
         let (error, cause) = match self {
             Self::Tool { reason } => (memdir::Error::Refused(reason.clone()), None),
-            Self::Store { reason } => {
-                let error = StoreError::failed("a call", reason.clone());
-                (memdir::Error::Store(error), Some(reason.clone()))
+            Self::Store { reason, answer } => {
+                let (content, cause) = (answer.clone(), Some(reason.clone()));
+                return Reply { content, is_error: true, cause };
             }
             Self::Hook { reason } => {
                 (memdir::Error::Hook(reason.as_str().into()), Some(reason.clone()))

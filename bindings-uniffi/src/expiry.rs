@@ -4,6 +4,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
+use memdir::StoreError;
 use memdir::policy::expiry::Progress;
 
 use crate::error::MemdirError;
@@ -74,7 +75,7 @@ pub(crate) fn expire(
         }
     });
     match thrown {
-        Some(failure) => Err(MemdirError::Store { reason: failure.to_string() }),
+        Some(failure) => Err(StoreError::failed("expiring", failure).into()),
         None => Ok(expired?.into_iter().map(Expired::from).collect()),
     }
 }

@@ -115,6 +115,11 @@ fn named(operation: &str, path: &MemoryPath, failure: StoreFailure) -> StoreErro
         StoreFailure::ReadOnly => StoreError::ReadOnly,
         StoreFailure::MountPoint => StoreError::MountPoint,
         StoreFailure::Full => StoreError::Full,
+        StoreFailure::TooLarge { size } => {
+            StoreError::TooLarge { size: u64::try_from(size).unwrap_or_default() }
+        }
+        StoreFailure::Busy => StoreError::Busy,
+        StoreFailure::Cancelled => StoreError::Cancelled,
         StoreFailure::Failed { reason } => {
             StoreError::failed(format!("{operation} {path}"), reason)
         }

@@ -4,7 +4,9 @@
 //! speaks of neither. What is of one language only (default arguments, coroutines, `async`) stands
 //! in `kotlin/` and `swift/`.
 
+mod border;
 mod built_in_store;
+mod cancel;
 mod contract;
 mod error;
 mod expiry;
@@ -18,8 +20,10 @@ mod store;
 mod swap;
 mod time;
 
+pub use border::{MemdirDuration, MemdirText};
+pub use cancel::Cancellation;
 pub use contract::{StoreFactory, check_store_contract};
-pub use error::MemdirError;
+pub use error::{MemdirError, closed_reply};
 pub use expiry::{Expired, ExpiryProgress, ExpiryWatch};
 pub use hooks::{Command, Event, HookFailure, MemoryHooks, Outcome, Verdict};
 pub use memory::Memory;

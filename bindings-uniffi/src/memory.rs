@@ -1,13 +1,14 @@
 //! [`Memory`]: the six commands, with plain arguments and as JSON.
 
-use std::borrow::Cow;
 use std::sync::Arc;
-use std::time::Duration;
 
 use memdir::Command;
-use memdir::command::ViewRange;
+use memdir::command::Decoded;
+use memdir::value::{Fields, Value};
 
-use crate::error::MemdirError;
+use crate::border::{MemdirDuration, MemdirText};
+use crate::cancel::Cancellation;
+use crate::error::{MemdirError, result};
 use crate::expiry::{self, Expired, ExpiryWatch};
 use crate::foreign_store::core_store;
 use crate::hooks::{MemoryHooks, with_hooks};
@@ -20,23 +21,29 @@ use crate::store::Store;
 /// May be used from many threads at once. Calls read and write files: keep them off a user
 /// interface's thread.
 #[derive(uniffi::Object, Debug)]
-pub struct Memory(memdir::Memory);
+pub struct Memory {
+    core: memdir::Memory,
+    /// One that nobody cancels, unless it is said otherwise.
+    cancellation: memdir::Cancellation,
+}
 
 #[uniffi::export]
 impl Memory {
-    /// Opens the store that `store` names: a directory such as `./memory`, which is made if it is
-    /// not there (the files are in its `memories` directory), or `memory:` for one in this process.
+    /// Opens the store that `store` names: a directory, which is made if it is not there (the files are
+    /// in its `memories` directory), or `memory:` for one in this process. Null is `./memory`.
     ///
     /// With `hooks`, your own code runs before and after each command.
     ///
     /// Throws `Config` if the address or an option is wrong, `Store` if the store cannot be opened.
-    #[uniffi::constructor(default(store = "./memory", hooks = None, options))]
+    #[uniffi::constructor(default(store = None, hooks = None, options))]
     pub fn new(
-        store: &str,
+        store: Option<MemdirText>,
         options: MemoryOptions,
         hooks: Option<Arc<dyn MemoryHooks>>,
     ) -> Result<Self, MemdirError> {
-        Ok(Self(with_hooks(memdir::Memory::open(store, options.try_into()?)?, hooks)))
+        let store = store.map_or(Ok("./memory".to_owned()), |store| store.option("store"))?;
+        let memory = memdir::Memory::open(&store, options.try_into()?)?;
+        Ok(with_hooks(memory, hooks).into())
     }
 
     /// A memory on a store of your own, or on one that is shared with another memory.
@@ -49,16 +56,37 @@ impl Memory {
         hooks: Option<Arc<dyn MemoryHooks>>,
     ) -> Result<Self, MemdirError> {
         let memory = memdir::Memory::with_store(core_store(store), options.try_into()?).judged()?;
-        Ok(Self(with_hooks(memory, hooks)))
+        Ok(with_hooks(memory, hooks).into())
+    }
+
+    /// The same memory, whose calls are given up when `cancellation` is cancelled: one that has not begun
+    /// to write then does not happen, and its reply says so.
+    #[must_use]
+    #[expect(clippy::needless_pass_by_value, reason = "UniFFI hands objects over by value")]
+    pub fn cancelled_by(&self, cancellation: Arc<Cancellation>) -> Self {
+        Self { core: self.core.clone(), cancellation: cancellation.core().clone() }
     }
 
     /// Executes one tool call, given as the JSON text of its `input`.
     ///
     /// What the model did wrong is an answer with `is_error` and nothing that is thrown; so is a
-    /// broken store or hook, whose `cause` is for the developer.
+    /// broken store or hook, whose `cause` is for the developer, and a call that was given up.
     #[must_use]
-    pub fn execute(&self, json: &str) -> Reply {
-        self.0.execute(json).into()
+    #[expect(clippy::needless_pass_by_value, reason = "UniFFI hands custom types over by value")]
+    pub fn execute(&self, json: MemdirText) -> Reply {
+        self.answer(Decoded::parse(json.as_bytes())).into()
+    }
+
+    /// As `execute`, if nothing can be changed by the call; else null, and nothing is done. For who keeps
+    /// views on threads of their own, where they do not wait behind what changes something.
+    #[must_use]
+    #[expect(clippy::needless_pass_by_value, reason = "UniFFI hands custom types over by value")]
+    pub fn execute_view(&self, json: MemdirText) -> Option<Reply> {
+        let decoded = Decoded::parse(json.as_bytes());
+        match &decoded.command {
+            Err(_) | Ok(Command::View { .. }) => Some(self.answer(decoded).into()),
+            Ok(_) => None,
+        }
     }
 
     /// Shows a directory two levels deep, or the numbered lines of a file: all of them, or
@@ -67,33 +95,39 @@ impl Memory {
     /// Throws `Tool` with the exact answer for the model, `Store` if the store is broken, `Hook` if the
     /// hook `before` is.
     #[uniffi::method(default(view_range = None))]
-    pub fn view(&self, path: &str, view_range: Option<Vec<i64>>) -> Result<String, MemdirError> {
-        let view_range = view_range.map(|range| match range.as_slice() {
-            &[first, last] => ViewRange::Lines(first, last),
-            other => ViewRange::Malformed(format!("{other:?}")),
+    pub fn view(
+        &self,
+        path: MemdirText,
+        view_range: Option<Vec<i64>>,
+    ) -> Result<String, MemdirError> {
+        let range = view_range.map_or(Value::Null, |range| {
+            Value::List(range.into_iter().map(Value::Integer).collect())
         });
         // The option that shows images is not set: there is text, or an error.
-        Ok(self.0.run(&Command::View { path: Cow::Borrowed(path), view_range })?.into_text())
+        self.call("view", &[("path", path.field()), ("view_range", range)])
     }
 
     /// Makes a new file, with its parents.
     ///
     /// Throws as `view` does.
-    pub fn create(&self, path: &str, file_text: &str) -> Result<String, MemdirError> {
-        Ok(self.0.create(path, file_text)?)
+    pub fn create(&self, path: MemdirText, file_text: MemdirText) -> Result<String, MemdirError> {
+        self.call("create", &[("path", path.field()), ("file_text", file_text.field())])
     }
 
-    /// Replaces the only occurrence of `old_str` in a file by `new_str`; an empty one deletes it.
+    /// Replaces the only occurrence of `old_str` in a file by `new_str`; an empty one, or null,
+    /// deletes it.
     ///
     /// Throws as `view` does.
-    #[uniffi::method(default(new_str = ""))]
+    #[uniffi::method(default(new_str = None))]
     pub fn str_replace(
         &self,
-        path: &str,
-        old_str: &str,
-        new_str: &str,
+        path: MemdirText,
+        old_str: MemdirText,
+        new_str: Option<MemdirText>,
     ) -> Result<String, MemdirError> {
-        Ok(self.0.str_replace(path, old_str, new_str)?)
+        let new = new_str.as_ref().map_or(Value::Null, MemdirText::field);
+        let fields = [("path", path.field()), ("old_str", old_str.field()), ("new_str", new)];
+        self.call("str_replace", &fields)
     }
 
     /// Inserts `insert_text` as whole lines after line `insert_line` of a file; 0 is its start.
@@ -101,25 +135,32 @@ impl Memory {
     /// Throws as `view` does.
     pub fn insert(
         &self,
-        path: &str,
+        path: MemdirText,
         insert_line: i64,
-        insert_text: &str,
+        insert_text: MemdirText,
     ) -> Result<String, MemdirError> {
-        Ok(self.0.insert(path, insert_line, insert_text)?)
+        let line = Value::Integer(insert_line);
+        let fields =
+            [("path", path.field()), ("insert_line", line), ("insert_text", insert_text.field())];
+        self.call("insert", &fields)
     }
 
     /// Deletes a file, or a directory and all that it holds.
     ///
     /// Throws as `view` does.
-    pub fn delete(&self, path: &str) -> Result<String, MemdirError> {
-        Ok(self.0.delete(path)?)
+    pub fn delete(&self, path: MemdirText) -> Result<String, MemdirError> {
+        self.call("delete", &[("path", path.field())])
     }
 
     /// Renames or moves a file or directory; never overwrites.
     ///
     /// Throws as `view` does.
-    pub fn rename(&self, old_path: &str, new_path: &str) -> Result<String, MemdirError> {
-        Ok(self.0.rename(old_path, new_path)?)
+    pub fn rename(
+        &self,
+        old_path: MemdirText,
+        new_path: MemdirText,
+    ) -> Result<String, MemdirError> {
+        self.call("rename", &[("old_path", old_path.field()), ("new_path", new_path.field())])
     }
 
     /// Removes the files that nobody used for `older_than`, and says which, in the order of their paths.
@@ -134,18 +175,45 @@ impl Memory {
     #[uniffi::method(default(dry_run = false, watch = None))]
     pub fn expire(
         &self,
-        older_than: Duration,
+        older_than: MemdirDuration,
         dry_run: bool,
         watch: Option<Arc<dyn ExpiryWatch>>,
     ) -> Result<Vec<Expired>, MemdirError> {
-        expiry::expire(&self.0, older_than, dry_run, watch)
+        let older_than = older_than.option("older_than")?;
+        self.cancellation.within(|| expiry::expire(&self.core, older_than, dry_run, watch))
     }
 
     /// Deletes everything below `/memories`. Not a command of the tool: for the developer.
     ///
     /// Throws `Store` if the store is broken.
     pub fn clear(&self) -> Result<(), MemdirError> {
-        self.0.clear()?;
+        self.cancellation.within(|| self.core.clear())?;
         Ok(())
+    }
+}
+
+impl From<memdir::Memory> for Memory {
+    fn from(core: memdir::Memory) -> Self {
+        Self { core, cancellation: memdir::Cancellation::new() }
+    }
+}
+
+impl Memory {
+    fn answer(&self, decoded: Decoded<'_>) -> memdir::Reply {
+        self.cancellation.within(|| self.core.answer(decoded))
+    }
+
+    /// A command with plain arguments.
+    fn call(&self, name: &str, fields: &[(&str, Value<'_>)]) -> Result<String, MemdirError> {
+        result(self.answer(Decoded::named(name, &Named(fields))))
+    }
+}
+
+/// The arguments of a method as a command's fields.
+struct Named<'a>(&'a [(&'a str, Value<'a>)]);
+
+impl Fields for Named<'_> {
+    fn get<'a>(&'a self, name: &str) -> Option<Value<'a>> {
+        self.0.iter().find(|(own, _)| *own == name).map(|(_, value)| value.clone())
     }
 }

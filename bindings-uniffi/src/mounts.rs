@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::border::MemdirText;
 use crate::built_in_store::BuiltInStore;
 use crate::error::MemdirError;
 use crate::foreign_store::core_store;
@@ -11,13 +12,13 @@ use crate::store::Store;
 /// A store, and where it is to be mounted.
 #[derive(uniffi::Object)]
 pub struct Mount {
-    path: String,
+    path: MemdirText,
     place: Place,
     read_only: bool,
 }
 
 enum Place {
-    Address(String),
+    Address(MemdirText),
     Store(Arc<dyn Store>),
 }
 
@@ -35,14 +36,14 @@ impl Mount {
     ///
     /// With `read_only` it can be viewed and not changed; it then has to be there.
     #[uniffi::constructor(default(read_only = false))]
-    pub fn new(path: &str, store: &str, read_only: bool) -> Self {
-        Self { path: path.to_owned(), place: Place::Address(store.to_owned()), read_only }
+    pub fn new(path: MemdirText, store: MemdirText, read_only: bool) -> Self {
+        Self { path, place: Place::Address(store), read_only }
     }
 
     /// A store of your own, or one that is open already, at `path`.
     #[uniffi::constructor(default(read_only = false))]
-    pub fn with_store(path: &str, store: Arc<dyn Store>, read_only: bool) -> Self {
-        Self { path: path.to_owned(), place: Place::Store(store), read_only }
+    pub fn with_store(path: MemdirText, store: Arc<dyn Store>, read_only: bool) -> Self {
+        Self { path, place: Place::Store(store), read_only }
     }
 }
 
@@ -58,12 +59,13 @@ pub fn open_mounts(
 ) -> Result<Arc<dyn Store>, MemdirError> {
     let mounts = mounts.iter().map(|mount| {
         let place = match &mount.place {
-            Place::Address(address) => memdir::store::Place::from(address.clone()),
+            Place::Address(address) => memdir::store::Place::from(address.clone().option("store")?),
             Place::Store(store) => memdir::store::Place::from(core_store(Arc::clone(store))),
         };
-        let of_core = memdir::store::Mount::new(mount.path.clone(), place);
-        if mount.read_only { of_core.read_only() } else { of_core }
+        let of_core = memdir::store::Mount::new(mount.path.clone().option("path")?, place);
+        Ok(if mount.read_only { of_core.read_only() } else { of_core })
     });
+    let mounts = mounts.collect::<Result<Vec<_>, MemdirError>>()?;
     let opened = memdir::store::open_mounts(mounts, &options.try_into()?)?;
     Ok(Arc::new(BuiltInStore::new(Arc::new(opened))))
 }

@@ -1,14 +1,14 @@
 //! What a developer can set.
 
 use std::collections::HashMap;
-use std::time::Duration;
 
 use memdir::policy::{self, PathPattern, sensitive};
 
+use crate::border::{self, MemdirDuration, MemdirText};
 use crate::error::MemdirError;
 
 /// How a memory behaves where the tool's documentation leaves a choice.
-#[derive(uniffi::Record, Debug, Clone, PartialEq, Eq)]
+#[derive(uniffi::Record, Debug, Clone, PartialEq)]
 pub struct MemoryOptions {
     /// The most characters (Unicode scalar values) that one view returns before it is cut and
     /// says how to go on; null lifts the limit. Default 16,000.
@@ -31,17 +31,26 @@ pub struct MemoryOptions {
     /// What an acknowledged command survives; null is the default, power loss.
     #[uniffi(default = None)]
     pub durability: Option<Durability>,
+    /// How long a change waits for other writers of the same store; then it is refused, and nothing was
+    /// changed. Null waits for as long as it takes. Default 10 seconds.
+    // `scripts/generate` writes the default, which UniFFI cannot.
+    #[uniffi(default = None)]
+    pub lock_timeout: Option<MemdirDuration>,
+    /// Which of several memories in one database this is: any text, such as a user's name as it is. Null
+    /// is the one that the address says.
+    #[uniffi(default = None)]
+    pub namespace: Option<MemdirText>,
     /// Whether the whole memory can be viewed but not changed. A directory then has to be there, and
     /// nothing is made in it. Default no.
     #[uniffi(default = false)]
     pub read_only: bool,
     /// Patterns of what no command may change, and of all that is below; null is none.
     #[uniffi(default = None)]
-    pub read_only_paths: Option<Vec<String>>,
+    pub read_only_paths: Option<Vec<MemdirText>>,
     /// Patterns of what commands may change, and all that is below: nothing else. Null sets no such
     /// limit. What is read-only as well is not changed.
     #[uniffi(default = None)]
-    pub writable_paths: Option<Vec<String>>,
+    pub writable_paths: Option<Vec<MemdirText>>,
     /// Whether an edit is refused that was meant for an older content of its file; null is off.
     #[uniffi(default = None)]
     pub stale_guard: Option<StaleGuard>,
@@ -52,7 +61,7 @@ pub struct MemoryOptions {
     /// Patterns of your own by their ids, beside the built-in rules; null is none. The syntax is that
     /// of Rust's `regex-lite`: no look-around, no back-references.
     #[uniffi(default = None)]
-    pub sensitive_rules: Option<HashMap<String, String>>,
+    pub sensitive_rules: Option<HashMap<MemdirText, MemdirText>>,
     /// Whether views show `[REDACTED:rule]` in the place of sensitive text that a file holds, which
     /// is not changed. Default no.
     #[uniffi(default = false)]
@@ -61,14 +70,14 @@ pub struct MemoryOptions {
     /// `Memory.expire`; the store has to keep when files were last accessed. Null is the default,
     /// nothing is removed.
     #[uniffi(default = None)]
-    pub expire_after: Option<Duration>,
+    pub expire_after: Option<MemdirDuration>,
     /// Whether a view of a file, and a rename of one, is noted as a use of it, which costs a write;
     /// always with `expire_after`. `Memory.expire` needs it. Default no.
     #[uniffi(default = false)]
     pub record_access: bool,
     /// Patterns of paths that never expire, such as `/memories/handbook`; null is none.
     #[uniffi(default = None)]
-    pub pins: Option<Vec<String>>,
+    pub pins: Option<Vec<MemdirText>>,
     /// Whether the events that the hook `after` gets hold the reply's text. Default no.
     #[uniffi(default = false)]
     pub after_content: bool,
@@ -124,11 +133,10 @@ impl TryFrom<MemoryOptions> for memdir::Options {
         options.max_total_bytes = limit("max_total_bytes", given.max_total_bytes)?;
         options.max_files = limit("max_files", given.max_files)?;
         options.read_only = given.read_only;
-        options.read_only_paths =
-            PathPattern::all("read_only_paths", given.read_only_paths.unwrap_or_default())?;
+        options.read_only_paths = patterns("read_only_paths", given.read_only_paths)?;
         options.writable_paths = given
             .writable_paths
-            .map(|patterns| PathPattern::all("writable_paths", patterns))
+            .map(|given| patterns("writable_paths", Some(given)))
             .transpose()?;
         options.stale_guard = match given.stale_guard {
             None | Some(StaleGuard::Off) => policy::StaleGuard::Off,
@@ -140,12 +148,19 @@ impl TryFrom<MemoryOptions> for memdir::Options {
             Some(Sensitive::Reject) => sensitive::Sensitive::Reject,
             Some(Sensitive::Redact) => sensitive::Sensitive::Redact,
         };
+        let rules = given.sensitive_rules.unwrap_or_default().into_iter().map(|(id, pattern)| {
+            Ok((id.option("sensitive_rules")?, pattern.option("sensitive_rules")?))
+        });
         options.sensitive_rules =
-            sensitive::SensitiveRule::all(given.sensitive_rules.unwrap_or_default())?;
+            sensitive::SensitiveRule::all(rules.collect::<Result<Vec<_>, MemdirError>>()?)?;
         options.sensitive_on_view = given.sensitive_on_view;
-        options.expire_after = given.expire_after;
+        options.expire_after =
+            given.expire_after.map(|span| span.option("expire_after")).transpose()?;
+        options.lock_timeout =
+            given.lock_timeout.map(|span| span.option("lock_timeout")).transpose()?;
+        options.namespace = given.namespace.map(|text| text.option("namespace")).transpose()?;
         options.record_access = given.record_access;
-        options.pins = PathPattern::all("pins", given.pins.unwrap_or_default())?;
+        options.pins = patterns("pins", given.pins)?;
         options.after_content = given.after_content;
         if let Some(on_existing) = given.on_existing {
             options.on_existing = match on_existing {
@@ -161,6 +176,10 @@ impl TryFrom<MemoryOptions> for memdir::Options {
         }
         Ok(options)
     }
+}
+
+fn patterns(name: &str, given: Option<Vec<MemdirText>>) -> Result<Vec<PathPattern>, MemdirError> {
+    Ok(PathPattern::all(name, border::options(name, given)?)?)
 }
 
 fn limit<T: TryFrom<i64>>(name: &str, given: Option<i64>) -> Result<Option<T>, MemdirError> {

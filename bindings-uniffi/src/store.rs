@@ -6,6 +6,7 @@ use std::time::SystemTime;
 
 use uniffi::UnexpectedUniFFICallbackError;
 
+use crate::border::MemdirText;
 use crate::built_in_store::BuiltInStore;
 use crate::error::MemdirError;
 use crate::options::MemoryOptions;
@@ -136,6 +137,18 @@ pub enum StoreFailure {
     /// There is no room left.
     #[error("no space left")]
     Full,
+    /// The file holds more bytes than are read into memory to edit it.
+    #[error("the file is too large to be edited")]
+    TooLarge {
+        /// What it holds, in bytes.
+        size: i64,
+    },
+    /// Other writers kept it locked for too long. Nothing was changed.
+    #[error("locked by other writers for too long")]
+    Busy,
+    /// The call was given up before anything was changed.
+    #[error("cancelled before anything was changed")]
+    Cancelled,
     /// The store itself is broken or out of reach.
     #[error("{reason}")]
     Failed {
@@ -157,7 +170,10 @@ impl From<UnexpectedUniFFICallbackError> for StoreFailure {
 /// To be shared between memories, written to directly, or built upon. Of the options only
 /// `durability` and `read_only` matter.
 #[uniffi::export(default(options))]
-pub fn open_store(address: &str, options: MemoryOptions) -> Result<Arc<dyn Store>, MemdirError> {
-    let store = memdir::open_store(address, &options.try_into()?)?;
+pub fn open_store(
+    address: MemdirText,
+    options: MemoryOptions,
+) -> Result<Arc<dyn Store>, MemdirError> {
+    let store = memdir::open_store(&address.option("address")?, &options.try_into()?)?;
     Ok(Arc::new(BuiltInStore::new(store)))
 }

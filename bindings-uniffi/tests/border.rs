@@ -18,6 +18,8 @@ fn defaults() -> MemoryOptions {
         max_files: None,
         on_existing: None,
         durability: None,
+        lock_timeout: core.lock_timeout.map(Into::into),
+        namespace: None,
         read_only: false,
         read_only_paths: None,
         writable_paths: None,
@@ -36,7 +38,7 @@ struct BuiltIn;
 
 impl StoreFactory for BuiltIn {
     fn make(&self) -> Result<Arc<dyn Store>, StoreFailure> {
-        open_store("memory:", defaults())
+        open_store("memory:".into(), defaults())
             .map_err(|error| StoreFailure::Failed { reason: error.to_string() })
     }
 }
@@ -122,27 +124,30 @@ fn what_a_store_does_wrong_is_told_to_the_developer_alone() {
         ("/memories/a/b", Some(1)),
         ("/memories/a", Some(-1)),
     ] {
-        let reply = wrong(path, size).execute(r#"{"command":"view","path":"/memories"}"#);
+        let reply = wrong(path, size).execute(r#"{"command":"view","path":"/memories"}"#.into());
         assert!(reply.is_error && reply.cause.is_some(), "{path}: {reply:?}");
         assert!(!reply.content.contains("passwd"), "{}", reply.content);
     }
     // A name that no path can hold is not shown, as everywhere.
     assert_eq!(
-        wrong("/memories/a\nb", Some(1)).view("/memories", None).unwrap().lines().count(),
+        wrong("/memories/a\nb", Some(1)).view("/memories".into(), None).unwrap().lines().count(),
         2
     );
 
     let memory = wrong("/memories/a", Some(1));
-    let unedited = memory.str_replace("/memories/a", "one", "two").unwrap_err();
+    let unedited =
+        memory.str_replace("/memories/a".into(), "one".into(), Some("two".into())).unwrap_err();
     assert!(unedited.to_string().contains("did not apply the edit"), "{unedited}");
-    let MemdirError::Store { reason } = memory.create("/memories/b", "x").unwrap_err() else {
+    let MemdirError::Store { reason, answer } =
+        memory.create("/memories/b".into(), "x".into()).unwrap_err()
+    else {
         panic!("a broken store is no mistake of the model's");
     };
     assert!(reason.contains("db.internal"));
-    let reply = MemdirError::Store { reason: reason.clone() }.reply();
+    let reply = MemdirError::Store { reason: reason.clone(), answer }.reply();
     assert!(reply.is_error && !reply.content.contains("db.internal"), "{}", reply.content);
     assert_eq!(reply.cause, Some(reason));
-    assert!(matches!(memory.delete("/memories/a"), Err(MemdirError::Tool { reason })
+    assert!(matches!(memory.delete("/memories/a".into()), Err(MemdirError::Tool { reason })
         if reason.contains("Permission denied")));
 }
 
@@ -199,37 +204,45 @@ impl Store for Raced {
 
 #[test]
 fn an_edit_is_made_anew_when_another_writer_was_faster() {
-    let store = open_store("memory:", defaults()).unwrap();
+    let store = open_store("memory:".into(), defaults()).unwrap();
     store.write("/memories/a".to_owned(), b"one\n".to_vec(), false).unwrap();
     let raced = Raced { store: Arc::clone(&store), other: std::sync::Once::new() };
     let memory = Memory::with_store(Arc::new(raced), defaults(), None).unwrap();
-    memory.str_replace("/memories/a", "one", "two").unwrap();
+    memory.str_replace("/memories/a".into(), "one".into(), Some("two".into())).unwrap();
     assert_eq!(store.read("/memories/a".to_owned()).unwrap(), b"zero\ntwo\n");
 }
 
 #[test]
 fn options_are_taken_over_and_wrong_ones_refused() {
     let options = MemoryOptions { on_existing: Some(OnExisting::Overwrite), ..defaults() };
-    let memory = Memory::new("memory:", options, None).unwrap();
-    memory.create("/memories/a", "one").unwrap();
-    memory.create("/memories/a", "two").unwrap();
+    let memory = Memory::new(Some("memory:".into()), options, None).unwrap();
+    memory.create("/memories/a".into(), "one".into()).unwrap();
+    memory.create("/memories/a".into(), "two".into()).unwrap();
     for options in [
         MemoryOptions { max_view_chars: Some(-1), ..defaults() },
         MemoryOptions { max_file_bytes: Some(i64::MIN), ..defaults() },
     ] {
-        assert!(matches!(Memory::new("memory:", options, None), Err(MemdirError::Config { .. })));
+        assert!(matches!(
+            Memory::new(Some("memory:".into()), options, None),
+            Err(MemdirError::Config { .. })
+        ));
     }
-    assert!(matches!(Memory::new("nosuch://x", defaults(), None), Err(MemdirError::Config { .. })));
+    assert!(matches!(
+        Memory::new(Some("nosuch://x".into()), defaults(), None),
+        Err(MemdirError::Config { .. })
+    ));
 }
 
 #[test]
 fn a_range_that_is_none_has_the_sentence_that_execute_gives() {
-    let memory = Memory::new("memory:", defaults(), None).unwrap();
-    memory.create("/memories/a", "one\ntwo\nthree\n").unwrap();
-    assert!(memory.view("/memories/a", Some(vec![2, -1])).unwrap().ends_with("     3\tthree"));
+    let memory = Memory::new(Some("memory:".into()), defaults(), None).unwrap();
+    memory.create("/memories/a".into(), "one\ntwo\nthree\n".into()).unwrap();
+    assert!(
+        memory.view("/memories/a".into(), Some(vec![2, -1])).unwrap().ends_with("     3\tthree")
+    );
     for range in [vec![], vec![1], vec![1, 2, 3], vec![0, 1]] {
         let input = format!(r#"{{"command":"view","path":"/memories/a","view_range":{range:?}}}"#);
-        let error = memory.view("/memories/a", Some(range)).unwrap_err();
-        assert_eq!(error.reply(), memory.execute(&input));
+        let error = memory.view("/memories/a".into(), Some(range)).unwrap_err();
+        assert_eq!(error.reply(), memory.execute(input.as_str().into()));
     }
 }

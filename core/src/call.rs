@@ -9,9 +9,12 @@ use std::time::Instant;
 
 use crate::command::{Command, Decoded, Repair, ViewRange};
 use crate::error::Error;
+use crate::options::Options;
 use crate::path::MemoryPath;
 use crate::policy::hooks::{Event, HookError, Outcome, Verdict};
+use crate::policy::sensitive::redact_path;
 use crate::reply::{self, Content};
+use crate::store::StoreError;
 use crate::text::count_lines;
 use crate::trace::Traced;
 
@@ -93,6 +96,14 @@ impl<'a> Call<'a> {
         Some(command)
     }
 
+    /// Ends it, before it is carried out, by what broke around it: a thread that cannot be had, say. It is
+    /// answered as if the store were broken; nothing is changed.
+    pub fn fail(&mut self, error: StoreError) {
+        if self.judged.is_ok() {
+            self.stopped = Some((Outcome::Failed, Error::Store(error.unchanged())));
+        }
+    }
+
     pub(crate) fn traced(&self) -> &Traced {
         &self.traced
     }
@@ -100,6 +111,9 @@ impl<'a> Call<'a> {
     /// What `before` said about the command.
     pub(crate) fn apply(&mut self, verdict: Result<Verdict, HookError>) {
         let Ok(judged) = &mut self.judged else { return };
+        if self.stopped.is_some() {
+            return;
+        }
         let failed = |error| Some((Outcome::Failed, Error::Hook(error)));
         self.stopped = match verdict {
             Ok(Verdict::Pass) => None,
@@ -123,10 +137,10 @@ impl<'a> Call<'a> {
     }
 
     /// Does `work`, unless the call is refused already; and what there is to tell of it afterwards,
-    /// if somebody wants to know. `shown`: with the text of the reply.
+    /// if somebody wants to know.
     pub(crate) fn carry_out(
         self,
-        shown: bool,
+        options: &Options,
         work: impl FnOnce(&Judged<'a>) -> Result<Content, Error>,
     ) -> (Result<Content, Error>, Option<Event>) {
         let Self { name, repairs, judged, stopped, traced, begun } = self;
@@ -163,16 +177,17 @@ impl<'a> Call<'a> {
             Some(Judged { path, new_path, .. }) => (Some(path), new_path),
             None => (None, None),
         };
+        let told = |path: Option<MemoryPath>| path.map(|path| redact_path(options, path));
         let event = Event {
             command: name,
-            path,
-            new_path,
+            path: told(path),
+            new_path: told(new_path),
             outcome,
             bytes,
             lines,
             duration: begun.map(|begun| begun.elapsed()).unwrap_or_default(),
             repairs,
-            content: if shown { reply::text_of(&result) } else { None },
+            content: if options.after_content { reply::text_of(&result) } else { None },
         };
         traced.end(&event);
         (result, Some(event))

@@ -6,6 +6,7 @@
 //! command, so that stores need not be handed anything.
 
 use std::cell::RefCell;
+use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -29,8 +30,14 @@ use crate::store::StoreError;
 /// assert!(memory.view("/memories/a", None).is_err());
 /// # Ok::<(), memdir::Error>(())
 /// ```
-#[derive(Debug, Clone, Default)]
-pub struct Cancellation(Arc<AtomicBool>);
+#[derive(Clone, Default)]
+pub struct Cancellation(Arc<State>);
+
+#[derive(Default)]
+struct State {
+    cancelled: AtomicBool,
+    ask: Option<Box<dyn Fn() -> bool + Send + Sync>>,
+}
 
 thread_local! {
     /// Of the call that this thread carries out.
@@ -44,15 +51,27 @@ impl Cancellation {
         Self::default()
     }
 
+    /// One that also asks, whenever it is asked itself, whether the caller has gone: for a host whose
+    /// signals have to be looked for. It is asked on the thread that carries out the command, a few times
+    /// for each, and by whoever waits again and again; it may execute commands itself.
+    #[must_use]
+    pub fn asking(ask: impl Fn() -> bool + Send + Sync + 'static) -> Self {
+        Self(Arc::new(State { cancelled: AtomicBool::new(false), ask: Some(Box::new(ask)) }))
+    }
+
     /// Nobody waits any more. From any thread, at any time, as often as one likes.
     pub fn cancel(&self) {
-        self.0.store(true, Ordering::SeqCst);
+        self.0.cancelled.store(true, Ordering::SeqCst);
     }
 
     /// Whether it was cancelled.
     #[must_use]
     pub fn is_cancelled(&self) -> bool {
-        self.0.load(Ordering::SeqCst)
+        if !self.0.cancelled.load(Ordering::SeqCst) && self.0.ask.as_ref().is_some_and(|ask| ask())
+        {
+            self.cancel();
+        }
+        self.0.cancelled.load(Ordering::SeqCst)
     }
 
     /// Does `work` on this thread; the commands that it executes are cancelled with this.
@@ -69,7 +88,14 @@ impl Cancellation {
     }
 }
 
-/// Of the call that this thread carries out, for work on another thread on its behalf.
+impl fmt::Debug for Cancellation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let cancelled = self.0.cancelled.load(Ordering::SeqCst);
+        f.debug_struct("Cancellation").field("cancelled", &cancelled).finish_non_exhaustive()
+    }
+}
+
+/// Of the call that this thread carries out; for what may go on in another thread.
 #[cfg(any(feature = "postgres", feature = "object-storage"))]
 pub(crate) fn current() -> Option<Cancellation> {
     CURRENT.with(|current| current.borrow().clone())
@@ -80,7 +106,34 @@ pub(crate) fn current() -> Option<Cancellation> {
 /// # Errors
 /// [`StoreError::Cancelled`] if the caller has gone.
 pub(crate) fn check() -> Result<(), StoreError> {
-    let cancelled =
-        CURRENT.with(|current| current.borrow().as_ref().is_some_and(Cancellation::is_cancelled));
-    if cancelled { Err(StoreError::Cancelled) } else { Ok(()) }
+    // Not under the borrow: what is asked may execute commands of its own.
+    if current().is_some_and(|current| current.is_cancelled()) {
+        Err(StoreError::Cancelled)
+    } else {
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::AtomicUsize;
+
+    use super::*;
+
+    #[test]
+    fn what_is_asked_may_execute_commands_itself_and_counts_from_then_on() {
+        let asked = Arc::new(AtomicUsize::new(0));
+        let count = Arc::clone(&asked);
+        let cancellation = Cancellation::asking(move || {
+            Cancellation::new().within(|| assert!(check().is_ok()));
+            count.fetch_add(1, Ordering::SeqCst) == 1
+        });
+        cancellation.within(|| {
+            assert!(check().is_ok());
+            assert!(matches!(check(), Err(StoreError::Cancelled)));
+            assert!(matches!(check(), Err(StoreError::Cancelled)));
+        });
+        assert_eq!(asked.load(Ordering::SeqCst), 2);
+        assert!(check().is_ok());
+    }
 }

@@ -289,7 +289,10 @@ impl<'a> Decoded<'a> {
 
     /// Decodes the JSON text of one tool call's input.
     #[must_use]
-    pub fn parse(json: &str) -> Decoded<'static> {
+    pub fn parse(json: impl AsRef<[u8]>) -> Decoded<'static> {
+        let Ok(json) = str::from_utf8(json.as_ref()) else {
+            return Decoded::refused(reply::not_json("it is not valid Unicode"));
+        };
         match serde_json::from_str(json) {
             Ok(input) => Decoded::of_json(&input).into_owned(),
             Err(error) => Decoded::refused(reply::not_json(&error.to_string())),

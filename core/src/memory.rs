@@ -16,7 +16,7 @@ use crate::policy::Policies;
 use crate::policy::expiry::{self, Expired};
 use crate::policy::hooks::{Event, HookError, Hooks, Installed, Verdict};
 use crate::reply::{self, Content, Reply};
-use crate::store::{Effect, ReadOnly, Store, open_store};
+use crate::store::{Effect, ReadOnly, Store, StoreError, open_store};
 use crate::value::{Fields, Value};
 
 /// The memory directory: executes the six commands of Claude's memory tool on a store.
@@ -65,7 +65,7 @@ impl Memory {
     /// [`Error::Config`] if the address is not known, [`Error::Store`] if it cannot be opened.
     pub fn open(address: &str, options: Options) -> Result<Self, Error> {
         let store = open_store(address, &options)?;
-        Self { store, policies: Arc::new(Policies::new(options)), hooks: None }.judged()
+        Self::new(store, options).judged()
     }
 
     /// A memory on a store of your own, on several that are mounted into one tree
@@ -76,7 +76,11 @@ impl Memory {
     /// the others suit the store says [`judged`](Memory::judged).
     #[must_use]
     pub fn with_store(store: Arc<dyn Store>, options: Options) -> Self {
-        let store = ReadOnly::where_asked(store, &options);
+        Self::new(ReadOnly::where_asked(store, &options), options)
+    }
+
+    fn new(store: Arc<dyn Store>, options: Options) -> Self {
+        let options = options.for_store(&*store);
         Self { store, policies: Arc::new(Policies::new(options)), hooks: None }
     }
 
@@ -152,6 +156,16 @@ impl Memory {
         self.carry_out(decoded).into()
     }
 
+    /// The answer to a call that cannot be carried out because of what broke around it: a thread that
+    /// cannot be had, say. As if the store were broken; nothing is changed, and no hook is asked before.
+    #[must_use]
+    pub fn fail(&self, decoded: Decoded<'_>, error: StoreError) -> Reply {
+        let hooks = self.asked_hooks();
+        let mut call = Call::begin(decoded, hooks.is_some());
+        call.fail(error);
+        self.finished(call, hooks).into()
+    }
+
     /// Runs a command: judges its paths and hands it to its handler.
     ///
     /// # Errors
@@ -178,14 +192,13 @@ impl Memory {
         before: Result<Verdict, HookError>,
     ) -> (Reply, Option<Event>) {
         call.apply(before);
-        let (result, event) =
-            call.carry_out(self.options().after_content, |judged| self.handle(judged));
+        let (result, event) = call.carry_out(self.options(), |judged| self.handle(judged));
         (result.into(), event)
     }
 
     /// The whole way of a call.
     fn carry_out(&self, decoded: Decoded<'_>) -> Result<Content, Error> {
-        let hooks = self.hooks.as_ref().filter(|hooks| !hooks.are_running());
+        let hooks = self.asked_hooks();
         let mut call = Call::begin(decoded, hooks.is_some());
         if let Some(hooks) = hooks {
             let verdict =
@@ -194,8 +207,17 @@ impl Memory {
                 call.apply(verdict);
             }
         }
-        let (result, event) =
-            call.carry_out(self.options().after_content, |judged| self.handle(judged));
+        self.finished(call, hooks)
+    }
+
+    /// The hooks, unless it is one of them that asks.
+    fn asked_hooks(&self) -> Option<&Installed> {
+        self.hooks.as_ref().filter(|hooks| !hooks.are_running())
+    }
+
+    /// The end of a call's way, when `before` has spoken.
+    fn finished(&self, call: Call<'_>, hooks: Option<&Installed>) -> Result<Content, Error> {
+        let (result, event) = call.carry_out(self.options(), |judged| self.handle(judged));
         if let (Some(hooks), Some(event)) = (hooks, event) {
             hooks.after(&event);
         }

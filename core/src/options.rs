@@ -5,6 +5,7 @@ use std::time::Duration;
 use crate::error::Error;
 use crate::policy::sensitive::{Sensitive, SensitiveRule};
 use crate::policy::{PathPattern, StaleGuard};
+use crate::store::Store;
 
 /// How a [`Memory`](crate::Memory) behaves where the tool's documentation leaves a choice.
 ///
@@ -110,6 +111,20 @@ impl Options {
     /// file, so that one which is over a lower limit can be made smaller.
     pub(crate) fn max_edited_bytes(&self) -> Option<u64> {
         self.max_file_bytes.map(|limit| limit.max(DEFAULT_FILE_BYTES).saturating_add(SEAL_BYTES))
+    }
+
+    /// The same options, whose patterns of paths hold as the store tells names apart.
+    pub(crate) fn for_store(self, store: &dyn Store) -> Self {
+        let folds_case = store.folds_case();
+        let folding = |patterns: Vec<PathPattern>| {
+            patterns.into_iter().map(|pattern| pattern.folding_case(folds_case)).collect()
+        };
+        Self {
+            read_only_paths: folding(self.read_only_paths),
+            writable_paths: self.writable_paths.map(folding),
+            pins: folding(self.pins),
+            ..self
+        }
     }
 
     /// Whether uses of files are noted.

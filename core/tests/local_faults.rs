@@ -1,6 +1,7 @@
 //! The local directory where something is refused, runs out, or stands still: a command changes what it
 //! was asked to change, or nothing, and nobody is kept waiting for long.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a panic is how a test fails")]
+#![allow(clippy::print_stderr, reason = "what is left out is said")]
 #![cfg(unix)]
 
 mod common;
@@ -388,6 +389,11 @@ fn an_edit_of_a_file_that_is_too_large_is_refused_unread() {
         assert_eq!(refusal(memory.insert("/memories/sparse", 0, "x")), sentence);
         assert_eq!(refusal(memory.str_replace("/memories/sparse", "x", "y")), sentence);
     }
+    let mut looked_through = Options::default();
+    looked_through.sensitive_on_view = true;
+    let looked_through = Memory::open(place.path().to_str().unwrap(), looked_through).unwrap();
+    let refused = refusal(looked_through.view("/memories/sparse", Some((1, 1))));
+    assert!(refused.contains("too large to be looked through"), "{refused}");
     sparse.set_len((16 << 20) + 1).unwrap();
     let refused = refusal(memory.insert("/memories/sparse", 0, "x"));
     assert!(refused.contains("too large to be edited"), "{refused}");
@@ -434,4 +440,57 @@ fn directories_are_usable_whatever_the_umask() {
             }
         }
     });
+}
+
+/// As in a container whose image has the memory in it.
+#[cfg(target_os = "linux")]
+#[test]
+fn on_an_overlay_directories_are_deleted_and_files_moved() {
+    const ME: &str = "on_an_overlay_directories_are_deleted_and_files_moved";
+    if let Ok(base) = std::env::var("OVERLAY_JOB") {
+        let memory = memory(Path::new(&base));
+        assert_eq!(
+            refusal(memory.rename("/memories/d", "/memories/e")),
+            "Error: The directory /memories/d cannot be moved as a whole in this memory store: rename \
+             the files in it one by one"
+        );
+        memory.rename("/memories/d/a", "/memories/e/a").unwrap();
+        memory.insert("/memories/e/a", 0, "first").unwrap();
+        memory.delete("/memories/d").unwrap();
+        assert_eq!(on_disk(&Path::new(&base).join("memories")), ["e", "e/a"]);
+        memory.create("/memories/d/new", "x").unwrap();
+        memory.clear().unwrap();
+        assert_eq!(on_disk(&Path::new(&base).join("memories")), [""; 0]);
+        return;
+    }
+    let place = tempfile::tempdir().unwrap();
+    let at = |name: &str| place.path().join(name).display().to_string();
+    for directory in ["lower/memories/d/below", "upper", "work", "merged"] {
+        fs::create_dir_all(place.path().join(directory)).unwrap();
+    }
+    for file in ["a", "b", "below/c"] {
+        fs::write(place.path().join("lower/memories/d").join(file), "x\n").unwrap();
+    }
+    let options =
+        format!("lowerdir={},upperdir={},workdir={}", at("lower"), at("upper"), at("work"));
+    // In a namespace of its own, so that nothing stays mounted.
+    let script = "mount -t overlay overlay -o \"$0,redirect_dir=off\" \"$1\" || exit 42; OVERLAY_JOB=$1 \"$2\" --exact \"$3\"";
+    let status = std::process::Command::new("unshare")
+        .args(["--mount", "sh", "-c", script, &options, &at("merged")])
+        .arg(std::env::current_exe().unwrap())
+        .arg(ME)
+        .stderr(std::process::Stdio::null())
+        .stdout(std::process::Stdio::null())
+        .status();
+    match status.map(|status| status.code()) {
+        Ok(Some(0)) => {}
+        // Not root, or no overlays here.
+        Ok(Some(1 | 42)) | Err(_) if rustix::process::geteuid().is_root() => {
+            eprintln!("==> LEFT OUT: {ME}, because no overlay can be mounted here");
+        }
+        Ok(Some(_)) | Err(_) if !rustix::process::geteuid().is_root() => {
+            eprintln!("==> LEFT OUT: {ME}, because only root can mount");
+        }
+        other => panic!("{other:?}"),
+    }
 }

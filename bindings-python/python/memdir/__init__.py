@@ -36,7 +36,8 @@ import atexit
 import os
 from typing import TYPE_CHECKING
 
-from memdir import _memdir
+# In this order.
+from memdir import _main_interpreter, _memdir
 from memdir._errors import (
     CommandError,
     ConfigError,
@@ -92,6 +93,8 @@ __all__ = [
     "read_only",
     "rekey",
 ]
+
+del _main_interpreter
 
 # What is registered later, by the program, runs before it.
 atexit.register(_memdir.before_exit)

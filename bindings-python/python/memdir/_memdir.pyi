@@ -12,7 +12,19 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, Final, Literal, SupportsIndex, final
 
-__all__ = ["Copied", "CopyProgress", "Entry", "Event", "Expired", "ExpiryProgress", "Memory", "NativeStore", "ReadOnly", "after_fork_in_child", "after_fork_in_parent", "answer", "before_exit", "before_fork", "check_contract", "copy", "decode", "listed_time", "open_store", "open_whole", "read_only", "rekey", "run_command_line"]
+__all__ = ["Cancellation", "Copied", "CopyProgress", "Entry", "Event", "Expired", "ExpiryProgress", "Memory", "NativeStore", "ReadOnly", "after_fork_in_child", "after_fork_in_parent", "answer", "before_exit", "before_fork", "check_contract", "copy", "decode", "fail", "listed_time", "open_store", "open_whole", "read_only", "rekey", "run_command_line"]
+
+@final
+class Cancellation:
+    """
+    Tells a call that nobody waits for its answer any more: one that has not begun to write does not
+    happen.
+    """
+    def __new__(cls, /) -> Cancellation: ...
+    def cancel(self, /) -> None:
+        """
+        Nobody waits any more.
+        """
 
 @final
 class Copied:
@@ -245,6 +257,12 @@ class Memory:
             replaces it atomically.
         durability: What an acknowledged command survives: `"full"` loss of power, `"relaxed"` a
             crash of the process.
+        lock_timeout: How long a change waits for other writers of the same store: seconds, or a
+            `timedelta`. Then it is refused, and nothing was changed. `None` waits for as long as it
+            takes.
+        namespace: Which of several memories in one PostgreSQL database or one bucket this is: any
+            text, such as a user's name as it is. `None` is the one that the address says. Never put a
+            value that is not your own into an address.
         encryption_key: Keeps the files encrypted: 32 bytes; as a str, `"hex:…"` or `"base64:…"` for
             those, or else a passphrase. A store is encrypted from its beginning or never.
         encrypt_names: Whether a store that is made with a key encrypts names, too.
@@ -294,7 +312,7 @@ class Memory:
     >>> content, is_error
     ('Path must start with /memories, got: /etc/passwd', True)
     """
-    def __new__(cls, /, store: str | PathLike[str] | Store | ReadOnly | Mapping[str, str | PathLike[str] | Store | ReadOnly] = ..., *, max_view_chars: SupportsIndex | None = ..., max_file_bytes: SupportsIndex | None = ..., max_image_bytes: SupportsIndex | None = ..., max_total_bytes: SupportsIndex | None = None, max_files: SupportsIndex | None = None, on_existing: Literal["error", "overwrite"] = ..., durability: Literal["full", "relaxed"] = ..., encryption_key: bytes | str | None = None, encrypt_names: bool = ..., read_only: bool = False, read_only_paths: Sequence[str] = ..., writable_paths: Sequence[str] | None = None, stale_guard: Literal["off", "on", "strict"] = ..., sensitive: Literal["off", "reject", "redact"] = ..., sensitive_rules: dict[str, str] = ..., sensitive_on_view: bool = False, expire_after: float | timedelta | None = None, record_access: bool = False, pins: Sequence[str] = ..., before: Callable[[Mapping[str, Any]], Mapping[str, object] | None] | None = None, after: Callable[[Event], object] | None = None, after_content: bool = False) -> Memory: ...
+    def __new__(cls, /, store: str | PathLike[str] | Store | ReadOnly | Mapping[str, str | PathLike[str] | Store | ReadOnly] = ..., *, max_view_chars: SupportsIndex | None = ..., max_file_bytes: SupportsIndex | None = ..., max_image_bytes: SupportsIndex | None = ..., max_total_bytes: SupportsIndex | None = ..., max_files: SupportsIndex | None = ..., on_existing: Literal["error", "overwrite"] = ..., durability: Literal["full", "relaxed"] = ..., lock_timeout: float | timedelta | None = ..., namespace: str | None = ..., encryption_key: bytes | str | None = ..., encrypt_names: bool = ..., read_only: bool = ..., read_only_paths: Sequence[str] = ..., writable_paths: Sequence[str] | None = ..., stale_guard: Literal["off", "on", "strict"] = ..., sensitive: Literal["off", "reject", "redact"] = ..., sensitive_rules: dict[str, str] = ..., sensitive_on_view: bool = ..., expire_after: float | timedelta | None = ..., record_access: bool = ..., pins: Sequence[str] = ..., before: Callable[[Mapping[str, Any]], Mapping[str, object] | None] | None = None, after: Callable[[Event], object] | None = None, after_content: bool = ...) -> Memory: ...
     def clear(self, /) -> str:
         """
         Deletes everything below `/memories`. Not a command of the tool: for you, not the model.
@@ -471,7 +489,7 @@ def after_fork_in_parent() -> None:
     Lets the others go on.
     """
 
-def answer(memory: Memory, input: Any, command: str | None = None) -> tuple[str | list[ImageBlock], bool, MemdirError | None]:
+def answer(memory: Memory, input: Any, command: str | None = None, cancellation: Cancellation | None = None) -> tuple[str | list[ImageBlock], bool, MemdirError | None]:
     """
     The answer to `input`, which is never taken for JSON text, as
     content, `is_error` and what broke. With `command`, the input's own `command` does not count.
@@ -532,13 +550,18 @@ def decode(memory: Memory, input: Any) -> dict[str, object]:
         CommandError: With the sentence for the model.
     """
 
+def fail(memory: Memory, input: Any, command: str | None, raised: Any) -> tuple[str | list[ImageBlock], bool, MemdirError | None]:
+    """
+    The answer to `input` where it cannot be carried out, because of what was raised.
+    """
+
 def listed_time(store: Store, path: str) -> datetime | None:
     """
     What `Store.modified` does where a class does not have a better way: asks the listing of the
     file's directory.
     """
 
-def open_store(store: str | PathLike[str] | Store | ReadOnly | Mapping[str, str | PathLike[str] | Store | ReadOnly], *, durability: Literal["full", "relaxed"] = ..., encryption_key: bytes | str | None = None, encrypt_names: bool = ..., read_only: bool = False) -> Store:
+def open_store(store: str | PathLike[str] | Store | ReadOnly | Mapping[str, str | PathLike[str] | Store | ReadOnly], *, durability: Literal["full", "relaxed"] = ..., lock_timeout: float | timedelta | None = ..., namespace: str | None = ..., encryption_key: bytes | str | None = ..., encrypt_names: bool = ..., read_only: bool = ...) -> Store:
     """
     Opens a store by its address, to be used directly or shared by several memories.
 
@@ -547,6 +570,11 @@ def open_store(store: str | PathLike[str] | Store | ReadOnly | Mapping[str, str 
             `"memory:"` for a new store in this process, or whatever else `Memory` takes.
         durability: What an acknowledged write survives: `"full"` loss of power, `"relaxed"` a crash
             of the process.
+        lock_timeout: How long a change waits for other writers of the same store: seconds, or a
+            `timedelta`. Then it is refused, and nothing was changed. `None` waits for as long as it
+            takes.
+        namespace: Which of several memories in one PostgreSQL database or one bucket this is: any
+            text, such as a user's name as it is. `None` is the one that the address says.
         encryption_key: Keeps the files encrypted: 32 bytes; as a str, `"hex:…"` or `"base64:…"` for
             those, or else a passphrase. A store is encrypted from its beginning or never.
         encrypt_names: Whether a store that is made with a key encrypts names, too.

@@ -27,6 +27,8 @@ class Options(TypedDict, total=False):
     max_files: int | None
     on_existing: Literal["error", "overwrite"]
     durability: Literal["full", "relaxed"]
+    lock_timeout: float | timedelta | None
+    namespace: str | None
     encryption_key: bytes | str | None
     encrypt_names: bool
     read_only: bool

@@ -12,7 +12,7 @@ import os
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, TypeVar, cast
 
 from anthropic.lib.tools import (
     BetaAbstractMemoryTool,
@@ -20,10 +20,10 @@ from anthropic.lib.tools import (
     BetaFunctionToolResultType,
     ToolError,
 )
-from anyio.to_thread import run_sync
 
-from memdir._errors import CommandError
-from memdir._memdir import Memory, answer, decode
+from memdir._errors import CommandError, StoreError
+from memdir._memdir import Memory, answer, decode, fail
+from memdir._threads import NoThreadError, in_thread
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -41,12 +41,38 @@ if TYPE_CHECKING:
     )
     from typing_extensions import Unpack
 
-    from memdir._memdir import Expired, ExpiryProgress
+    from memdir._errors import MemdirError
+    from memdir._memdir import Cancellation, Expired, ExpiryProgress
     from memdir._options import Options, Places
 
 logger = logging.getLogger("memdir")
 
 _COMMANDS = ("view", "create", "str_replace", "insert", "delete", "rename")
+
+
+T = TypeVar("T")
+
+
+def _is_view(input: object, command: str | None) -> bool:
+    """Whether it looks as if nothing were to be changed."""
+    if command is None:
+        try:
+            if isinstance(input, dict):
+                found = dict.get(input, "command")
+            else:
+                found = getattr(input, "command", None)
+        except Exception:  # noqa: BLE001 - an object that cannot be asked: the engine says so
+            return False
+        command = found if isinstance(found, str) else None
+    return command == "view"
+
+
+async def _done(work: Callable[[], T]) -> T:
+    """Does `work` in a thread."""
+    try:
+        return await in_thread(lambda _: work(), view=False)
+    except NoThreadError as error:
+        raise StoreError(f"no thread can be had: {error.__cause__}") from error.__cause__
 
 
 class _Engine:
@@ -63,7 +89,7 @@ class _Engine:
         elif isinstance(store, os.PathLike) or (
             isinstance(store, str) and not store.startswith("dir:")
         ):
-            self.base_path = Path(store)
+            self.base_path = Path(store).expanduser()
             self.memory_root = self.base_path / "memories"
         else:
             self.memory_root = directory
@@ -71,7 +97,26 @@ class _Engine:
 
     def _answer(self, input: object, command: str | None = None) -> BetaFunctionToolResultType:
         """Carries out what the model sent; `command` is known where a method is named after it."""
-        answered, is_error, cause = answer(self._memory, input, command)
+        return self._told(*answer(self._memory, input, command))
+
+    async def _answer_in_thread(
+        self, input: object, command: str | None = None
+    ) -> BetaFunctionToolResultType:
+        """As `_answer`, in a thread; what is cancelled before it has begun to write is not done."""
+
+        def carry_out(cancellation: Cancellation) -> BetaFunctionToolResultType:
+            return self._told(*answer(self._memory, input, command, cancellation))
+
+        try:
+            return await in_thread(carry_out, view=_is_view(input, command))
+        except NoThreadError as error:
+            raised = error.__cause__
+        return self._told(*fail(self._memory, input, command, raised))
+
+    def _told(
+        self, answered: object, is_error: bool, cause: MemdirError | None
+    ) -> BetaFunctionToolResultType:
+        """The answer as the SDK takes it."""
         # An image block of ours is one of the SDK's; but its own may have fields more, and a type
         # checker cannot know that ours has none of them.
         content = cast("BetaFunctionToolResultType", answered)
@@ -274,9 +319,10 @@ class AsyncMemoryTool(_Engine, BetaAsyncAbstractMemoryTool):
     A subclass may have its own `view`, `create` and so on: `call` and `execute` use it. It gets a
     command of the SDK whose fields are all there and of the right types.
 
-    The store works in a thread of AnyIO's, so that the event loop (asyncio's or Trio's) goes on; a
-    command that has begun is carried out also when its task is cancelled. Hooks (`before`, `after`)
-    run in that thread, too, and are plain functions.
+    The store works in a thread of AnyIO's, so that the event loop (asyncio's or Trio's) goes on.
+    Where a task is cancelled, its command is not carried out if it has not begun to write, and is
+    carried out to its end if it has. Hooks (`before`, `after`) run in that thread, too, and are
+    plain functions. Views and changes have 40 threads each at most.
 
     Args:
         store: Where the files are: a directory, made if it is not there (the files are in its
@@ -319,7 +365,7 @@ class AsyncMemoryTool(_Engine, BetaAsyncAbstractMemoryTool):
         if self._is_replaced("execute") or self._own_way(input):
             # Makes the SDK's command of it, and goes on with `execute`.
             return await super().call(self._decoded(input))
-        return await run_sync(self._answer, input)
+        return await self._answer_in_thread(input)
 
     async def execute(
         self, command: BetaMemoryTool20250818Command | Mapping[str, object]
@@ -331,7 +377,7 @@ class AsyncMemoryTool(_Engine, BetaAsyncAbstractMemoryTool):
         """
         own = self._own_way(command)
         if own is None:
-            return await run_sync(self._answer, command)
+            return await self._answer_in_thread(command)
         if isinstance(command, Mapping):
             return await super().call(self._decoded(command))
         result: BetaFunctionToolResultType = await getattr(self, own)(command)
@@ -345,7 +391,7 @@ class AsyncMemoryTool(_Engine, BetaAsyncAbstractMemoryTool):
         Raises:
             ToolError: The command was refused, or the store is broken.
         """
-        return await run_sync(self._answer, command, "view")
+        return await self._answer_in_thread(command, "view")
 
     async def create(
         self, command: BetaMemoryTool20250818CreateCommand | Mapping[str, object]
@@ -355,7 +401,7 @@ class AsyncMemoryTool(_Engine, BetaAsyncAbstractMemoryTool):
         Raises:
             ToolError: The command was refused, or the store is broken.
         """
-        return await run_sync(self._answer, command, "create")
+        return await self._answer_in_thread(command, "create")
 
     async def str_replace(
         self, command: BetaMemoryTool20250818StrReplaceCommand | Mapping[str, object]
@@ -365,7 +411,7 @@ class AsyncMemoryTool(_Engine, BetaAsyncAbstractMemoryTool):
         Raises:
             ToolError: The command was refused, or the store is broken.
         """
-        return await run_sync(self._answer, command, "str_replace")
+        return await self._answer_in_thread(command, "str_replace")
 
     async def insert(
         self, command: BetaMemoryTool20250818InsertCommand | Mapping[str, object]
@@ -375,7 +421,7 @@ class AsyncMemoryTool(_Engine, BetaAsyncAbstractMemoryTool):
         Raises:
             ToolError: The command was refused, or the store is broken.
         """
-        return await run_sync(self._answer, command, "insert")
+        return await self._answer_in_thread(command, "insert")
 
     async def delete(
         self, command: BetaMemoryTool20250818DeleteCommand | Mapping[str, object]
@@ -385,7 +431,7 @@ class AsyncMemoryTool(_Engine, BetaAsyncAbstractMemoryTool):
         Raises:
             ToolError: The command was refused, or the store is broken.
         """
-        return await run_sync(self._answer, command, "delete")
+        return await self._answer_in_thread(command, "delete")
 
     async def rename(
         self, command: BetaMemoryTool20250818RenameCommand | Mapping[str, object]
@@ -395,7 +441,7 @@ class AsyncMemoryTool(_Engine, BetaAsyncAbstractMemoryTool):
         Raises:
             ToolError: The command was refused, or the store is broken.
         """
-        return await run_sync(self._answer, command, "rename")
+        return await self._answer_in_thread(command, "rename")
 
     async def clear_all_memory(self) -> BetaFunctionToolResultType:
         """Deletes everything below `/memories`. For you, not for the model.
@@ -403,7 +449,7 @@ class AsyncMemoryTool(_Engine, BetaAsyncAbstractMemoryTool):
         Raises:
             MemdirError: The store does not allow it, or is broken.
         """
-        return await run_sync(self._memory.clear)
+        return await _done(self._memory.clear)
 
     async def expire(
         self,
@@ -421,7 +467,7 @@ class AsyncMemoryTool(_Engine, BetaAsyncAbstractMemoryTool):
             StoreError: The store is broken.
         """
         expire = partial(self._memory.expire, older_than, dry_run=dry_run, on_progress=on_progress)
-        return await run_sync(expire)
+        return await _done(expire)
 
 
 # The methods that nobody has replaced.

@@ -24,9 +24,12 @@ if TYPE_CHECKING:
 
     Converse = Callable[..., None]
 
-OUT_OF_REACH = (
-    "Error: The memory directory cannot be reached at the moment. Nothing is known to have been "
-    "changed; try again later."
+OUT_OF_REACH = "Error: The memory directory cannot be reached at the moment. "
+# What that means for the command.
+READ = OUT_OF_REACH + "Try again later."
+UNCHANGED = OUT_OF_REACH + "Nothing was changed; try again later."
+UNKNOWN = OUT_OF_REACH + (
+    "The change may or may not have been saved: view the path before trying again."
 )
 SIX = "view, create, str_replace, insert, delete or rename"
 
@@ -342,20 +345,22 @@ def test_a_broken_store_says_so_and_no_more(
     converse: Converse, script: Callable[..., Conversation]
 ) -> None:
     path = "/memories/a.md"
-    commands: list[dict[str, Any]] = [
-        {"command": "view", "path": path},
-        {"command": "create", "path": path, "file_text": "x"},
-        {"command": "str_replace", "path": path, "old_str": "x", "new_str": "y"},
-        {"command": "insert", "path": path, "insert_line": 0, "insert_text": "x"},
-        {"command": "delete", "path": path},
-        {"command": "rename", "old_path": path, "new_path": "/memories/b.md"},
+    commands: list[tuple[dict[str, Any], str]] = [
+        ({"command": "view", "path": path}, READ),
+        ({"command": "create", "path": path, "file_text": "x"}, UNKNOWN),
+        # What reads first has not begun to write.
+        ({"command": "str_replace", "path": path, "old_str": "x", "new_str": "y"}, UNCHANGED),
+        ({"command": "insert", "path": path, "insert_line": 0, "insert_text": "x"}, UNCHANGED),
+        ({"command": "delete", "path": path}, UNKNOWN),
+        ({"command": "rename", "old_path": path, "new_path": "/memories/b.md"}, UNKNOWN),
     ]
-    turns = [[(command, OUT_OF_REACH, True)] for command in commands]
+    turns = [[(command, sentence, True)] for command, sentence in commands]
     with StandIn(script(*turns)) as standin:
         converse(standin.base_url, BrokenStore())
     standin.finish()
     sent = results(standin)
-    assert [(block["content"], block["is_error"]) for block in sent] == [(OUT_OF_REACH, True)] * 6
+    assert [block["content"] for block in sent] == [sentence for _, sentence in commands]
+    assert all(block["is_error"] for block in sent)
     everything = repr(standin.requests)
     assert not [secret for secret in BrokenStore.SECRETS if secret in everything]
 

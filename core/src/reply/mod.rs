@@ -370,6 +370,10 @@ pub(crate) fn condition(path: &MemoryPath, error: StoreError) -> Error {
             "Error: {path} is or holds a fixed directory of this memory, which can be neither \
              deleted nor renamed"
         ),
+        StoreError::Unmovable => format!(
+            "Error: The directory {path} cannot be moved as a whole in this memory store: rename the \
+             files in it one by one"
+        ),
         StoreError::Full => format!(
             "Error: The memory store is full. {path} was not changed: delete what is no longer \
              needed, then try again"

@@ -44,6 +44,9 @@ pub enum StoreError {
     /// A store is mounted there or below, so that it can be neither deleted nor moved.
     #[error("a mount point, or above one")]
     MountPoint,
+    /// A directory that this store cannot move in one step, though the files in it can be moved.
+    #[error("a directory that cannot be moved as a whole")]
+    Unmovable,
     /// There is no room left.
     #[error("no space left")]
     Full,

@@ -297,6 +297,14 @@ pub trait Store: Send + Sync {
         false
     }
 
+    /// Whether names that differ only in upper and lower case are one name, as in file systems of macOS and
+    /// Windows. Patterns of paths then [hold in any case](crate::policy::PathPattern::folding_case).
+    ///
+    /// By default they are different. A store that wraps another one hands the question on.
+    fn folds_case(&self) -> bool {
+        false
+    }
+
     /// The directory of this machine that the files are in, if that is where they are.
     fn directory(&self) -> Option<&Path> {
         None

@@ -136,6 +136,10 @@ impl Store for ReadOnly {
         true
     }
 
+    fn folds_case(&self) -> bool {
+        self.store.folds_case()
+    }
+
     fn directory(&self) -> Option<&Path> {
         self.store.directory()
     }

@@ -8,6 +8,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::{Edit, Store, StoreError};
+use crate::cancel::{self, Cancellation};
 use crate::path::MemoryPath;
 
 /// How often an edit is made anew because another writer was faster. Nobody is that unlucky: a
@@ -19,6 +20,7 @@ const MAX_ATTEMPTS: usize = 1_000;
 pub struct Swap {
     old: Vec<u8>,
     new: Vec<u8>,
+    cancellation: Option<Cancellation>,
     last_call: Mutex<Option<Outcome>>,
 }
 
@@ -28,12 +30,17 @@ enum Outcome {
     Swapped,
     /// The content was this one.
     Conflict(Vec<u8>),
+    /// Whoever wanted it went away while the store waited for its turn.
+    Cancelled,
 }
 
 impl Swap {
     /// The content to write instead of `content`; `None` if nothing is to be written.
     pub fn apply(&self, content: &[u8]) -> Option<Vec<u8>> {
-        let (outcome, new) = if content == self.old {
+        let cancelled = self.cancellation.as_ref().is_some_and(Cancellation::is_cancelled);
+        let (outcome, new) = if cancelled {
+            (Outcome::Cancelled, None)
+        } else if content == self.old {
             (Outcome::Swapped, Some(self.new.clone()))
         } else {
             (Outcome::Conflict(content.to_vec()), None)
@@ -60,11 +67,13 @@ pub fn update_by_swap<S: Store + ?Sized>(
     for _ in 0..MAX_ATTEMPTS {
         let Some(splice) = edit(&old) else { return Ok(()) };
         let new = splice.apply(&old);
-        let swap = Arc::new(Swap { old, new, last_call: Mutex::new(None) });
+        let cancellation = cancel::current();
+        let swap = Arc::new(Swap { old, new, cancellation, last_call: Mutex::new(None) });
         update(Arc::clone(&swap))?;
         match swap.last_call.lock().unwrap_or_else(PoisonError::into_inner).take() {
             Some(Outcome::Swapped) => return Ok(()),
             Some(Outcome::Conflict(now)) => old = now,
+            Some(Outcome::Cancelled) => return Err(StoreError::Cancelled),
             None => return failed("the store's update did not apply the edit"),
         }
     }
@@ -101,6 +110,25 @@ mod tests {
         .unwrap();
         assert_eq!(calls, 2);
         assert_eq!(store.read(&path).unwrap(), b"newer+");
+    }
+
+    #[test]
+    fn an_edit_whose_caller_has_gone_while_the_store_waited_is_not_made() {
+        let store = InProcess::new();
+        let path = MemoryPath::parse("/memories/a").unwrap();
+        store.write(&path, b"old", OnExisting::Error).unwrap();
+        let cancellation = Cancellation::new();
+        let result = cancellation.within(|| {
+            update_by_swap(&store, &path, &mut append, |swap| {
+                cancellation.cancel();
+                store.update(&path, &mut |old| {
+                    let text = swap.apply(old)?;
+                    Some(Splice { range: 0..old.len(), text })
+                })
+            })
+        });
+        assert!(matches!(result, Err(StoreError::Cancelled)), "{result:?}");
+        assert_eq!(store.read(&path).unwrap(), b"old");
     }
 
     #[test]

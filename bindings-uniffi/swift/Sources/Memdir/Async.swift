@@ -1,20 +1,20 @@
 // The methods of `Memory` for asynchronous code.
 //
 // A call reads and writes files and blocks meanwhile, which neither an actor nor one of the few
-// threads of Swift's own pool may do: each runs on a thread of Dispatch's. In an asynchronous
-// function these variants are the ones that are called, elsewhere the blocking ones. A command
-// that has begun is carried out, also when the task is cancelled meanwhile.
+// threads of Swift's own pool may do: each runs on a thread of Dispatch's. What may change something
+// may have to wait for other writers, so that views have threads of their own. In an asynchronous
+// function these variants are the ones that are called, elsewhere the blocking ones. Where the task is
+// cancelled, a command that has not begun to write does not happen, and one that has is carried out to
+// its end.
 
-import Dispatch
 import Foundation
 
 extension Memory {
     /// Executes one tool call, given as the JSON text of its `input`: `execute(json:)` for
     /// asynchronous code.
     public func reply(to json: String) async -> Reply {
-        await withCheckedContinuation { continuation in
-            DispatchQueue.global().async { continuation.resume(returning: self.execute(json: json)) }
-        }
+        if let shown = await on(Threads.views, { $0.executeView(json: json) }) { return shown }
+        return await on(Threads.changes) { $0.execute(json: json) }
     }
 
     /// Shows a directory two levels deep, or the numbered lines of a file: all of them, or
@@ -23,7 +23,7 @@ extension Memory {
     /// Throws `MemdirError.Tool` with the exact answer for the model, `MemdirError.Store` if the
     /// store is broken.
     public func view(path: String, viewRange: [Int64]? = nil) async throws -> String {
-        try await off { try $0.view(path: path, viewRange: viewRange) }
+        try await off(Threads.views) { try $0.view(path: path, viewRange: viewRange) }
     }
 
     /// Makes a new file, with its parents. Throws as `view` does.
@@ -33,7 +33,7 @@ extension Memory {
 
     /// Replaces the only occurrence of `oldStr` in a file by `newStr`; an empty one deletes it.
     /// Throws as `view` does.
-    public func strReplace(path: String, oldStr: String, newStr: String = "") async throws -> String {
+    public func strReplace(path: String, oldStr: String, newStr: String? = nil) async throws -> String {
         try await off { try $0.strReplace(path: path, oldStr: oldStr, newStr: newStr) }
     }
 
@@ -67,11 +67,35 @@ extension Memory {
     }
 
     /// Makes a call on a thread that may block.
-    private func off<T: Sendable>(_ call: @escaping @Sendable (Memory) throws -> T) async throws -> T {
-        try await withCheckedThrowingContinuation { continuation in
-            DispatchQueue.global().async {
-                continuation.resume(with: Result { try call(self) })
+    private func off<T: Sendable>(
+        _ threads: OperationQueue = Threads.changes, _ call: @escaping @Sendable (Memory) throws -> T
+    ) async throws -> T {
+        try await on(threads) { memory in Result { try call(memory) } }.get()
+    }
+
+    private func on<T>(_ threads: OperationQueue, _ call: @escaping @Sendable (Memory) -> T) async -> T {
+        let cancellation = Cancellation()
+        let memory = cancelledBy(cancellation: cancellation)
+        return await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                threads.addOperation { continuation.resume(returning: call(memory)) }
             }
+        } onCancel: {
+            cancellation.cancel()
         }
+    }
+}
+
+/// The threads that commands are carried out on: of the 64 that Dispatch has, views and changes get half
+/// each at most.
+private enum Threads {
+    static let views = queue("memdir.views")
+    static let changes = queue("memdir.changes")
+
+    private static func queue(_ name: String) -> OperationQueue {
+        let queue = OperationQueue()
+        queue.name = name
+        queue.maxConcurrentOperationCount = 32
+        return queue
     }
 }

@@ -3,6 +3,7 @@
 
 // swiftlint:disable all
 import Foundation
+import Foundation
 
 // Depending on the consumer's build setup, the low-level FFI code
 // might be in a separate module, or it might be compiled inline into
@@ -487,6 +488,22 @@ fileprivate struct FfiConverterInt64: FfiConverterPrimitive {
 #if swift(>=5.8)
 @_documentation(visibility: private)
 #endif
+fileprivate struct FfiConverterDouble: FfiConverterPrimitive {
+    typealias FfiType = Double
+    typealias SwiftType = Double
+
+    public static func read(from buf: inout (data: Data, offset: Data.Index)) throws -> Double {
+        return try lift(readDouble(&buf))
+    }
+
+    public static func write(_ value: Double, into buf: inout [UInt8]) {
+        writeDouble(&buf, lower(value))
+    }
+}
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
 fileprivate struct FfiConverterBool : FfiConverter {
     typealias FfiType = Int8
     typealias SwiftType = Bool
@@ -642,6 +659,147 @@ fileprivate struct FfiConverterDuration: FfiConverterRustBuffer {
         writeInt(&buf, nanoseconds)
     }
 }
+
+
+
+
+/**
+ * Tells calls that nobody waits for their answers any more: one that has not begun to write does not
+ * happen, and one that has is carried out to its end. See `Memory.cancelled_by`.
+ */
+public protocol CancellationProtocol: AnyObject, Sendable {
+
+    /**
+     * Nobody waits any more. From any thread, at any time, as often as one likes.
+     */
+    func cancel()
+
+}
+/**
+ * Tells calls that nobody waits for their answers any more: one that has not begun to write does not
+ * happen, and one that has is carried out to its end. See `Memory.cancelled_by`.
+ */
+open class Cancellation: CancellationProtocol, @unchecked Sendable {
+    fileprivate let handle: UInt64
+
+    /// Used to instantiate a [FFIObject] without an actual handle, for fakes in tests, mostly.
+#if swift(>=5.8)
+    @_documentation(visibility: private)
+#endif
+    public struct NoHandle {
+        public init() {}
+    }
+
+    // TODO: We'd like this to be `private` but for Swifty reasons,
+    // we can't implement `FfiConverter` without making this `required` and we can't
+    // make it `required` without making it `public`.
+#if swift(>=5.8)
+    @_documentation(visibility: private)
+#endif
+    required public init(unsafeFromHandle handle: UInt64) {
+        self.handle = handle
+    }
+
+    // This constructor can be used to instantiate a fake object.
+    // - Parameter noHandle: Placeholder value so we can have a constructor separate from the default empty one that may be implemented for classes extending [FFIObject].
+    //
+    // - Warning:
+    //     Any object instantiated with this constructor cannot be passed to an actual Rust-backed object. Since there isn't a backing handle the FFI lower functions will crash.
+#if swift(>=5.8)
+    @_documentation(visibility: private)
+#endif
+    public init(noHandle: NoHandle) {
+        self.handle = 0
+    }
+
+#if swift(>=5.8)
+    @_documentation(visibility: private)
+#endif
+    public func uniffiCloneHandle() -> UInt64 {
+        return try! rustCall { uniffi_memdir_ffi_fn_clone_cancellation(self.handle, $0) }
+    }
+    /**
+     * One that has not been cancelled.
+     */
+public convenience init() {
+    let handle =
+        try! rustCall() {
+        uniffiCallStatus in
+    uniffi_memdir_ffi_fn_constructor_cancellation_new(uniffiCallStatus
+    )
+}
+    self.init(unsafeFromHandle: handle)
+}
+
+    deinit {
+        if handle == 0 {
+            // Mock objects have handle=0 don't try to free them
+            return
+        }
+
+        try! rustCall { uniffi_memdir_ffi_fn_free_cancellation(handle, $0) }
+    }
+
+
+
+
+    /**
+     * Nobody waits any more. From any thread, at any time, as often as one likes.
+     */
+open func cancel()  {try! rustCall() {
+        uniffiCallStatus in
+    uniffi_memdir_ffi_fn_method_cancellation_cancel(
+            self.uniffiCloneHandle(),uniffiCallStatus
+    )
+}
+}
+
+
+
+}
+
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public struct FfiConverterTypeCancellation: FfiConverter {
+    typealias FfiType = UInt64
+    typealias SwiftType = Cancellation
+
+    public static func lift(_ handle: UInt64) throws -> Cancellation {
+        return Cancellation(unsafeFromHandle: handle)
+    }
+
+    public static func lower(_ value: Cancellation) -> UInt64 {
+        return value.uniffiCloneHandle()
+    }
+
+    public static func read(from buf: inout (data: Data, offset: Data.Index)) throws -> Cancellation {
+        let handle: UInt64 = try readInt(&buf)
+        return try lift(handle)
+    }
+
+    public static func write(_ value: Cancellation, into buf: inout [UInt8]) {
+        writeInt(&buf, lower(value))
+    }
+}
+
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public func FfiConverterTypeCancellation_lift(_ handle: UInt64) throws -> Cancellation {
+    return try FfiConverterTypeCancellation.lift(handle)
+}
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public func FfiConverterTypeCancellation_lower(_ value: Cancellation) -> UInt64 {
+    return FfiConverterTypeCancellation.lower(value)
+}
+
+
 
 
 
@@ -1081,6 +1239,12 @@ public func FfiConverterTypeExpiryWatch_lower(_ value: ExpiryWatch) -> UInt64 {
 public protocol MemoryProtocol: AnyObject, Sendable {
 
     /**
+     * The same memory, whose calls are given up when `cancellation` is cancelled: one that has not begun
+     * to write then does not happen, and its reply says so.
+     */
+    func cancelledBy(cancellation: Cancellation)  -> Memory
+
+    /**
      * Deletes everything below `/memories`. Not a command of the tool: for the developer.
      *
      * Throws `Store` if the store is broken.
@@ -1092,22 +1256,28 @@ public protocol MemoryProtocol: AnyObject, Sendable {
      *
      * Throws as `view` does.
      */
-    func create(path: String, fileText: String) throws  -> String
+    func create(path: MemdirText, fileText: MemdirText) throws  -> String
 
     /**
      * Deletes a file, or a directory and all that it holds.
      *
      * Throws as `view` does.
      */
-    func delete(path: String) throws  -> String
+    func delete(path: MemdirText) throws  -> String
 
     /**
      * Executes one tool call, given as the JSON text of its `input`.
      *
      * What the model did wrong is an answer with `is_error` and nothing that is thrown; so is a
-     * broken store or hook, whose `cause` is for the developer.
+     * broken store or hook, whose `cause` is for the developer, and a call that was given up.
      */
-    func execute(json: String)  -> Reply
+    func execute(json: MemdirText)  -> Reply
+
+    /**
+     * As `execute`, if nothing can be changed by the call; else null, and nothing is done. For who keeps
+     * views on threads of their own, where they do not wait behind what changes something.
+     */
+    func executeView(json: MemdirText)  -> Reply?
 
     /**
      * Removes the files that nobody used for `older_than`, and says which, in the order of their paths.
@@ -1120,28 +1290,29 @@ public protocol MemoryProtocol: AnyObject, Sendable {
      * Throws `Config` if accesses are not recorded, the store does not keep them, or it is read-only;
      * `Store` if the store is broken: what was removed by then is removed.
      */
-    func expire(olderThan: TimeInterval, dryRun: Bool, watch: ExpiryWatch?) throws  -> [Expired]
+    func expire(olderThan: MemdirDuration, dryRun: Bool, watch: ExpiryWatch?) throws  -> [Expired]
 
     /**
      * Inserts `insert_text` as whole lines after line `insert_line` of a file; 0 is its start.
      *
      * Throws as `view` does.
      */
-    func insert(path: String, insertLine: Int64, insertText: String) throws  -> String
+    func insert(path: MemdirText, insertLine: Int64, insertText: MemdirText) throws  -> String
 
     /**
      * Renames or moves a file or directory; never overwrites.
      *
      * Throws as `view` does.
      */
-    func rename(oldPath: String, newPath: String) throws  -> String
+    func rename(oldPath: MemdirText, newPath: MemdirText) throws  -> String
 
     /**
-     * Replaces the only occurrence of `old_str` in a file by `new_str`; an empty one deletes it.
+     * Replaces the only occurrence of `old_str` in a file by `new_str`; an empty one, or null,
+     * deletes it.
      *
      * Throws as `view` does.
      */
-    func strReplace(path: String, oldStr: String, newStr: String) throws  -> String
+    func strReplace(path: MemdirText, oldStr: MemdirText, newStr: MemdirText?) throws  -> String
 
     /**
      * Shows a directory two levels deep, or the numbered lines of a file: all of them, or
@@ -1150,7 +1321,7 @@ public protocol MemoryProtocol: AnyObject, Sendable {
      * Throws `Tool` with the exact answer for the model, `Store` if the store is broken, `Hook` if the
      * hook `before` is.
      */
-    func view(path: String, viewRange: [Int64]?) throws  -> String
+    func view(path: MemdirText, viewRange: [Int64]?) throws  -> String
 
 }
 /**
@@ -1199,19 +1370,19 @@ open class Memory: MemoryProtocol, @unchecked Sendable {
         return try! rustCall { uniffi_memdir_ffi_fn_clone_memory(self.handle, $0) }
     }
     /**
-     * Opens the store that `store` names: a directory such as `./memory`, which is made if it is
-     * not there (the files are in its `memories` directory), or `memory:` for one in this process.
+     * Opens the store that `store` names: a directory, which is made if it is not there (the files are
+     * in its `memories` directory), or `memory:` for one in this process. Null is `./memory`.
      *
      * With `hooks`, your own code runs before and after each command.
      *
      * Throws `Config` if the address or an option is wrong, `Store` if the store cannot be opened.
      */
-public convenience init(store: String = "./memory", options: MemoryOptions = MemoryOptions(), hooks: MemoryHooks? = nil)throws  {
+public convenience init(store: MemdirText? = nil, options: MemoryOptions = MemoryOptions(), hooks: MemoryHooks? = nil)throws  {
     let handle =
         try rustCallWithError(FfiConverterTypeMemdirError_lift) {
         uniffiCallStatus in
     uniffi_memdir_ffi_fn_constructor_memory_new(
-        FfiConverterString.lower(store),
+        FfiConverterOptionTypeMemdirText.lower(store),
         FfiConverterTypeMemoryOptions_lower(options),
         FfiConverterOptionTypeMemoryHooks.lower(hooks),uniffiCallStatus
     )
@@ -1248,6 +1419,20 @@ public static func withStore(store: Store, options: MemoryOptions = MemoryOption
 
 
     /**
+     * The same memory, whose calls are given up when `cancellation` is cancelled: one that has not begun
+     * to write then does not happen, and its reply says so.
+     */
+open func cancelledBy(cancellation: Cancellation) -> Memory  {
+    return try!  FfiConverterTypeMemory_lift(try! rustCall() {
+        uniffiCallStatus in
+    uniffi_memdir_ffi_fn_method_memory_cancelled_by(
+            self.uniffiCloneHandle(),
+        FfiConverterTypeCancellation_lower(cancellation),uniffiCallStatus
+    )
+})
+}
+
+    /**
      * Deletes everything below `/memories`. Not a command of the tool: for the developer.
      *
      * Throws `Store` if the store is broken.
@@ -1265,13 +1450,13 @@ open func clear()throws   {try rustCallWithError(FfiConverterTypeMemdirError_lif
      *
      * Throws as `view` does.
      */
-open func create(path: String, fileText: String)throws  -> String  {
+open func create(path: MemdirText, fileText: MemdirText)throws  -> String  {
     return try  FfiConverterString.lift(try rustCallWithError(FfiConverterTypeMemdirError_lift) {
         uniffiCallStatus in
     uniffi_memdir_ffi_fn_method_memory_create(
             self.uniffiCloneHandle(),
-        FfiConverterString.lower(path),
-        FfiConverterString.lower(fileText),uniffiCallStatus
+        FfiConverterTypeMemdirText_lower(path),
+        FfiConverterTypeMemdirText_lower(fileText),uniffiCallStatus
     )
 })
 }
@@ -1281,12 +1466,12 @@ open func create(path: String, fileText: String)throws  -> String  {
      *
      * Throws as `view` does.
      */
-open func delete(path: String)throws  -> String  {
+open func delete(path: MemdirText)throws  -> String  {
     return try  FfiConverterString.lift(try rustCallWithError(FfiConverterTypeMemdirError_lift) {
         uniffiCallStatus in
     uniffi_memdir_ffi_fn_method_memory_delete(
             self.uniffiCloneHandle(),
-        FfiConverterString.lower(path),uniffiCallStatus
+        FfiConverterTypeMemdirText_lower(path),uniffiCallStatus
     )
 })
 }
@@ -1295,14 +1480,28 @@ open func delete(path: String)throws  -> String  {
      * Executes one tool call, given as the JSON text of its `input`.
      *
      * What the model did wrong is an answer with `is_error` and nothing that is thrown; so is a
-     * broken store or hook, whose `cause` is for the developer.
+     * broken store or hook, whose `cause` is for the developer, and a call that was given up.
      */
-open func execute(json: String) -> Reply  {
+open func execute(json: MemdirText) -> Reply  {
     return try!  FfiConverterTypeReply_lift(try! rustCall() {
         uniffiCallStatus in
     uniffi_memdir_ffi_fn_method_memory_execute(
             self.uniffiCloneHandle(),
-        FfiConverterString.lower(json),uniffiCallStatus
+        FfiConverterTypeMemdirText_lower(json),uniffiCallStatus
+    )
+})
+}
+
+    /**
+     * As `execute`, if nothing can be changed by the call; else null, and nothing is done. For who keeps
+     * views on threads of their own, where they do not wait behind what changes something.
+     */
+open func executeView(json: MemdirText) -> Reply?  {
+    return try!  FfiConverterOptionTypeReply.lift(try! rustCall() {
+        uniffiCallStatus in
+    uniffi_memdir_ffi_fn_method_memory_execute_view(
+            self.uniffiCloneHandle(),
+        FfiConverterTypeMemdirText_lower(json),uniffiCallStatus
     )
 })
 }
@@ -1318,12 +1517,12 @@ open func execute(json: String) -> Reply  {
      * Throws `Config` if accesses are not recorded, the store does not keep them, or it is read-only;
      * `Store` if the store is broken: what was removed by then is removed.
      */
-open func expire(olderThan: TimeInterval, dryRun: Bool = false, watch: ExpiryWatch? = nil)throws  -> [Expired]  {
+open func expire(olderThan: MemdirDuration, dryRun: Bool = false, watch: ExpiryWatch? = nil)throws  -> [Expired]  {
     return try  FfiConverterSequenceTypeExpired.lift(try rustCallWithError(FfiConverterTypeMemdirError_lift) {
         uniffiCallStatus in
     uniffi_memdir_ffi_fn_method_memory_expire(
             self.uniffiCloneHandle(),
-        FfiConverterDuration.lower(olderThan),
+        FfiConverterTypeMemdirDuration_lower(olderThan),
         FfiConverterBool.lower(dryRun),
         FfiConverterOptionTypeExpiryWatch.lower(watch),uniffiCallStatus
     )
@@ -1335,14 +1534,14 @@ open func expire(olderThan: TimeInterval, dryRun: Bool = false, watch: ExpiryWat
      *
      * Throws as `view` does.
      */
-open func insert(path: String, insertLine: Int64, insertText: String)throws  -> String  {
+open func insert(path: MemdirText, insertLine: Int64, insertText: MemdirText)throws  -> String  {
     return try  FfiConverterString.lift(try rustCallWithError(FfiConverterTypeMemdirError_lift) {
         uniffiCallStatus in
     uniffi_memdir_ffi_fn_method_memory_insert(
             self.uniffiCloneHandle(),
-        FfiConverterString.lower(path),
+        FfiConverterTypeMemdirText_lower(path),
         FfiConverterInt64.lower(insertLine),
-        FfiConverterString.lower(insertText),uniffiCallStatus
+        FfiConverterTypeMemdirText_lower(insertText),uniffiCallStatus
     )
 })
 }
@@ -1352,30 +1551,31 @@ open func insert(path: String, insertLine: Int64, insertText: String)throws  -> 
      *
      * Throws as `view` does.
      */
-open func rename(oldPath: String, newPath: String)throws  -> String  {
+open func rename(oldPath: MemdirText, newPath: MemdirText)throws  -> String  {
     return try  FfiConverterString.lift(try rustCallWithError(FfiConverterTypeMemdirError_lift) {
         uniffiCallStatus in
     uniffi_memdir_ffi_fn_method_memory_rename(
             self.uniffiCloneHandle(),
-        FfiConverterString.lower(oldPath),
-        FfiConverterString.lower(newPath),uniffiCallStatus
+        FfiConverterTypeMemdirText_lower(oldPath),
+        FfiConverterTypeMemdirText_lower(newPath),uniffiCallStatus
     )
 })
 }
 
     /**
-     * Replaces the only occurrence of `old_str` in a file by `new_str`; an empty one deletes it.
+     * Replaces the only occurrence of `old_str` in a file by `new_str`; an empty one, or null,
+     * deletes it.
      *
      * Throws as `view` does.
      */
-open func strReplace(path: String, oldStr: String, newStr: String = "")throws  -> String  {
+open func strReplace(path: MemdirText, oldStr: MemdirText, newStr: MemdirText? = nil)throws  -> String  {
     return try  FfiConverterString.lift(try rustCallWithError(FfiConverterTypeMemdirError_lift) {
         uniffiCallStatus in
     uniffi_memdir_ffi_fn_method_memory_str_replace(
             self.uniffiCloneHandle(),
-        FfiConverterString.lower(path),
-        FfiConverterString.lower(oldStr),
-        FfiConverterString.lower(newStr),uniffiCallStatus
+        FfiConverterTypeMemdirText_lower(path),
+        FfiConverterTypeMemdirText_lower(oldStr),
+        FfiConverterOptionTypeMemdirText.lower(newStr),uniffiCallStatus
     )
 })
 }
@@ -1387,12 +1587,12 @@ open func strReplace(path: String, oldStr: String, newStr: String = "")throws  -
      * Throws `Tool` with the exact answer for the model, `Store` if the store is broken, `Hook` if the
      * hook `before` is.
      */
-open func view(path: String, viewRange: [Int64]? = nil)throws  -> String  {
+open func view(path: MemdirText, viewRange: [Int64]? = nil)throws  -> String  {
     return try  FfiConverterString.lift(try rustCallWithError(FfiConverterTypeMemdirError_lift) {
         uniffiCallStatus in
     uniffi_memdir_ffi_fn_method_memory_view(
             self.uniffiCloneHandle(),
-        FfiConverterString.lower(path),
+        FfiConverterTypeMemdirText_lower(path),
         FfiConverterOptionSequenceInt64.lower(viewRange),uniffiCallStatus
     )
 })
@@ -1774,13 +1974,13 @@ open class Mount: MountProtocol, @unchecked Sendable {
      *
      * With `read_only` it can be viewed and not changed; it then has to be there.
      */
-public convenience init(path: String, store: String, readOnly: Bool = false) {
+public convenience init(path: MemdirText, store: MemdirText, readOnly: Bool = false) {
     let handle =
         try! rustCall() {
         uniffiCallStatus in
     uniffi_memdir_ffi_fn_constructor_mount_new(
-        FfiConverterString.lower(path),
-        FfiConverterString.lower(store),
+        FfiConverterTypeMemdirText_lower(path),
+        FfiConverterTypeMemdirText_lower(store),
         FfiConverterBool.lower(readOnly),uniffiCallStatus
     )
 }
@@ -1800,11 +2000,11 @@ public convenience init(path: String, store: String, readOnly: Bool = false) {
     /**
      * A store of your own, or one that is open already, at `path`.
      */
-public static func withStore(path: String, store: Store, readOnly: Bool = false) -> Mount  {
+public static func withStore(path: MemdirText, store: Store, readOnly: Bool = false) -> Mount  {
     return try!  FfiConverterTypeMount_lift(try! rustCall() {
         uniffiCallStatus in
     uniffi_memdir_ffi_fn_constructor_mount_with_store(
-        FfiConverterString.lower(path),
+        FfiConverterTypeMemdirText_lower(path),
         FfiConverterTypeStore_lower(store),
         FfiConverterBool.lower(readOnly),uniffiCallStatus
     )
@@ -3153,6 +3353,16 @@ public struct MemoryOptions: Equatable, Hashable {
      */
     public let durability: Durability?
     /**
+     * How long a change waits for other writers of the same store; then it is refused, and nothing was
+     * changed. Null waits for as long as it takes. Default 10 seconds.
+     */
+    public let lockTimeout: MemdirDuration?
+    /**
+     * Which of several memories in one database this is: any text, such as a user's name as it is. Null
+     * is the one that the address says.
+     */
+    public let namespace: MemdirText?
+    /**
      * Whether the whole memory can be viewed but not changed. A directory then has to be there, and
      * nothing is made in it. Default no.
      */
@@ -3160,12 +3370,12 @@ public struct MemoryOptions: Equatable, Hashable {
     /**
      * Patterns of what no command may change, and of all that is below; null is none.
      */
-    public let readOnlyPaths: [String]?
+    public let readOnlyPaths: [MemdirText]?
     /**
      * Patterns of what commands may change, and all that is below: nothing else. Null sets no such
      * limit. What is read-only as well is not changed.
      */
-    public let writablePaths: [String]?
+    public let writablePaths: [MemdirText]?
     /**
      * Whether an edit is refused that was meant for an older content of its file; null is off.
      */
@@ -3179,7 +3389,7 @@ public struct MemoryOptions: Equatable, Hashable {
      * Patterns of your own by their ids, beside the built-in rules; null is none. The syntax is that
      * of Rust's `regex-lite`: no look-around, no back-references.
      */
-    public let sensitiveRules: [String: String]?
+    public let sensitiveRules: [MemdirText: MemdirText]?
     /**
      * Whether views show `[REDACTED:rule]` in the place of sensitive text that a file holds, which
      * is not changed. Default no.
@@ -3190,7 +3400,7 @@ public struct MemoryOptions: Equatable, Hashable {
      * `Memory.expire`; the store has to keep when files were last accessed. Null is the default,
      * nothing is removed.
      */
-    public let expireAfter: TimeInterval?
+    public let expireAfter: MemdirDuration?
     /**
      * Whether a view of a file, and a rename of one, is noted as a use of it, which costs a write;
      * always with `expire_after`. `Memory.expire` needs it. Default no.
@@ -3199,7 +3409,7 @@ public struct MemoryOptions: Equatable, Hashable {
     /**
      * Patterns of paths that never expire, such as `/memories/handbook`; null is none.
      */
-    public let pins: [String]?
+    public let pins: [MemdirText]?
     /**
      * Whether the events that the hook `after` gets hold the reply's text. Default no.
      */
@@ -3230,16 +3440,24 @@ public struct MemoryOptions: Equatable, Hashable {
          * What an acknowledged command survives; null is the default, power loss.
          */durability: Durability? = nil,
         /**
+         * How long a change waits for other writers of the same store; then it is refused, and nothing was
+         * changed. Null waits for as long as it takes. Default 10 seconds.
+         */lockTimeout: MemdirDuration? = 10,
+        /**
+         * Which of several memories in one database this is: any text, such as a user's name as it is. Null
+         * is the one that the address says.
+         */namespace: MemdirText? = nil,
+        /**
          * Whether the whole memory can be viewed but not changed. A directory then has to be there, and
          * nothing is made in it. Default no.
          */readOnly: Bool = false,
         /**
          * Patterns of what no command may change, and of all that is below; null is none.
-         */readOnlyPaths: [String]? = nil,
+         */readOnlyPaths: [MemdirText]? = nil,
         /**
          * Patterns of what commands may change, and all that is below: nothing else. Null sets no such
          * limit. What is read-only as well is not changed.
-         */writablePaths: [String]? = nil,
+         */writablePaths: [MemdirText]? = nil,
         /**
          * Whether an edit is refused that was meant for an older content of its file; null is off.
          */staleGuard: StaleGuard? = nil,
@@ -3250,7 +3468,7 @@ public struct MemoryOptions: Equatable, Hashable {
         /**
          * Patterns of your own by their ids, beside the built-in rules; null is none. The syntax is that
          * of Rust's `regex-lite`: no look-around, no back-references.
-         */sensitiveRules: [String: String]? = nil,
+         */sensitiveRules: [MemdirText: MemdirText]? = nil,
         /**
          * Whether views show `[REDACTED:rule]` in the place of sensitive text that a file holds, which
          * is not changed. Default no.
@@ -3259,14 +3477,14 @@ public struct MemoryOptions: Equatable, Hashable {
          * Before the first command files are removed that nobody used for so long, as by
          * `Memory.expire`; the store has to keep when files were last accessed. Null is the default,
          * nothing is removed.
-         */expireAfter: TimeInterval? = nil,
+         */expireAfter: MemdirDuration? = nil,
         /**
          * Whether a view of a file, and a rename of one, is noted as a use of it, which costs a write;
          * always with `expire_after`. `Memory.expire` needs it. Default no.
          */recordAccess: Bool = false,
         /**
          * Patterns of paths that never expire, such as `/memories/handbook`; null is none.
-         */pins: [String]? = nil,
+         */pins: [MemdirText]? = nil,
         /**
          * Whether the events that the hook `after` gets hold the reply's text. Default no.
          */afterContent: Bool = false) {
@@ -3276,6 +3494,8 @@ public struct MemoryOptions: Equatable, Hashable {
         self.maxFiles = maxFiles
         self.onExisting = onExisting
         self.durability = durability
+        self.lockTimeout = lockTimeout
+        self.namespace = namespace
         self.readOnly = readOnly
         self.readOnlyPaths = readOnlyPaths
         self.writablePaths = writablePaths
@@ -3311,16 +3531,18 @@ public struct FfiConverterTypeMemoryOptions: FfiConverterRustBuffer {
                 maxFiles: FfiConverterOptionInt64.read(from: &buf),
                 onExisting: FfiConverterOptionTypeOnExisting.read(from: &buf),
                 durability: FfiConverterOptionTypeDurability.read(from: &buf),
+                lockTimeout: FfiConverterOptionTypeMemdirDuration.read(from: &buf),
+                namespace: FfiConverterOptionTypeMemdirText.read(from: &buf),
                 readOnly: FfiConverterBool.read(from: &buf),
-                readOnlyPaths: FfiConverterOptionSequenceString.read(from: &buf),
-                writablePaths: FfiConverterOptionSequenceString.read(from: &buf),
+                readOnlyPaths: FfiConverterOptionSequenceTypeMemdirText.read(from: &buf),
+                writablePaths: FfiConverterOptionSequenceTypeMemdirText.read(from: &buf),
                 staleGuard: FfiConverterOptionTypeStaleGuard.read(from: &buf),
                 sensitive: FfiConverterOptionTypeSensitive.read(from: &buf),
-                sensitiveRules: FfiConverterOptionDictionaryStringString.read(from: &buf),
+                sensitiveRules: FfiConverterOptionDictionaryTypeMemdirTextTypeMemdirText.read(from: &buf),
                 sensitiveOnView: FfiConverterBool.read(from: &buf),
-                expireAfter: FfiConverterOptionDuration.read(from: &buf),
+                expireAfter: FfiConverterOptionTypeMemdirDuration.read(from: &buf),
                 recordAccess: FfiConverterBool.read(from: &buf),
-                pins: FfiConverterOptionSequenceString.read(from: &buf),
+                pins: FfiConverterOptionSequenceTypeMemdirText.read(from: &buf),
                 afterContent: FfiConverterBool.read(from: &buf)
         )
     }
@@ -3332,16 +3554,18 @@ public struct FfiConverterTypeMemoryOptions: FfiConverterRustBuffer {
         FfiConverterOptionInt64.write(value.maxFiles, into: &buf)
         FfiConverterOptionTypeOnExisting.write(value.onExisting, into: &buf)
         FfiConverterOptionTypeDurability.write(value.durability, into: &buf)
+        FfiConverterOptionTypeMemdirDuration.write(value.lockTimeout, into: &buf)
+        FfiConverterOptionTypeMemdirText.write(value.namespace, into: &buf)
         FfiConverterBool.write(value.readOnly, into: &buf)
-        FfiConverterOptionSequenceString.write(value.readOnlyPaths, into: &buf)
-        FfiConverterOptionSequenceString.write(value.writablePaths, into: &buf)
+        FfiConverterOptionSequenceTypeMemdirText.write(value.readOnlyPaths, into: &buf)
+        FfiConverterOptionSequenceTypeMemdirText.write(value.writablePaths, into: &buf)
         FfiConverterOptionTypeStaleGuard.write(value.staleGuard, into: &buf)
         FfiConverterOptionTypeSensitive.write(value.sensitive, into: &buf)
-        FfiConverterOptionDictionaryStringString.write(value.sensitiveRules, into: &buf)
+        FfiConverterOptionDictionaryTypeMemdirTextTypeMemdirText.write(value.sensitiveRules, into: &buf)
         FfiConverterBool.write(value.sensitiveOnView, into: &buf)
-        FfiConverterOptionDuration.write(value.expireAfter, into: &buf)
+        FfiConverterOptionTypeMemdirDuration.write(value.expireAfter, into: &buf)
         FfiConverterBool.write(value.recordAccess, into: &buf)
-        FfiConverterOptionSequenceString.write(value.pins, into: &buf)
+        FfiConverterOptionSequenceTypeMemdirText.write(value.pins, into: &buf)
         FfiConverterBool.write(value.afterContent, into: &buf)
     }
 }
@@ -3803,12 +4027,16 @@ enum MemdirError: Swift.Error, Equatable, Hashable {
          */reason: String
     )
     /**
-     * The store is broken or out of reach.
+     * The store is broken or out of reach, or was locked by others for too long, or the call was given
+     * up.
      */
     case Store(
         /**
          * The details, for the developer and never for the model.
-         */reason: String
+         */reason: String,
+        /**
+         * What the model reads, and what that means for its command.
+         */answer: String
     )
     /**
      * The hook `before` failed, and nothing was changed.
@@ -3879,7 +4107,8 @@ public struct FfiConverterTypeMemdirError: FfiConverterRustBuffer {
             reason: try FfiConverterString.read(from: &buf)
             )
         case 2: return .Store(
-            reason: try FfiConverterString.read(from: &buf)
+            reason: try FfiConverterString.read(from: &buf),
+            answer: try FfiConverterString.read(from: &buf)
             )
         case 3: return .Hook(
             reason: try FfiConverterString.read(from: &buf)
@@ -3904,9 +4133,10 @@ public struct FfiConverterTypeMemdirError: FfiConverterRustBuffer {
             FfiConverterString.write(reason, into: &buf)
 
 
-        case let .Store(reason):
+        case let .Store(reason,answer):
             writeInt(&buf, Int32(2))
             FfiConverterString.write(reason, into: &buf)
+            FfiConverterString.write(answer, into: &buf)
 
 
         case let .Hook(reason):
@@ -4335,6 +4565,22 @@ enum StoreFailure: Swift.Error, Equatable, Hashable {
      */
     case Full
     /**
+     * The file holds more bytes than are read into memory to edit it.
+     */
+    case TooLarge(
+        /**
+         * What it holds, in bytes.
+         */size: Int64
+    )
+    /**
+     * Other writers kept it locked for too long. Nothing was changed.
+     */
+    case Busy
+    /**
+     * The call was given up before anything was changed.
+     */
+    case Cancelled
+    /**
      * The store itself is broken or out of reach.
      */
     case Failed(
@@ -4390,7 +4636,12 @@ public struct FfiConverterTypeStoreFailure: FfiConverterRustBuffer {
         case 10: return .ReadOnly
         case 11: return .MountPoint
         case 12: return .Full
-        case 13: return .Failed(
+        case 13: return .TooLarge(
+            size: try FfiConverterInt64.read(from: &buf)
+            )
+        case 14: return .Busy
+        case 15: return .Cancelled
+        case 16: return .Failed(
             reason: try FfiConverterString.read(from: &buf)
             )
 
@@ -4453,8 +4704,21 @@ public struct FfiConverterTypeStoreFailure: FfiConverterRustBuffer {
             writeInt(&buf, Int32(12))
 
 
-        case let .Failed(reason):
+        case let .TooLarge(size):
             writeInt(&buf, Int32(13))
+            FfiConverterInt64.write(size, into: &buf)
+
+
+        case .Busy:
+            writeInt(&buf, Int32(14))
+
+
+        case .Cancelled:
+            writeInt(&buf, Int32(15))
+
+
+        case let .Failed(reason):
+            writeInt(&buf, Int32(16))
             FfiConverterString.write(reason, into: &buf)
 
         }
@@ -4674,30 +4938,6 @@ fileprivate struct FfiConverterOptionTimestamp: FfiConverterRustBuffer {
 #if swift(>=5.8)
 @_documentation(visibility: private)
 #endif
-fileprivate struct FfiConverterOptionDuration: FfiConverterRustBuffer {
-    typealias SwiftType = TimeInterval?
-
-    public static func write(_ value: SwiftType, into buf: inout [UInt8]) {
-        guard let value = value else {
-            writeInt(&buf, Int8(0))
-            return
-        }
-        writeInt(&buf, Int8(1))
-        FfiConverterDuration.write(value, into: &buf)
-    }
-
-    public static func read(from buf: inout (data: Data, offset: Data.Index)) throws -> SwiftType {
-        switch try readInt(&buf) as Int8 {
-        case 0: return nil
-        case 1: return try FfiConverterDuration.read(from: &buf)
-        default: throw UniffiInternalError.unexpectedOptionalTag
-        }
-    }
-}
-
-#if swift(>=5.8)
-@_documentation(visibility: private)
-#endif
 fileprivate struct FfiConverterOptionTypeExpiryWatch: FfiConverterRustBuffer {
     typealias SwiftType = ExpiryWatch?
 
@@ -4738,6 +4978,30 @@ fileprivate struct FfiConverterOptionTypeMemoryHooks: FfiConverterRustBuffer {
         switch try readInt(&buf) as Int8 {
         case 0: return nil
         case 1: return try FfiConverterTypeMemoryHooks.read(from: &buf)
+        default: throw UniffiInternalError.unexpectedOptionalTag
+        }
+    }
+}
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+fileprivate struct FfiConverterOptionTypeReply: FfiConverterRustBuffer {
+    typealias SwiftType = Reply?
+
+    public static func write(_ value: SwiftType, into buf: inout [UInt8]) {
+        guard let value = value else {
+            writeInt(&buf, Int8(0))
+            return
+        }
+        writeInt(&buf, Int8(1))
+        FfiConverterTypeReply.write(value, into: &buf)
+    }
+
+    public static func read(from buf: inout (data: Data, offset: Data.Index)) throws -> SwiftType {
+        switch try readInt(&buf) as Int8 {
+        case 0: return nil
+        case 1: return try FfiConverterTypeReply.read(from: &buf)
         default: throw UniffiInternalError.unexpectedOptionalTag
         }
     }
@@ -4866,8 +5130,8 @@ fileprivate struct FfiConverterOptionSequenceInt64: FfiConverterRustBuffer {
 #if swift(>=5.8)
 @_documentation(visibility: private)
 #endif
-fileprivate struct FfiConverterOptionSequenceString: FfiConverterRustBuffer {
-    typealias SwiftType = [String]?
+fileprivate struct FfiConverterOptionSequenceTypeMemdirText: FfiConverterRustBuffer {
+    typealias SwiftType = [MemdirText]?
 
     public static func write(_ value: SwiftType, into buf: inout [UInt8]) {
         guard let value = value else {
@@ -4875,13 +5139,13 @@ fileprivate struct FfiConverterOptionSequenceString: FfiConverterRustBuffer {
             return
         }
         writeInt(&buf, Int8(1))
-        FfiConverterSequenceString.write(value, into: &buf)
+        FfiConverterSequenceTypeMemdirText.write(value, into: &buf)
     }
 
     public static func read(from buf: inout (data: Data, offset: Data.Index)) throws -> SwiftType {
         switch try readInt(&buf) as Int8 {
         case 0: return nil
-        case 1: return try FfiConverterSequenceString.read(from: &buf)
+        case 1: return try FfiConverterSequenceTypeMemdirText.read(from: &buf)
         default: throw UniffiInternalError.unexpectedOptionalTag
         }
     }
@@ -4890,8 +5154,8 @@ fileprivate struct FfiConverterOptionSequenceString: FfiConverterRustBuffer {
 #if swift(>=5.8)
 @_documentation(visibility: private)
 #endif
-fileprivate struct FfiConverterOptionDictionaryStringString: FfiConverterRustBuffer {
-    typealias SwiftType = [String: String]?
+fileprivate struct FfiConverterOptionDictionaryTypeMemdirTextTypeMemdirText: FfiConverterRustBuffer {
+    typealias SwiftType = [MemdirText: MemdirText]?
 
     public static func write(_ value: SwiftType, into buf: inout [UInt8]) {
         guard let value = value else {
@@ -4899,13 +5163,61 @@ fileprivate struct FfiConverterOptionDictionaryStringString: FfiConverterRustBuf
             return
         }
         writeInt(&buf, Int8(1))
-        FfiConverterDictionaryStringString.write(value, into: &buf)
+        FfiConverterDictionaryTypeMemdirTextTypeMemdirText.write(value, into: &buf)
     }
 
     public static func read(from buf: inout (data: Data, offset: Data.Index)) throws -> SwiftType {
         switch try readInt(&buf) as Int8 {
         case 0: return nil
-        case 1: return try FfiConverterDictionaryStringString.read(from: &buf)
+        case 1: return try FfiConverterDictionaryTypeMemdirTextTypeMemdirText.read(from: &buf)
+        default: throw UniffiInternalError.unexpectedOptionalTag
+        }
+    }
+}
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+fileprivate struct FfiConverterOptionTypeMemdirDuration: FfiConverterRustBuffer {
+    typealias SwiftType = MemdirDuration?
+
+    public static func write(_ value: SwiftType, into buf: inout [UInt8]) {
+        guard let value = value else {
+            writeInt(&buf, Int8(0))
+            return
+        }
+        writeInt(&buf, Int8(1))
+        FfiConverterTypeMemdirDuration.write(value, into: &buf)
+    }
+
+    public static func read(from buf: inout (data: Data, offset: Data.Index)) throws -> SwiftType {
+        switch try readInt(&buf) as Int8 {
+        case 0: return nil
+        case 1: return try FfiConverterTypeMemdirDuration.read(from: &buf)
+        default: throw UniffiInternalError.unexpectedOptionalTag
+        }
+    }
+}
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+fileprivate struct FfiConverterOptionTypeMemdirText: FfiConverterRustBuffer {
+    typealias SwiftType = MemdirText?
+
+    public static func write(_ value: SwiftType, into buf: inout [UInt8]) {
+        guard let value = value else {
+            writeInt(&buf, Int8(0))
+            return
+        }
+        writeInt(&buf, Int8(1))
+        FfiConverterTypeMemdirText.write(value, into: &buf)
+    }
+
+    public static func read(from buf: inout (data: Data, offset: Data.Index)) throws -> SwiftType {
+        switch try readInt(&buf) as Int8 {
+        case 0: return nil
+        case 1: return try FfiConverterTypeMemdirText.read(from: &buf)
         default: throw UniffiInternalError.unexpectedOptionalTag
         }
     }
@@ -5039,28 +5351,148 @@ fileprivate struct FfiConverterSequenceTypeExpired: FfiConverterRustBuffer {
 #if swift(>=5.8)
 @_documentation(visibility: private)
 #endif
-fileprivate struct FfiConverterDictionaryStringString: FfiConverterRustBuffer {
-    public static func write(_ value: [String: String], into buf: inout [UInt8]) {
+fileprivate struct FfiConverterSequenceTypeMemdirText: FfiConverterRustBuffer {
+    typealias SwiftType = [MemdirText]
+
+    public static func write(_ value: [MemdirText], into buf: inout [UInt8]) {
         let len = Int32(value.count)
         writeInt(&buf, len)
-        for (key, value) in value {
-            FfiConverterString.write(key, into: &buf)
-            FfiConverterString.write(value, into: &buf)
+        for item in value {
+            FfiConverterTypeMemdirText.write(item, into: &buf)
         }
     }
 
-    public static func read(from buf: inout (data: Data, offset: Data.Index)) throws -> [String: String] {
+    public static func read(from buf: inout (data: Data, offset: Data.Index)) throws -> [MemdirText] {
         let len: Int32 = try readInt(&buf)
-        var dict = [String: String]()
+        var seq = [MemdirText]()
+        seq.reserveCapacity(Int(len))
+        for _ in 0 ..< len {
+            seq.append(try FfiConverterTypeMemdirText.read(from: &buf))
+        }
+        return seq
+    }
+}
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+fileprivate struct FfiConverterDictionaryTypeMemdirTextTypeMemdirText: FfiConverterRustBuffer {
+    public static func write(_ value: [MemdirText: MemdirText], into buf: inout [UInt8]) {
+        let len = Int32(value.count)
+        writeInt(&buf, len)
+        for (key, value) in value {
+            FfiConverterTypeMemdirText.write(key, into: &buf)
+            FfiConverterTypeMemdirText.write(value, into: &buf)
+        }
+    }
+
+    public static func read(from buf: inout (data: Data, offset: Data.Index)) throws -> [MemdirText: MemdirText] {
+        let len: Int32 = try readInt(&buf)
+        var dict = [MemdirText: MemdirText]()
         dict.reserveCapacity(Int(len))
         for _ in 0..<len {
-            let key = try FfiConverterString.read(from: &buf)
-            let value = try FfiConverterString.read(from: &buf)
+            let key = try FfiConverterTypeMemdirText.read(from: &buf)
+            let value = try FfiConverterTypeMemdirText.read(from: &buf)
             dict[key] = value
         }
         return dict
     }
 }
+
+
+
+
+public typealias MemdirDuration = TimeInterval
+
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public struct FfiConverterTypeMemdirDuration: FfiConverter {
+
+    public static func read(from buf: inout (data: Data, offset: Data.Index)) throws -> MemdirDuration {
+        let builtinValue = try FfiConverterDouble.read(from: &buf)
+        return builtinValue
+    }
+
+    public static func write(_ value: MemdirDuration, into buf: inout [UInt8]) {
+        let builtinValue = value
+        return FfiConverterDouble.write(builtinValue, into: &buf)
+    }
+
+    public static func lift(_ value: Double) throws -> MemdirDuration {
+        let builtinValue = try FfiConverterDouble.lift(value)
+        return builtinValue
+    }
+
+    public static func lower(_ value: MemdirDuration) -> Double {
+        let builtinValue = value
+        return FfiConverterDouble.lower(builtinValue)
+    }
+}
+
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public func FfiConverterTypeMemdirDuration_lift(_ value: Double) throws -> MemdirDuration {
+    return try FfiConverterTypeMemdirDuration.lift(value)
+}
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public func FfiConverterTypeMemdirDuration_lower(_ value: MemdirDuration) -> Double {
+    return FfiConverterTypeMemdirDuration.lower(value)
+}
+
+
+
+
+
+public typealias MemdirText = String
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public struct FfiConverterTypeMemdirText: FfiConverter {
+
+    public static func read(from buf: inout (data: Data, offset: Data.Index)) throws -> MemdirText {
+        let builtinValue = try FfiConverterData.read(from: &buf)
+        return String(decoding: builtinValue, as: UTF8.self)
+    }
+
+    public static func write(_ value: MemdirText, into buf: inout [UInt8]) {
+        let builtinValue = Data(value.utf8)
+        return FfiConverterData.write(builtinValue, into: &buf)
+    }
+
+    public static func lift(_ value: RustBuffer) throws -> MemdirText {
+        let builtinValue = try FfiConverterData.lift(value)
+        return String(decoding: builtinValue, as: UTF8.self)
+    }
+
+    public static func lower(_ value: MemdirText) -> RustBuffer {
+        let builtinValue = Data(value.utf8)
+        return FfiConverterData.lower(builtinValue)
+    }
+}
+
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public func FfiConverterTypeMemdirText_lift(_ value: RustBuffer) throws -> MemdirText {
+    return try FfiConverterTypeMemdirText.lift(value)
+}
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public func FfiConverterTypeMemdirText_lower(_ value: MemdirText) -> RustBuffer {
+    return FfiConverterTypeMemdirText.lower(value)
+}
+
 /**
  * Checks whether the stores that `factory` makes keep the contract of a store: for the tests of
  * those who write one.
@@ -5073,6 +5505,16 @@ public func checkStoreContract(factory: StoreFactory)throws  -> String?  {
         uniffiCallStatus in
     uniffi_memdir_ffi_fn_func_check_store_contract(
         FfiConverterTypeStoreFactory_lower(factory),uniffiCallStatus
+    )
+})
+}
+/**
+ * What a memory throws that was closed.
+ */
+public func closedReply() -> Reply  {
+    return try!  FfiConverterTypeReply_lift(try! rustCall() {
+        uniffiCallStatus in
+    uniffi_memdir_ffi_fn_func_closed_reply(uniffiCallStatus
     )
 })
 }
@@ -5098,11 +5540,11 @@ public func openMounts(mounts: [Mount], options: MemoryOptions = MemoryOptions()
  * To be shared between memories, written to directly, or built upon. Of the options only
  * `durability` and `read_only` matter.
  */
-public func openStore(address: String, options: MemoryOptions = MemoryOptions())throws  -> Store  {
+public func openStore(address: MemdirText, options: MemoryOptions = MemoryOptions())throws  -> Store  {
     return try  FfiConverterTypeStore_lift(try rustCallWithError(FfiConverterTypeMemdirError_lift) {
         uniffiCallStatus in
     uniffi_memdir_ffi_fn_func_open_store(
-        FfiConverterString.lower(address),
+        FfiConverterTypeMemdirText_lower(address),
         FfiConverterTypeMemoryOptions_lower(options),uniffiCallStatus
     )
 })
@@ -5126,10 +5568,16 @@ private let initializationResult: InitializationResult = {
     if (uniffi_memdir_ffi_checksum_func_check_store_contract() != 51652) {
         return InitializationResult.apiChecksumMismatch
     }
+    if (uniffi_memdir_ffi_checksum_func_closed_reply() != 32118) {
+        return InitializationResult.apiChecksumMismatch
+    }
     if (uniffi_memdir_ffi_checksum_func_open_mounts() != 58834) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_func_open_store() != 57660) {
+    if (uniffi_memdir_ffi_checksum_func_open_store() != 58554) {
+        return InitializationResult.apiChecksumMismatch
+    }
+    if (uniffi_memdir_ffi_checksum_method_cancellation_cancel() != 59654) {
         return InitializationResult.apiChecksumMismatch
     }
     if (uniffi_memdir_ffi_checksum_method_storefactory_make() != 35026) {
@@ -5144,31 +5592,37 @@ private let initializationResult: InitializationResult = {
     if (uniffi_memdir_ffi_checksum_method_memoryhooks_after() != 7567) {
         return InitializationResult.apiChecksumMismatch
     }
+    if (uniffi_memdir_ffi_checksum_method_memory_cancelled_by() != 14769) {
+        return InitializationResult.apiChecksumMismatch
+    }
     if (uniffi_memdir_ffi_checksum_method_memory_clear() != 36784) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_method_memory_create() != 24229) {
+    if (uniffi_memdir_ffi_checksum_method_memory_create() != 35916) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_method_memory_delete() != 14451) {
+    if (uniffi_memdir_ffi_checksum_method_memory_delete() != 45433) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_method_memory_execute() != 43737) {
+    if (uniffi_memdir_ffi_checksum_method_memory_execute() != 40129) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_method_memory_expire() != 40964) {
+    if (uniffi_memdir_ffi_checksum_method_memory_execute_view() != 55219) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_method_memory_insert() != 14573) {
+    if (uniffi_memdir_ffi_checksum_method_memory_expire() != 35490) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_method_memory_rename() != 23593) {
+    if (uniffi_memdir_ffi_checksum_method_memory_insert() != 35968) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_method_memory_str_replace() != 52832) {
+    if (uniffi_memdir_ffi_checksum_method_memory_rename() != 55282) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_method_memory_view() != 60495) {
+    if (uniffi_memdir_ffi_checksum_method_memory_str_replace() != 38738) {
+        return InitializationResult.apiChecksumMismatch
+    }
+    if (uniffi_memdir_ffi_checksum_method_memory_view() != 47837) {
         return InitializationResult.apiChecksumMismatch
     }
     if (uniffi_memdir_ffi_checksum_method_edit_apply() != 35290) {
@@ -5204,16 +5658,19 @@ private let initializationResult: InitializationResult = {
     if (uniffi_memdir_ffi_checksum_method_store_delete_unused() != 16519) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_constructor_memory_new() != 19858) {
+    if (uniffi_memdir_ffi_checksum_constructor_cancellation_new() != 60276) {
+        return InitializationResult.apiChecksumMismatch
+    }
+    if (uniffi_memdir_ffi_checksum_constructor_memory_new() != 40973) {
         return InitializationResult.apiChecksumMismatch
     }
     if (uniffi_memdir_ffi_checksum_constructor_memory_with_store() != 45195) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_constructor_mount_new() != 59301) {
+    if (uniffi_memdir_ffi_checksum_constructor_mount_new() != 34075) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_constructor_mount_with_store() != 40603) {
+    if (uniffi_memdir_ffi_checksum_constructor_mount_with_store() != 11312) {
         return InitializationResult.apiChecksumMismatch
     }
 

@@ -403,6 +403,27 @@ typedef struct UniffiVTableCallbackInterfaceStore {
 } UniffiVTableCallbackInterfaceStore;
 
 #endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_CLONE_CANCELLATION
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_CLONE_CANCELLATION
+uint64_t uniffi_memdir_ffi_fn_clone_cancellation(uint64_t handle, RustCallStatus *_Nonnull out_status
+);
+#endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_FREE_CANCELLATION
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_FREE_CANCELLATION
+void uniffi_memdir_ffi_fn_free_cancellation(uint64_t handle, RustCallStatus *_Nonnull out_status
+);
+#endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_CONSTRUCTOR_CANCELLATION_NEW
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_CONSTRUCTOR_CANCELLATION_NEW
+uint64_t uniffi_memdir_ffi_fn_constructor_cancellation_new(RustCallStatus *_Nonnull out_status
+
+);
+#endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_CANCELLATION_CANCEL
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_CANCELLATION_CANCEL
+void uniffi_memdir_ffi_fn_method_cancellation_cancel(uint64_t ptr, RustCallStatus *_Nonnull out_status
+);
+#endif
 #ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_CLONE_STOREFACTORY
 #define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_CLONE_STOREFACTORY
 uint64_t uniffi_memdir_ffi_fn_clone_storefactory(uint64_t handle, RustCallStatus *_Nonnull out_status
@@ -488,6 +509,11 @@ uint64_t uniffi_memdir_ffi_fn_constructor_memory_new(RustBuffer store, RustBuffe
 uint64_t uniffi_memdir_ffi_fn_constructor_memory_with_store(uint64_t store, RustBuffer options, RustBuffer hooks, RustCallStatus *_Nonnull out_status
 );
 #endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_MEMORY_CANCELLED_BY
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_MEMORY_CANCELLED_BY
+uint64_t uniffi_memdir_ffi_fn_method_memory_cancelled_by(uint64_t ptr, uint64_t cancellation, RustCallStatus *_Nonnull out_status
+);
+#endif
 #ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_MEMORY_CLEAR
 #define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_MEMORY_CLEAR
 void uniffi_memdir_ffi_fn_method_memory_clear(uint64_t ptr, RustCallStatus *_Nonnull out_status
@@ -508,9 +534,14 @@ RustBuffer uniffi_memdir_ffi_fn_method_memory_delete(uint64_t ptr, RustBuffer pa
 RustBuffer uniffi_memdir_ffi_fn_method_memory_execute(uint64_t ptr, RustBuffer json, RustCallStatus *_Nonnull out_status
 );
 #endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_MEMORY_EXECUTE_VIEW
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_MEMORY_EXECUTE_VIEW
+RustBuffer uniffi_memdir_ffi_fn_method_memory_execute_view(uint64_t ptr, RustBuffer json, RustCallStatus *_Nonnull out_status
+);
+#endif
 #ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_MEMORY_EXPIRE
 #define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_MEMORY_EXPIRE
-RustBuffer uniffi_memdir_ffi_fn_method_memory_expire(uint64_t ptr, RustBuffer older_than, int8_t dry_run, RustBuffer watch, RustCallStatus *_Nonnull out_status
+RustBuffer uniffi_memdir_ffi_fn_method_memory_expire(uint64_t ptr, double older_than, int8_t dry_run, RustBuffer watch, RustCallStatus *_Nonnull out_status
 );
 #endif
 #ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_MEMORY_INSERT
@@ -661,6 +692,12 @@ RustBuffer uniffi_memdir_ffi_fn_method_storefailure_uniffi_trait_display(RustBuf
 #ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_FUNC_CHECK_STORE_CONTRACT
 #define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_FUNC_CHECK_STORE_CONTRACT
 RustBuffer uniffi_memdir_ffi_fn_func_check_store_contract(uint64_t factory, RustCallStatus *_Nonnull out_status
+);
+#endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_FUNC_CLOSED_REPLY
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_FUNC_CLOSED_REPLY
+RustBuffer uniffi_memdir_ffi_fn_func_closed_reply(RustCallStatus *_Nonnull out_status
+
 );
 #endif
 #ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_FUNC_OPEN_MOUNTS
@@ -939,6 +976,12 @@ uint16_t uniffi_memdir_ffi_checksum_func_check_store_contract(void
 
 );
 #endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_FUNC_CLOSED_REPLY
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_FUNC_CLOSED_REPLY
+uint16_t uniffi_memdir_ffi_checksum_func_closed_reply(void
+
+);
+#endif
 #ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_FUNC_OPEN_MOUNTS
 #define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_FUNC_OPEN_MOUNTS
 uint16_t uniffi_memdir_ffi_checksum_func_open_mounts(void
@@ -948,6 +991,12 @@ uint16_t uniffi_memdir_ffi_checksum_func_open_mounts(void
 #ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_FUNC_OPEN_STORE
 #define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_FUNC_OPEN_STORE
 uint16_t uniffi_memdir_ffi_checksum_func_open_store(void
+
+);
+#endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_CANCELLATION_CANCEL
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_CANCELLATION_CANCEL
+uint16_t uniffi_memdir_ffi_checksum_method_cancellation_cancel(void
 
 );
 #endif
@@ -975,6 +1024,12 @@ uint16_t uniffi_memdir_ffi_checksum_method_memoryhooks_after(void
 
 );
 #endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_MEMORY_CANCELLED_BY
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_MEMORY_CANCELLED_BY
+uint16_t uniffi_memdir_ffi_checksum_method_memory_cancelled_by(void
+
+);
+#endif
 #ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_MEMORY_CLEAR
 #define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_MEMORY_CLEAR
 uint16_t uniffi_memdir_ffi_checksum_method_memory_clear(void
@@ -996,6 +1051,12 @@ uint16_t uniffi_memdir_ffi_checksum_method_memory_delete(void
 #ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_MEMORY_EXECUTE
 #define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_MEMORY_EXECUTE
 uint16_t uniffi_memdir_ffi_checksum_method_memory_execute(void
+
+);
+#endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_MEMORY_EXECUTE_VIEW
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_MEMORY_EXECUTE_VIEW
+uint16_t uniffi_memdir_ffi_checksum_method_memory_execute_view(void
 
 );
 #endif
@@ -1092,6 +1153,12 @@ uint16_t uniffi_memdir_ffi_checksum_method_store_set_accessed(void
 #ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_STORE_DELETE_UNUSED
 #define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_STORE_DELETE_UNUSED
 uint16_t uniffi_memdir_ffi_checksum_method_store_delete_unused(void
+
+);
+#endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_CONSTRUCTOR_CANCELLATION_NEW
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_CONSTRUCTOR_CANCELLATION_NEW
+uint16_t uniffi_memdir_ffi_checksum_constructor_cancellation_new(void
 
 );
 #endif

@@ -102,7 +102,7 @@ final class StoreTests: XCTestCase {
                 XCTAssertTrue(reply.cause?.contains("hunter2") ?? false, command)
             }
             XCTAssertThrowsError(try memory.view(path: "/memories")) { error in
-                guard case MemdirError.Store(let reason) = error else { return XCTFail("\(error)") }
+                guard case MemdirError.Store(let reason, _) = error else { return XCTFail("\(error)") }
                 XCTAssertTrue(reason.contains("hunter2"))
                 XCTAssertFalse((error as? MemdirError)?.reply().content.contains("hunter2") ?? true)
             }

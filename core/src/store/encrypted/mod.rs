@@ -515,6 +515,10 @@ impl Store for Encrypted {
         }
     }
 
+    fn folds_case(&self) -> bool {
+        self.inner.folds_case()
+    }
+
     /// What the store beneath says, with its paths, and which names in it do not decrypt.
     fn inspect(&self, report: &mut dyn FnMut(Problem)) -> Result<(), StoreError> {
         let known = self.reload()?;

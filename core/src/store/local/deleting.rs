@@ -159,7 +159,12 @@ fn move_in(
     let parent = Parent::make(root, to)?;
     cancel::check()?;
     rename_new(old_parent.as_fd(), old, parent.directory.as_fd(), new).map_err(|errno| {
-        let error = condition("moving a file", errno);
+        let error = match errno {
+            // Another file system, mounted into the tree; or an overlay, which moves files and no directories
+            // of what it lies over.
+            Errno::XDEV if is_directory => StoreError::Source(Box::new(StoreError::Unmovable)),
+            errno => condition("moving a file", errno),
+        };
         // If it is still here, it is not there.
         if matches!(peek(&old_parent, old), Ok(Some(_))) { error.unchanged() } else { error }
     })?;

@@ -304,6 +304,12 @@ impl Store for LocalDirectory {
         self.read_only
     }
 
+    /// What file systems of Apple's systems do unless they are told otherwise, which is not asked: to take
+    /// two names for one only makes patterns fit more.
+    fn folds_case(&self) -> bool {
+        cfg!(target_vendor = "apple")
+    }
+
     fn directory(&self) -> Option<&Path> {
         Some(&self.root)
     }

@@ -311,4 +311,8 @@ impl Store for Mounts {
     fn is_read_only(&self) -> bool {
         self.all().all(|mounted| mounted.store.is_read_only())
     }
+
+    fn folds_case(&self) -> bool {
+        self.all().any(|mounted| mounted.store.folds_case())
+    }
 }

@@ -322,7 +322,7 @@ internal inline fun<T> uniffiTraitInterfaceCall(
     } catch(e: kotlin.Throwable) {
         val err = try { e.stackTraceToString() } catch(_: Throwable) { "" }
         callStatus.code = UNIFFI_CALL_UNEXPECTED_ERROR
-        callStatus.error_buf = FfiConverterString.lower(err)
+        callStatus.error_buf = FfiConverterString.lower(err.wellFormed())
     }
 }
 
@@ -341,7 +341,7 @@ internal inline fun<T, reified E: Throwable> uniffiTraitInterfaceCallWithError(
         } else {
             val err = try { e.stackTraceToString() } catch(_: Throwable) { "" }
             callStatus.code = UNIFFI_CALL_UNEXPECTED_ERROR
-            callStatus.error_buf = FfiConverterString.lower(err)
+            callStatus.error_buf = FfiConverterString.lower(err.wellFormed())
         }
     }
 }
@@ -848,9 +848,13 @@ internal object IntegrityCheckingUniffiLib {
     internal fun ensureInitialized() = Unit
     external fun uniffi_memdir_ffi_checksum_func_check_store_contract(
     ): Int
+    external fun uniffi_memdir_ffi_checksum_func_closed_reply(
+    ): Int
     external fun uniffi_memdir_ffi_checksum_func_open_mounts(
     ): Int
     external fun uniffi_memdir_ffi_checksum_func_open_store(
+    ): Int
+    external fun uniffi_memdir_ffi_checksum_method_cancellation_cancel(
     ): Int
     external fun uniffi_memdir_ffi_checksum_method_storefactory_make(
     ): Int
@@ -860,6 +864,8 @@ internal object IntegrityCheckingUniffiLib {
     ): Int
     external fun uniffi_memdir_ffi_checksum_method_memoryhooks_after(
     ): Int
+    external fun uniffi_memdir_ffi_checksum_method_memory_cancelled_by(
+    ): Int
     external fun uniffi_memdir_ffi_checksum_method_memory_clear(
     ): Int
     external fun uniffi_memdir_ffi_checksum_method_memory_create(
@@ -867,6 +873,8 @@ internal object IntegrityCheckingUniffiLib {
     external fun uniffi_memdir_ffi_checksum_method_memory_delete(
     ): Int
     external fun uniffi_memdir_ffi_checksum_method_memory_execute(
+    ): Int
+    external fun uniffi_memdir_ffi_checksum_method_memory_execute_view(
     ): Int
     external fun uniffi_memdir_ffi_checksum_method_memory_expire(
     ): Int
@@ -899,6 +907,8 @@ internal object IntegrityCheckingUniffiLib {
     external fun uniffi_memdir_ffi_checksum_method_store_set_accessed(
     ): Int
     external fun uniffi_memdir_ffi_checksum_method_store_delete_unused(
+    ): Int
+    external fun uniffi_memdir_ffi_checksum_constructor_cancellation_new(
     ): Int
     external fun uniffi_memdir_ffi_checksum_constructor_memory_new(
     ): Int
@@ -933,6 +943,14 @@ internal object UniffiLib {
     }
 
     internal fun ensureInitialized() = Unit
+    external fun uniffi_memdir_ffi_fn_clone_cancellation(`handle`: Long,uniffi_out_err: UniffiRustCallStatus,
+    ): Long
+    external fun uniffi_memdir_ffi_fn_free_cancellation(`handle`: Long,uniffi_out_err: UniffiRustCallStatus,
+    ): Unit
+    external fun uniffi_memdir_ffi_fn_constructor_cancellation_new(uniffi_out_err: UniffiRustCallStatus,
+    ): Long
+    external fun uniffi_memdir_ffi_fn_method_cancellation_cancel(`ptr`: Long,uniffi_out_err: UniffiRustCallStatus,
+    ): Unit
     external fun uniffi_memdir_ffi_fn_clone_storefactory(`handle`: Long,uniffi_out_err: UniffiRustCallStatus,
     ): Long
     external fun uniffi_memdir_ffi_fn_free_storefactory(`handle`: Long,uniffi_out_err: UniffiRustCallStatus,
@@ -967,6 +985,8 @@ internal object UniffiLib {
     ): Long
     external fun uniffi_memdir_ffi_fn_constructor_memory_with_store(`store`: Long,`options`: RustBuffer.ByValue,`hooks`: RustBuffer.ByValue,uniffi_out_err: UniffiRustCallStatus,
     ): Long
+    external fun uniffi_memdir_ffi_fn_method_memory_cancelled_by(`ptr`: Long,`cancellation`: Long,uniffi_out_err: UniffiRustCallStatus,
+    ): Long
     external fun uniffi_memdir_ffi_fn_method_memory_clear(`ptr`: Long,uniffi_out_err: UniffiRustCallStatus,
     ): Unit
     external fun uniffi_memdir_ffi_fn_method_memory_create(`ptr`: Long,`path`: RustBuffer.ByValue,`fileText`: RustBuffer.ByValue,uniffi_out_err: UniffiRustCallStatus,
@@ -975,7 +995,9 @@ internal object UniffiLib {
     ): RustBuffer.ByValue
     external fun uniffi_memdir_ffi_fn_method_memory_execute(`ptr`: Long,`json`: RustBuffer.ByValue,uniffi_out_err: UniffiRustCallStatus,
     ): RustBuffer.ByValue
-    external fun uniffi_memdir_ffi_fn_method_memory_expire(`ptr`: Long,`olderThan`: RustBuffer.ByValue,`dryRun`: Byte,`watch`: RustBuffer.ByValue,uniffi_out_err: UniffiRustCallStatus,
+    external fun uniffi_memdir_ffi_fn_method_memory_execute_view(`ptr`: Long,`json`: RustBuffer.ByValue,uniffi_out_err: UniffiRustCallStatus,
+    ): RustBuffer.ByValue
+    external fun uniffi_memdir_ffi_fn_method_memory_expire(`ptr`: Long,`olderThan`: Double,`dryRun`: Byte,`watch`: RustBuffer.ByValue,uniffi_out_err: UniffiRustCallStatus,
     ): RustBuffer.ByValue
     external fun uniffi_memdir_ffi_fn_method_memory_insert(`ptr`: Long,`path`: RustBuffer.ByValue,`insertLine`: Long,`insertText`: RustBuffer.ByValue,uniffi_out_err: UniffiRustCallStatus,
     ): RustBuffer.ByValue
@@ -1036,6 +1058,8 @@ internal object UniffiLib {
     external fun uniffi_memdir_ffi_fn_method_storefailure_uniffi_trait_display(`ptr`: RustBuffer.ByValue,uniffi_out_err: UniffiRustCallStatus,
     ): RustBuffer.ByValue
     external fun uniffi_memdir_ffi_fn_func_check_store_contract(`factory`: Long,uniffi_out_err: UniffiRustCallStatus,
+    ): RustBuffer.ByValue
+    external fun uniffi_memdir_ffi_fn_func_closed_reply(uniffi_out_err: UniffiRustCallStatus,
     ): RustBuffer.ByValue
     external fun uniffi_memdir_ffi_fn_func_open_mounts(`mounts`: RustBuffer.ByValue,`options`: RustBuffer.ByValue,uniffi_out_err: UniffiRustCallStatus,
     ): Long
@@ -1163,10 +1187,16 @@ private fun uniffiCheckApiChecksums(lib: IntegrityCheckingUniffiLib) {
     if ((lib.uniffi_memdir_ffi_checksum_func_check_store_contract() and 0xFFFF) != 51652) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
+    if ((lib.uniffi_memdir_ffi_checksum_func_closed_reply() and 0xFFFF) != 32118) {
+        throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
+    }
     if ((lib.uniffi_memdir_ffi_checksum_func_open_mounts() and 0xFFFF) != 58834) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_func_open_store() and 0xFFFF) != 57660) {
+    if ((lib.uniffi_memdir_ffi_checksum_func_open_store() and 0xFFFF) != 58554) {
+        throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
+    }
+    if ((lib.uniffi_memdir_ffi_checksum_method_cancellation_cancel() and 0xFFFF) != 59654) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
     if ((lib.uniffi_memdir_ffi_checksum_method_storefactory_make() and 0xFFFF) != 35026) {
@@ -1181,31 +1211,37 @@ private fun uniffiCheckApiChecksums(lib: IntegrityCheckingUniffiLib) {
     if ((lib.uniffi_memdir_ffi_checksum_method_memoryhooks_after() and 0xFFFF) != 7567) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
+    if ((lib.uniffi_memdir_ffi_checksum_method_memory_cancelled_by() and 0xFFFF) != 14769) {
+        throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
+    }
     if ((lib.uniffi_memdir_ffi_checksum_method_memory_clear() and 0xFFFF) != 36784) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_method_memory_create() and 0xFFFF) != 24229) {
+    if ((lib.uniffi_memdir_ffi_checksum_method_memory_create() and 0xFFFF) != 35916) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_method_memory_delete() and 0xFFFF) != 14451) {
+    if ((lib.uniffi_memdir_ffi_checksum_method_memory_delete() and 0xFFFF) != 45433) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_method_memory_execute() and 0xFFFF) != 43737) {
+    if ((lib.uniffi_memdir_ffi_checksum_method_memory_execute() and 0xFFFF) != 40129) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_method_memory_expire() and 0xFFFF) != 40964) {
+    if ((lib.uniffi_memdir_ffi_checksum_method_memory_execute_view() and 0xFFFF) != 55219) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_method_memory_insert() and 0xFFFF) != 14573) {
+    if ((lib.uniffi_memdir_ffi_checksum_method_memory_expire() and 0xFFFF) != 35490) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_method_memory_rename() and 0xFFFF) != 23593) {
+    if ((lib.uniffi_memdir_ffi_checksum_method_memory_insert() and 0xFFFF) != 35968) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_method_memory_str_replace() and 0xFFFF) != 52832) {
+    if ((lib.uniffi_memdir_ffi_checksum_method_memory_rename() and 0xFFFF) != 55282) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_method_memory_view() and 0xFFFF) != 60495) {
+    if ((lib.uniffi_memdir_ffi_checksum_method_memory_str_replace() and 0xFFFF) != 38738) {
+        throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
+    }
+    if ((lib.uniffi_memdir_ffi_checksum_method_memory_view() and 0xFFFF) != 47837) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
     if ((lib.uniffi_memdir_ffi_checksum_method_edit_apply() and 0xFFFF) != 35290) {
@@ -1241,16 +1277,19 @@ private fun uniffiCheckApiChecksums(lib: IntegrityCheckingUniffiLib) {
     if ((lib.uniffi_memdir_ffi_checksum_method_store_delete_unused() and 0xFFFF) != 16519) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_constructor_memory_new() and 0xFFFF) != 19858) {
+    if ((lib.uniffi_memdir_ffi_checksum_constructor_cancellation_new() and 0xFFFF) != 60276) {
+        throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
+    }
+    if ((lib.uniffi_memdir_ffi_checksum_constructor_memory_new() and 0xFFFF) != 40973) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
     if ((lib.uniffi_memdir_ffi_checksum_constructor_memory_with_store() and 0xFFFF) != 45195) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_constructor_mount_new() and 0xFFFF) != 59301) {
+    if ((lib.uniffi_memdir_ffi_checksum_constructor_mount_new() and 0xFFFF) != 34075) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_constructor_mount_with_store() and 0xFFFF) != 40603) {
+    if ((lib.uniffi_memdir_ffi_checksum_constructor_mount_with_store() and 0xFFFF) != 11312) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
 }
@@ -1440,6 +1479,29 @@ public object FfiConverterLong: FfiConverter<Long, Long> {
 /**
  * @suppress
  */
+public object FfiConverterDouble: FfiConverter<Double, Double> {
+    override fun lift(value: Double): Double {
+        return value
+    }
+
+    override fun read(buf: ByteBuffer): Double {
+        return buf.getDouble()
+    }
+
+    override fun lower(value: Double): Double {
+        return value
+    }
+
+    override fun allocationSize(value: Double) = 8UL
+
+    override fun write(value: Double, buf: ByteBuffer) {
+        buf.putDouble(value)
+    }
+}
+
+/**
+ * @suppress
+ */
 public object FfiConverterBoolean: FfiConverter<Boolean, Byte> {
     override fun lift(value: Byte): Boolean {
         return value.toInt() != 0
@@ -1617,6 +1679,285 @@ public object FfiConverterDuration: FfiConverterRustBuffer<java.time.Duration> {
         buf.putLong(value.seconds)
         // Type mismatch (should be u32) but since values will always be between 0 and 999,999,999 it should be OK
         buf.putInt(value.nano)
+    }
+}
+
+
+// This template implements a class for working with a Rust struct via a handle
+// to the live Rust struct on the other side of the FFI.
+//
+// There's some subtlety here, because we have to be careful not to operate on a Rust
+// struct after it has been dropped, and because we must expose a public API for freeing
+// theq Kotlin wrapper object in lieu of reliable finalizers. The core requirements are:
+//
+//   * Each instance holds an opaque handle to the underlying Rust struct.
+//     Method calls need to read this handle from the object's state and pass it in to
+//     the Rust FFI.
+//
+//   * When an instance is no longer needed, its handle should be passed to a
+//     special destructor function provided by the Rust FFI, which will drop the
+//     underlying Rust struct.
+//
+//   * Given an instance, calling code is expected to call the special
+//     `destroy` method in order to free it after use, either by calling it explicitly
+//     or by using a higher-level helper like the `use` method. Failing to do so risks
+//     leaking the underlying Rust struct.
+//
+//   * We can't assume that calling code will do the right thing, and must be prepared
+//     to handle Kotlin method calls executing concurrently with or even after a call to
+//     `destroy`, and to handle multiple (possibly concurrent!) calls to `destroy`.
+//
+//   * We must never allow Rust code to operate on the underlying Rust struct after
+//     the destructor has been called, and must never call the destructor more than once.
+//     Doing so may trigger memory unsafety.
+//
+//   * To mitigate many of the risks of leaking memory and use-after-free unsafety, a `Cleaner`
+//     is implemented to call the destructor when the Kotlin object becomes unreachable.
+//     This is done in a background thread. This is not a panacea, and client code should be aware that
+//      1. the thread may starve if some there are objects that have poorly performing
+//     `drop` methods or do significant work in their `drop` methods.
+//      2. the thread is shared across the whole library. This can be tuned by using `android_cleaner = true`,
+//         or `android = true` in the [`kotlin` section of the `uniffi.toml` file](https://mozilla.github.io/uniffi-rs/kotlin/configuration.html).
+//
+// If we try to implement this with mutual exclusion on access to the handle, there is the
+// possibility of a race between a method call and a concurrent call to `destroy`:
+//
+//    * Thread A starts a method call, reads the value of the handle, but is interrupted
+//      before it can pass the handle over the FFI to Rust.
+//    * Thread B calls `destroy` and frees the underlying Rust struct.
+//    * Thread A resumes, passing the already-read handle value to Rust and triggering
+//      a use-after-free.
+//
+// One possible solution would be to use a `ReadWriteLock`, with each method call taking
+// a read lock (and thus allowed to run concurrently) and the special `destroy` method
+// taking a write lock (and thus blocking on live method calls). However, we aim not to
+// generate methods with any hidden blocking semantics, and a `destroy` method that might
+// block if called incorrectly seems to meet that bar.
+//
+// So, we achieve our goals by giving each instance an associated `AtomicLong` counter to track
+// the number of in-flight method calls, and an `AtomicBoolean` flag to indicate whether `destroy`
+// has been called. These are updated according to the following rules:
+//
+//    * The initial value of the counter is 1, indicating a live object with no in-flight calls.
+//      The initial value for the flag is false.
+//
+//    * At the start of each method call, we atomically check the counter.
+//      If it is 0 then the underlying Rust struct has already been destroyed and the call is aborted.
+//      If it is nonzero them we atomically increment it by 1 and proceed with the method call.
+//
+//    * At the end of each method call, we atomically decrement and check the counter.
+//      If it has reached zero then we destroy the underlying Rust struct.
+//
+//    * When `destroy` is called, we atomically flip the flag from false to true.
+//      If the flag was already true we silently fail.
+//      Otherwise we atomically decrement and check the counter.
+//      If it has reached zero then we destroy the underlying Rust struct.
+//
+// Astute readers may observe that this all sounds very similar to the way that Rust's `Arc<T>` works,
+// and indeed it is, with the addition of a flag to guard against multiple calls to `destroy`.
+//
+// The overall effect is that the underlying Rust struct is destroyed only when `destroy` has been
+// called *and* all in-flight method calls have completed, avoiding violating any of the expectations
+// of the underlying Rust code.
+//
+// This makes a cleaner a better alternative to _not_ calling `destroy()` as
+// and when the object is finished with, but the abstraction is not perfect: if the Rust object's `drop`
+// method is slow, and/or there are many objects to cleanup, and it's on a low end Android device, then the cleaner
+// thread may be starved, and the app will leak memory.
+//
+// In this case, `destroy`ing manually may be a better solution.
+//
+// The cleaner can live side by side with the manual calling of `destroy`. In the order of responsiveness, uniffi objects
+// with Rust peers are reclaimed:
+//
+// 1. By calling the `destroy` method of the object, which calls `rustObject.free()`. If that doesn't happen:
+// 2. When the object becomes unreachable, AND the Cleaner thread gets to call `rustObject.free()`. If the thread is starved then:
+// 3. The memory is reclaimed when the process terminates.
+//
+// [1] https://stackoverflow.com/questions/24376768/can-java-finalize-an-object-when-it-is-still-in-scope/24380219
+//
+
+
+/**
+ * Tells calls that nobody waits for their answers any more: one that has not begun to write does not
+ * happen, and one that has is carried out to its end. See `Memory.cancelled_by`.
+ */
+public interface CancellationInterface {
+
+    /**
+     * Nobody waits any more. From any thread, at any time, as often as one likes.
+     */
+    fun `cancel`()
+
+    companion object
+}
+
+/**
+ * Tells calls that nobody waits for their answers any more: one that has not begun to write does not
+ * happen, and one that has is carried out to its end. See `Memory.cancelled_by`.
+ */
+open class Cancellation: Disposable, AutoCloseable, CancellationInterface
+{
+
+    @Suppress("UNUSED_PARAMETER")
+    /**
+     * @suppress
+     */
+    constructor(withHandle: UniffiWithHandle, handle: Long) {
+        this.handle = handle
+        this.cleanable = UniffiLib.CLEANER.register(this, UniffiCleanAction(handle))
+    }
+
+    /**
+     * @suppress
+     *
+     * This constructor can be used to instantiate a fake object. Only used for tests. Any
+     * attempt to actually use an object constructed this way will fail as there is no
+     * connected Rust object.
+     */
+    @Suppress("UNUSED_PARAMETER")
+    constructor(noHandle: NoHandle) {
+        this.handle = 0
+        this.cleanable = null
+    }
+    /**
+     * One that has not been cancelled.
+     */
+    constructor() :
+        this(UniffiWithHandle,
+    uniffiRustCall() { _status ->
+    UniffiLib.uniffi_memdir_ffi_fn_constructor_cancellation_new(
+
+        _status)
+}
+    )
+
+    protected val handle: Long
+    protected val cleanable: UniffiCleaner.Cleanable?
+
+    private val wasDestroyed = AtomicBoolean(false)
+    private val callCounter = AtomicLong(1)
+
+    /**
+     * Whether the current object has been destroyed and its reference is gone in the Rust side.
+     */
+    val uniffiIsDestroyed: Boolean get() = wasDestroyed.get()
+
+    override fun destroy() {
+        // Only allow a single call to this method.
+        // TODO: maybe we should log a warning if called more than once?
+        if (this.wasDestroyed.compareAndSet(false, true)) {
+            // This decrement always matches the initial count of 1 given at creation time.
+            if (this.callCounter.decrementAndGet() == 0L) {
+                cleanable?.clean()
+            }
+        }
+    }
+
+    @Synchronized
+    override fun close() {
+        this.destroy()
+    }
+
+    internal inline fun <R> callWithHandle(block: (handle: Long) -> R): R {
+        // Check and increment the call counter, to keep the object alive.
+        // This needs a compare-and-set retry loop in case of concurrent updates.
+        do {
+            val c = this.callCounter.get()
+            if (c == 0L) {
+                throw IllegalStateException("${this.javaClass.simpleName} object has already been destroyed")
+            }
+            if (c == Long.MAX_VALUE) {
+                throw IllegalStateException("${this.javaClass.simpleName} call counter would overflow")
+            }
+        } while (! this.callCounter.compareAndSet(c, c + 1L))
+        // Now we can safely do the method call without the handle being freed concurrently.
+        try {
+            return block(this.uniffiCloneHandle())
+        } finally {
+            // This decrement always matches the increment we performed above.
+            if (this.callCounter.decrementAndGet() == 0L) {
+                cleanable?.clean()
+            }
+        }
+    }
+
+    // Use a static inner class instead of a closure so as not to accidentally
+    // capture `this` as part of the cleanable's action.
+    private class UniffiCleanAction(private val handle: Long) : Runnable {
+        override fun run() {
+            if (handle == 0.toLong()) {
+                // Fake object created with `NoHandle`, don't try to free.
+                return;
+            }
+            uniffiRustCall { status ->
+                UniffiLib.uniffi_memdir_ffi_fn_free_cancellation(handle, status)
+            }
+        }
+    }
+
+    /**
+     * @suppress
+     */
+    fun uniffiCloneHandle(): Long {
+        if (handle == 0.toLong()) {
+            throw InternalException("uniffiCloneHandle() called on NoHandle object");
+        }
+        return uniffiRustCall() { status ->
+            UniffiLib.uniffi_memdir_ffi_fn_clone_cancellation(handle, status)
+        }
+    }
+
+
+    /**
+     * Nobody waits any more. From any thread, at any time, as often as one likes.
+     */override fun `cancel`()
+        =
+    callWithHandle {
+    uniffiRustCall() { _status ->
+    UniffiLib.uniffi_memdir_ffi_fn_method_cancellation_cancel(
+        it,
+        _status)
+}
+    }
+
+
+
+
+
+
+
+
+
+
+    /**
+     * @suppress
+     */
+    companion object
+
+}
+
+
+/**
+ * @suppress
+ */
+public object FfiConverterTypeCancellation: FfiConverter<Cancellation, Long> {
+    override fun lower(value: Cancellation): Long {
+        return value.uniffiCloneHandle()
+    }
+
+    override fun lift(value: Long): Cancellation {
+        return Cancellation(UniffiWithHandle, value)
+    }
+
+    override fun read(buf: ByteBuffer): Cancellation {
+        return lift(buf.getLong())
+    }
+
+    override fun allocationSize(value: Cancellation) = 8UL
+
+    override fun write(value: Cancellation, buf: ByteBuffer) {
+        buf.putLong(lower(value))
     }
 }
 
@@ -2387,6 +2728,12 @@ public object FfiConverterTypeExpiryWatch: FfiConverter<ExpiryWatch, Long> {
 public interface MemoryInterface {
 
     /**
+     * The same memory, whose calls are given up when `cancellation` is cancelled: one that has not begun
+     * to write then does not happen, and its reply says so.
+     */
+    fun `cancelledBy`(`cancellation`: Cancellation): Memory
+
+    /**
      * Deletes everything below `/memories`. Not a command of the tool: for the developer.
      *
      * Throws `Store` if the store is broken.
@@ -2398,22 +2745,28 @@ public interface MemoryInterface {
      *
      * Throws as `view` does.
      */
-    fun `create`(`path`: kotlin.String, `fileText`: kotlin.String): kotlin.String
+    fun `create`(`path`: MemdirText, `fileText`: MemdirText): kotlin.String
 
     /**
      * Deletes a file, or a directory and all that it holds.
      *
      * Throws as `view` does.
      */
-    fun `delete`(`path`: kotlin.String): kotlin.String
+    fun `delete`(`path`: MemdirText): kotlin.String
 
     /**
      * Executes one tool call, given as the JSON text of its `input`.
      *
      * What the model did wrong is an answer with `is_error` and nothing that is thrown; so is a
-     * broken store or hook, whose `cause` is for the developer.
+     * broken store or hook, whose `cause` is for the developer, and a call that was given up.
      */
-    fun `execute`(`json`: kotlin.String): Reply
+    fun `execute`(`json`: MemdirText): Reply
+
+    /**
+     * As `execute`, if nothing can be changed by the call; else null, and nothing is done. For who keeps
+     * views on threads of their own, where they do not wait behind what changes something.
+     */
+    fun `executeView`(`json`: MemdirText): Reply?
 
     /**
      * Removes the files that nobody used for `older_than`, and says which, in the order of their paths.
@@ -2426,28 +2779,29 @@ public interface MemoryInterface {
      * Throws `Config` if accesses are not recorded, the store does not keep them, or it is read-only;
      * `Store` if the store is broken: what was removed by then is removed.
      */
-    fun `expire`(`olderThan`: java.time.Duration, `dryRun`: kotlin.Boolean = false, `watch`: ExpiryWatch? = null): List<Expired>
+    fun `expire`(`olderThan`: MemdirDuration, `dryRun`: kotlin.Boolean = false, `watch`: ExpiryWatch? = null): List<Expired>
 
     /**
      * Inserts `insert_text` as whole lines after line `insert_line` of a file; 0 is its start.
      *
      * Throws as `view` does.
      */
-    fun `insert`(`path`: kotlin.String, `insertLine`: kotlin.Long, `insertText`: kotlin.String): kotlin.String
+    fun `insert`(`path`: MemdirText, `insertLine`: kotlin.Long, `insertText`: MemdirText): kotlin.String
 
     /**
      * Renames or moves a file or directory; never overwrites.
      *
      * Throws as `view` does.
      */
-    fun `rename`(`oldPath`: kotlin.String, `newPath`: kotlin.String): kotlin.String
+    fun `rename`(`oldPath`: MemdirText, `newPath`: MemdirText): kotlin.String
 
     /**
-     * Replaces the only occurrence of `old_str` in a file by `new_str`; an empty one deletes it.
+     * Replaces the only occurrence of `old_str` in a file by `new_str`; an empty one, or null,
+     * deletes it.
      *
      * Throws as `view` does.
      */
-    fun `strReplace`(`path`: kotlin.String, `oldStr`: kotlin.String, `newStr`: kotlin.String = ""): kotlin.String
+    fun `strReplace`(`path`: MemdirText, `oldStr`: MemdirText, `newStr`: MemdirText? = null): kotlin.String
 
     /**
      * Shows a directory two levels deep, or the numbered lines of a file: all of them, or
@@ -2456,7 +2810,7 @@ public interface MemoryInterface {
      * Throws `Tool` with the exact answer for the model, `Store` if the store is broken, `Hook` if the
      * hook `before` is.
      */
-    fun `view`(`path`: kotlin.String, `viewRange`: List<kotlin.Long>? = null): kotlin.String
+    fun `view`(`path`: MemdirText, `viewRange`: List<kotlin.Long>? = null): kotlin.String
 
     companion object
 }
@@ -2492,20 +2846,20 @@ open class Memory: Disposable, AutoCloseable, MemoryInterface
         this.cleanable = null
     }
     /**
-     * Opens the store that `store` names: a directory such as `./memory`, which is made if it is
-     * not there (the files are in its `memories` directory), or `memory:` for one in this process.
+     * Opens the store that `store` names: a directory, which is made if it is not there (the files are
+     * in its `memories` directory), or `memory:` for one in this process. Null is `./memory`.
      *
      * With `hooks`, your own code runs before and after each command.
      *
      * Throws `Config` if the address or an option is wrong, `Store` if the store cannot be opened.
      */
-    constructor(`store`: kotlin.String = "./memory", `options`: MemoryOptions = MemoryOptions(), `hooks`: MemoryHooks? = null) :
+    constructor(`store`: MemdirText? = null, `options`: MemoryOptions = MemoryOptions(), `hooks`: MemoryHooks? = null) :
         this(UniffiWithHandle,
     uniffiRustCallWithError(MemdirException) { _status ->
     UniffiLib.uniffi_memdir_ffi_fn_constructor_memory_new(
 
 
-        FfiConverterString.lower(`store`),
+        FfiConverterOptionalTypeMemdirText.lower(`store`),
         FfiConverterTypeMemoryOptions.lower(`options`),
         FfiConverterOptionalTypeMemoryHooks.lower(`hooks`),_status)
 }
@@ -2544,7 +2898,7 @@ open class Memory: Disposable, AutoCloseable, MemoryInterface
         do {
             val c = this.callCounter.get()
             if (c == 0L) {
-                throw IllegalStateException("${this.javaClass.simpleName} object has already been destroyed")
+                throw closed()
             }
             if (c == Long.MAX_VALUE) {
                 throw IllegalStateException("${this.javaClass.simpleName} call counter would overflow")
@@ -2589,6 +2943,24 @@ open class Memory: Disposable, AutoCloseable, MemoryInterface
 
 
     /**
+     * The same memory, whose calls are given up when `cancellation` is cancelled: one that has not begun
+     * to write then does not happen, and its reply says so.
+     */override fun `cancelledBy`(`cancellation`: Cancellation): Memory {
+            return FfiConverterTypeMemory.lift(
+    callWithHandle {
+    uniffiRustCall() { _status ->
+    UniffiLib.uniffi_memdir_ffi_fn_method_memory_cancelled_by(
+        it,
+
+        FfiConverterTypeCancellation.lower(`cancellation`),_status)
+}
+    }
+    )
+    }
+
+
+
+    /**
      * Deletes everything below `/memories`. Not a command of the tool: for the developer.
      *
      * Throws `Store` if the store is broken.
@@ -2611,15 +2983,15 @@ open class Memory: Disposable, AutoCloseable, MemoryInterface
      *
      * Throws as `view` does.
      */
-    @Throws(MemdirException::class)override fun `create`(`path`: kotlin.String, `fileText`: kotlin.String): kotlin.String {
+    @Throws(MemdirException::class)override fun `create`(`path`: MemdirText, `fileText`: MemdirText): kotlin.String {
             return FfiConverterString.lift(
     callWithHandle {
     uniffiRustCallWithError(MemdirException) { _status ->
     UniffiLib.uniffi_memdir_ffi_fn_method_memory_create(
         it,
 
-        FfiConverterString.lower(`path`),
-        FfiConverterString.lower(`fileText`),_status)
+        FfiConverterTypeMemdirText.lower(`path`),
+        FfiConverterTypeMemdirText.lower(`fileText`),_status)
 }
     }
     )
@@ -2632,14 +3004,14 @@ open class Memory: Disposable, AutoCloseable, MemoryInterface
      *
      * Throws as `view` does.
      */
-    @Throws(MemdirException::class)override fun `delete`(`path`: kotlin.String): kotlin.String {
+    @Throws(MemdirException::class)override fun `delete`(`path`: MemdirText): kotlin.String {
             return FfiConverterString.lift(
     callWithHandle {
     uniffiRustCallWithError(MemdirException) { _status ->
     UniffiLib.uniffi_memdir_ffi_fn_method_memory_delete(
         it,
 
-        FfiConverterString.lower(`path`),_status)
+        FfiConverterTypeMemdirText.lower(`path`),_status)
 }
     }
     )
@@ -2651,18 +3023,36 @@ open class Memory: Disposable, AutoCloseable, MemoryInterface
      * Executes one tool call, given as the JSON text of its `input`.
      *
      * What the model did wrong is an answer with `is_error` and nothing that is thrown; so is a
-     * broken store or hook, whose `cause` is for the developer.
-     */override fun `execute`(`json`: kotlin.String): Reply {
-            return FfiConverterTypeReply.lift(
+     * broken store or hook, whose `cause` is for the developer, and a call that was given up.
+     */override fun `execute`(`json`: MemdirText): Reply {
+            return replying({ it }) { FfiConverterTypeReply.lift(
     callWithHandle {
     uniffiRustCall() { _status ->
     UniffiLib.uniffi_memdir_ffi_fn_method_memory_execute(
         it,
 
-        FfiConverterString.lower(`json`),_status)
+        FfiConverterTypeMemdirText.lower(`json`),_status)
 }
     }
-    )
+    ) }
+    }
+
+
+
+    /**
+     * As `execute`, if nothing can be changed by the call; else null, and nothing is done. For who keeps
+     * views on threads of their own, where they do not wait behind what changes something.
+     */override fun `executeView`(`json`: MemdirText): Reply? {
+            return replying({ it }) { FfiConverterOptionalTypeReply.lift(
+    callWithHandle {
+    uniffiRustCall() { _status ->
+    UniffiLib.uniffi_memdir_ffi_fn_method_memory_execute_view(
+        it,
+
+        FfiConverterTypeMemdirText.lower(`json`),_status)
+}
+    }
+    ) }
     }
 
 
@@ -2678,14 +3068,14 @@ open class Memory: Disposable, AutoCloseable, MemoryInterface
      * Throws `Config` if accesses are not recorded, the store does not keep them, or it is read-only;
      * `Store` if the store is broken: what was removed by then is removed.
      */
-    @Throws(MemdirException::class)override fun `expire`(`olderThan`: java.time.Duration, `dryRun`: kotlin.Boolean, `watch`: ExpiryWatch?): List<Expired> {
+    @Throws(MemdirException::class)override fun `expire`(`olderThan`: MemdirDuration, `dryRun`: kotlin.Boolean, `watch`: ExpiryWatch?): List<Expired> {
             return FfiConverterSequenceTypeExpired.lift(
     callWithHandle {
     uniffiRustCallWithError(MemdirException) { _status ->
     UniffiLib.uniffi_memdir_ffi_fn_method_memory_expire(
         it,
 
-        FfiConverterDuration.lower(`olderThan`),
+        FfiConverterTypeMemdirDuration.lower(`olderThan`),
         FfiConverterBoolean.lower(`dryRun`),
         FfiConverterOptionalTypeExpiryWatch.lower(`watch`),_status)
 }
@@ -2700,16 +3090,16 @@ open class Memory: Disposable, AutoCloseable, MemoryInterface
      *
      * Throws as `view` does.
      */
-    @Throws(MemdirException::class)override fun `insert`(`path`: kotlin.String, `insertLine`: kotlin.Long, `insertText`: kotlin.String): kotlin.String {
+    @Throws(MemdirException::class)override fun `insert`(`path`: MemdirText, `insertLine`: kotlin.Long, `insertText`: MemdirText): kotlin.String {
             return FfiConverterString.lift(
     callWithHandle {
     uniffiRustCallWithError(MemdirException) { _status ->
     UniffiLib.uniffi_memdir_ffi_fn_method_memory_insert(
         it,
 
-        FfiConverterString.lower(`path`),
+        FfiConverterTypeMemdirText.lower(`path`),
         FfiConverterLong.lower(`insertLine`),
-        FfiConverterString.lower(`insertText`),_status)
+        FfiConverterTypeMemdirText.lower(`insertText`),_status)
 }
     }
     )
@@ -2722,15 +3112,15 @@ open class Memory: Disposable, AutoCloseable, MemoryInterface
      *
      * Throws as `view` does.
      */
-    @Throws(MemdirException::class)override fun `rename`(`oldPath`: kotlin.String, `newPath`: kotlin.String): kotlin.String {
+    @Throws(MemdirException::class)override fun `rename`(`oldPath`: MemdirText, `newPath`: MemdirText): kotlin.String {
             return FfiConverterString.lift(
     callWithHandle {
     uniffiRustCallWithError(MemdirException) { _status ->
     UniffiLib.uniffi_memdir_ffi_fn_method_memory_rename(
         it,
 
-        FfiConverterString.lower(`oldPath`),
-        FfiConverterString.lower(`newPath`),_status)
+        FfiConverterTypeMemdirText.lower(`oldPath`),
+        FfiConverterTypeMemdirText.lower(`newPath`),_status)
 }
     }
     )
@@ -2739,20 +3129,21 @@ open class Memory: Disposable, AutoCloseable, MemoryInterface
 
 
     /**
-     * Replaces the only occurrence of `old_str` in a file by `new_str`; an empty one deletes it.
+     * Replaces the only occurrence of `old_str` in a file by `new_str`; an empty one, or null,
+     * deletes it.
      *
      * Throws as `view` does.
      */
-    @Throws(MemdirException::class)override fun `strReplace`(`path`: kotlin.String, `oldStr`: kotlin.String, `newStr`: kotlin.String): kotlin.String {
+    @Throws(MemdirException::class)override fun `strReplace`(`path`: MemdirText, `oldStr`: MemdirText, `newStr`: MemdirText?): kotlin.String {
             return FfiConverterString.lift(
     callWithHandle {
     uniffiRustCallWithError(MemdirException) { _status ->
     UniffiLib.uniffi_memdir_ffi_fn_method_memory_str_replace(
         it,
 
-        FfiConverterString.lower(`path`),
-        FfiConverterString.lower(`oldStr`),
-        FfiConverterString.lower(`newStr`),_status)
+        FfiConverterTypeMemdirText.lower(`path`),
+        FfiConverterTypeMemdirText.lower(`oldStr`),
+        FfiConverterOptionalTypeMemdirText.lower(`newStr`),_status)
 }
     }
     )
@@ -2767,14 +3158,14 @@ open class Memory: Disposable, AutoCloseable, MemoryInterface
      * Throws `Tool` with the exact answer for the model, `Store` if the store is broken, `Hook` if the
      * hook `before` is.
      */
-    @Throws(MemdirException::class)override fun `view`(`path`: kotlin.String, `viewRange`: List<kotlin.Long>?): kotlin.String {
+    @Throws(MemdirException::class)override fun `view`(`path`: MemdirText, `viewRange`: List<kotlin.Long>?): kotlin.String {
             return FfiConverterString.lift(
     callWithHandle {
     uniffiRustCallWithError(MemdirException) { _status ->
     UniffiLib.uniffi_memdir_ffi_fn_method_memory_view(
         it,
 
-        FfiConverterString.lower(`path`),
+        FfiConverterTypeMemdirText.lower(`path`),
         FfiConverterOptionalSequenceLong.lower(`viewRange`),_status)
 }
     }
@@ -3363,14 +3754,14 @@ open class Mount: Disposable, AutoCloseable, MountInterface
      *
      * With `read_only` it can be viewed and not changed; it then has to be there.
      */
-    constructor(`path`: kotlin.String, `store`: kotlin.String, `readOnly`: kotlin.Boolean = false) :
+    constructor(`path`: MemdirText, `store`: MemdirText, `readOnly`: kotlin.Boolean = false) :
         this(UniffiWithHandle,
     uniffiRustCall() { _status ->
     UniffiLib.uniffi_memdir_ffi_fn_constructor_mount_new(
 
 
-        FfiConverterString.lower(`path`),
-        FfiConverterString.lower(`store`),
+        FfiConverterTypeMemdirText.lower(`path`),
+        FfiConverterTypeMemdirText.lower(`store`),
         FfiConverterBoolean.lower(`readOnly`),_status)
 }
     )
@@ -3461,13 +3852,13 @@ open class Mount: Disposable, AutoCloseable, MountInterface
 
     /**
      * A store of your own, or one that is open already, at `path`.
-     */ fun `withStore`(`path`: kotlin.String, `store`: Store, `readOnly`: kotlin.Boolean = false): Mount {
+     */ fun `withStore`(`path`: MemdirText, `store`: Store, `readOnly`: kotlin.Boolean = false): Mount {
             return FfiConverterTypeMount.lift(
     uniffiRustCall() { _status ->
     UniffiLib.uniffi_memdir_ffi_fn_constructor_mount_with_store(
 
 
-        FfiConverterString.lower(`path`),
+        FfiConverterTypeMemdirText.lower(`path`),
         FfiConverterTypeStore.lower(`store`),
         FfiConverterBoolean.lower(`readOnly`),_status)
 }
@@ -4906,6 +5297,18 @@ data class MemoryOptions (
     val `durability`: Durability? = null
     ,
     /**
+     * How long a change waits for other writers of the same store; then it is refused, and nothing was
+     * changed. Null waits for as long as it takes. Default 10 seconds.
+     */
+    val `lockTimeout`: MemdirDuration? = java.time.Duration.ofSeconds(10)
+    ,
+    /**
+     * Which of several memories in one database this is: any text, such as a user's name as it is. Null
+     * is the one that the address says.
+     */
+    val `namespace`: MemdirText? = null
+    ,
+    /**
      * Whether the whole memory can be viewed but not changed. A directory then has to be there, and
      * nothing is made in it. Default no.
      */
@@ -4914,13 +5317,13 @@ data class MemoryOptions (
     /**
      * Patterns of what no command may change, and of all that is below; null is none.
      */
-    val `readOnlyPaths`: List<kotlin.String>? = null
+    val `readOnlyPaths`: List<MemdirText>? = null
     ,
     /**
      * Patterns of what commands may change, and all that is below: nothing else. Null sets no such
      * limit. What is read-only as well is not changed.
      */
-    val `writablePaths`: List<kotlin.String>? = null
+    val `writablePaths`: List<MemdirText>? = null
     ,
     /**
      * Whether an edit is refused that was meant for an older content of its file; null is off.
@@ -4937,7 +5340,7 @@ data class MemoryOptions (
      * Patterns of your own by their ids, beside the built-in rules; null is none. The syntax is that
      * of Rust's `regex-lite`: no look-around, no back-references.
      */
-    val `sensitiveRules`: Map<kotlin.String, kotlin.String>? = null
+    val `sensitiveRules`: Map<MemdirText, MemdirText>? = null
     ,
     /**
      * Whether views show `[REDACTED:rule]` in the place of sensitive text that a file holds, which
@@ -4950,7 +5353,7 @@ data class MemoryOptions (
      * `Memory.expire`; the store has to keep when files were last accessed. Null is the default,
      * nothing is removed.
      */
-    val `expireAfter`: java.time.Duration? = null
+    val `expireAfter`: MemdirDuration? = null
     ,
     /**
      * Whether a view of a file, and a rename of one, is noted as a use of it, which costs a write;
@@ -4961,7 +5364,7 @@ data class MemoryOptions (
     /**
      * Patterns of paths that never expire, such as `/memories/handbook`; null is none.
      */
-    val `pins`: List<kotlin.String>? = null
+    val `pins`: List<MemdirText>? = null
     ,
     /**
      * Whether the events that the hook `after` gets hold the reply's text. Default no.
@@ -4989,16 +5392,18 @@ public object FfiConverterTypeMemoryOptions: FfiConverterRustBuffer<MemoryOption
             FfiConverterOptionalLong.read(buf),
             FfiConverterOptionalTypeOnExisting.read(buf),
             FfiConverterOptionalTypeDurability.read(buf),
+            FfiConverterOptionalTypeMemdirDuration.read(buf),
+            FfiConverterOptionalTypeMemdirText.read(buf),
             FfiConverterBoolean.read(buf),
-            FfiConverterOptionalSequenceString.read(buf),
-            FfiConverterOptionalSequenceString.read(buf),
+            FfiConverterOptionalSequenceTypeMemdirText.read(buf),
+            FfiConverterOptionalSequenceTypeMemdirText.read(buf),
             FfiConverterOptionalTypeStaleGuard.read(buf),
             FfiConverterOptionalTypeSensitive.read(buf),
-            FfiConverterOptionalMapStringString.read(buf),
+            FfiConverterOptionalMapTypeMemdirTextTypeMemdirText.read(buf),
             FfiConverterBoolean.read(buf),
-            FfiConverterOptionalDuration.read(buf),
+            FfiConverterOptionalTypeMemdirDuration.read(buf),
             FfiConverterBoolean.read(buf),
-            FfiConverterOptionalSequenceString.read(buf),
+            FfiConverterOptionalSequenceTypeMemdirText.read(buf),
             FfiConverterBoolean.read(buf),
         )
     }
@@ -5010,16 +5415,18 @@ public object FfiConverterTypeMemoryOptions: FfiConverterRustBuffer<MemoryOption
             FfiConverterOptionalLong.allocationSize(value.`maxFiles`) +
             FfiConverterOptionalTypeOnExisting.allocationSize(value.`onExisting`) +
             FfiConverterOptionalTypeDurability.allocationSize(value.`durability`) +
+            FfiConverterOptionalTypeMemdirDuration.allocationSize(value.`lockTimeout`) +
+            FfiConverterOptionalTypeMemdirText.allocationSize(value.`namespace`) +
             FfiConverterBoolean.allocationSize(value.`readOnly`) +
-            FfiConverterOptionalSequenceString.allocationSize(value.`readOnlyPaths`) +
-            FfiConverterOptionalSequenceString.allocationSize(value.`writablePaths`) +
+            FfiConverterOptionalSequenceTypeMemdirText.allocationSize(value.`readOnlyPaths`) +
+            FfiConverterOptionalSequenceTypeMemdirText.allocationSize(value.`writablePaths`) +
             FfiConverterOptionalTypeStaleGuard.allocationSize(value.`staleGuard`) +
             FfiConverterOptionalTypeSensitive.allocationSize(value.`sensitive`) +
-            FfiConverterOptionalMapStringString.allocationSize(value.`sensitiveRules`) +
+            FfiConverterOptionalMapTypeMemdirTextTypeMemdirText.allocationSize(value.`sensitiveRules`) +
             FfiConverterBoolean.allocationSize(value.`sensitiveOnView`) +
-            FfiConverterOptionalDuration.allocationSize(value.`expireAfter`) +
+            FfiConverterOptionalTypeMemdirDuration.allocationSize(value.`expireAfter`) +
             FfiConverterBoolean.allocationSize(value.`recordAccess`) +
-            FfiConverterOptionalSequenceString.allocationSize(value.`pins`) +
+            FfiConverterOptionalSequenceTypeMemdirText.allocationSize(value.`pins`) +
             FfiConverterBoolean.allocationSize(value.`afterContent`)
     )
 
@@ -5030,16 +5437,18 @@ public object FfiConverterTypeMemoryOptions: FfiConverterRustBuffer<MemoryOption
             FfiConverterOptionalLong.write(value.`maxFiles`, buf)
             FfiConverterOptionalTypeOnExisting.write(value.`onExisting`, buf)
             FfiConverterOptionalTypeDurability.write(value.`durability`, buf)
+            FfiConverterOptionalTypeMemdirDuration.write(value.`lockTimeout`, buf)
+            FfiConverterOptionalTypeMemdirText.write(value.`namespace`, buf)
             FfiConverterBoolean.write(value.`readOnly`, buf)
-            FfiConverterOptionalSequenceString.write(value.`readOnlyPaths`, buf)
-            FfiConverterOptionalSequenceString.write(value.`writablePaths`, buf)
+            FfiConverterOptionalSequenceTypeMemdirText.write(value.`readOnlyPaths`, buf)
+            FfiConverterOptionalSequenceTypeMemdirText.write(value.`writablePaths`, buf)
             FfiConverterOptionalTypeStaleGuard.write(value.`staleGuard`, buf)
             FfiConverterOptionalTypeSensitive.write(value.`sensitive`, buf)
-            FfiConverterOptionalMapStringString.write(value.`sensitiveRules`, buf)
+            FfiConverterOptionalMapTypeMemdirTextTypeMemdirText.write(value.`sensitiveRules`, buf)
             FfiConverterBoolean.write(value.`sensitiveOnView`, buf)
-            FfiConverterOptionalDuration.write(value.`expireAfter`, buf)
+            FfiConverterOptionalTypeMemdirDuration.write(value.`expireAfter`, buf)
             FfiConverterBoolean.write(value.`recordAccess`, buf)
-            FfiConverterOptionalSequenceString.write(value.`pins`, buf)
+            FfiConverterOptionalSequenceTypeMemdirText.write(value.`pins`, buf)
             FfiConverterBoolean.write(value.`afterContent`, buf)
     }
 }
@@ -5474,7 +5883,7 @@ public object FfiConverterTypeHookFailure : FfiConverterRustBuffer<HookFailure> 
             is HookFailure.Failed -> (
                 // Add the size for the Int that specifies the variant plus the size needed for all fields
                 4UL
-                + FfiConverterString.allocationSize(value.`reason`)
+                + FfiConverterString.allocationSize(value.`reason`.wellFormed())
             )
         }
     }
@@ -5483,7 +5892,7 @@ public object FfiConverterTypeHookFailure : FfiConverterRustBuffer<HookFailure> 
         when(value) {
             is HookFailure.Failed -> {
                 buf.putInt(1)
-                FfiConverterString.write(value.`reason`, buf)
+                FfiConverterString.write(value.`reason`.wellFormed(), buf)
                 Unit
             }
         }.let { /* this makes the `when` an expression, which ensures it is exhaustive */ }
@@ -5515,14 +5924,20 @@ sealed class MemdirException: kotlin.Exception() {
     }
 
     /**
-     * The store is broken or out of reach.
+     * The store is broken or out of reach, or was locked by others for too long, or the call was given
+     * up.
      */
     class Store(
 
         /**
          * The details, for the developer and never for the model.
          */
-        val `reason`: kotlin.String
+        val `reason`: kotlin.String,
+
+        /**
+         * What the model reads, and what that means for its command.
+         */
+        val `answer`: kotlin.String
         ) : MemdirException() {
         override val message
             get() = `reason`
@@ -5603,6 +6018,7 @@ public object FfiConverterTypeMemdirError : FfiConverterRustBuffer<MemdirExcepti
                 )
             2 -> MemdirException.Store(
                 FfiConverterString.read(buf),
+                FfiConverterString.read(buf),
                 )
             3 -> MemdirException.Hook(
                 FfiConverterString.read(buf),
@@ -5619,22 +6035,23 @@ public object FfiConverterTypeMemdirError : FfiConverterRustBuffer<MemdirExcepti
             is MemdirException.Tool -> (
                 // Add the size for the Int that specifies the variant plus the size needed for all fields
                 4UL
-                + FfiConverterString.allocationSize(value.`reason`)
+                + FfiConverterString.allocationSize(value.`reason`.wellFormed())
             )
             is MemdirException.Store -> (
                 // Add the size for the Int that specifies the variant plus the size needed for all fields
                 4UL
-                + FfiConverterString.allocationSize(value.`reason`)
+                + FfiConverterString.allocationSize(value.`reason`.wellFormed())
+                + FfiConverterString.allocationSize(value.`answer`)
             )
             is MemdirException.Hook -> (
                 // Add the size for the Int that specifies the variant plus the size needed for all fields
                 4UL
-                + FfiConverterString.allocationSize(value.`reason`)
+                + FfiConverterString.allocationSize(value.`reason`.wellFormed())
             )
             is MemdirException.Config -> (
                 // Add the size for the Int that specifies the variant plus the size needed for all fields
                 4UL
-                + FfiConverterString.allocationSize(value.`reason`)
+                + FfiConverterString.allocationSize(value.`reason`.wellFormed())
             )
         }
     }
@@ -5643,22 +6060,23 @@ public object FfiConverterTypeMemdirError : FfiConverterRustBuffer<MemdirExcepti
         when(value) {
             is MemdirException.Tool -> {
                 buf.putInt(1)
-                FfiConverterString.write(value.`reason`, buf)
+                FfiConverterString.write(value.`reason`.wellFormed(), buf)
                 Unit
             }
             is MemdirException.Store -> {
                 buf.putInt(2)
-                FfiConverterString.write(value.`reason`, buf)
+                FfiConverterString.write(value.`reason`.wellFormed(), buf)
+                FfiConverterString.write(value.`answer`, buf)
                 Unit
             }
             is MemdirException.Hook -> {
                 buf.putInt(3)
-                FfiConverterString.write(value.`reason`, buf)
+                FfiConverterString.write(value.`reason`.wellFormed(), buf)
                 Unit
             }
             is MemdirException.Config -> {
                 buf.putInt(4)
-                FfiConverterString.write(value.`reason`, buf)
+                FfiConverterString.write(value.`reason`.wellFormed(), buf)
                 Unit
             }
         }.let { /* this makes the `when` an expression, which ensures it is exhaustive */ }
@@ -5980,6 +6398,38 @@ sealed class StoreFailure: kotlin.Exception() {
     }
 
     /**
+     * The file holds more bytes than are read into memory to edit it.
+     */
+    class TooLarge(
+
+        /**
+         * What it holds, in bytes.
+         */
+        val `size`: kotlin.Long
+        ) : StoreFailure() {
+        override val message
+            get() = "size=${ `size` }"
+    }
+
+    /**
+     * Other writers kept it locked for too long. Nothing was changed.
+     */
+    class Busy(
+        ) : StoreFailure() {
+        override val message
+            get() = ""
+    }
+
+    /**
+     * The call was given up before anything was changed.
+     */
+    class Cancelled(
+        ) : StoreFailure() {
+        override val message
+            get() = ""
+    }
+
+    /**
      * The store itself is broken or out of reach.
      */
     class Failed(
@@ -6033,7 +6483,12 @@ public object FfiConverterTypeStoreFailure : FfiConverterRustBuffer<StoreFailure
             10 -> StoreFailure.ReadOnly()
             11 -> StoreFailure.MountPoint()
             12 -> StoreFailure.Full()
-            13 -> StoreFailure.Failed(
+            13 -> StoreFailure.TooLarge(
+                FfiConverterLong.read(buf),
+                )
+            14 -> StoreFailure.Busy()
+            15 -> StoreFailure.Cancelled()
+            16 -> StoreFailure.Failed(
                 FfiConverterString.read(buf),
                 )
             else -> throw RuntimeException("invalid error enum value, something is very wrong!!")
@@ -6090,10 +6545,23 @@ public object FfiConverterTypeStoreFailure : FfiConverterRustBuffer<StoreFailure
                 // Add the size for the Int that specifies the variant plus the size needed for all fields
                 4UL
             )
+            is StoreFailure.TooLarge -> (
+                // Add the size for the Int that specifies the variant plus the size needed for all fields
+                4UL
+                + FfiConverterLong.allocationSize(value.`size`)
+            )
+            is StoreFailure.Busy -> (
+                // Add the size for the Int that specifies the variant plus the size needed for all fields
+                4UL
+            )
+            is StoreFailure.Cancelled -> (
+                // Add the size for the Int that specifies the variant plus the size needed for all fields
+                4UL
+            )
             is StoreFailure.Failed -> (
                 // Add the size for the Int that specifies the variant plus the size needed for all fields
                 4UL
-                + FfiConverterString.allocationSize(value.`reason`)
+                + FfiConverterString.allocationSize(value.`reason`.wellFormed())
             )
         }
     }
@@ -6148,9 +6616,22 @@ public object FfiConverterTypeStoreFailure : FfiConverterRustBuffer<StoreFailure
                 buf.putInt(12)
                 Unit
             }
-            is StoreFailure.Failed -> {
+            is StoreFailure.TooLarge -> {
                 buf.putInt(13)
-                FfiConverterString.write(value.`reason`, buf)
+                FfiConverterLong.write(value.`size`, buf)
+                Unit
+            }
+            is StoreFailure.Busy -> {
+                buf.putInt(14)
+                Unit
+            }
+            is StoreFailure.Cancelled -> {
+                buf.putInt(15)
+                Unit
+            }
+            is StoreFailure.Failed -> {
+                buf.putInt(16)
+                FfiConverterString.write(value.`reason`.wellFormed(), buf)
                 Unit
             }
         }.let { /* this makes the `when` an expression, which ensures it is exhaustive */ }
@@ -6248,7 +6729,7 @@ public object FfiConverterTypeVerdict : FfiConverterRustBuffer<Verdict>{
             // Add the size for the Int that specifies the variant plus the size needed for all fields
             (
                 4UL
-                + FfiConverterString.allocationSize(value.`reason`)
+                + FfiConverterString.allocationSize(value.`reason`.wellFormed())
             )
         }
     }
@@ -6266,7 +6747,7 @@ public object FfiConverterTypeVerdict : FfiConverterRustBuffer<Verdict>{
             }
             is Verdict.Veto -> {
                 buf.putInt(3)
-                FfiConverterString.write(value.`reason`, buf)
+                FfiConverterString.write(value.`reason`.wellFormed(), buf)
                 Unit
             }
         }.let { /* this makes the `when` an expression, which ensures it is exhaustive */ }
@@ -6409,38 +6890,6 @@ public object FfiConverterOptionalTimestamp: FfiConverterRustBuffer<java.time.In
 /**
  * @suppress
  */
-public object FfiConverterOptionalDuration: FfiConverterRustBuffer<java.time.Duration?> {
-    override fun read(buf: ByteBuffer): java.time.Duration? {
-        if (buf.get().toInt() == 0) {
-            return null
-        }
-        return FfiConverterDuration.read(buf)
-    }
-
-    override fun allocationSize(value: java.time.Duration?): ULong {
-        if (value == null) {
-            return 1UL
-        } else {
-            return 1UL + FfiConverterDuration.allocationSize(value)
-        }
-    }
-
-    override fun write(value: java.time.Duration?, buf: ByteBuffer) {
-        if (value == null) {
-            buf.put(0)
-        } else {
-            buf.put(1)
-            FfiConverterDuration.write(value, buf)
-        }
-    }
-}
-
-
-
-
-/**
- * @suppress
- */
 public object FfiConverterOptionalTypeExpiryWatch: FfiConverterRustBuffer<ExpiryWatch?> {
     override fun read(buf: ByteBuffer): ExpiryWatch? {
         if (buf.get().toInt() == 0) {
@@ -6495,6 +6944,38 @@ public object FfiConverterOptionalTypeMemoryHooks: FfiConverterRustBuffer<Memory
         } else {
             buf.put(1)
             FfiConverterTypeMemoryHooks.write(value, buf)
+        }
+    }
+}
+
+
+
+
+/**
+ * @suppress
+ */
+public object FfiConverterOptionalTypeReply: FfiConverterRustBuffer<Reply?> {
+    override fun read(buf: ByteBuffer): Reply? {
+        if (buf.get().toInt() == 0) {
+            return null
+        }
+        return FfiConverterTypeReply.read(buf)
+    }
+
+    override fun allocationSize(value: Reply?): ULong {
+        if (value == null) {
+            return 1UL
+        } else {
+            return 1UL + FfiConverterTypeReply.allocationSize(value)
+        }
+    }
+
+    override fun write(value: Reply?, buf: ByteBuffer) {
+        if (value == null) {
+            buf.put(0)
+        } else {
+            buf.put(1)
+            FfiConverterTypeReply.write(value, buf)
         }
     }
 }
@@ -6665,28 +7146,28 @@ public object FfiConverterOptionalSequenceLong: FfiConverterRustBuffer<List<kotl
 /**
  * @suppress
  */
-public object FfiConverterOptionalSequenceString: FfiConverterRustBuffer<List<kotlin.String>?> {
-    override fun read(buf: ByteBuffer): List<kotlin.String>? {
+public object FfiConverterOptionalSequenceTypeMemdirText: FfiConverterRustBuffer<List<MemdirText>?> {
+    override fun read(buf: ByteBuffer): List<MemdirText>? {
         if (buf.get().toInt() == 0) {
             return null
         }
-        return FfiConverterSequenceString.read(buf)
+        return FfiConverterSequenceTypeMemdirText.read(buf)
     }
 
-    override fun allocationSize(value: List<kotlin.String>?): ULong {
+    override fun allocationSize(value: List<MemdirText>?): ULong {
         if (value == null) {
             return 1UL
         } else {
-            return 1UL + FfiConverterSequenceString.allocationSize(value)
+            return 1UL + FfiConverterSequenceTypeMemdirText.allocationSize(value)
         }
     }
 
-    override fun write(value: List<kotlin.String>?, buf: ByteBuffer) {
+    override fun write(value: List<MemdirText>?, buf: ByteBuffer) {
         if (value == null) {
             buf.put(0)
         } else {
             buf.put(1)
-            FfiConverterSequenceString.write(value, buf)
+            FfiConverterSequenceTypeMemdirText.write(value, buf)
         }
     }
 }
@@ -6697,28 +7178,92 @@ public object FfiConverterOptionalSequenceString: FfiConverterRustBuffer<List<ko
 /**
  * @suppress
  */
-public object FfiConverterOptionalMapStringString: FfiConverterRustBuffer<Map<kotlin.String, kotlin.String>?> {
-    override fun read(buf: ByteBuffer): Map<kotlin.String, kotlin.String>? {
+public object FfiConverterOptionalMapTypeMemdirTextTypeMemdirText: FfiConverterRustBuffer<Map<MemdirText, MemdirText>?> {
+    override fun read(buf: ByteBuffer): Map<MemdirText, MemdirText>? {
         if (buf.get().toInt() == 0) {
             return null
         }
-        return FfiConverterMapStringString.read(buf)
+        return FfiConverterMapTypeMemdirTextTypeMemdirText.read(buf)
     }
 
-    override fun allocationSize(value: Map<kotlin.String, kotlin.String>?): ULong {
+    override fun allocationSize(value: Map<MemdirText, MemdirText>?): ULong {
         if (value == null) {
             return 1UL
         } else {
-            return 1UL + FfiConverterMapStringString.allocationSize(value)
+            return 1UL + FfiConverterMapTypeMemdirTextTypeMemdirText.allocationSize(value)
         }
     }
 
-    override fun write(value: Map<kotlin.String, kotlin.String>?, buf: ByteBuffer) {
+    override fun write(value: Map<MemdirText, MemdirText>?, buf: ByteBuffer) {
         if (value == null) {
             buf.put(0)
         } else {
             buf.put(1)
-            FfiConverterMapStringString.write(value, buf)
+            FfiConverterMapTypeMemdirTextTypeMemdirText.write(value, buf)
+        }
+    }
+}
+
+
+
+
+/**
+ * @suppress
+ */
+public object FfiConverterOptionalTypeMemdirDuration: FfiConverterRustBuffer<MemdirDuration?> {
+    override fun read(buf: ByteBuffer): MemdirDuration? {
+        if (buf.get().toInt() == 0) {
+            return null
+        }
+        return FfiConverterTypeMemdirDuration.read(buf)
+    }
+
+    override fun allocationSize(value: MemdirDuration?): ULong {
+        if (value == null) {
+            return 1UL
+        } else {
+            return 1UL + FfiConverterTypeMemdirDuration.allocationSize(value)
+        }
+    }
+
+    override fun write(value: MemdirDuration?, buf: ByteBuffer) {
+        if (value == null) {
+            buf.put(0)
+        } else {
+            buf.put(1)
+            FfiConverterTypeMemdirDuration.write(value, buf)
+        }
+    }
+}
+
+
+
+
+/**
+ * @suppress
+ */
+public object FfiConverterOptionalTypeMemdirText: FfiConverterRustBuffer<MemdirText?> {
+    override fun read(buf: ByteBuffer): MemdirText? {
+        if (buf.get().toInt() == 0) {
+            return null
+        }
+        return FfiConverterTypeMemdirText.read(buf)
+    }
+
+    override fun allocationSize(value: MemdirText?): ULong {
+        if (value == null) {
+            return 1UL
+        } else {
+            return 1UL + FfiConverterTypeMemdirText.allocationSize(value)
+        }
+    }
+
+    override fun write(value: MemdirText?, buf: ByteBuffer) {
+        if (value == null) {
+            buf.put(0)
+        } else {
+            buf.put(1)
+            FfiConverterTypeMemdirText.write(value, buf)
         }
     }
 }
@@ -6869,36 +7414,136 @@ public object FfiConverterSequenceTypeExpired: FfiConverterRustBuffer<List<Expir
 /**
  * @suppress
  */
-public object FfiConverterMapStringString: FfiConverterRustBuffer<Map<kotlin.String, kotlin.String>> {
-    override fun read(buf: ByteBuffer): Map<kotlin.String, kotlin.String> {
+public object FfiConverterSequenceTypeMemdirText: FfiConverterRustBuffer<List<MemdirText>> {
+    override fun read(buf: ByteBuffer): List<MemdirText> {
         val len = buf.getInt()
-        return buildMap<kotlin.String, kotlin.String>(len) {
+        return List<MemdirText>(len) {
+            FfiConverterTypeMemdirText.read(buf)
+        }
+    }
+
+    override fun allocationSize(value: List<MemdirText>): ULong {
+        val sizeForLength = 4UL
+        val sizeForItems = value.map { FfiConverterTypeMemdirText.allocationSize(it) }.sum()
+        return sizeForLength + sizeForItems
+    }
+
+    override fun write(value: List<MemdirText>, buf: ByteBuffer) {
+        buf.putInt(value.size)
+        value.iterator().forEach {
+            FfiConverterTypeMemdirText.write(it, buf)
+        }
+    }
+}
+
+
+
+
+/**
+ * @suppress
+ */
+public object FfiConverterMapTypeMemdirTextTypeMemdirText: FfiConverterRustBuffer<Map<MemdirText, MemdirText>> {
+    override fun read(buf: ByteBuffer): Map<MemdirText, MemdirText> {
+        val len = buf.getInt()
+        return buildMap<MemdirText, MemdirText>(len) {
             repeat(len) {
-                val k = FfiConverterString.read(buf)
-                val v = FfiConverterString.read(buf)
+                val k = FfiConverterTypeMemdirText.read(buf)
+                val v = FfiConverterTypeMemdirText.read(buf)
                 this[k] = v
             }
         }
     }
 
-    override fun allocationSize(value: Map<kotlin.String, kotlin.String>): ULong {
+    override fun allocationSize(value: Map<MemdirText, MemdirText>): ULong {
         val spaceForMapSize = 4UL
         val spaceForChildren = value.map { (k, v) ->
-            FfiConverterString.allocationSize(k) +
-            FfiConverterString.allocationSize(v)
+            FfiConverterTypeMemdirText.allocationSize(k) +
+            FfiConverterTypeMemdirText.allocationSize(v)
         }.sum()
         return spaceForMapSize + spaceForChildren
     }
 
-    override fun write(value: Map<kotlin.String, kotlin.String>, buf: ByteBuffer) {
+    override fun write(value: Map<MemdirText, MemdirText>, buf: ByteBuffer) {
         buf.putInt(value.size)
         // The parens on `(k, v)` here ensure we're calling the right method,
         // which is important for compatibility with older android devices.
         // Ref https://blog.danlew.net/2017/03/16/kotlin-puzzler-whose-line-is-it-anyways/
         value.forEach { (k, v) ->
-            FfiConverterString.write(k, buf)
-            FfiConverterString.write(v, buf)
+            FfiConverterTypeMemdirText.write(k, buf)
+            FfiConverterTypeMemdirText.write(v, buf)
         }
+    }
+}
+
+
+
+
+
+public typealias MemdirDuration = java.time.Duration
+
+/**
+ * @suppress
+ */
+public object FfiConverterTypeMemdirDuration: FfiConverter<MemdirDuration, Double> {
+    override fun lift(value: Double): MemdirDuration {
+        val builtinValue = FfiConverterDouble.lift(value)
+        return ofSeconds(builtinValue)
+    }
+
+    override fun lower(value: MemdirDuration): Double {
+        val builtinValue = inSeconds(value)
+        return FfiConverterDouble.lower(builtinValue)
+    }
+
+    override fun read(buf: ByteBuffer): MemdirDuration {
+        val builtinValue = FfiConverterDouble.read(buf)
+        return ofSeconds(builtinValue)
+    }
+
+    override fun allocationSize(value: MemdirDuration): ULong {
+        val builtinValue = inSeconds(value)
+        return FfiConverterDouble.allocationSize(builtinValue)
+    }
+
+    override fun write(value: MemdirDuration, buf: ByteBuffer) {
+        val builtinValue = inSeconds(value)
+        FfiConverterDouble.write(builtinValue, buf)
+    }
+}
+
+
+
+
+
+public typealias MemdirText = String
+
+/**
+ * @suppress
+ */
+public object FfiConverterTypeMemdirText: FfiConverter<MemdirText, RustBuffer.ByValue> {
+    override fun lift(value: RustBuffer.ByValue): MemdirText {
+        val builtinValue = FfiConverterByteArray.lift(value)
+        return fromUtf8(builtinValue)
+    }
+
+    override fun lower(value: MemdirText): RustBuffer.ByValue {
+        val builtinValue = toUtf8(value)
+        return FfiConverterByteArray.lower(builtinValue)
+    }
+
+    override fun read(buf: ByteBuffer): MemdirText {
+        val builtinValue = FfiConverterByteArray.read(buf)
+        return fromUtf8(builtinValue)
+    }
+
+    override fun allocationSize(value: MemdirText): ULong {
+        val builtinValue = toUtf8(value)
+        return FfiConverterByteArray.allocationSize(builtinValue)
+    }
+
+    override fun write(value: MemdirText, buf: ByteBuffer) {
+        val builtinValue = toUtf8(value)
+        FfiConverterByteArray.write(builtinValue, buf)
     }
 }
         /**
@@ -6915,6 +7560,19 @@ public object FfiConverterMapStringString: FfiConverterRustBuffer<Map<kotlin.Str
 
 
         FfiConverterTypeStoreFactory.lower(`factory`),_status)
+}
+    )
+    }
+
+
+        /**
+         * What a memory throws that was closed.
+         */ fun `closedReply`(): Reply {
+            return FfiConverterTypeReply.lift(
+    uniffiRustCall() { _status ->
+    UniffiLib.uniffi_memdir_ffi_fn_func_closed_reply(
+
+        _status)
 }
     )
     }
@@ -6946,13 +7604,13 @@ public object FfiConverterMapStringString: FfiConverterRustBuffer<Map<kotlin.Str
          * To be shared between memories, written to directly, or built upon. Of the options only
          * `durability` and `read_only` matter.
          */
-    @Throws(MemdirException::class) fun `openStore`(`address`: kotlin.String, `options`: MemoryOptions = MemoryOptions()): Store {
+    @Throws(MemdirException::class) fun `openStore`(`address`: MemdirText, `options`: MemoryOptions = MemoryOptions()): Store {
             return FfiConverterTypeStore.lift(
     uniffiRustCallWithError(MemdirException) { _status ->
     UniffiLib.uniffi_memdir_ffi_fn_func_open_store(
 
 
-        FfiConverterString.lower(`address`),
+        FfiConverterTypeMemdirText.lower(`address`),
         FfiConverterTypeMemoryOptions.lower(`options`),_status)
 }
     )

@@ -3,9 +3,10 @@ package dev.memdir
 import java.time.Duration
 import kotlinx.coroutines.CoroutineDispatcher
 import kotlinx.coroutines.Dispatchers
+import kotlinx.coroutines.suspendCancellableCoroutine
 import kotlinx.coroutines.withContext
 
-/** The commands of this memory for coroutines, on [Dispatchers.IO]. Closing stays with the memory. */
+/** The commands of this memory for coroutines, on threads of [Dispatchers.IO]. Closing stays with the memory. */
 public val Memory.suspending: SuspendingMemory
     get() = SuspendingMemory(this)
 
@@ -13,26 +14,30 @@ public val Memory.suspending: SuspendingMemory
 public fun Memory.view(path: String, lines: IntRange): String = view(path, lines.asViewRange())
 
 /**
- * A [Memory] whose methods suspend instead of blocking: each runs on [dispatcher].
+ * A [Memory] whose methods suspend instead of blocking: views run on [viewDispatcher], and what may change
+ * something on [dispatcher], where it may have to wait for other writers.
  *
- * A command that has begun is carried out, also when the coroutine is cancelled meanwhile.
+ * Where the coroutine is cancelled, a command that has not begun to write does not happen, and one that has is
+ * carried out to its end.
  */
 public class SuspendingMemory
 @JvmOverloads
 constructor(
     private val memory: Memory,
-    private val dispatcher: CoroutineDispatcher = Dispatchers.IO,
+    private val dispatcher: CoroutineDispatcher = CHANGES,
+    private val viewDispatcher: CoroutineDispatcher = if (dispatcher === CHANGES) VIEWS else dispatcher,
 ) {
     /** As [Memory.execute]. */
-    public suspend fun execute(json: String): Reply = off { it.execute(json) }
+    public suspend fun execute(json: String): Reply =
+        replying({ it }) { off(viewDispatcher) { it.executeView(json) } ?: off { it.execute(json) } }
 
     /** As [Memory.view]. */
     public suspend fun view(path: String, viewRange: List<Long>? = null): String =
-        off { it.view(path, viewRange) }
+        off(viewDispatcher) { it.view(path, viewRange) }
 
     /** As [Memory.view]. */
     public suspend fun view(path: String, lines: IntRange): String =
-        off { it.view(path, lines.asViewRange()) }
+        off(viewDispatcher) { it.view(path, lines.asViewRange()) }
 
     /** As [Memory.create]. */
     public suspend fun create(path: String, fileText: String): String =
@@ -60,7 +65,21 @@ constructor(
     /** As [Memory.clear]. */
     public suspend fun clear(): Unit = off { it.clear() }
 
-    private suspend fun <T> off(call: (Memory) -> T): T = withContext(dispatcher) { call(memory) }
+    private suspend fun <T> off(on: CoroutineDispatcher = dispatcher, call: (Memory) -> T): T =
+        withContext(on) {
+            suspendCancellableCoroutine { continuation ->
+                val cancellation = Cancellation()
+                continuation.invokeOnCancellation { cancellation.cancel() }
+                continuation.resumeWith(runCatching { memory.cancelledBy(cancellation).use(call) })
+            }
+        }
+
+    private companion object {
+        // Each has threads of its own, which are started as they are needed.
+        const val MOST = 64
+        val VIEWS = Dispatchers.IO.limitedParallelism(MOST)
+        val CHANGES = Dispatchers.IO.limitedParallelism(MOST)
+    }
 }
 
 private fun IntRange.asViewRange(): List<Long> = listOf(first.toLong(), last.toLong())

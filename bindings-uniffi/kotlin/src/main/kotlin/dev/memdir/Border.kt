@@ -1,0 +1,51 @@
+/**
+ * Values on their way to the library that may be what it has no value for: it judges them itself, and says so
+ * in a reply or a [MemdirException]. `uniffi.toml` and `scripts/generate` put this into the generated code.
+ */
+package dev.memdir
+
+import java.time.Duration
+
+/** Half a surrogate pair becomes a byte that no text has, so that the text is refused and not changed. */
+internal fun toUtf8(text: String): ByteArray {
+    val bytes = text.toByteArray(Charsets.UTF_8)
+    return if (text.isWellFormed()) bytes else bytes + NO_TEXT
+}
+
+internal fun fromUtf8(bytes: ByteArray): String = bytes.toString(Charsets.UTF_8)
+
+internal fun inSeconds(duration: Duration): Double = duration.seconds + duration.nano / NANOS
+
+internal fun ofSeconds(seconds: Double): Duration = Duration.ofNanos((seconds * NANOS).toLong())
+
+/** As it can be told: what broke may have said anything. */
+internal fun String.wellFormed(): String =
+    if (isWellFormed()) this else toByteArray(Charsets.UTF_8).toString(Charsets.UTF_8)
+
+/** Whether each half of a surrogate pair has the other one. */
+private fun String.isWellFormed(): Boolean {
+    var at = 0
+    while (at < length) {
+        val char = this[at]
+        if (char.isSurrogate()) {
+            if (!char.isHighSurrogate() || at + 1 == length || !this[at + 1].isLowSurrogate()) return false
+            at += 1
+        }
+        at += 1
+    }
+    return true
+}
+
+/** What a [Memory] throws that was closed. */
+internal fun closed(): MemdirException = closedReply().let { MemdirException.Store(it.cause.orEmpty(), it.content) }
+
+/** What the call replies, or what a closed memory says to it. */
+internal inline fun <T> replying(otherwise: (Reply) -> T, call: () -> T): T =
+    try {
+        call()
+    } catch (error: MemdirException) {
+        otherwise(error.reply())
+    }
+
+private const val NO_TEXT: Byte = -1
+private const val NANOS = 1e9

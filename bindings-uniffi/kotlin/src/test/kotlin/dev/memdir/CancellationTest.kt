@@ -1,0 +1,89 @@
+package dev.memdir
+
+import java.util.concurrent.Semaphore
+import java.util.concurrent.locks.ReentrantLock
+import kotlin.concurrent.withLock
+import kotlinx.coroutines.Dispatchers
+import kotlinx.coroutines.async
+import kotlinx.coroutines.awaitAll
+import kotlinx.coroutines.cancelAndJoin
+import kotlinx.coroutines.launch
+import kotlinx.coroutines.runBlocking
+import kotlinx.coroutines.withContext
+import kotlinx.coroutines.withTimeout
+import org.junit.jupiter.api.Assertions.assertEquals
+import org.junit.jupiter.api.Assertions.assertFalse
+import org.junit.jupiter.api.Assertions.assertTrue
+import org.junit.jupiter.api.Test
+
+/** Calls that are given up before they begin to write do not happen; views do not wait behind writers. */
+class CancellationTest {
+    /** Its writers wait for as long as somebody keeps it locked. */
+    private class Held(private val map: MapStore = MapStore()) : Store by map {
+        val turn = ReentrantLock()
+        val waiting = Semaphore(0)
+
+        override fun update(path: String, edit: Edit) {
+            waiting.release()
+            turn.withLock { map.update(path, edit) }
+        }
+    }
+
+    private fun insert(text: String) =
+        "{\"command\": \"insert\", \"path\": \"/memories/log\", \"insert_line\": 0, \"insert_text\": \"$text\"}"
+
+    private fun held(): Pair<Held, Memory> {
+        val store = Held()
+        val memory = Memory(store)
+        memory.create("/memories/log", "")
+        return store to memory
+    }
+
+    @Test
+    fun `edits of coroutines that were cancelled are not applied`() = runBlocking {
+        val (store, memory) = held()
+        store.turn.lock()
+        val calls = List(100) { launch(Dispatchers.Default) { memory.suspending.execute(insert("given up $it")) } }
+        val typed = launch(Dispatchers.Default) { memory.suspending.insert("/memories/log", 0, "given up") }
+        // Some wait for the store, the others for a thread.
+        withContext(Dispatchers.IO) { store.waiting.acquire(10) }
+        (calls + typed).forEach { it.cancel() }
+        val kept = async(Dispatchers.Default) { memory.suspending.execute(insert("kept")) }
+        store.turn.unlock()
+        (calls + typed).forEach { it.cancelAndJoin() }
+        assertFalse(kept.await().isError)
+        assertEquals("kept\n", store.read("/memories/log").decodeToString())
+        memory.close()
+    }
+
+    @Test
+    fun `views are shown while any number of writers wait`() = runBlocking {
+        val (store, memory) = held()
+        store.turn.lock()
+        val writers = List(200) { async(Dispatchers.Default) { memory.suspending.execute(insert("$it")) } }
+        withContext(Dispatchers.IO) { store.waiting.acquire(64) }
+        withTimeout(60_000) {
+            repeat(50) {
+                assertFalse(memory.suspending.execute("{\"command\": \"view\", \"path\": \"/memories/log\"}").isError)
+                memory.suspending.view("/memories/log")
+            }
+        }
+        store.turn.unlock()
+        assertTrue(writers.awaitAll().none { it.isError })
+        assertEquals(200, store.read("/memories/log").decodeToString().trim().lines().size)
+        memory.close()
+    }
+
+    @Test
+    fun `a call that is cancelled says so`() = Memory("memory:").use { memory ->
+        val cancellation = Cancellation()
+        memory.cancelledBy(cancellation).use { cancelled ->
+            assertFalse(cancelled.execute("{\"command\": \"create\", \"path\": \"/memories/a\", \"file_text\": \"\"}").isError)
+            cancellation.cancel()
+            val reply = cancelled.execute("{\"command\": \"delete\", \"path\": \"/memories/a\"}")
+            assertEquals("Error: The command was cancelled before it began. Nothing was changed.", reply.content)
+            assertTrue(reply.isError)
+        }
+        assertEquals("Successfully deleted /memories/a", memory.delete("/memories/a"))
+    }
+}

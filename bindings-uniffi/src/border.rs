@@ -1,0 +1,76 @@
+//! Values of the hosts' that may be what no value of ours is: a text that is no Unicode, a duration
+//! that is negative or no number. They come over as they are and are judged here, because UniFFI's own
+//! conversions end the process in Swift and throw something undeclared in Kotlin.
+
+use std::time::Duration;
+
+use memdir::value::Value;
+
+use crate::error::MemdirError;
+
+/// A text. Kotlin's may hold half a surrogate pair, and then these bytes are no UTF-8.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct MemdirText(Vec<u8>);
+
+uniffi::custom_type!(MemdirText, Vec<u8>, {
+    try_lift: |bytes| Ok(MemdirText(bytes)),
+    lower: |text| text.0,
+});
+
+impl From<&str> for MemdirText {
+    fn from(text: &str) -> Self {
+        Self(text.as_bytes().to_vec())
+    }
+}
+
+impl MemdirText {
+    pub(crate) fn as_bytes(&self) -> &[u8] {
+        &self.0
+    }
+
+    /// As an option, or a part of an address.
+    pub(crate) fn option(self, name: &str) -> Result<String, MemdirError> {
+        String::from_utf8(self.0).map_err(|_| MemdirError::Config {
+            reason: format!("{name} is text that is not valid Unicode"),
+        })
+    }
+
+    /// As a field of a command.
+    pub(crate) fn field(&self) -> Value<'_> {
+        match str::from_utf8(&self.0) {
+            Ok(text) => Value::Text(text.into()),
+            Err(_) => Value::Other("text that is not valid Unicode".into()),
+        }
+    }
+}
+
+/// All of an option that is a list.
+pub(crate) fn options(
+    name: &str,
+    given: Option<Vec<MemdirText>>,
+) -> Result<Vec<String>, MemdirError> {
+    given.unwrap_or_default().into_iter().map(|text| text.option(name)).collect()
+}
+
+/// A duration in seconds.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct MemdirDuration(f64);
+
+uniffi::custom_type!(MemdirDuration, f64, {
+    try_lift: |seconds| Ok(MemdirDuration(seconds)),
+    lower: |duration| duration.0,
+});
+
+impl From<Duration> for MemdirDuration {
+    fn from(duration: Duration) -> Self {
+        Self(duration.as_secs_f64())
+    }
+}
+
+impl MemdirDuration {
+    pub(crate) fn option(self, name: &str) -> Result<Duration, MemdirError> {
+        Duration::try_from_secs_f64(self.0).map_err(|_| MemdirError::Config {
+            reason: format!("{name} must be 0 seconds or more, got {} seconds", self.0),
+        })
+    }
+}
