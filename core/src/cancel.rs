@@ -96,7 +96,6 @@ impl fmt::Debug for Cancellation {
 }
 
 /// Of the call that this thread carries out; for what may go on in another thread.
-#[cfg(any(feature = "postgres", feature = "object-storage"))]
 pub(crate) fn current() -> Option<Cancellation> {
     CURRENT.with(|current| current.borrow().clone())
 }
