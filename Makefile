@@ -182,7 +182,7 @@ $(CACHE)/postgres: tests/servers/postgres
 	fi
 
 $(CACHE)/pgbouncer: tests/servers/pgbouncer
-	if tests/servers/pgbouncer install; then
+	if tests/step 'servers: PgBouncer' tests/servers/pgbouncer install; then
 		mkdir -p $(CACHE)
 		touch $@
 	else
@@ -192,7 +192,7 @@ $(CACHE)/pgbouncer: tests/servers/pgbouncer
 
 # What lets system calls fail.
 $(CACHE)/strace: tests/strace
-	if tests/strace install; then
+	if tests/step 'strace' tests/strace install; then
 		mkdir -p $(CACHE)
 		touch $@
 	else

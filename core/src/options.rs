@@ -113,14 +113,18 @@ impl Options {
         self.max_file_bytes.map(|limit| limit.max(DEFAULT_FILE_BYTES).saturating_add(SEAL_BYTES))
     }
 
-    /// The same options, whose patterns of paths hold as the store tells names apart.
+    /// The same options, whose patterns of paths hold as the store tells names apart, and those that
+    /// protect what is below a directory protect the directory.
     pub(crate) fn for_store(self, store: &dyn Store) -> Self {
         let folds_case = store.folds_case();
-        let folding = |patterns: Vec<PathPattern>| {
+        let folding = |patterns: Vec<PathPattern>| -> Vec<PathPattern> {
             patterns.into_iter().map(|pattern| pattern.folding_case(folds_case)).collect()
         };
         Self {
-            read_only_paths: folding(self.read_only_paths),
+            read_only_paths: folding(self.read_only_paths)
+                .into_iter()
+                .map(PathPattern::with_directory)
+                .collect(),
             writable_paths: self.writable_paths.map(folding),
             pins: folding(self.pins),
             ..self

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 #[cfg(any(unix, feature = "sqlite"))]
 use super::StoreError;
+use super::address_hint::unknown_scheme;
 use super::local_path::{FILES, check_not_files, expand_home};
 use super::{InProcess, Location, ReadOnly, Store};
 use crate::error::Error;
@@ -114,10 +115,7 @@ fn open_any(address: &str, options: &Options) -> Result<Arc<dyn Store>, Error> {
             "the store address \"dir:\" has no path: use a directory such as \"dir:./notes\""
                 .to_owned(),
         )),
-        Some(scheme) => Err(Error::Config(format!(
-            "a store address that starts with \"{scheme}:\" is not known to this build of memdir: \
-             use a directory such as \"./memory\", or \"memory:\" for one in this process"
-        ))),
+        Some(scheme) => Err(Error::Config(unknown_scheme(scheme))),
         None if address.is_empty() => Err(Error::Config(
             "the store address is empty: use a directory such as \"./memory\"".to_owned(),
         )),

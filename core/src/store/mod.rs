@@ -11,6 +11,7 @@ use crate::path::MemoryPath;
 
 pub(crate) mod access;
 mod address;
+mod address_hint;
 #[cfg(feature = "encryption")]
 mod encrypted;
 mod error;
