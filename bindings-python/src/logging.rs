@@ -110,7 +110,8 @@ impl Subscriber for Bridge {
     fn exit(&self, _: &Id) {}
 }
 
-/// `command=view path=/memories/a outcome=ok bytes=72 lines=3`.
+/// `command=view path=/memories/a outcome=ok bytes=72 lines=3`; a value that holds a blank, a `=`, a `"` or
+/// what cannot be printed is in quotation marks: `path="/memories/my notes"`.
 struct Line(String);
 
 impl Line {
@@ -127,6 +128,13 @@ impl Visit for Line {
     }
 
     fn record_str(&mut self, field: &Field, value: &str) {
-        self.push(field, format_args!("{value}"));
+        // Else a file's name could look like another field.
+        let quoted = format!("{value:?}");
+        let plain = quoted.len() == value.len() + 2 && !value.is_empty();
+        if plain && !value.contains(|c: char| c.is_whitespace() || c == '=') {
+            self.push(field, format_args!("{value}"));
+        } else {
+            self.push(field, format_args!("{quoted}"));
+        }
     }
 }

@@ -36,7 +36,7 @@ def test_each_command_is_a_record_of_level_debug(caplog: pytest.LogCaptureFixtur
     memory.execute({"command": "view", "path": "/etc"})
     memory.execute("{}")
     Memory("memory:", before=forbid).execute({"command": "delete", "path": "/memories/100%"})
-    repairs = "repairs=integer_from_text insert_text_from_new_str"
+    repairs = 'repairs="integer_from_text insert_text_from_new_str"'
     assert told(caplog) == [
         ("DEBUG", "command=create path=/memories/a outcome=ok bytes=22 lines=1"),
         ("DEBUG", f"command=insert path=/memories/a outcome=ok bytes=1 lines=1 {repairs}"),
@@ -48,6 +48,31 @@ def test_each_command_is_a_record_of_level_debug(caplog: pytest.LogCaptureFixtur
         ("DEBUG", "outcome=refused bytes=0 lines=0"),
         ("DEBUG", "command=delete path=/memories/100% outcome=vetoed bytes=0 lines=0"),
     ]
+
+
+def test_a_name_forges_no_field(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.DEBUG, "memdir")
+    memory = Memory("memory:")
+    for name, shown in [
+        ("a outcome=ok", '"/memories/a outcome=ok"'),
+        ('a"b', '"/memories/a\\"b"'),
+        ("a=b", '"/memories/a=b"'),
+        ("a\u2028b", '"/memories/a\\u{2028}b"'),
+        ("été-猫.md", "/memories/été-猫.md"),
+    ]:
+        memory.execute({"command": "delete", "path": f"/memories/{name}"})
+        line = f"command=delete path={shown} outcome=refused bytes=0 lines=0"
+        assert told(caplog) == [("DEBUG", line)]
+
+
+def test_a_secret_in_a_path_is_not_told(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.DEBUG, "memdir")
+    token = "ghp_" + "8fK2mQz7Lw4Xt9Rb1Vc6Ny3Hj5Pd0GsAeT2u"
+    memory = Memory("memory:", sensitive="reject")
+    memory.execute({"command": "create", "path": f"/memories/{token}.md", "file_text": ""})
+    path = "/memories/[REDACTED:github-token].md"
+    line = f"command=create path={path} outcome=refused bytes=0 lines=0"
+    assert told(caplog) == [("DEBUG", line)]
 
 
 def test_a_level_that_is_changed_later_counts(caplog: pytest.LogCaptureFixture) -> None:

@@ -9,8 +9,10 @@ use std::time::Instant;
 
 use crate::command::{Command, Decoded, Repair, ViewRange};
 use crate::error::Error;
+use crate::options::Options;
 use crate::path::MemoryPath;
 use crate::policy::hooks::{Event, HookError, Outcome, Verdict};
+use crate::policy::sensitive::redact_path;
 use crate::reply::{self, Content};
 use crate::store::StoreError;
 use crate::text::count_lines;
@@ -135,10 +137,10 @@ impl<'a> Call<'a> {
     }
 
     /// Does `work`, unless the call is refused already; and what there is to tell of it afterwards,
-    /// if somebody wants to know. `shown`: with the text of the reply.
+    /// if somebody wants to know.
     pub(crate) fn carry_out(
         self,
-        shown: bool,
+        options: &Options,
         work: impl FnOnce(&Judged<'a>) -> Result<Content, Error>,
     ) -> (Result<Content, Error>, Option<Event>) {
         let Self { name, repairs, judged, stopped, traced, begun } = self;
@@ -175,16 +177,17 @@ impl<'a> Call<'a> {
             Some(Judged { path, new_path, .. }) => (Some(path), new_path),
             None => (None, None),
         };
+        let told = |path: Option<MemoryPath>| path.map(|path| redact_path(options, path));
         let event = Event {
             command: name,
-            path,
-            new_path,
+            path: told(path),
+            new_path: told(new_path),
             outcome,
             bytes,
             lines,
             duration: begun.map(|begun| begun.elapsed()).unwrap_or_default(),
             repairs,
-            content: if shown { reply::text_of(&result) } else { None },
+            content: if options.after_content { reply::text_of(&result) } else { None },
         };
         traced.end(&event);
         (result, Some(event))
@@ -193,7 +196,11 @@ impl<'a> Call<'a> {
 
 /// Judges the paths of a command.
 fn judge(command: Command<'_>) -> Result<Judged<'_>, Error> {
-    let judge = |raw: &str| MemoryPath::parse(raw).map_err(|error| reply::bad_path(raw, error));
+    let judge = |raw: &str| match MemoryPath::parse(raw) {
+        Err(error) => Err(reply::bad_path(raw, error)),
+        Ok(path) if path.is_reserved() => Err(reply::reserved_path(&path)),
+        Ok(path) => Ok(path),
+    };
     let (path, new_path) = match &command {
         Command::View { path, .. }
         | Command::Create { path, .. }

@@ -3,7 +3,9 @@
 use std::io::{self, Read};
 
 use crate::path::MemoryPath;
-use crate::store::{EntryKind, NEW_DIRECTORY, Node, Problem, ProblemKind, Store, StoreError};
+use crate::store::{
+    EntryKind, MOVING, NEW_DIRECTORY, Node, Problem, ProblemKind, Store, StoreError,
+};
 
 /// What a [`check`] went through.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -46,6 +48,11 @@ pub fn check(store: &dyn Store, report: &mut dyn FnMut(Problem)) -> Result<Check
     Ok(Checked { problems, ..checked })
 }
 
+/// Whether a name is one of what is on its way from one mounted store into another.
+fn was_moving(name: &str) -> bool {
+    name.starts_with(MOVING)
+}
+
 struct Walk<'w> {
     store: &'w dyn Store,
     report: &'w mut dyn FnMut(Problem),
@@ -62,6 +69,9 @@ impl Walk<'_> {
         entries.sort_by(|a, b| a.path.cmp(&b.path));
         for entry in entries {
             match entry.kind {
+                _ if path.is_root() && entry.path.name().is_some_and(was_moving) => {
+                    (self.report)(Problem::new(ProblemKind::LeftOver, &entry.path, ""));
+                }
                 EntryKind::Directory => self.directory(&entry.path)?,
                 EntryKind::File(0) if entry.path.name() == Some(NEW_DIRECTORY) => {
                     (self.report)(Problem::new(ProblemKind::LeftOver, &entry.path, ""));

@@ -12,7 +12,9 @@ use crate::options::OnExisting;
 use crate::path::MemoryPath;
 use crate::store::access::Times;
 use crate::store::transfer::{holds, place_file};
-use crate::store::{Entry, EntryKind, NEW_DIRECTORY, Problem, Store, StoreError, micros};
+use crate::store::{
+    Entry, EntryKind, NEW_DIRECTORY, Problem, ProblemKind, Store, StoreError, micros, overlap,
+};
 
 /// Copies everything from one store into another: contents, times, hidden files, empty
 /// directories. Nothing is ever deleted.
@@ -111,10 +113,13 @@ pub struct Copied {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CopyError {
-    /// The destination holds something else at these paths. Nothing was changed, unless somebody
-    /// put it there during the copy: then the files before it are copied.
-    #[error("the destination holds something else at {}", list(.0))]
+    /// The destination holds something else at these paths, or cannot keep their names. Nothing was
+    /// changed, unless somebody put it there during the copy: then the files before it are copied.
+    #[error("{}", list(.0))]
     Refused(Vec<Refusal>),
+    /// Both stores are the same, or one of them is kept within the other. Nothing was changed.
+    #[error("the source and the destination are the same, or one of them is within the other")]
+    Overlapping,
     /// The store that is copied from failed at this path. What was copied before stays.
     #[error("reading {path} from the source: {error}")]
     Source {
@@ -166,6 +171,9 @@ pub enum There {
     ADirectory,
     /// A file, where a directory is to be. It is not overwritten in any case.
     AFile,
+    /// Nothing may be there: the destination cannot keep that name, which is too long for it, or its own. Of a
+    /// directory what is below is not named.
+    BadName,
 }
 
 impl fmt::Display for There {
@@ -174,18 +182,30 @@ impl fmt::Display for There {
             Self::AnotherContent => "another content",
             Self::ADirectory => "a directory",
             Self::AFile => "a file",
+            Self::BadName => "no room for such a name",
         })
     }
 }
 
+/// What is in the way, up to three paths of each kind.
 fn list(refusals: &[Refusal]) -> String {
-    let mut paths = refusals.iter().map(|refusal| refusal.path.as_str());
-    let mut text: Vec<&str> = paths.by_ref().take(3).collect();
-    let more = format!("{} more", paths.count());
-    if refusals.len() > 3 {
-        text.push(&more);
+    let (bad, taken): (Vec<_>, Vec<_>) =
+        refusals.iter().partition(|refusal| refusal.there == There::BadName);
+    let mut sentences = Vec::new();
+    for (what, refusals) in
+        [("holds something else at", taken), ("cannot keep names such as that of", bad)]
+    {
+        let mut paths = refusals.iter().map(|refusal| refusal.path.as_str());
+        let mut text: Vec<&str> = paths.by_ref().take(3).collect();
+        let more = format!("{} more", paths.count());
+        if refusals.len() > 3 {
+            text.push(&more);
+        }
+        if !text.is_empty() {
+            sentences.push(format!("{what} {}", text.join(", ")));
+        }
     }
-    text.join(", ")
+    format!("the destination {}", sentences.join(", and "))
 }
 
 /// What a copy would do, as a comparison of both stores found it.
@@ -212,13 +232,17 @@ impl Plan {
     /// Compares both stores, as [`copy()`] does before it changes anything.
     ///
     /// # Errors
-    /// [`CopyError::Source`], [`CopyError::Destination`], [`CopyError::Stopped`].
+    /// [`CopyError::Overlapping`], [`CopyError::Source`], [`CopyError::Destination`],
+    /// [`CopyError::Stopped`].
     pub fn compare(
         from: &dyn Store,
         to: &dyn Store,
         existing: OnExisting,
         progress: &mut Watch<'_>,
     ) -> Result<Self, CopyError> {
+        if overlap(&from.locations(), &to.locations()) {
+            return Err(CopyError::Overlapping);
+        }
         let mut plan = Self::default();
         let root = MemoryPath::root();
         let left_out = &mut plan.left_out;
@@ -342,14 +366,17 @@ impl Comparison<'_, '_> {
         let listed = self.from.list(path);
         let mut entries =
             listed.map_err(|error| CopyError::Source { path: path.clone(), error })?;
-        // Only there for as long as its directory is being made.
-        entries.retain(|entry| entry.path.name() != Some(NEW_DIRECTORY));
+        entries.retain(|entry| !self.is_left_over(entry));
         if entries.is_empty() && !there {
             self.plan.directories.push(path.clone());
         }
         entries.sort_by(|a, b| a.path.cmp(&b.path));
         let found = if there { self.destination(path)? } else { HashMap::new() };
         for entry in entries {
+            if !self.to.can_keep(&entry.path) {
+                self.refuse(entry.path, There::BadName);
+                continue;
+            }
             let there = found.get(&entry.path);
             match (entry.kind, there.map(|there| there.kind)) {
                 (EntryKind::Directory, None) => self.directory(&entry.path, false)?,
@@ -379,6 +406,17 @@ impl Comparison<'_, '_> {
             }
         }
         Ok(())
+    }
+
+    /// Whether it is what a directory is made with, and only there for as long as that takes. It is named, as
+    /// it may be somebody's own.
+    fn is_left_over(&mut self, entry: &Entry) -> bool {
+        let left = entry.kind == EntryKind::File(0) && entry.path.name() == Some(NEW_DIRECTORY);
+        if left {
+            let problem = Problem::new(ProblemKind::LeftOver, &entry.path, "");
+            self.plan.left_out.push(problem);
+        }
+        left
     }
 
     fn destination(&self, path: &MemoryPath) -> Result<HashMap<MemoryPath, Entry>, CopyError> {

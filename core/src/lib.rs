@@ -20,7 +20,7 @@
 //!
 //! The way of a command is one file per arrow, downward only: [`command`] decodes, [`path`]
 //! judges, a handler decides, a [`store`] keeps, [`text`] formats, [`reply`] says.
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
 #[cfg(feature = "cli")]
 pub mod cli;

@@ -65,7 +65,7 @@ impl Memory {
     /// [`Error::Config`] if the address is not known, [`Error::Store`] if it cannot be opened.
     pub fn open(address: &str, options: Options) -> Result<Self, Error> {
         let store = open_store(address, &options)?;
-        Self { store, policies: Arc::new(Policies::new(options)), hooks: None }.judged()
+        Self::new(store, options).judged()
     }
 
     /// A memory on a store of your own, on several that are mounted into one tree
@@ -76,7 +76,11 @@ impl Memory {
     /// the others suit the store says [`judged`](Memory::judged).
     #[must_use]
     pub fn with_store(store: Arc<dyn Store>, options: Options) -> Self {
-        let store = ReadOnly::where_asked(store, &options);
+        Self::new(ReadOnly::where_asked(store, &options), options)
+    }
+
+    fn new(store: Arc<dyn Store>, options: Options) -> Self {
+        let options = options.for_store(&*store);
         Self { store, policies: Arc::new(Policies::new(options)), hooks: None }
     }
 
@@ -188,8 +192,7 @@ impl Memory {
         before: Result<Verdict, HookError>,
     ) -> (Reply, Option<Event>) {
         call.apply(before);
-        let (result, event) =
-            call.carry_out(self.options().after_content, |judged| self.handle(judged));
+        let (result, event) = call.carry_out(self.options(), |judged| self.handle(judged));
         (result.into(), event)
     }
 
@@ -214,8 +217,7 @@ impl Memory {
 
     /// The end of a call's way, when `before` has spoken.
     fn finished(&self, call: Call<'_>, hooks: Option<&Installed>) -> Result<Content, Error> {
-        let (result, event) =
-            call.carry_out(self.options().after_content, |judged| self.handle(judged));
+        let (result, event) = call.carry_out(self.options(), |judged| self.handle(judged));
         if let (Some(hooks), Some(event)) = (hooks, event) {
             hooks.after(&event);
         }

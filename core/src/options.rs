@@ -5,6 +5,7 @@ use std::time::Duration;
 use crate::error::Error;
 use crate::policy::sensitive::{Sensitive, SensitiveRule};
 use crate::policy::{PathPattern, StaleGuard};
+use crate::store::Store;
 
 /// How a [`Memory`](crate::Memory) behaves where the tool's documentation leaves a choice.
 ///
@@ -25,8 +26,8 @@ pub struct Options {
     /// description of the tool.
     pub max_view_chars: Option<usize>,
     /// The most bytes that one file may come to hold by a create, str_replace or insert; `None`
-    /// lifts the limit. Default 16 MiB. Larger files made by somebody else can still be viewed, and made
-    /// smaller.
+    /// lifts the limit. Default 16 MiB. Larger files made by somebody else can still be viewed, and
+    /// made smaller if they have no more than 16 MiB.
     pub max_file_bytes: Option<u64>,
     /// The most bytes that all files together may come to hold, hidden ones included; a command that
     /// would make them more is refused. `None`, the default, sets no limit.
@@ -96,10 +97,32 @@ pub struct Options {
     pub after_content: bool,
 }
 
+const DEFAULT_FILE_BYTES: u64 = 16 * 1024 * 1024;
+
 impl Options {
     /// The largest image that Claude's API takes: 5 MiB, counted in base64, which makes four bytes
     /// of three.
     pub const CLAUDE_IMAGE_BYTES: u64 = 5 * 1024 * 1024 / 4 * 3;
+
+    /// The most bytes of a file that are read into memory to edit it. Not less than the default limit of a
+    /// file, so that one which is over a lower limit can be made smaller.
+    pub(crate) fn max_edited_bytes(&self) -> Option<u64> {
+        self.max_file_bytes.map(|limit| limit.max(DEFAULT_FILE_BYTES))
+    }
+
+    /// The same options, whose patterns of paths hold as the store tells names apart.
+    pub(crate) fn for_store(self, store: &dyn Store) -> Self {
+        let folds_case = store.folds_case();
+        let folding = |patterns: Vec<PathPattern>| {
+            patterns.into_iter().map(|pattern| pattern.folding_case(folds_case)).collect()
+        };
+        Self {
+            read_only_paths: folding(self.read_only_paths),
+            writable_paths: self.writable_paths.map(folding),
+            pins: folding(self.pins),
+            ..self
+        }
+    }
 
     /// Whether uses of files are noted.
     pub(crate) fn records_access(&self) -> bool {
@@ -111,7 +134,7 @@ impl Default for Options {
     fn default() -> Self {
         Self {
             max_view_chars: Some(16_000),
-            max_file_bytes: Some(16 * 1024 * 1024),
+            max_file_bytes: Some(DEFAULT_FILE_BYTES),
             max_total_bytes: None,
             max_files: None,
             max_image_bytes: None,

@@ -122,6 +122,22 @@ impl MemoryPath {
         Ok(Self(format!("{}/{name}", self.0).into()))
     }
 
+    /// Whether a component is a name of memdir's own: one that starts with `.memdir-`, as given or at any stage
+    /// of percent-decoding, in whatever case, also with characters that are not ASCII in between, of which
+    /// some file systems take no notice. No command of a model reaches such a path; a [`Store`](crate::Store)
+    /// keeps it like any other.
+    ///
+    /// ```
+    /// use memdir::MemoryPath;
+    ///
+    /// assert!(MemoryPath::parse("/memories/.memdir-encryption").unwrap().is_reserved());
+    /// assert!(!MemoryPath::parse("/memories/memdir-notes.md").unwrap().is_reserved());
+    /// ```
+    #[must_use]
+    pub fn is_reserved(&self) -> bool {
+        self.names().any(is_reserved)
+    }
+
     /// The canonical text, `/memories` or `/memories/…`.
     #[must_use]
     pub fn as_str(&self) -> &str {
@@ -189,6 +205,27 @@ impl MemoryPath {
 #[must_use]
 pub fn is_hidden(name: &str) -> bool {
     name.starts_with('.') || name == "node_modules"
+}
+
+/// What memdir's own names start with: what keeps an encrypted store's keys, what is half done.
+pub(crate) const RESERVED_PREFIX: &str = ".memdir-";
+
+fn is_reserved(name: &str) -> bool {
+    let starts = |name: &str| {
+        let mut plain = name.chars().filter(char::is_ascii).map(|c| c.to_ascii_lowercase());
+        RESERVED_PREFIX.chars().all(|c| plain.next() == Some(c))
+    };
+    let mut stage = name.to_owned();
+    loop {
+        if starts(&stage) {
+            return true;
+        }
+        // What decodes to no text is no path.
+        match percent_decoded(&stage).map(String::from_utf8) {
+            Some(Ok(next)) => stage = next,
+            _ => return false,
+        }
+    }
 }
 
 impl Ord for MemoryPath {
@@ -332,6 +369,38 @@ mod tests {
         assert_eq!(parse(&format!("/memories{}", "/d".repeat(65))), Err(PathError::TooDeep));
         let long = format!("/memories{}", format!("/{}", "n".repeat(254)).repeat(17));
         assert_eq!(parse(&long), Err(PathError::PathTooLong));
+    }
+
+    #[test]
+    fn reserved_names_are_known_in_every_spelling_and_place() {
+        let reserved = |raw: &str| MemoryPath::parse(raw).unwrap().is_reserved();
+        for raw in [
+            "/memories/.memdir-encryption",
+            "/memories/.memdir-new-directory",
+            "/memories/.memdir-moving-0123456789abcdef",
+            "/memories/.memdir-",
+            "/memories/a/.memdir-x/b",
+            "/memories/.MemDir-Encryption",
+            "/memories/%2ememdir-encryption",
+            "/memories/.memdir%2Dencryption",
+            "/memories/%252e%256demdir-x",
+            "/memories/.mem\u{200c}dir-x",
+            "/memories/\u{feff}.memdir-x",
+        ] {
+            assert!(reserved(raw), "{raw}");
+        }
+        for raw in [
+            "/memories",
+            "/memories/.memdir",
+            "/memories/.memdir_x",
+            "/memories/memdir-x",
+            "/memories/a.memdir-x",
+            "/memories/notes about .memdir-x",
+            "/memories/100%",
+            "/memories/...memdir-",
+        ] {
+            assert!(!reserved(raw), "{raw}");
+        }
     }
 
     #[test]

@@ -1,14 +1,18 @@
 //! Spans and events of the commands, for whoever subscribes to `tracing` (feature `tracing`).
 //!
 //! A command is one tool call, so that its span is what OpenTelemetry's conventions for generative
-//! AI call the execution of a tool. It holds no content and no path of the host.
+//! AI call the execution of a tool. It holds no content, no path of the host, and
+//! of a path not what rules for sensitive text find.
 
 #[cfg(feature = "tracing")]
 use tracing::{Level, Span, field::Empty};
 
 use crate::error::Error;
+use crate::options::Options;
 use crate::policy::expiry::Expired;
 use crate::policy::hooks::{Event, Outcome};
+#[cfg(feature = "tracing")]
+use crate::policy::sensitive::redact_path;
 
 /// What spans and events say they come from.
 #[cfg(feature = "tracing")]
@@ -45,14 +49,14 @@ impl Traced {
 /// Tells of each file that expired, and of an expiry that failed, about which nobody else may hear: those
 /// of `expire_after` have no caller.
 #[cfg(feature = "tracing")]
-pub(crate) fn expiry(expired: &Result<Vec<Expired>, Error>) {
+pub(crate) fn expiry(options: &Options, expired: &Result<Vec<Expired>, Error>) {
     match expired {
         Ok(files) => {
             for file in files {
                 tracing::event!(
                     target: TARGET,
                     Level::DEBUG,
-                    memdir.expired = file.path.as_str(),
+                    memdir.expired = redact_path(options, file.path.clone()).as_str(),
                     memdir.bytes = file.bytes,
                 );
             }
@@ -71,7 +75,7 @@ pub(crate) fn expiry(expired: &Result<Vec<Expired>, Error>) {
 }
 
 #[cfg(not(feature = "tracing"))]
-pub(crate) fn expiry(_: &Result<Vec<Expired>, Error>) {}
+pub(crate) fn expiry(_: &Options, _: &Result<Vec<Expired>, Error>) {}
 
 #[cfg(feature = "tracing")]
 impl Traced {

@@ -276,3 +276,15 @@ fn a_file_that_fails_is_a_problem_and_a_store_that_fails_is_an_error() {
     assert!(matches!(failed, Err(StoreError::Failed { .. })));
     assert_eq!(problems(&faulty(Fault::FilesVanish)).0, []);
 }
+
+#[test]
+fn what_a_rename_between_mounts_left_is_named() {
+    let store = InProcess::new();
+    for path in ["/memories/.memdir-moving-0123456789abcdef/x", "/memories/d/.memdir-moving-1"] {
+        store.write(&MemoryPath::parse(path).unwrap(), b"x", OnExisting::Error).unwrap();
+    }
+    let mut problems = Vec::new();
+    memdir::check(&store, &mut |problem| problems.push((problem.kind, problem.at))).unwrap();
+    let left = "/memories/.memdir-moving-0123456789abcdef".to_owned();
+    assert_eq!(problems, [(ProblemKind::LeftOver, left)]);
+}

@@ -364,3 +364,64 @@ fn no_secret_is_ever_printed() {
         }
     }
 }
+
+#[test]
+fn a_copy_into_itself_is_refused_before_anything_is_made() {
+    let place = place();
+    let place = place.path();
+    let before = well(place, &["tree", "a", "--all"]);
+    for (from, to) in [
+        ("a", "dir:a/memories/new/below"),
+        ("a", "sqlite:a/memories/new.db"),
+        ("a", "./a"),
+        ("dir:a/memories/notes", "a"),
+        ("sqlite:a.db", "dir:."),
+        ("sqlite:a.db", "sqlite:./a.db"),
+    ] {
+        for more in [&["--dry-run"][..], &[]] {
+            let (code, stdout, stderr) = run(place, &[&["copy", from, to][..], more].concat());
+            assert_eq!((code, stdout.as_str()), (2, ""), "{from} {to}: {stderr}");
+            assert!(stderr.contains("one of them is within the other"), "{stderr}");
+        }
+    }
+    assert_eq!(well(place, &["tree", "a", "--all"]), before);
+}
+
+#[test]
+fn a_tilde_is_the_home_directory() {
+    let place = place();
+    let place = place.path();
+    let home = tempfile::tempdir().unwrap();
+    let at_home = |arguments: &[&str]| {
+        said(&memdir(place).env("HOME", home.path()).args(arguments).output().unwrap())
+    };
+    let tree = well(place, &["tree", "a"]);
+    for to in ["~/memory", "dir:~/notes", "sqlite:~/agent.db"] {
+        assert_eq!(at_home(&["copy", "a", to]), (0, String::new(), String::new()), "{to}");
+        assert_eq!(at_home(&["tree", to]).1, tree, "{to}");
+    }
+    for made in ["memory/memories/zeta.md", "notes/zeta.md", "agent.db"] {
+        assert!(home.path().join(made).exists(), "{made}");
+    }
+    for to in ["~somebody/memory", "dir:~somebody", "sqlite:~somebody.db"] {
+        let (code, _, stderr) = at_home(&["copy", "a", to]);
+        assert!(code == 2 && stderr.contains("\"./~somebody"), "{to}: {stderr}");
+    }
+    assert_eq!(at_home(&["copy", "a", "./~"]).0, 0);
+    let here = fs::read_dir(place).unwrap().flatten().map(|entry| entry.file_name());
+    let tildes: Vec<_> = here.filter(|name| name.as_bytes().starts_with(b"~")).collect();
+    assert_eq!(tildes, ["~"]);
+}
+
+#[test]
+fn the_directory_of_the_files_is_not_taken_for_a_memory() {
+    let place = place();
+    let place = place.path();
+    for arguments in [&["tree", "a/memories"][..], &["copy", "sqlite:a.db", "./a/memories"]] {
+        let (code, stdout, stderr) = run(place, arguments);
+        assert_eq!((code, stdout.as_str()), (2, ""), "{stderr}");
+        assert!(stderr.contains("a\", whose files") && stderr.contains("dir:"), "{stderr}");
+    }
+    assert!(!place.join("a/memories/memories").exists());
+    assert_eq!(well(place, &["tree", "dir:a/memories"]), well(place, &["tree", "a"]));
+}

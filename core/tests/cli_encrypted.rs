@@ -76,3 +76,21 @@ fn a_key_that_is_wrong_or_misplaced_is_refused_before_anything_is_made() {
         assert!(!place.join("new").exists(), "{keys:?}");
     }
 }
+
+#[test]
+fn a_dry_run_knows_which_names_are_too_long_to_be_encrypted() {
+    let place = place();
+    let place = place.path();
+    let long = format!("/memories/notes/{}", "n".repeat(200));
+    fs::write(place.join(format!("a{long}")), "long").unwrap();
+    let keys = [("MEMDIR_TO_ENCRYPTION_KEY", PHRASE)];
+    for more in [&["--dry-run"][..], &[], &["--overwrite"]] {
+        let arguments = [&["copy", "a", "new", "--encrypt-names"][..], more].concat();
+        let (code, stdout, stderr) = with(place, &keys, &arguments);
+        assert_eq!((code, stdout.as_str()), (1, ""), "{more:?}: {stderr}");
+        assert!(stderr.contains(&format!("{long}: ")) && stderr.contains("nothing was copied"));
+        assert!(!place.join("new").exists(), "{more:?}");
+    }
+    // Names as they are have room for it.
+    assert_eq!(with(place, &keys, &["copy", "a", "new"]).0, 0);
+}

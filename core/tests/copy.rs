@@ -417,6 +417,7 @@ fn a_directory_that_a_killed_copy_was_making_is_finished() {
     let to = InProcess::new();
     let copied = copy_all(&half, &to).unwrap();
     assert_eq!((copied.files, copied.directories), (0, 1));
+    assert_eq!(copied.left_out[0].kind, ProblemKind::LeftOver);
     assert_eq!(tree(&to), Tree::from([("/memories/empty".to_owned(), None)]));
 
     let mut problems = Vec::new();

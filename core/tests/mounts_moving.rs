@@ -6,12 +6,16 @@
 mod common;
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::fs;
+use std::os::unix::fs::chown;
+use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
 
+use common::faulty_store::{Fault, FaultyStore, Say, When, answer_lost};
 use common::mounting::{Tree, at, mounted, plant, put, tree};
-use memdir::store::{Edit, Entry, InProcess, LocalDirectory, Node, SqliteDatabase};
+use common::{NOBODY, without_power_in};
+use memdir::store::{Edit, Effect, Entry, InProcess, LocalDirectory, Mounts, SqliteDatabase};
 use memdir::{Durability, MemoryPath, OnExisting, Store, StoreError};
 
 #[test]
@@ -91,70 +95,6 @@ fn conditions_come_in_the_order_of_the_contract() {
     }
 }
 
-/// A store whose `fails_at`th operation fails: not done at all, or done and not known to be.
-struct Failing {
-    store: InProcess,
-    fails_at: usize,
-    though_done: bool,
-    operations: AtomicUsize,
-}
-
-impl Failing {
-    fn new(fails_at: usize, though_done: bool) -> Arc<Self> {
-        let operations = AtomicUsize::new(0);
-        Arc::new(Self { store: InProcess::new(), fails_at, though_done, operations })
-    }
-
-    fn run<T>(&self, operation: impl FnOnce() -> Result<T, StoreError>) -> Result<T, StoreError> {
-        if self.operations.fetch_add(1, Ordering::Relaxed) != self.fails_at {
-            return operation();
-        }
-        if self.though_done {
-            operation()?;
-        }
-        Err(StoreError::failed("a test", "the answer was lost"))
-    }
-}
-
-impl Store for Failing {
-    fn read(&self, path: &MemoryPath) -> Result<Vec<u8>, StoreError> {
-        self.run(|| self.store.read(path))
-    }
-
-    fn list(&self, path: &MemoryPath) -> Result<Vec<Entry>, StoreError> {
-        self.run(|| self.store.list(path))
-    }
-
-    fn open(&self, path: &MemoryPath, depth: usize) -> Result<Node<'_>, StoreError> {
-        self.run(|| self.store.open(path, depth))
-    }
-
-    fn write(
-        &self,
-        path: &MemoryPath,
-        content: &[u8],
-        existing: OnExisting,
-    ) -> Result<(), StoreError> {
-        self.run(|| self.store.write(path, content, existing))
-    }
-
-    fn update(&self, path: &MemoryPath, edit: &mut Edit<'_>) -> Result<(), StoreError> {
-        self.run(|| self.store.update(path, edit))
-    }
-
-    fn delete(&self, path: &MemoryPath) -> Result<(), StoreError> {
-        self.run(|| self.store.delete(path))
-    }
-
-    fn rename(&self, from: &MemoryPath, to: &MemoryPath) -> Result<(), StoreError> {
-        self.run(|| self.store.rename(from, to))
-    }
-
-    fn set_modified(&self, path: &MemoryPath, time: SystemTime) -> Result<(), StoreError> {
-        self.run(|| self.store.set_modified(path, time))
-    }
-}
-
 /// What is in its place, which is all but what is on its way.
 fn in_place(store: &dyn Store) -> Tree {
     let mut tree = tree(store, "/memories");
@@ -168,47 +108,217 @@ fn sorted_contents(tree: &Tree) -> Vec<Vec<u8>> {
     contents
 }
 
-#[test]
-fn whatever_operation_fails_one_whole_copy_is_in_its_place() {
-    const NEVER: usize = usize::MAX;
-    let mut failures = 0;
-    for (source_fails, though_done) in [(true, false), (true, true), (false, false), (false, true)]
-    {
-        for fails_at in 0.. {
-            let (a, b) = if source_fails { (fails_at, NEVER) } else { (NEVER, fails_at) };
-            let source = Failing::new(a, though_done);
-            let destination = Failing::new(b, though_done);
-            // Planted and looked at beneath, so that only the rename's own operations count.
-            plant(&source.store);
-            let whole = tree(&source.store, "/memories");
-            let mounts = mounted(Arc::clone(&source) as _, Arc::clone(&destination) as _);
-            let result = mounts.rename(&at("/memories/tree"), &at("/memories/other/new/tree"));
+/// What a rename between two stores of which one is faulty came to.
+struct Moved {
+    result: Result<(), StoreError>,
+    whole: Tree,
+    /// What is in view in either store afterwards.
+    left: Tree,
+    arrived: Tree,
+    /// Whether the fault has come.
+    met: bool,
+}
 
-            let (left, arrived) = (in_place(&source.store), in_place(&destination.store));
-            let there = !arrived.is_empty();
-            let what = format!("{source_fails} {though_done} {fails_at}: {result:?}");
-            assert!(left.is_empty() || left == whole, "{what}: a part stayed");
-            assert!(!left.is_empty() || there, "{what}: nothing is left");
-            if there {
-                assert_eq!(sorted_contents(&arrived), sorted_contents(&whole), "{what}");
-                // And the directory above it.
-                assert_eq!(arrived.len(), whole.len() + 1, "{what}");
-            }
-            match result {
-                Ok(()) => {
-                    assert!(left.is_empty() && there, "{what}");
-                    let ran = if source_fails { &source } else { &destination };
-                    // What failed was not needed, or nothing did.
-                    if ran.operations.load(Ordering::Relaxed) <= fails_at {
+fn moved_with(in_source: bool, when: When, fault: Fault, say: Say) -> Moved {
+    let when_in = |faulty: bool| if faulty { when } else { When::Never };
+    let source = Arc::new(FaultyStore::new(when_in(in_source), fault, say));
+    let destination = Arc::new(FaultyStore::new(when_in(!in_source), fault, say));
+    // Planted and looked at beneath, so that only the rename's own operations count.
+    plant(&*source.inner);
+    let whole = tree(&*source.inner, "/memories");
+    let mounts = mounted(Arc::clone(&source) as _, Arc::clone(&destination) as _);
+    let result = mounts.rename(&at("/memories/tree"), &at("/memories/other/new/tree"));
+    let faulty = if in_source { &source } else { &destination };
+    let (When::One(first) | When::From(first)) = when else { panic!("it never fails") };
+    Moved {
+        result,
+        whole,
+        left: in_place(&*source.inner),
+        arrived: in_place(&*destination.inner),
+        met: faulty.operations() > first,
+    }
+}
+
+/// Does it with every operation of either store failing in turn, and then with all that follow failing, too.
+fn with_every_fault(say: Say, mut check: impl FnMut(&str, &Moved)) {
+    for in_source in [true, false] {
+        for fault in Fault::ALL {
+            for when in [When::One, When::From] {
+                for number in 0.. {
+                    let moved = moved_with(in_source, when(number), fault, say);
+                    let what =
+                        format!("{in_source} {:?} {fault:?}: {:?}", when(number), moved.result);
+                    check(&what, &moved);
+                    if !moved.met {
                         break;
                     }
                 }
-                Err(StoreError::Failed { .. }) => failures += 1,
-                Err(other) => panic!("{what}: {other}"),
             }
         }
     }
-    assert!(failures > 100, "{failures}");
+}
+
+/// That what a rename said of its outcome is so, and that no content is out of sight.
+fn check_moved(what: &str, moved: &Moved) {
+    let Moved { result, whole, left, arrived, .. } = moved;
+    let mut in_view = sorted_contents(left);
+    in_view.extend(sorted_contents(arrived));
+    for content in sorted_contents(whole) {
+        assert!(in_view.contains(&content), "{what}: a content is nowhere");
+    }
+    match result {
+        Ok(()) => {
+            assert!(left.is_empty(), "{what}: a part stayed");
+            assert_eq!(sorted_contents(arrived), sorted_contents(whole), "{what}");
+            // And the directory above it.
+            assert_eq!(arrived.len(), whole.len() + 1, "{what}");
+        }
+        Err(StoreError::Failed { effect: Effect::Unknown, .. }) => {}
+        // Everything else says that nothing was changed.
+        Err(_) => {
+            assert_eq!(left, whole, "{what}");
+            assert!(arrived.is_empty(), "{what}: a part of the copy stayed");
+        }
+    }
+}
+
+#[test]
+fn whatever_operation_fails_no_content_is_lost_and_the_error_is_true() {
+    let (mut unchanged, mut unknown, mut done) = (0, 0, 0);
+    with_every_fault(answer_lost, |what, moved| {
+        check_moved(what, moved);
+        match &moved.result {
+            Err(StoreError::Failed { effect: Effect::Unchanged, .. }) => unchanged += 1,
+            Err(StoreError::Failed { effect: Effect::Unknown, .. }) => unknown += 1,
+            Ok(()) => done += 1,
+            Err(other) => panic!("{what}: {other}"),
+        }
+    });
+    assert!(unchanged > 100 && unknown > 10 && done > 10, "{unchanged} {unknown} {done}");
+}
+
+#[test]
+fn a_single_fault_leaves_one_whole_tree_in_view_wherever_it_can_be_known() {
+    for fault in [Fault::Before, Fault::After] {
+        for in_source in [true, false] {
+            for number in 0.. {
+                let moved = moved_with(in_source, When::One(number), fault, answer_lost);
+                let what = format!("{in_source} {fault:?} {number}: {:?}", moved.result);
+                let unknown =
+                    matches!(moved.result, Err(StoreError::Failed { effect: Effect::Unknown, .. }));
+                assert!(!unknown, "{what}");
+                if !moved.met {
+                    break;
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_store_that_is_not_allowed_half_of_it_loses_nothing() {
+    with_every_fault(|| StoreError::PermissionDenied, check_moved);
+}
+
+#[test]
+fn a_busy_store_or_a_caller_that_went_away_is_never_told_of_as_nothing_where_it_was_something() {
+    for say in [|| StoreError::Busy, || StoreError::Cancelled] as [Say; 2] {
+        for in_source in [true, false] {
+            for when in [When::One, When::From] {
+                for number in 0.. {
+                    let moved = moved_with(in_source, when(number), Fault::Before, say);
+                    check_moved(
+                        &format!("{in_source} {:?}: {:?}", when(number), moved.result),
+                        &moved,
+                    );
+                    if !moved.met {
+                        break;
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_directory_of_which_a_part_cannot_be_deleted_is_moved_whole_or_stays_whole() {
+    let test = "a_directory_of_which_a_part_cannot_be_deleted_is_moved_whole_or_stays_whole";
+    let files = ["a.md", "b.md", "k/x.md", "z.md"];
+    let plant = |place: &Path| {
+        fs::create_dir_all(place.join("b/d/k")).unwrap();
+        for file in files {
+            fs::write(place.join("b/d").join(file), file).unwrap();
+        }
+        place.join("b")
+    };
+    let prepare = |place: &Path| {
+        let below = plant(place);
+        for owned in [&below, &below.join("d")] {
+            chown(owned, Some(NOBODY), Some(NOBODY)).unwrap();
+        }
+    };
+    without_power_in(test, prepare, |place| {
+        let (root, below) = (place.join("a"), place.join("b"));
+        if !below.exists() {
+            plant(place);
+        }
+        let open = |path| Arc::new(LocalDirectory::open_bare(path, Durability::Relaxed).unwrap());
+        let mounts = Mounts::new(open(root)).mount(at("/memories/l"), open(below)).unwrap();
+        let result = mounts.rename(&at("/memories/l/d"), &at("/memories/moved"));
+        let (now, gone) = if result.is_ok() { ("moved", "l/d") } else { ("l/d", "moved") };
+        for file in files {
+            let content = mounts.read(&at(&format!("/memories/{now}/{file}")));
+            assert_eq!(content.unwrap(), file.as_bytes(), "{result:?}");
+        }
+        let gone = mounts.list(&at(&format!("/memories/{gone}")));
+        assert!(matches!(gone, Err(StoreError::NotFound)), "{result:?}: {gone:?}");
+    });
+}
+
+/// Trees in which one place can be reached by two mounts: the second way to what is below `/memories` there.
+fn seen_twice(place: &Path) -> Vec<(&'static str, Mounts, &'static str)> {
+    let open = |path: &str| -> Arc<dyn Store> {
+        let path = place.join(path);
+        Arc::new(LocalDirectory::open_bare(path, Durability::Relaxed).unwrap())
+    };
+    let database = |path: &str| -> Arc<dyn Store> {
+        Arc::new(SqliteDatabase::open(place.join(path), Durability::Relaxed).unwrap())
+    };
+    let in_process: Arc<dyn Store> = Arc::new(InProcess::new());
+    vec![
+        ("the same store", mounted(Arc::clone(&in_process), in_process), "other"),
+        ("one directory, opened twice", mounted(open("a"), open("a")), "other"),
+        ("one database, opened twice", mounted(database("a.db"), database("a.db")), "other"),
+        ("a directory in the other", mounted(open("b"), open("b/d")), "other/.."),
+    ]
+}
+
+#[test]
+fn a_directory_cannot_be_moved_into_itself_by_way_of_another_mount() {
+    let place = tempfile::tempdir().unwrap();
+    for (what, mounts, way) in seen_twice(place.path()) {
+        put(&mounts, "/memories/d/x", b"x");
+        put(&mounts, "/memories/d/sub/y", b"y");
+        let before = tree(&mounts, "/memories/d");
+        // In the last one the second mount is at `d` itself.
+        let by = |path: &str| match way {
+            "other" => at(&format!("/memories/other/d/{path}")),
+            _ => at(&format!("/memories/other/{path}")),
+        };
+        for to in ["new", "new/deep", "sub/new"] {
+            let error = mounts.rename(&at("/memories/d"), &by(to)).unwrap_err();
+            assert!(matches!(error, StoreError::IntoItself), "{what} {to}: {error}");
+            assert_eq!(tree(&mounts, "/memories/d"), before, "{what} {to}");
+        }
+        let error = mounts.rename(&at("/memories/d/x"), &by("x")).unwrap_err();
+        assert!(matches!(error, StoreError::AlreadyExists), "{what}: {error}");
+        // What is not into itself is done.
+        mounts.rename(&at("/memories/d/x"), &by("sub/x")).unwrap();
+        assert_eq!(mounts.read(&at("/memories/d/sub/x")).unwrap(), b"x", "{what}");
+        assert!(matches!(mounts.read(&at("/memories/d/x")), Err(StoreError::NotFound)), "{what}");
+        mounts.rename(&by("sub"), &at("/memories/out")).unwrap();
+        assert_eq!(mounts.read(&at("/memories/out/x")).unwrap(), b"x", "{what}");
+    }
 }
 
 /// A store that does not let go of what is in it, without being read-only.

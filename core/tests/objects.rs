@@ -75,6 +75,22 @@ fn a_bucket_without_a_prefix_is_a_memory_too(cloud: &'static Cloud) {
     store.delete(&at(&format!("/memories/{name}"))).unwrap();
 }
 
+fn a_longer_prefix_is_within_a_shorter_one(cloud: &'static Cloud) {
+    let prefix = prefix();
+    let (outer, inner) = (cloud.open(&prefix), cloud.open(&format!("{prefix}/below")));
+    outer.write(&at("/memories/a"), b"x", OnExisting::Error).unwrap();
+    let go_on = &mut |_: memdir::copy::Progress<'_>| std::ops::ControlFlow::Continue(());
+    for (from, to) in [(&outer, &inner), (&inner, &outer), (&outer, &outer)] {
+        let copied = memdir::copy(from, to, OnExisting::Error, go_on);
+        assert!(matches!(copied, Err(memdir::CopyError::Overlapping)), "{copied:?}");
+    }
+    let beside = cloud.open(&format!("{prefix}-beside"));
+    memdir::copy(&outer, &beside, OnExisting::Error, go_on).unwrap();
+    // A key has 1,024 bytes at most.
+    let long = format!("/memories{}", "/0123456789abcdef0123456789".repeat(40));
+    assert!(!outer.can_keep(&at(&long)) && outer.can_keep(&at("/memories/a")));
+}
+
 fn files_are_plain_objects(cloud: &'static Cloud) {
     let prefix = prefix();
     let memory = memory(&cloud.address(&prefix));
@@ -320,6 +336,7 @@ on_servers! {
         the_server_checks_conditions_and_writes_as_one,
         object_storage_keeps_the_contract,
         a_bucket_without_a_prefix_is_a_memory_too,
+        a_longer_prefix_is_within_a_shorter_one,
         files_are_plain_objects,
         what_other_programs_put_there_is_taken_as_it_is,
         the_longest_names_have_room_and_longer_ones_are_refused,

@@ -8,10 +8,10 @@ mod common;
 #[path = "common/proxy.rs"]
 mod proxy;
 
-use std::sync::mpsc;
+use std::sync::{Arc, mpsc};
 
 use common::{Server, server};
-use memdir::store::{PostgresDatabase, Splice};
+use memdir::store::{Mounts, PostgresDatabase, Splice};
 use memdir::{Durability, Memory, MemoryPath, OnExisting, Options, Store, StoreError};
 use proxy::{Loss, Proxy};
 
@@ -306,4 +306,20 @@ fn a_server_that_comes_back_is_used_again_and_the_model_learns_nothing_of_it() {
         server.start_again();
         assert!(memory.view("/memories", None).is_ok());
     }
+}
+
+#[test]
+fn a_namespace_is_in_its_own_place_and_in_no_other() {
+    let Some(server) = server() else { return };
+    let go_on = &mut |_: memdir::copy::Progress<'_>| std::ops::ControlFlow::Continue(());
+    let one = open(&server.address("place"));
+    one.write(&at("/memories/d/x"), b"x", OnExisting::Error).unwrap();
+    let again = open(&(server.address("place") + "&pool_size=2"));
+    let copied = memdir::copy(&one, &again, OnExisting::Error, go_on);
+    assert!(matches!(copied, Err(memdir::CopyError::Overlapping)), "{copied:?}");
+    let other = open(&server.address("place-below"));
+    memdir::copy(&one, &other, OnExisting::Error, go_on).unwrap();
+    let mounts = Mounts::new(Arc::new(one)).mount(at("/memories/m"), Arc::new(again)).unwrap();
+    let error = mounts.rename(&at("/memories/d"), &at("/memories/m/d/e")).unwrap_err();
+    assert!(matches!(error, StoreError::IntoItself), "{error}");
 }

@@ -297,3 +297,30 @@ fn what_a_store_or_a_hook_records_stands_in_the_span() {
         ]
     );
 }
+
+#[test]
+fn a_secret_in_a_path_is_not_told() {
+    let _alone = alone();
+    let token = ["ghp_8fK2mQz7Lw4Xt9Rb", "1Vc6Ny3Hj5Pd0GsAeT2u"].concat();
+    let mut options = Options::default();
+    options.sensitive = memdir::policy::sensitive::Sensitive::Reject;
+    options.record_access = true;
+    let memory = Memory::open("memory:", options).unwrap();
+    let path = format!("/memories/{token}.md");
+    // Somebody else made it.
+    let store = memory.store();
+    store.write(&MemoryPath::parse(&path).unwrap(), b"x", OnExisting::Error).unwrap();
+    let all = seen(Level::DEBUG, || {
+        memory.create(&path, "x").unwrap_err();
+        memory.view(&path, None).unwrap();
+        memory.rename("/memories/a", &path).unwrap_err();
+        memory.expire(Duration::ZERO, false, &mut |_| Continue(())).unwrap();
+    });
+    let texts: Vec<&String> = all.iter().flat_map(|seen| seen.fields.0.values()).collect();
+    assert!(all.len() >= 7, "{texts:?}");
+    assert!(!texts.iter().any(|text| text.contains(&token)), "{texts:?}");
+    let redacted = "/memories/[REDACTED:github-token].md";
+    for field in ["memdir.path", "memdir.new_path", "memdir.expired"] {
+        assert!(all.iter().any(|seen| seen.fields.get(field) == redacted), "{field}");
+    }
+}

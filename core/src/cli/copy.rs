@@ -2,6 +2,7 @@
 
 use std::io::{self, IsTerminal};
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::json;
@@ -12,23 +13,27 @@ use super::stores::{self, Place};
 use super::{Ended, Failure, say};
 use crate::copy::{Copied, CopyError, Phase, Plan, Progress, Refusal, There};
 use crate::options::{OnExisting, Options};
-use crate::store::{InProcess, Store};
 use crate::text::human_size;
 
 pub(super) fn run(wanted: &Copy, output: &mut Output) -> Result<Ended, Failure> {
     let options = Options { durability: wanted.durability, ..Options::default() };
     let (source, mut destination) = stores::pair(&wanted.from, &wanted.to, &options)?;
+    if source.overlaps(&destination) {
+        return Err(overlapping());
+    }
     destination.encrypt_names(wanted.encrypt_names)?;
     let existing = if wanted.overwrite { OnExisting::Overwrite } else { OnExisting::Error };
 
     let from = source.existing()?;
     // One that is not there yet is made when it is known that there is something to be written.
     let found = destination.find()?;
-    let nothing = InProcess::new();
+    let to = match &found {
+        Some(found) => Arc::clone(found),
+        None => destination.stand_in()?,
+    };
     let mut bar = Bar::new();
     let failed = |error: CopyError| failure(&error, &source, &destination);
-    let to: &dyn Store = found.as_deref().unwrap_or(&nothing);
-    let plan = Plan::compare(&*from, to, existing, &mut |progress| bar.show(progress));
+    let plan = Plan::compare(&*from, &*to, existing, &mut |progress| bar.show(progress));
     bar.clear();
     let plan = plan.map_err(failed)?;
     if !plan.refused().is_empty() {
@@ -56,7 +61,14 @@ pub(super) fn run(wanted: &Copy, output: &mut Output) -> Result<Ended, Failure> 
     Ok(Ended::Well)
 }
 
+fn overlapping() -> Failure {
+    Failure::Usage(format!("nothing was copied: {}", CopyError::Overlapping))
+}
+
 fn failure(error: &CopyError, source: &Place, destination: &Place) -> Failure {
+    if let CopyError::Overlapping = error {
+        return overlapping();
+    }
     let sentence = source.without_secrets(&error.to_string());
     Failure::Store(destination.without_secrets(&sentence))
 }
@@ -69,6 +81,7 @@ fn refused(refusals: &[Refusal], overwrite: bool, output: &mut Output) -> Result
                 There::AnotherContent => "another-content",
                 There::ADirectory => "directory",
                 There::AFile => "file",
+                There::BadName => "bad-name",
             };
             output.object(&json!({"type": "refused", "path": path.as_str(), "there": there}))?;
         } else {

@@ -7,7 +7,9 @@ use super::Failure;
 use crate::error::Error;
 use crate::options::Options;
 use crate::path::MemoryPath;
-use crate::store::{Store, StoreError, find_store, open_store, redacted};
+#[cfg(feature = "encryption")]
+use crate::store::encrypt;
+use crate::store::{InProcess, Store, StoreError, find_store, location_of, open_store, redacted};
 
 /// The environment variable with the key of the store of a command that has one.
 const KEY: &str = "MEMDIR_ENCRYPTION_KEY";
@@ -118,6 +120,21 @@ impl Place {
     /// The store, made if it is not there.
     pub(super) fn open(&self) -> Result<Arc<dyn Store>, Failure> {
         open_store(&self.address, &self.options).map_err(|error| self.failure(&error))
+    }
+
+    /// What has the limits of a store that is not there yet, to plan with.
+    pub(super) fn stand_in(&self) -> Result<Arc<dyn Store>, Failure> {
+        let nothing: Arc<dyn Store> = Arc::new(InProcess::new());
+        #[cfg(feature = "encryption")]
+        let nothing = encrypt(nothing, &self.options).map_err(|error| self.failure(&error))?;
+        Ok(nothing)
+    }
+
+    /// Whether both are the same, or one of them is within the other, as far as their addresses say it.
+    pub(super) fn overlaps(&self, other: &Self) -> bool {
+        location_of(&self.address)
+            .zip(location_of(&other.address))
+            .is_some_and(|(a, b)| a.holds(&b) || b.holds(&a))
     }
 
     fn failure(&self, error: &Error) -> Failure {

@@ -31,6 +31,7 @@ pub(crate) fn rename(
         Err(StoreError::NotFound) => Err(reply::missing(from)),
         Err(StoreError::AlreadyExists) => Err(reply::rename_exists(to)),
         Err(StoreError::IntoItself) => Err(reply::rename_into_itself(from, to)),
+        Err(StoreError::NameTooLong) => Err(reply::rename_too_long(from, to)),
         Err(StoreError::Source(error)) => Err(reply::condition(from, *error)),
         Err(error) => Err(reply::condition(to, error)),
     }

@@ -8,7 +8,7 @@ use crate::path::MemoryPath;
 use crate::policy::{Policies, sensitive};
 use crate::reply;
 use crate::store::{Splice, Store};
-use crate::text::{Ending, Occurrences, Pager, count_lines, find, snippet};
+use crate::text::{Ending, Occurrences, Pager, count_lines_of, find, snippet};
 
 pub(crate) fn str_replace(
     store: &dyn Store,
@@ -67,7 +67,7 @@ fn shown(
     let mut answer = page.text;
     if let (Some(shown), ending) = (page.last_shown, page.ending) {
         let end = Some(page.last_line);
-        let total = || count_lines(&splice.apply(content));
+        let total = || count_lines_of(&splice.pieces(content));
         match ending {
             Ending::Whole => {}
             Ending::More => answer += &reply::more_lines(snippet.first, shown, total(), end),

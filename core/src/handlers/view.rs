@@ -62,7 +62,7 @@ fn file(
     content: Box<dyn Read + '_>,
 ) -> Result<String, Error> {
     if options.sensitive_on_view {
-        let content = redacted(options, path, content)?;
+        let content = redacted(options, path, size, content)?;
         return numbered(options, path, range, content.len() as u64, Box::new(content.as_bytes()));
     }
     numbered(options, path, range, size, content)
@@ -165,10 +165,17 @@ fn wanted(range: Option<&ViewRange>) -> Option<Lines> {
 fn redacted(
     options: &Options,
     path: &MemoryPath,
-    mut content: Box<dyn Read + '_>,
+    size: u64,
+    content: Box<dyn Read + '_>,
 ) -> Result<String, Error> {
+    let limit = options.max_edited_bytes().unwrap_or(u64::MAX);
     let mut whole = Vec::new();
+    let room = usize::try_from(size).unwrap_or(usize::MAX);
+    if size > limit || whole.try_reserve_exact(room).is_err() {
+        return Err(reply::too_large_to_redact(path, size));
+    }
     content
+        .take(limit)
         .read_to_end(&mut whole)
         .map_err(|error| Error::Store(StoreError::failed("reading a file", error)))?;
     Ok(sensitive::shown(options, text(path, &whole)?).into_owned())

@@ -143,7 +143,8 @@ pub struct Event {
     /// Which of the six commands it was; `None` if the input named none of them.
     pub command: Option<&'static str>,
     /// The canonical path, of a rename that of what was moved; `None` if it was refused before the
-    /// paths were judged.
+    /// paths were judged. With an option about sensitive text it holds `[REDACTED:rule]` in the place
+    /// of each finding.
     pub path: Option<MemoryPath>,
     /// Of a rename: where to.
     pub new_path: Option<MemoryPath>,

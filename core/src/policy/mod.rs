@@ -2,6 +2,7 @@
 //! is off unless its option is set.
 
 pub mod expiry;
+mod glob;
 pub mod hooks;
 pub(crate) mod limits;
 mod pattern;

@@ -3,15 +3,16 @@
 use std::fmt;
 use std::str::FromStr;
 
+use super::glob::Glob;
 use crate::error::Error;
 use crate::path::MemoryPath;
 
 /// A pattern of paths under `/memories`, such as `/memories/handbook` or `/memories/**/*.md`.
 ///
 /// `*` stands for any number of characters within a name; `**` as a whole name for any number of
-/// directories; `?` for one ASCII character, `[ab]` for one of those, `[!ab]` for any other; `{a,b}`
-/// for one of the texts; and a `\` takes the next character as it is. A pattern that fits a directory
-/// fits all that is below it, too.
+/// directories, also for none; `?` for one character, `[ab]` for one of those, `[!ab]` for any other;
+/// `{a,b}` for one of the texts; and a `\` takes the next character as it is. A pattern that fits a
+/// directory fits all that is below it, too. As in a path, doubled slashes and `.` do not count.
 ///
 /// ```
 /// use memdir::MemoryPath;
@@ -24,7 +25,11 @@ use crate::path::MemoryPath;
 /// # Ok::<(), memdir::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PathPattern(String);
+pub struct PathPattern {
+    text: String,
+    glob: Glob,
+    folds_case: bool,
+}
 
 /// More than any path has.
 const MAX_BYTES: usize = 4096;
@@ -34,7 +39,7 @@ impl PathPattern {
     ///
     /// # Errors
     /// [`Error::Config`], which begins with the option's name: a pattern does not begin with
-    /// `/memories`, is longer than 4,096 bytes, or is not in the syntax.
+    /// `/memories`, is longer than 4,096 bytes, is not in the syntax, or holds what no path does.
     pub fn all<P: AsRef<str>>(
         name: &str,
         patterns: impl IntoIterator<Item = P>,
@@ -53,8 +58,8 @@ impl PathPattern {
         if trimmed != "/memories" && !trimmed.starts_with("/memories/") {
             return Err(format!("the pattern {pattern:?} does not start with /memories"));
         }
-        match fast_glob::validate(trimmed) {
-            Ok(()) => Ok(Self(trimmed.to_owned())),
+        match Glob::compile(trimmed.strip_prefix("/memories").unwrap_or(trimmed)) {
+            Ok(glob) => Ok(Self { text: trimmed.to_owned(), glob, folds_case: false }),
             Err(error) => Err(format!("the pattern {pattern:?} is not valid: {error}")),
         }
     }
@@ -62,21 +67,27 @@ impl PathPattern {
     /// The pattern as it was given, without slashes at its end.
     #[must_use]
     pub fn as_str(&self) -> &str {
-        &self.0
+        &self.text
+    }
+
+    /// The same pattern for a store that does [not tell](crate::Store::folds_case) upper from lower case:
+    /// it then fits a path in whatever case either is written.
+    #[must_use]
+    pub fn folding_case(self, folds_case: bool) -> Self {
+        Self { folds_case, ..self }
     }
 
     /// Whether it fits the path, or a directory that the path is below.
     #[must_use]
     pub fn fits(&self, path: &MemoryPath) -> bool {
-        let path = path.as_str();
-        let above = path.match_indices('/').skip(1).map(|(end, _)| &path[..end]);
-        above.chain([path]).any(|path| fast_glob::glob_match(&self.0, path))
+        let names: Vec<&str> = path.names().collect();
+        self.glob.fits(&names, self.folds_case)
     }
 }
 
 impl fmt::Display for PathPattern {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+        f.write_str(&self.text)
     }
 }
 
@@ -111,6 +122,96 @@ mod tests {
         assert!(fits("/memories/{a,é}/?", "/memories/é/b"));
         assert!(fits("/memories/100\\*", "/memories/100*"));
         assert!(!fits("/memories/100\\*", "/memories/1000"));
+    }
+
+    #[test]
+    fn patterns_are_canonical_as_paths_are() {
+        for pattern in [
+            "/memories//a",
+            "/memories/./a",
+            "/memories/a/.",
+            "/memories///a//",
+            "/memories/**/./**/a",
+        ] {
+            assert!(fits(pattern, "/memories/a"), "{pattern}");
+            assert!(fits(pattern, "/memories/a/b"), "{pattern}");
+            assert!(!fits(pattern, "/memories/b"), "{pattern}");
+        }
+        // A directory is protected with what is below it.
+        for pattern in ["/memories/a/**", "/memories/a/**/"] {
+            assert!(fits(pattern, "/memories/a"), "{pattern}");
+            assert!(fits(pattern, "/memories/a/b/c"), "{pattern}");
+            assert!(!fits(pattern, "/memories/ab"), "{pattern}");
+        }
+        assert!(fits("/memories/**", "/memories"));
+    }
+
+    #[test]
+    fn wildcards_stand_for_characters() {
+        for (pattern, fit, other) in [
+            ("/memories/?", "/memories/é", "/memories/éé"),
+            ("/memories/a?c", "/memories/a猫c", "/memories/ac"),
+            ("/memories/[é]", "/memories/é", "/memories/e"),
+            ("/memories/[à-ö]x", "/memories/éx", "/memories/ex"),
+            ("/memories/[!é]", "/memories/è", "/memories/é"),
+            ("/memories/[^a-c]", "/memories/d", "/memories/b"),
+            ("/memories/[]a]", "/memories/]", "/memories/b"),
+            ("/memories/[a-]", "/memories/-", "/memories/b"),
+            ("/memories/[\\]]", "/memories/]", "/memories/b"),
+            ("/memories/*a*b*", "/memories/xaybz", "/memories/xbya"),
+            ("/memories/{a,b{c,d}}e", "/memories/bde", "/memories/be"),
+            ("/memories/{a,b/c}/d", "/memories/b/c/d", "/memories/b/d"),
+            ("/memories/a{,.md}", "/memories/a", "/memories/a.m"),
+            ("/memories/**/a/**/b", "/memories/x/a/y/z/b", "/memories/x/b"),
+            ("/memories/a}b", "/memories/a}b", "/memories/a"),
+            ("/memories/***", "/memories/abc", "/memories"),
+        ] {
+            assert!(fits(pattern, fit), "{pattern} {fit}");
+            assert!(!fits(pattern, other), "{pattern} {other}");
+        }
+    }
+
+    #[test]
+    fn case_counts_unless_the_store_folds_it() {
+        let path = |path: &str| MemoryPath::parse(path).unwrap();
+        for (pattern, name) in [
+            ("/memories/Handbook", "/memories/hANDBOOK/x"),
+            ("/memories/*.MD", "/memories/a.md"),
+            ("/memories/[a-c]x", "/memories/BX"),
+            ("/memories/ÄÖ", "/memories/äö"),
+            ("/memories/Σ", "/memories/ς"),
+        ] {
+            let pattern: PathPattern = pattern.parse().unwrap();
+            assert!(!pattern.fits(&path(name)), "{pattern}");
+            assert!(pattern.folding_case(true).fits(&path(name)), "{name}");
+        }
+        let not: PathPattern = "/memories/[!a]".parse().unwrap();
+        assert!(!not.folding_case(true).fits(&path("/memories/A")));
+    }
+
+    #[test]
+    fn long_names_are_matched_in_little_time() {
+        let pattern = format!("/memories/{}b", "*a".repeat(100));
+        assert!(!fits(&pattern, &format!("/memories/{}", "a".repeat(255))));
+        let pattern = format!("/memories{}/b", "/**/a".repeat(60));
+        assert!(!fits(&pattern, &format!("/memories{}", "/a".repeat(64))));
+    }
+
+    #[test]
+    fn what_no_path_holds_is_refused() {
+        for (wrong, why) in [
+            ("/memories/a/../b", "`..`"),
+            ("/memories/a\\\\b", "no path holds"),
+            ("/memories/a\nb", "no path holds"),
+            ("/memories/a\\", "backslash"),
+            ("/memories/[b-a]", "range"),
+            ("/memories/[a/b]", "`/`"),
+            ("/memories/{,a}", "empty alternative"),
+            (&format!("/memories/{}", "{a,b}".repeat(10)), "alternatives"),
+        ] {
+            let error = wrong.parse::<PathPattern>().unwrap_err().to_string();
+            assert!(error.contains(why), "{wrong}: {error}");
+        }
     }
 
     #[test]

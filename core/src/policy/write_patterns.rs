@@ -74,7 +74,7 @@ fn below(
                     continue;
                 }
                 // Nobody can say what is below.
-                Err(error) => return Err(reply::condition(&directory, error)),
+                Err(error) => return Err(reply::condition(&directory, error.unchanged())),
                 Ok(entries) => entries,
             };
             for entry in entries {

@@ -3,7 +3,9 @@
 use super::refused;
 use crate::command::COMMANDS;
 use crate::error::Error;
-use crate::path::{MAX_LEVELS, MAX_NAME_BYTES, MAX_PATH_BYTES, PathError};
+use crate::path::{
+    MAX_LEVELS, MAX_NAME_BYTES, MAX_PATH_BYTES, MemoryPath, PathError, RESERVED_PREFIX,
+};
 use crate::value::Value;
 
 pub(crate) fn bad_path(raw: &str, error: PathError) -> Error {
@@ -28,6 +30,12 @@ pub(crate) fn bad_path(raw: &str, error: PathError) -> Error {
             shortened(raw)
         ),
     })
+}
+
+pub(crate) fn reserved_path(path: &MemoryPath) -> Error {
+    refused(format!(
+        "Error: The path {path} is reserved: names that start with {RESERVED_PREFIX} are memdir's own"
+    ))
 }
 
 /// A path that was refused, as it came, unless it is longer than any path could be.

@@ -322,6 +322,14 @@ pub(crate) fn rename_into_itself(from: &MemoryPath, to: &MemoryPath) -> Error {
     refused(format!("Error: The directory {from} cannot be moved into itself, to {to}"))
 }
 
+/// It may be the new path itself that is too long, or what something below it would come to have.
+pub(crate) fn rename_too_long(from: &MemoryPath, to: &MemoryPath) -> Error {
+    refused(format!(
+        "Error: {from} cannot be moved to {to}: the new path, or that of something below it, would be too \
+         long or too deep for this memory store"
+    ))
+}
+
 /// `Error: The path {path} does not exist`: insert, delete and rename.
 pub(crate) fn missing(path: &MemoryPath) -> Error {
     refused(format!("Error: The path {path} does not exist"))
@@ -361,6 +369,10 @@ pub(crate) fn condition(path: &MemoryPath, error: StoreError) -> Error {
         StoreError::MountPoint => format!(
             "Error: {path} is or holds a fixed directory of this memory, which can be neither \
              deleted nor renamed"
+        ),
+        StoreError::Unmovable => format!(
+            "Error: The directory {path} cannot be moved as a whole in this memory store: rename the \
+             files in it one by one"
         ),
         StoreError::Full => format!(
             "Error: The memory store is full. {path} was not changed: delete what is no longer \

@@ -74,6 +74,14 @@ fn make_room(uses: Uses) -> &'static str {
     }
 }
 
+pub(crate) fn too_large_to_redact(path: &MemoryPath, size: u64) -> Error {
+    let size = bytes(size);
+    refused(format!(
+        "Error: The file {path} holds {size}, which is too large to be looked through for sensitive \
+         text, so that it cannot be shown. It can be deleted or renamed."
+    ))
+}
+
 pub(super) fn bytes(count: u64) -> String {
     match count {
         1 => "1 byte".to_owned(),

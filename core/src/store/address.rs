@@ -1,23 +1,29 @@
 //! Store addresses: which store a text such as `./memory` or `sqlite:agent.db` names.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 #[cfg(any(unix, feature = "sqlite"))]
 use super::StoreError;
-use super::{InProcess, ReadOnly, Store};
+use super::local_path::{FILES, check_not_files, expand_home};
+use super::{InProcess, Location, ReadOnly, Store};
 use crate::error::Error;
 use crate::options::Options;
 use crate::path::MemoryPath;
 
 /// The file at the root of an encrypted store that holds what is needed to open it with the key.
 pub(super) const ENCRYPTION_RECORD: &str = ".memdir-encryption";
+/// What that file says that it is.
+pub(super) const ENCRYPTION_FORMAT: &str = "memdir-encryption";
+/// How it begins, as memdir writes it.
+const ENCRYPTION_RECORD_START: &[u8] = b"{\"format\":\"memdir-encryption\",";
 
 /// Opens the store that `address` names: `memory:` is a new one in this process, `dir:` and a path
 /// the files of that very directory, `sqlite:` and a path a database (feature `sqlite`),
 /// `postgres://…` a namespace of one (feature `postgres`), `s3://`, `gs://` and `az://` with a bucket and
 /// a prefix object storage (feature `object-storage`), anything else without a scheme a local
-/// directory in the SDKs' layout.
+/// directory in the SDKs' layout. `~` as the first component of a path on this machine is the home
+/// directory.
 ///
 /// With an `encryption_key` in the options (feature `encryption`) what the store keeps is encrypted.
 ///
@@ -43,12 +49,21 @@ pub(super) fn finished(
     }
     // Without the key, a model would be shown what it cannot read, and write what the key does not
     // open.
-    if !elsewhere
-        && MemoryPath::root().join(ENCRYPTION_RECORD).is_ok_and(|at| store.read(&at).is_ok())
-    {
+    if !elsewhere && is_encrypted(&*store) {
         return Err(Error::Config("the store is encrypted: its key is needed".to_owned()));
     }
     Ok(store)
+}
+
+/// Whether a store has the record of an encrypted one. A file of that name with another content means nothing:
+/// another program may have put it there.
+fn is_encrypted(store: &dyn Store) -> bool {
+    let Ok(at) = MemoryPath::root().join(ENCRYPTION_RECORD) else { return false };
+    let Ok(content) = store.read(&at) else { return false };
+    // Also one that is damaged further on, or of a version to come.
+    content.starts_with(ENCRYPTION_RECORD_START)
+        || serde_json::from_slice::<serde_json::Value>(&content)
+            .is_ok_and(|record| record.get("format") == Some(&ENCRYPTION_FORMAT.into()))
 }
 
 /// The store, encrypted if the options have an `encryption_key`: for a store of your own, or one
@@ -87,7 +102,7 @@ fn open_any(address: &str, options: &Options) -> Result<Arc<dyn Store>, Error> {
     match scheme(address) {
         Some("memory") if address.len() == "memory:".len() => Ok(Arc::new(InProcess::new())),
         Some("dir") if address.len() > "dir:".len() => {
-            open_local(Path::new(&address["dir:".len()..]), options)
+            open_local(&expand_home(address["dir:".len()..].as_ref())?, options)
         }
         Some("sqlite") => open_sqlite(&address["sqlite:".len()..], options),
         Some("postgres" | "postgresql") => open_postgres(address, options),
@@ -103,8 +118,28 @@ fn open_any(address: &str, options: &Options) -> Result<Arc<dyn Store>, Error> {
         None if address.is_empty() => Err(Error::Config(
             "the store address is empty: use a directory such as \"./memory\"".to_owned(),
         )),
-        None => open_local(&Path::new(address).join("memories"), options),
+        None => open_local(&files_of(address.as_ref())?, options),
     }
+}
+
+/// The directory of the files of the memory at `base`, in the SDKs' layout.
+fn files_of(base: &Path) -> Result<PathBuf, Error> {
+    let base = expand_home(base)?;
+    check_not_files(&base)?;
+    Ok(base.join(FILES))
+}
+
+/// Where the store that `address` names keeps its files, also if it is not there yet. `None` for what is not on
+/// this machine, and for addresses that are wrong.
+#[must_use]
+pub fn location_of(address: &str) -> Option<Location> {
+    let path = match scheme(address) {
+        Some("dir") => expand_home(address["dir:".len()..].as_ref()),
+        Some("sqlite") => expand_home(address["sqlite:".len()..].as_ref()),
+        None => expand_home(address.as_ref()).map(|base| base.join(FILES)),
+        Some(_) => return None,
+    };
+    path.ok().filter(|path| !path.as_os_str().is_empty()).map(Location::file)
 }
 
 /// As [`open_store`], but makes nothing: `None` if there is no local directory or database of that
@@ -131,13 +166,13 @@ fn find_any(address: &str, options: &Options) -> Result<Option<Arc<dyn Store>>, 
     match scheme(address) {
         Some("memory") if address.len() == "memory:".len() => Ok(None),
         #[cfg(feature = "sqlite")]
-        Some("sqlite") => find_sqlite(sqlite_path(&address["sqlite:".len()..])?, options),
+        Some("sqlite") => find_sqlite(&sqlite_path(&address["sqlite:".len()..])?, options),
         #[cfg(unix)]
         Some("dir") if address.len() > "dir:".len() => {
-            find_local(Path::new(&address["dir:".len()..]), options)
+            find_local(&expand_home(address["dir:".len()..].as_ref())?, options)
         }
         #[cfg(unix)]
-        None if !address.is_empty() => find_local(&Path::new(address).join("memories"), options),
+        None if !address.is_empty() => find_local(&files_of(address.as_ref())?, options),
         _ => open_any(address, options).map(Some),
     }
 }
@@ -231,17 +266,19 @@ fn looks_secret(text: &str) -> bool {
 }
 
 /// Opens the local directory `path` in the SDKs' layout: the files are in its directory
-/// `memories`. The path is taken as it is, never for an address with a scheme.
+/// `memories`. The path is never taken for an address with a scheme; `~` as its first component is the
+/// home directory.
 ///
 /// # Errors
 /// [`Error::Store`] if it cannot be opened; [`Error::Config`] on a platform without local
-/// directories, and as [`open_store`] where it is encrypted.
+/// directories, for the directory of the files of another memory, and as [`open_store`] where it is
+/// encrypted.
 pub fn open_directory(path: impl AsRef<Path>, options: &Options) -> Result<Arc<dyn Store>, Error> {
-    finished(open_local(&path.as_ref().join("memories"), options)?, options, false)
+    finished(open_local(&files_of(path.as_ref())?, options)?, options, false)
 }
 
-/// Opens the local directory `path`: the files are in that very directory. The path is taken as it
-/// is, never for an address with a scheme.
+/// Opens the local directory `path`: the files are in that very directory. The path is never taken for
+/// an address with a scheme; `~` as its first component is the home directory.
 ///
 /// # Errors
 /// As [`open_directory`].
@@ -249,7 +286,7 @@ pub fn open_bare_directory(
     path: impl AsRef<Path>,
     options: &Options,
 ) -> Result<Arc<dyn Store>, Error> {
-    finished(open_local(path.as_ref(), options)?, options, false)
+    finished(open_local(&expand_home(path.as_ref())?, options)?, options, false)
 }
 
 #[cfg(unix)]
@@ -258,13 +295,19 @@ fn open_local(root: &Path, options: &Options) -> Result<Arc<dyn Store>, Error> {
         let store = find_local(root, options)?.ok_or_else(|| missing(root))?;
         return Ok(ReadOnly::where_asked(store, options));
     }
-    super::LocalDirectory::open_bare(root, options.durability).map(shared).map_err(Error::Store)
+    let opened = super::LocalDirectory::open_bare(root, options.durability);
+    opened.map(|store| shared(with_limits(store, options))).map_err(Error::Store)
+}
+
+#[cfg(unix)]
+fn with_limits(store: super::LocalDirectory, options: &Options) -> super::LocalDirectory {
+    store.with_lock_timeout(options.lock_timeout).with_max_file_bytes(options.max_edited_bytes())
 }
 
 #[cfg(unix)]
 fn find_local(root: &Path, options: &Options) -> Result<Option<Arc<dyn Store>>, Error> {
     super::LocalDirectory::existing(root, options.durability, options.read_only)
-        .map(|found| found.map(shared))
+        .map(|found| found.map(|store| shared(with_limits(store, options))))
         .map_err(Error::Store)
 }
 
@@ -281,13 +324,13 @@ fn open_local(_: &Path, _: &Options) -> Result<Arc<dyn Store>, Error> {
 fn open_sqlite(path: &str, options: &Options) -> Result<Arc<dyn Store>, Error> {
     let path = sqlite_path(path)?;
     if options.read_only {
-        return find_sqlite(path, options)?.ok_or_else(|| missing(Path::new(path)));
+        return find_sqlite(&path, options)?.ok_or_else(|| missing(&path));
     }
     super::SqliteDatabase::open(path, options.durability).map(shared).map_err(Error::Store)
 }
 
 #[cfg(feature = "sqlite")]
-fn find_sqlite(path: &str, options: &Options) -> Result<Option<Arc<dyn Store>>, Error> {
+fn find_sqlite(path: &Path, options: &Options) -> Result<Option<Arc<dyn Store>>, Error> {
     super::SqliteDatabase::find(path, options.durability)
         .map(|found| found.map(shared))
         .map_err(Error::Store)
@@ -295,14 +338,14 @@ fn find_sqlite(path: &str, options: &Options) -> Result<Option<Arc<dyn Store>>, 
 
 /// The part of an address of SQLite that has to be a plain path.
 #[cfg(feature = "sqlite")]
-fn sqlite_path(path: &str) -> Result<&str, Error> {
+fn sqlite_path(path: &str) -> Result<PathBuf, Error> {
     let problem = match path {
         "" => "has no path",
         ":memory:" => "names a database in memory, for which there is \"memory:\"",
         // Other tools read two or three slashes each in their own way, and take options so.
         path if path.starts_with("//") => "has too many slashes",
         path if path.contains('?') => "has options, of which SQLite takes none here",
-        path => return Ok(path),
+        path => return expand_home(path.as_ref()),
     };
     let address = redacted(&format!("sqlite:{path}"));
     Err(Error::Config(format!(

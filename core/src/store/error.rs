@@ -44,6 +44,9 @@ pub enum StoreError {
     /// A store is mounted there or below, so that it can be neither deleted nor moved.
     #[error("a mount point, or above one")]
     MountPoint,
+    /// A directory that this store cannot move in one step, though the files in it can be moved.
+    #[error("a directory that cannot be moved as a whole")]
+    Unmovable,
     /// There is no room left.
     #[error("no space left")]
     Full,
@@ -98,6 +101,16 @@ impl StoreError {
     #[must_use]
     pub fn unchanged(self) -> Self {
         self.with_effect(Effect::Unchanged)
+    }
+
+    /// What an error means that comes after other steps have changed something: a failure, because what a condition
+    /// says of the tree, or that nothing was changed, does not hold for the whole.
+    #[must_use]
+    pub(crate) fn after_changes(self) -> Self {
+        match self {
+            failure @ Self::Failed { .. } => failure.with_effect(Effect::Unknown),
+            stopped => Self::failed("going on with a change that had begun", stopped),
+        }
     }
 
     /// The same error; a failure is of that effect.

@@ -7,7 +7,7 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::SystemTime;
 
 use super::access::is_unused;
-use super::{Edit, Entry, Node, Store, StoreError};
+use super::{Edit, Entry, Location, Node, Store, StoreError};
 use crate::options::OnExisting;
 use crate::path::{MemoryPath, PathError, is_hidden};
 
@@ -62,6 +62,11 @@ impl InProcess {
 }
 
 impl Store for InProcess {
+    /// Its own, in this process.
+    fn locations(&self) -> Vec<Location> {
+        vec![Location::in_service(format!("memory:{:p}", std::ptr::from_ref(self)), "")]
+    }
+
     fn read(&self, path: &MemoryPath) -> Result<Vec<u8>, StoreError> {
         self.file(path).map(|content| content.as_ref().clone())
     }

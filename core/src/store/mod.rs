@@ -17,6 +17,8 @@ mod error;
 mod in_process;
 #[cfg(unix)]
 mod local;
+mod local_path;
+mod location;
 pub mod micros;
 mod mounts;
 mod node;
@@ -43,7 +45,8 @@ pub mod contract;
 #[cfg(feature = "encryption")]
 pub use address::{encrypt, encrypt_lazily};
 pub use address::{
-    find_store, open_bare_directory, open_directory, open_store, open_store_beneath, redacted,
+    find_store, location_of, open_bare_directory, open_directory, open_store, open_store_beneath,
+    redacted,
 };
 #[cfg(feature = "encryption")]
 pub use encrypted::{Encrypted, EncryptionKey, rekey};
@@ -51,6 +54,8 @@ pub use error::{Effect, StoreError};
 pub use in_process::InProcess;
 #[cfg(unix)]
 pub use local::LocalDirectory;
+pub use location::Location;
+pub(crate) use location::overlap;
 pub use mounts::{Mount, Mounts, Place, open_mounts, open_place};
 pub use node::{Entry, EntryKind, Node};
 #[cfg(feature = "object-storage")]
@@ -174,13 +179,7 @@ pub trait Store: Send + Sync {
     /// # Errors
     /// Only what broke.
     fn clear(&self) -> Result<(), StoreError> {
-        for entry in self.list(&MemoryPath::root())? {
-            match self.delete(&entry.path) {
-                Ok(()) | Err(StoreError::NotFound) => {}
-                Err(error) => return Err(error),
-            }
-        }
-        Ok(())
+        clear_each(self, |_| true)
     }
 
     /// When the file was last written, as far as the store keeps that; to the microsecond.
@@ -294,9 +293,34 @@ pub trait Store: Send + Sync {
         false
     }
 
+    /// Whether names that differ only in upper and lower case are one name, as in file systems of macOS and
+    /// Windows. Patterns of paths then [hold in any case](crate::policy::PathPattern::folding_case).
+    ///
+    /// By default they are different. A store that wraps another one hands the question on.
+    fn folds_case(&self) -> bool {
+        false
+    }
+
     /// The directory of this machine that the files are in, if that is where they are.
     fn directory(&self) -> Option<&Path> {
         None
+    }
+
+    /// Where it keeps what it holds, as far as that can be compared with where another store does: so that nothing
+    /// is copied, or moved, into itself. A store that wraps others hands the question on.
+    ///
+    /// By default it is the [`directory`](Store::directory).
+    fn locations(&self) -> Vec<Location> {
+        self.directory().map(Location::file).into_iter().collect()
+    }
+
+    /// Whether it could keep something at `path`, as far as its name is concerned. A copy asks for this before it
+    /// begins.
+    ///
+    /// By default it could.
+    fn can_keep(&self, path: &MemoryPath) -> bool {
+        let _ = path;
+        true
     }
 }
 
@@ -320,6 +344,23 @@ pub fn open_whole<S: Store + ?Sized>(
         }
         Err(error) => Err(error),
     }
+}
+
+/// What [`Store::clear`] does by default: deletes the entries of the root, as far as they `may_go`.
+pub(crate) fn clear_each<S: Store + ?Sized>(
+    store: &S,
+    may_go: impl Fn(&MemoryPath) -> bool,
+) -> Result<(), StoreError> {
+    let entries = store.list(&MemoryPath::root()).map_err(StoreError::unchanged)?;
+    let mut changed = false;
+    for entry in entries.iter().filter(|entry| may_go(&entry.path)) {
+        match store.delete(&entry.path) {
+            Ok(()) => changed = true,
+            Err(StoreError::NotFound) => {}
+            Err(error) => return Err(if changed { error.after_changes() } else { error }),
+        }
+    }
+    Ok(())
 }
 
 /// What [`Store::modified`] does by default: asks the listing of the file's directory.
@@ -352,6 +393,9 @@ fn listed_file<S: Store + ?Sized>(store: &S, path: &MemoryPath) -> Result<Entry,
 /// The file that makes a directory where a store has no other way.
 pub(crate) const NEW_DIRECTORY: &str = ".memdir-new-directory";
 
+/// The beginning of the names of what is on its way from one mounted store into another; a number follows.
+pub(crate) const MOVING: &str = ".memdir-moving-";
+
 /// What [`Store::make_directory`] does by default.
 fn make_by_writing<S: Store + ?Sized>(store: &S, path: &MemoryPath) -> Result<(), StoreError> {
     let file = path.join(NEW_DIRECTORY).map_err(|_| StoreError::NameTooLong)?;
@@ -368,7 +412,7 @@ fn make_by_writing<S: Store + ?Sized>(store: &S, path: &MemoryPath) -> Result<()
     }
     match store.delete(&file) {
         Err(StoreError::NotFound) => Ok(()),
-        deleted => deleted,
+        deleted => deleted.map_err(StoreError::after_changes),
     }
 }
 

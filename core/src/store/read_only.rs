@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use super::{Edit, Entry, Node, Problem, Store, StoreError};
+use super::{Edit, Entry, Location, Node, Problem, Store, StoreError};
 use crate::options::{OnExisting, Options};
 use crate::path::MemoryPath;
 
@@ -136,7 +136,19 @@ impl Store for ReadOnly {
         true
     }
 
+    fn folds_case(&self) -> bool {
+        self.store.folds_case()
+    }
+
     fn directory(&self) -> Option<&Path> {
         self.store.directory()
+    }
+
+    fn locations(&self) -> Vec<Location> {
+        self.store.locations().into_iter().map(Location::read_only).collect()
+    }
+
+    fn can_keep(&self, path: &MemoryPath) -> bool {
+        self.store.can_keep(path)
     }
 }

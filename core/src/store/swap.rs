@@ -78,6 +78,7 @@ pub fn update_by_swap<S: Store + ?Sized>(
         }
     }
     failed("the store's update had another content each time it was called")
+        .map_err(StoreError::unchanged)
 }
 
 #[cfg(test)]

@@ -19,6 +19,13 @@ pub fn count_lines(content: &[u8]) -> u64 {
     newlines + u64::from(content.last().is_some_and(|&last| last != b'\n'))
 }
 
+/// As [`count_lines`], for a content in pieces, of which no copy is made.
+pub(crate) fn count_lines_of(pieces: &[&[u8]]) -> u64 {
+    let newlines: usize = pieces.iter().map(|piece| memchr_iter(b'\n', piece).count()).sum();
+    let last = pieces.iter().rev().find_map(|piece| piece.last());
+    newlines as u64 + u64::from(last.is_some_and(|&last| last != b'\n'))
+}
+
 /// The 1-based number of the line that byte `at` of `content` belongs to.
 ///
 /// ```

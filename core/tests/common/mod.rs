@@ -1,6 +1,8 @@
 //! What the tests of the local directory share: processes of their own, and places of their own.
 #![allow(dead_code, reason = "each test file uses its part")]
+#![allow(clippy::print_stderr, reason = "what is left out is said")]
 
+pub(crate) mod faulty_store;
 pub(crate) mod fork;
 pub(crate) mod mounting;
 pub(crate) mod workers;
@@ -13,13 +15,26 @@ use std::process::{Child, Command};
 use memdir::{Durability, Memory, Options};
 
 /// A user without any power: `nobody` on every system.
-const NOBODY: u32 = 65534;
+pub(crate) const NOBODY: u32 = 65534;
 
 /// Runs the calling test in a process that cannot do harm, with a directory to work in.
 ///
 /// Tests that try to break out, follow links or delete trees must not be able to reach anything,
 /// also if memdir were wrong. Root hands over to `nobody`; anybody else goes on as they are.
 pub(crate) fn without_power(test: &str, body: impl FnOnce(&Path)) {
+    without_power_where(test, |_| {}, body);
+}
+
+/// As [`without_power`], in a place where root has prepared something that is not ours. Only root can.
+pub(crate) fn without_power_in(test: &str, prepare: impl FnOnce(&Path), body: impl FnOnce(&Path)) {
+    if std::env::var_os("MEMDIR_TEST_PLACE").is_none() && !rustix::process::geteuid().is_root() {
+        eprintln!("==> LEFT OUT: {test}, because only root can make what belongs to others");
+        return;
+    }
+    without_power_where(test, prepare, body);
+}
+
+fn without_power_where(test: &str, prepare: impl FnOnce(&Path), body: impl FnOnce(&Path)) {
     if let Some(place) = std::env::var_os("MEMDIR_TEST_PLACE") {
         return body(Path::new(&place));
     }
@@ -33,6 +48,7 @@ pub(crate) fn without_power(test: &str, body: impl FnOnce(&Path)) {
     std::fs::set_permissions(place.path(), PermissionsExt::from_mode(0o755)).unwrap();
     let work = place.path().join("work");
     std::fs::create_dir(&work).unwrap();
+    prepare(&work);
     chown(&work, Some(NOBODY), Some(NOBODY)).unwrap();
     let mut command = Command::new(program);
     command

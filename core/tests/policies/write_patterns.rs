@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use memdir::policy::PathPattern;
-use memdir::store::{InProcess, Mounts, ReadOnly};
-use memdir::{Memory, Options, Store};
+use memdir::store::{Edit, Entry, InProcess, Mounts, ReadOnly};
+use memdir::{Memory, MemoryPath, OnExisting, Options, Store, StoreError};
 
 use crate::mounting::{at, put, refusal, tree};
 use crate::seams::Seams;
@@ -99,4 +99,89 @@ fn patterns_name_paths_of_the_whole_tree_and_of_no_store_in_it() {
         refusal(memory.rename("/memories/team/notes.md", rules)),
         "Error: The destination /memories/handbook/rules.md already exists"
     );
+}
+
+/// A store that finds a file by its name in any case, as file systems of macOS and Windows do.
+#[derive(Default)]
+struct FoldsCase(InProcess);
+
+fn folded(path: &MemoryPath) -> MemoryPath {
+    MemoryPath::parse(&path.as_str().to_lowercase()).unwrap()
+}
+
+impl Store for FoldsCase {
+    fn folds_case(&self) -> bool {
+        true
+    }
+
+    fn read(&self, path: &MemoryPath) -> Result<Vec<u8>, StoreError> {
+        self.0.read(&folded(path))
+    }
+
+    fn list(&self, path: &MemoryPath) -> Result<Vec<Entry>, StoreError> {
+        self.0.list(&folded(path))
+    }
+
+    fn write(
+        &self,
+        path: &MemoryPath,
+        content: &[u8],
+        on_existing: OnExisting,
+    ) -> Result<(), StoreError> {
+        self.0.write(&folded(path), content, on_existing)
+    }
+
+    fn update(&self, path: &MemoryPath, edit: &mut Edit<'_>) -> Result<(), StoreError> {
+        self.0.update(&folded(path), edit)
+    }
+
+    fn delete(&self, path: &MemoryPath) -> Result<(), StoreError> {
+        self.0.delete(&folded(path))
+    }
+
+    fn rename(&self, from: &MemoryPath, to: &MemoryPath) -> Result<(), StoreError> {
+        self.0.rename(&folded(from), &folded(to))
+    }
+}
+
+#[test]
+fn a_pattern_holds_in_any_case_where_the_store_folds_it() {
+    let store = FoldsCase::default();
+    for path in ["handbook/rules.md", "notes/a", "b"] {
+        put(&store, &format!("/memories/{path}"), path);
+    }
+    let before = tree(&store, "/memories");
+    let store: Arc<dyn Store> = Arc::new(store);
+    let mounted = Mounts::new(Arc::new(InProcess::new()))
+        .mount(at("/memories/m"), Arc::clone(&store))
+        .unwrap();
+    assert!(mounted.folds_case());
+    assert!(ReadOnly::from(Arc::clone(&store)).folds_case());
+    let memory = memory(Arc::clone(&store), &["/memories/Handbook/**"], None);
+    for rules in ["/memories/handbook/rules.md", "/memories/HANDBOOK/Rules.md"] {
+        assert_eq!(refusal(memory.insert(rules, 0, "x")), read_only(rules));
+        assert_eq!(refusal(memory.create(rules, "x")), read_only(rules));
+        assert_eq!(refusal(memory.delete(rules)), read_only(rules));
+        assert_eq!(refusal(memory.rename("/memories/b", rules)), read_only(rules));
+    }
+    assert_eq!(refusal(memory.delete("/memories/HandBook")), read_only("/memories/HandBook"));
+    assert_eq!(tree(&*store, "/memories"), before);
+    memory.insert("/memories/Notes/A", 0, "x").unwrap();
+}
+
+#[test]
+fn a_pattern_of_what_is_below_a_directory_protects_the_directory() {
+    stores::each(|kind, store| {
+        put(&*store, "/memories/d/a", "a");
+        let before = tree(&*store, "/memories");
+        for pattern in ["/memories/d/**", "/memories//d/./**", "/memories/d"] {
+            let memory = memory(Arc::clone(&store), &[pattern], None);
+            let d = "/memories/d";
+            assert_eq!(refusal(memory.delete(d)), read_only(d), "{kind}");
+            assert_eq!(refusal(memory.rename(d, "/memories/e")), read_only(d), "{kind}");
+            assert_eq!(refusal(memory.create(d, "x")), read_only(d), "{kind}");
+            assert_eq!(refusal(memory.rename("/memories/z", d)), read_only(d), "{kind}");
+        }
+        assert_eq!(tree(&*store, "/memories"), before, "{kind}");
+    });
 }

@@ -109,7 +109,7 @@ pub(crate) fn expire(
     let Some(since) = SystemTime::now().checked_sub(older_than) else { return Ok(Vec::new()) };
     let expired = remove(store, policies, since, dry_run, progress).map_err(Error::Store);
     if !dry_run {
-        trace::expiry(&expired);
+        trace::expiry(options, &expired);
     }
     expired
 }

@@ -3,6 +3,8 @@
 
 use std::ops::Range;
 
+use super::steps;
+
 pub(super) const ID: &str = "payment-card";
 
 /// How long numbers of cards are.
@@ -18,16 +20,42 @@ pub(super) fn each(text: &str, mut found: impl FnMut(Range<usize>)) {
     while let Some(skipped) = bytes[at..].iter().position(u8::is_ascii_digit) {
         let start = at + skipped;
         let end = end_of_number(bytes, start);
-        if end - start >= *DIGITS.start() {
-            // A year or a check value may follow, and is no part of the number.
-            let ends = number_ends(&text[start..end]).map(|length| start + length);
-            let card = ends
-                .into_iter()
-                .find(|&end| alone(bytes, start, end) && is_card(&text[start..end]));
-            card.into_iter().for_each(|end| found(start..end));
-        }
+        steps::add(end - at);
+        in_groups(text, start..end, &mut found);
         at = end;
     }
+}
+
+/// Finds the cards in groups of digits. Other numbers may stand before one, such as a date.
+fn in_groups(text: &str, groups: Range<usize>, found: &mut impl FnMut(Range<usize>)) {
+    let bytes = text.as_bytes();
+    let Range { mut start, end } = groups;
+    // What goes on a word, such as an IBAN, or goes on groups of four, is a number of another kind.
+    let of_a_word = !begins_alone(bytes, start);
+    let mut may_be_groups = !of_a_word;
+    while start < end && end - start >= *DIGITS.start() {
+        steps::add(MAX_BYTES);
+        let group = digits_end(bytes, start);
+        let ends = if may_be_groups {
+            // A year or a check value may follow, and is no part of the number.
+            number_ends(&text[start..end.min(start + MAX_BYTES + 1)])
+        } else {
+            [group - start; 4]
+        };
+        let card = ends.map(|length| start + length).into_iter().find(|&end| {
+            begins_alone(bytes, start) && ends_alone(bytes, end) && is_card(&text[start..end])
+        });
+        if let Some(end) = card {
+            found(start..end);
+        }
+        may_be_groups = card.is_some() || !of_a_word && group - start != 4;
+        // The mark between two groups is one byte.
+        start = card.unwrap_or(group) + 1;
+    }
+}
+
+fn digits_end(bytes: &[u8], start: usize) -> usize {
+    start + bytes[start..].iter().take_while(|byte| byte.is_ascii_digit()).count()
 }
 
 /// How long a number is that ends after its first, third, fourth or fifth group of digits.
@@ -51,19 +79,26 @@ fn end_of_number(bytes: &[u8], start: usize) -> usize {
     }
 }
 
-/// Not a part of a word, of a decimal fraction or of a longer number.
-fn alone(bytes: &[u8], start: usize, end: usize) -> bool {
-    let joins = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'+');
-    let before = match &bytes[..start] {
-        [.., digit, b'.' | b','] => !digit.is_ascii_digit(),
+/// Not within a word, a decimal fraction or a longer number. A comma separates: in tables of values more
+/// often than in fractions of so many digits.
+fn begins_alone(bytes: &[u8], start: usize) -> bool {
+    match &bytes[..start] {
+        [.., digit, b'.'] => !digit.is_ascii_digit(),
         [.., b'\\', b'n' | b'r' | b't'] => true,
         before => !before.last().is_some_and(joins),
-    };
-    let after = match &bytes[end..] {
-        [b'.' | b',', digit, ..] => !digit.is_ascii_digit(),
+    }
+}
+
+fn ends_alone(bytes: &[u8], end: usize) -> bool {
+    match &bytes[end..] {
+        [b'.', digit, ..] => !digit.is_ascii_digit(),
         after => !after.first().is_some_and(joins),
-    };
-    before && after
+    }
+}
+
+/// Whether a character makes one word with the digits beside it.
+fn joins(byte: &u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'+')
 }
 
 fn is_card(number: &str) -> bool {

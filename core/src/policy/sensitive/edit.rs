@@ -6,15 +6,18 @@
 
 use std::borrow::Cow;
 
+use memchr::memchr_iter;
+
 use super::Sensitive;
 use super::near::Near;
-use super::scan::{Finding, MARK, find, redact};
+use super::scan::{Finding, MARK, find, mark, redact};
+use super::steps;
 use crate::error::Error;
 use crate::options::Options;
 use crate::path::MemoryPath;
 use crate::reply;
 use crate::store::Splice;
-use crate::text::{Snippet, count_lines, line_at};
+use crate::text::{Snippet, count_lines};
 
 /// What is to be written instead, and the sentence that says so.
 pub(crate) struct Redacted<T> {
@@ -30,6 +33,21 @@ pub(crate) fn judge_path(options: &Options, path: &MemoryPath) -> Result<(), Err
     }
     let findings = find(path.as_str(), &options.sensitive_rules);
     if findings.is_empty() { Ok(()) } else { Err(reply::sensitive_path(&rules(&findings))) }
+}
+
+/// A path as logs, spans and events of hooks tell it: without what a rule finds, where the options are
+/// about sensitive text.
+pub(crate) fn redact_path(options: &Options, path: MemoryPath) -> MemoryPath {
+    if options.sensitive == Sensitive::Off && !options.sensitive_on_view {
+        return path;
+    }
+    let findings = find(path.as_str(), &options.sensitive_rules);
+    let Some(first) = findings.first() else { return path };
+    let name = mark(first.rule);
+    // With marks in it a path may be too long; and a finding may begin before its first name.
+    MemoryPath::parse(&redact(path.as_str(), &findings))
+        .or_else(|_| MemoryPath::root().join(&name))
+        .unwrap_or_else(|_| MemoryPath::root())
 }
 
 /// Judges the content of a new file; `None` if it may be written as it is.
@@ -125,14 +143,25 @@ fn verdict(
     text: &str,
     findings: &[Finding<'_>],
 ) -> Result<String, Error> {
-    let named: Vec<(u64, &str)> = findings
-        .iter()
-        .map(|found| (before + line_at(text.as_bytes(), found.range.start), found.rule))
-        .collect();
+    let named = numbered(before, text, findings);
     match options.sensitive {
         Sensitive::Redact => Ok(reply::redacted(&named)),
         _ => Err(reply::sensitive(path, &named)),
     }
+}
+
+/// Each finding's rule, with the number of the line where it begins. They are ascending, so that each line
+/// is counted once.
+fn numbered<'r>(before: u64, text: &str, findings: &[Finding<'r>]) -> Vec<(u64, &'r str)> {
+    let (mut line, mut at) = (before + 1, 0);
+    let mut number = |found: &Finding<'r>| {
+        let passed = &text.as_bytes()[at..found.range.start];
+        steps::add(passed.len());
+        line += memchr_iter(b'\n', passed).count() as u64;
+        at = found.range.start;
+        (line, found.rule)
+    };
+    findings.iter().map(&mut number).collect()
 }
 
 fn rules<'r>(findings: &[Finding<'r>]) -> Vec<&'r str> {

@@ -38,19 +38,19 @@ const EXAMPLES: &[Examples] = &[
         found: &["ya29¦.a0AfB_byC7xK2mQz7Lw4Xt9Rb1Vc6Ny3Hj5Pd0Gs"],
         clean: &["ya29.short"] },
     Examples { rule: "github-token",
-        found: &["ghp_¦8fK2mQz7Lw4Xt9Rb1Vc6Ny3Hj5Pd0GsAeT2u", "x\\nghs_¦Zq81LmXt0bWc5RkP7vYd2NhJ4sGf6TaE9uQi", "github_pat_¦11ABCDE0Q0fK2mQz7Lw4Xt9_Rb1Vc6Ny3Hj5Pd0GsAe"],
+        found: &["ghp_¦8fK2mQz7Lw4Xt9Rb1Vc6Ny3Hj5Pd0GsAeT2u", "x\\nghs_¦Zq81LmXt0bWc5RkP7vYd2NhJ4sGf6TaE9uQi", "github_pat_¦11ABCDE0Q0fK2mQz7Lw4Xt9_Rb1Vc6Ny3Hj5Pd0GsAe", "github_pat_¦kmncgvl1spxrasx89ukq53w5l8b9nif7hkj3ojtdqzizhi9x"],
         clean: &["ghp_xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx", "ghp_¦short8fK2", "my_ghp_¦8fK2mQz7Lw4Xt9Rb1Vc6Ny3Hj5Pd0GsAeT2u"] },
     Examples { rule: "gitlab-token",
-        found: &["glpat¦-8fK2mQz7Lw4Xt9Rb1Vc6", "glrt¦-t1_Zq81LmXt0bWc5RkP7vYd"],
+        found: &["glpat¦-8fK2mQz7Lw4Xt9Rb1Vc6", "glrt¦-t1_Zq81LmXt0bWc5RkP7vYd", "glimt¦-8fK2mQz7Lw4Xt9Rb1Vc6", "GR13489¦418fK2mQz7Lw4Xt9Rb1Vc6"],
         clean: &["glpat-<your token here>", "glpat-xxxxxxxxxxxxxxxxxxxx"] },
     Examples { rule: "slack-token",
         found: &["xoxb¦-263817263817-4918273645019-Zq81LmXt0bWc5RkP7vYd2NhJ", "xapp¦-1-A04B7C9D2E1-5138472916380-9f86d081884c7d659a2feaa0c55ad015a3bf4f1b"],
-        clean: &["xoxb-your-bot-token-goes-here", "xoxb- tokens belong to bots"] },
+        clean: &["xoxb-your-bot-token-goes-here", "xoxb- tokens belong to bots", "xoxp-572370529330-573807301142-57233169"] },
     Examples { rule: "slack-webhook",
         found: &["https://hooks¦.slack.com/services/T04B7C9D2/B05K8M3N1/Zq81LmXt0bWc5RkP7vYd2NhJ"],
         clean: &["https://hooks.slack.com/services/T00000000/B00000000/XXXXXXXXXXXXXXXXXXXXXXXX", "https://hooks.slack.com/"] },
     Examples { rule: "stripe-key",
-        found: &["sk_live¦_8fK2mQz7Lw4Xt9Rb1Vc6Ny3H", "rk_test¦_Zq81LmXt0bWc5RkP7vYd2NhJ", "whsec¦_Zq81LmXt0bWc5RkP7vYd2NhJ4sGf6TaE"],
+        found: &["sk_live¦_8fK2mQz7Lw4Xt9Rb1Vc6Ny3H", "rk_test¦_Zq81LmXt0bWc5RkP7vYd2NhJ", "whsec¦_Zq81LmXt0bWc5RkP7vYd2NhJ4sGf6TaE", "sk_prod¦_8fK2mQz7Lw4Xt9Rb1Vc6Ny3H"],
         clean: &["pk_live¦_8fK2mQz7Lw4Xt9Rb1Vc6Ny3H", "sk_test_xxxxxxxxxxxxxxxxxxxxxxxx"] },
     Examples { rule: "sendgrid-key",
         found: &["SG¦.Zq81LmXt0bWc5RkP7vYd2N.hJ4sGf6TaE9uQi3oKx8fK2mQz7Lw4Xt9Rb1Vc6Ny3Hj5"],
@@ -59,8 +59,8 @@ const EXAMPLES: &[Examples] = &[
         found: &["key-¦9f86d081884c7d659a2feaa0c55ad015"],
         clean: &["key-value", "monkey-¦9f86d081884c7d659a2feaa0c55ad015"] },
     Examples { rule: "npm-token",
-        found: &["//registry.npmjs.org/:_authToken=npm_¦8fK2mQz7Lw4Xt9Rb1Vc6Ny3Hj5Pd0GsAeT2u"],
-        clean: &["npm_config_registry_is_a_variable_of_npm", "npm_lifecycle_event"] },
+        found: &["//registry.npmjs.org/:_authToken=npm_¦8fK2mQz7Lw4Xt9Rb1Vc6Ny3Hj5Pd0GsAeT2u", "//registry.npmjs.org/:_authToken=550e84¦00-e29b-41d4-a716-446655440000"],
+        clean: &["npm_config_registry_is_a_variable_of_npm", "npm_lifecycle_event", "_authToken=${NPM_TOKEN}"] },
     Examples { rule: "pypi-token",
         found: &["pypi-Ag¦EIcHlwaS5vcmcCJDk4ZmI3YzFlLTQyZDAtNGE5Yi04ZjE2LWM3ZDNlNWIyYTkwZgACKlsz"],
         clean: &["pypi-Agents", "pypi-AgEIcHlwaS5vcmc"] },
@@ -101,7 +101,7 @@ const EXAMPLES: &[Examples] = &[
         found: &["lin_api¦_8fK2mQz7Lw4Xt9Rb1Vc6Ny3Hj5Pd0GsAeT2uQi3o"],
         clean: &["lin_api_url"] },
     Examples { rule: "grafana-token",
-        found: &["glsa¦_8fK2mQz7Lw4Xt9Rb1Vc6Ny3Hj5Pd0Gs_4be19c07"],
+        found: &["glsa¦_8fK2mQz7Lw4Xt9Rb1Vc6Ny3Hj5Pd0Gs_4be19c07", "eyJrIjoi¦q7Lw4Xt9Rb1Vc6Ny3Hj5Pd0GsAeT2uQi3oKxB7Zq81LmXt0bWc5RkP7vYd2NhJ4sGf6TaE9u="],
         clean: &["glsa_"] },
     Examples { rule: "atlassian-token",
         found: &["ATATT3¦xFfGF08fK2mQz7Lw4Xt9Rb1Vc6Ny3Hj5Pd0GsAeT2uQi3oKxB7Zq81LmXt0=4BE19C07"],
@@ -136,17 +136,17 @@ const EXAMPLES: &[Examples] = &[
         found: &["postgres://app:t7Kq-9z¦Lw2@db.internal:5432/app", "mongodb+srv://root:S3cr¦3tpw@cluster0.abcde.mongodb.net", "https://bob:hunt¦er2@wiki.example.org/", "redis://:p4ssw¦0rdX@cache:6379/0"],
         clean: &["postgres://user:password@localhost/db", "postgres://app:${PGPASSWORD}@db/app", "https://localhost:8080/@scope/name", "git@github.com:owner/name.git", "http://[::1]:8080/a@b"] },
     Examples { rule: "authorization-header",
-        found: &["Authorization: Bearer q7Lw4Xt9Rb1Vc6¦Ny3Hj5Pd0GsAeT2uQi", "authorization: Basic Ym9iOmh1bn¦RlcjI=", "curl -H \"Authorization: token 9f86d081884c7d65¦9a2feaa0c55ad015a3bf4f1b\""],
-        clean: &["Authorization: Bearer <token>", "the bearer of this letter is known to me", "Authorization: Bearer your_access_token_here"] },
+        found: &["Authorization: Bearer q7Lw4Xt9Rb1Vc6¦Ny3Hj5Pd0GsAeT2uQi", "authorization: Basic Ym9iOmh1bn¦RlcjI=", "curl -H \"Authorization: token 9f86d081884c7d65¦9a2feaa0c55ad015a3bf4f1b\"", "Authorization: Api-Token 9f86d081884c7d65¦9a2feaa0c55ad015"],
+        clean: &["Authorization: Bearer <token>", "the bearer of this letter is known to me", "Authorization: Bearer your_access_token_here", "Authorization: required-before-Tuesday for everybody"] },
     Examples { rule: "password-assignment",
-        found: &["password: hunt¦er2", "DB_PASSWORD=Kx7¦!pLm2", "Das Passwort lautet Sommer¦2024!", "\"password\": \"tr0ub¦4dor&3\"", "mysql --password=Zx81¦kq", "パスワードは Sakura¦88 です", "**Password:** `b1ue-Hor¦se!`"],
-        clean: &["Password: required", "password = getpass()", "password: ${DB_PASSWORD}", "password_min_length: 12", "password=os.environ['PW']", "The password is stored in 1password.", "password: changeme123", "pwd: /home/agent"] },
+        found: &["password: hunt¦er2", "DB_PASSWORD=Kx7¦!pLm2", "Das Passwort lautet Sommer¦2024!", "\"password\": \"tr0ub¦4dor&3\"", "mysql --password=Zx81¦kq", "パスワードは Sakura¦88 です", "**Password:** `b1ue-Hor¦se!`", "{\\\"password\\\": \\\"hunt¦er22\\\"}", "<password>hunt¦er22</password>", "<db:adminPassword> x7Kq9z¦Lw2</db:adminPassword>", "password = \"a\\\"b1c2¦d3\"", "password: \"nosecond¦mark7\nx", "put(\"password\", \"hunt¦er22\");", "if (password !== 'hunt¦er22') {", "PASSWORD ?= hunt¦er22", "var password string = \"hunt¦er22\""],
+        clean: &["Password: required", "password = getpass()", "password: ${DB_PASSWORD}", "password_min_length: 12", "password=os.environ['PW']", "The password is stored in 1password.", "password: changeme123", "pwd: /home/agent", "<password>required</password>", "<password>${db.password}</password>", "</password>hunt¦er22</x>", "if password > hunt¦er22 {", "<password>\n  hunt¦er22", "put(\"password\", passwd1);", "\"password\",\"token\""] },
     Examples { rule: "secret-assignment",
-        found: &["api_key: \"q7Lw4Xt9¦Rb1Vc6Ny\"", "CLIENT_SECRET=Zq81LmXt0b¦Wc5RkP7vYd2NhJ", "the token is 9f86d081884c7d65¦9a2feaa0c55ad015"],
-        clean: &["token: string", "next_page_token: q7Lw4Xt9¦Rb1Vc6NyHj5P", "secret_name = prod/database/password-v2", "token = settings.auth.token", "request token: 550e8400-e29b-41d4-a716-446655440000", "max_tokens: 4096", "api_key: <YOUR_API_KEY>"] },
+        found: &["api_key: \"q7Lw4Xt9¦Rb1Vc6Ny\"", "CLIENT_SECRET=Zq81LmXt0b¦Wc5RkP7vYd2NhJ", "the token is 9f86d081884c7d65¦9a2feaa0c55ad015", "<apiKey>q7Lw4Xt9¦Rb1Vc6Ny</apiKey>", "\\\"api_key\\\":\\\"q7Lw4Xt9¦Rb1Vc6Ny\\\"", "$apiToken .= \"q7Lw4Xt9¦Rb1Vc6Ny\";"],
+        clean: &["token: string", "next_page_token: q7Lw4Xt9¦Rb1Vc6NyHj5P", "secret_name = prod/database/password-v2", "token = settings.auth.token", "request token: 550e8400-e29b-41d4-a716-446655440000", "max_tokens: 4096", "api_key: <YOUR_API_KEY>", "arn:aws:secretsmanager:eu-west-1:123456789012:secret:prod/db2-a1B2c3", "Secret: arn:aws:secretsmanager:eu-west-1:123456789012:secret:prod/db2-a1B2c3", "k8s secret: db-credentials-7d9f8b6c5d", "secret: prod/payments/stripe-live-2024", "credentialId: q7Lw4Xt9¦Rb1Vc6Ny"] },
     Examples { rule: "payment-card",
-        found: &["4111 1111¦ 1111 1111", "card 5555¦555555554444, exp 12/27", "3782-822463¦-10005", "6011¦ 0009 9013 9424 12/27", "30569¦309025904"],
-        clean: &["4111 1111 1111 1112", "order 1234567812345670", "0000 0000 0000 0000", "41111 11111 11111 1", "3.4111¦111111111111", "+4111¦111111111111", "4111¦11111111111123456789"] },
+        found: &["4111 1111¦ 1111 1111", "card 5555¦555555554444, exp 12/27", "3782-822463¦-10005", "6011¦ 0009 9013 9424 12/27", "30569¦309025904", "Jo,4111111111¦111111,12/29", "17,4111111111¦111111,7.50", "2024-01-05 4111 1111¦ 1111 1111", "x 4111111111¦111111 7"],
+        clean: &["4111 1111 1111 1112", "order 1234567812345670", "0000 0000 0000 0000", "41111 11111 11111 1", "3.4111¦111111111111", "+4111¦111111111111", "4111¦11111111111123456789", "DE12 5105 10¦51 0510 5100 31", "version 4.1111111111¦111111"] },
 ];
 
 fn joined(text: &str) -> String {
@@ -186,4 +186,32 @@ fn what_was_redacted_is_no_finding() {
         assert_eq!(find(&redacted, &[]), [], "{redacted}");
         assert_eq!(redacted.matches('\n').count(), text.matches('\n').count(), "{redacted}");
     }
+}
+
+/// A value is found whole, however long it is.
+#[test]
+fn an_assigned_value_may_be_of_any_length() {
+    let long = "Zq81LmXt0bWc5RkP7vYd".repeat(100);
+    for (before, after) in [
+        ("password: ", "\nnext"),
+        ("password: \"", "\" next"),
+        ("<password>", "</password>"),
+        ("{\\\"password\\\": \\\"", "\\\"}"),
+        ("api_key=", " next"),
+        ("api_key = '", "' next"),
+        ("Authorization: Bearer ", "\nnext"),
+    ] {
+        for length in [100, 200, 201, 256, 257, 384, 385, 2000] {
+            let text = format!("{before}{}{after}", &long[..length]);
+            let found = find(&text, &[]);
+            let ranges: Vec<_> = found.iter().map(|found| found.range.clone()).collect();
+            assert_eq!(ranges, [before.len()..before.len() + length], "{text}");
+        }
+    }
+}
+
+#[test]
+fn each_of_several_cards_is_found() {
+    let text = "4111 1111 1111 1111 5555 5555 5555 4444, 378282246310005,4111111111111111";
+    assert_eq!(find(text, &[]).len(), 4);
 }

@@ -8,6 +8,7 @@ use std::ops::Range;
 use std::sync::LazyLock;
 
 use super::scan::built_in;
+use super::steps;
 
 /// How many bytes are looked up at once. No keyword is shorter.
 const LOOKED_UP: usize = 3;
@@ -47,6 +48,7 @@ fn shifted(start: usize, byte: u8) -> usize {
 pub(super) fn each(text: &str, mut hit: impl FnMut(usize, Range<usize>)) {
     let Keywords { starts, keywords } = &*KEYWORDS;
     let text = text.as_bytes();
+    steps::add(text.len());
     let mut start = 0;
     for (last, &byte) in text.iter().enumerate() {
         start = shifted(start, byte);

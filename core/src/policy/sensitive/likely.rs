@@ -14,23 +14,40 @@ pub(super) fn entropy(text: &str) -> f64 {
 
 /// Whether a token may come from a random generator.
 pub(super) fn random(token: &str) -> bool {
-    let digit = token.bytes().any(|byte| byte.is_ascii_digit());
-    let mixed = token.bytes().any(|byte| byte.is_ascii_uppercase())
-        && token.bytes().any(|byte| byte.is_ascii_lowercase());
-    (digit || mixed) && entropy(token) >= 2.8 && !wordy(token) && !placeholder(token)
+    has_digit_or_both_cases(token) && entropy(token) >= 2.8 && !wordy(token) && !placeholder(token)
+}
+
+fn has_digit_or_both_cases(text: &str) -> bool {
+    let any = |of: fn(&u8) -> bool| text.as_bytes().iter().any(of);
+    any(u8::is_ascii_digit) || any(u8::is_ascii_uppercase) && any(u8::is_ascii_lowercase)
 }
 
 /// Whether most of a text is words, as in a name that somebody thought up: half of it stands in
-/// runs of four and more lower-case letters.
+/// runs of four and more lower-case letters that could be spoken.
 pub(super) fn wordy(text: &str) -> bool {
-    let lower = |byte: &u8| byte.is_ascii_lowercase();
-    let in_words: usize = text
-        .as_bytes()
-        .split(|byte| !lower(byte))
-        .map(<[u8]>::len)
-        .filter(|&length| length >= 4)
-        .sum();
-    in_words * 2 >= text.len()
+    bytes_in_words(text) * 2 >= text.len()
+}
+
+/// Whether what follows the known beginning of a token may come from a random generator: less shows it
+/// where the beginning says so already.
+pub(super) fn random_rest(rest: &str) -> bool {
+    rest.bytes().any(|byte| byte.is_ascii_alphabetic())
+        && has_digit_or_both_cases(rest)
+        && entropy(rest) >= 2.5
+        && bytes_in_words(rest) * 4 < rest.len() * 3
+        && !placeholder(rest)
+}
+
+fn bytes_in_words(text: &str) -> usize {
+    let vowel = |byte: &u8| b"aeiouy".contains(byte);
+    // Four consonants in a row are rare in words, and frequent in what chance makes.
+    let is_word = |run: &&[u8]| {
+        run.len() >= 4
+            && run.iter().any(vowel)
+            && run.split(vowel).all(|consonants| consonants.len() <= 3)
+    };
+    let runs = text.as_bytes().split(|byte| !byte.is_ascii_lowercase());
+    runs.filter(is_word).map(<[u8]>::len).sum()
 }
 
 /// Whether a text says that it stands for another one.

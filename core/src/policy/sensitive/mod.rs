@@ -6,6 +6,7 @@
 //! backtracks: a model may send any text, and no text may take long. [`find`] is the whole engine;
 //! `edit` says what it means for a command.
 
+mod assignment;
 mod cards;
 mod context;
 mod edit;
@@ -13,16 +14,23 @@ mod edit;
 mod examples;
 mod keywords;
 mod likely;
+#[cfg(test)]
+mod linear;
 mod near;
 mod own;
 mod private_keys;
 mod rule;
 mod scan;
+mod steps;
 mod tokens;
 
-pub(crate) use edit::{has_mark, judge_content, judge_path, judge_splice, shown, shown_lines};
+pub(crate) use edit::{
+    has_mark, judge_content, judge_path, judge_splice, redact_path, shown, shown_lines,
+};
 pub use own::SensitiveRule;
 pub use scan::{Finding, find, redact};
+#[cfg(any(test, fuzzing))]
+pub use steps::count as count_steps;
 
 use crate::error::Error;
 

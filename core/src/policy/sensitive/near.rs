@@ -10,7 +10,7 @@ use std::ops::Range;
 use memchr::{memchr, memrchr};
 
 use super::own::SensitiveRule;
-use super::private_keys;
+use super::{private_keys, steps};
 use crate::store::Splice;
 use crate::text::Snippet;
 
@@ -59,6 +59,7 @@ impl Near {
     fn cut(old: &[u8], splice: &Splice, range: Range<usize>) -> Self {
         let [before, text, after] = splice.pieces(old);
         let new = [&before[range.start..], text, &after[..range.end - splice.range.end]].concat();
+        steps::add(new.len());
         let start = splice.range.start - range.start;
         Self { inserted: start..start + text.len(), old: range, new }
     }

@@ -1,7 +1,11 @@
 //! Rules of the developer's own: a pattern, looked for in the whole text.
 
-use regex_lite::{Regex, RegexBuilder};
+use std::ops::Range;
 
+use regex_lite::{Captures, Regex, RegexBuilder};
+
+use super::rule::floor;
+use super::steps;
 use crate::error::Error;
 
 /// A longer pattern is a mistake.
@@ -9,6 +13,12 @@ const MAX_PATTERN_BYTES: usize = 4096;
 
 /// The most memory that a compiled pattern may take, in bytes.
 const MAX_COMPILED_BYTES: usize = 1 << 20;
+
+/// So many matches in a text may be decided by all that follows.
+const EXACT_MATCHES: usize = 16;
+
+/// How far the others look ahead where that is enough for a match, in bytes.
+const AHEAD: usize = 256;
 
 /// The longest id, in bytes: it stands in every sentence about a finding.
 const MAX_ID_BYTES: usize = 64;
@@ -92,8 +102,63 @@ impl SensitiveRule {
         self.regex.as_str()
     }
 
-    pub(super) fn regex(&self) -> &Regex {
-        &self.regex
+    /// Calls `found` with each match and the secret in it.
+    pub(super) fn each_match(&self, text: &str, mut found: impl FnMut(Range<usize>, Range<usize>)) {
+        let mut at = 0;
+        let mut left = Budget::of(text);
+        while let Some(captures) = self.first_match(text, at, &mut left) {
+            let mut groups = captures.iter().flatten();
+            let Some(whole) = groups.next() else { return };
+            let secret = groups.next().unwrap_or(whole).range();
+            found(whole.range(), secret);
+            at = whole.end();
+            if whole.is_empty() {
+                at += text[at..].chars().next().map_or(1, char::len_utf8);
+            }
+        }
+    }
+
+    /// The first match from `at` on. What is far behind a match can decide it, and going there for each
+    /// would take time that grows as the square. So only the first matches see all of the text, and the
+    /// others a part, which is doubled until it holds a match that ends within it.
+    fn first_match<'t>(&self, text: &'t str, at: usize, left: &mut Budget) -> Option<Captures<'t>> {
+        let rest = text.len().checked_sub(at)?;
+        let mut ahead = if left.exact >= rest { rest } else { AHEAD.min(rest) };
+        if ahead == rest {
+            left.exact = left.exact.saturating_sub(rest);
+        }
+        let mut before = at;
+        loop {
+            let limit = floor(text, at + ahead);
+            steps::add(limit - at);
+            let captures = self.regex.captures_at(&text[..limit], at);
+            let end = captures.as_ref().and_then(|captures| captures.get(0)).map(|m| m.end());
+            if end.is_some_and(|end| end < before) {
+                // The end of the part was taken for the end of the text.
+                left.in_vain = left.in_vain.saturating_sub(limit - at);
+            }
+            let goes_on = end.is_none_or(|end| end == limit && left.in_vain > 0);
+            if limit == text.len() || !goes_on {
+                return captures;
+            }
+            before = limit;
+            ahead = ahead.saturating_mul(2).min(rest);
+        }
+    }
+}
+
+/// How many bytes may be looked at beyond those that each match has to itself.
+struct Budget {
+    /// By matches that see all of the text behind them.
+    exact: usize,
+    /// For matches that turned out to end earlier than in a smaller part of the text.
+    in_vain: usize,
+}
+
+impl Budget {
+    fn of(text: &str) -> Self {
+        let bytes = EXACT_MATCHES.saturating_mul(text.len());
+        Self { exact: bytes, in_vain: bytes }
     }
 }
 
@@ -108,6 +173,29 @@ impl Eq for SensitiveRule {}
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn all_matches_are_found_in_long_texts() {
+        let long = "x".repeat(3 * AHEAD);
+        for (pattern, piece, matches) in [
+            (r"EMP-\d+", "EMP-204117, ".to_owned(), 1),
+            // Longer than a part.
+            (r"EMP-\w+", format!("EMP-{long}, "), 1),
+            (r"(?s)BEGIN.*?END", format!("BEGIN\n{long}\nEND, "), 1),
+            (r"\d", "12, ".to_owned(), 2),
+            (r"(?s).", "é, ".to_owned(), 3),
+            (r"\b", "ab, ".to_owned(), 2),
+        ] {
+            const PIECES: usize = 100;
+            let rule = SensitiveRule::new("own", pattern).unwrap();
+            let text = piece.repeat(PIECES);
+            let mut found = Vec::new();
+            rule.each_match(&text, |whole, _| found.push(whole));
+            let expected: Vec<_> = rule.regex.find_iter(&text).map(|m| m.range()).collect();
+            assert_eq!(found.len(), matches * PIECES, "{pattern}");
+            assert_eq!(found, expected, "{pattern}");
+        }
+    }
 
     #[test]
     fn what_is_not_usable_is_refused_with_a_reason() {

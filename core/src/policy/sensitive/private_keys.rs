@@ -6,7 +6,8 @@ use std::sync::LazyLock;
 
 use memchr::memmem;
 
-use super::rule::{Candidate, Rule};
+use super::rule::{Candidate, Rule, floor, run_end};
+use super::steps;
 
 pub(super) static PRIVATE_KEYS: [Rule; 3] = [
     Rule::new(
@@ -16,13 +17,25 @@ pub(super) static PRIVATE_KEYS: [Rule; 3] = [
         armoured,
     ),
     Rule::token("private-key", &["AGE-SECRET-KEY-1"], "^AGE-SECRET-KEY-1[0-9A-Z]{58}"),
-    Rule::new(
-        "private-key",
-        &[LINES],
-        "^Private-Lines: [0-9]{1,3}\\r?\\n((?:[A-Za-z0-9+/=]+\\r?\\n)+)",
-        |candidate| Some(candidate.secret.clone()),
-    ),
+    Rule::new("private-key", &[LINES], "^Private-Lines: [0-9]{1,3}\\r?\\n", |candidate| {
+        let start = candidate.extent.end;
+        let end = private_lines_end(candidate.text, start);
+        (end > start).then_some(start..end)
+    }),
 ];
+
+/// Where the whole lines of base64 end that begin at `at`. The next keyword is no such line.
+fn private_lines_end(text: &str, mut at: usize) -> usize {
+    let base64 = |byte: u8| byte.is_ascii_alphanumeric() || b"+/=".contains(&byte);
+    loop {
+        let end = run_end(text, at, base64);
+        let rest = &text[end..];
+        match rest.strip_prefix("\r\n").or_else(|| rest.strip_prefix('\n')) {
+            Some(next) if end > at => at = text.len() - next.len(),
+            _ => return at,
+        }
+    }
+}
 
 /// Whether a finding of more than one line may begin in a text.
 pub(super) fn may_begin_in(text: &[u8]) -> bool {
@@ -35,6 +48,9 @@ pub(super) fn may_begin_in(text: &[u8]) -> bool {
 const BLOCK: &str = "-----BEGIN ";
 const LINES: &str = "Private-Lines:";
 
+/// How long the end line's name of a key may be, with the marks behind it.
+const MAX_NAME: usize = 45;
+
 /// How much of a key's text there must be for it to be one, and not talk about keys.
 const MIN_KEY_CHARS: usize = 40;
 
@@ -42,11 +58,13 @@ const MIN_KEY_CHARS: usize = 40;
 fn armoured(candidate: &Candidate<'_>) -> Option<Range<usize>> {
     let Range { start, end } = candidate.extent;
     let rest = &candidate.text[end..];
+    // No further than to the next keyword, which begins with the same.
     let marker = memmem::find(rest.as_bytes(), b"-----");
     let body = &rest[..marker.unwrap_or(rest.len())];
+    steps::add(2 * body.len());
     let closed = marker.and_then(|at| {
         let close = rest[at..].strip_prefix("-----END ")?;
-        let name = close.find("-----").filter(|&length| length <= 40)?;
+        let name = close[..floor(close, MAX_NAME)].find("-----")?;
         Some(at + "-----END ".len() + name + "-----".len())
     });
     let (chars, reach) = key_text(body);

@@ -6,7 +6,11 @@ use std::sync::OnceLock;
 
 use regex_lite::Regex;
 
-use super::likely;
+use super::{likely, steps};
+
+/// How much of a text a pattern is tried on, in bytes: more than any of them takes. So a try costs no
+/// more than that, whatever stands there. What may be longer is followed by the rule's `judge`.
+const REACH: usize = 384;
 
 /// A built-in rule.
 pub(super) struct Rule {
@@ -14,16 +18,16 @@ pub(super) struct Rule {
     pub(super) id: &'static str,
     /// Each match begins with one of these, in any case. Three bytes at least.
     pub(super) keywords: &'static [&'static str],
-    /// Begins with `^`, which is the keyword's place, and dies where the next keyword of its own can
-    /// stand, so that trying it at every keyword is linear.
+    /// Begins with `^`, which is the keyword's place, and takes fewer bytes than [`REACH`].
     pattern: &'static str,
-    /// Whether a keyword within a word is none. Asked first: a text of nothing but keywords would be
-    /// matched again and again otherwise.
+    /// Whether a keyword within a word is none. Asked first, as it costs less than the pattern.
     alone: bool,
     /// Whether the pattern has a chance, by what follows the keyword: this costs a hundredth of trying
     /// it, and in prose most keywords are words like others.
     chance: fn(&[u8]) -> bool,
-    /// What the pattern cannot say; the secret within the match, if it is one.
+    /// What the pattern cannot say; the secret, if it is one, which may end behind the match. It looks at a
+    /// bounded part of the text, or at a part that holds no other keyword of the rule, or at what it
+    /// finds: so judging at every keyword is linear.
     judge: fn(&Candidate<'_>) -> Option<Range<usize>>,
     compiled: OnceLock<Option<Regex>>,
 }
@@ -35,6 +39,8 @@ pub(super) struct Candidate<'t> {
     pub(super) extent: Range<usize>,
     /// The first group of the pattern that took part, or the whole match.
     pub(super) secret: Range<usize>,
+    /// Where the keyword ends.
+    pub(super) keyword_end: usize,
 }
 
 impl Candidate<'_> {
@@ -71,6 +77,15 @@ impl Rule {
         Self { id, keywords, pattern, alone: true, chance, judge, compiled: OnceLock::new() }
     }
 
+    /// The same rule, with another `judge`.
+    pub(super) const fn judged_by(
+        mut self,
+        judge: fn(&Candidate<'_>) -> Option<Range<usize>>,
+    ) -> Self {
+        self.judge = judge;
+        self
+    }
+
     pub(super) fn regex(&self) -> Option<&Regex> {
         // A test compiles them all.
         self.compiled.get_or_init(|| Regex::new(self.pattern).ok()).as_ref()
@@ -88,14 +103,31 @@ impl Rule {
         {
             return None;
         }
-        let captures = self.regex()?.captures(&text[at..])?;
+        let near = &text[at..floor(text, at + REACH)];
+        steps::add(near.len());
+        let captures = self.regex()?.captures(near)?;
         let absolute = |found: regex_lite::Match<'_>| at + found.start()..at + found.end();
         let extent = absolute(captures.get(0)?);
         let secret = captures.iter().skip(1).flatten().next().map(absolute);
         let secret = secret.unwrap_or_else(|| extent.clone());
-        let secret = (self.judge)(&Candidate { text, extent: extent.clone(), secret })?;
+        let keyword_end = keyword.end;
+        let secret =
+            (self.judge)(&Candidate { text, extent: extent.clone(), secret, keyword_end })?;
         Some((extent.start.min(secret.start)..extent.end.max(secret.end), secret))
     }
+}
+
+/// The last place up to `at` where a character ends.
+pub(super) fn floor(text: &str, at: usize) -> usize {
+    let at = at.min(text.len());
+    (0..4).map(|back| at - back.min(at)).find(|&at| text.is_char_boundary(at)).unwrap_or(at)
+}
+
+/// Where the run of bytes ends that begins at `at` and whose bytes are all `of` a class.
+pub(super) fn run_end(text: &str, at: usize, of: impl Fn(u8) -> bool) -> usize {
+    let length = text.as_bytes()[at..].iter().take_while(|&&byte| of(byte)).count();
+    steps::add(length + 1);
+    at + length
 }
 
 fn always(_: &[u8]) -> bool {
@@ -106,7 +138,10 @@ fn always(_: &[u8]) -> bool {
 fn ends_alone_and_random(candidate: &Candidate<'_>) -> Option<Range<usize>> {
     let after = candidate.text.as_bytes().get(candidate.extent.end);
     let alone = !after.is_some_and(|&byte| in_word(byte));
-    (alone && likely::random(candidate.value())).then(|| candidate.secret.clone())
+    steps::add(candidate.secret.len());
+    let Range { start, end } = candidate.secret;
+    let rest = &candidate.text[candidate.keyword_end.max(start)..end];
+    (alone && likely::random_rest(rest)).then_some(start..end)
 }
 
 fn continues_a_word(before: &[u8]) -> bool {

@@ -2,9 +2,12 @@
 //!
 //! Lengths are given with room, because providers lengthen their tokens without notice.
 
-use super::rule::Rule;
+use std::ops::Range;
 
-pub(super) static TOKENS: [Rule; 36] = [
+use super::rule::{Candidate, Rule, run_end};
+use super::{likely, steps};
+
+pub(super) static TOKENS: [Rule; 38] = [
     Rule::token("anthropic-key", &["sk-ant-"], "^sk-ant-[a-z0-9]{2,12}-[A-Za-z0-9_-]{20,200}"),
     Rule::token("openrouter-key", &["sk-or-v1-"], "^sk-or-v1-[0-9a-f]{48,80}"),
     // With a kind, and as they were before; many a compatible service has the older form.
@@ -26,13 +29,26 @@ pub(super) static TOKENS: [Rule; 36] = [
     Rule::token("github-token", &["github_pat_"], "^github_pat_[A-Za-z0-9_]{36,250}"),
     Rule::token(
         "gitlab-token",
-        &["glpat-", "gldt-", "glrt-", "glcbt-", "glptt-", "glft-", "glsoat-", "glagent-"],
-        "^gl(?:pat|dt|rt|cbt|ptt|ft|soat|agent)-[A-Za-z0-9_-]{20,200}(?:\\.[0-9a-z]{2}\\.[0-9a-z]{9})?",
+        &[
+            "glpat-",
+            "gldt-",
+            "glrt-",
+            "glcbt-",
+            "glptt-",
+            "glft-",
+            "glsoat-",
+            "glagent-",
+            "glimt-",
+            "gloas-",
+            "glffct-",
+            "GR1348941",
+        ],
+        "^(?:gl(?:pat|dt|rt|cbt|ptt|ft|soat|agent|imt|oas|ffct)-|GR1348941)[A-Za-z0-9_-]{20,200}(?:\\.[0-9a-z]{2}\\.[0-9a-z]{9})?",
     ),
     Rule::token(
         "slack-token",
         &["xoxb-", "xoxp-", "xoxa-", "xoxe-", "xoxe.", "xoxo-", "xoxr-", "xoxs-"],
-        "^xox(?:[abeoprs]-|e\\.xox[bp]-)[A-Za-z0-9-]{20,250}",
+        "^xox(?:[abeoprs]-|e\\.xox[bp]-)[A-Za-z0-9-]{12,250}",
     ),
     Rule::token(
         "slack-token",
@@ -46,13 +62,20 @@ pub(super) static TOKENS: [Rule; 36] = [
     ),
     Rule::token(
         "stripe-key",
-        &["sk_live_", "sk_test_", "rk_live_", "rk_test_"],
-        "^[sr]k_(?:live|test)_[A-Za-z0-9]{16,250}",
+        &["sk_live_", "sk_test_", "sk_prod_", "rk_live_", "rk_test_", "rk_prod_"],
+        "^[sr]k_(?:live|test|prod)_[A-Za-z0-9]{16,250}",
     ),
     Rule::token("stripe-key", &["whsec_"], "^whsec_[A-Za-z0-9+/]{32,64}={0,2}"),
     Rule::token("sendgrid-key", &["SG."], "^SG\\.[A-Za-z0-9_-]{16,32}\\.[A-Za-z0-9_-]{32,64}"),
     Rule::token("mailgun-key", &["key-"], "^key-[0-9a-f]{32}"),
     Rule::token("npm-token", &["npm_"], "^npm_[A-Za-z0-9]{36}"),
+    // As they were before.
+    Rule::new(
+        "npm-token",
+        &["_authToken"],
+        "^_authToken ?= ?([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})",
+        |candidate| Some(candidate.secret.clone()),
+    ),
     Rule::token("pypi-token", &["pypi-Ag"], "^pypi-Ag[A-Za-z0-9_-]{50,250}"),
     Rule::token("huggingface-token", &["hf_"], "^hf_[A-Za-z0-9]{30,40}"),
     Rule::token("huggingface-token", &["api_org_"], "^api_org_[A-Za-z0-9]{30,40}"),
@@ -76,11 +99,27 @@ pub(super) static TOKENS: [Rule; 36] = [
     Rule::token("notion-token", &["ntn_"], "^ntn_[A-Za-z0-9]{40,60}"),
     Rule::token("linear-key", &["lin_api_"], "^lin_api_[A-Za-z0-9]{32,64}"),
     Rule::token("grafana-token", &["glsa_", "glc_"], "^gl(?:sa|c)_[A-Za-z0-9+/_]{32,250}={0,2}"),
+    // JSON, in base64: a key, a name and an id.
+    Rule::token("grafana-token", &["eyJrIjoi"], "^eyJrIjoi[A-Za-z0-9]{60,300}={0,3}"),
     Rule::token("atlassian-token", &["ATATT3"], "^ATATT3[A-Za-z0-9_=-]{50,250}"),
-    // Three parts: what it is, what it says, and the signature. The first two are JSON.
-    Rule::token(
-        "jwt",
-        &["eyJ"],
-        "^eyJ[A-Za-z0-9_-]{8,}\\.eyJ[A-Za-z0-9_-]{8,}\\.[A-Za-z0-9_-]{16,}",
-    ),
+    Rule::token("jwt", &["eyJ"], "^eyJ[A-Za-z0-9_-]{8}").judged_by(json_web_token),
 ];
+
+/// Three parts: what it is, what it says, and the signature. The first two are JSON. No part holds
+/// another keyword that stands alone.
+fn json_web_token(candidate: &Candidate<'_>) -> Option<Range<usize>> {
+    const JSON: &str = "eyJ";
+    let text = candidate.text;
+    let start = candidate.extent.start;
+    let part = |at: usize, least: usize| {
+        let end = run_end(text, at, |byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte));
+        (end - at >= least).then_some(end)
+    };
+    let header = part(start, JSON.len() + 8)?;
+    let rest = text[header..].strip_prefix('.').filter(|rest| rest.starts_with(JSON))?;
+    let claims = part(text.len() - rest.len(), JSON.len() + 8)?;
+    text[claims..].strip_prefix('.')?;
+    let end = part(claims + 1, 16)?;
+    steps::add(end - start);
+    likely::random(&text[start..end]).then_some(start..end)
+}

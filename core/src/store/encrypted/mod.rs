@@ -19,7 +19,10 @@ use self::record::Record;
 use self::renames::Rename;
 use self::ring::Ring;
 use super::access::if_a_file;
-use super::{Edit, Entry, EntryKind, Node, Problem, ProblemKind, Splice, Store, StoreError};
+use super::{
+    Edit, Entry, EntryKind, Location, Node, Problem, ProblemKind, Splice, Store, StoreError,
+    clear_each,
+};
 use crate::error::Error;
 use crate::options::OnExisting;
 use crate::path::MemoryPath;
@@ -139,24 +142,30 @@ impl Encrypted {
         match known {
             Some(known) => Ok(known),
             None => self.first().map_err(|error| match error {
-                Error::Store(error) => error,
-                other => StoreError::failed("opening the encrypted store", other),
+                Error::Store(error) => error.unchanged(),
+                other => StoreError::failed("opening the encrypted store", other).unchanged(),
             }),
         }
     }
 
-    /// What the record says now.
-    fn reload(&self) -> Result<Arc<Known>, StoreError> {
-        let known = self.known()?;
+    /// What the record says now, if it is not what it said when it was read last.
+    fn read_record(&self, known: &Known) -> Result<Option<Known>, StoreError> {
         let bytes = self.inner.read(&self.record).map_err(without_record)?;
         if known.bytes == bytes {
-            return Ok(known);
+            return Ok(None);
         }
         let new = Known::read(bytes, &self.opener)?.ok_or_else(key_changed)?;
         if new.ring.store != known.ring.store {
             return Err(StoreError::failed("reading the store's record", "it is another store's"));
         }
-        Ok(self.set_known(new))
+        Ok(Some(new))
+    }
+
+    /// What the record says now. An error comes before anything was changed.
+    fn reload(&self) -> Result<Arc<Known>, StoreError> {
+        let known = self.known()?;
+        let new = self.read_record(&known).map_err(StoreError::unchanged)?;
+        Ok(new.map_or(known, |new| self.set_known(new)))
     }
 
     /// Changes the record, while nobody else does.
@@ -311,11 +320,11 @@ impl Known {
 }
 
 fn unreadable(path: &MemoryPath, problem: Unreadable) -> StoreError {
-    StoreError::failed(format!("decrypting {path}"), problem)
+    StoreError::failed(format!("decrypting {path}"), problem).unchanged()
 }
 
 fn restless(path: &MemoryPath) -> StoreError {
-    StoreError::failed(format!("decrypting {path}"), "it is moved again and again")
+    StoreError::failed(format!("decrypting {path}"), "it is moved again and again").unchanged()
 }
 
 fn key_changed() -> StoreError {
@@ -388,7 +397,8 @@ impl Store for Encrypted {
     ) -> Result<(), StoreError> {
         let at = self.at(path)?;
         // Not with a key of before a rotation that has begun meanwhile.
-        let bytes = file::seal(&self.reload()?.ring, path, &[content])?;
+        let bytes =
+            file::seal(&self.reload()?.ring, path, &[content]).map_err(StoreError::unchanged)?;
         self.inner.write(&at, &bytes, existing)
     }
 
@@ -418,7 +428,7 @@ impl Store for Encrypted {
             })?;
             match edited {
                 Edited::Done => return Ok(()),
-                Edited::Failed(error) => return Err(error),
+                Edited::Failed(error) => return Err(error.unchanged()),
                 Edited::Unreadable(problem, bytes) if before.as_ref() == Some(&bytes) => {
                     return Err(unreadable(path, problem));
                 }
@@ -440,16 +450,7 @@ impl Store for Encrypted {
 
     fn clear(&self) -> Result<(), StoreError> {
         // Also what is not ours, but for the record.
-        for found in self.inner.list(&MemoryPath::root())? {
-            if found.path == self.record {
-                continue;
-            }
-            match self.inner.delete(&found.path) {
-                Ok(()) | Err(StoreError::NotFound) => {}
-                Err(error) => return Err(error),
-            }
-        }
-        Ok(())
+        clear_each(&*self.inner, |path| *path != self.record)
     }
 
     fn modified(&self, path: &MemoryPath) -> Result<Option<SystemTime>, StoreError> {
@@ -497,6 +498,23 @@ impl Store for Encrypted {
 
     fn is_read_only(&self) -> bool {
         self.inner.is_read_only()
+    }
+
+    fn locations(&self) -> Vec<Location> {
+        self.inner.locations()
+    }
+
+    fn can_keep(&self, path: &MemoryPath) -> bool {
+        match self.at(path) {
+            Ok(at) => self.inner.can_keep(&at),
+            Err(StoreError::NameTooLong | StoreError::PermissionDenied) => false,
+            // Asking for something else will say it.
+            Err(_) => true,
+        }
+    }
+
+    fn folds_case(&self) -> bool {
+        self.inner.folds_case()
     }
 
     /// What the store beneath says, with its paths, and which names in it do not decrypt.

@@ -5,10 +5,11 @@
 //! beneath, and leaves the content as it finds it.
 
 use super::{Encrypted, Known, file, renames, seal};
+use crate::cancel::Cancellation;
 use crate::path::MemoryPath;
 use crate::store::access::Times;
 use crate::store::encrypted::renames::Rename;
-use crate::store::{EntryKind, Node, Splice, Store, StoreError};
+use crate::store::{Effect, EntryKind, Node, Splice, Store, StoreError};
 
 impl Encrypted {
     pub(super) fn move_bound(&self, from: &MemoryPath, to: &MemoryPath) -> Result<(), StoreError> {
@@ -20,23 +21,41 @@ impl Encrypted {
             Ok(at) => at,
             Err(problem) => return Err(self.nowhere_to_go(from, &at_from, to, problem)),
         };
-        let id = u64::from_be_bytes(*seal::random()?);
+        let id = u64::from_be_bytes(*seal::random().map_err(StoreError::unchanged)?);
+        // An entry in the record that leads nowhere changes no file.
         self.change(&mut |record, ring, mut renames| {
             renames.push(Rename::new(id, from, to));
             record.set_renames(ring, &renames)
-        })?;
-        match self.inner.rename(&at_from, &at_to) {
-            Ok(()) => {}
-            // It may have been done nevertheless, or in part, so that the entry has to stay.
-            Err(broken) if broken.is_failure() => return Err(broken),
-            Err(condition) => {
-                let _ = self.finish(id);
-                return Err(condition);
+        })
+        .map_err(StoreError::unchanged)?;
+        let renamed = self.inner.rename(&at_from, &at_to);
+        // Whoever waits for the answer may be gone by now: what has begun is finished all the same.
+        Cancellation::new().within(|| match renamed {
+            Ok(()) => {
+                // Done. Where binding fails, the entry stays, and the files are readable by it.
+                let _ = self.bind_and_finish(id, to);
+                Ok(())
             }
+            Err(error) => {
+                // It may have been done nevertheless, or in part: then the entry has to stay.
+                if self.was_left_alone(&error, &at_to) {
+                    let _ = self.finish(id);
+                }
+                Err(error)
+            }
+        })
+    }
+
+    /// Whether a rename that failed moved nothing to `at_to`, as far as that is certain.
+    fn was_left_alone(&self, error: &StoreError, at_to: &MemoryPath) -> bool {
+        match error {
+            StoreError::Failed { effect, .. } => *effect == Effect::Unchanged,
+            // A store that moves in several steps may come to these in the middle.
+            StoreError::PermissionDenied | StoreError::Full | StoreError::Source(_) => {
+                matches!(self.inner.open(at_to, 0), Err(StoreError::NotFound))
+            }
+            _ => true,
         }
-        // Done. Where binding fails, the entry stays, and the files are readable by it.
-        let _ = self.bind_and_finish(id, to);
-        Ok(())
     }
 
     /// Finishes the renames of processes that were killed, as far as that is possible now.
@@ -70,7 +89,7 @@ impl Encrypted {
             Ok(Node::Directory(_)) if from.is_above(to) => StoreError::IntoItself,
             Ok(_) => problem,
             Err(StoreError::NotFound) => StoreError::NotFound,
-            Err(error) if error.is_failure() => error,
+            Err(error) if error.is_failure() => error.unchanged(),
             Err(error) => StoreError::Source(Box::new(error)),
         }
     }

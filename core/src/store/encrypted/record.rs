@@ -19,9 +19,8 @@ use super::ring::{Generation, Ring, StoreId};
 use super::seal;
 use crate::path::MemoryPath;
 use crate::store::StoreError;
-use crate::store::address::ENCRYPTION_RECORD as NAME;
+use crate::store::address::{ENCRYPTION_FORMAT as FORMAT, ENCRYPTION_RECORD as NAME};
 
-const FORMAT: &str = "memdir-encryption";
 const VERSION: u64 = 1;
 
 /// What Argon2id is allowed to ask for: the larger recommendation of RFC 9106 has 2 GiB. The record

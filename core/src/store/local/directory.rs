@@ -2,14 +2,16 @@
 
 use std::fs::{self, DirBuilder, File};
 use std::io;
+use std::mem;
+use std::os::fd::AsRawFd;
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::Path;
 
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
-use rustix::fs::{AtFlags, Mode, OFlags, fchmod, mkdirat, open, unlinkat};
+use rustix::fs::{AtFlags, CWD, Mode, OFlags, chmodat, fchmod, mkdirat, open, unlinkat};
 use rustix::io::Errno;
 
-use super::beneath::{self, condition};
+use super::beneath::{self, PASSAGE, condition};
 use crate::options::Durability;
 use crate::path::MemoryPath;
 use crate::store::StoreError;
@@ -58,75 +60,109 @@ pub(super) fn open_root(
 /// it is [`kept`](Parent::keep).
 pub(super) struct Parent {
     pub(super) directory: File,
-    /// The directories that were made: where and under which name.
-    made: Vec<(File, String)>,
+    made: Made,
 }
 
+/// The directories that were made: where and under which name.
+#[derive(Default)]
+struct Made(Vec<(File, String)>);
+
 impl Parent {
-    /// Opens the parent of `path`, making what is missing of it.
-    pub(super) fn make(
-        root: BorrowedFd<'_>,
-        path: &MemoryPath,
-        durability: Durability,
-    ) -> Result<Self, StoreError> {
-        let failed = |errno| condition("making a directory", errno);
-        let flags = OFlags::RDONLY | OFlags::DIRECTORY;
+    /// Opens the parent of `path`, making what is missing of it; the caller has the lock.
+    pub(super) fn make(root: BorrowedFd<'_>, path: &MemoryPath) -> Result<Self, StoreError> {
+        let failed = |errno| condition("making a directory", errno).unchanged();
         let above = path.parent().unwrap_or_else(MemoryPath::root);
-        match beneath::open(root, above.relative(), flags) {
-            Ok(directory) => return Ok(Self { directory: directory.into(), made: Vec::new() }),
+        match beneath::open(root, above.relative(), READ) {
+            Ok(directory) => {
+                return Ok(Self { directory: directory.into(), made: Made::default() });
+            }
             Err(Errno::NOENT) => {}
             Err(errno) => return Err(failed(errno)),
         }
-        let directory = beneath::open(root, "", flags).map_err(failed)?.into();
-        let mut parent = Self { directory, made: Vec::new() };
+        let directory = beneath::open(root, "", READ).map_err(failed)?.into();
+        let mut parent = Self { directory, made: Made::default() };
         for name in above.names() {
-            let made = match mkdirat(&parent.directory, name, DIRECTORY_MODE) {
-                Ok(()) => true,
-                Err(Errno::EXIST) => false,
-                Err(errno) => return Err(failed(errno)),
-            };
-            let below = beneath::open_child(parent.directory.as_fd(), name, flags);
-            if made {
-                let held = parent.directory.try_clone();
-                let held = held.map_err(|error| StoreError::failed("making a directory", error))?;
-                parent.made.push((held, name.to_owned()));
-            }
-            let below = below.map_err(failed)?;
-            if made {
-                fchmod(&below, DIRECTORY_MODE).map_err(failed)?;
-                flush(&parent.directory, durability)?;
-            }
-            parent.directory = below.into();
+            parent.descend(name).map_err(failed)?;
         }
         Ok(parent)
     }
 
-    /// The path has come to be: its parents stay.
-    pub(super) fn keep(mut self) {
-        self.made.clear();
+    /// Goes on to the directory `name`, which is made if it is not there.
+    pub(super) fn descend(&mut self, name: &str) -> Result<(), Errno> {
+        match beneath::open_child(self.directory.as_fd(), name, READ) {
+            Ok(below) => self.directory = below.into(),
+            Err(Errno::NOENT) => {
+                let below = make(self.directory.as_fd(), name)?;
+                let above = mem::replace(&mut self.directory, below.into());
+                self.made.0.push((above, name.to_owned()));
+            }
+            Err(errno) => return Err(errno),
+        }
+        Ok(())
+    }
+
+    /// The path has come to be: its parents stay. What comes back has to be flushed.
+    pub(super) fn keep(self) -> Changed {
+        let Self { directory, mut made } = self;
+        let mut changed: Vec<File> = made.0.drain(..).map(|(above, _)| above).collect();
+        changed.push(directory);
+        Changed(changed)
     }
 }
 
-impl Drop for Parent {
+impl Drop for Made {
     fn drop(&mut self) {
-        for (above, name) in self.made.drain(..).rev() {
+        for (above, name) in self.0.drain(..).rev() {
             let _ = unlinkat(above, name, AtFlags::REMOVEDIR);
         }
     }
 }
 
-/// Makes the directory `name` in `parent`, where nothing is.
-pub(super) fn make(parent: &File, name: &str, durability: Durability) -> Result<(), StoreError> {
-    let failed = |errno| condition("making a directory", errno);
-    mkdirat(parent, name, DIRECTORY_MODE).map_err(failed)?;
-    let made = beneath::open_child(parent.as_fd(), name, OFlags::RDONLY | OFlags::DIRECTORY)
-        .and_then(|directory| fchmod(directory, DIRECTORY_MODE))
-        .map_err(failed)
-        .and_then(|()| flush(parent, durability));
+/// Directories in which names came or went, which a loss of power must not undo.
+pub(super) struct Changed(Vec<File>);
+
+impl Changed {
+    pub(super) fn flush(&self, durability: Durability) -> Result<(), StoreError> {
+        self.0.iter().try_for_each(|directory| flush(directory, durability))
+    }
+}
+
+const READ: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY);
+
+/// Makes the directory `name` in `parent`, where nothing is. Where it cannot be opened, it is not there.
+pub(super) fn make(parent: BorrowedFd<'_>, name: &str) -> Result<OwnedFd, Errno> {
+    mkdirat(parent, name, DIRECTORY_MODE)?;
+    let made = open_made(parent, name);
     if made.is_err() {
         let _ = unlinkat(parent, name, AtFlags::REMOVEDIR);
     }
     made
+}
+
+/// The umask may have taken more from it than it should, also the right to open it.
+fn open_made(parent: BorrowedFd<'_>, name: &str) -> Result<OwnedFd, Errno> {
+    let opened = match beneath::open_child(parent, name, READ) {
+        Err(Errno::ACCESS) => {
+            set_mode_unopened(parent, name)?;
+            beneath::open_child(parent, name, READ)?
+        }
+        opened => opened?,
+    };
+    fchmod(&opened, DIRECTORY_MODE)?;
+    Ok(opened)
+}
+
+/// Gives a directory that may not be opened the mode that it needs, without following a link.
+fn set_mode_unopened(parent: BorrowedFd<'_>, name: &str) -> Result<(), Errno> {
+    match chmodat(parent, name, DIRECTORY_MODE, AtFlags::SYMLINK_NOFOLLOW) {
+        // Linux has the call since 6.6; before, a handle that only names it is followed by its number.
+        Err(Errno::OPNOTSUPP | Errno::NOSYS | Errno::INVAL) => {
+            let named = beneath::open_child(parent, name, PASSAGE | OFlags::DIRECTORY)?;
+            let number = format!("/proc/self/fd/{}", named.as_raw_fd());
+            chmodat(CWD, number, DIRECTORY_MODE, AtFlags::empty())
+        }
+        result => result,
+    }
 }
 
 /// Makes the entries of a directory survive a loss of power.

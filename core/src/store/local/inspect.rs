@@ -1,29 +1,41 @@
 //! What is in the directory beside the memory: links, special files, names that no path can hold,
 //! and what a killed process left.
 
+use std::thread;
+use std::time::Duration;
+
 use rustix::fd::{AsFd, BorrowedFd};
-use rustix::fs::{AtFlags, FileType, OFlags, statat};
+use rustix::fs::{AtFlags, FileType, OFlags, fstat, statat};
 use rustix::io::Errno;
 
+use super::aside;
 use super::beneath::{self, PASSAGE, condition, kind};
+use super::descend::id;
 use super::listing::entries;
-use super::remove::DOOMED;
-use super::staged::STAGED;
 use crate::path::MemoryPath;
 use crate::store::{Problem, ProblemKind, StoreError};
 
 /// Something half done, unless a writer is just at it.
 pub(super) struct Unfinished {
     directory: MemoryPath,
-    name: &'static str,
+    name: String,
 }
 
 impl Unfinished {
-    pub(super) fn is_there(&self, root: BorrowedFd<'_>) -> bool {
+    /// Whether nobody is at work on it.
+    pub(super) fn is_abandoned(&self, root: BorrowedFd<'_>) -> bool {
         let flags = PASSAGE | OFlags::DIRECTORY;
-        beneath::open(root, self.directory.relative(), flags)
-            .and_then(|directory| statat(directory, self.name, AtFlags::SYMLINK_NOFOLLOW))
-            .is_ok()
+        let Ok(directory) = beneath::open(root, self.directory.relative(), flags) else {
+            return false;
+        };
+        let number = || {
+            let left = aside::take_over(directory.as_fd(), &self.name)?;
+            fstat(&left).ok().map(|stat| id(&stat))
+        };
+        // Whoever has just made it has it locked in a moment.
+        let first = number();
+        thread::sleep(Duration::from_millis(5));
+        first.is_some() && first == number()
     }
 
     pub(super) fn problem(&self) -> Problem {
@@ -52,7 +64,8 @@ pub(super) fn inspect(
     entries.sort_by(|(a, _), (b, _)| a.cmp(b));
     for (name, file_type) in entries {
         let bytes = name.to_bytes();
-        if let Some(name) = [STAGED, DOOMED].into_iter().find(|name| name.as_bytes() == bytes) {
+        if aside::is_aside(bytes) {
+            let name = name.to_string_lossy().into_owned();
             left.push(Unfinished { directory: path.clone(), name });
             continue;
         }

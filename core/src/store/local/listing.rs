@@ -37,8 +37,13 @@ pub(super) fn collect(
                 found.push(Entry::directory(path.clone()));
                 let Some(scope) = scope.below() else { continue };
                 let flags = OFlags::RDONLY | OFlags::DIRECTORY;
-                if let Ok(below) = open_child(directory.as_fd(), name, flags) {
-                    collect(&below, &path, scope, found)?;
+                match open_child(directory.as_fd(), name, flags) {
+                    Ok(below) => collect(&below, &path, scope, found)?,
+                    // Closed to us, gone, or another thing meanwhile.
+                    Err(
+                        Errno::ACCESS | Errno::PERM | Errno::NOENT | Errno::NOTDIR | Errno::LOOP,
+                    ) => {}
+                    Err(errno) => return Err(failed(errno)),
                 }
             }
             None => {}

@@ -2,21 +2,25 @@
 //!
 //! - **Confined.** Each command opens the tree's root once and works beneath that handle
 //!   ([`beneath`]); no link is ever followed below it.
-//! - **One writer.** A writer holds `flock` on the root directory itself, which excludes threads
-//!   and processes alike and leaves no file behind. The handle is opened anew for each command and
-//!   nothing is kept between commands, so that a `fork()` at any moment harms nobody.
-//! - **Readers never wait.** Contents are replaced by renaming ([`staged`]); who has the old file
-//!   open reads the old content to its end.
-//! - **No litter.** What a killed process leaves has a name that no listing shows and no command
-//!   can reach; the next writer or the next open removes it.
+//! - **One change at a time, for microseconds.** A content is written aside and flushed first
+//!   ([`staged`]). Then the lock is taken ([`lock`]), what was read is compared with what is there, and the
+//!   content is renamed into place. Directories are flushed after the lock was given back, so that the
+//!   flushes of several writers fall together. An edit that came too late is decided again; after a few
+//!   times under the lock, so that nobody starves.
+//! - **Nothing is kept between commands.** The root is opened anew for each one, so that a root that was
+//!   replaced is noticed; and locks end with their owner, whatever a forked child inherited ([`held`]).
+//! - **Readers never wait**, and neither does opening. Who has the old file open reads the old content
+//!   to its end.
+//! - **No litter.** What a killed process leaves has a name that no listing shows and no command can reach
+//!   ([`aside`]); who is at work on one has it locked, and whoever meets what is left removes it.
 
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
-use rustix::fs::{AtFlags, FileType, OFlags, Stat, fstat, statat, unlinkat};
+use rustix::fs::{AtFlags, FileType, OFlags, Stat, statat};
 use rustix::io::Errno;
 
 use super::access::{if_a_file, is_unused};
@@ -24,20 +28,25 @@ use super::{Edit, Entry, Node, Problem, Scope, Store, StoreError};
 use crate::options::{Durability, OnExisting};
 use crate::path::MemoryPath;
 
+mod aside;
 mod beneath;
+mod deleting;
+mod descend;
 mod directory;
+mod held;
 mod inspect;
 mod listing;
+mod lock;
 mod moving;
 mod open;
 mod remove;
 mod staged;
 mod times;
+mod writing;
 
 use beneath::{Found, PASSAGE, condition, kind, look};
-use directory::{Parent, flush, open_root};
+use directory::{Parent, open_root};
 use listing::collect;
-use staged::Target;
 
 /// A directory on a file system of this machine.
 ///
@@ -52,46 +61,18 @@ pub struct LocalDirectory {
     /// The tree's root, absolute, its links resolved when it was opened.
     root: PathBuf,
     durability: Durability,
+    /// How long a writer waits for others; `None` for as long as it takes.
+    lock_timeout: Option<Duration>,
+    /// The most that is read into memory to be edited; `None` for as much as there is memory.
+    max_file_bytes: Option<u64>,
     /// Nothing is ever changed, nor the root made where it is missing.
     read_only: bool,
-}
-
-/// The root, while this command is its only writer.
-struct Locked {
-    root: File,
-}
-
-impl Drop for Locked {
-    fn drop(&mut self) {
-        // Not left to the closing of the handle, which a fork in another thread may have copied.
-        let _ = self.root.unlock();
-    }
 }
 
 impl LocalDirectory {
     /// The root, for a command that only reads.
     fn enter(&self) -> Result<OwnedFd, StoreError> {
         open_root(&self.root, PASSAGE, !self.read_only)
-    }
-
-    /// Waits until no other writer is in the tree. Whatever changes the tree comes by here.
-    fn lock(&self) -> Result<Locked, StoreError> {
-        if self.read_only {
-            return Err(StoreError::ReadOnly);
-        }
-        let failed = |error| StoreError::failed("locking the memory directory", error);
-        loop {
-            let root = File::from(open_root(&self.root, OFlags::RDONLY, true)?);
-            match root.lock() {
-                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
-                result => result.map_err(failed)?,
-            }
-            let locked = Locked { root };
-            // While we waited, the root may have been removed and made anew.
-            if fstat(&locked.root).map_err(|errno| failed(errno.into()))?.st_nlink > 0 {
-                return Ok(locked);
-            }
-        }
     }
 }
 
@@ -125,12 +106,20 @@ fn peek(parent: &File, name: &str) -> Result<Option<Stat>, StoreError> {
     }
 }
 
-fn read_whole(file: OwnedFd, stat: &Stat) -> Result<Vec<u8>, StoreError> {
-    let size = usize::try_from(stat.st_size).unwrap_or(0);
-    let mut content = Vec::with_capacity(size.saturating_add(1));
-    match File::from(file).read_to_end(&mut content) {
+/// The whole content, if it is not more than `limit`.
+fn read_whole(file: &File, stat: &Stat, limit: Option<u64>) -> Result<Vec<u8>, StoreError> {
+    let size = u64::try_from(stat.st_size).unwrap_or(0);
+    if limit.is_some_and(|limit| size > limit) {
+        return Err(StoreError::TooLarge { size });
+    }
+    let mut content = Vec::new();
+    let room = usize::try_from(size).unwrap_or(usize::MAX).saturating_add(1);
+    // A sparse file can be larger than any memory, and must not end the process.
+    content.try_reserve_exact(room).map_err(|_| StoreError::TooLarge { size })?;
+    // No more than was there when it was judged, even if somebody makes it grow meanwhile.
+    match file.take(size).read_to_end(&mut content) {
         Ok(_) => Ok(content),
-        Err(error) => Err(StoreError::failed("reading a file", error)),
+        Err(error) => Err(StoreError::failed("reading a file", error).unchanged()),
     }
 }
 
@@ -138,7 +127,7 @@ impl Store for LocalDirectory {
     fn read(&self, path: &MemoryPath) -> Result<Vec<u8>, StoreError> {
         let root = self.enter()?;
         match look(root.as_fd(), path.relative()).map_err(absent)? {
-            Found::File(file, stat) => read_whole(file, &stat),
+            Found::File(file, stat) => read_whole(&File::from(file), &stat, None),
             Found::Directory(_) => Err(StoreError::IsADirectory),
         }
     }
@@ -192,145 +181,53 @@ impl Store for LocalDirectory {
         content: &[u8],
         existing: OnExisting,
     ) -> Result<(), StoreError> {
-        let Some(name) = path.name() else { return Err(StoreError::AlreadyExists) };
-        let locked = self.lock()?;
-        let parent = Parent::make(locked.root.as_fd(), path, self.durability)?;
-        let there = peek(&parent.directory, name)?;
-        match (there.as_ref().map(kind), existing) {
-            (None, _) | (Some(FileType::RegularFile), OnExisting::Overwrite) => {}
-            (Some(FileType::Symlink), _) => return Err(StoreError::Symlink),
-            (Some(FileType::RegularFile | FileType::Directory), _) | (_, OnExisting::Error) => {
-                return Err(StoreError::AlreadyExists);
-            }
-            (Some(_), OnExisting::Overwrite) => return Err(StoreError::SpecialFile),
-        }
-        let target = Target {
-            root: locked.root.as_fd(),
-            parent: parent.directory.as_fd(),
-            name,
-            replaces: there.as_ref(),
-            durability: self.durability,
-        };
-        target.write(&[content])?;
-        flush(&parent.directory, self.durability)?;
-        parent.keep();
-        Ok(())
+        self.write_file(path, content, existing)
     }
 
     fn update(&self, path: &MemoryPath, edit: &mut Edit<'_>) -> Result<(), StoreError> {
-        let locked = self.lock()?;
-        let (parent, name) = parent_of(locked.root.as_fd(), path).map_err(absent)?;
-        let (file, stat) = match look(parent.as_fd(), name)? {
-            Found::File(file, stat) => (file, stat),
-            Found::Directory(_) => return Err(StoreError::IsADirectory),
-        };
-        let content = read_whole(file, &stat)?;
-        let Some(splice) = edit(&content) else { return Ok(()) };
-        let target = Target {
-            root: locked.root.as_fd(),
-            parent: parent.as_fd(),
-            name,
-            replaces: Some(&stat),
-            durability: self.durability,
-        };
-        target.write(&splice.pieces(&content))?;
-        flush(&parent, self.durability)
+        self.edit_file(path, edit)
     }
 
     fn delete(&self, path: &MemoryPath) -> Result<(), StoreError> {
-        let locked = self.lock()?;
-        let (parent, name) = parent_of(locked.root.as_fd(), path).map_err(absent)?;
-        match peek(&parent, name)?.as_ref().map(kind) {
-            None => return Err(StoreError::NotFound),
-            Some(FileType::Directory) => {
-                remove::directory(locked.root.as_fd(), &parent, name, self.durability)?;
-            }
-            // A file, or what somebody else put there: a link is removed and not followed.
-            Some(_) => unlinkat(&parent, name, AtFlags::empty())
-                .map_err(|errno| condition("deleting a file", errno))?,
-        }
-        flush(&parent, self.durability)
+        self.delete_entry(path)
     }
 
     fn rename(&self, from: &MemoryPath, to: &MemoryPath) -> Result<(), StoreError> {
-        if self.read_only {
-            return Err(StoreError::Source(Box::new(StoreError::ReadOnly)));
-        }
-        let locked = self.lock()?;
-        let root = locked.root.as_fd();
-        let of_source = |error| match error {
-            StoreError::NotFound | StoreError::NotADirectory => StoreError::NotFound,
-            other => StoreError::Source(Box::new(other)),
-        };
-        let (old_parent, old) = parent_of(root, from).map_err(of_source)?;
-        let source = peek(&old_parent, old).map_err(of_source)?.ok_or(StoreError::NotFound)?;
-        let Some(new) = to.name() else { return Err(StoreError::AlreadyExists) };
-        let destination = parent_of(root, to);
-        if let Ok((parent, name)) = &destination
-            && peek(parent, name)?.is_some()
-        {
-            return Err(StoreError::AlreadyExists);
-        }
-        let is_directory = kind(&source) == FileType::Directory;
-        if is_directory && from.is_above(to) {
-            return Err(StoreError::IntoItself);
-        }
-        match destination {
-            Ok(_) | Err(StoreError::NotFound) => {}
-            Err(error) => return Err(error),
-        }
-        if is_directory {
-            moving::check_paths_below(old_parent.as_fd(), old, to)
-                .map_err(|_| StoreError::NameTooLong)?;
-        }
-        let parent = Parent::make(root, to, self.durability)?;
-        moving::rename_new(old_parent.as_fd(), old, parent.directory.as_fd(), new)
-            .map_err(|errno| condition("moving a file", errno))?;
-        flush(&parent.directory, self.durability)?;
-        parent.keep();
-        flush(&old_parent, self.durability)
+        self.move_entry(from, to)
     }
 
     fn make_directory(&self, path: &MemoryPath) -> Result<(), StoreError> {
         let Some(name) = path.name() else { return Ok(()) };
-        let locked = self.lock()?;
-        let parent = Parent::make(locked.root.as_fd(), path, self.durability)?;
-        match peek(&parent.directory, name)?.as_ref().map(kind) {
-            None => {}
-            Some(FileType::Directory) => return Ok(()),
-            Some(FileType::Symlink) => return Err(StoreError::Symlink),
-            Some(_) => return Err(StoreError::AlreadyExists),
-        }
-        directory::make(&parent.directory, name, self.durability)?;
-        parent.keep();
-        Ok(())
+        let changed = self.locked(|root| {
+            let mut parent = Parent::make(root, path)?;
+            match peek(&parent.directory, name)?.as_ref().map(kind) {
+                None | Some(FileType::Directory) => {}
+                Some(FileType::Symlink) => return Err(StoreError::Symlink),
+                Some(_) => return Err(StoreError::AlreadyExists),
+            }
+            let made = parent.descend(name);
+            made.map_err(|errno| condition("making a directory", errno).unchanged())?;
+            Ok(parent.keep())
+        })?;
+        changed.flush(self.durability)
     }
 
     fn inspect(&self, report: &mut dyn FnMut(Problem)) -> Result<(), StoreError> {
         let mut left = Vec::new();
-        inspect::inspect(self.enter()?.as_fd(), &MemoryPath::root(), report, &mut left)?;
-        // Who may not lock cannot tell what was left from what somebody is just at.
-        if left.is_empty() || self.read_only {
-            return Ok(());
-        }
-        // What is there while nobody else writes belongs to nobody.
-        let locked = self.lock()?;
-        for file in &left {
-            if file.is_there(locked.root.as_fd()) {
-                report(file.problem());
-            }
+        let root = self.enter()?;
+        inspect::inspect(root.as_fd(), &MemoryPath::root(), report, &mut left)?;
+        // Nothing is locked where nothing may be changed, so that what was left cannot be told from what
+        // somebody is just at.
+        if !self.read_only {
+            left.iter().filter(|left| left.is_abandoned(root.as_fd())).for_each(|left| {
+                report(left.problem());
+            });
         }
         Ok(())
     }
 
     fn clear(&self) -> Result<(), StoreError> {
-        let locked = self.lock()?;
-        let failed = |errno| condition("clearing the memory directory", errno);
-        // Also what no path can name: links, special files, names that are not text.
-        for (name, _) in listing::entries(locked.root.as_fd()).map_err(failed)? {
-            remove::entry(locked.root.as_fd(), name.as_c_str()).map_err(failed)?;
-        }
-        flush(&locked.root, self.durability)
+        self.delete_all()
     }
 
     fn modified(&self, path: &MemoryPath) -> Result<Option<SystemTime>, StoreError> {
@@ -342,13 +239,15 @@ impl Store for LocalDirectory {
     }
 
     fn set_modified(&self, path: &MemoryPath, time: SystemTime) -> Result<(), StoreError> {
-        let locked = self.lock()?;
-        let file = match look(locked.root.as_fd(), path.relative()).map_err(absent)? {
-            Found::File(file, _) => File::from(file),
-            Found::Directory(_) => return Err(StoreError::IsADirectory),
-        };
         let failed = |error| StoreError::failed("setting a file's time", error);
-        times::set_modified(&file, time).map_err(failed)?;
+        let file = self.locked(|root| match look(root, path.relative()).map_err(absent)? {
+            Found::File(file, _) => {
+                let file = File::from(file);
+                times::set_modified(&file, time).map_err(|error| failed(error).unchanged())?;
+                Ok(file)
+            }
+            Found::Directory(_) => Err(StoreError::IsADirectory),
+        })?;
         if self.durability == Durability::Full {
             file.sync_all().map_err(failed)?;
         }
@@ -398,11 +297,17 @@ impl Store for LocalDirectory {
     }
 
     fn delete_unused(&self, path: &MemoryPath, since: SystemTime) -> Result<bool, StoreError> {
-        if_a_file(remove::unused(&self.lock()?.root, path, since))
+        if_a_file(self.locked(|root| remove::unused(root, path, since)))
     }
 
     fn is_read_only(&self) -> bool {
         self.read_only
+    }
+
+    /// What file systems of Apple's systems do unless they are told otherwise, which is not asked: to take
+    /// two names for one only makes patterns fit more.
+    fn folds_case(&self) -> bool {
+        cfg!(target_vendor = "apple")
     }
 
     fn directory(&self) -> Option<&Path> {

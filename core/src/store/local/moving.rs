@@ -1,6 +1,6 @@
 //! Moves that never overwrite.
 
-use rustix::fd::BorrowedFd;
+use rustix::fd::{AsFd, BorrowedFd};
 use rustix::fs::{AtFlags, FileType, OFlags, linkat, renameat, statat, unlinkat};
 use rustix::io::Errno;
 
@@ -38,7 +38,12 @@ fn rename_new_by_steps(
     let stat = statat(from, old, AtFlags::SYMLINK_NOFOLLOW)?;
     if kind(&stat) != FileType::Directory {
         match linkat(from, old, to, new, AtFlags::empty()) {
-            Ok(()) => return unlinkat(from, old, AtFlags::empty()),
+            Ok(()) => {
+                return unlinkat(from, old, AtFlags::empty()).inspect_err(|_| {
+                    // All or nothing.
+                    let _ = unlinkat(to, new, AtFlags::empty());
+                });
+            }
             // Not every file system has links.
             Err(Errno::PERM | Errno::NOTSUP | Errno::NOSYS | Errno::INVAL) => {}
             Err(errno) => return Err(errno),
@@ -51,25 +56,28 @@ fn rename_new_by_steps(
     }
 }
 
-/// Whether everything below the directory `name` still has a path when it is moved from `old` to
-/// `new`.
+/// Whether what is below a directory comes to have longer or deeper paths when it is moved.
+pub(super) fn grows(from: &MemoryPath, to: &MemoryPath) -> bool {
+    to.as_str().len() > from.as_str().len() || to.names().count() > from.names().count()
+}
+
+/// Whether everything below the directory `name`, which has a path now, still has one when it is moved
+/// from `old` to `new`. What lies too deep to have one is not our business, and no reason against it.
 pub(super) fn check_paths_below(
     directory: BorrowedFd<'_>,
     name: &str,
+    old: &MemoryPath,
     new: &MemoryPath,
 ) -> Result<(), PathError> {
     let Ok(opened) = open_child(directory, name, OFlags::RDONLY | OFlags::DIRECTORY) else {
         return Ok(());
     };
-    for (entry, file_type) in entries(rustix::fd::AsFd::as_fd(&opened)).unwrap_or_default() {
-        let Ok(entry) = entry.to_str() else { continue };
-        match new.join(entry) {
-            Ok(moved) if file_type == FileType::Directory => {
-                check_paths_below(rustix::fd::AsFd::as_fd(&opened), entry, &moved)?;
-            }
-            // A name that cannot be reached now either.
-            Ok(_) | Err(PathError::Escapes) => {}
-            Err(error) => return Err(error),
+    for (entry, file_type) in entries(opened.as_fd()).unwrap_or_default() {
+        let Some(entry) = entry.to_str().ok() else { continue };
+        let Ok(old) = old.join(entry) else { continue };
+        let new = new.join(entry)?;
+        if file_type == FileType::Directory {
+            check_paths_below(opened.as_fd(), entry, &old, &new)?;
         }
     }
     Ok(())
@@ -78,7 +86,6 @@ pub(super) fn check_paths_below(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rustix::fd::AsFd;
     use std::fs;
 
     type Renamer = fn(BorrowedFd<'_>, &str, BorrowedFd<'_>, &str) -> Result<(), Errno>;

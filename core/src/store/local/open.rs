@@ -1,13 +1,13 @@
 //! How a tree is opened: made or found, and freed of what a killed process left.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use rustix::fd::AsFd;
-use rustix::fs::{AtFlags, statat};
 
 use super::directory::make_all;
-use super::{LocalDirectory, remove, staged};
-use crate::options::Durability;
+use super::{LocalDirectory, aside};
+use crate::options::{Durability, Options};
 use crate::store::StoreError;
 
 impl LocalDirectory {
@@ -45,9 +45,28 @@ impl LocalDirectory {
         make_all(directory).map_err(failed)?;
         // A link that leads to the tree is the developer's word, once; later it is not followed.
         let root = directory.canonicalize().map_err(failed)?;
-        let store = Self { root, durability, read_only: false };
-        store.sweep()?;
+        let store = Self::new(root, durability, false);
+        aside::sweep(store.enter()?.as_fd());
         Ok(store)
+    }
+
+    fn new(root: PathBuf, durability: Durability, read_only: bool) -> Self {
+        let Options { lock_timeout, .. } = Options::default();
+        Self { root, durability, lock_timeout, max_file_bytes: None, read_only }
+    }
+
+    /// The same store, whose writers wait so long for others ([`Options::lock_timeout`]); by default
+    /// 10 seconds.
+    #[must_use]
+    pub fn with_lock_timeout(self, lock_timeout: Option<Duration>) -> Self {
+        Self { lock_timeout, ..self }
+    }
+
+    /// The same store, which reads no more than that into memory to edit a file: a larger one is refused
+    /// with [`StoreError::TooLarge`]. By default as much as there is memory for.
+    #[must_use]
+    pub fn with_max_file_bytes(self, max_file_bytes: Option<u64>) -> Self {
+        Self { max_file_bytes, ..self }
     }
 
     /// Opens the tree in the directory `memories` of `base` if there is one. Makes nothing, and
@@ -100,7 +119,7 @@ impl LocalDirectory {
                 return Err(StoreError::failed(operation, error));
             }
         };
-        let store = Self { root, durability, read_only };
+        let store = Self::new(root, durability, read_only);
         store.enter()?;
         Ok(Some(store))
     }
@@ -109,21 +128,5 @@ impl LocalDirectory {
     #[must_use]
     pub fn root(&self) -> &Path {
         &self.root
-    }
-
-    /// Removes what a killed process left half done.
-    fn sweep(&self) -> Result<(), StoreError> {
-        let root = self.enter()?;
-        let left = [staged::STAGED, remove::DOOMED];
-        if left.iter().all(|name| statat(&root, *name, AtFlags::SYMLINK_NOFOLLOW).is_err()) {
-            return Ok(());
-        }
-        // A tree that may only be read is left as it is.
-        if let Ok(locked) = self.lock() {
-            for name in left {
-                let _ = remove::entry(locked.root.as_fd(), name);
-            }
-        }
-        Ok(())
     }
 }

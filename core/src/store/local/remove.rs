@@ -1,77 +1,239 @@
-//! Deleting, recursively, without ever following a link.
+//! Deleting, without ever following a link.
+//!
+//! A directory is deleted by moving it out of sight, in one step; then it is gone, and what it held is
+//! removed at leisure. What cannot be removed stays out of sight and never comes back. What can be known
+//! to stand in the way is looked for beforehand, so that it is refused while all of it is still there.
 
+use std::ffi::{CStr, CString};
 use std::fs::File;
 use std::time::SystemTime;
 
-use rustix::fd::{AsFd, BorrowedFd};
-use rustix::fs::{Access, AtFlags, Mode, OFlags, accessat, fchmod, openat, renameat, unlinkat};
+use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
+use rustix::fs::{
+    Access, AtFlags, FileType, Mode, OFlags, Stat, accessat, fchmod, openat, statat, unlinkat,
+};
 use rustix::io::Errno;
 use rustix::path::Arg;
+use rustix::process::{Uid, geteuid};
 
-use super::beneath::{Found, condition, look};
-use super::directory::flush;
+use super::aside::{self, DOOMED};
+use super::beneath::{Found, condition, kind, look, open_child};
+use super::descend::{FLAGS, Visitor, id, walk};
+use super::directory;
+use super::held::{Held, NoFork};
 use super::listing::entries;
 use super::moving::rename_new;
 use super::{parent_of, times};
-use crate::options::Durability;
 use crate::path::MemoryPath;
 use crate::store::StoreError;
 use crate::store::access::is_unused;
 
-/// The name of a directory that is being deleted; like that of a staged file, no command can reach
-/// it and no listing shows it.
-pub(super) const DOOMED: &str = ".memdir-deleted%2F";
-
-/// Deletes the directory `name` of `parent`: first it is moved out of sight in one step, so that
-/// nobody ever sees a part of it, then what it holds is removed.
-pub(super) fn directory(
-    root: BorrowedFd<'_>,
-    parent: &File,
-    name: &str,
-    durability: Durability,
-) -> Result<(), StoreError> {
-    let failed = |errno| condition("deleting a directory", errno);
-    if entry(root, DOOMED).is_err() || renameat(parent, name, root, DOOMED).is_err() {
-        // It cannot be moved (a mount point, another file system): then where it is.
-        return entry(parent.as_fd(), name).map_err(failed);
-    }
-    flush(parent, durability)?;
-    entry(root, DOOMED).map_err(|errno| {
-        // What could not be deleted goes back to where it can be seen.
-        let _ = rename_new(root, DOOMED, parent.as_fd(), name);
-        failed(errno)
-    })
+/// Whether the directory `name` of `parent` can be deleted with all that it holds, as far as that can be
+/// known without trying.
+pub(super) fn check<P: Arg + Copy>(parent: BorrowedFd<'_>, name: P) -> Result<(), StoreError> {
+    let failed = |errno| condition("looking at a directory to be deleted", errno).unchanged();
+    let top = openat(parent, name, FLAGS, Mode::empty()).map_err(failed)?;
+    walk(top, &mut Check { user: geteuid(), device: None }).map_err(failed)
 }
 
-/// Removes whatever is under `name`, if anything is.
-pub(super) fn entry<P: Arg + Copy>(parent: BorrowedFd<'_>, name: P) -> Result<(), Errno> {
-    remove(parent, name).or_else(|errno| if errno == Errno::NOENT { Ok(()) } else { Err(errno) })
+struct Check {
+    user: Uid,
+    device: Option<u64>,
 }
 
-fn remove<P: Arg + Copy>(parent: BorrowedFd<'_>, name: P) -> Result<(), Errno> {
-    match unlinkat(parent, name, AtFlags::empty()) {
-        // What unlinking a directory is called differs between systems.
-        Err(Errno::ISDIR | Errno::PERM) => {}
-        result => return result,
-    }
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let directory = match openat(parent, name, flags, Mode::empty()) {
-        // So it was a file, and the system means what it said.
-        Err(Errno::NOTDIR) => return Err(Errno::PERM),
-        opened => opened?,
-    };
-    for (below, _) in entries(directory.as_fd())? {
-        match remove(directory.as_fd(), below.as_c_str()) {
-            Err(Errno::ACCESS) => {
-                // The directory's own mode forbids it: it is ours to change if it is ours.
-                fchmod(&directory, Mode::RWXU)?;
-                remove(directory.as_fd(), below.as_c_str())?;
+impl Visitor for Check {
+    fn enter(&mut self, directory: BorrowedFd<'_>, stat: &Stat) -> Result<Vec<CString>, Errno> {
+        if *self.device.get_or_insert(id(stat).0) != id(stat).0 {
+            // Another file system is mounted here, which no deletion removes.
+            return Err(Errno::BUSY);
+        }
+        let entries = entries(directory)?;
+        // Where it is ours, its mode is, too.
+        let ours = self.user.is_root() || Uid::from_raw(stat.st_uid) == self.user;
+        if !entries.is_empty() && !ours {
+            accessat(directory, c".", Access::WRITE_OK | Access::EXEC_OK, AtFlags::EACCESS)?;
+            if Mode::from_raw_mode(stat.st_mode).contains(Mode::SVTX) {
+                for (name, _) in &entries {
+                    let entry = statat(directory, name.as_c_str(), AtFlags::SYMLINK_NOFOLLOW)?;
+                    if Uid::from_raw(entry.st_uid) != self.user {
+                        return Err(Errno::PERM);
+                    }
+                }
             }
-            Err(Errno::NOENT) => {}
-            result => result?,
+        }
+        let below = entries.into_iter().filter(|(_, kind)| may_be_directory(*kind));
+        Ok(below.map(|(name, _)| name).collect())
+    }
+
+    fn leave(&mut self, _: BorrowedFd<'_>, _: &CStr) -> Result<(), Errno> {
+        Ok(())
+    }
+
+    fn closed(&mut self, _: BorrowedFd<'_>, _: &CStr, errno: Errno) -> Result<(), Errno> {
+        match errno {
+            // None after all.
+            Errno::NOTDIR | Errno::LOOP | Errno::MLINK => Ok(()),
+            errno => Err(errno),
         }
     }
-    unlinkat(parent, name, AtFlags::REMOVEDIR)
+}
+
+fn may_be_directory(kind: FileType) -> bool {
+    matches!(kind, FileType::Directory | FileType::Unknown)
+}
+
+/// A deleted directory, out of sight.
+pub(super) struct Doomed<'d> {
+    /// The directory that it is in now, and its name there.
+    pub(super) aside: BorrowedFd<'d>,
+    name: String,
+    /// Says that somebody is at work on it.
+    _held: Option<Held>,
+}
+
+impl<'d> Doomed<'d> {
+    /// An empty directory below `aside`, for what is deleted with it; and that directory.
+    pub(super) fn empty(aside: BorrowedFd<'d>) -> Result<(Self, OwnedFd), Errno> {
+        for name in aside::names(DOOMED) {
+            match directory::make(aside, &name) {
+                Err(Errno::EXIST) => {}
+                Err(errno) => return Err(errno),
+                Ok(made) => {
+                    let held = hold(aside, &name);
+                    return Ok((Doomed { aside, name, _held: held }, made));
+                }
+            }
+        }
+        Err(Errno::EXIST)
+    }
+
+    /// Removes what it holds, as far as that can be done: it is deleted already.
+    pub(super) fn remove(self) {
+        let _ = entry(self.aside, &self.name);
+    }
+}
+
+/// Moves the directory `name` of `parent` out of sight below `aside`.
+///
+/// # Errors
+/// `EXIST` if there are too many there already that cannot be removed; `XDEV` if it cannot be moved there.
+pub(super) fn set_aside<'d>(
+    parent: BorrowedFd<'_>,
+    name: &str,
+    aside: BorrowedFd<'d>,
+) -> Result<Doomed<'d>, Errno> {
+    let held = hold(parent, name);
+    for doomed in aside::names(DOOMED) {
+        match rename_new(parent, name, aside, &doomed) {
+            Err(Errno::EXIST | Errno::NOTEMPTY) => {}
+            result => return result.map(|()| Doomed { aside, name: doomed, _held: held }),
+        }
+    }
+    Err(Errno::EXIST)
+}
+
+/// Locks a directory that is to be deleted, so that nobody takes it for left over. Nothing is lost where
+/// that cannot be done: then somebody may help with the removing.
+fn hold(parent: BorrowedFd<'_>, name: &str) -> Option<Held> {
+    let before = NoFork::now();
+    let opened = open_child(parent, name, OFlags::RDONLY | OFlags::DIRECTORY).ok()?;
+    let held = Held::new(opened, before)?;
+    (held.try_lock() == Ok(true)).then_some(held)
+}
+
+/// Removes whatever is under `name`, if anything is, as far as it can be removed.
+///
+/// # Errors
+/// The first thing that stood in the way.
+pub(super) fn entry<P: Arg + Copy>(parent: BorrowedFd<'_>, name: P) -> Result<(), Errno> {
+    match unlinkat(parent, name, AtFlags::empty()) {
+        Ok(()) | Err(Errno::NOENT) => return Ok(()),
+        // What unlinking a directory is called differs between systems.
+        Err(Errno::ISDIR | Errno::PERM) => {}
+        Err(errno) => return Err(errno),
+    }
+    let top: OwnedFd = match openat(parent, name, FLAGS, Mode::empty()) {
+        // So it was a file, and the system means what it said.
+        Err(Errno::NOTDIR) => return Err(Errno::PERM),
+        Err(Errno::NOENT) => return Ok(()),
+        opened => opened?,
+    };
+    let mut removal = Removal::default();
+    walk(top, &mut removal)?;
+    match removal.first_problem {
+        None => gone(unlinkat(parent, name, AtFlags::REMOVEDIR)),
+        Some(errno) => Err(errno),
+    }
+}
+
+/// Removes all that it can, and remembers the first thing that it could not.
+#[derive(Default)]
+struct Removal {
+    first_problem: Option<Errno>,
+}
+
+impl Removal {
+    fn note(&mut self, result: Result<(), Errno>) {
+        if let Err(errno) = gone(result) {
+            self.first_problem.get_or_insert(errno);
+        }
+    }
+}
+
+/// What is not there any more needs no removing.
+fn gone(result: Result<(), Errno>) -> Result<(), Errno> {
+    if result == Err(Errno::NOENT) { Ok(()) } else { result }
+}
+
+impl Visitor for Removal {
+    fn enter(&mut self, directory: BorrowedFd<'_>, stat: &Stat) -> Result<Vec<CString>, Errno> {
+        if !Mode::from_raw_mode(stat.st_mode).contains(Mode::RWXU) {
+            // Its own mode may forbid it, which is ours to change if it is ours.
+            let _ = fchmod(directory, Mode::RWXU);
+        }
+        let mut below = Vec::new();
+        let entries = match entries(directory) {
+            Ok(entries) => entries,
+            Err(errno) => {
+                self.note(Err(errno));
+                return Ok(below);
+            }
+        };
+        for (name, kind) in entries {
+            if kind == FileType::Directory {
+                below.push(name);
+                continue;
+            }
+            match unlinkat(directory, name.as_c_str(), AtFlags::empty()) {
+                Err(Errno::ISDIR | Errno::PERM) if may_be_directory(kind) => below.push(name),
+                result => self.note(result),
+            }
+        }
+        Ok(below)
+    }
+
+    fn leave(&mut self, parent: BorrowedFd<'_>, name: &CStr) -> Result<(), Errno> {
+        self.note(unlinkat(parent, name, AtFlags::REMOVEDIR));
+        Ok(())
+    }
+
+    fn closed(&mut self, parent: BorrowedFd<'_>, name: &CStr, errno: Errno) -> Result<(), Errno> {
+        // An empty one can be removed unopened.
+        let removed = unlinkat(parent, name, AtFlags::REMOVEDIR);
+        self.note(removed.map_err(|_| errno));
+        Ok(())
+    }
+}
+
+/// Removes the file at `name`. A failure is told from one that came too late.
+pub(super) fn file(parent: &File, name: &str) -> Result<(), StoreError> {
+    unlinkat(parent, name, AtFlags::empty()).map_err(|errno| {
+        let error = condition("deleting a file", errno);
+        match statat(parent, name, AtFlags::SYMLINK_NOFOLLOW) {
+            Ok(there) if kind(&there) != FileType::Unknown => error.unchanged(),
+            _ => error,
+        }
+    })
 }
 
 /// Deletes the file at `path` if it was not used since then; the caller has the lock.
@@ -79,20 +241,19 @@ fn remove<P: Arg + Copy>(parent: BorrowedFd<'_>, name: P) -> Result<(), Errno> {
 /// It is not flushed: a file that comes back after a loss of power is as unused as before, and goes the
 /// next time. Nor is it deleted where no access could have been noted, because we may not write to it.
 pub(super) fn unused(
-    root: &File,
+    root: BorrowedFd<'_>,
     path: &MemoryPath,
     since: SystemTime,
 ) -> Result<bool, StoreError> {
-    let (parent, name) = parent_of(root.as_fd(), path)?;
-    let Found::File(file, stat) = look(parent.as_fd(), name)? else {
+    let (parent, name) = parent_of(root, path)?;
+    let Found::File(open, stat) = look(parent.as_fd(), name)? else {
         return Err(StoreError::IsADirectory);
     };
-    if !is_unused(times::modified(&stat), times::accessed(&file), since)
+    if !is_unused(times::modified(&stat), times::accessed(&open), since)
         || accessat(&parent, name, Access::WRITE_OK, AtFlags::empty()).is_err()
     {
         return Ok(false);
     }
-    unlinkat(&parent, name, AtFlags::empty())
-        .map_err(|errno| condition("deleting a file", errno))?;
+    file(&parent, name)?;
     Ok(true)
 }

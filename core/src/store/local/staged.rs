@@ -1,133 +1,217 @@
-//! Contents that come to be at once: written aside, flushed, then renamed into place.
+//! Contents that come to be at once: written aside and flushed while nobody is kept waiting, then renamed
+//! into place.
 
 use std::fs::File;
 use std::io::{self, Write};
 
 use rustix::fd::BorrowedFd;
 use rustix::fs::{
-    AtFlags, Gid, Mode, OFlags, Stat, Uid, fchmod, fchown, openat, renameat, unlinkat,
+    AtFlags, Gid, Mode, OFlags, Stat, Uid, fchmod, fchown, fstat, openat, renameat, unlinkat,
 };
 use rustix::io::Errno;
 
+use super::aside::{STAGED, is_at, names, sweep, take_over};
 use super::beneath::condition;
+use super::held::{Held, NoFork};
+use super::lock::Patience;
 use super::moving::rename_new;
 use crate::options::Durability;
 use crate::store::StoreError;
 
-/// The name of a content that is being written. As it percent-decodes to a slash, no
-/// [`MemoryPath`](crate::MemoryPath) can hold it: no command can reach it, no listing shows it.
-/// There is one at a time, because there is one writer at a time.
-pub(super) const STAGED: &str = ".memdir-staged%2F";
-
 /// The mode of new files, whatever the umask.
 const FILE_MODE: Mode = Mode::RUSR.union(Mode::WUSR);
 
-/// Where a content goes.
-pub(super) struct Target<'t> {
-    /// The tree's root, on which this writer has the lock.
-    pub(super) root: BorrowedFd<'t>,
-    pub(super) parent: BorrowedFd<'t>,
-    pub(super) name: &'t str,
-    /// The file that is replaced, whose mode and owner stay; `None` for a new one.
-    pub(super) replaces: Option<&'t Stat>,
+/// A content that is written and flushed, and not in place yet. It is removed again unless it is placed.
+pub(super) struct Staged<'d> {
+    directory: BorrowedFd<'d>,
+    name: String,
+    file: Held,
+    placed: bool,
+}
+
+/// A content that is to be staged.
+#[derive(Clone, Copy)]
+pub(super) struct Content<'c> {
+    /// One after the other.
+    pub(super) pieces: &'c [&'c [u8]],
+    /// The file that is to be replaced, whose mode and owner stay; `None` for a new one.
+    pub(super) replaces: Option<&'c Stat>,
     pub(super) durability: Durability,
 }
 
-impl Target<'_> {
-    /// Writes the pieces, one after the other, as the whole content of the target.
-    pub(super) fn write(&self, pieces: &[&[u8]]) -> Result<(), StoreError> {
-        match self.write_through(self.root, pieces) {
-            // The parent is on another file system, mounted into the tree.
-            Err(Problem::Os(Errno::XDEV)) => self.write_through(self.parent, pieces),
-            result => result,
-        }
-        .map_err(|problem| match problem {
-            Problem::Os(errno) => condition("writing a file", errno),
-            Problem::Io(error) => match error.raw_os_error().map(Errno::from_raw_os_error) {
-                Some(errno) => condition("writing a file", errno),
-                None => StoreError::failed("writing a file", error),
-            },
-        })
+impl Content<'_> {
+    /// Writes the content below `directory`, out of sight.
+    pub(super) fn stage<'d>(
+        &self,
+        directory: BorrowedFd<'d>,
+        patience: &mut Patience,
+    ) -> Result<Staged<'d>, StoreError> {
+        let staged = self.stage_through(directory, patience);
+        staged.map_err(|trouble| trouble.condition().unchanged())
     }
 
-    fn write_through(&self, aside: BorrowedFd<'_>, pieces: &[&[u8]]) -> Result<(), Problem> {
-        let mut staged = Staged::new(aside)?;
+    fn stage_through<'d>(
+        &self,
+        directory: BorrowedFd<'d>,
+        patience: &mut Patience,
+    ) -> Result<Staged<'d>, Trouble> {
+        let staged = loop {
+            match Staged::new(directory)? {
+                Some(staged) => break staged,
+                None => patience.wait()?,
+            }
+        };
+        let file = staged.file.file();
         let mode = match self.replaces {
             None => FILE_MODE,
             Some(old) => {
                 // Fails unless we are privileged or already own both, and then it does not matter.
                 let owner = (Uid::from_raw(old.st_uid), Gid::from_raw(old.st_gid));
-                let _ = fchown(&staged.file, Some(owner.0), Some(owner.1));
+                let _ = fchown(file, Some(owner.0), Some(owner.1));
                 Mode::from_raw_mode(old.st_mode & 0o7777)
             }
         };
-        fchmod(&staged.file, mode)?;
-        write_all(&mut staged.file, pieces)?;
+        write_all(file, self.pieces)?;
+        fchmod(file, mode)?;
         if self.durability == Durability::Full {
-            staged.file.sync_all()?;
+            file.sync_all()?;
         }
-        match self.replaces {
-            None => rename_new(aside, STAGED, self.parent, self.name)?,
-            Some(_) => renameat(aside, STAGED, self.parent, self.name)?,
-        }
-        staged.placed = true;
-        Ok(())
+        Ok(staged)
     }
-}
-
-enum Problem {
-    Os(Errno),
-    Io(io::Error),
-}
-
-impl From<Errno> for Problem {
-    fn from(errno: Errno) -> Self {
-        Self::Os(errno)
-    }
-}
-
-impl From<io::Error> for Problem {
-    fn from(error: io::Error) -> Self {
-        Self::Io(error)
-    }
-}
-
-/// A content that is being written; removed again unless it was placed.
-struct Staged<'d> {
-    directory: BorrowedFd<'d>,
-    file: File,
-    placed: bool,
 }
 
 impl<'d> Staged<'d> {
-    fn new(directory: BorrowedFd<'d>) -> Result<Self, Errno> {
-        let create = || {
-            let flags =
-                OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-            openat(directory, STAGED, flags, FILE_MODE)
-        };
-        let file = match create() {
-            // Left by a process that was killed: nobody else is writing now.
-            Err(Errno::EXIST) => {
-                unlinkat(directory, STAGED, AtFlags::empty())?;
-                create()?
+    /// `None` while as many others are at work as there are names.
+    fn new(directory: BorrowedFd<'d>) -> Result<Option<Self>, Errno> {
+        for name in names(STAGED) {
+            let mut left_over = false;
+            loop {
+                let before = NoFork::now();
+                let flags = OFlags::WRONLY
+                    | OFlags::CREATE
+                    | OFlags::EXCL
+                    | OFlags::NOFOLLOW
+                    | OFlags::CLOEXEC;
+                match openat(directory, &name, flags, FILE_MODE) {
+                    Err(Errno::EXIST) if left_over => break,
+                    Err(Errno::EXIST) => {
+                        // Somebody is at work on it, or was: only what was left is in nobody's use.
+                        left_over = take_over(directory, &name).is_some();
+                        if !left_over {
+                            break;
+                        }
+                        // Where one is, more may be.
+                        sweep(directory);
+                    }
+                    Err(errno) => return Err(errno),
+                    Ok(created) => {
+                        // A fork came between: it is left over now.
+                        let Some(file) = Held::new(created, before) else { continue };
+                        let staged = Self { directory, name: name.clone(), file, placed: false };
+                        // Until it is locked it looks left over, and may be looked at or removed.
+                        if staged.file.lock_soon()? && fstat(&staged.file)?.st_nlink > 0 {
+                            return Ok(Some(staged));
+                        }
+                        // Then the name may be another's already.
+                        staged.abandon();
+                    }
+                }
             }
-            result => result?,
-        };
-        Ok(Self { directory, file: file.into(), placed: false })
+        }
+        Ok(None)
     }
+
+    /// Leaves what is under the name alone.
+    fn abandon(mut self) {
+        self.placed = true;
+    }
+
+    /// Puts the content in place, where nothing is or in the place of a file.
+    ///
+    /// # Errors
+    /// [`Errno::XDEV`] as it is, if the place is on another file system.
+    pub(super) fn place(
+        mut self,
+        parent: BorrowedFd<'_>,
+        name: &str,
+        replace: bool,
+    ) -> Result<(), Misplaced> {
+        let placed = if replace {
+            renameat(self.directory, &self.name, parent, name)
+        } else {
+            rename_new(self.directory, &self.name, parent, name)
+        };
+        match placed {
+            Ok(()) => {
+                self.placed = true;
+                Ok(())
+            }
+            Err(Errno::XDEV) => Err(Misplaced::OtherFileSystem),
+            Err(errno) => {
+                let error = condition("writing a file", errno);
+                // If it is still here, it is not there.
+                let here = is_at(&self.file, self.directory, &self.name);
+                self.placed = !here;
+                Err(Misplaced::Error(if here { error.unchanged() } else { error }))
+            }
+        }
+    }
+}
+
+/// Why a content is not in its place.
+pub(super) enum Misplaced {
+    OtherFileSystem,
+    Error(StoreError),
 }
 
 impl Drop for Staged<'_> {
     fn drop(&mut self) {
         if !self.placed {
-            let _ = unlinkat(self.directory, STAGED, AtFlags::empty());
+            let _ = unlinkat(self.directory, &self.name, AtFlags::empty());
         }
     }
 }
 
+enum Trouble {
+    Os(Errno),
+    Io(io::Error),
+    Store(StoreError),
+}
+
+impl Trouble {
+    fn condition(self) -> StoreError {
+        const OPERATION: &str = "writing a file";
+        match self {
+            Self::Store(error) => error,
+            Self::Os(errno) => condition(OPERATION, errno),
+            Self::Io(error) => match error.raw_os_error().map(Errno::from_raw_os_error) {
+                Some(errno) => condition(OPERATION, errno),
+                None => StoreError::failed(OPERATION, error),
+            },
+        }
+    }
+}
+
+impl From<Errno> for Trouble {
+    fn from(errno: Errno) -> Self {
+        Self::Os(errno)
+    }
+}
+
+impl From<StoreError> for Trouble {
+    fn from(error: StoreError) -> Self {
+        Self::Store(error)
+    }
+}
+
+impl From<io::Error> for Trouble {
+    fn from(error: io::Error) -> Self {
+        Self::Io(error)
+    }
+}
+
 /// One system call for a small content, one a piece for a large one.
-fn write_all(file: &mut File, pieces: &[&[u8]]) -> io::Result<()> {
+fn write_all(mut file: &File, pieces: &[&[u8]]) -> io::Result<()> {
     const SMALL: usize = 64 * 1024;
     if pieces.iter().map(|piece| piece.len()).sum::<usize>() <= SMALL {
         return file.write_all(&pieces.concat());

@@ -11,7 +11,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use super::{Edit, Entry, Node, Problem, Store, StoreError};
+use super::{Edit, Entry, Location, Node, Problem, Store, StoreError};
 use crate::error::Error;
 use crate::options::OnExisting;
 use crate::path::{MemoryPath, ROOT};
@@ -20,6 +20,7 @@ mod listing;
 mod moving;
 mod opening;
 mod snapshot;
+mod taking;
 
 pub use opening::{Mount, Place, open_mounts, open_place};
 
@@ -201,9 +202,10 @@ impl Store for Mounts {
             return Err(StoreError::Source(Box::new(StoreError::MountPoint)));
         }
         if destination.fixed {
-            return moving::judge(&source, &destination).map(drop);
+            return moving::judge(&source, &destination).map(drop).map_err(StoreError::unchanged);
         }
-        if self.owner(from).at == self.owner(to).at {
+        // One store may be mounted twice.
+        if std::ptr::addr_eq(source.store, destination.store) {
             moving::check_paths_below(&source, &destination)?;
             return source.store.rename(&source.inside, &destination.inside);
         }
@@ -217,7 +219,13 @@ impl Store for Mounts {
         let writable = self.all().filter(|mounted| !mounted.store.is_read_only());
         // Each one is tried: who wants all of it gone is not helped by a part that stayed because
         // another one failed.
-        writable.map(|mounted| mounted.store.clear()).fold(Ok(()), Result::and)
+        let mut results: Vec<_> = writable.map(|mounted| mounted.store.clear()).collect();
+        let others_changed = results.iter().any(Result::is_ok);
+        results.retain(Result::is_err);
+        // Of several that failed, the first one's word holds for itself alone.
+        let others_changed = others_changed || results.len() > 1;
+        let first = results.into_iter().next().unwrap_or(Ok(()));
+        first.map_err(|error| if others_changed { error.after_changes() } else { error })
     }
 
     fn modified(&self, path: &MemoryPath) -> Result<Option<SystemTime>, StoreError> {
@@ -292,7 +300,19 @@ impl Store for Mounts {
         Ok(())
     }
 
+    fn locations(&self) -> Vec<Location> {
+        self.all().flat_map(|mounted| mounted.store.locations()).collect()
+    }
+
+    fn can_keep(&self, path: &MemoryPath) -> bool {
+        self.within(path).is_ok_and(|(store, inside)| store.can_keep(&inside))
+    }
+
     fn is_read_only(&self) -> bool {
         self.all().all(|mounted| mounted.store.is_read_only())
+    }
+
+    fn folds_case(&self) -> bool {
+        self.all().any(|mounted| mounted.store.folds_case())
     }
 }

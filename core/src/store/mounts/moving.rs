@@ -3,20 +3,21 @@
 //! The copy is made under a name that no view shows, compared with the original, and takes its
 //! place at once. Then the original is moved to such a name, so that nobody can change it any
 //! more, and looked at once more: if it is what was copied, it goes; if not, it comes back, the
-//! copy goes, and all begins anew. At every moment one whole copy is in its place, and no edit that
-//! was acknowledged is in neither.
+//! copy goes, and all begins anew ([`taking`]). At every moment one whole copy is in its place, and no
+//! edit that was acknowledged is in neither.
+//!
+//! A store can fail at each step: before it, after it, or half way. So the copy goes only when the
+//! original is known to be in its place, whole. Where that is not known, both stay, and the error says
+//! that the outcome is unknown.
 
-use std::hash::{BuildHasher, RandomState};
-
-use super::snapshot::{Camera, Snapshot, Trouble, from_above};
+use super::snapshot::{Camera, Snapshot, Trouble, from_above, is_part};
+use super::taking::{self, Stopped, Taken, aside};
+use crate::cancel::Cancellation;
 use crate::path::MemoryPath;
 use crate::store::{EntryKind, Node, Store, StoreError};
 
 /// How often a move begins anew because what it moves was changed meanwhile.
 const MAX_ATTEMPTS: usize = 20;
-
-/// The beginning of the names of what is on its way. It is hidden, and a number follows.
-const ASIDE: &str = ".memdir-moving-";
 
 /// One end of a rename.
 pub(super) struct End<'m> {
@@ -36,7 +37,7 @@ pub(super) fn rename(from: &End<'_>, to: &End<'_>) -> Result<(), StoreError> {
             return Ok(());
         }
     }
-    Err(failed(from, "it was changed each time when it had been copied"))
+    Err(failed(from, "it was changed each time when it had been copied").unchanged())
 }
 
 /// The conditions of a rename, in the order of [`Store::rename`]. Without one, the topmost
@@ -58,7 +59,7 @@ pub(super) fn judge(from: &End<'_>, to: &End<'_>) -> Result<MemoryPath, StoreErr
     if to.store.is_read_only() {
         return Err(StoreError::ReadOnly);
     }
-    if moves_directory && from.path.is_above(to.path) {
+    if moves_directory && (from.path.is_above(to.path) || holds(from, to)) {
         return Err(StoreError::IntoItself);
     }
     let mut new = to.inside.clone();
@@ -71,6 +72,15 @@ pub(super) fn judge(from: &End<'_>, to: &End<'_>) -> Result<MemoryPath, StoreErr
         }
     }
     Ok(new)
+}
+
+/// Whether the destination is kept in what is to be moved, by whatever mounts lead there.
+fn holds(from: &End<'_>, to: &End<'_>) -> bool {
+    let at = |end: &End<'_>| match end.store.locations().as_slice() {
+        [only] => Some(only.below(&end.inside)),
+        _ => None,
+    };
+    at(from).zip(at(to)).is_some_and(|(from, to)| from.holds(&to))
 }
 
 /// For a rename within a store that is not the root's: refuses what would give something a path
@@ -86,7 +96,8 @@ pub(super) fn check_paths_below(from: &End<'_>, to: &End<'_>) -> Result<(), Stor
         // What is the matter with the source, the store's own rename will say.
         for entry in from.store.list(&directory).unwrap_or_default() {
             if entry.path.moved(&from.inside, to.path).is_err() {
-                return judge(from, to).and(Err(StoreError::NameTooLong));
+                let judged = judge(from, to).map_err(StoreError::unchanged);
+                return judged.and(Err(StoreError::NameTooLong));
             }
             if entry.kind == EntryKind::Directory {
                 directories.push(entry.path);
@@ -98,106 +109,90 @@ pub(super) fn check_paths_below(from: &End<'_>, to: &End<'_>) -> Result<(), Stor
 
 /// Whether it was moved; if not, it was changed meanwhile, and all is as before.
 fn attempt(from: &End<'_>, to: &End<'_>) -> Result<bool, StoreError> {
-    let new = judge(from, to)?;
+    let new = judge(from, to).map_err(StoreError::unchanged)?;
     let camera = Camera::new();
     let aside = aside()?;
     let fits = |below: &MemoryPath| below.moved(&MemoryPath::root(), to.path).is_ok();
-    let (original, copy) = ((from.store, &from.inside), (to.store, &aside));
-    let copied = camera.copy(original, copy, fits).and_then(|seen| {
-        to.store.rename(&aside, &to.inside).map_err(Trouble::Destination)?;
-        Ok(seen)
-    });
-    let seen = match copied {
-        Ok(seen) => seen,
-        Err(trouble) => {
+    let copied = camera
+        .copy((from.store, &from.inside), (to.store, &aside), fits)
+        .map(|seen| (seen, taking::rename(to.store, &aside, &to.inside)));
+    // Whoever waits for the answer may go away until now. What is done next has to be done whole.
+    Cancellation::new().within(|| {
+        let clean = || {
             // Nobody else knows the name. If this fails too, it is not seen by anybody either.
             let _ = to.store.delete(&aside);
-            return match trouble {
-                Trouble::Changed => Ok(false),
-                Trouble::Source(error) => Err(about_source(error)),
-                Trouble::Destination(StoreError::NotFound | StoreError::Source(_)) => {
-                    Err(failed(from, "the copy was removed before it was in its place"))
+        };
+        match copied {
+            Ok((seen, Ok(()))) => remove_original(from, to, &camera, &new, &seen),
+            Ok((seen, Err(Stopped::Halfway(error)))) => {
+                let undone = undo(&camera, to, &new, &seen, is_part);
+                clean();
+                Err(match undone {
+                    Ok(()) => error.unchanged(),
+                    Err(_) => failed(from, format!("a part of the copy may be there: {error}")),
+                })
+            }
+            Ok((_, Err(Stopped::Before(error)))) => {
+                clean();
+                Err(not_copied(from, error))
+            }
+            Err(trouble) => {
+                clean();
+                match trouble {
+                    Trouble::Changed => Ok(false),
+                    Trouble::Source(error) => Err(about_source(error).unchanged()),
+                    Trouble::Destination(error) => Err(not_copied(from, error)),
                 }
-                Trouble::Destination(error) => Err(error),
-            };
+            }
         }
-    };
-    match take(&camera, from.store, &from.inside, &seen)? {
+    })
+}
+
+/// Why the destination has no copy, when all is as before.
+fn not_copied(from: &End<'_>, error: StoreError) -> StoreError {
+    match error {
+        StoreError::NotFound | StoreError::Source(_) => {
+            failed(from, "the copy was removed before it was in its place").unchanged()
+        }
+        error => error.unchanged(),
+    }
+}
+
+/// Removes the original, now that the copy is in its place; or else the copy.
+fn remove_original(
+    from: &End<'_>,
+    to: &End<'_>,
+    camera: &Camera,
+    new: &MemoryPath,
+    seen: &Snapshot,
+) -> Result<bool, StoreError> {
+    match taking::take(camera, from.store, &from.inside, &|there| there == seen)? {
         Taken::Gone => Ok(true),
         Taken::Stays(reason) => {
-            undo(&camera, to, &new, &seen)
+            undo(camera, to, new, seen, Snapshot::eq)
                 .map_err(|error| failed(from, format!("there are two copies now: {error}")))?;
-            reason.map_or(Ok(false), |error| Err(about_source(error)))
+            reason.map_or(Ok(false), |error| Err(about_source(error).unchanged()))
         }
     }
 }
 
-/// What became of something that was to go.
-enum Taken {
-    Gone,
-    /// It is where it was, whole: it is not what was seen, or may not go.
-    Stays(Option<StoreError>),
-}
-
-/// Deletes what is at `path` if it is what was `seen`.
-///
-/// # Errors
-/// Only where it is not known to be in its place, or not known to be gone.
-fn take(
-    camera: &Camera,
-    store: &dyn Store,
-    path: &MemoryPath,
-    seen: &Snapshot,
-) -> Result<Taken, StoreError> {
-    let aside = aside()?;
-    match store.rename(path, &aside) {
-        Ok(()) => {}
-        Err(error) if error.is_failure() => return Err(error),
-        Err(StoreError::Source(condition)) => return Ok(Taken::Stays(Some(*condition))),
-        Err(condition) => return Ok(Taken::Stays(Some(condition))),
-    }
-    let reason = match camera.look(store, &aside) {
-        Ok(now) if now == *seen => match store.delete(&aside) {
-            Ok(()) | Err(StoreError::NotFound) => return Ok(Taken::Gone),
-            Err(error) if error.is_failure() => return Err(error),
-            Err(condition) => Some(condition),
-        },
-        Ok(_) => None,
-        Err(error) => Some(error),
-    };
-    match put_back(store, &aside, path) {
-        Ok(()) => Ok(Taken::Stays(reason)),
-        Err(error) => Err(StoreError::failed(format!("putting {path} back"), error.to_string())),
-    }
-}
-
-/// Puts back what was taken: beside its place, in sight, if somebody else is there already.
-fn put_back(store: &dyn Store, aside: &MemoryPath, path: &MemoryPath) -> Result<(), StoreError> {
-    match store.rename(aside, path) {
-        Err(StoreError::AlreadyExists | StoreError::NotADirectory) => {}
-        result => return result,
-    }
-    let number = aside.name().and_then(|name| name.strip_prefix(ASIDE)).unwrap_or_default();
-    let beside = MemoryPath::root().join(&format!("moved-{number}"));
-    let beside = beside.map_err(|_| StoreError::NameTooLong)?;
-    store.rename(aside, &beside)?;
-    let problem = format!("something new is there; what it held is at {beside} now");
-    Err(StoreError::failed("renaming", problem))
-}
-
-/// Removes the copy, and the parents that were made for it, unless somebody has changed it already.
+/// Removes the copy, and the parents that were made for it, unless somebody has changed it already: `is_ours`
+/// compares what is there with what was copied.
 fn undo(
     camera: &Camera,
     to: &End<'_>,
     new: &MemoryPath,
     seen: &Snapshot,
+    is_ours: fn(&Snapshot, &Snapshot) -> bool,
 ) -> Result<(), StoreError> {
     let below = to.inside.moved(new, &MemoryPath::root()).map_err(|_| StoreError::NameTooLong)?;
-    if let Taken::Gone = take(camera, to.store, new, &from_above(seen, &below)?)? {
-        return Ok(());
+    let with_parents = from_above(seen, &below)?;
+    match taking::take(camera, to.store, new, &|there| is_ours(there, &with_parents))? {
+        Taken::Gone | Taken::Stays(Some(StoreError::NotFound)) => return Ok(()),
+        Taken::Stays(_) => {}
     }
     // Somebody has put something beside it: the parents stay.
-    match take(camera, to.store, &to.inside, seen)? {
+    match taking::take(camera, to.store, &to.inside, &|there| is_ours(there, seen))? {
         Taken::Gone | Taken::Stays(Some(StoreError::NotFound)) => Ok(()),
         Taken::Stays(Some(error)) => Err(error),
         Taken::Stays(None) => {
@@ -214,12 +209,6 @@ fn is_directory(store: &dyn Store, path: &MemoryPath) -> Result<bool, StoreError
     }
 }
 
-/// A name that nobody else has.
-fn aside() -> Result<MemoryPath, StoreError> {
-    let number = RandomState::new().hash_one(std::process::id());
-    MemoryPath::root().join(&format!("{ASIDE}{number:016x}")).map_err(|_| StoreError::NameTooLong)
-}
-
 /// As a rename names what is the matter with its source.
 fn about_source(error: StoreError) -> StoreError {
     match error {
@@ -234,4 +223,110 @@ fn failed(
     problem: impl Into<Box<dyn std::error::Error + Send + Sync>>,
 ) -> StoreError {
     StoreError::failed(format!("moving {} to another store", from.path), problem)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use super::*;
+    use crate::cancel;
+    use crate::options::OnExisting;
+    use crate::store::{Edit, Entry, InProcess};
+
+    /// A store whose caller goes away at one of its operations, and which looks whether somebody waits before it
+    /// changes anything.
+    struct Watched<'w> {
+        store: InProcess,
+        caller: &'w Cancellation,
+        operations: &'w AtomicUsize,
+        leaves_at: usize,
+    }
+
+    impl Watched<'_> {
+        fn change<T>(
+            &self,
+            change: impl FnOnce() -> Result<T, StoreError>,
+        ) -> Result<T, StoreError> {
+            if self.operations.fetch_add(1, Ordering::Relaxed) == self.leaves_at {
+                self.caller.cancel();
+            }
+            cancel::check()?;
+            change()
+        }
+    }
+
+    impl Store for Watched<'_> {
+        fn read(&self, path: &MemoryPath) -> Result<Vec<u8>, StoreError> {
+            self.store.read(path)
+        }
+
+        fn list(&self, path: &MemoryPath) -> Result<Vec<Entry>, StoreError> {
+            self.store.list(path)
+        }
+
+        fn write(
+            &self,
+            path: &MemoryPath,
+            content: &[u8],
+            existing: OnExisting,
+        ) -> Result<(), StoreError> {
+            self.change(|| self.store.write(path, content, existing))
+        }
+
+        fn update(&self, path: &MemoryPath, edit: &mut Edit<'_>) -> Result<(), StoreError> {
+            self.change(|| self.store.update(path, edit))
+        }
+
+        fn delete(&self, path: &MemoryPath) -> Result<(), StoreError> {
+            self.change(|| self.store.delete(path))
+        }
+
+        fn rename(&self, from: &MemoryPath, to: &MemoryPath) -> Result<(), StoreError> {
+            self.change(|| self.store.rename(from, to))
+        }
+    }
+
+    #[test]
+    fn a_caller_that_goes_away_leaves_all_as_it_was_or_all_of_it_moved() {
+        let at = |path: &str| MemoryPath::parse(path).unwrap();
+        let (mut cancelled, mut done) = (0, 0);
+        for leaves_at in 0.. {
+            let (caller, operations) = (Cancellation::new(), AtomicUsize::new(0));
+            let watched = || Watched {
+                store: InProcess::new(),
+                caller: &caller,
+                operations: &operations,
+                leaves_at,
+            };
+            let (source, destination) = (watched(), watched());
+            for name in ["a", "b", "c"] {
+                let path = at("/memories/d").join(name).unwrap();
+                source.store.write(&path, name.as_bytes(), OnExisting::Error).unwrap();
+            }
+            let (from, to) = (at("/memories/d"), at("/memories/new/d"));
+            let end = |store, path| End { store, inside: Clone::clone(path), path, fixed: false };
+            let result = caller.within(|| rename(&end(&source, &from), &end(&destination, &to)));
+            let count = |store: &InProcess| {
+                let mut files = 0;
+                store.files(&mut |_| files += 1).unwrap();
+                (files, store.list(&MemoryPath::root()).unwrap().len())
+            };
+            let (left, arrived) = (count(&source.store), count(&destination.store));
+            match result {
+                Ok(()) => assert_eq!((left, arrived), ((0, 0), (3, 1)), "{leaves_at}"),
+                Err(StoreError::Cancelled) => {
+                    cancelled += 1;
+                    assert_eq!((left, arrived), ((3, 1), (0, 0)), "{leaves_at}");
+                }
+                Err(other) => panic!("{leaves_at}: {other}"),
+            }
+            if !caller.is_cancelled() {
+                break;
+            }
+            done += usize::from(left.0 == 0);
+        }
+        // While the files are copied, and then while the copy is put in its place; later it is too late.
+        assert!(cancelled >= 4 && done >= 2, "{cancelled} {done}");
+    }
 }

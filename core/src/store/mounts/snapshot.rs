@@ -124,6 +124,11 @@ pub(super) fn from_above(seen: &Snapshot, below: &MemoryPath) -> Result<Snapshot
     Ok(all)
 }
 
+/// Whether it is a part of something else, or the whole of it.
+pub(super) fn is_part(part: &Snapshot, whole: &Snapshot) -> bool {
+    part.iter().all(|(path, held)| whole.get(path) == Some(held))
+}
+
 /// What was listed a moment ago is not there, or is something else.
 fn gone(error: StoreError) -> Trouble {
     match error {

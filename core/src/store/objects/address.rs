@@ -50,6 +50,20 @@ impl Service {
         }
     }
 
+    /// The bucket, and where it is.
+    pub(super) fn place(&self) -> String {
+        let bucket = match self {
+            Self::S3(builder) => builder.get_config_value(&S3::Bucket),
+            Self::Google(builder) => builder.get_config_value(&Gs::Bucket),
+            Self::Azure(builder) => builder.get_config_value(&Az::ContainerName),
+        };
+        let account = match self {
+            Self::Azure(builder) => builder.get_config_value(&Az::AccountName),
+            _ => None,
+        };
+        format!("{self:?} {:?} {account:?} {bucket:?}", self.endpoint())
+    }
+
     fn allows_http(&self) -> bool {
         let allowed = match self {
             Self::S3(builder) => builder.get_config_value(&S3::Client(ClientConfigKey::AllowHttp)),
@@ -222,6 +236,21 @@ mod tests {
             let (_, prefix) = parse(address).unwrap_or_else(|error| panic!("{address}: {error}"));
             assert_eq!(prefix.as_ref(), expected, "{address}");
         }
+    }
+
+    #[test]
+    fn the_same_bucket_is_the_same_place_whatever_the_prefix() {
+        let place = |address: &str| parse(address).unwrap().0.place();
+        let one = place("s3://bucket/a?region=eu-central-1");
+        assert_eq!(one, place("s3://bucket/b/c?region=eu-central-1&timeout=9s"));
+        for other in [
+            "s3://another/a?region=eu-central-1",
+            "s3://bucket/a?endpoint=https://127.0.0.1:9",
+            "az://bucket/a?account=someone",
+        ] {
+            assert_ne!(one, place(other), "{other}");
+        }
+        assert_ne!(place("az://b?account=someone"), place("az://b?account=another"));
     }
 
     #[test]

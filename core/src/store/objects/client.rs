@@ -126,11 +126,7 @@ impl Client {
     /// # Errors
     /// [`StoreError::NameTooLong`] where it, or a marker below it, has no room.
     pub(super) fn key(&self, path: &MemoryPath) -> Result<Key, StoreError> {
-        let key = below(&self.prefix, path.relative())?;
-        if key.as_ref().len() + 1 + MARKER.len() > MAX_KEY_BYTES {
-            return Err(StoreError::NameTooLong);
-        }
-        Ok(key)
+        key_below(&self.prefix, path)
     }
 
     /// The head of an object, also of one in the place of a file that was moved away.
@@ -357,6 +353,18 @@ fn missing(error: object_store::Error) -> Option<Trouble> {
 }
 
 /// The key of `rest` below a directory.
+/// The object of a path in a store at `prefix`.
+///
+/// # Errors
+/// [`StoreError::NameTooLong`] where it, or a marker below it, has no room.
+pub(super) fn key_below(prefix: &Key, path: &MemoryPath) -> Result<Key, StoreError> {
+    let key = below(prefix, path.relative())?;
+    if key.as_ref().len() + 1 + MARKER.len() > MAX_KEY_BYTES {
+        return Err(StoreError::NameTooLong);
+    }
+    Ok(key)
+}
+
 pub(super) fn below(directory: &Key, rest: &str) -> Result<Key, StoreError> {
     let separator = if directory.as_ref().is_empty() || rest.is_empty() { "" } else { "/" };
     Key::parse(format!("{directory}{separator}{rest}"))

@@ -30,7 +30,7 @@ use self::stream::Stream;
 use self::trouble::{Patience, Trouble, Turns};
 use super::access::if_a_file;
 use super::per_process::PerProcess;
-use super::{Edit, Entry, Node, Problem, Scope, Store, StoreError, micros, runtime};
+use super::{Edit, Entry, Location, Node, Problem, Scope, Store, StoreError, micros, runtime};
 use crate::error::Error;
 use crate::options::OnExisting;
 use crate::path::MemoryPath;
@@ -111,6 +111,14 @@ impl ObjectStorage {
 }
 
 impl Store for ObjectStorage {
+    fn locations(&self) -> Vec<Location> {
+        vec![Location::in_service(self.service.place(), self.prefix.as_ref())]
+    }
+
+    fn can_keep(&self, path: &MemoryPath) -> bool {
+        client::key_below(&self.prefix, path).is_ok()
+    }
+
     fn read(&self, path: &MemoryPath) -> Result<Vec<u8>, StoreError> {
         let path = path.clone();
         self.run("reading a file", |client| async move {

@@ -18,7 +18,7 @@ use self::session::{Begun, Change, Extent, Outcome, Parameter, Session, Wanted};
 use self::statements::{Found, Way};
 use self::trouble::Trouble;
 use super::access::is_unused;
-use super::{Edit, Entry, Node, Problem, Store, StoreError, runtime};
+use super::{Edit, Entry, Location, Node, Problem, Store, StoreError, runtime};
 use crate::error::Error;
 use crate::options::{Durability, OnExisting};
 use crate::path::{MAX_LEVELS, MAX_PATH_BYTES, MemoryPath};
@@ -274,6 +274,10 @@ fn owned(names: &[&str]) -> Vec<String> {
 }
 
 impl Store for PostgresDatabase {
+    fn locations(&self) -> Vec<Location> {
+        vec![self.session.location()]
+    }
+
     fn read(&self, path: &MemoryPath) -> Result<Vec<u8>, StoreError> {
         self.find("reading a file", path, true)?.content.ok_or(StoreError::IsADirectory)
     }

@@ -52,6 +52,13 @@ impl Server {
         Ok(server)
     }
 
+    /// Which database it is, by what its address says.
+    pub(super) fn place(&self) -> String {
+        let config = &self.settings.config;
+        let database = config.get_dbname().or_else(|| config.get_user());
+        format!("postgres {:?} {:?} {database:?}", config.get_hosts(), config.get_ports())
+    }
+
     fn pool(&self) -> Result<&Pool, StoreError> {
         self.pool.get(|| {
             let config = self.settings.config.clone();

@@ -17,7 +17,7 @@ use super::statements::{self, Way};
 use super::trouble::Trouble;
 use crate::options::Durability;
 use crate::path::MemoryPath;
-use crate::store::StoreError;
+use crate::store::{Location, StoreError};
 
 /// How long the outcome of a change is looked for, if the server is not there.
 const SEARCH: Duration = Duration::from_secs(30);
@@ -107,6 +107,11 @@ impl Session {
         let begin_question = format!("{begin}; SET TRANSACTION READ ONLY");
         let patience = (milliseconds > 0).then(|| statement_timeout + WAY);
         Self { server, namespace, begin_question, begin_change, patience }
+    }
+
+    /// Namespaces are no parts of each other, whatever they are called.
+    pub(super) fn location(&self) -> Location {
+        Location::in_service(format!("{} {:?}", self.server.place(), self.namespace), "")
     }
 
     /// Connects, if nobody has, and makes the tables, if they are not there.

@@ -17,7 +17,7 @@ use rusqlite::ErrorCode;
 use self::connection::Lease;
 use self::tree::{Found, Tree};
 use super::access::is_unused;
-use super::{Edit, Entry, Node, Problem, Scope, Store, StoreError};
+use super::{Edit, Entry, Location, Node, Problem, Scope, Store, StoreError};
 use crate::options::{Durability, OnExisting};
 use crate::path::MemoryPath;
 
@@ -199,6 +199,10 @@ impl Trouble {
 }
 
 impl Store for SqliteDatabase {
+    fn locations(&self) -> Vec<Location> {
+        vec![Location::file(&self.database.path)]
+    }
+
     fn read(&self, path: &MemoryPath) -> Result<Vec<u8>, StoreError> {
         self.look("reading a file", |tree| {
             let (id, size) = tree.file(path)?;

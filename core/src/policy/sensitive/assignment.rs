@@ -1,0 +1,368 @@
+//! What is assigned to a name such as `password` or `api_key`: where it begins and ends, in prose, code,
+//! configuration, JSON and XML, and whether it looks like a secret or like anything else.
+//!
+//! A value may be of any length, and may hold further names. So only its beginning is judged, and the
+//! rest of it is looked at when it is a finding: that is what keeps a scan linear.
+
+use std::ops::Range;
+
+use super::likely::{entropy, placeholder, random, uuid, wordy};
+use super::rule::{Candidate, floor};
+use super::steps;
+
+/// How much of a value is judged, in bytes.
+const JUDGED: usize = 256;
+
+/// Whether what follows a name such as `password` may assign something to it: the rest of the name,
+/// and the marks around it, and then what the patterns of both kinds of names take there.
+pub(super) fn assigned(rest: &[u8]) -> bool {
+    /// More than the patterns take.
+    const MOST: usize = 40;
+    let in_name = |byte: &u8| byte.is_ascii_alphanumeric() || b"_\\\"'`*]".contains(byte);
+    let name = rest.iter().take(MOST).take_while(|&byte| in_name(byte)).count();
+    let blanks =
+        rest[name..].iter().take(5).take_while(|&byte| matches!(byte, b' ' | b'\t')).count();
+    steps::add(name + blanks);
+    match (blanks, &rest[name + blanks..]) {
+        // The first bytes of `：` and of `は`; the end of an element's name.
+        (0..=4, [b':' | b'=' | 0xef, ..]) | (0, [0xe3 | b'>' | b',', ..]) => true,
+        // `!=`, `?=`, `.=`.
+        (0..=4, [b'!' | b'?' | b'.', b'=' | b':' | b'!' | b'?' | b'.', ..]) => true,
+        // `is`, `ist`, `lautet`, `string`.
+        (1, [b'i' | b'l' | b's' | b'S', ..]) => true,
+        _ => false,
+    }
+}
+
+/// A value that begins behind a match.
+struct Value<'t> {
+    text: &'t str,
+    start: usize,
+    /// Where it ends, if that is not behind the part that is judged.
+    end: Option<usize>,
+    end_mark: EndMark,
+}
+
+/// What a value ends at.
+#[derive(Clone, Copy, PartialEq)]
+enum EndMark {
+    /// A quotation mark, in front of which there are at most so many backslashes as stand before the one
+    /// that begins the value: `\"` in JSON within a string.
+    Quote(u8, usize),
+    /// The element's end.
+    Element,
+    /// The end of the word.
+    Word,
+}
+
+impl<'t> Value<'t> {
+    fn behind(candidate: &Candidate<'t>) -> Option<Self> {
+        let text = candidate.text;
+        let start = candidate.extent.end;
+        let matched = text[candidate.extent.clone()].trim_end_matches([' ', '\t', '*', '_']);
+        if matched.ends_with('>') && !matched.ends_with("=>") {
+            let mut value = Self { text, start, end: None, end_mark: EndMark::Element };
+            value.end = value.end_within(JUDGED);
+            let end = value.end.unwrap_or(start);
+            let whole = value.end.is_none() || text[end..].starts_with("</");
+            return (whole && is_element_name(text, candidate.extent.start)).then_some(value);
+        }
+        let rest = &text.as_bytes()[start..];
+        let backslashes = rest.iter().take(4).take_while(|&&byte| byte == b'\\').count();
+        if let Some(&quote @ (b'"' | b'\'' | b'`')) = rest.get(backslashes)
+            && backslashes < 4
+        {
+            let start = start + backslashes + 1;
+            let end_mark = EndMark::Quote(quote, backslashes);
+            let mut value = Self { text, start, end: None, end_mark };
+            value.end = value.end_within(JUDGED);
+            // Without its second quotation mark it is a word like others.
+            let judged_end = value.judged_end();
+            let line_ends = judged_end == text.len() || text[start..judged_end].contains('\n');
+            return Some(if value.end.is_none() && line_ends { value.word() } else { value });
+        }
+        // `setProperty("password", password)`.
+        let listed = matched.ends_with(',');
+        (!listed).then(|| Self { text, start, end: None, end_mark: EndMark::Word }.word())
+    }
+
+    /// The same value, up to the end of its first word.
+    fn word(mut self) -> Self {
+        self.end_mark = EndMark::Word;
+        self.end = self.end_within(JUDGED).map(|end| self.without_marks(end));
+        self
+    }
+
+    /// Where it ends, if it does so within so many bytes.
+    fn end_within(&self, bytes: usize) -> Option<usize> {
+        let limit = floor(self.text, self.start.saturating_add(bytes));
+        let part = &self.text[self.start..limit];
+        let length = match self.end_mark {
+            EndMark::Word => part.find(|c: char| {
+                c.is_whitespace() || matches!(c, '"' | '\'' | '`' | ';' | '<' | '>' | '。' | '、')
+            }),
+            EndMark::Element => part.find(['<', '\n']),
+            EndMark::Quote(mark, level) => quote_end(part, mark, level),
+        };
+        steps::add(length.unwrap_or(part.len()));
+        match length {
+            Some(length) => Some(self.start + length),
+            None if limit == self.text.len() && self.end_mark == EndMark::Word => Some(limit),
+            None => None,
+        }
+    }
+
+    /// Without the marks of a sentence or of Markdown that follow a word.
+    fn without_marks(&self, end: usize) -> usize {
+        let marks: &[char] = &['.', ',', ':', ')', '*', '\\'];
+        self.start + self.text[self.start..end].trim_end_matches(marks).len()
+    }
+
+    /// The end of what is judged.
+    fn judged_end(&self) -> usize {
+        self.end.unwrap_or_else(|| floor(self.text, self.start + JUDGED))
+    }
+
+    /// What is judged: all of it, or the beginning.
+    fn judged(&self) -> &'t str {
+        let judged = &self.text[self.start..self.judged_end()];
+        steps::add(judged.len());
+        judged
+    }
+
+    fn is_delimited(&self) -> bool {
+        self.end_mark != EndMark::Word
+    }
+
+    /// All of it, however long it is. Where a second quotation mark is looked for in vain, that was the
+    /// last one of its kind on the line.
+    fn range(self) -> Range<usize> {
+        let start = self.start;
+        let end = self.end.or_else(|| {
+            let end = self.end_within(usize::MAX);
+            if self.is_delimited() { end } else { end.map(|end| self.without_marks(end)) }
+        });
+        // What no mark ends after all is a word.
+        start..end.unwrap_or_else(|| match self.end_mark {
+            EndMark::Quote(..) => self.word().range().end,
+            EndMark::Element | EndMark::Word => self.text.len(),
+        })
+    }
+}
+
+/// Where the quotation mark stands that ends a text in which one of its own has more than `level`
+/// backslashes before it; without those that are before it.
+fn quote_end(text: &str, mark: u8, level: usize) -> Option<usize> {
+    let mut backslashes = 0;
+    for (at, &byte) in text.as_bytes().iter().enumerate() {
+        match byte {
+            b'\\' => backslashes += 1,
+            b'\n' => return None,
+            _ if byte == mark && backslashes <= level => return Some(at - backslashes),
+            // A backslash at the end of the text, and not one before the mark.
+            _ if byte == mark && level == 0 && backslashes % 2 == 0 => return Some(at),
+            _ => backslashes = 0,
+        }
+    }
+    None
+}
+
+/// Whether the name that goes on at `at` is one of an element of XML: `<db:password`.
+fn is_element_name(text: &str, at: usize) -> bool {
+    const MOST: usize = 48;
+    let in_name = |byte: &&u8| byte.is_ascii_alphanumeric() || b"_-.:".contains(byte);
+    let before = &text.as_bytes()[..at];
+    let length = before.iter().rev().take(MOST).take_while(in_name).count();
+    before[..at - length].last() == Some(&b'<')
+}
+
+/// What is assigned to a name such as `password`: also short, and thought up by somebody.
+pub(super) fn password(candidate: &Candidate<'_>) -> Option<Range<usize>> {
+    let value = Value::behind(candidate)?;
+    let judged = value.judged();
+    let letter = judged.bytes().any(|byte| byte.is_ascii_alphabetic());
+    let digit = judged.bytes().any(|byte| byte.is_ascii_digit());
+    let symbol =
+        judged.bytes().any(|byte| byte.is_ascii_punctuation() && !b"-_./:,".contains(&byte));
+    let separated = judged.contains(['-', '_', '.', '/', ':', ',']);
+    let likely = judged.len() >= 6
+        && (digit || symbol && letter)
+        && !(wordy(judged) && separated && !symbol)
+        && !judged.contains(char::is_whitespace)
+        && !placeholder(judged)
+        && !is_code(judged, value.is_delimited())
+        && !names_another_thing(candidate);
+    likely.then(|| value.range())
+}
+
+/// What is assigned to a name such as `token`: long, and made by chance.
+pub(super) fn secret(candidate: &Candidate<'_>) -> Option<Range<usize>> {
+    let value = Value::behind(candidate)?;
+    let judged = value.judged();
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_.~+/=:-".contains(&byte);
+    let delimited = value.is_delimited();
+    let likely = judged.len() >= 16
+        && judged.bytes().all(|byte| plain(byte) || delimited && byte.is_ascii_graphic())
+        && judged.bytes().any(|byte| byte.is_ascii_alphabetic())
+        && judged.bytes().any(|byte| byte.is_ascii_digit())
+        && entropy(judged) >= 3.0
+        && random(judged)
+        && !uuid(judged)
+        && !is_code(judged, false)
+        && !is_resource_name(judged)
+        && !is_public(candidate)
+        && !is_in_arn(candidate)
+        && !names_another_thing(candidate);
+    likely.then(|| value.range())
+}
+
+/// Whether what is assigned is an expression, a path or an address.
+fn is_code(value: &str, delimited: bool) -> bool {
+    const MARKS: [&str; 8] = ["${", "{{", "$(", "://", "os.environ", "process.env", "getenv", "::"];
+    let path = ["/", "./", "../", "~/", "$", "%(", "arn:"];
+    // `!vault |`, a tag of YAML.
+    let tag =
+        value.strip_prefix('!').is_some_and(|tag| tag.bytes().all(|b| b.is_ascii_lowercase()));
+    MARKS.iter().any(|mark| value.contains(mark))
+        || path.iter().any(|start| value.starts_with(start))
+        || !delimited && value.contains(['(', '[', '{', '<'])
+        || tag
+        || dotted_name(value)
+}
+
+/// `settings.auth.token`: names joined by dots.
+fn dotted_name(value: &str) -> bool {
+    let name = |part: &str| {
+        part.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+            && part.bytes().all(|byte| byte.is_ascii_alphabetic() || byte == b'_')
+    };
+    value.contains('.') && value.split('.').all(name)
+}
+
+/// Whether a longer name says that the value is about the secret: `password_reset_timeout`.
+fn names_another_thing(candidate: &Candidate<'_>) -> bool {
+    const ENDS: [&str; 19] = [
+        "age",
+        "algorithm",
+        "count",
+        "credential_id",
+        "credentialid",
+        "days",
+        "endpoint",
+        "expiry",
+        "file",
+        "header",
+        "hint",
+        "length",
+        "name",
+        "path",
+        "policy",
+        "timeout",
+        "token_id",
+        "tokenid",
+        "url",
+    ];
+    let matched = candidate.text[candidate.extent.clone()].to_ascii_lowercase();
+    let name = matched.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').next();
+    name.is_some_and(|name| ENDS.iter().any(|end| name.ends_with(end)))
+}
+
+/// Whether the name says that the value is none of somebody's secrets.
+fn is_public(candidate: &Candidate<'_>) -> bool {
+    const NAMES: [&str; 9] =
+        ["public", "page", "next", "continuation", "csrf", "xsrf", "cancel", "sync", "cursor"];
+    let before = &candidate.text.as_bytes()[..candidate.extent.start];
+    let in_name = |byte: &&u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
+    let length = before.iter().rev().take(32).take_while(in_name).count();
+    let name = before[before.len() - length..].to_ascii_lowercase();
+    NAMES.iter().any(|public| memchr::memmem::find(&name, public.as_bytes()).is_some())
+}
+
+/// `db-credentials-7d9f8b6c5d`: the name of a resource says where a secret is, in words and with no more
+/// than a short hash.
+fn is_resource_name(value: &str) -> bool {
+    const MAX_HASH: usize = 10;
+    let word = |part: &str| {
+        part.len() >= 6
+            && part.bytes().all(|byte| byte.is_ascii_lowercase())
+            && part.contains(['a', 'e', 'i', 'o', 'u'])
+    };
+    let in_name = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
+    let mut parts = value.split(['-', '/', '.']);
+    value.bytes().all(|byte| in_name(byte) || b"-/.".contains(&byte))
+        && parts.clone().any(word)
+        && parts.all(|part| part.len() <= MAX_HASH || word(part))
+}
+
+/// Whether the name is part of an ARN, such as `arn:aws:secretsmanager:…:secret:…`.
+fn is_in_arn(candidate: &Candidate<'_>) -> bool {
+    const MOST: usize = 128;
+    let before = &candidate.text.as_bytes()[..candidate.extent.start];
+    let in_arn = |byte: &&u8| byte.is_ascii_alphanumeric() || b"-_:/.".contains(byte);
+    let length = before.iter().rev().take(MOST).take_while(in_arn).count();
+    steps::add(length);
+    memchr::memmem::find(&before[before.len() - length..], b"arn:").is_some()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use proptest::sample::select;
+
+    use super::super::context::CONTEXT;
+    use super::*;
+
+    const AFTER: [&str; 31] = [
+        ":",
+        "=",
+        "=>",
+        ":=",
+        "：",
+        "は",
+        " ",
+        " ",
+        "\t",
+        "is",
+        "ist",
+        "lautet",
+        "IS",
+        "s",
+        ">",
+        "\\\"",
+        "_x",
+        "\"",
+        "'`",
+        "*]",
+        "]",
+        "1234567890",
+        "!",
+        "?",
+        ".",
+        ",",
+        " string",
+        "e",
+        "-",
+        "é",
+        "\n",
+    ];
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(20_000))]
+
+        #[test]
+        fn where_there_is_no_chance_the_pattern_does_not_match(
+            after in prop::collection::vec(select(&AFTER), 0..10)
+        ) {
+            let after = after.concat();
+            for rule in CONTEXT.iter().filter(|_| !assigned(after.as_bytes())) {
+                for keyword in rule.keywords.iter().filter(|_| rule.id.ends_with("-assignment")) {
+                    // The rule that begins with hyphens is asked at every keyword.
+                    if !keyword.starts_with("--") {
+                        let text = format!("{keyword}{after}");
+                        prop_assert!(!rule.regex().unwrap().is_match(&text), "{text}");
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,176 @@
+//! No text takes longer than its length allows: the bytes that are looked at grow as the text does, for
+//! texts that are made to keep the scan busy.
+
+use super::edit::{judge_content, judge_splice, shown, shown_lines};
+use super::{Sensitive, SensitiveRule, count_steps, examples, find, redact};
+use crate::options::Options;
+use crate::path::MemoryPath;
+use crate::store::Splice;
+use crate::text::snippet;
+
+/// Keywords, and what rules take after them.
+const PIECES: [&str; 60] = [
+    "secret=",
+    "token:",
+    "password=",
+    "pwd:",
+    "pwd=a",
+    "pwd=$a",
+    "pwd=\"",
+    "pwd='",
+    "pwd=\\\"",
+    "pwd=\\\\\"",
+    "pwd=\"\\",
+    "pwd=\"a b",
+    "pwd>",
+    "<pwd>",
+    "<pwd>a1!b2c3",
+    "<pwd>a1!b2c3</pwd>",
+    "token=a1b2c3d4e5f6A7B8C9",
+    "token=a1b2c3d4e5f6A7B8C9 ",
+    "password: sun7-Flower!1\n",
+    "--password=",
+    "://",
+    "://a:",
+    "://a:b",
+    "://a:b@",
+    "://a:x7K!@h ",
+    "eyJ",
+    "eyJaaaaaaaa.",
+    "eyJaaaaaaaa.eyJaaaaaaaa.",
+    "\\neyJaaaaaaaa",
+    "-----BEGIN PRIVATE KEY-----",
+    "-----BEGIN PRIVATE KEY-----\n",
+    "-----BEGIN PRIVATE KEY-----\\n",
+    "-----END ",
+    "-----BEGIN ",
+    "AAAAgQC7Lw4Xt9Rb1Vc6Ny3Hj5Pd0GsAeT2uQi3oKxB7Zq81LmXt0bWc5RkP7vYd\n",
+    "a: b\n",
+    "twilio",
+    "ghp_",
+    "sk-ant-aa-",
+    "xoxb-",
+    "bearer ",
+    "bearer  a",
+    "4111 ",
+    "4111 1111 1111 1111 ",
+    "4111111111111111,",
+    "4-",
+    "4",
+    ":AA",
+    "1:AA",
+    "AccountKey=",
+    "?sig=",
+    "パスワード",
+    "Private-Lines: 1\n",
+    "api_key_",
+    "arn:",
+    "hooks.slack.com/services/",
+    "password is ",
+    "authorization: token ",
+    "\\",
+    "é",
+];
+
+/// What stands behind many of the pieces: long, and without an end.
+const TAILS: [&str; 9] = [".", "a", "1", "\\", " ", "\n", "\\\"", "A1b!", "("];
+
+/// The smaller of the sizes between which counts are compared, in bytes. What is looked at for one keyword
+/// is less.
+const SMALL: usize = 4_000;
+
+/// A text of a size.
+type Shape = Box<dyn Fn(usize) -> String>;
+
+fn shapes() -> Vec<(String, Shape)> {
+    let mut shapes: Vec<(String, Shape)> = Vec::new();
+    let repeated =
+        |piece: String| -> Shape { Box::new(move |size| piece.repeat(size / piece.len())) };
+    for example in examples::found() {
+        let example = example.replace('¦', "");
+        shapes.push((format!("{example:?} lines"), repeated(format!("{example}\n"))));
+        shapes.push((format!("{example:?}"), repeated(example)));
+    }
+    for piece in PIECES {
+        shapes.push((format!("{piece:?}"), repeated(piece.to_owned())));
+        for tail in TAILS {
+            shapes.push((
+                format!("{piece:?}, then {tail:?}"),
+                Box::new(move |size| {
+                    piece.repeat(size / 3 / piece.len()) + &tail.repeat(size * 2 / 3 / tail.len())
+                }),
+            ));
+        }
+    }
+    for pair in PIECES.windows(2) {
+        shapes.push((format!("{pair:?}"), repeated(pair.concat())));
+    }
+    shapes
+}
+
+/// That four times the text takes about four times the steps, where a square would be sixteen times, and
+/// not many a byte.
+fn assert_linear(what: &str, size: usize, most_per_byte: u64, steps: impl Fn(usize) -> u64) {
+    let (small, large) = (steps(size), steps(4 * size));
+    assert!(large <= 6 * small, "{what}: {small} steps, then {large}");
+    let most = most_per_byte * 4 * size as u64;
+    assert!(large <= most, "{what}: {large} steps, at most {most} are expected");
+}
+
+#[test]
+fn hostile_texts_take_linear_time() {
+    for (what, shape) in shapes() {
+        assert_linear(&what, SMALL, 500, |size| {
+            let text = shape(size);
+            count_steps(|| {
+                let redacted = redact(&text, &find(&text, &[]));
+                assert!(redacted.matches('\n').count() == text.matches('\n').count());
+            })
+        });
+    }
+}
+
+#[test]
+fn commands_on_hostile_texts_take_linear_time() {
+    let path = MemoryPath::root().join("a").unwrap();
+    let options =
+        Options { sensitive: Sensitive::Redact, sensitive_on_view: true, ..Options::default() };
+    for piece in PIECES {
+        assert_linear(piece, SMALL, 2000, |size| {
+            let text = piece.repeat(size / piece.len());
+            let middle = piece.len() * (text.len() / piece.len() / 2);
+            count_steps(|| {
+                let _ = judge_content(&options, &path, &text);
+                shown(&options, &text);
+                for range in [0..text.len(), middle..middle] {
+                    let splice = Splice { range, text: text.clone().into_bytes() };
+                    let _ = judge_splice(&options, &path, &text, &splice);
+                    let old = text.as_bytes();
+                    let cut = snippet(old, &splice);
+                    let _ = shown_lines(&options, &path, old, &splice, cut);
+                }
+            })
+        });
+    }
+}
+
+#[test]
+fn rules_of_ones_own_take_linear_time() {
+    for (pattern, piece) in [
+        (r"BEGIN(?s:.*)END|BEGIN", "BEGIN "),
+        (r"(?s)a.*$|a", "a!"),
+        (r"(?s)a.*!$|a", "a!"),
+        (r"(?s)a(.*z)?", "a"),
+        (r"(?s)z.*y|a", "a"),
+        (r"\b|(?s)a.*z", "a "),
+        (r"\d+", "12 "),
+        (r"\w+@|\w+", "word "),
+        (r"[^x]", "é"),
+    ] {
+        let own = [SensitiveRule::new("own", pattern).unwrap()];
+        assert_linear(pattern, SMALL / 2, 400, |size| {
+            let text = piece.repeat(size / piece.len()) + "b";
+            count_steps(|| drop(find(&text, &own)))
+        });
+    }
+}

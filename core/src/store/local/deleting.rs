@@ -1,0 +1,245 @@
+//! Deleting and moving: one step under the lock, however much is below the path.
+
+use std::ffi::CString;
+use std::fs::File;
+
+use rustix::fd::{AsFd, BorrowedFd};
+use rustix::fs::{AtFlags, FileType, Stat, renameat, unlinkat};
+use rustix::io::Errno;
+
+use super::aside;
+use super::beneath::{condition, kind};
+use super::directory::{self, Parent, flush};
+use super::listing::entries;
+use super::moving::{self, rename_new};
+use super::remove::{self, Doomed};
+use super::{LocalDirectory, absent, parent_of, peek};
+use crate::cancel;
+use crate::path::MemoryPath;
+use crate::store::StoreError;
+
+impl LocalDirectory {
+    pub(super) fn delete_entry(&self, path: &MemoryPath) -> Result<(), StoreError> {
+        let mut patience = self.patience();
+        loop {
+            let root = self.enter_to_write()?;
+            // Without the lock, as it takes the longer the more there is.
+            let checked = {
+                let (parent, name, stat) = existing_entry(root.as_fd(), path)?;
+                check_directory(&parent, name, &stat)?
+            };
+            let Some(locked) = self.lock(&root, &mut patience)? else { continue };
+            let (parent, name, stat) = existing_entry(locked.as_fd(), path)?;
+            if kind(&stat) != FileType::Directory {
+                // A file, or what somebody else put there: a link is removed and not followed.
+                remove::file(&parent, name)?;
+                drop(locked);
+                Self::tidy(&root);
+                return flush(&parent, self.durability);
+            }
+            if !checked {
+                check_directory(&parent, name, &stat)?;
+            }
+            let Some(doomed) = set_aside(root.as_fd(), &parent, name)? else {
+                return flush(&parent, self.durability);
+            };
+            drop(locked);
+            // If this is lost in a loss of power, the directory is back, and has to be whole.
+            flush(&parent, self.durability)?;
+            flush(root.file(), self.durability)?;
+            doomed.remove();
+            Self::tidy(&root);
+            return Ok(());
+        }
+    }
+
+    pub(super) fn move_entry(&self, from: &MemoryPath, to: &MemoryPath) -> Result<(), StoreError> {
+        if self.read_only {
+            return Err(StoreError::Source(Box::new(StoreError::ReadOnly)));
+        }
+        let (old_parent, changed) = self.locked(|root| move_in(root, from, to))?;
+        changed.flush(self.durability)?;
+        flush(&old_parent, self.durability)
+    }
+
+    /// Everything goes into one directory, which is deleted.
+    pub(super) fn delete_all(&self) -> Result<(), StoreError> {
+        let mut patience = self.patience();
+        loop {
+            let root = self.enter_to_write()?;
+            // Without the lock, as it takes the longer the more there is.
+            check_all(root.as_fd())?;
+            let Some(locked) = self.lock(&root, &mut patience)? else { continue };
+            let doomed = set_all_aside(root.as_fd())?;
+            drop(locked);
+            flush(root.file(), self.durability)?;
+            doomed.remove();
+            Self::tidy(&root);
+            return Ok(());
+        }
+    }
+}
+
+/// Whether all can be deleted, as far as that can be known.
+fn check_all(root: BorrowedFd<'_>) -> Result<(), StoreError> {
+    for (name, _) in visible(root)? {
+        match remove::check(root, name.as_c_str()) {
+            // What is no directory.
+            Err(StoreError::NotADirectory | StoreError::Symlink | StoreError::NotFound)
+            | Ok(()) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}
+
+/// Moves everything out of sight; the caller has the lock.
+fn set_all_aside(root: BorrowedFd<'_>) -> Result<Doomed<'_>, StoreError> {
+    let failed = |errno| condition("clearing the memory directory", errno);
+    let entries = visible(root)?;
+    let (doomed, directory) = Doomed::empty(root).map_err(|errno| failed(errno).unchanged())?;
+    for (index, (name, _)) in entries.iter().enumerate() {
+        let name = name.as_c_str();
+        let moved = match renameat(root, name, &directory, name) {
+            // Nothing that can be moved: it is removed where it is, and what remains says so.
+            Err(Errno::XDEV) => match remove::entry(root, name) {
+                Ok(()) => continue,
+                Err(errno) => {
+                    let error = std::io::Error::from(errno);
+                    return Err(StoreError::failed("clearing the memory directory", error));
+                }
+            },
+            moved => moved,
+        };
+        if let Err(errno) = moved {
+            // Back to where it can be seen.
+            let back = |(name, _): &(CString, FileType)| {
+                renameat(&directory, name.as_c_str(), root, name.as_c_str()).is_ok()
+            };
+            let all_back = entries[..index].iter().rev().all(back);
+            doomed.remove();
+            return Err(if all_back { failed(errno).unchanged() } else { failed(errno) });
+        }
+    }
+    Ok(doomed)
+}
+
+/// What `rename` asks for; the caller has the lock. What comes back has to be flushed.
+fn move_in(
+    root: BorrowedFd<'_>,
+    from: &MemoryPath,
+    to: &MemoryPath,
+) -> Result<(File, directory::Changed), StoreError> {
+    let of_source = |error| match error {
+        StoreError::NotFound | StoreError::NotADirectory => StoreError::NotFound,
+        other => StoreError::Source(Box::new(other)),
+    };
+    let (old_parent, old) = parent_of(root, from).map_err(of_source)?;
+    let source = peek(&old_parent, old).map_err(of_source)?.ok_or(StoreError::NotFound)?;
+    let Some(new) = to.name() else { return Err(StoreError::AlreadyExists) };
+    let destination = parent_of(root, to);
+    if let Ok((parent, name)) = &destination
+        && peek(parent, name)?.is_some()
+    {
+        return Err(StoreError::AlreadyExists);
+    }
+    let is_directory = kind(&source) == FileType::Directory;
+    if is_directory && from.is_above(to) {
+        return Err(StoreError::IntoItself);
+    }
+    match destination {
+        Ok(_) | Err(StoreError::NotFound) => {}
+        Err(error) => return Err(error),
+    }
+    // What lies below has a path now; it can lose it only where paths become longer.
+    if is_directory && moving::grows(from, to) {
+        moving::check_paths_below(old_parent.as_fd(), old, from, to)
+            .map_err(|_| StoreError::NameTooLong)?;
+    }
+    let parent = Parent::make(root, to)?;
+    cancel::check()?;
+    rename_new(old_parent.as_fd(), old, parent.directory.as_fd(), new).map_err(|errno| {
+        let error = match errno {
+            // Another file system, mounted into the tree; or an overlay, which moves files and no directories
+            // of what it lies over.
+            Errno::XDEV if is_directory => StoreError::Source(Box::new(StoreError::Unmovable)),
+            errno => condition("moving a file", errno),
+        };
+        // If it is still here, it is not there.
+        if matches!(peek(&old_parent, old), Ok(Some(_))) { error.unchanged() } else { error }
+    })?;
+    Ok((old_parent, parent.keep()))
+}
+
+fn existing_entry<'p>(
+    root: BorrowedFd<'_>,
+    path: &'p MemoryPath,
+) -> Result<(File, &'p str, Stat), StoreError> {
+    let found = parent_of(root, path).map_err(absent).and_then(|(parent, name)| {
+        let stat = peek(&parent, name)?.ok_or(StoreError::NotFound)?;
+        Ok((parent, name, stat))
+    });
+    found.map_err(StoreError::unchanged)
+}
+
+/// Whether it is a directory. If so, it can be deleted, as far as that can be known.
+fn check_directory(parent: &File, name: &str, stat: &Stat) -> Result<bool, StoreError> {
+    if kind(stat) != FileType::Directory {
+        return Ok(false);
+    }
+    remove::check(parent.as_fd(), name)?;
+    Ok(true)
+}
+
+/// Moves a directory out of sight; the caller has the lock. `None` if it is removed already.
+fn set_aside<'d>(
+    root: BorrowedFd<'d>,
+    parent: &'d File,
+    name: &str,
+) -> Result<Option<Doomed<'d>>, StoreError> {
+    let failed = |errno| condition("deleting a directory", errno);
+    let still_there = || matches!(peek(parent, name), Ok(Some(_)));
+    match unlinkat(parent, name, AtFlags::REMOVEDIR) {
+        // It was empty.
+        Ok(()) => return Ok(None),
+        Err(Errno::NOTEMPTY | Errno::EXIST) => {}
+        Err(errno) if still_there() => return Err(failed(errno).unchanged()),
+        Err(errno) => return Err(failed(errno)),
+    }
+    let in_root = remove::set_aside(parent.as_fd(), name, root);
+    let moved = match in_root {
+        // It is on another file system, mounted into the tree, or somebody else's, which may be moved
+        // only within its parent.
+        Err(Errno::XDEV | Errno::ACCESS | Errno::PERM) => {
+            remove::set_aside(parent.as_fd(), name, parent.as_fd())
+        }
+        moved => moved,
+    };
+    match moved {
+        Ok(doomed) => Ok(Some(doomed)),
+        // A file system that moves no directories, such as an overlay over one that may not be changed:
+        // then it is removed where it is, while nobody else is at work.
+        Err(Errno::XDEV) => match remove::entry(parent.as_fd(), name) {
+            Ok(()) => Ok(None),
+            // Part of it may be gone.
+            Err(errno) => {
+                Err(StoreError::failed("deleting a directory", std::io::Error::from(errno)))
+            }
+        },
+        Err(Errno::EXIST) => Err(StoreError::failed(
+            "deleting a directory",
+            "too many deleted directories that cannot be removed are left in the memory directory",
+        )
+        .unchanged()),
+        Err(errno) if still_there() => Err(failed(errno).unchanged()),
+        Err(errno) => Err(failed(errno)),
+    }
+}
+
+/// What is in the root, but for what is half done.
+fn visible(root: BorrowedFd<'_>) -> Result<Vec<(CString, FileType)>, StoreError> {
+    let failed = |errno| condition("reading the memory directory", errno).unchanged();
+    let mut entries = entries(root).map_err(failed)?;
+    entries.retain(|(name, _)| !aside::is_aside(name.to_bytes()));
+    Ok(entries)
+}

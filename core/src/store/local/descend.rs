@@ -1,0 +1,80 @@
+//! A walk through directories of any depth, with a handful of descriptors and without recursion.
+//!
+//! Another program may have made a tree that is deeper than any stack, or than descriptors can be had. So
+//! one directory is open at a time; the way back up is `..`, which is believed only if it leads to the
+//! directory that the walk came from.
+
+use std::ffi::{CStr, CString};
+
+use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
+use rustix::fs::{Mode, OFlags, Stat, fstat, openat};
+use rustix::io::Errno;
+
+/// What is done in each directory of a walk.
+pub(super) trait Visitor {
+    /// Has come into a directory. Says which entries of it to go into.
+    fn enter(&mut self, directory: BorrowedFd<'_>, stat: &Stat) -> Result<Vec<CString>, Errno>;
+
+    /// Has come back from what is, or was, `name` of `parent`.
+    fn leave(&mut self, parent: BorrowedFd<'_>, name: &CStr) -> Result<(), Errno>;
+
+    /// `name` of `parent` cannot be opened.
+    fn closed(&mut self, parent: BorrowedFd<'_>, name: &CStr, errno: Errno) -> Result<(), Errno>;
+}
+
+/// One directory on the way down.
+struct Level {
+    name: CString,
+    id: (u64, u64),
+    /// Where the walk has yet to go from here.
+    ahead: Vec<CString>,
+}
+
+/// How a directory is opened to be read.
+pub(super) const FLAGS: OFlags =
+    OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
+
+/// Walks through the open directory and all that is below it. Links are not followed.
+pub(super) fn walk(top: OwnedFd, visitor: &mut impl Visitor) -> Result<(), Errno> {
+    let mut current = top;
+    let mut way = vec![level(CString::default(), &current, visitor)?];
+    while let Some(here) = way.last_mut() {
+        if let Some(name) = here.ahead.pop() {
+            match openat(&current, name.as_c_str(), FLAGS, Mode::empty()) {
+                Ok(below) => {
+                    way.push(level(name, &below, visitor)?);
+                    current = below;
+                }
+                Err(Errno::NOENT) => {}
+                Err(errno) => visitor.closed(current.as_fd(), &name, errno)?,
+            }
+            continue;
+        }
+        let Some(done) = way.pop() else { break };
+        let Some(above) = way.last() else { break };
+        let parent = openat(&current, c"..", FLAGS, Mode::empty())?;
+        if id(&fstat(&parent)?) != above.id {
+            // Moved by another program meanwhile: not where we were asked to go.
+            return Err(Errno::STALE);
+        }
+        visitor.leave(parent.as_fd(), &done.name)?;
+        current = parent;
+    }
+    Ok(())
+}
+
+fn level(name: CString, directory: &OwnedFd, visitor: &mut impl Visitor) -> Result<Level, Errno> {
+    let stat = fstat(directory)?;
+    Ok(Level { name, id: id(&stat), ahead: visitor.enter(directory.as_fd(), &stat)? })
+}
+
+/// What tells a directory from every other that exists.
+#[allow(
+    clippy::useless_conversion,
+    clippy::unnecessary_cast,
+    reason = "types differ between systems"
+)]
+#[allow(clippy::cast_sign_loss, reason = "compared, and never counted with")]
+pub(super) fn id(stat: &Stat) -> (u64, u64) {
+    (stat.st_dev as u64, stat.st_ino as u64)
+}

@@ -1,0 +1,176 @@
+//! Locks that die with the process that took them, whatever a child inherited.
+//!
+//! `flock` belongs to the open file and not to the process: a child that is forked while another thread
+//! holds a lock has a copy of the descriptor, and would keep everybody out after its parent was killed. So
+//! descriptors that may hold a lock are written down, and a child closes its copies before anything else
+//! happens in it. Closing a copy does not release the parent's lock.
+
+use std::fs::File;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
+use std::sync::Once;
+use std::sync::atomic::{AtomicI32, AtomicU32, Ordering::SeqCst};
+use std::thread;
+use std::time::Duration;
+
+use rustix::fs::{FlockOperation, flock};
+use rustix::io::Errno;
+
+/// More than there are commands at once; what does not fit is locked all the same, but not written down.
+const SLOTS: usize = 512;
+const FREE: RawFd = -1;
+
+/// Longer than somebody takes to see whether a file is in use.
+const GLANCE: Duration = Duration::from_micros(100);
+const GLANCES: usize = 50;
+
+static DESCRIPTORS: [AtomicI32; SLOTS] = [const { AtomicI32::new(FREE) }; SLOTS];
+/// Goes up before and after each fork: odd while one is under way.
+static FORKS: AtomicU32 = AtomicU32::new(0);
+static WATCHED: Once = Once::new();
+
+/// A descriptor that is written down. Its lock, if it has one, is released when it is dropped.
+#[derive(Debug)]
+pub(super) struct Held {
+    file: File,
+    slot: Option<&'static AtomicI32>,
+}
+
+/// That no fork is under way; to be asked for before a descriptor is opened.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct NoFork(u32);
+
+impl NoFork {
+    pub(super) fn now() -> Self {
+        WATCHED.call_once(watch_forks);
+        loop {
+            let forks = FORKS.load(SeqCst);
+            if forks.is_multiple_of(2) {
+                return Self(forks);
+            }
+            thread::yield_now();
+        }
+    }
+}
+
+impl Held {
+    /// Writes down a descriptor that was opened after `before`. `None` if a child may have a copy of it that
+    /// was not: then another has to be opened.
+    pub(super) fn new(descriptor: OwnedFd, NoFork(before): NoFork) -> Option<Self> {
+        let number = descriptor.as_raw_fd();
+        let slot = DESCRIPTORS
+            .iter()
+            .find(|slot| slot.compare_exchange(FREE, number, SeqCst, SeqCst).is_ok());
+        let held = Self { file: descriptor.into(), slot };
+        (FORKS.load(SeqCst) == before).then_some(held)
+    }
+
+    /// What is open. Never to be duplicated: a copy would keep the lock in a child.
+    pub(super) fn file(&self) -> &File {
+        &self.file
+    }
+
+    /// Locks it, if nobody else has; does not wait.
+    pub(super) fn try_lock(&self) -> Result<bool, Errno> {
+        loop {
+            match flock(&self.file, FlockOperation::NonBlockingLockExclusive) {
+                Ok(()) => return Ok(true),
+                Err(Errno::WOULDBLOCK) => return Ok(false),
+                Err(Errno::INTR) => {}
+                Err(errno) => return Err(errno),
+            }
+        }
+    }
+
+    /// Locks it, if others have it only to look at it.
+    pub(super) fn lock_soon(&self) -> Result<bool, Errno> {
+        for _ in 0..GLANCES {
+            if self.try_lock()? {
+                return Ok(true);
+            }
+            thread::sleep(GLANCE);
+        }
+        Ok(false)
+    }
+
+    /// Releases the lock and keeps the descriptor.
+    pub(super) fn unlock(&self) {
+        // A copy that a child inherited shares the lock, so that closing would not be enough.
+        let _ = flock(&self.file, FlockOperation::Unlock);
+    }
+}
+
+impl AsFd for Held {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.file.as_fd()
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        self.unlock();
+        if let Some(slot) = self.slot {
+            slot.store(FREE, SeqCst);
+        }
+    }
+}
+
+#[allow(unsafe_code, reason = "no safe crate tells of forks")]
+fn watch_forks() {
+    unsafe extern "C" {
+        // The standard library links the system's, which has had it on every Unix for decades.
+        safe fn pthread_atfork(
+            prepare: Option<extern "C" fn()>,
+            parent: Option<extern "C" fn()>,
+            child: Option<extern "C" fn()>,
+        ) -> i32;
+    }
+    extern "C" fn fork_begins() {
+        FORKS.fetch_add(1, SeqCst);
+    }
+    extern "C" fn fork_ends() {
+        FORKS.fetch_add(1, SeqCst);
+    }
+    /// Runs where only what is safe in a signal handler may be done: atomics and `close`.
+    extern "C" fn child_begins() {
+        for slot in &DESCRIPTORS {
+            let number = slot.swap(FREE, SeqCst);
+            if number != FREE {
+                // SAFETY: a descriptor in a slot is open, as it leaves its slot before it is closed; and
+                // the thread of the parent that owned it does not exist in the child.
+                drop(unsafe { OwnedFd::from_raw_fd(number) });
+            }
+        }
+        FORKS.fetch_add(1, SeqCst);
+    }
+    // Where there is no memory for it, locks are as they would be without: inherited.
+    let _ = pthread_atfork(Some(fork_begins), Some(fork_ends), Some(child_begins));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs::File;
+
+    fn opened(file: &tempfile::NamedTempFile) -> Held {
+        Held::new(File::open(file.path()).unwrap().into(), NoFork::now()).unwrap()
+    }
+
+    #[test]
+    fn a_lock_excludes_and_ends_with_its_holder() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let (first, second) = (opened(&file), opened(&file));
+        assert_eq!(first.try_lock(), Ok(true));
+        assert_eq!(second.try_lock(), Ok(false));
+        // A copy that nobody knows of does not keep it.
+        let _copy = first.file.try_clone().unwrap();
+        drop(first);
+        assert_eq!(second.try_lock(), Ok(true));
+    }
+
+    #[test]
+    fn what_a_fork_may_have_copied_is_not_used() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let before = NoFork(FORKS.load(SeqCst).wrapping_sub(2));
+        assert!(Held::new(File::open(file.path()).unwrap().into(), before).is_none());
+    }
+}

@@ -1,0 +1,144 @@
+//! The lock that keeps two writers from changing the tree at the same moment.
+//!
+//! It is `flock` on the root directory itself: it excludes threads and processes alike, leaves no file
+//! behind, and ends with its owner ([`held`](super::held)). It is held for microseconds, while what was
+//! written beforehand is put in place; never while contents are written or flushed, but for an edit that
+//! came too late several times. So waiting for it is asking again shortly; a stopped or foreign holder is
+//! waited for at most as long as the developer says.
+
+use std::fs::File;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::fd::{AsFd, BorrowedFd};
+use rustix::fs::{OFlags, fstat, stat};
+
+use super::descend::id;
+use super::directory::open_root;
+use super::held::{Held, NoFork};
+use super::{LocalDirectory, aside, condition};
+use crate::cancel;
+use crate::store::StoreError;
+
+/// How soon is asked again, at first and at most.
+const FIRST_PAUSE: Duration = Duration::from_micros(20);
+const LONGEST_PAUSE: Duration = Duration::from_millis(2);
+
+/// The tree's root, opened by a writer.
+#[derive(Debug)]
+pub(super) struct Root(Held);
+
+/// The tree's root, while nobody else changes the tree.
+#[derive(Debug)]
+pub(super) struct Locked<'r>(&'r Root);
+
+impl Root {
+    pub(super) fn file(&self) -> &File {
+        self.0.file()
+    }
+}
+
+impl AsFd for Root {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
+    }
+}
+
+impl AsFd for Locked<'_> {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
+    }
+}
+
+impl Drop for Locked<'_> {
+    fn drop(&mut self) {
+        self.0.0.unlock();
+    }
+}
+
+/// How long is waited for others, from now on.
+#[derive(Debug)]
+pub(super) struct Patience {
+    deadline: Option<Instant>,
+    pause: Duration,
+}
+
+impl Patience {
+    /// Waits a moment.
+    ///
+    /// # Errors
+    /// [`StoreError::Busy`] when it is over, [`StoreError::Cancelled`].
+    pub(super) fn wait(&mut self) -> Result<(), StoreError> {
+        cancel::check()?;
+        if self.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+            return Err(StoreError::Busy);
+        }
+        thread::sleep(self.pause);
+        self.pause = (self.pause * 2).min(LONGEST_PAUSE);
+        Ok(())
+    }
+}
+
+impl LocalDirectory {
+    pub(super) fn patience(&self) -> Patience {
+        // A timeout beyond what the clock can say is none.
+        let deadline = self.lock_timeout.and_then(|timeout| Instant::now().checked_add(timeout));
+        Patience { deadline, pause: FIRST_PAUSE }
+    }
+
+    /// Opens the root for a writer. Whatever changes the tree comes by here.
+    pub(super) fn enter_to_write(&self) -> Result<Root, StoreError> {
+        if self.read_only {
+            return Err(StoreError::ReadOnly);
+        }
+        loop {
+            let before = NoFork::now();
+            let root = open_root(&self.root, OFlags::RDONLY, true)?;
+            if let Some(held) = Held::new(root, before) {
+                return Ok(Root(held));
+            }
+        }
+    }
+
+    /// Waits until nobody else changes the tree. `None` if the root was removed or replaced since it was
+    /// opened: then everything has to be looked at anew.
+    ///
+    /// # Errors
+    /// [`StoreError::Busy`] when the lock timeout is over, [`StoreError::Cancelled`].
+    pub(super) fn lock<'r>(
+        &self,
+        root: &'r Root,
+        patience: &mut Patience,
+    ) -> Result<Option<Locked<'r>>, StoreError> {
+        let failed = |errno| condition("locking the memory directory", errno).unchanged();
+        while !root.0.try_lock().map_err(failed)? {
+            patience.wait()?;
+        }
+        let locked = Locked(root);
+        cancel::check()?;
+        let opened = fstat(root).map_err(failed)?;
+        Ok(stat(&self.root).is_ok_and(|there| id(&there) == id(&opened)).then_some(locked))
+    }
+
+    /// Does `work` while nobody else changes the tree: for what is done at once.
+    pub(super) fn locked<T>(
+        &self,
+        work: impl FnOnce(BorrowedFd<'_>) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        let mut patience = self.patience();
+        loop {
+            let root = self.enter_to_write()?;
+            if let Some(locked) = self.lock(&root, &mut patience)? {
+                return work(locked.as_fd());
+            }
+        }
+    }
+
+    /// Clears away what is left of deleted directories; whoever changed something comes by here when the
+    /// lock was given back.
+    pub(super) fn tidy(root: &Root) {
+        if aside::is_there(root.as_fd(), aside::DOOMED) {
+            aside::sweep(root.as_fd());
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! Creating and editing: a content is made ready while nobody is kept waiting, and put in place while
+//! nobody else changes the tree.
+
+use std::fs::File;
+
+use rustix::fd::{AsFd, BorrowedFd};
+use rustix::fs::{FileType, Mode, Stat};
+
+use super::beneath::{Found, kind, look};
+use super::directory::{Parent, flush};
+use super::lock::Patience;
+use super::staged::{Content, Misplaced, Staged};
+use super::{LocalDirectory, absent, descend, parent_of, peek, read_whole};
+use crate::cancel;
+use crate::options::OnExisting;
+use crate::path::MemoryPath;
+use crate::store::{Edit, StoreError};
+
+/// How often an edit is decided before it waits for its turn and is decided under the lock.
+const TRIES: usize = 3;
+
+impl LocalDirectory {
+    pub(super) fn write_file(
+        &self,
+        path: &MemoryPath,
+        content: &[u8],
+        existing: OnExisting,
+    ) -> Result<(), StoreError> {
+        let Some(name) = path.name() else { return Err(StoreError::AlreadyExists) };
+        let mut patience = self.patience();
+        loop {
+            let root = self.enter_to_write()?;
+            // Before anything is written: what is there is there.
+            let there = match parent_of(root.as_fd(), path) {
+                Ok((parent, name)) => may_be_written(&parent, name, existing)?,
+                Err(StoreError::NotFound) => None,
+                Err(error) => return Err(error.unchanged()),
+            };
+            let pieces = [content];
+            let content = self.content(&pieces, there.as_ref());
+            let staged = content.stage(root.as_fd(), &mut patience)?;
+            let Some(locked) = self.lock(&root, &mut patience)? else { continue };
+            let parent = Parent::make(locked.as_fd(), path)?;
+            let now = may_be_written(&parent.directory, name, existing)?;
+            if mode_and_owner(now.as_ref()) != mode_and_owner(there.as_ref()) {
+                continue;
+            }
+            let replace = now.is_some();
+            self.place(staged, &content, parent.directory.as_fd(), name, replace, &mut patience)?;
+            let changed = parent.keep();
+            drop(locked);
+            Self::tidy(&root);
+            return changed.flush(self.durability);
+        }
+    }
+
+    pub(super) fn edit_file(
+        &self,
+        path: &MemoryPath,
+        edit: &mut Edit<'_>,
+    ) -> Result<(), StoreError> {
+        let mut patience = self.patience();
+        for _ in 0..TRIES {
+            let root = self.enter_to_write()?;
+            let found = self.find_file(root.as_fd(), path)?;
+            let Some(splice) = edit(&found.content) else { return Ok(()) };
+            let pieces = splice.pieces(&found.content);
+            let content = self.content(&pieces, Some(&found.stat));
+            let staged = content.stage(root.as_fd(), &mut patience)?;
+            let Some(locked) = self.lock(&root, &mut patience)? else { continue };
+            let Some((parent, name)) = found.is_still_at(locked.as_fd(), path) else { continue };
+            self.place(staged, &content, parent.as_fd(), name, true, &mut patience)?;
+            drop(locked);
+            Self::tidy(&root);
+            return flush(&parent, self.durability);
+        }
+        let parent = self.locked(|root| {
+            let found = self.find_file(root, path)?;
+            let Some(splice) = edit(&found.content) else { return Ok(None) };
+            let pieces = splice.pieces(&found.content);
+            let content = self.content(&pieces, Some(&found.stat));
+            let staged = content.stage(root, &mut patience)?;
+            let (parent, name) = parent_of(root, path)?;
+            self.place(staged, &content, parent.as_fd(), name, true, &mut patience)?;
+            Ok(Some(parent))
+        })?;
+        parent.map_or(Ok(()), |parent| flush(&parent, self.durability))
+    }
+
+    fn content<'c>(&self, pieces: &'c [&'c [u8]], replaces: Option<&'c Stat>) -> Content<'c> {
+        Content { pieces, replaces, durability: self.durability }
+    }
+
+    /// Puts a content in place; the caller has the lock.
+    fn place(
+        &self,
+        staged: Staged<'_>,
+        content: &Content<'_>,
+        parent: BorrowedFd<'_>,
+        name: &str,
+        replace: bool,
+        patience: &mut Patience,
+    ) -> Result<(), StoreError> {
+        cancel::check()?;
+        match staged.place(parent, name, replace) {
+            Ok(()) => Ok(()),
+            Err(Misplaced::Error(error)) => Err(error),
+            // The parent is on another file system, mounted into the tree: it has to be written there.
+            Err(Misplaced::OtherFileSystem) => {
+                match content.stage(parent, patience)?.place(parent, name, replace) {
+                    Ok(()) => Ok(()),
+                    Err(Misplaced::Error(error)) => Err(error),
+                    Err(Misplaced::OtherFileSystem) => Err(StoreError::PermissionDenied),
+                }
+            }
+        }
+    }
+
+    fn find_file(&self, root: BorrowedFd<'_>, path: &MemoryPath) -> Result<Text, StoreError> {
+        match look(root, path.relative()).map_err(|error| absent(error).unchanged())? {
+            Found::File(file, stat) => {
+                let file = File::from(file);
+                let content = read_whole(&file, &stat, self.max_file_bytes)?;
+                Ok(Text { _file: file, stat, content })
+            }
+            Found::Directory(_) => Err(StoreError::IsADirectory),
+        }
+    }
+}
+
+/// A file that is to be edited.
+struct Text {
+    /// Open, so that no other file can get its number.
+    _file: File,
+    stat: Stat,
+    content: Vec<u8>,
+}
+
+impl Text {
+    /// Its directory, if it is still at this path with the content that was read. The caller has the lock.
+    fn is_still_at<'p>(
+        &self,
+        root: BorrowedFd<'_>,
+        path: &'p MemoryPath,
+    ) -> Option<(File, &'p str)> {
+        let (parent, name) = parent_of(root, path).ok()?;
+        let there = peek(&parent, name).ok()??;
+        // Every writer of ours replaces the file. Others may write into it.
+        let same = descend::id(&there) == descend::id(&self.stat)
+            && there.st_size == self.stat.st_size
+            && (there.st_mtime, there.st_mtime_nsec)
+                == (self.stat.st_mtime, self.stat.st_mtime_nsec);
+        same.then_some((parent, name))
+    }
+}
+
+/// The file that would be replaced, if there is one.
+fn may_be_written(
+    parent: &File,
+    name: &str,
+    existing: OnExisting,
+) -> Result<Option<Stat>, StoreError> {
+    let there = peek(parent, name).map_err(StoreError::unchanged)?;
+    match (there.as_ref().map(kind), existing) {
+        (None, _) | (Some(FileType::RegularFile), OnExisting::Overwrite) => Ok(there),
+        (Some(FileType::Symlink), _) => Err(StoreError::Symlink),
+        (Some(FileType::RegularFile | FileType::Directory), _) | (_, OnExisting::Error) => {
+            Err(StoreError::AlreadyExists)
+        }
+        (Some(_), OnExisting::Overwrite) => Err(StoreError::SpecialFile),
+    }
+}
+
+/// What a new content takes over from the file that it replaces.
+fn mode_and_owner(stat: Option<&Stat>) -> Option<(Mode, u32, u32)> {
+    stat.map(|stat| (Mode::from_raw_mode(stat.st_mode), stat.st_uid, stat.st_gid))
+}

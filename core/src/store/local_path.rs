@@ -1,0 +1,126 @@
+//! Paths of this machine, as a developer writes them: `~` for the home directory, and the slip of naming the
+//! directory of the files where the memory around it is meant.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::error::Error;
+
+/// The directory of the SDKs' layout that holds the files.
+pub(super) const FILES: &str = "memories";
+
+/// The same path; `~` as its first component stands for the home directory, as in a shell. A directory that
+/// is called so is `./~`.
+///
+/// # Errors
+/// [`Error::Config`] if it is not known which that is, or for `~name`, the home directory of somebody else.
+pub(super) fn expand_home(path: &Path) -> Result<PathBuf, Error> {
+    expand(path, home_directory)
+}
+
+fn expand(path: &Path, home: impl FnOnce() -> Option<PathBuf>) -> Result<PathBuf, Error> {
+    let mut components = path.iter();
+    let first = components.next().unwrap_or_default();
+    if first == "~" {
+        let home = home().ok_or_else(|| {
+            Error::Config(format!(
+                "the home directory for \"{}\" is not known: set HOME to it, or write it out",
+                path.display()
+            ))
+        })?;
+        return Ok(home.join(components.as_path()));
+    }
+    if first.as_encoded_bytes().starts_with(b"~") {
+        return Err(Error::Config(format!(
+            "\"{}\" is not expanded: write out the home directory that is meant, or \"./{}\" for a \
+             file or directory of that name",
+            first.display(),
+            path.display()
+        )));
+    }
+    Ok(path.to_owned())
+}
+
+fn home_directory() -> Option<PathBuf> {
+    let variable = if cfg!(windows) { "USERPROFILE" } else { "HOME" };
+    std::env::var_os(variable).map(PathBuf::from).filter(|home| home.is_absolute())
+}
+
+/// That `base` is not, by a slip, the directory of the files of a memory that is there already: it would be
+/// opened as another, empty one, within the first.
+///
+/// # Errors
+/// [`Error::Config`] with what is probably meant.
+pub(super) fn check_not_files(base: &Path) -> Result<(), Error> {
+    if base.file_name() != Some(OsStr::new(FILES)) || base.join(FILES).exists() {
+        return Ok(());
+    }
+    let seen = |name: &OsStr| !name.as_encoded_bytes().starts_with(b".");
+    let holds_files = fs::read_dir(base)
+        .is_ok_and(|entries| entries.flatten().any(|entry| seen(&entry.file_name())));
+    if !holds_files {
+        return Ok(());
+    }
+    let shown = base.display();
+    let around = match base.parent() {
+        Some(around) if !around.as_os_str().is_empty() => around.display().to_string(),
+        _ => ".".to_owned(),
+    };
+    Err(Error::Config(format!(
+        "\"{shown}\" holds the files of a memory, and not a memory of its own: open \"{around}\", whose files \
+         are in its directory \"{FILES}\", or \"dir:{shown}\" for the files of that very directory (to begin \
+         another memory there, make \"{}\" first)",
+        base.join(FILES).display()
+    )))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tilde_is_the_home_directory_only_where_it_is_a_whole_first_component() {
+        let expanded = |path: &str| expand(Path::new(path), || Some("/home/me".into()));
+        for (path, expected) in [
+            ("~", "/home/me"),
+            ("~/", "/home/me"),
+            ("~/memory", "/home/me/memory"),
+            ("~//a/~/b", "/home/me/a/~/b"),
+            ("./~", "./~"),
+            ("./~/memory", "./~/memory"),
+            ("a/~", "a/~"),
+            ("/~", "/~"),
+            ("a~b", "a~b"),
+            ("", ""),
+        ] {
+            assert_eq!(expanded(path).unwrap(), Path::new(expected), "{path}");
+        }
+        for path in ["~root/memory", "~memory", "~~"] {
+            let error = expanded(path).unwrap_err().to_string();
+            assert!(error.contains("./~"), "{error}");
+        }
+        let error = expand(Path::new("~/memory"), || None).unwrap_err().to_string();
+        assert!(error.contains("HOME"), "{error}");
+        assert!(expand(Path::new("./memory"), || None).is_ok());
+    }
+
+    #[test]
+    fn the_directory_of_a_memorys_files_is_not_taken_for_another_memory() {
+        let place = tempfile::tempdir().unwrap();
+        let files = place.path().join("memory/memories");
+        // Nothing there, or nothing in it.
+        check_not_files(&files).unwrap();
+        fs::create_dir_all(&files).unwrap();
+        check_not_files(&files).unwrap();
+        fs::write(files.join(".hidden"), "").unwrap();
+        check_not_files(&files).unwrap();
+        fs::write(files.join("notes.md"), "").unwrap();
+        let error = check_not_files(&files).unwrap_err().to_string();
+        let meant = format!("open \"{}\"", place.path().join("memory").display());
+        assert!(error.contains(&meant) && error.contains("\"dir:"), "{error}");
+        check_not_files(&place.path().join("memory")).unwrap();
+        fs::create_dir(files.join("memories")).unwrap();
+        check_not_files(&files).unwrap();
+    }
+}

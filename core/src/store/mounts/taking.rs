@@ -1,0 +1,144 @@
+//! The steps of a move in which something could be lost: renaming what may have been renamed although
+//! the store said that it failed, and deleting what nobody may change meanwhile.
+
+use std::hash::{BuildHasher, RandomState};
+
+use super::snapshot::{Camera, Snapshot};
+use crate::path::MemoryPath;
+use crate::store::{Effect, MOVING, Store, StoreError};
+
+/// How often something that was taken is put back until it is given up.
+const PUT_BACK_ATTEMPTS: usize = 3;
+
+/// Why a rename within one store was not done.
+pub(super) enum Stopped {
+    /// Nothing was moved.
+    Before(StoreError),
+    /// Something may be at both paths, or nothing can be said.
+    Halfway(StoreError),
+}
+
+impl Stopped {
+    fn into_error(self) -> StoreError {
+        match self {
+            Self::Before(error) | Self::Halfway(error) => error,
+        }
+    }
+}
+
+/// Renames within one store, of whose paths one is known to nobody else. So it can be found out what was
+/// done where the store does not say it.
+pub(super) fn rename(store: &dyn Store, from: &MemoryPath, to: &MemoryPath) -> Result<(), Stopped> {
+    let Err(error) = store.rename(from, to) else { return Ok(()) };
+    if !may_have_changed(&error) {
+        return Err(Stopped::Before(error));
+    }
+    match (is_there(store, from), is_there(store, to)) {
+        (Ok(false), Ok(true)) => Ok(()),
+        (Ok(true), Ok(false)) => Err(Stopped::Before(error)),
+        _ => Err(Stopped::Halfway(error)),
+    }
+}
+
+/// Whether what was asked for may be done, in whole or in part, although it failed so.
+fn may_have_changed(error: &StoreError) -> bool {
+    match error {
+        StoreError::Failed { effect, .. } => *effect != Effect::Unchanged,
+        // A store that does something in several steps may come to these in the middle.
+        StoreError::PermissionDenied | StoreError::Full => true,
+        StoreError::Source(error) => may_have_changed(error),
+        _ => false,
+    }
+}
+
+fn is_there(store: &dyn Store, path: &MemoryPath) -> Result<bool, StoreError> {
+    match store.open(path, 0) {
+        Ok(_) => Ok(true),
+        Err(StoreError::NotFound | StoreError::NotADirectory) => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+/// What became of something that was to go.
+pub(super) enum Taken {
+    /// It is not in its place any more, nor will it come back. Where the store failed, a part of it may be left
+    /// under a name that nobody knows.
+    Gone,
+    /// It is where it was, whole: it is not what it was expected to be, or may not go.
+    Stays(Option<StoreError>),
+}
+
+/// Deletes what is at `path` if it is as `expected`.
+///
+/// Once the deletion has begun, it has happened: what is left by a failure is never put back.
+///
+/// # Errors
+/// Only where it is not known to be in its place, and not known to be gone.
+pub(super) fn take(
+    camera: &Camera,
+    store: &dyn Store,
+    path: &MemoryPath,
+    expected: &dyn Fn(&Snapshot) -> bool,
+) -> Result<Taken, StoreError> {
+    let aside = aside()?;
+    match rename(store, path, &aside) {
+        Ok(()) => {}
+        Err(Stopped::Before(StoreError::Source(condition))) => {
+            return Ok(Taken::Stays(Some(*condition)));
+        }
+        Err(Stopped::Before(error)) => return Ok(Taken::Stays(Some(error))),
+        Err(Stopped::Halfway(error)) => return Err(lost_sight(path, &aside, &error)),
+    }
+    let reason = match camera.look(store, &aside) {
+        Ok(held) if expected(&held) => match store.delete(&aside) {
+            Ok(()) | Err(StoreError::NotFound) => return Ok(Taken::Gone),
+            Err(error) => {
+                let whole = camera.look(store, &aside).is_ok_and(|now| now == held);
+                if whole && rename(store, &aside, path).is_ok() {
+                    return Ok(Taken::Stays(Some(error)));
+                }
+                return Ok(Taken::Gone);
+            }
+        },
+        Ok(_) => None,
+        Err(error) => Some(error),
+    };
+    match put_back(store, &aside, path) {
+        Ok(()) => Ok(Taken::Stays(reason)),
+        Err(error) => Err(lost_sight(path, &aside, &error)),
+    }
+}
+
+/// Puts back what was taken: beside its place, in sight, if somebody else is there already.
+fn put_back(store: &dyn Store, aside: &MemoryPath, path: &MemoryPath) -> Result<(), StoreError> {
+    let mut last = Ok(());
+    for _ in 0..PUT_BACK_ATTEMPTS {
+        match rename(store, aside, path) {
+            Ok(()) => return Ok(()),
+            Err(Stopped::Before(StoreError::AlreadyExists | StoreError::NotADirectory)) => {
+                return put_beside(store, aside);
+            }
+            Err(stopped) => last = Err(stopped.into_error()),
+        }
+    }
+    last
+}
+
+fn put_beside(store: &dyn Store, aside: &MemoryPath) -> Result<(), StoreError> {
+    let number = aside.name().and_then(|name| name.strip_prefix(MOVING)).unwrap_or_default();
+    let beside = MemoryPath::root().join(&format!("moved-{number}"));
+    let beside = beside.map_err(|_| StoreError::NameTooLong)?;
+    rename(store, aside, &beside).map_err(Stopped::into_error)?;
+    let problem = format!("something new is there; what it held is at {beside} now");
+    Err(StoreError::failed("renaming", problem))
+}
+
+fn lost_sight(path: &MemoryPath, aside: &MemoryPath, error: &StoreError) -> StoreError {
+    StoreError::failed(format!("moving {path} to {aside} and back"), error.to_string())
+}
+
+/// A name that nobody else has.
+pub(super) fn aside() -> Result<MemoryPath, StoreError> {
+    let number = RandomState::new().hash_one(std::process::id());
+    MemoryPath::root().join(&format!("{MOVING}{number:016x}")).map_err(|_| StoreError::NameTooLong)
+}

@@ -1,0 +1,202 @@
+//! A store in which operations fail as they do on a failing disk or behind a lost connection: before they
+//! did anything, half way, or when they were done.
+#![allow(dead_code, reason = "each test file uses its part")]
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::SystemTime;
+
+use memdir::store::{Edit, Entry, InProcess, Node, walk_files};
+use memdir::{MemoryPath, OnExisting, Store, StoreError};
+
+/// How far an operation comes that fails.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Fault {
+    /// Nothing is done.
+    Before,
+    /// Half of the files are deleted or moved; of a file that is moved there are two then. Other operations are
+    /// not done at all.
+    Halfway,
+    /// All is done.
+    After,
+}
+
+impl Fault {
+    pub(crate) const ALL: [Self; 3] = [Self::Before, Self::Halfway, Self::After];
+}
+
+/// Which operations fail, counted from 0.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum When {
+    Never,
+    One(usize),
+    From(usize),
+}
+
+/// What the store says then.
+pub(crate) type Say = fn() -> StoreError;
+
+/// That nobody knows how far it came.
+pub(crate) fn answer_lost() -> StoreError {
+    StoreError::failed("a test", "the answer was lost")
+}
+
+pub(crate) struct FaultyStore {
+    /// To be planted and looked at without faults.
+    pub(crate) inner: Arc<dyn Store>,
+    when: When,
+    fault: Fault,
+    say: Say,
+    operations: AtomicUsize,
+}
+
+impl FaultyStore {
+    pub(crate) fn new(when: When, fault: Fault, say: Say) -> Self {
+        Self::over(Arc::new(InProcess::new()), when, fault, say)
+    }
+
+    pub(crate) fn over(inner: Arc<dyn Store>, when: When, fault: Fault, say: Say) -> Self {
+        Self { inner, when, fault, say, operations: AtomicUsize::new(0) }
+    }
+
+    /// How many operations there were.
+    pub(crate) fn operations(&self) -> usize {
+        self.operations.load(Ordering::Relaxed)
+    }
+
+    fn run<T>(
+        &self,
+        operation: impl FnOnce() -> Result<T, StoreError>,
+        half: impl FnOnce() -> Result<(), StoreError>,
+    ) -> Result<T, StoreError> {
+        let number = self.operations.fetch_add(1, Ordering::Relaxed);
+        let fails = match self.when {
+            When::Never => false,
+            When::One(at) => number == at,
+            When::From(at) => number >= at,
+        };
+        if !fails {
+            return operation();
+        }
+        match self.fault {
+            Fault::Before => {}
+            Fault::Halfway => half()?,
+            // A condition of the tree is what it would have been.
+            Fault::After => drop(operation()?),
+        }
+        Err((self.say)())
+    }
+
+    fn whole<T>(&self, operation: impl FnOnce() -> Result<T, StoreError>) -> Result<T, StoreError> {
+        self.run(operation, || Ok(()))
+    }
+
+    /// The first half of the files below a directory; `None` for a file.
+    fn half_below(&self, directory: &MemoryPath) -> Result<Option<Vec<MemoryPath>>, StoreError> {
+        match self.inner.list(directory) {
+            Ok(_) => {}
+            Err(StoreError::NotADirectory) => return Ok(None),
+            Err(error) => return Err(error),
+        }
+        let mut files = Vec::new();
+        walk_files(&*self.inner, &mut |file| files.push(file.path))?;
+        files.retain(|file| directory.is_above(file));
+        files.sort();
+        files.truncate(files.len().div_ceil(2));
+        Ok(Some(files))
+    }
+
+    fn delete_half(&self, path: &MemoryPath) -> Result<(), StoreError> {
+        let files = self.half_below(path)?.unwrap_or_default();
+        files.iter().try_for_each(|file| self.inner.delete(file))
+    }
+
+    fn rename_half(&self, from: &MemoryPath, to: &MemoryPath) -> Result<(), StoreError> {
+        match self.inner.list(to) {
+            Err(StoreError::NotFound) => {}
+            _ => return self.inner.rename(from, to),
+        }
+        match self.half_below(from)? {
+            Some(files) => files.iter().try_for_each(|file| {
+                let moved = file.moved(from, to).map_err(|_| StoreError::NameTooLong)?;
+                self.inner.rename(file, &moved)
+            }),
+            None => self.inner.write(to, &self.inner.read(from)?, OnExisting::Error),
+        }
+    }
+}
+
+impl Store for FaultyStore {
+    fn read(&self, path: &MemoryPath) -> Result<Vec<u8>, StoreError> {
+        self.whole(|| self.inner.read(path))
+    }
+
+    fn list(&self, path: &MemoryPath) -> Result<Vec<Entry>, StoreError> {
+        self.whole(|| self.inner.list(path))
+    }
+
+    fn open(&self, path: &MemoryPath, depth: usize) -> Result<Node<'_>, StoreError> {
+        self.whole(|| self.inner.open(path, depth))
+    }
+
+    fn files(&self, visit: &mut dyn FnMut(Entry)) -> Result<(), StoreError> {
+        self.whole(|| self.inner.files(visit))
+    }
+
+    fn write(
+        &self,
+        path: &MemoryPath,
+        content: &[u8],
+        existing: OnExisting,
+    ) -> Result<(), StoreError> {
+        self.whole(|| self.inner.write(path, content, existing))
+    }
+
+    fn update(&self, path: &MemoryPath, edit: &mut Edit<'_>) -> Result<(), StoreError> {
+        self.whole(|| self.inner.update(path, edit))
+    }
+
+    fn delete(&self, path: &MemoryPath) -> Result<(), StoreError> {
+        self.run(|| self.inner.delete(path), || self.delete_half(path))
+    }
+
+    fn rename(&self, from: &MemoryPath, to: &MemoryPath) -> Result<(), StoreError> {
+        self.run(|| self.inner.rename(from, to), || self.rename_half(from, to))
+    }
+
+    fn clear(&self) -> Result<(), StoreError> {
+        self.run(|| self.inner.clear(), || self.delete_half(&MemoryPath::root()))
+    }
+
+    fn modified(&self, path: &MemoryPath) -> Result<Option<SystemTime>, StoreError> {
+        self.whole(|| self.inner.modified(path))
+    }
+
+    fn set_modified(&self, path: &MemoryPath, time: SystemTime) -> Result<(), StoreError> {
+        self.whole(|| self.inner.set_modified(path, time))
+    }
+
+    fn keeps_access(&self) -> bool {
+        self.inner.keeps_access()
+    }
+
+    fn accessed(&self, path: &MemoryPath) -> Result<Option<SystemTime>, StoreError> {
+        self.whole(|| self.inner.accessed(path))
+    }
+
+    fn set_accessed(&self, path: &MemoryPath, time: SystemTime) -> Result<(), StoreError> {
+        self.whole(|| self.inner.set_accessed(path, time))
+    }
+
+    fn unused(&self, files: Vec<Entry>, since: SystemTime) -> Result<Vec<Entry>, StoreError> {
+        self.whole(|| self.inner.unused(files, since))
+    }
+
+    fn delete_unused(&self, path: &MemoryPath, since: SystemTime) -> Result<bool, StoreError> {
+        self.whole(|| self.inner.delete_unused(path, since))
+    }
+
+    fn make_directory(&self, path: &MemoryPath) -> Result<(), StoreError> {
+        self.whole(|| self.inner.make_directory(path))
+    }
+}

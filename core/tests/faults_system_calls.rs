@@ -1,0 +1,232 @@
+//! Faults as a matrix: every system call of every command on a local directory fails once, with each
+//! likely error. After each the tree is as it was or as it should be, the sentence says truly which, and
+//! nothing is left.
+//!
+//! `strace` makes the calls fail, in a process of its own. A program and not a harness of tests, because
+//! that process must make its calls on its main thread. `MEMDIR_FAULTS=all` tries every error; without it
+//! each call fails with a few.
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a test, which is a program"
+)]
+
+#[cfg(target_os = "linux")]
+mod common;
+
+#[cfg(not(target_os = "linux"))]
+fn main() {
+    println!("==> LEFT OUT: faults of system calls, because strace is of Linux");
+}
+
+#[cfg(target_os = "linux")]
+fn main() {
+    if std::env::var_os("FAULTS_JOB").is_some() {
+        linux::job();
+    } else {
+        linux::drive();
+    }
+}
+
+#[cfg(target_os = "linux")]
+mod linux {
+    use std::collections::BTreeMap;
+    use std::fmt::Write as _;
+    use std::fs;
+    use std::path::Path;
+    use std::process::{Command, Stdio};
+
+    use super::common::on_disk;
+    use memdir::{Memory, OnExisting, Options};
+
+    /// What a command may run into.
+    const ERRORS: &[&str] =
+        &["EIO", "EMFILE", "ENOSPC", "EACCES", "EPERM", "EDQUOT", "EINTR", "ELOOP", "ENOMEM"];
+    /// Of which each call gets as many, in turn, unless all are asked for.
+    const A_FEW: usize = 2;
+
+    /// Each with a tree that has `a.md` and `d/{b.md,e/c.md}`, and is empty of everything else.
+    const COMMANDS: &[(&str, &str)] = &[
+        ("view a file", r#"{"command":"view","path":"/memories/a.md"}"#),
+        ("view a directory", r#"{"command":"view","path":"/memories"}"#),
+        ("create", r#"{"command":"create","path":"/memories/new.md","file_text":"x"}"#),
+        ("create deep", r#"{"command":"create","path":"/memories/x/y/new.md","file_text":"x"}"#),
+        ("overwrite", r#"{"command":"create","path":"/memories/a.md","file_text":"anew"}"#),
+        (
+            "str_replace",
+            r#"{"command":"str_replace","path":"/memories/d/b.md","old_str":"b","new_str":"B"}"#,
+        ),
+        (
+            "insert",
+            r#"{"command":"insert","path":"/memories/a.md","insert_line":0,"insert_text":"x"}"#,
+        ),
+        ("delete a file", r#"{"command":"delete","path":"/memories/a.md"}"#),
+        ("delete a directory", r#"{"command":"delete","path":"/memories/d"}"#),
+        (
+            "rename a file",
+            r#"{"command":"rename","old_path":"/memories/a.md","new_path":"/memories/n/a.md"}"#,
+        ),
+        (
+            "rename a directory",
+            r#"{"command":"rename","old_path":"/memories/d","new_path":"/memories/n/much/deeper"}"#,
+        ),
+        ("clear", "clear"),
+    ];
+
+    /// System calls on these paths, which are nowhere, mark where the command begins and ends.
+    const BEGIN: &str = "/memdir-faults-begin";
+    const END: &str = "/memdir-faults-end";
+    /// Calls that cannot fail, or not without the process.
+    const LEFT_ALONE: &[&str] =
+        &["exit_group", "geteuid", "munmap", "mremap", "brk", "mmap", "mprotect", "madvise"];
+
+    fn prepare(base: &Path) {
+        let _ = fs::remove_dir_all(base);
+        let root = base.join("memories");
+        fs::create_dir_all(root.join("d/e")).unwrap();
+        for (file, text) in [("a.md", "a\n"), ("d/b.md", "b\n"), ("d/e/c.md", "c\n")] {
+            fs::write(root.join(file), text).unwrap();
+        }
+    }
+
+    fn memory(base: &str) -> Memory {
+        let mut options = Options::default();
+        options.on_existing = OnExisting::Overwrite;
+        Memory::open(base, options).unwrap()
+    }
+
+    /// The process in which a call fails.
+    pub(super) fn job() {
+        let input = std::env::var("FAULTS_JOB").unwrap();
+        let memory = memory(&std::env::var("FAULTS_BASE").unwrap());
+        let answer = std::env::var("FAULTS_ANSWER").unwrap();
+        let _ = fs::symlink_metadata(BEGIN);
+        let said = if input == "clear" {
+            match memory.clear() {
+                Ok(said) => (said, false),
+                Err(error) => (memdir::Reply::from(Err(error)).content.to_string(), true),
+            }
+        } else {
+            let reply = memory.execute(&input);
+            (reply.content.to_string(), reply.is_error)
+        };
+        let _ = fs::symlink_metadata(END);
+        fs::write(answer, format!("{}\n{}", said.1, said.0)).unwrap();
+    }
+
+    /// Runs a command in a process under strace; what it answered, and what strace wrote.
+    fn run(base: &Path, input: &str, fault: Option<&str>) -> (Option<(String, bool)>, String) {
+        let (answer, log) = (base.with_extension("answer"), base.with_extension("log"));
+        let _ = fs::remove_file(&answer);
+        let mut strace = Command::new("strace");
+        strace.args(["-qq", "-e", "signal=none", "-o"]).arg(&log);
+        if let Some(fault) = fault {
+            let call = fault.split(':').next().unwrap();
+            strace.args(["-e", &format!("trace={call}"), "-e", &format!("inject={fault}")]);
+        }
+        strace
+            .arg(std::env::current_exe().unwrap())
+            .env("FAULTS_JOB", input)
+            .env("FAULTS_BASE", base)
+            .env("FAULTS_ANSWER", &answer)
+            .env("RUST_BACKTRACE", "0")
+            .stdout(Stdio::null());
+        assert!(strace.status().unwrap().code().is_some(), "{input} {fault:?}");
+        let answer = fs::read_to_string(&answer).ok().map(|answer| {
+            let (is_error, said) = answer.split_once('\n').unwrap();
+            (said.to_owned(), is_error == "true")
+        });
+        (answer, fs::read_to_string(&log).unwrap())
+    }
+
+    /// The calls between the marks: of each kind how many came before, and how many are in between.
+    fn calls(log: &str) -> BTreeMap<String, (usize, usize)> {
+        let mut calls = BTreeMap::new();
+        let (mut within, mut over) = (false, false);
+        for line in log.lines() {
+            let Some((name, rest)) = line.split_once('(') else { continue };
+            if rest.contains(BEGIN) || rest.contains(END) {
+                over = within;
+                within = true;
+            }
+            let count: &mut (usize, usize) = calls.entry(name.to_owned()).or_default();
+            if !over {
+                if within && !rest.contains(BEGIN) { count.1 += 1 } else { count.0 += 1 }
+            }
+        }
+        calls.retain(|name, (_, within)| *within > 0 && !LEFT_ALONE.contains(&name.as_str()));
+        calls
+    }
+
+    /// Every file with its content, every directory; not what is half done.
+    fn tree(base: &Path) -> BTreeMap<String, String> {
+        let root = base.join("memories");
+        let paths = on_disk(&root).into_iter().filter(|path| !path.contains(".memdir-"));
+        paths
+            .map(|path| (path.clone(), fs::read_to_string(root.join(&path)).unwrap_or_default()))
+            .collect()
+    }
+
+    pub(super) fn drive() {
+        if Command::new("strace").arg("-V").stdout(Stdio::null()).status().is_err() {
+            eprintln!("==> LEFT OUT: faults of system calls, because strace is not installed");
+            assert!(std::env::var("CI").as_deref() != Ok("true"), "CI has to have it");
+            return;
+        }
+        let all = std::env::var("MEMDIR_FAULTS").as_deref() == Ok("all");
+        let place = tempfile::tempdir().unwrap();
+        let base = place.path().join("base");
+        let (mut tried, mut findings) = (0, String::new());
+        for (what, input) in COMMANDS {
+            prepare(&base);
+            let before = tree(&base);
+            let (answer, log) = run(&base, input, None);
+            assert!(matches!(answer, Some((_, false))), "{what}: {answer:?}");
+            let after = tree(&base);
+            for (call, (earlier, here)) in calls(&log) {
+                for number in 0..here {
+                    let errors = ERRORS.iter().cycle().skip(if all { 0 } else { tried });
+                    for error in errors.take(if all { ERRORS.len() } else { A_FEW }) {
+                        tried += 1;
+                        prepare(&base);
+                        let fault = format!("{call}:error={error}:when={}", earlier + number + 1);
+                        let (answer, _) = run(&base, input, Some(&fault));
+                        let now = tree(&base);
+                        let found = finding(answer.as_ref(), &now, &before, &after);
+                        // Who comes next finds nothing.
+                        drop(memory(base.to_str().unwrap()));
+                        let left =
+                            on_disk(&base).into_iter().find(|path| path.contains(".memdir-"));
+                        let left = left.map(|left| format!("left {left}"));
+                        if let Some(problem) = found.or(left) {
+                            let _ = writeln!(findings, "{what}: {fault}: {problem}");
+                        }
+                    }
+                }
+            }
+        }
+        println!("faults: {tried} calls failed, {} findings", findings.lines().count());
+        assert!(tried > 100 && findings.is_empty(), "{findings}");
+    }
+
+    /// What is wrong after a fault, if anything is.
+    fn finding(
+        answer: Option<&(String, bool)>,
+        now: &BTreeMap<String, String>,
+        before: &BTreeMap<String, String>,
+        after: &BTreeMap<String, String>,
+    ) -> Option<String> {
+        let Some((said, is_error)) = answer else { return Some("no answer".to_owned()) };
+        if now != before && now != after {
+            return Some(format!("the tree is neither: {said}: {now:?}"));
+        }
+        let unknown = said.contains("may or may not");
+        let untrue = match is_error {
+            false => now != after,
+            true => now != before && !unknown,
+        };
+        untrue.then(|| format!("untrue: {said}"))
+    }
+}

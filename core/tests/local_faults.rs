@@ -1,0 +1,496 @@
+//! The local directory where something is refused, runs out, or stands still: a command changes what it
+//! was asked to change, or nothing, and nobody is kept waiting for long.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a panic is how a test fails")]
+#![allow(clippy::print_stderr, reason = "what is left out is said")]
+#![cfg(unix)]
+
+mod common;
+
+use std::fs::{self, File};
+use std::os::unix::fs::{PermissionsExt, chown};
+use std::path::Path;
+use std::time::Duration;
+
+use common::{fork, memory, memory_with, on_disk, process, without_power, without_power_in};
+use memdir::{Durability, Error, Memory, MemoryPath, Options, StoreError};
+use rustix::process::{Pid, Resource, Rlimit, Signal, kill_process, setrlimit};
+
+const ROOT: u32 = 0;
+
+fn refusal(result: Result<String, Error>) -> String {
+    match result {
+        Err(Error::Refused(text)) => text,
+        other => panic!("should be refused: {other:?}"),
+    }
+}
+
+/// A memory that waits for others only so long.
+fn impatient(base: &Path, timeout: Duration) -> Memory {
+    let mut options = Options::default();
+    options.durability = Durability::Relaxed;
+    options.lock_timeout = Some(timeout);
+    Memory::open(base.to_str().unwrap(), options).unwrap()
+}
+
+#[test]
+fn delete_of_a_directory_that_holds_what_is_not_ours_changes_nothing() {
+    const ME: &str = "delete_of_a_directory_that_holds_what_is_not_ours_changes_nothing";
+    let prepare = |place: &Path| {
+        let root = place.join("memories");
+        fs::create_dir_all(root.join("d/of-another/below")).unwrap();
+        fs::create_dir_all(root.join("d/empty-of-another")).unwrap();
+        for file in 0..20 {
+            fs::write(root.join(format!("d/{file}.md")), "x").unwrap();
+        }
+        fs::write(root.join("d/of-another/file"), "x").unwrap();
+        chown_all(&root);
+        for theirs in ["d/of-another", "d/of-another/file", "d/empty-of-another"] {
+            chown(root.join(theirs), Some(ROOT), Some(ROOT)).unwrap();
+        }
+    };
+    without_power_in(ME, prepare, |place| {
+        let memory = memory(place);
+        let before = on_disk(place);
+        let denied =
+            "Error: Permission denied: the memory store does not allow this for /memories/d";
+        assert_eq!(refusal(memory.delete("/memories/d")), denied);
+        assert_eq!(on_disk(place), before);
+        assert!(refusal(memory.delete("/memories/d/of-another")).contains("Permission denied"));
+        memory.clear().unwrap_err();
+        assert_eq!(on_disk(place), before);
+        // What is empty can go, whoever made it.
+        memory.delete("/memories/d/empty-of-another").unwrap();
+    });
+}
+
+/// Everything below belongs to who runs without power.
+fn chown_all(root: &Path) {
+    for path in on_disk(root).iter().map(|path| root.join(path)).chain([root.to_owned()]) {
+        chown(&path, Some(common::NOBODY), Some(common::NOBODY)).unwrap();
+    }
+}
+
+#[test]
+fn delete_of_a_directory_that_turns_out_to_be_closed_happens_as_a_whole() {
+    const ME: &str = "delete_of_a_directory_that_turns_out_to_be_closed_happens_as_a_whole";
+    let prepare = |place: &Path| {
+        // What an earlier deletion could not remove.
+        let left = place.join("memories/.memdir-deleted%2F");
+        fs::create_dir_all(left.join("theirs/below")).unwrap();
+        fs::write(left.join("ours"), "x").unwrap();
+        chown_all(&place.join("memories"));
+        chown(left.join("theirs"), Some(ROOT), Some(ROOT)).unwrap();
+    };
+    without_power_in(ME, prepare, |place| {
+        // The next writer clears it as far as it can be, and it is in nobody's way.
+        let memory = memory(place);
+        memory.create("/memories/d/a", "x").unwrap();
+        let left = ".memdir-deleted%2F";
+        let stuck = [left.to_owned(), format!("{left}/theirs"), format!("{left}/theirs/below")];
+        assert_eq!(on_disk(&place.join("memories"))[..3], stuck);
+        memory.delete("/memories/d").unwrap();
+        assert_eq!(on_disk(&place.join("memories")), stuck);
+        assert!(!memory.view("/memories", None).unwrap().contains("theirs"));
+    });
+}
+
+/// Descriptors run out in a process of its own, as the limit is the whole process's.
+#[test]
+fn delete_of_a_deep_tree_takes_few_descriptors() {
+    const ME: &str = "delete_of_a_deep_tree_takes_few_descriptors";
+    if let Ok(base) = std::env::var("FEW_DESCRIPTORS_JOB") {
+        let memory = memory(Path::new(&base));
+        let used = fs::read_dir("/dev/fd").unwrap().count() as u64;
+        limit(Resource::Nofile, used + 16);
+        memory.delete("/memories/deep").unwrap();
+        assert_eq!(on_disk(&Path::new(&base).join("memories")), [""; 0]);
+        return;
+    }
+    let place = tempfile::tempdir().unwrap();
+    let deep = format!("deep{}", "/level".repeat(40));
+    fs::create_dir_all(place.path().join("memories").join(&deep)).unwrap();
+    for (depth, _) in deep.match_indices('/').step_by(2) {
+        fs::write(place.path().join("memories").join(&deep[..depth]).join("file"), "x").unwrap();
+    }
+    let base = place.path().to_str().unwrap();
+    assert!(process(ME, &[("FEW_DESCRIPTORS_JOB", base)]).wait().unwrap().success());
+}
+
+fn limit(resource: Resource, limit: u64) {
+    let maximum = rustix::process::getrlimit(resource).maximum;
+    setrlimit(resource, Rlimit { current: Some(limit), maximum }).unwrap();
+}
+
+#[test]
+fn delete_of_a_tree_that_is_deeper_than_any_stack() {
+    use rustix::fs::{CWD, Mode, OFlags, mkdirat, openat};
+
+    let place = tempfile::tempdir().unwrap();
+    let memory = memory_with(place.path(), Durability::Relaxed);
+    memory.create("/memories/deep/file", "x").unwrap();
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY;
+    let mut at = openat(CWD, place.path().join("memories/deep"), flags, Mode::empty()).unwrap();
+    for _ in 0..4_000 {
+        mkdirat(&at, "d", Mode::RWXU).unwrap();
+        at = openat(&at, "d", flags, Mode::empty()).unwrap();
+    }
+    drop(at);
+    let deleting = std::thread::Builder::new().stack_size(256 * 1024).spawn(move || {
+        assert!(memory.view("/memories", None).unwrap().contains("/memories/deep"));
+        memory.rename("/memories/deep", "/memories/a-longer-name").unwrap();
+        memory.delete("/memories/a-longer-name").unwrap();
+    });
+    deleting.unwrap().join().unwrap();
+    assert_eq!(on_disk(&place.path().join("memories")), [""; 0]);
+}
+
+#[test]
+fn create_without_descriptors_leaves_no_empty_directories() {
+    const ME: &str = "create_without_descriptors_leaves_no_empty_directories";
+    if let Ok(base) = std::env::var("NO_DESCRIPTORS_JOB") {
+        let root = Path::new(&base).join("memories");
+        let memory = memory_with(Path::new(&base), Durability::Relaxed);
+        let used = fs::read_dir("/dev/fd").unwrap().count() as u64;
+        let mut outcomes = [0, 0];
+        // One more each time: so the last one is taken at every step once.
+        for spare in 0..24 {
+            limit(Resource::Nofile, used + spare);
+            let path = format!("/memories/{spare}/b/c/d/e/f/file");
+            let reply = memory.execute(&format!(
+                r#"{{"command": "create", "path": "{path}", "file_text": "x"}}"#
+            ));
+            limit(Resource::Nofile, used + 64);
+            outcomes[usize::from(reply.is_error)] += 1;
+            assert_eq!(root.join(spare.to_string()).exists(), !reply.is_error, "{spare}");
+            assert!(!reply.is_error || reply.content.as_str().contains("Nothing was changed"));
+            let left = on_disk(&root).into_iter().filter(|name| name.contains("memdir-")).count();
+            assert_eq!(left, 0, "{spare}");
+        }
+        assert!(outcomes.iter().all(|times| *times > 0), "{outcomes:?}");
+        return;
+    }
+    let place = tempfile::tempdir().unwrap();
+    let base = place.path().to_str().unwrap();
+    assert!(process(ME, &[("NO_DESCRIPTORS_JOB", base)]).wait().unwrap().success());
+}
+
+#[test]
+fn a_listing_without_descriptors_leaves_nothing_out() {
+    const ME: &str = "a_listing_without_descriptors_leaves_nothing_out";
+    if let Ok(base) = std::env::var("LISTING_JOB") {
+        let memory = memory(Path::new(&base));
+        let whole = memory.view("/memories", None).unwrap();
+        let used = fs::read_dir("/dev/fd").unwrap().count() as u64;
+        for spare in 0..8 {
+            limit(Resource::Nofile, used + spare);
+            let reply = memory.execute(r#"{"command": "view", "path": "/memories"}"#);
+            limit(Resource::Nofile, used + 64);
+            let content = reply.content.as_str();
+            assert!(content == whole || content.ends_with("Try again later."), "{content}");
+        }
+        return;
+    }
+    let place = tempfile::tempdir().unwrap();
+    memory(place.path()).create("/memories/a/b", "x").unwrap();
+    let base = place.path().to_str().unwrap();
+    assert!(process(ME, &[("LISTING_JOB", base)]).wait().unwrap().success());
+}
+
+#[test]
+fn a_lock_that_is_held_too_long_is_said_to_be_and_keeps_no_reader() {
+    let place = tempfile::tempdir().unwrap();
+    let patient = impatient(place.path(), Duration::from_secs(60));
+    patient.create("/memories/a", "one\n").unwrap();
+    let holder = File::open(place.path().join("memories")).unwrap();
+    holder.lock().unwrap();
+    fs::write(place.path().join("memories/.memdir-staged%2F"), "half").unwrap();
+
+    // Opening waits for nobody, also where something is left to be removed.
+    let memory = impatient(place.path(), Duration::from_millis(30));
+    let busy = "Error: The memory directory is busy: other writers have kept it locked for too long. \
+                Nothing was changed; try again later.";
+    for input in [
+        r#"{"command": "create", "path": "/memories/b", "file_text": "x"}"#,
+        r#"{"command": "str_replace", "path": "/memories/a", "old_str": "one", "new_str": "two"}"#,
+        r#"{"command": "insert", "path": "/memories/a", "insert_line": 0, "insert_text": "x"}"#,
+        r#"{"command": "delete", "path": "/memories/a"}"#,
+        r#"{"command": "rename", "old_path": "/memories/a", "new_path": "/memories/c"}"#,
+    ] {
+        let reply = memory.execute(input);
+        assert_eq!((reply.content.as_str(), reply.is_error), (busy, true), "{input}");
+        assert!(matches!(reply.cause, Some(Error::Store(StoreError::Busy))), "{input}");
+    }
+    assert!(memory.view("/memories/a", None).unwrap().ends_with("\tone"));
+    assert!(memory.view("/memories", None).unwrap().ends_with("/memories/a"));
+    let patient = std::thread::spawn(move || patient.create("/memories/b", "x"));
+    drop(holder);
+    patient.join().unwrap().unwrap();
+    assert_eq!(on_disk(&place.path().join("memories")), ["a", "b"]);
+}
+
+#[test]
+fn a_writer_that_stands_still_stops_nobody() {
+    const ME: &str = "a_writer_that_stands_still_stops_nobody";
+    if let Ok(base) = std::env::var("STANDS_STILL_JOB") {
+        let memory = memory(Path::new(&base));
+        let path = MemoryPath::parse("/memories/a").unwrap();
+        let me = Pid::from_raw(std::process::id().cast_signed()).unwrap();
+        memory
+            .store()
+            .update(&path, &mut |_| {
+                kill_process(me, Signal::STOP).unwrap();
+                None
+            })
+            .unwrap();
+        return;
+    }
+    let place = tempfile::tempdir().unwrap();
+    let memory = impatient(place.path(), Duration::from_secs(5));
+    memory.create("/memories/a", "one\n").unwrap();
+    let base = place.path().to_str().unwrap();
+    let mut writer = process(ME, &[("STANDS_STILL_JOB", base)]);
+    let stopped = || {
+        let stat = fs::read_to_string(format!("/proc/{}/stat", writer.id())).unwrap_or_default();
+        stat.rsplit(") ").next().is_some_and(|rest| rest.starts_with('T'))
+    };
+    while cfg!(target_os = "linux") && !stopped() {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    memory.insert("/memories/a", 0, "two").unwrap();
+    memory.create("/memories/b", "x").unwrap();
+    memory.delete("/memories/a").unwrap();
+    writer.kill().unwrap();
+    writer.wait().unwrap();
+}
+
+/// A child that was forked in the middle of a write, and whose parent was killed there, holds up nobody.
+#[test]
+fn an_orphan_of_a_killed_writer_keeps_no_lock() {
+    const ME: &str = "an_orphan_of_a_killed_writer_keeps_no_lock";
+    if let Ok(base) = std::env::var("ORPHAN_JOB") {
+        let memory = memory_with(Path::new(&base), Durability::Relaxed);
+        let path = MemoryPath::parse("/memories/a").unwrap();
+        let mut calls = 0;
+        let _ = memory.store().update(&path, &mut |content| {
+            calls += 1;
+            // Somebody else is always quicker, until the edit is decided under the lock.
+            fs::write(Path::new(&base).join("memories/a"), format!("{calls}\n")).unwrap();
+            if calls > 3 {
+                let forking = std::thread::spawn(|| {
+                    fork::child(|| std::thread::sleep(Duration::from_secs(600)))
+                });
+                let child = forking.join().unwrap();
+                fs::write(Path::new(&base).join("child"), child.to_string()).unwrap();
+                let me = Pid::from_raw(std::process::id().cast_signed()).unwrap();
+                kill_process(me, Signal::KILL).unwrap();
+            }
+            Some(memdir::store::Splice { range: 0..content.len(), text: b"mine".to_vec() })
+        });
+        return;
+    }
+    let place = tempfile::tempdir().unwrap();
+    let memory = impatient(place.path(), Duration::from_secs(20));
+    memory.create("/memories/a", "one\n").unwrap();
+    let mut writer = process(ME, &[("ORPHAN_JOB", place.path().to_str().unwrap())]);
+    assert!(!writer.wait().unwrap().success());
+    let child = fs::read_to_string(place.path().join("child")).unwrap().parse().unwrap();
+    let edited = memory.insert("/memories/a", 0, "two");
+    kill_process(Pid::from_raw(child).unwrap(), Signal::KILL).unwrap();
+    edited.unwrap();
+}
+
+#[test]
+fn an_edit_that_always_comes_too_late_is_made_in_the_end() {
+    let place = tempfile::tempdir().unwrap();
+    let memory = memory_with(place.path(), Durability::Relaxed);
+    memory.create("/memories/a", "0\n").unwrap();
+    let path = MemoryPath::parse("/memories/a").unwrap();
+    let mut calls: usize = 0;
+    memory
+        .store()
+        .update(&path, &mut |content| {
+            calls += 1;
+            if calls <= 3 {
+                let replaced = place.path().join("other");
+                fs::write(&replaced, format!("{calls}\n")).unwrap();
+                fs::rename(&replaced, place.path().join("memories/a")).unwrap();
+            }
+            Some(memdir::store::Splice {
+                range: content.len()..content.len(),
+                text: b"end\n".into(),
+            })
+        })
+        .unwrap();
+    assert_eq!(calls, 4);
+    assert_eq!(fs::read_to_string(place.path().join("memories/a")).unwrap(), "3\nend\n");
+    assert_eq!(on_disk(&place.path().join("memories")), ["a"]);
+}
+
+/// Whatever happens to a file or its directory between reading and writing, no edit is lost and none is
+/// written to a place that is gone.
+#[test]
+fn an_edit_whose_directory_was_deleted_or_moved_meanwhile_is_not_acknowledged_there() {
+    let place = tempfile::tempdir().unwrap();
+    let memory = memory_with(place.path(), Durability::Relaxed);
+    let path = MemoryPath::parse("/memories/d/a").unwrap();
+    let all = |content: &[u8]| {
+        Some(memdir::store::Splice { range: 0..content.len(), text: b"edited".to_vec() })
+    };
+    for gone in ["delete", "rename"] {
+        memory.create("/memories/d/a", "x").unwrap();
+        let edited = memory.store().update(&path, &mut |content| {
+            let _ = match gone {
+                "delete" => memory.delete("/memories/d"),
+                _ => memory.rename("/memories/d", "/memories/e"),
+            };
+            all(content)
+        });
+        assert!(matches!(edited, Err(StoreError::NotFound)), "{gone}: {edited:?}");
+    }
+    assert_eq!(fs::read_to_string(place.path().join("memories/e/a")).unwrap(), "x");
+}
+
+#[test]
+fn names_of_ours_that_somebody_else_made_are_in_nobodys_way() {
+    let place = tempfile::tempdir().unwrap();
+    let root = place.path().join("memories");
+    fs::create_dir_all(&root).unwrap();
+    let theirs = [".memdir-staged%2F", ".memdir-staged%2F1", ".memdir-deleted%2F"];
+    let held: Vec<File> = theirs
+        .iter()
+        .map(|name| {
+            fs::create_dir(root.join(name)).unwrap();
+            let held = File::open(root.join(name)).unwrap();
+            held.lock().unwrap();
+            held
+        })
+        .collect();
+    let memory = memory(place.path());
+    memory.create("/memories/d/a", "x\n").unwrap();
+    memory.insert("/memories/d/a", 0, "y").unwrap();
+    memory.delete("/memories/d").unwrap();
+    assert_eq!(on_disk(&root), [".memdir-deleted%2F", ".memdir-staged%2F", ".memdir-staged%2F1"]);
+    drop(held);
+}
+
+/// A sparse file is larger than any memory, and takes none on the disk.
+#[test]
+fn an_edit_of_a_file_that_is_too_large_is_refused_unread() {
+    let place = tempfile::tempdir().unwrap();
+    let memory = memory(place.path());
+    let mut without_limit = Options::default();
+    without_limit.max_file_bytes = None;
+    let without_limit = Memory::open(place.path().to_str().unwrap(), without_limit).unwrap();
+    let sparse = File::create(place.path().join("memories/sparse")).unwrap();
+    sparse.set_len(1 << 40).unwrap();
+    let sentence = "Error: The file /memories/sparse holds 1099511627776 bytes (1.0T), which is too \
+                    large to be edited. It can be viewed, deleted or renamed.";
+    for memory in [&memory, &without_limit] {
+        assert_eq!(refusal(memory.insert("/memories/sparse", 0, "x")), sentence);
+        assert_eq!(refusal(memory.str_replace("/memories/sparse", "x", "y")), sentence);
+    }
+    let mut looked_through = Options::default();
+    looked_through.sensitive_on_view = true;
+    let looked_through = Memory::open(place.path().to_str().unwrap(), looked_through).unwrap();
+    let refused = refusal(looked_through.view("/memories/sparse", Some((1, 1))));
+    assert!(refused.contains("too large to be looked through"), "{refused}");
+    sparse.set_len((16 << 20) + 1).unwrap();
+    let refused = refusal(memory.insert("/memories/sparse", 0, "x"));
+    assert!(refused.contains("too large to be edited"), "{refused}");
+    without_limit.insert("/memories/sparse", 0, "x").unwrap();
+}
+
+#[test]
+fn an_edit_without_memory_is_refused() {
+    const ME: &str = "an_edit_without_memory_is_refused";
+    if let Ok(base) = std::env::var("NO_MEMORY_JOB") {
+        let mut options = Options::default();
+        options.max_file_bytes = None;
+        let memory = Memory::open(&base, options).unwrap();
+        let file = File::create(Path::new(&base).join("memories/large")).unwrap();
+        file.set_len(1 << 30).unwrap();
+        limit(Resource::As, 600 << 20);
+        assert!(refusal(memory.insert("/memories/large", 0, "x")).contains("too large"));
+        memory.create("/memories/small", "x").unwrap();
+        return;
+    }
+    let place = tempfile::tempdir().unwrap();
+    let base = place.path().to_str().unwrap();
+    assert!(process(ME, &[("NO_MEMORY_JOB", base)]).wait().unwrap().success());
+}
+
+#[test]
+fn directories_are_usable_whatever_the_umask() {
+    const ME: &str = "directories_are_usable_whatever_the_umask";
+    without_power(ME, |place| {
+        for bits in [0o000, 0o277, 0o400, 0o700, 0o777] {
+            let base = place.join(format!("umask{bits:o}"));
+            let before = rustix::process::umask(rustix::fs::Mode::from_raw_mode(bits));
+            let memory = memory(&base.join("some/base"));
+            memory.create("/memories/a/b/file", "x").unwrap();
+            memory.insert("/memories/a/b/file", 0, "y").unwrap();
+            memory.rename("/memories/a/b/file", "/memories/c/d/file").unwrap();
+            let path = MemoryPath::parse("/memories/made/empty").unwrap();
+            memory.store().make_directory(&path).unwrap();
+            rustix::process::umask(before);
+            for directory in ["", "/a", "/a/b", "/c", "/c/d", "/made", "/made/empty"] {
+                let path = format!("{}/some/base/memories{directory}", base.display());
+                let mode = fs::metadata(&path).unwrap().permissions().mode() & 0o7777;
+                assert_eq!(mode, 0o700, "{path}");
+            }
+        }
+    });
+}
+
+/// As in a container whose image has the memory in it.
+#[cfg(target_os = "linux")]
+#[test]
+fn on_an_overlay_directories_are_deleted_and_files_moved() {
+    const ME: &str = "on_an_overlay_directories_are_deleted_and_files_moved";
+    if let Ok(base) = std::env::var("OVERLAY_JOB") {
+        let memory = memory(Path::new(&base));
+        assert_eq!(
+            refusal(memory.rename("/memories/d", "/memories/e")),
+            "Error: The directory /memories/d cannot be moved as a whole in this memory store: rename \
+             the files in it one by one"
+        );
+        memory.rename("/memories/d/a", "/memories/e/a").unwrap();
+        memory.insert("/memories/e/a", 0, "first").unwrap();
+        memory.delete("/memories/d").unwrap();
+        assert_eq!(on_disk(&Path::new(&base).join("memories")), ["e", "e/a"]);
+        memory.create("/memories/d/new", "x").unwrap();
+        memory.clear().unwrap();
+        assert_eq!(on_disk(&Path::new(&base).join("memories")), [""; 0]);
+        return;
+    }
+    let place = tempfile::tempdir().unwrap();
+    let at = |name: &str| place.path().join(name).display().to_string();
+    for directory in ["lower/memories/d/below", "upper", "work", "merged"] {
+        fs::create_dir_all(place.path().join(directory)).unwrap();
+    }
+    for file in ["a", "b", "below/c"] {
+        fs::write(place.path().join("lower/memories/d").join(file), "x\n").unwrap();
+    }
+    let options =
+        format!("lowerdir={},upperdir={},workdir={}", at("lower"), at("upper"), at("work"));
+    // In a namespace of its own, so that nothing stays mounted.
+    let script = "mount -t overlay overlay -o \"$0,redirect_dir=off\" \"$1\" || exit 42; OVERLAY_JOB=$1 \"$2\" --exact \"$3\"";
+    let status = std::process::Command::new("unshare")
+        .args(["--mount", "sh", "-c", script, &options, &at("merged")])
+        .arg(std::env::current_exe().unwrap())
+        .arg(ME)
+        .stderr(std::process::Stdio::null())
+        .stdout(std::process::Stdio::null())
+        .status();
+    match status.map(|status| status.code()) {
+        Ok(Some(0)) => {}
+        // Not root, or no overlays here.
+        Ok(Some(1 | 42)) | Err(_) if rustix::process::geteuid().is_root() => {
+            eprintln!("==> LEFT OUT: {ME}, because no overlay can be mounted here");
+        }
+        Ok(Some(_)) | Err(_) if !rustix::process::geteuid().is_root() => {
+            eprintln!("==> LEFT OUT: {ME}, because only root can mount");
+        }
+        other => panic!("{other:?}"),
+    }
+}
