@@ -68,7 +68,7 @@ test-begin:
 .PHONY: test-rust
 test-rust: ## the core, its stores, and the conformance cases in Rust
 	@$(call need,cargo,Rust)
-	@$(call ready,servers $(CACHE)/postgres $(CACHE)/strace)
+	@$(call ready,servers $(CACHE)/postgres $(CACHE)/pgbouncer $(CACHE)/strace)
 	@tests/step 'Rust: build' cargo test $(RUST) --no-run --quiet
 	@rm -f $(CONFORMANCE)/rust-*
 	@tests/step 'Rust: tests' tests/harmless cargo test $(RUST) --quiet
@@ -89,7 +89,7 @@ test-node: ## the Node package
 	@cd bindings-node
 	@../tests/step 'Node: build of the tests' npm run --silent test:build
 	@rm -f ../$(CONFORMANCE)/node-*
-	@../tests/step 'Node: tests' ../tests/harmless node --test --test-timeout=120000 test/dist/*.test.*js
+	@../tests/step 'Node: tests' ../tests/harmless node --test --test-timeout=600000 test/dist/*.test.*js
 
 .PHONY: test-kotlin
 test-kotlin: ## the Kotlin package
@@ -181,9 +181,18 @@ $(CACHE)/postgres: tests/servers/postgres
 		[ "$${CI:-}" != true ]
 	fi
 
+$(CACHE)/pgbouncer: tests/servers/pgbouncer
+	if tests/step 'servers: PgBouncer' tests/servers/pgbouncer install; then
+		mkdir -p $(CACHE)
+		touch $@
+	else
+		echo "==> LEFT OUT: the tests behind a connection pooler, because PgBouncer is not installed" >&2
+		[ "$${CI:-}" != true ]
+	fi
+
 # What lets system calls fail.
 $(CACHE)/strace: tests/strace
-	if tests/strace install; then
+	if tests/step 'strace' tests/strace install; then
 		mkdir -p $(CACHE)
 		touch $@
 	else
@@ -226,7 +235,7 @@ $(CACHE)/node-tools: bindings-node/package.json bindings-node/package-lock.json
 # The packages as they are published: the main one and the one for this platform.
 $(CACHE)/node-packed: $(CACHE)/node-tools $(RUST_SOURCES) $(NODE_SOURCES)
 	cd bindings-node
-	../tests/step 'Node: native half' npm run --silent build:native -- $(SHARED)
+	../tests/step 'Node: native half' npm run --silent build:native:shared
 	../tests/step 'Node: TypeScript' npm run --silent build:ts
 	../tests/step 'Node: package' npm run --silent pack
 	touch $(abspath $@)
@@ -281,7 +290,7 @@ generate: generate-python generate-node generate-uniffi ## make again what is ge
 generate-node: # the types of the native half
 	@$(call need,node,Node)
 	@$(call ready,$(CACHE)/node-tools)
-	@cd bindings-node && npm run --silent build:native -- $(SHARED)
+	@cd bindings-node && npm run --silent build:native:shared
 
 .PHONY: generate-uniffi
 generate-uniffi: # the Kotlin and Swift sources

@@ -180,5 +180,15 @@ def test_where_the_files_are(place: Path) -> None:
         assert tool.memory_root == root
 
 
+def test_a_tilde_is_the_home_directory(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(place))
+    for store in ["~/memory", Path("~/memory")]:
+        tool = MemoryTool(store)
+        assert tool.base_path == place / "memory"
+        assert tool.memory_root == place / "memory" / "memories"
+        assert tool.memory_root.is_dir()
+    assert not Path("~").exists()
+
+
 def test_an_address_is_not_repeated() -> None:
     assert "secret" not in repr(read_only("postgres://user:secret@host/db"))

@@ -99,6 +99,9 @@ pub struct Options {
 
 const DEFAULT_FILE_BYTES: u64 = 16 * 1024 * 1024;
 
+/// No less than encryption adds to a file, which the store beneath counts.
+const SEAL_BYTES: u64 = 1024;
+
 impl Options {
     /// The largest image that Claude's API takes: 5 MiB, counted in base64, which makes four bytes
     /// of three.
@@ -107,17 +110,21 @@ impl Options {
     /// The most bytes of a file that are read into memory to edit it. Not less than the default limit of a
     /// file, so that one which is over a lower limit can be made smaller.
     pub(crate) fn max_edited_bytes(&self) -> Option<u64> {
-        self.max_file_bytes.map(|limit| limit.max(DEFAULT_FILE_BYTES))
+        self.max_file_bytes.map(|limit| limit.max(DEFAULT_FILE_BYTES).saturating_add(SEAL_BYTES))
     }
 
-    /// The same options, whose patterns of paths hold as the store tells names apart.
+    /// The same options, whose patterns of paths hold as the store tells names apart, and those that
+    /// protect what is below a directory protect the directory.
     pub(crate) fn for_store(self, store: &dyn Store) -> Self {
         let folds_case = store.folds_case();
-        let folding = |patterns: Vec<PathPattern>| {
+        let folding = |patterns: Vec<PathPattern>| -> Vec<PathPattern> {
             patterns.into_iter().map(|pattern| pattern.folding_case(folds_case)).collect()
         };
         Self {
-            read_only_paths: folding(self.read_only_paths),
+            read_only_paths: folding(self.read_only_paths)
+                .into_iter()
+                .map(PathPattern::with_directory)
+                .collect(),
             writable_paths: self.writable_paths.map(folding),
             pins: folding(self.pins),
             ..self

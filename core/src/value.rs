@@ -63,7 +63,7 @@ impl<'a> From<&'a serde_json::Value> for Value<'a> {
 
 impl Value<'_> {
     /// The integer this means: an integer, a number without a fraction (`2.0`), or the decimal
-    /// text of an integer (`"2"`). Never a boolean.
+    /// text of an integer (`"2"`, and not `"+2"` or `"02"`). Never a boolean.
     #[must_use]
     pub fn as_integer(&self) -> Option<i64> {
         /// Up to here a float names every integer exactly: 2^53.
@@ -74,7 +74,10 @@ impl Value<'_> {
             Value::Number(number) if number.fract() == 0.0 && number.abs() <= EXACT => {
                 Some(*number as i64)
             }
-            Value::Text(text) => text.parse().ok(),
+            // As an integer is written, and not `+2` or `02`: who writes so may mean something else.
+            Value::Text(text) => {
+                text.parse::<i64>().ok().filter(|integer| integer.to_string() == **text)
+            }
             _ => None,
         }
     }
@@ -148,6 +151,15 @@ mod tests {
             (Value::Number(f64::NAN), None),
             (text("2.0"), None),
             (text(" 2"), None),
+            (text("+2"), None),
+            (text("02"), None),
+            (text("-0"), None),
+            (text("-03"), None),
+            (text("0"), Some(0)),
+            (text("9223372036854775807"), Some(i64::MAX)),
+            (text("-9223372036854775808"), Some(i64::MIN)),
+            (text("9223372036854775808"), None),
+            (text("٢"), None),
             (text(""), None),
             (Value::Bool(true), None),
             (Value::Null, None),

@@ -331,8 +331,68 @@ fn a_model_is_told_nothing_about_the_place(cloud: &'static Cloud) {
     assert!(memory.execute(view).content.as_str().contains("does not exist"));
 }
 
+/// Any text is a memory of its own, below the prefix and nowhere else.
+fn a_namespace_reaches_no_other(cloud: &'static Cloud) {
+    let prefix = prefix();
+    let address = cloud.address(&prefix);
+    let open = |namespace: &str| {
+        let mut options = Options::default();
+        options.namespace = Some(namespace.to_owned());
+        Memory::open(&address, options).unwrap()
+    };
+    let long = "n".repeat(255);
+    let names = [
+        "me",
+        "ME",
+        "me/x",
+        "me%2Fx",
+        "..",
+        ".",
+        "../me",
+        "me&namespace=x",
+        "%",
+        "\u{1}",
+        "猫",
+        " ",
+        &long,
+    ];
+    for name in names {
+        open(name).create("/memories/x/mine", name).unwrap();
+    }
+    for name in names {
+        let memory = open(name);
+        assert_eq!(memory.store().read(&at("/memories/x/mine")).unwrap(), name.as_bytes());
+        assert_eq!(memory.store().list(&MemoryPath::root()).unwrap().len(), 1, "{name}");
+    }
+    open("me").clear().unwrap();
+    let left = cloud.keys(&prefix);
+    assert_eq!(left.iter().filter(|key| key.ends_with("/x/mine")).count(), names.len() - 1);
+    // Keys are told from the prefix on: none is outside.
+    assert!(left.iter().all(|key| key.split('/').count() == 3), "{left:#?}");
+}
+
+fn what_is_too_large_is_not_read_to_be_edited(cloud: &'static Cloud) {
+    let store = cloud.open(&prefix()).with_max_file_bytes(Some(10));
+    let file = at("/memories/a");
+    let read = std::cell::Cell::new(0);
+    let mut append = |old: &[u8]| {
+        read.set(old.len());
+        Some(Splice { range: old.len()..old.len(), text: b"+".to_vec() })
+    };
+    store.write(&file, b"123456789", OnExisting::Error).unwrap();
+    store.update(&file, &mut append).unwrap();
+    store.update(&file, &mut append).unwrap();
+    let refused = store.update(&file, &mut append);
+    assert!(matches!(refused, Err(StoreError::TooLarge { size: 11 })), "{refused:?}");
+    assert_eq!((read.get(), store.read(&file).unwrap().len()), (10, 11));
+    store.write(&file, b"new", OnExisting::Overwrite).unwrap();
+    assert_eq!(store.read(&file).unwrap(), b"new");
+}
+
 on_servers! {
     all:
+        a_namespace_reaches_no_other,
+        what_is_too_large_is_not_read_to_be_edited,
         the_server_checks_conditions_and_writes_as_one,
         object_storage_keeps_the_contract,
         a_bucket_without_a_prefix_is_a_memory_too,

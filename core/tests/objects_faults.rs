@@ -16,8 +16,8 @@ use std::thread;
 
 use clouds::{BUCKET, Cloud, prefix};
 use faulty::{Fault, Plan, Proxy};
-use memdir::store::{EntryKind, ObjectStorage, Splice};
-use memdir::{MemoryPath, OnExisting, Store, StoreError};
+use memdir::store::{Effect, EntryKind, ObjectStorage, Splice};
+use memdir::{Cancellation, MemoryPath, OnExisting, Store, StoreError};
 
 fn at(path: &str) -> MemoryPath {
     MemoryPath::parse(path).unwrap()
@@ -145,6 +145,68 @@ fn a_server_that_goes_away_is_an_error_and_comes_back(cloud: &'static Cloud) {
     }
     proxy.plan(Plan::Nothing);
     append(&faulty, "/memories/file", "+").unwrap();
+    assert_eq!(store.read(&at("/memories/file")).unwrap(), b"file+");
+}
+
+/// A server that refuses everything from some request on: where the error says that nothing was changed,
+/// nothing was; and where no request could have changed anything, it says so.
+fn what_an_error_says_of_the_change_is_true(cloud: &'static Cloud) {
+    let refused = Fault::Refused("400 Bad Request", "InvalidArgument");
+    let mut known = [0, 0];
+    for (name, command) in COMMANDS.iter().filter(|(name, _)| OF_EACH_KIND.contains(name)) {
+        for number in 0.. {
+            let prefix = prefix();
+            let store = cloud.open(&prefix);
+            prepare(cloud, &prefix);
+            let before = tree(&store);
+            let proxy = Proxy::before(&cloud.server);
+            let faulty = cloud.open_at(&proxy.address, &prefix);
+            proxy.plan(Plan::From(number, refused));
+            let effect = match command(&faulty) {
+                Err(StoreError::Failed { effect, .. }) => effect,
+                Err(condition) => panic!("{name}, {number}: {condition}"),
+                Ok(()) => break,
+            };
+            let unchanged = effect == Effect::Unchanged;
+            assert!(unchanged || number > 0, "{name}: nothing was asked for yet");
+            assert!(!unchanged || tree(&store) == before, "{name}, {number}: it was changed");
+            known[usize::from(unchanged)] += 1;
+        }
+    }
+    assert!(known[0] > 0 && known[1] > 0, "{known:?}");
+}
+
+/// A caller who goes before anything is changed is heard at once, also by a command that waits for a
+/// server which says nothing; one who goes later is not.
+fn a_change_whose_caller_has_gone_does_not_happen(cloud: &'static Cloud) {
+    let prefix = prefix();
+    let store = cloud.open(&prefix);
+    prepare(cloud, &prefix);
+    let before = tree(&store);
+    let proxy = Proxy::before(&cloud.server);
+    let faulty = cloud.open_at(&proxy.address, &prefix);
+    let cancelled = |command: fn(&dyn Store) -> Result<(), StoreError>, plan, requests| {
+        proxy.plan(plan);
+        let cancellation = Cancellation::new();
+        thread::scope(|scope| {
+            let called = scope.spawn(|| cancellation.within(|| command(&faulty)));
+            while proxy.requests().len() < requests {
+                thread::yield_now();
+            }
+            cancellation.cancel();
+            called.join().unwrap()
+        })
+    };
+    for (name, command) in COMMANDS {
+        for fault in [Fault::DoneButSilent, Fault::Error500] {
+            let done = cancelled(*command, Plan::From(0, fault), 1);
+            assert!(matches!(done, Err(StoreError::Cancelled)), "{name} {fault:?}: {done:?}");
+            assert_eq!(tree(&store), before, "{name}");
+        }
+    }
+    let edit: fn(&dyn Store) -> _ = |s| append(s, "/memories/file", "+");
+    let begun = cancelled(edit, Plan::One(1, Fault::DoneBut500), 2);
+    assert!(begun.is_ok(), "{begun:?}");
     assert_eq!(store.read(&at("/memories/file")).unwrap(), b"file+");
 }
 
@@ -368,6 +430,8 @@ on_servers! {
     all:
         a_fault_that_passes_changes_nothing_about_any_command,
         a_server_that_goes_away_is_an_error_and_comes_back,
+        what_an_error_says_of_the_change_is_true,
+        a_change_whose_caller_has_gone_does_not_happen,
         a_lost_answer_is_understood_also_when_others_wrote_since,
         a_directory_rename_that_breaks_off_is_finished_by_the_same_rename,
         another_rename_of_a_directory_half_moved_is_refused,

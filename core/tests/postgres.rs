@@ -8,10 +8,10 @@ mod common;
 #[path = "common/proxy.rs"]
 mod proxy;
 
-use std::sync::{Arc, mpsc};
+use std::sync::Arc;
 
 use common::{Server, server};
-use memdir::store::{Mounts, PostgresDatabase, Splice};
+use memdir::store::{Effect, Mounts, PostgresDatabase, Splice};
 use memdir::{Durability, Memory, MemoryPath, OnExisting, Options, Store, StoreError};
 use proxy::{Loss, Proxy};
 
@@ -126,8 +126,9 @@ fn a_change_that_cannot_be_found_again_is_an_error_that_says_so() {
             add(&near).unwrap();
         }
         proxy.open();
-        let error = lost.join().unwrap().unwrap_err().to_string();
-        assert!(error.contains("not known"), "{error}");
+        let error = lost.join().unwrap().unwrap_err();
+        assert!(matches!(error, StoreError::Failed { effect: Effect::Unknown, .. }));
+        assert!(error.to_string().contains("not known"), "{error}");
     });
     assert_eq!(near.read(&log).unwrap().len(), 82);
 }
@@ -225,34 +226,6 @@ fn an_edit_that_panics_changes_nothing_and_keeps_nobody_waiting() {
 }
 
 #[test]
-fn a_writer_that_waits_too_long_gives_up_and_readers_do_not_wait() {
-    let Some(server) = server() else { return };
-    let address = server.fresh();
-    let (slow, quick) = (open(&address), open(&(address + "&statement_timeout=200ms")));
-    let file = at("/memories/a");
-    slow.write(&file, b"one", OnExisting::Error).unwrap();
-    let (inside, wait_until_inside) = mpsc::channel();
-    let (leave, wait_to_leave) = mpsc::channel::<()>();
-    std::thread::scope(|scope| {
-        let (slow, file) = (&slow, &file);
-        let writer = scope.spawn(move || {
-            slow.update(file, &mut |old| {
-                inside.send(()).unwrap();
-                wait_to_leave.recv().unwrap();
-                Some(Splice { range: 0..old.len(), text: b"two".to_vec() })
-            })
-        });
-        wait_until_inside.recv().unwrap();
-        let error = quick.write(file, b"three", OnExisting::Overwrite).unwrap_err();
-        assert!(error.to_string().contains("statement_timeout"), "{error}");
-        assert_eq!(quick.read(file).unwrap(), b"one");
-        leave.send(()).unwrap();
-        writer.join().unwrap().unwrap();
-    });
-    assert_eq!(quick.read(&file).unwrap(), b"two");
-}
-
-#[test]
 fn a_client_that_is_silent_for_too_long_loses_its_turn_and_begins_anew() {
     let Some(server) = server() else { return };
     let address = server.fresh();
@@ -306,6 +279,64 @@ fn a_server_that_comes_back_is_used_again_and_the_model_learns_nothing_of_it() {
         server.start_again();
         assert!(memory.view("/memories", None).is_ok());
     }
+}
+
+#[test]
+fn what_is_too_large_is_not_read_to_be_edited() {
+    let Some(server) = server() else { return };
+    let store = open(&server.fresh()).with_max_file_bytes(Some(10));
+    let file = at("/memories/a");
+    let read = std::cell::Cell::new(0);
+    let mut append = |old: &[u8]| {
+        read.set(old.len());
+        Some(Splice { range: old.len()..old.len(), text: b"+".to_vec() })
+    };
+    store.write(&file, b"123456789", OnExisting::Error).unwrap();
+    store.update(&file, &mut append).unwrap();
+    store.update(&file, &mut append).unwrap();
+    let refused = store.update(&file, &mut append);
+    assert!(matches!(refused, Err(StoreError::TooLarge { size: 11 })), "{refused:?}");
+    assert_eq!((read.get(), store.read(&file).unwrap().len()), (10, 11));
+    store.write(&file, b"new", OnExisting::Overwrite).unwrap();
+    assert_eq!(store.read(&file).unwrap(), b"new");
+}
+
+#[test]
+fn what_the_server_refused_changed_nothing_and_says_so() {
+    let Some(server) = server() else { return };
+    let address = server.database("refusing");
+    let store = open(&address);
+    let file = at("/memories/a");
+    store.write(&file, b"one", OnExisting::Error).unwrap();
+    // Once at the change itself, and once at the commit.
+    for when in ["", "DEFERRABLE INITIALLY DEFERRED"] {
+        let sql = format!(
+            "CREATE FUNCTION memdir.refuse() RETURNS trigger LANGUAGE plpgsql AS \
+             $$ BEGIN RAISE EXCEPTION 'refused'; END $$; \
+             CREATE CONSTRAINT TRIGGER refuse AFTER INSERT OR UPDATE OF content OR DELETE \
+             ON memdir.node {when} FOR EACH ROW EXECUTE FUNCTION memdir.refuse()"
+        );
+        server.sql("refusing", &sql);
+        for refused in [
+            store.write(&file, b"two", OnExisting::Overwrite),
+            store.write(&at("/memories/b"), b"two", OnExisting::Error),
+            store.delete(&file),
+        ] {
+            let known =
+                matches!(refused, Err(StoreError::Failed { effect: Effect::Unchanged, .. }));
+            assert!(known, "{refused:?}");
+        }
+        assert_eq!(store.read(&file).unwrap(), b"one");
+        server.sql("refusing", "DROP FUNCTION memdir.refuse CASCADE");
+    }
+    server.sql("postgres", "ALTER DATABASE refusing ALLOW_CONNECTIONS false");
+    server.sql(
+        "postgres",
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = 'refusing'",
+    );
+    let refused = store.delete(&file);
+    let known = matches!(refused, Err(StoreError::Failed { effect: Effect::Unchanged, .. }));
+    assert!(known, "{refused:?}");
 }
 
 #[test]

@@ -2,13 +2,18 @@
 #![cfg(feature = "sqlite")]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a panic is how a test fails")]
 
+#[cfg(unix)]
+mod common;
+
 use std::fs;
 use std::io::Read;
 use std::path::Path;
 use std::time::Duration;
 
-use memdir::store::{Node, Splice, SqliteDatabase};
-use memdir::{Durability, Error, Memory, MemoryPath, OnExisting, Options, Store, StoreError};
+use memdir::store::{Effect, Node, Splice, SqliteDatabase};
+use memdir::{
+    Cancellation, Durability, Error, Memory, MemoryPath, OnExisting, Options, Store, StoreError,
+};
 
 fn at(path: &str) -> MemoryPath {
     MemoryPath::parse(path).unwrap()
@@ -265,4 +270,187 @@ fn a_writer_waits_while_another_program_has_the_database() {
         writer.join().unwrap().unwrap();
     });
     assert_eq!(store.read(&file).unwrap(), b"two");
+}
+
+/// Does `work` while another program has the database.
+fn while_locked<T>(path: &Path, work: impl FnOnce() -> T) -> T {
+    let other = rusqlite::Connection::open(path).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let done = work();
+    other.execute_batch("ROLLBACK").unwrap();
+    done
+}
+
+#[test]
+fn a_writer_waits_for_others_as_long_as_it_may_and_changes_nothing() {
+    let place = tempfile::tempdir().unwrap();
+    let path = place.path().join("a.db");
+    let store = open(&path).unwrap().with_lock_timeout(Some(Duration::from_millis(50)));
+    let file = at("/memories/a");
+    store.write(&file, b"one", OnExisting::Error).unwrap();
+    let mut options = Options::default();
+    options.lock_timeout = Some(Duration::from_millis(20));
+    let memory = Memory::open(&format!("sqlite:{}", path.display()), options).unwrap();
+    while_locked(&path, || {
+        let other = at("/memories/b");
+        let since = std::time::SystemTime::now();
+        let mut never = |_: &[u8]| panic!("it was not its turn");
+        for refused in [
+            store.write(&file, b"two", OnExisting::Overwrite),
+            store.update(&file, &mut never),
+            store.rename(&file, &other),
+            store.delete(&file),
+            store.make_directory(&other),
+            store.set_modified(&file, since),
+            store.delete_unused(&file, since).map(drop),
+            store.clear(),
+        ] {
+            assert!(matches!(refused, Err(StoreError::Busy)), "{refused:?}");
+        }
+        let reply = memory.execute(r#"{"command": "delete", "path": "/memories/a"}"#);
+        let said = reply.content.as_str();
+        assert!(reply.is_error && said.contains("busy") && said.contains("Nothing was changed"));
+        // Views and opening do not wait.
+        assert_eq!(store.read(&file).unwrap(), b"one");
+        open(&path).unwrap();
+    });
+    store.write(&file, b"two", OnExisting::Overwrite).unwrap();
+}
+
+#[test]
+fn a_change_whose_caller_has_gone_does_not_happen() {
+    let place = tempfile::tempdir().unwrap();
+    let path = place.path().join("a.db");
+    let store = open(&path).unwrap().with_lock_timeout(None);
+    let file = at("/memories/a");
+    store.write(&file, b"one", OnExisting::Error).unwrap();
+    let cancellation = Cancellation::new();
+    // Behind a lock that nobody gives back before.
+    while_locked(&path, || {
+        std::thread::scope(|scope| {
+            let (sender, started) = std::sync::mpsc::channel();
+            let (store, file, cancellation) = (&store, &file, &cancellation);
+            let waiting: Vec<_> = (0..10)
+                .map(|_| {
+                    let sender = sender.clone();
+                    scope.spawn(move || {
+                        sender.send(()).unwrap();
+                        cancellation.within(|| store.write(file, b"late", OnExisting::Overwrite))
+                    })
+                })
+                .collect();
+            (0..10).for_each(|_| started.recv().unwrap());
+            std::thread::sleep(Duration::from_millis(20));
+            assert!(waiting.iter().all(|waiting| !waiting.is_finished()));
+            cancellation.cancel();
+            for waiting in waiting {
+                let done = waiting.join().unwrap();
+                assert!(matches!(done, Err(StoreError::Cancelled)), "{done:?}");
+            }
+        });
+    });
+    // Nor where the lock is free by the time that it is looked.
+    let done = cancellation.within(|| store.delete(&file));
+    assert!(matches!(done, Err(StoreError::Cancelled)), "{done:?}");
+    assert_eq!(store.read(&file).unwrap(), b"one");
+}
+
+#[test]
+fn what_is_too_large_is_not_read_to_be_edited() {
+    let place = tempfile::tempdir().unwrap();
+    let path = place.path().join("a.db");
+    let store = open(&path).unwrap().with_max_file_bytes(Some(10));
+    let file = at("/memories/a");
+    let read = std::cell::Cell::new(0);
+    let mut append = |old: &[u8]| {
+        read.set(old.len());
+        Some(Splice { range: old.len()..old.len(), text: b"+".to_vec() })
+    };
+    store.write(&file, b"123456789", OnExisting::Error).unwrap();
+    store.update(&file, &mut append).unwrap();
+    store.update(&file, &mut append).unwrap();
+    let refused = store.update(&file, &mut append);
+    assert!(matches!(refused, Err(StoreError::TooLarge { size: 11 })), "{refused:?}");
+    assert_eq!(read.get(), 10);
+    store.write(&file, b"new", OnExisting::Overwrite).unwrap();
+    assert_eq!(store.read(&file).unwrap(), b"new");
+    // A size that no memory has room for does not end the process.
+    let db = rusqlite::Connection::open(&path).unwrap();
+    db.execute("UPDATE node SET size = 1 << 50 WHERE name = 'a'", []).unwrap();
+    let store = store.with_max_file_bytes(None);
+    let refused = store.update(&file, &mut append);
+    assert!(matches!(refused, Err(StoreError::TooLarge { .. })), "{refused:?}");
+    assert!(store.read(&file).is_err());
+}
+
+#[test]
+fn what_broke_before_anything_was_committed_changed_nothing_and_says_so() {
+    let place = tempfile::tempdir().unwrap();
+    let path = place.path().join("a.db");
+    let store = open(&path).unwrap();
+    let file = at("/memories/a");
+    store.write(&file, &vec![b'x'; 200_000], OnExisting::Error).unwrap();
+    let db = rusqlite::Connection::open(&path).unwrap();
+    db.execute("DELETE FROM chunk WHERE number = 1", []).unwrap();
+    let broken = store.update(&file, &mut |_| None);
+    assert!(matches!(broken, Err(StoreError::Failed { effect: Effect::Unchanged, .. })));
+    drop((db, store));
+    fs::remove_file(&path).unwrap();
+    let memory = Memory::open(&format!("sqlite:{}", path.display()), Options::default()).unwrap();
+    fs::remove_file(&path).unwrap();
+    let reply = memory.execute(r#"{"command": "create", "path": "/memories/a", "file_text": "x"}"#);
+    assert!(reply.content.as_str().contains("Nothing was changed"), "{}", reply.content);
+}
+
+#[cfg(unix)]
+fn set_mode(path: &Path, mode: u32) {
+    fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(mode)).unwrap();
+}
+
+#[cfg(unix)]
+#[test]
+fn a_database_in_a_directory_that_cannot_be_written_can_be_viewed() {
+    let test = "a_database_in_a_directory_that_cannot_be_written_can_be_viewed";
+    common::without_power(test, |place| {
+        // A name that is something else in an address of SQLite's.
+        let place = place.join("100% #1?mode=rw");
+        fs::create_dir(&place).unwrap();
+        let path = place.join("a.db");
+        let store = open(&path).unwrap();
+        store.write(&at("/memories/a"), b"kept", OnExisting::Error).unwrap();
+        drop(store);
+        set_mode(&path, 0o400);
+        set_mode(&place, 0o500);
+        for read_only in [true, false] {
+            // As `sqlite:` takes no question mark.
+            let store = if read_only {
+                SqliteDatabase::find(&path, Durability::Full).unwrap().unwrap()
+            } else {
+                open(&path).unwrap()
+            };
+            for _ in 0..2 {
+                assert_eq!(store.read(&at("/memories/a")).unwrap(), b"kept");
+            }
+            let refused = store.write(&at("/memories/b"), b"", OnExisting::Error);
+            assert!(matches!(refused, Err(StoreError::PermissionDenied)), "{refused:?}");
+            assert_eq!(names(&place), ["a.db"]);
+        }
+        // What is written later is seen, also by a store that was open before.
+        let before = open(&path).unwrap();
+        assert_eq!(before.read(&at("/memories/a")).unwrap(), b"kept");
+        set_mode(&place, 0o700);
+        set_mode(&path, 0o600);
+        let writer = open(&path).unwrap();
+        writer.write(&at("/memories/a"), b"newer", OnExisting::Overwrite).unwrap();
+        assert_eq!(before.read(&at("/memories/a")).unwrap(), b"newer");
+        // With changes that are not in the file yet it is not looked at.
+        let copy = place.join("copy");
+        fs::create_dir(&copy).unwrap();
+        for name in ["a.db", "a.db-wal"] {
+            fs::copy(place.join(name), copy.join(name)).unwrap();
+        }
+        set_mode(&copy, 0o500);
+        assert!(open(&copy.join("a.db")).is_err());
+        set_mode(&copy, 0o700);
+    });
 }

@@ -89,7 +89,7 @@ class _Engine:
         elif isinstance(store, os.PathLike) or (
             isinstance(store, str) and not store.startswith("dir:")
         ):
-            self.base_path = Path(store)
+            self.base_path = Path(store).expanduser()
             self.memory_root = self.base_path / "memories"
         else:
             self.memory_root = directory

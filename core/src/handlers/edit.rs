@@ -70,6 +70,9 @@ pub(super) fn edit(
                 Err(StoreError::NotFound | StoreError::IsADirectory | StoreError::NotADirectory),
                 _,
             ) => return Err(missing(path)),
+            (Err(StoreError::OverLimit { bytes, files }), _) => {
+                return Err(room.refused_by(store, path, bytes, files));
+            }
             (Err(error), _) => return Err(reply::condition(path, error)),
         }
     }

@@ -47,7 +47,21 @@ impl Glob {
 
     /// Whether it fits the path of these names, or a directory that the path is below.
     pub(super) fn fits(&self, names: &[&str], folds_case: bool) -> bool {
-        self.0.iter().any(|segments| fits_start(segments, names, folds_case))
+        self.0.iter().any(|segments| match segments.as_slice() {
+            // What is below a directory is not the directory.
+            [directory @ .., Segment::Any] => names
+                .split_last()
+                .is_some_and(|(_, above)| fits_start(directory, above, folds_case)),
+            segments => fits_start(segments, names, folds_case),
+        })
+    }
+
+    /// The same pattern that also fits the directory where it fits all that is below one.
+    pub(super) fn with_directory(mut self) -> Self {
+        for segments in &mut self.0 {
+            segments.pop_if(|last| *last == Segment::Any);
+        }
+        self
     }
 }
 

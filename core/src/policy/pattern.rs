@@ -10,7 +10,7 @@ use crate::path::MemoryPath;
 /// A pattern of paths under `/memories`, such as `/memories/handbook` or `/memories/**/*.md`.
 ///
 /// `*` stands for any number of characters within a name; `**` as a whole name for any number of
-/// directories, also for none; `?` for one character, `[ab]` for one of those, `[!ab]` for any other;
+/// directories, between others also for none; `?` for one character, `[ab]` for one of those, `[!ab]` for any other;
 /// `{a,b}` for one of the texts; and a `\` takes the next character as it is. A pattern that fits a
 /// directory fits all that is below it, too. As in a path, doubled slashes and `.` do not count.
 ///
@@ -77,6 +77,12 @@ impl PathPattern {
         Self { folds_case, ..self }
     }
 
+    /// The same pattern, which fits a directory where it fits all that is below: of `/memories/a/**` also
+    /// `/memories/a`.
+    pub(crate) fn with_directory(self) -> Self {
+        Self { glob: self.glob.with_directory(), ..self }
+    }
+
     /// Whether it fits the path, or a directory that the path is below.
     #[must_use]
     pub fn fits(&self, path: &MemoryPath) -> bool {
@@ -137,13 +143,17 @@ mod tests {
             assert!(fits(pattern, "/memories/a/b"), "{pattern}");
             assert!(!fits(pattern, "/memories/b"), "{pattern}");
         }
-        // A directory is protected with what is below it.
-        for pattern in ["/memories/a/**", "/memories/a/**/"] {
-            assert!(fits(pattern, "/memories/a"), "{pattern}");
+        for pattern in ["/memories/a/**", "/memories/a/**/", "/memories/a/**/."] {
             assert!(fits(pattern, "/memories/a/b/c"), "{pattern}");
+            assert!(!fits(pattern, "/memories/a"), "{pattern}");
             assert!(!fits(pattern, "/memories/ab"), "{pattern}");
+            let with: PathPattern = pattern.parse().unwrap();
+            let path = |path| MemoryPath::parse(path).unwrap();
+            assert!(with.clone().with_directory().fits(&path("/memories/a")), "{pattern}");
+            assert!(!with.with_directory().fits(&path("/memories/ab")), "{pattern}");
         }
-        assert!(fits("/memories/**", "/memories"));
+        assert!(fits("/memories/**", "/memories/a"));
+        assert!(!fits("/memories/**", "/memories"));
     }
 
     #[test]

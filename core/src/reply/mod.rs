@@ -384,6 +384,10 @@ pub(crate) fn condition(path: &MemoryPath, error: StoreError) -> Error {
              deleted or renamed.",
             bytes(size)
         ),
+        StoreError::OverLimit { .. } => format!(
+            "Error: {path} was not changed, because the memory would hold more than it may. Delete what \
+             is no longer needed, then try again."
+        ),
         failure @ (StoreError::Failed { .. } | StoreError::Busy | StoreError::Cancelled) => {
             return Error::Store(failure);
         }

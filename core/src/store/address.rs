@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 #[cfg(any(unix, feature = "sqlite"))]
 use super::StoreError;
+use super::address_hint::unknown_scheme;
 use super::local_path::{FILES, check_not_files, expand_home};
 use super::{InProcess, Location, ReadOnly, Store};
 use crate::error::Error;
@@ -99,6 +100,9 @@ pub fn open_store_beneath(address: &str, options: &Options) -> Result<Arc<dyn St
 }
 
 fn open_any(address: &str, options: &Options) -> Result<Arc<dyn Store>, Error> {
+    if !has_namespaces(address) {
+        refuse_namespace(options)?;
+    }
     match scheme(address) {
         Some("memory") if address.len() == "memory:".len() => Ok(Arc::new(InProcess::new())),
         Some("dir") if address.len() > "dir:".len() => {
@@ -106,19 +110,34 @@ fn open_any(address: &str, options: &Options) -> Result<Arc<dyn Store>, Error> {
         }
         Some("sqlite") => open_sqlite(&address["sqlite:".len()..], options),
         Some("postgres" | "postgresql") => open_postgres(address, options),
-        Some("s3" | "gs" | "az") => open_objects(address),
+        Some("s3" | "gs" | "az") => open_objects(address, options),
         Some("dir") => Err(Error::Config(
             "the store address \"dir:\" has no path: use a directory such as \"dir:./notes\""
                 .to_owned(),
         )),
-        Some(scheme) => Err(Error::Config(format!(
-            "a store address that starts with \"{scheme}:\" is not known to this build of memdir: \
-             use a directory such as \"./memory\", or \"memory:\" for one in this process"
-        ))),
+        Some(scheme) => Err(Error::Config(unknown_scheme(scheme))),
         None if address.is_empty() => Err(Error::Config(
             "the store address is empty: use a directory such as \"./memory\"".to_owned(),
         )),
         None => open_local(&files_of(address.as_ref())?, options),
+    }
+}
+
+/// Whether the option `namespace` says which of several memories at `address` is meant.
+fn has_namespaces(address: &str) -> bool {
+    matches!(scheme(address), Some("postgres" | "postgresql" | "s3" | "gs" | "az"))
+}
+
+/// For a store that is one memory. That the option were not looked at, nobody would notice before one
+/// user read what another wrote.
+pub(super) fn refuse_namespace(options: &Options) -> Result<(), Error> {
+    match options.namespace {
+        None => Ok(()),
+        Some(_) => Err(Error::Config(
+            "the option \"namespace\" is for PostgreSQL and object storage: this store is one memory; \
+             give each namespace a store of its own"
+                .to_owned(),
+        )),
     }
 }
 
@@ -163,6 +182,9 @@ pub fn find_store(address: &str, options: &Options) -> Result<Option<Arc<dyn Sto
 }
 
 fn find_any(address: &str, options: &Options) -> Result<Option<Arc<dyn Store>>, Error> {
+    if !has_namespaces(address) {
+        refuse_namespace(options)?;
+    }
     match scheme(address) {
         Some("memory") if address.len() == "memory:".len() => Ok(None),
         #[cfg(feature = "sqlite")]
@@ -274,6 +296,7 @@ fn looks_secret(text: &str) -> bool {
 /// directories, for the directory of the files of another memory, and as [`open_store`] where it is
 /// encrypted.
 pub fn open_directory(path: impl AsRef<Path>, options: &Options) -> Result<Arc<dyn Store>, Error> {
+    refuse_namespace(options)?;
     finished(open_local(&files_of(path.as_ref())?, options)?, options, false)
 }
 
@@ -286,6 +309,7 @@ pub fn open_bare_directory(
     path: impl AsRef<Path>,
     options: &Options,
 ) -> Result<Arc<dyn Store>, Error> {
+    refuse_namespace(options)?;
     finished(open_local(&expand_home(path.as_ref())?, options)?, options, false)
 }
 
@@ -326,14 +350,32 @@ fn open_sqlite(path: &str, options: &Options) -> Result<Arc<dyn Store>, Error> {
     if options.read_only {
         return find_sqlite(&path, options)?.ok_or_else(|| missing(&path));
     }
-    super::SqliteDatabase::open(path, options.durability).map(shared).map_err(Error::Store)
+    let store = super::SqliteDatabase::open(path, options.durability).map_err(Error::Store)?;
+    Ok(shared(sqlite_with_limits(store, options)))
 }
 
 #[cfg(feature = "sqlite")]
 fn find_sqlite(path: &Path, options: &Options) -> Result<Option<Arc<dyn Store>>, Error> {
-    super::SqliteDatabase::find(path, options.durability)
-        .map(|found| found.map(shared))
-        .map_err(Error::Store)
+    let found = super::SqliteDatabase::find(path, options.durability).map_err(Error::Store)?;
+    Ok(found.map(|store| shared(sqlite_with_limits(store, options))))
+}
+
+#[cfg(feature = "sqlite")]
+fn sqlite_with_limits(store: super::SqliteDatabase, options: &Options) -> super::SqliteDatabase {
+    store
+        .with_lock_timeout(options.lock_timeout)
+        .with_max_file_bytes(options.max_edited_bytes())
+        .with_total_limits(total_limits(options))
+}
+
+/// What the store itself keeps to. Of an encrypted one the limits are of other sizes than it sees.
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
+fn total_limits(options: &Options) -> super::TotalLimits {
+    #[cfg(feature = "encryption")]
+    if options.encryption_key.is_some() {
+        return super::TotalLimits::default();
+    }
+    super::TotalLimits { bytes: options.max_total_bytes, files: options.max_files }
 }
 
 /// The part of an address of SQLite that has to be a plain path.
@@ -365,7 +407,13 @@ fn open_sqlite(_: &str, _: &Options) -> Result<Arc<dyn Store>, Error> {
 
 #[cfg(feature = "postgres")]
 fn open_postgres(address: &str, options: &Options) -> Result<Arc<dyn Store>, Error> {
-    Ok(Arc::new(super::PostgresDatabase::open(address, options.durability)?))
+    let namespace = options.namespace.as_deref();
+    let store = super::PostgresDatabase::open_namespace(address, namespace, options.durability)?;
+    let store = store
+        .with_lock_timeout(options.lock_timeout)
+        .with_max_file_bytes(options.max_edited_bytes())
+        .with_total_limits(total_limits(options));
+    Ok(Arc::new(store))
 }
 
 #[cfg(not(feature = "postgres"))]
@@ -378,12 +426,13 @@ fn open_postgres(_: &str, _: &Options) -> Result<Arc<dyn Store>, Error> {
 }
 
 #[cfg(feature = "object-storage")]
-fn open_objects(address: &str) -> Result<Arc<dyn Store>, Error> {
-    Ok(Arc::new(super::ObjectStorage::open(address)?))
+fn open_objects(address: &str, options: &Options) -> Result<Arc<dyn Store>, Error> {
+    let store = super::ObjectStorage::open_namespace(address, options.namespace.as_deref())?;
+    Ok(Arc::new(store.with_max_file_bytes(options.max_edited_bytes())))
 }
 
 #[cfg(not(feature = "object-storage"))]
-fn open_objects(_: &str) -> Result<Arc<dyn Store>, Error> {
+fn open_objects(_: &str, _: &Options) -> Result<Arc<dyn Store>, Error> {
     Err(Error::Config(
         "this build of memdir is without object storage: build it with the cargo feature \
          \"object-storage\", or use a directory such as \"./memory\""
@@ -422,6 +471,44 @@ mod tests {
         let error = open_store("redis://user:hunter2@host/0", &Options::default()).err().unwrap();
         assert!(error.to_string().contains("\"redis:\""));
         assert!(!error.to_string().contains("hunter2"));
+    }
+
+    #[test]
+    fn a_namespace_is_refused_where_there_is_none_or_two() {
+        use crate::store::{InProcess, Mount, open_mounts, open_place};
+
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path().join("a").display().to_string();
+        let options = Options { namespace: Some("me".to_owned()), ..Options::default() };
+        let refused = |opened: Result<(), Error>, what: &str| match opened {
+            Err(Error::Config(problem)) => {
+                assert!(problem.contains("namespace"), "{what}: {problem}");
+            }
+            other => panic!("{what}: {other:?}"),
+        };
+        let mut addresses = vec![
+            "memory:".to_owned(),
+            path.clone(),
+            format!("dir:{path}"),
+            format!("sqlite:{path}"),
+        ];
+        if cfg!(feature = "postgres") {
+            // Known before the server is asked.
+            addresses.push("postgres://127.0.0.1:1/d?namespace=mine".to_owned());
+        }
+        for address in &addresses {
+            refused(open_store(address, &options).map(drop), address);
+            refused(find_store(address, &options).map(drop), address);
+            refused(open_store_beneath(address, &options).map(drop), address);
+            refused(open_place(address.as_str(), &options).map(drop), address);
+        }
+        refused(open_directory(&path, &options).map(drop), "a directory");
+        refused(open_bare_directory(&path, &options).map(drop), "a directory");
+        let store: Arc<dyn Store> = Arc::new(InProcess::new());
+        refused(open_place(store, &options).map(drop), "a store");
+        let mounts = [Mount::new("/memories", "postgres://127.0.0.1:1/d")];
+        refused(open_mounts(mounts, &options).map(drop), "mounts");
+        assert!(!place.path().join("a").exists());
     }
 
     #[test]

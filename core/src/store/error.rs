@@ -56,6 +56,15 @@ pub enum StoreError {
         /// What it holds, in bytes.
         size: u64,
     },
+    /// All files together would come to hold more than they may
+    /// ([`TotalLimits`](crate::store::TotalLimits)): so many bytes, or so many files.
+    #[error("the store would hold more than it may")]
+    OverLimit {
+        /// How many bytes it would hold, if they are too many.
+        bytes: Option<u64>,
+        /// How many files there would be, if they are too many.
+        files: Option<u64>,
+    },
     /// Other writers kept the store locked for longer than the lock timeout
     /// ([`Options::lock_timeout`](crate::Options::lock_timeout)). Nothing was changed.
     #[error("the store was locked by other writers for too long")]

@@ -11,6 +11,7 @@ use crate::path::MemoryPath;
 
 pub(crate) mod access;
 mod address;
+mod address_hint;
 #[cfg(feature = "encryption")]
 mod encrypted;
 mod error;
@@ -36,6 +37,8 @@ mod splice;
 #[cfg(feature = "sqlite")]
 mod sqlite;
 mod swap;
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
+mod total;
 pub(crate) mod transfer;
 mod walk;
 
@@ -68,6 +71,8 @@ pub use splice::{Edit, Splice};
 #[cfg(feature = "sqlite")]
 pub use sqlite::SqliteDatabase;
 pub use swap::{Swap, update_by_swap};
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
+pub use total::TotalLimits;
 pub(crate) use walk::Scope;
 use walk::walk;
 pub use walk::walk_files;

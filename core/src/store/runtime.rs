@@ -5,11 +5,21 @@
 
 use std::future::Future;
 use std::sync::mpsc;
+use std::time::Duration;
 
 use tokio::runtime::{Builder, Runtime};
 
 use super::StoreError;
 use super::per_process::PerProcess;
+use crate::cancel::{self, Cancellation};
+
+/// How often work that waits looks whether its caller is still there.
+const LOOK: Duration = Duration::from_millis(10);
+
+tokio::task_local! {
+    /// Of the call that the work is done for.
+    static CALLER: Option<Cancellation>;
+}
 
 static RUNTIME: PerProcess<Threads> = PerProcess::new();
 
@@ -40,16 +50,63 @@ where
             builder.worker_threads(2).thread_name("memdir").enable_io().enable_time();
             builder.build().map(|runtime| Threads(Some(runtime)))
         })
-        .map_err(|error| StoreError::failed("starting the threads of remote stores", error))?;
+        .map_err(|error| {
+            StoreError::failed("starting the threads of remote stores", error).unchanged()
+        })?;
     let Some(runtime) = &runtime.0 else {
-        return Err(StoreError::failed("asking a remote store", "its threads have ended"));
+        let ended = StoreError::failed("asking a remote store", "its threads have ended");
+        return Err(ended.unchanged());
     };
     let (answer, answered) = mpsc::sync_channel(1);
-    runtime.spawn(async move {
+    runtime.spawn(CALLER.scope(cancel::current(), async move {
         // Whoever asked waits for as long as it takes.
         let _ = answer.send(work.await);
-    });
+    }));
     answered.recv().unwrap_or_else(|_| {
         Err(StoreError::failed("asking a remote store", "the work broke off without an answer"))
     })
+}
+
+/// Waits for `work`, unless the caller goes: then it is dropped. For what changes nothing, or is undone
+/// when it is dropped.
+///
+/// # Errors
+/// [`StoreError::Cancelled`], and those of `work`.
+#[cfg(feature = "postgres")]
+pub(super) async fn unless_cancelled<T, E: From<StoreError>>(
+    work: impl Future<Output = Result<T, E>>,
+) -> Result<T, E> {
+    tokio::select! {
+        biased;
+        done = work => done,
+        () = caller_gone() => Err(StoreError::Cancelled.into()),
+    }
+}
+
+/// Whether the caller is still there, for work that is about to change something.
+///
+/// # Errors
+/// [`StoreError::Cancelled`] if not.
+#[cfg(feature = "object-storage")]
+pub(super) fn check() -> Result<(), StoreError> {
+    match caller() {
+        Some(caller) if caller.is_cancelled() => Err(StoreError::Cancelled),
+        _ => Ok(()),
+    }
+}
+
+fn caller() -> Option<Cancellation> {
+    CALLER.try_with(Clone::clone).ok().flatten()
+}
+
+/// Waits until the caller has gone; for ever, if that cannot be known.
+pub(super) async fn caller_gone() {
+    match caller() {
+        Some(cancellation) => {
+            while !cancellation.is_cancelled() {
+                tokio::time::sleep(LOOK).await;
+            }
+        }
+        None => std::future::pending().await,
+    }
 }

@@ -11,6 +11,7 @@ use std::process::{Child, Command, Output, Stdio};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+const SERVERS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/servers");
 const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/servers/postgres");
 /// What the script answers where no server is installed.
 const MISSING: i32 = 3;
@@ -30,32 +31,47 @@ pub(crate) fn server() -> Option<&'static Server> {
     SERVER.get_or_init(|| Server::start("")).as_ref()
 }
 
+/// The server that a script starts, and where it is.
+fn started(serve: &mut Command, name: &str) -> Option<(Child, String)> {
+    let mut keeper = serve.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut address = String::new();
+    BufReader::new(keeper.stdout.take().unwrap()).read_line(&mut address).unwrap();
+    if address.is_empty() {
+        let status = keeper.wait().unwrap();
+        assert_eq!(status.code(), Some(MISSING), "the server {name} did not start");
+        assert!(std::env::var("CI").as_deref() != Ok("true"), "{name} is not installed");
+        // Not by a macro, whose output a test that passes shows nobody.
+        let said = format!("==> LEFT OUT: {name} is not installed\n");
+        std::io::stderr().write_all(said.as_bytes()).unwrap();
+        return None;
+    }
+    Some((keeper, address.trim().to_owned()))
+}
+
 impl Server {
     /// A further one, with more `settings`, one a line.
     pub(crate) fn start(settings: &str) -> Option<Self> {
         let place = tempfile::tempdir().unwrap();
         // The server's user has to get in.
         std::fs::set_permissions(place.path(), PermissionsExt::from_mode(0o755)).unwrap();
-        let mut keeper = Command::new(SCRIPT)
-            .arg("serve")
-            .arg(place.path().join("server"))
-            .env("MEMDIR_TEST_POSTGRES", settings)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut address = String::new();
-        BufReader::new(keeper.stdout.take().unwrap()).read_line(&mut address).unwrap();
-        if address.is_empty() {
-            let status = keeper.wait().unwrap();
-            assert_eq!(status.code(), Some(MISSING), "the PostgreSQL server did not start");
-            assert!(std::env::var("CI").as_deref() != Ok("true"), "PostgreSQL is not installed");
-            // Not by a macro, whose output a test that passes shows nobody.
-            let said = b"==> LEFT OUT: PostgreSQL is not installed\n";
-            std::io::stderr().write_all(said).unwrap();
-            return None;
-        }
-        Some(Self { place, address: address.trim().to_owned(), _keeper: keeper })
+        let server = place.path().join("server");
+        let (keeper, address) = started(
+            Command::new(SCRIPT).arg("serve").arg(server).env("MEMDIR_TEST_POSTGRES", settings),
+            "PostgreSQL",
+        )?;
+        Some(Self { place, address, _keeper: keeper })
+    }
+
+    /// One behind a PgBouncer of its own, which shares the connections of the server among transactions.
+    pub(crate) fn behind_pooler() -> Option<Self> {
+        let direct = server()?;
+        let place = tempfile::tempdir().unwrap();
+        std::fs::set_permissions(place.path(), PermissionsExt::from_mode(0o755)).unwrap();
+        let pooler = place.path().join("pooler");
+        let mut serve = Command::new(format!("{SERVERS}/pgbouncer"));
+        serve.arg("serve").arg(pooler).arg(direct.base());
+        let (keeper, address) = started(&mut serve, "PgBouncer")?;
+        Some(Self { place, address, _keeper: keeper })
     }
 
     /// Where the server's files are.
@@ -90,6 +106,11 @@ impl Server {
         let said = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success(), "{sql}: {said}");
         String::from_utf8(output.stdout).unwrap().trim().to_owned()
+    }
+
+    /// Whether the superuser's SQL came to its end.
+    pub(crate) fn try_sql(&self, database: &str, sql: &str) -> bool {
+        self.run(&["sql"], &[database], sql).status.success()
     }
 
     pub(crate) fn kill(&self) {

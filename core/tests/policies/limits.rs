@@ -6,7 +6,7 @@ use std::thread;
 use std::time::Instant;
 
 use memdir::store::{EntryKind, InProcess, Mounts};
-use memdir::{Error, Memory, Options, Store, StoreError};
+use memdir::{Error, Memory, OnExisting, Options, Store, StoreError};
 
 use crate::mounting::{at, put, refusal};
 use crate::seams::Seams;
@@ -143,6 +143,114 @@ fn no_mix_of_commands_oversteps_a_limit() {
         if files < 12 {
             memory.create("/memories/rest", &"x".repeat(rest)).unwrap();
         }
+    }
+}
+
+/// A creation that will be refused waits in the store; meanwhile the file that it will find there is
+/// edited, and another one is made.
+#[test]
+fn a_creation_in_the_way_of_an_edit_hides_nothing_of_what_the_file_holds() {
+    let store = Arc::new(Seams::default());
+    put(&*store, "/memories/p.md", "x".repeat(2000));
+    let memory = limited(Arc::clone(&store) as _, Some(5000), None);
+    let (editor, other) = (memory.clone(), memory.clone());
+    let seams = Arc::clone(&store);
+    store.before_writing(move || {
+        let other = other.clone();
+        seams.after_editing(move || {
+            assert!(is_full(&other.create("/memories/r.md", &"x".repeat(4500))));
+            Ok(())
+        });
+        editor.insert("/memories/p.md", 0, "x").unwrap();
+        Ok(())
+    });
+    assert!(memory.create("/memories/p.md", "new").is_err());
+    assert_eq!(held(&*store), (2002, 1));
+}
+
+#[test]
+fn on_shared_paths_no_mix_of_creations_and_edits_oversteps_a_limit() {
+    const PATHS: u64 = 3;
+    let mut nearest = 0;
+    let place = tempfile::tempdir().unwrap();
+    for round in 0..6_u64 {
+        let database = format!("sqlite:{}/{round}.db", place.path().display());
+        let store = match round % 2 {
+            0 => Arc::new(InProcess::new()) as Arc<dyn Store>,
+            _ => memdir::open_store(&database, &Options::default()).unwrap(),
+        };
+        let memory = limited(Arc::clone(&store), Some(5000), Some(4));
+        let (over, running) = (AtomicU64::new(0), AtomicBool::new(true));
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                while running.load(Ordering::Relaxed) {
+                    let (bytes, files) = held(&*store);
+                    over.fetch_max(if files > 4 { u64::MAX } else { bytes }, Ordering::Relaxed);
+                }
+            });
+            race(50, |racer, number| {
+                // Without a pattern that the threads share.
+                let random = (round * 1_000_003 + racer * 10_007 + number)
+                    .wrapping_mul(0x9e37_79b9_7f4a_7c15)
+                    >> 33;
+                let path = format!("/memories/{}", random % PATHS);
+                let text = "x".repeat(usize::try_from(random / 8 % 1500).unwrap());
+                let done = match random / 4 % 8 {
+                    0..=2 => memory.create(&path, &text),
+                    3 => memory.create(&format!("/memories/own {racer}"), &text),
+                    4 if racer == 0 => memory.delete(&path),
+                    _ => memory.insert(&path, 0, &text),
+                };
+                done.or_else(|error| match error {
+                    Error::Refused(_) => Ok(String::new()),
+                    broken => Err(broken),
+                })
+            });
+            running.store(false, Ordering::Relaxed);
+        });
+        let most = over.into_inner().max(held(&*store).0);
+        assert!(most <= 5000, "round {round}: {most}");
+        nearest = nearest.max(most);
+    }
+    assert!(nearest > 4000, "the limit was never near: {nearest}");
+}
+
+/// Memories that know nothing of each other, as in processes of their own: the store keeps the limit.
+#[test]
+fn a_database_keeps_the_limits_for_all_that_write_to_it() {
+    let place = tempfile::tempdir().unwrap();
+    let mut addresses = vec![format!("sqlite:{}/agent.db", place.path().display())];
+    addresses.extend(crate::postgres::server().map(crate::postgres::Server::fresh));
+    for address in addresses {
+        let open = || {
+            let mut options = Options::default();
+            (options.max_total_bytes, options.max_files) = (Some(5000), Some(30));
+            Memory::open(&address, options).unwrap()
+        };
+        let memories: Vec<Memory> = (0..THREADS).map(|_| open()).collect();
+        memories[0].create("/memories/log", "").unwrap();
+        race(12, |racer, number| {
+            let memory = &memories[usize::try_from(racer).unwrap()];
+            match number % 3 {
+                0 => memory.insert("/memories/log", 0, &"x".repeat(99)),
+                _ => memory.create(&format!("/memories/{racer} {number}"), &"x".repeat(150)),
+            }
+        });
+        let (bytes, files) = held(&**memories[0].store());
+        assert!(bytes <= 5000 && files <= 30, "{address}: {bytes} bytes in {files} files");
+        assert!(bytes > 4000 || files == 30, "{address}: {bytes} bytes in {files} files");
+        // Also where a memory believes that there is room, it is refused in the usual words.
+        let unaware = open();
+        unaware.view("/memories", None).unwrap();
+        memories[1].delete("/memories/log").unwrap();
+        let rest = usize::try_from(5000 - held(&**unaware.store()).0).unwrap();
+        memories[1].create("/memories/log", &"x".repeat(rest)).unwrap();
+        let error = unaware.store().write(&at("/memories/y"), b"y", OnExisting::Error).unwrap_err();
+        assert!(matches!(error, StoreError::OverLimit { .. }), "{error}");
+        let error = unaware.insert("/memories/log", 0, "y").unwrap_err().to_string();
+        assert!(error.contains("would hold") && error.contains("largest"), "{error}");
+        // What makes it no larger is allowed.
+        unaware.str_replace("/memories/log", &"x".repeat(rest), "y").unwrap();
     }
 }
 

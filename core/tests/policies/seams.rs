@@ -17,6 +17,7 @@ pub(crate) struct Seams {
     pub(crate) walks: AtomicUsize,
     before_writing: Mutex<Option<Arc<Before>>>,
     before_walking: Mutex<Option<Arc<Before>>>,
+    after_editing: Mutex<Option<Arc<Before>>>,
     /// A directory that cannot be listed.
     pub(crate) closed: Option<MemoryPath>,
 }
@@ -34,6 +35,14 @@ impl Seams {
         before: impl Fn() -> Result<(), StoreError> + Send + Sync + 'static,
     ) {
         *self.before_walking.lock().unwrap() = Some(Arc::new(before));
+    }
+
+    /// When an edit is made, and nobody knows of it yet.
+    pub(crate) fn after_editing(
+        &self,
+        after: impl Fn() -> Result<(), StoreError> + Send + Sync + 'static,
+    ) {
+        *self.after_editing.lock().unwrap() = Some(Arc::new(after));
     }
 
     /// Each is done once, so that what it does may come here again.
@@ -72,7 +81,8 @@ impl Store for Seams {
     }
 
     fn update(&self, path: &MemoryPath, edit: &mut Edit<'_>) -> Result<(), StoreError> {
-        self.store.update(path, edit)
+        self.store.update(path, edit)?;
+        Self::pass(&self.after_editing)
     }
 
     fn delete(&self, path: &MemoryPath) -> Result<(), StoreError> {

@@ -15,7 +15,7 @@ use crate::reply;
 use crate::store::{Effect, EntryKind, Store, StoreError};
 
 pub(crate) use usage::{Change, Held, Usage};
-use usage::{Measured, Moving, Noted, UnderWay};
+use usage::{Measured, Moving, Noted};
 
 /// How many files a refusal names.
 const NAMED: usize = 5;
@@ -90,7 +90,6 @@ pub(crate) fn shrunk(policies: &Policies) {
 pub(crate) struct Room<'p> {
     policies: &'p Policies,
     noted: Option<Noted<'p>>,
-    _under_way: Option<UnderWay<'p>>,
     /// While a file is overwritten.
     replacing: Option<Moving<'p>>,
     /// By this command.
@@ -108,8 +107,7 @@ pub(crate) enum NoRoom {
 
 impl<'p> Room<'p> {
     pub(crate) fn new(policies: &'p Policies) -> Self {
-        let under_way = are_set(&policies.options).then(|| policies.usage.under_way());
-        Self { policies, noted: None, _under_way: under_way, replacing: None, measured: None }
+        Self { policies, noted: None, replacing: None, measured: None }
     }
 
     /// Measures the tree if it is likely to be needed, so that an edit need not be asked for twice.
@@ -180,6 +178,28 @@ impl<'p> Room<'p> {
         if !matches!(error, StoreError::Failed { effect: Effect::Unknown, .. }) {
             self.give_back();
         }
+    }
+
+    /// The refusal where the store itself found that it would come to hold so much: others write to it.
+    pub(crate) fn refused_by(
+        &mut self,
+        store: &dyn Store,
+        path: &MemoryPath,
+        bytes: Option<u64>,
+        files: Option<u64>,
+    ) -> Error {
+        if let Err(error) = self.measure(store) {
+            return error;
+        }
+        let options = &self.policies.options;
+        let used = |held: Option<u64>, limit: Option<u64>| {
+            held.zip(limit).map(|(held, limit)| Used { held, limit })
+        };
+        let over = Uses {
+            bytes: used(bytes, options.max_total_bytes),
+            files: used(files, options.max_files),
+        };
+        self.refusal(path, over)
     }
 
     /// The refusal, which names the largest of the files that could be deleted.

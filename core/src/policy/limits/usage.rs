@@ -1,10 +1,14 @@
 //! What is known of how much the tree holds, between one command and the next.
 //!
 //! Nothing is locked while the store works, as a store may be anybody's code. So a write is noted
-//! before it is made, counts from then on, and is struck out if it fails. A measuring walks through the
-//! tree meanwhile, and what it sees of a file that is just being written may be old or new: for these
-//! files the notes count, and not what it saw. That way the sum is exact, whatever runs at once, as far
-//! as this memory's own commands go.
+//! before it is made, counts from then on, and is struck out if it fails. Of a file that is being written
+//! nobody knows which of its sizes the store has just now, nor which of several writes will be the last, or
+//! fail. So the largest of them counts, until all have ended: never too little, as far as this memory's own
+//! commands go, and exactly what is there as soon as nothing is under way.
+//!
+//! A measuring walks through the tree meanwhile. What it sees of a file is its size at some moment of the
+//! walk, which is taken for its size without the writes that are under way; only where a write has ended
+//! during the walk, its note counts and not what the walk saw.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -29,6 +33,11 @@ pub(crate) struct Held {
 impl Held {
     fn of_file(size: Option<u64>) -> Self {
         Self { bytes: size.unwrap_or(0), files: size.is_some().into() }
+    }
+
+    /// The larger one of each.
+    fn or_more(self, other: Self) -> Self {
+        Self { bytes: self.bytes.max(other.bytes), files: self.files.max(other.files) }
     }
 
     fn plus(self, other: Self) -> Self {
@@ -59,8 +68,9 @@ impl Change {
         Held::of_file(Some(self.after)).minus(Held::of_file(self.before))
     }
 
-    fn applied_to(self, held: Held) -> Held {
-        held.plus(Held::of_file(Some(self.after))).minus(Held::of_file(self.before))
+    /// The most that the file may hold meanwhile.
+    fn most(self) -> Held {
+        Held::of_file(self.before).or_more(Held::of_file(Some(self.after)))
     }
 }
 
@@ -74,13 +84,12 @@ pub(crate) struct Usage {
 struct State {
     /// Without the writes that are under way.
     known: Option<Known>,
-    /// Writes that are under way, in the order in which they were decided; and those that have ended
-    /// since the oldest command or walk which is under way began.
-    writes: BTreeMap<u64, Write>,
+    /// The files that are being written, or were while a walk that is under way began.
+    noted: HashMap<MemoryPath, File>,
     /// Goes on with each write that is decided or ends.
     clock: u64,
-    /// When the commands and walks that are under way began.
-    under_way: Vec<u64>,
+    /// When the walks that are under way began.
+    walks: Vec<u64>,
     /// Deletions and renames that are under way, and how many there ever were.
     moving: usize,
     moved: u64,
@@ -101,13 +110,35 @@ impl Known {
     }
 }
 
-#[derive(Debug)]
-struct Write {
-    path: MemoryPath,
-    change: Change,
-    ended: Option<u64>,
-    /// A walk saw a file where this one is to be made: this write's, or somebody else's.
-    met: bool,
+/// A file that is being written.
+#[derive(Debug, Default)]
+struct File {
+    /// What of it is in what is known.
+    known: Held,
+    /// The writes that are under way, by the order in which they were decided.
+    writes: BTreeMap<u64, Change>,
+    /// The last write that ended.
+    last: Option<Ended>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Ended {
+    number: u64,
+    at: u64,
+    held: Held,
+}
+
+impl File {
+    /// How much more than is known it may come to hold.
+    fn pending(&self) -> Held {
+        let most = self.writes.values().fold(self.known, |most, write| most.or_more(write.most()));
+        most.minus(self.known)
+    }
+
+    /// What it held without the writes under way, when a walk that began then saw it as `seen`.
+    fn measured(&self, seen: Held, began: u64) -> Held {
+        self.last.filter(|last| last.at > began).map_or(seen, |last| last.held)
+    }
 }
 
 /// What a walk through the tree found.
@@ -119,81 +150,36 @@ pub(crate) struct Measured {
 }
 
 impl State {
-    /// Which write of a file ended last, as they were decided. On a store that retries, what others
-    /// decided before it was about an older content, and will be decided anew; on all others it came
-    /// before. So it holds all of them.
-    fn last_ended(&self, path: &MemoryPath) -> Option<(u64, &Write)> {
-        let of_file = self.writes.iter().rev().filter(|(_, write)| write.path == *path);
-        of_file.map(|(number, write)| (*number, write)).find(|(_, write)| write.ended.is_some())
-    }
-
-    fn is_superseded(&self, number: u64, path: &MemoryPath) -> bool {
-        self.last_ended(path).is_some_and(|(last, _)| last > number)
-    }
-
-    /// What a file that is noted counts without the writes under way.
-    fn without_writes(&self, path: &MemoryPath) -> Held {
-        if let Some((_, last)) = self.last_ended(path) {
-            return Held::of_file(Some(last.change.after));
-        }
-        let first = self.writes.values().find(|write| write.path == *path);
-        Held::of_file(first.and_then(|first| first.change.before))
-    }
-
     /// How much the writes under way may make the tree grow.
     fn pending(&self) -> Held {
-        let under_way = self.writes.iter().filter(|(number, write)| {
-            write.ended.is_none() && !self.is_superseded(**number, &write.path)
-        });
-        under_way.fold(Held::default(), |sum, (_, write)| sum.plus(write.change.growth()))
+        self.noted.values().fold(Held::default(), |sum, file| sum.plus(file.pending()))
     }
 
-    /// What the tree held without the writes under way, when a walk saw it as `files`.
-    fn without_pending(&mut self, files: &[(MemoryPath, u64)]) -> Held {
-        let mut noted: HashMap<MemoryPath, Held> = HashMap::new();
-        for write in self.writes.values() {
-            if !noted.contains_key(&write.path) {
-                noted.insert(write.path.clone(), self.without_writes(&write.path));
-            }
-        }
-        let mut held = Held::default();
-        for (path, size) in files {
-            let Some(counted) = noted.get_mut(path) else {
-                held = held.plus(Held::of_file(Some(*size)));
-                continue;
-            };
-            let writes = self.writes.values_mut().filter(|write| write.path == *path);
-            let mut largest = 0;
-            for write in writes {
-                write.met |= write.change.before.is_none();
-                largest = largest.max(write.change.after);
-            }
-            if counted.files == 0 {
-                // Where one is to be made, somebody else's may be, and be larger.
-                counted.bytes = size.saturating_sub(largest);
-            }
-        }
-        noted.values().copied().fold(held, Held::plus)
-    }
-
-    /// A write counts as made.
-    fn end(&mut self, number: u64) {
-        let Some(write) = self.writes.get(&number) else { return };
-        let (path, after) = (write.path.clone(), Held::of_file(Some(write.change.after)));
-        if self.is_superseded(number, &path) {
-            // It must not outlive the one that holds it.
-            self.writes.remove(&number);
-            return;
-        }
-        let before = self.without_writes(&path);
-        if let Some(known) = &mut self.known {
-            known.held = known.held.plus(after).minus(before);
-        }
+    /// Strikes the note of a write out; what the file came to hold by it, if it was made.
+    fn end(
+        &mut self,
+        path: &MemoryPath,
+        number: u64,
+        made: impl FnOnce(&File, Change) -> Option<Held>,
+    ) {
         self.clock += 1;
-        if let Some(write) = self.writes.get_mut(&number) {
-            write.ended = Some(self.clock);
+        let at = self.clock;
+        let Some(file) = self.noted.get_mut(path) else { return };
+        let Some(change) = file.writes.remove(&number) else { return };
+        if let Some(mut held) = made(file, change) {
+            // Decided earlier, it was mostly made earlier, and what came after it holds all of it. But
+            // the file may have been deleted in between.
+            if let Some(last) = file.last.filter(|last| last.number > number) {
+                held = held.or_more(last.held);
+            }
+            if let Some(known) = &mut self.known {
+                known.held = known.held.plus(held).minus(file.known);
+            }
+            file.known = held;
+            let number = file.last.map_or(number, |last| last.number.max(number));
+            file.last = Some(Ended { number, at, held });
         }
-        self.forget_ended_writes();
+        self.forget();
     }
 
     fn doubt(&mut self) {
@@ -202,10 +188,12 @@ impl State {
         }
     }
 
-    fn forget_ended_writes(&mut self) {
-        let oldest = self.under_way.iter().copied().min();
-        self.writes.retain(|_, write| {
-            write.ended.is_none_or(|ended| oldest.is_some_and(|oldest| oldest < ended))
+    /// Forgets what has ended, unless a walk may have seen it as it was before.
+    fn forget(&mut self) {
+        let oldest = self.walks.iter().copied().min();
+        self.noted.retain(|_, file| {
+            let is_needed = |last: Ended| oldest.is_some_and(|began| began < last.at);
+            !file.writes.is_empty() || file.last.is_some_and(is_needed)
         });
     }
 }
@@ -252,21 +240,25 @@ impl Usage {
         judge: impl FnOnce(Option<Held>) -> Result<(), R>,
     ) -> Result<Noted<'_>, R> {
         let mut state = self.state();
-        let known = state.known.filter(|known| measured || known.is_recent());
-        judge(known.map(|known| change.applied_to(known.held.plus(state.pending()))))?;
         state.clock += 1;
         let number = state.clock;
-        let write = Write { path: path.clone(), change, ended: None, met: false };
-        state.writes.insert(number, write);
-        Ok(Noted { usage: self, number, ended: false })
-    }
-
-    /// A command begins that may write; it ends when what comes back is dropped.
-    pub(crate) fn under_way(&self) -> UnderWay<'_> {
-        let mut state = self.state();
-        let began = state.clock;
-        state.under_way.push(began);
-        UnderWay { usage: self, began }
+        let file = state.noted.entry(path.clone()).or_insert_with(|| File {
+            // A file that is to be made is not known to be there.
+            known: Held::of_file(change.before),
+            ..File::default()
+        });
+        file.writes.insert(number, change);
+        let noted = Noted { usage: self, path: path.clone(), number, ended: false };
+        let known = state.known.filter(|known| measured || known.is_recent());
+        let judged = judge(known.map(|known| known.held.plus(state.pending())));
+        drop(state);
+        match judged {
+            Ok(()) => Ok(noted),
+            Err(refusal) => {
+                noted.undone();
+                Err(refusal)
+            }
+        }
     }
 
     /// A deletion or rename begins; it ends when what comes back is dropped.
@@ -288,6 +280,7 @@ impl Usage {
 #[derive(Debug)]
 pub(crate) struct Noted<'u> {
     usage: &'u Usage,
+    path: MemoryPath,
     number: u64,
     ended: bool,
 }
@@ -296,20 +289,14 @@ impl Noted<'_> {
     /// The write was made.
     pub(crate) fn done(mut self) {
         self.ended = true;
-        self.usage.state().end(self.number);
+        let made = |_: &File, change: Change| Some(Held::of_file(Some(change.after)));
+        self.usage.state().end(&self.path, self.number, made);
     }
 
     /// The write was not made.
     pub(crate) fn undone(mut self) {
         self.ended = true;
-        let mut state = self.usage.state();
-        if state.writes.get(&self.number).is_some_and(|write| write.met) {
-            // It kept the place of somebody else's file in what is known.
-            state.end(self.number);
-            state.doubt();
-        } else {
-            state.writes.remove(&self.number);
-        }
+        self.usage.state().end(&self.path, self.number, |_, _| None);
     }
 }
 
@@ -317,12 +304,8 @@ impl Drop for Noted<'_> {
     fn drop(&mut self) {
         if !self.ended {
             let mut state = self.usage.state();
-            let write = state.writes.get(&self.number);
-            if write.is_some_and(|write| write.change.growth() == Held::default()) {
-                state.writes.remove(&self.number);
-            } else {
-                state.end(self.number);
-            }
+            let most = |file: &File, change: Change| Some(file.known.or_more(change.most()));
+            state.end(&self.path, self.number, most);
             state.doubt();
         }
     }
@@ -339,27 +322,10 @@ impl Drop for Moving<'_> {
     }
 }
 
-/// A command or walk that is under way.
-#[derive(Debug)]
-pub(crate) struct UnderWay<'u> {
-    usage: &'u Usage,
-    began: u64,
-}
-
-impl Drop for UnderWay<'_> {
-    fn drop(&mut self) {
-        let mut state = self.usage.state();
-        if let Some(place) = state.under_way.iter().position(|began| *began == self.began) {
-            state.under_way.swap_remove(place);
-        }
-        state.forget_ended_writes();
-    }
-}
-
 /// A walk through the tree that is under way.
 struct Measuring<'u> {
     usage: &'u Usage,
-    _under_way: UnderWay<'u>,
+    began: u64,
     at: Instant,
     /// What it was when nothing was being moved.
     moved: Option<u64>,
@@ -367,21 +333,46 @@ struct Measuring<'u> {
 
 impl<'u> Measuring<'u> {
     fn begin(usage: &'u Usage) -> Self {
-        let under_way = usage.under_way();
-        let state = usage.state();
+        let mut state = usage.state();
+        let began = state.clock;
+        state.walks.push(began);
         let moved = (state.moving == 0).then_some(state.moved);
-        Self { usage, _under_way: under_way, at: Instant::now(), moved }
+        Self { usage, began, at: Instant::now(), moved }
     }
 
     /// What the tree holds, and whether nothing was moved meanwhile, so that it can be remembered.
     fn end(self, files: &[(MemoryPath, u64)]) -> (Held, bool) {
         let mut state = self.usage.state();
-        let held = state.without_pending(files);
+        let (mut held, mut seen) = (Held::default(), HashMap::new());
+        for (path, size) in files {
+            let size = Held::of_file(Some(*size));
+            if state.noted.contains_key(path) {
+                seen.insert(path, size);
+            } else {
+                held = held.plus(size);
+            }
+        }
+        let seen = |path: &MemoryPath| seen.get(path).copied().unwrap_or_default();
+        let noted = state.noted.iter().map(|(path, file)| file.measured(seen(path), self.began));
+        held = noted.fold(held, Held::plus);
         let sure = self.moved == Some(state.moved);
         if state.known.is_none_or(|known| known.at < self.at || !known.sure) {
             state.known = Some(Known { held, at: self.at, sure });
+            for (path, file) in &mut state.noted {
+                file.known = file.measured(seen(path), self.began);
+            }
         }
         (held, sure)
+    }
+}
+
+impl Drop for Measuring<'_> {
+    fn drop(&mut self) {
+        let mut state = self.usage.state();
+        if let Some(place) = state.walks.iter().position(|began| *began == self.began) {
+            state.walks.swap_remove(place);
+        }
+        state.forget();
     }
 }
 

@@ -168,6 +168,13 @@ mod tests {
     }
 
     #[test]
+    fn a_file_of_the_largest_size_can_be_edited_under_its_seal() {
+        let options = crate::Options::default();
+        let largest = options.max_file_bytes.unwrap() + OVERHEAD as u64;
+        assert!(options.max_edited_bytes().unwrap() >= largest);
+    }
+
+    #[test]
     fn every_flipped_bit_and_every_cut_is_noticed() {
         let ring = Ring::new(false).unwrap();
         let at = path("/memories/a");

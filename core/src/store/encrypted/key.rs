@@ -6,6 +6,7 @@ use std::sync::{Mutex, PoisonError};
 
 use argon2::{Algorithm, Argon2, Params, Version};
 use data_encoding::{BASE64, HEXLOWER_PERMISSIVE};
+use unicode_normalization::UnicodeNormalization;
 use zeroize::Zeroizing;
 
 use super::seal::{self, KEY, Key};
@@ -103,7 +104,14 @@ pub(super) enum Derivation {
     /// It is what was given: 32 bytes.
     None,
     /// Argon2id of a passphrase.
-    Argon2id { memory_kib: u32, passes: u32, lanes: u32, salt: [u8; 16] },
+    Argon2id {
+        memory_kib: u32,
+        passes: u32,
+        lanes: u32,
+        salt: [u8; 16],
+        /// Of the passphrase in Unicode's form NFKC; else of its bytes, as the first stores did.
+        normalized: bool,
+    },
 }
 
 impl Derivation {
@@ -116,6 +124,7 @@ impl Derivation {
                 passes: 3,
                 lanes: 4,
                 salt: *seal::random()?,
+                normalized: true,
             },
         })
     }
@@ -149,12 +158,13 @@ impl Opener {
 
     /// The key as `derivation` makes it; `None` if that is not for this kind of key.
     pub(super) fn derive(&self, derivation: &Derivation) -> Result<Option<Key>, StoreError> {
-        let (phrase, memory_kib, passes, lanes, salt) = match (&self.key.0, derivation) {
+        let (phrase, memory_kib, passes, lanes, salt, normalized) = match (&self.key.0, derivation)
+        {
             (Kind::Bytes(key), Derivation::None) => return Ok(Some(key.clone())),
             (
                 Kind::Passphrase(phrase),
-                Derivation::Argon2id { memory_kib, passes, lanes, salt },
-            ) => (phrase, *memory_kib, *passes, *lanes, salt),
+                Derivation::Argon2id { memory_kib, passes, lanes, salt, normalized },
+            ) => (phrase, *memory_kib, *passes, *lanes, salt, *normalized),
             _ => return Ok(None),
         };
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
@@ -166,6 +176,8 @@ impl Opener {
         let failed = |error| StoreError::failed("making the key of the passphrase", error);
         let params = Params::new(memory_kib, passes, lanes, Some(KEY))
             .map_err(|error| failed(error.to_string()))?;
+        let normal = normalized.then(|| normal_form(phrase));
+        let phrase = normal.as_ref().unwrap_or(phrase);
         let mut key = Key::default();
         Argon2::new(Algorithm::Argon2id, Version::V0x13, params)
             .hash_password_into(phrase.as_bytes(), salt, &mut *key)
@@ -173,6 +185,15 @@ impl Opener {
         *last = Some((derivation.clone(), Derived(key.clone())));
         Ok(Some(key))
     }
+}
+
+/// The same for every way to write a passphrase: `é` is one character on some keyboards and two on others,
+/// and a full-width letter is a letter.
+fn normal_form(phrase: &str) -> Zeroizing<String> {
+    // Room for nearly all at once, so that no copies are left in memory that is given back.
+    let mut normal = Zeroizing::new(String::with_capacity(phrase.len().saturating_mul(4)));
+    normal.extend(phrase.nfkc());
+    normal
 }
 
 #[cfg(test)]
@@ -203,8 +224,13 @@ mod tests {
         for secret in secrets {
             assert_eq!(format!("{secret:?}"), "EncryptionKey(…)");
             let opener = Opener::new(&secret);
-            let derivation =
-                Derivation::Argon2id { memory_kib: 64, passes: 1, lanes: 1, salt: [1; 16] };
+            let derivation = Derivation::Argon2id {
+                memory_kib: 64,
+                passes: 1,
+                lanes: 1,
+                salt: [1; 16],
+                normalized: true,
+            };
             opener.derive(&derivation).unwrap();
             let shown = format!("{opener:?}");
             assert!(!shown.contains("hunter2") && !shown.contains("7, 7"), "{shown}");
@@ -220,11 +246,35 @@ mod tests {
     fn a_passphrase_gives_the_key_that_it_always_gave() {
         let opener = Opener::new(&EncryptionKey::passphrase("password").unwrap());
         let salt = *b"somesalt16bytes!";
-        let derivation = Derivation::Argon2id { memory_kib: 64, passes: 3, lanes: 4, salt };
-        let key = opener.derive(&derivation).unwrap().unwrap();
-        assert_eq!(
-            HEXLOWER_PERMISSIVE.encode(&*key),
-            "a2e8c4f1fdd9ab5587aa92a09112fb045fd8392f53885469ae47674e63e33b4e"
-        );
+        for normalized in [false, true] {
+            let derivation =
+                Derivation::Argon2id { memory_kib: 64, passes: 3, lanes: 4, salt, normalized };
+            let key = opener.derive(&derivation).unwrap().unwrap();
+            assert_eq!(
+                HEXLOWER_PERMISSIVE.encode(&*key),
+                "a2e8c4f1fdd9ab5587aa92a09112fb045fd8392f53885469ae47674e63e33b4e"
+            );
+        }
+    }
+
+    #[test]
+    fn a_passphrase_is_one_key_however_it_is_typed() {
+        let key = |phrase: &str, normalized| {
+            let (memory_kib, passes, lanes, salt) = (64, 1, 1, [1; 16]);
+            let derivation = Derivation::Argon2id { memory_kib, passes, lanes, salt, normalized };
+            Opener::new(&EncryptionKey::passphrase(phrase).unwrap()).derive(&derivation).unwrap()
+        };
+        for (one, other) in [
+            ("caf\u{e9}", "cafe\u{301}"),
+            ("\u{c5}", "\u{212b}"),
+            ("\u{ac00}", "\u{1100}\u{1161}"),
+            ("pass", "\u{ff50}\u{ff41}\u{ff53}\u{ff53}"),
+            ("a b", "a\u{a0}b"),
+        ] {
+            assert!(key(one, true) == key(other, true), "{one}");
+            assert!(key(one, false) != key(other, false), "{one}");
+        }
+        assert!(key("pass", true) != key("Pass", true));
+        assert!(key("pass", true) != key(" pass", true));
     }
 }

@@ -395,16 +395,17 @@ impl Store for Encrypted {
         content: &[u8],
         existing: OnExisting,
     ) -> Result<(), StoreError> {
-        let at = self.at(path)?;
-        // Not with a key of before a rotation that has begun meanwhile.
-        let bytes =
-            file::seal(&self.reload()?.ring, path, &[content]).map_err(StoreError::unchanged)?;
+        let prepared = || {
+            // Not with a key of before a rotation that has begun meanwhile.
+            Ok((self.at(path)?, file::seal(&self.reload()?.ring, path, &[content])?))
+        };
+        let (at, bytes) = prepared().map_err(StoreError::unchanged)?;
         self.inner.write(&at, &bytes, existing)
     }
 
     fn update(&self, path: &MemoryPath, edit: &mut Edit<'_>) -> Result<(), StoreError> {
-        let at = self.at_existing(path)?;
-        let (mut known, mut origins) = (self.known()?, Vec::new());
+        let at = self.at_existing(path).map_err(StoreError::unchanged)?;
+        let (mut known, mut origins) = (self.known().map_err(StoreError::unchanged)?, Vec::new());
         let mut before = None;
         for _ in 0..ATTEMPTS {
             let mut edited = Edited::Done;
@@ -426,22 +427,23 @@ impl Store for Encrypted {
                     }
                 }
             })?;
+            // From here on the store beneath was asked to write nothing.
             match edited {
                 Edited::Done => return Ok(()),
                 Edited::Failed(error) => return Err(error.unchanged()),
                 Edited::Unreadable(problem, bytes) if before.as_ref() == Some(&bytes) => {
-                    return Err(unreadable(path, problem));
+                    return Err(unreadable(path, problem).unchanged());
                 }
                 Edited::Unreadable(_, bytes) => before = Some(bytes),
             }
-            known = self.reload()?;
+            known = self.reload().map_err(StoreError::unchanged)?;
             origins = renames::origins(&known.renames, path);
         }
-        Err(restless(path))
+        Err(restless(path).unchanged())
     }
 
     fn delete(&self, path: &MemoryPath) -> Result<(), StoreError> {
-        self.inner.delete(&self.at_existing(path)?)
+        self.inner.delete(&self.at_existing(path).map_err(StoreError::unchanged)?)
     }
 
     fn rename(&self, from: &MemoryPath, to: &MemoryPath) -> Result<(), StoreError> {

@@ -3,8 +3,8 @@
 //!
 //! ```json
 //! {"format": "memdir-encryption", "version": 1, "store": "…",
-//!  "keys": [{"derivation": "argon2id", "memory_kib": 65536, "passes": 3, "lanes": 4, "salt": "…",
-//!            "sealed": "…"}],
+//!  "keys": [{"derivation": "argon2id", "passphrase": "nfkc", "memory_kib": 65536, "passes": 3,
+//!            "lanes": 4, "salt": "…", "sealed": "…"}],
 //!  "renames": {"generation": 1, "sealed": "…"}}
 //! ```
 //!
@@ -22,6 +22,8 @@ use crate::store::StoreError;
 use crate::store::address::{ENCRYPTION_FORMAT as FORMAT, ENCRYPTION_RECORD as NAME};
 
 const VERSION: u64 = 1;
+/// The form of a passphrase that a key is derived from; records of the first stores say none.
+const NFKC: &str = "nfkc";
 
 /// What Argon2id is allowed to ask for: the larger recommendation of RFC 9106 has 2 GiB. The record
 /// is not trusted before its seal is open.
@@ -168,8 +170,9 @@ fn slot_to(slot: &Slot) -> Value {
     let sealed = HEXLOWER.encode(&slot.sealed);
     match &slot.derivation {
         Derivation::None => json!({"derivation": "none", "sealed": sealed}),
-        Derivation::Argon2id { memory_kib, passes, lanes, salt } => json!({
+        Derivation::Argon2id { memory_kib, passes, lanes, salt, normalized } => json!({
             "derivation": "argon2id",
+            "passphrase": if *normalized { Some(NFKC) } else { None },
             "memory_kib": memory_kib,
             "passes": passes,
             "lanes": lanes,
@@ -187,6 +190,11 @@ fn slot_from(slot: &Value) -> Result<Slot, StoreError> {
             passes: narrow(number(slot, "passes")?, MOST_PASSES)?,
             lanes: narrow(number(slot, "lanes")?, MOST_LANES)?,
             salt: array(slot, "salt")?,
+            normalized: match slot.get("passphrase") {
+                None | Some(Value::Null) => false,
+                Some(Value::String(form)) if form == NFKC => true,
+                Some(_) => return Err(damaged("a passphrase is taken in an unknown form")),
+            },
         },
         _ => return Err(damaged("a key is derived in an unknown way")),
     };
@@ -237,12 +245,15 @@ mod tests {
         let rename =
             Rename::new(7, &MemoryPath::root(), &MemoryPath::parse("/memories/a").unwrap());
         record.set_renames(&ring, std::slice::from_ref(&rename)).unwrap();
-        record.slots.push(Slot {
-            derivation: Derivation::Argon2id { memory_kib: 64, passes: 1, lanes: 1, salt: [3; 16] },
-            sealed: vec![1, 2],
-        });
+        for normalized in [false, true] {
+            let (memory_kib, passes, lanes, salt) = (64, 1, 1, [3; 16]);
+            let derivation = Derivation::Argon2id { memory_kib, passes, lanes, salt, normalized };
+            record.slots.push(Slot { derivation, sealed: vec![1, 2] });
+        }
         let again = Record::parse(&record.to_bytes()).unwrap();
         assert_eq!(again.to_bytes(), record.to_bytes());
+        assert_eq!(again.slots[1].derivation, record.slots[1].derivation);
+        assert_eq!(again.slots[2].derivation, record.slots[2].derivation);
         let (place, ring) = again.open(&opener).unwrap().unwrap();
         assert_eq!(place, 0);
         assert_eq!(again.renames(&ring).unwrap(), [rename]);
@@ -266,6 +277,8 @@ mod tests {
         {
             assert!(Record::parse(other.as_bytes()).is_err(), "{other}");
         }
+        let form = slot("65536").replace("\"lanes\"", "\"passphrase\": \"nfd\", \"lanes\"");
+        assert!(Record::parse(form.as_bytes()).is_err());
         let newer = slot("1").replace("\"version\": 1", "\"version\": 2");
         let error = Record::parse(newer.as_bytes()).unwrap_err().to_string();
         assert!(error.contains("newer memdir"), "{error}");

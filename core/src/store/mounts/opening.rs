@@ -7,7 +7,7 @@ use super::Mounts;
 use crate::error::Error;
 use crate::options::Options;
 use crate::path::MemoryPath;
-use crate::store::address::{finished, is_path};
+use crate::store::address::{finished, is_path, refuse_namespace};
 use crate::store::{Store, open_bare_directory, open_directory, open_store};
 
 /// What is to be mounted, where, and whether it may be changed.
@@ -108,7 +108,7 @@ impl std::fmt::Debug for Mount {
 ///
 /// # Errors
 /// [`Error::Config`] if nothing is at `/memories`, if two are at one path, if a path or an address is
-/// wrong, or if the options have an `encryption_key`; [`Error::Store`] if a store cannot be opened.
+/// wrong, or if the options have an `encryption_key` or a `namespace`; [`Error::Store`] if a store cannot be opened.
 pub fn open_mounts(
     mounts: impl IntoIterator<Item = Mount>,
     options: &Options,
@@ -118,6 +118,13 @@ pub fn open_mounts(
         return Err(Error::Config(
             "an encryption key is for one store: open those that shall be encrypted before they are \
              mounted, each with its key"
+                .to_owned(),
+        ));
+    }
+    if options.namespace.is_some() {
+        return Err(Error::Config(
+            "the option \"namespace\" is for one store: open those that shall have one before they are \
+             mounted"
                 .to_owned(),
         ));
     }
@@ -162,7 +169,10 @@ fn open(at: &MemoryPath, mount: Mount, options: &Options) -> Result<Arc<dyn Stor
     options.read_only |= mount.read_only;
     match mount.place {
         // Whether a store of somebody's own is encrypted, they know.
-        Place::Store(store) => finished(store, &options, true),
+        Place::Store(store) => {
+            refuse_namespace(&options)?;
+            finished(store, &options, true)
+        }
         Place::Address(path) if !at.is_root() && is_path(&path) => {
             open_bare_directory(path, &options)
         }

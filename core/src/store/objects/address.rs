@@ -11,6 +11,14 @@ use object_store::azure::{AzureConfigKey as Az, MicrosoftAzureBuilder};
 use object_store::gcp::{GoogleCloudStorageBuilder, GoogleConfigKey as Gs};
 use object_store::path::Path as Key;
 use object_store::{ClientConfigKey, ObjectStore, RetryConfig};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+
+/// The longest prefix, in bytes: below it even a short file name has room.
+const MAX_PREFIX_BYTES: usize = 512;
+/// What stands in a namespace's name for something else: all but plain letters, digits, `-` and `_`.
+const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_');
+
+use super::client::below;
 
 /// How to connect to a bucket.
 pub(super) enum Service {
@@ -170,9 +178,8 @@ pub(super) fn parse(address: &str) -> Result<(Service, Key), String> {
         return Err(wrong("has a prefix with \".\", \"..\" or a control character"));
     }
     let prefix = Key::parse(names.join("/")).map_err(|_| wrong("has a prefix that cannot be"))?;
-    // So that even a short file name has room.
-    if prefix.as_ref().len() > 512 {
-        return Err(wrong("has a prefix of more than 512 bytes"));
+    if prefix.as_ref().len() > MAX_PREFIX_BYTES {
+        return Err(wrong(&format!("has a prefix of more than {MAX_PREFIX_BYTES} bytes")));
     }
     let mut service = match scheme {
         "s3" => Service::S3(AmazonS3Builder::from_env().with_bucket_name(bucket)),
@@ -180,8 +187,15 @@ pub(super) fn parse(address: &str) -> Result<(Service, Key), String> {
         "az" => Service::Azure(MicrosoftAzureBuilder::from_env().with_container_name(bucket)),
         _ => return Err(wrong("is none of object storage")),
     };
+    let mut seen = Vec::new();
     for option in options.split('&').filter(|option| !option.is_empty()) {
         let (name, value) = option.split_once('=').unwrap_or((option, ""));
+        // Of two values one would count, and whoever put a text of somebody else's into an address
+        // would have let them choose.
+        if seen.contains(&name) {
+            return Err(wrong("has an option twice"));
+        }
+        seen.push(name);
         service = service.set(name, value).map_err(|problem| wrong(&problem))?;
     }
     if service.endpoint().is_some_and(|at| at.starts_with("http://")) && !service.allows_http() {
@@ -199,6 +213,26 @@ pub(super) fn parse(address: &str) -> Result<(Service, Key), String> {
         return Err(wrong(&format!("or its environment is not complete: {}", missing(&error))));
     }
     Ok((service, prefix))
+}
+
+/// The prefix of a namespace's memory: one name below `prefix`, another for each text.
+///
+/// # Errors
+/// A sentence for the developer, which repeats nothing of the text.
+pub(super) fn namespace(prefix: &Key, namespace: &str) -> Result<Key, String> {
+    if namespace.is_empty() {
+        return Err("the option \"namespace\" is empty".to_owned());
+    }
+    let name = utf8_percent_encode(namespace, ENCODED);
+    let below = below(prefix, &name.to_string()).map_err(|error| error.to_string())?;
+    if below.as_ref().len() > MAX_PREFIX_BYTES {
+        return Err(format!(
+            "the option \"namespace\" is too long for object storage: encoded, and with the prefix, it \
+             has {} bytes, and at most {MAX_PREFIX_BYTES} are allowed",
+            below.as_ref().len()
+        ));
+    }
+    Ok(below)
 }
 
 /// What is missing. The library's own text can hold what is set.
@@ -273,6 +307,43 @@ mod tests {
             for secret in ["hunter", "HUNTER"] {
                 assert!(!error.contains(secret), "{error}");
             }
+        }
+    }
+
+    #[test]
+    fn an_option_cannot_be_said_twice() {
+        for twice in ["region=x&region=y", "region=x&region=x", "region=x&timeout=1s&timeout=2s"] {
+            let error = parse(&format!("s3://bucket/p?{twice}")).err().unwrap();
+            assert!(error.contains("twice"), "{error}");
+        }
+    }
+
+    #[test]
+    fn each_namespace_has_a_prefix_of_its_own() {
+        let prefix = Key::parse("agents/b").unwrap();
+        let name = |text: &str| namespace(&prefix, text).unwrap().to_string();
+        assert_eq!(name("user-42"), "agents/b/user-42");
+        assert_eq!(name("me@example.com"), "agents/b/me%40example%2Ecom");
+        assert_eq!(name("猫"), "agents/b/%E7%8C%AB");
+        assert_eq!(namespace(&Key::default(), "a/b").unwrap().as_ref(), "a%2Fb");
+        let long = "/".repeat(170);
+        for text in ["", &long, &"n".repeat(510)] {
+            assert!(namespace(&prefix, text).unwrap_err().contains("namespace"), "{text}");
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn no_namespace_leads_out_of_its_place_or_to_another(
+            one in "([a-c/.%A-F0-9\\\\]|\\PC|[\\x00-\\x1f]){1,12}",
+            other in "([a-c/.%A-F0-9\\\\]|\\PC|[\\x00-\\x1f]){1,12}",
+        ) {
+            let prefix = Key::parse("agents").unwrap();
+            let [a, b] = [&one, &other].map(|text| namespace(&prefix, text).unwrap());
+            proptest::prop_assert_eq!(one == other, a == b);
+            let name = a.as_ref().strip_prefix("agents/").unwrap();
+            let plain = |c: char| c.is_ascii_alphanumeric() || "-_%".contains(c);
+            proptest::prop_assert!(!name.is_empty() && name.chars().all(plain), "{}", name);
         }
     }
 }

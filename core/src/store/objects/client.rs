@@ -12,13 +12,15 @@ use futures_util::stream::{self, Stream};
 use futures_util::{StreamExt, TryStreamExt};
 use object_store::path::Path as Key;
 use object_store::{
-    GetOptions, ObjectMeta, ObjectStore, PutMode, PutOptions, PutPayload, UpdateVersion,
+    GetOptions, GetResult, ObjectMeta, ObjectStore, PutMode, PutOptions, PutPayload, UpdateVersion,
 };
 
+use super::command::Change;
 use super::stamp::{Id, Stamp};
 use super::trouble::{Patience, Trouble, is_no_condition};
 use crate::path::MemoryPath;
 use crate::store::StoreError;
+use crate::store::splice::reserve;
 
 /// The object that makes a directory exist also when nothing else is in it. No path can hold this
 /// name, because it decodes to a slash. Empty, unless the directory is being moved.
@@ -76,6 +78,15 @@ impl Found {
 
 /// A file's content, in pieces as they arrive.
 pub(super) type Pieces = Pin<Box<dyn Stream<Item = object_store::Result<Vec<u8>>> + Send>>;
+
+/// How a content is wanted.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum How {
+    /// As a whole, if it is not more than so many bytes.
+    Whole(Option<u64>),
+    /// A large one as a stream.
+    Streamed,
+}
 
 pub(super) enum Body {
     Whole(Vec<u8>),
@@ -149,39 +160,34 @@ impl Client {
         Ok(self.head(key).await?.filter(|found| !found.stamp.moved))
     }
 
-    /// A file and its content; a large one as a stream where `may_stream`.
-    pub(super) async fn get(
-        &self,
-        key: &Key,
-        may_stream: bool,
-    ) -> Result<Option<(Found, Body)>, Trouble> {
+    /// A file and its content.
+    pub(super) async fn get(&self, key: &Key, how: How) -> Result<Option<(Found, Body)>, Trouble> {
         let mut patience = Patience::new();
         loop {
-            match self.try_to_get(key, may_stream).await {
-                Ok((found, _)) if found.stamp.moved => return Ok(None),
-                Ok(got) => return Ok(Some(got)),
+            let got = match self.store.get_opts(key, GetOptions::default()).await {
+                Ok(got) => got,
                 Err(error) => match missing(error) {
                     None => return Ok(None),
-                    Some(trouble) => patience.after(trouble).await?,
+                    Some(trouble) => {
+                        patience.after(trouble).await?;
+                        continue;
+                    }
                 },
+            };
+            let found = Found::of(&got.meta, &got.attributes);
+            if found.stamp.moved {
+                return Ok(None);
+            }
+            match body(got, found.size, how).await {
+                Ok(body) => return Ok(Some((found, body))),
+                Err(trouble) => patience.after(trouble).await?,
             }
         }
     }
 
-    async fn try_to_get(&self, key: &Key, may_stream: bool) -> object_store::Result<(Found, Body)> {
-        let got = self.store.get_opts(key, GetOptions::default()).await?;
-        let found = Found::of(&got.meta, &got.attributes);
-        let body = if may_stream && found.size > AT_ONCE {
-            Body::Pieces(Box::pin(got.into_stream().map_ok(|piece| piece.to_vec())))
-        } else {
-            Body::Whole(got.bytes().await?.into())
-        };
-        Ok((found, body))
-    }
-
     /// A file and its whole content.
     pub(super) async fn read(&self, key: &Key) -> Result<Option<(Found, Vec<u8>)>, Trouble> {
-        Ok(match self.get(key, false).await? {
+        Ok(match self.get(key, How::Whole(None)).await? {
             Some((found, Body::Whole(content))) => Some((found, content)),
             _ => None,
         })
@@ -198,14 +204,21 @@ impl Client {
         use object_store::Error as E;
 
         let options = PutOptions { mode, attributes: stamp.attributes(), ..PutOptions::default() };
+        let change = Change::begin()?;
         match self.store.put_opts(key, content, options).await {
             Ok(put) => Ok(Put::Done(put.into())),
             Err(
                 error @ (E::AlreadyExists { .. } | E::Precondition { .. } | E::NotModified { .. }),
-            ) if !is_no_condition(&error) => Ok(Put::Conflict),
+            ) if !is_no_condition(&error) => {
+                change.refused();
+                Ok(Put::Conflict)
+            }
             Err(error) => match Trouble::from(error) {
                 trouble @ Trouble::Passing(_) => Ok(Put::Unknown(trouble)),
-                trouble => Err(trouble),
+                trouble => {
+                    change.refused();
+                    Err(trouble)
+                }
             },
         }
     }
@@ -213,6 +226,8 @@ impl Client {
     /// Tries once to delete; what is not there is deleted.
     pub(super) async fn try_to_delete(&self, keys: Vec<Key>) -> Result<(), Trouble> {
         let keys = stream::iter(keys.into_iter().map(Ok)).boxed();
+        // Of several, some may be deleted whatever the answer is.
+        let _ = Change::begin()?;
         let mut deleted = self.store.delete_stream(keys);
         while let Some(answer) = deleted.next().await {
             if let Err(error) = answer
@@ -339,6 +354,24 @@ impl Client {
         }
         Ok(())
     }
+}
+
+async fn body(got: GetResult, size: u64, how: How) -> Result<Body, Trouble> {
+    match how {
+        How::Streamed if size > AT_ONCE => {
+            return Ok(Body::Pieces(Box::pin(got.into_stream().map_ok(|piece| piece.to_vec()))));
+        }
+        How::Whole(Some(most)) if size > most => return Err(StoreError::TooLarge { size }.into()),
+        How::Whole(_) | How::Streamed => {}
+    }
+    let mut content = Vec::new();
+    reserve(&mut content, usize::try_from(size).unwrap_or(usize::MAX))?;
+    let mut pieces = got.into_stream();
+    while let Some(piece) = pieces.try_next().await? {
+        reserve(&mut content, piece.len())?;
+        content.extend_from_slice(&piece);
+    }
+    Ok(Body::Whole(content))
 }
 
 /// What is wrong, unless it is only that nothing is there.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::SystemTime;
 
-use super::client::{Body, Client, Found, Item};
+use super::client::{Body, Client, Found, How, Item};
 use super::trouble::Trouble;
 use crate::path::MemoryPath;
 use crate::store::{Entry, EntryKind, Problem, ProblemKind, Scope, StoreError};
@@ -13,10 +13,10 @@ impl Client {
     pub(super) async fn open(
         &self,
         path: &MemoryPath,
-        may_stream: bool,
+        how: How,
     ) -> Result<Option<(Found, Body)>, Trouble> {
         match self.key(path) {
-            Ok(key) if !path.is_root() => self.get(&key, may_stream).await,
+            Ok(key) if !path.is_root() => self.get(&key, how).await,
             _ => Ok(None),
         }
     }

@@ -24,7 +24,7 @@ use object_store::PutMode;
 use object_store::path::Path as Key;
 
 use self::address::Service;
-use self::client::{Body, Client, Put};
+use self::client::{Body, Client, How, Put};
 use self::stamp::Id;
 use self::stream::Stream;
 use self::trouble::{Patience, Trouble, Turns};
@@ -38,6 +38,7 @@ use crate::path::MemoryPath;
 mod access;
 mod address;
 mod client;
+mod command;
 mod files;
 mod listing;
 mod moving;
@@ -52,6 +53,7 @@ pub struct ObjectStorage {
     service: Service,
     prefix: Key,
     client: PerProcess<Arc<Client>>,
+    max_file_bytes: Option<u64>,
 }
 
 impl fmt::Debug for ObjectStorage {
@@ -69,8 +71,23 @@ impl ObjectStorage {
     /// [`Error::Config`] if the address or the environment is wrong; [`Error::Store`] if the bucket
     /// cannot be reached.
     pub fn open(address: &str) -> Result<Self, Error> {
+        Self::open_namespace(address, None)
+    }
+
+    /// As [`open`](Self::open), for the memory of `namespace`, any text that is not empty: it is one
+    /// name below the address's prefix, in which all but `A-Z`, `a-z`, `0-9`, `-` and `_` is
+    /// percent-encoded. For a name that comes from somebody else this is the way: put into an address,
+    /// it could name another's.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open); [`Error::Config`] also where it is too long.
+    pub fn open_namespace(address: &str, namespace: Option<&str>) -> Result<Self, Error> {
         let (service, prefix) = address::parse(address).map_err(Error::Config)?;
-        let store = Self { service, prefix, client: PerProcess::new() };
+        let prefix = match namespace {
+            Some(text) => address::namespace(&prefix, text).map_err(Error::Config)?,
+            None => prefix,
+        };
+        let store = Self { service, prefix, client: PerProcess::new(), max_file_bytes: None };
         let looked = store.run("opening the object storage", |client| async move {
             let root = client.key(&MemoryPath::root())?;
             client.is_directory(&root).await
@@ -85,10 +102,18 @@ impl ObjectStorage {
         }
     }
 
+    /// The same store, which reads no more than that into memory to edit a file: a larger one is refused
+    /// with [`StoreError::TooLarge`]. By default as much as there is memory for.
+    #[must_use]
+    pub fn with_max_file_bytes(self, max_file_bytes: Option<u64>) -> Self {
+        Self { max_file_bytes, ..self }
+    }
+
     fn client(&self) -> Result<Arc<Client>, StoreError> {
         let client = self.client.get(|| {
             let store = self.service.connect().map_err(|_| {
-                StoreError::failed("opening the object storage", "its settings do not fit together")
+                let problem = "its settings do not fit together";
+                StoreError::failed("opening the object storage", problem).unchanged()
             })?;
             Ok(Arc::new(Client::new(store, self.prefix.clone())))
         });
@@ -105,8 +130,22 @@ impl ObjectStorage {
         T: Send + 'static,
         W: Future<Output = Result<T, Trouble>> + Send + 'static,
     {
+        self.run_on(operation, false, work)
+    }
+
+    /// As [`run`](Self::run), for the next step of a command that may have changed something.
+    fn run_on<T, W>(
+        &self,
+        operation: &'static str,
+        has_changed: bool,
+        work: impl FnOnce(Arc<Client>) -> W,
+    ) -> Result<T, StoreError>
+    where
+        T: Send + 'static,
+        W: Future<Output = Result<T, Trouble>> + Send + 'static,
+    {
         let work = work(self.client()?);
-        runtime::run(async move { work.await.map_err(|trouble| trouble.during(operation)) })
+        runtime::run(command::carry_out(operation, has_changed, work))
     }
 }
 
@@ -122,7 +161,7 @@ impl Store for ObjectStorage {
     fn read(&self, path: &MemoryPath) -> Result<Vec<u8>, StoreError> {
         let path = path.clone();
         self.run("reading a file", |client| async move {
-            match client.open(&path, false).await? {
+            match client.open(&path, How::Whole(None)).await? {
                 Some((_, Body::Whole(content))) => Ok(content),
                 _ => Err(client.no_file(&path).await?.into()),
             }
@@ -137,7 +176,7 @@ impl Store for ObjectStorage {
     fn open(&self, path: &MemoryPath, depth: usize) -> Result<Node<'_>, StoreError> {
         let path = path.clone();
         let opened = self.run("opening a file", |client| async move {
-            match client.open(&path, true).await? {
+            match client.open(&path, How::Streamed).await? {
                 Some((found, body)) => Ok(Ok((found.size, body))),
                 None => {
                     Ok(Err(client.entries_below(&path, Scope { hidden: false, depth }).await?))
@@ -172,18 +211,20 @@ impl Store for ObjectStorage {
 
     fn update(&self, path: &MemoryPath, edit: &mut Edit<'_>) -> Result<(), StoreError> {
         let operation = "editing a file";
-        let id = Id::new().map_err(|trouble| trouble.during(operation))?;
+        let id = Id::new().map_err(|trouble| trouble.during(operation).unchanged())?;
         let (mut patience, mut turns) = (Patience::new(), Turns::new());
+        let how = How::Whole(self.max_file_bytes);
         // The version that a write without an answer was meant for.
         let mut doubtful = None;
         loop {
             let at = path.clone();
-            let (found, content) = self.run(operation, |client| async move {
-                match client.open(&at, false).await? {
+            let read = self.run_on(operation, doubtful.is_some(), |client| async move {
+                match client.open(&at, how).await? {
                     Some((found, Body::Whole(content))) => Ok((found, content)),
                     _ => Err(client.no_file(&at).await?.into()),
                 }
-            })?;
+            });
+            let (found, content) = read?;
             if found.stamp.has(id) {
                 return Ok(());
             }
@@ -195,23 +236,23 @@ impl Store for ObjectStorage {
                 ));
             }
             let Some(splice) = edit(&content) else { return Ok(()) };
-            let (content, stamp) = (splice.apply(&content), found.stamp.written(id));
+            let (content, stamp) = (splice.try_apply(&content)?, found.stamp.written(id));
             let (at, newest) = (path.clone(), found.stamp.newest());
-            let put = self.run(operation, |client| async move {
+            let put = self.run_on(operation, doubtful.is_some(), |client| async move {
                 let key = client.key(&at)?;
                 client.put(&key, content.into(), &stamp, PutMode::Update(found.version)).await
             })?;
             match put {
                 Put::Done(_) => return Ok(()),
                 Put::Conflict => {
-                    turns = self.run(operation, |_| async move {
+                    turns = self.run_on(operation, doubtful.is_some(), |_| async move {
                         turns.next().await?;
                         Ok(turns)
                     })?;
                 }
                 Put::Unknown(trouble) => {
                     doubtful = Some(newest);
-                    patience = self.run(operation, |_| async move {
+                    patience = self.run_on(operation, true, |_| async move {
                         patience.after(trouble).await?;
                         Ok(patience)
                     })?;

@@ -48,7 +48,8 @@ const OWN: &[&str] = &["namespace", "pool_size", "sslmode", "sslrootcert", "stat
 /// An address, taken apart.
 pub(super) struct Address {
     pub(super) server: Settings,
-    pub(super) namespace: String,
+    /// The one that it names, if it names one.
+    namespace: Option<String>,
     /// How long one statement may take; zero is for ever.
     pub(super) statement_timeout: Duration,
 }
@@ -68,18 +69,31 @@ impl Address {
     /// A sentence about what is wrong, without a part of the address.
     pub(super) fn parse(address: &str) -> Result<Self, String> {
         let (base, query) = address.split_once('?').unwrap_or((address, ""));
-        let mut namespace = DEFAULT_NAMESPACE.to_owned();
+        let mut namespace = None;
         let (mut pool_size, mut statement_timeout) = (POOL_SIZE, STATEMENT_TIMEOUT);
         let (mut tls, mut root_certificates) = (None, None);
-        let mut passed_on = Vec::new();
+        let (mut passed_on, mut seen) = (Vec::new(), Vec::new());
         for pair in query.split('&').filter(|pair| !pair.is_empty()) {
             let (name, raw) = pair.split_once('=').ok_or("a parameter has no value")?;
             let value = || {
                 let decoded = percent_decode_str(raw).decode_utf8();
                 decoded.map_err(|_| format!("the value of \"{name}\" is not UTF-8"))
             };
+            // Of two values one would count, and whoever put a text of somebody else's into an address
+            // would have let them choose.
+            if seen.contains(&name) {
+                return Err(match [OWN, PASSED_ON].concat().contains(&name) {
+                    true => format!("it has the parameter \"{name}\" twice"),
+                    false => unknown(),
+                });
+            }
+            seen.push(name);
             match name {
-                "namespace" => namespace = value()?.into_owned(),
+                "namespace" => {
+                    let named = value()?.into_owned();
+                    check_namespace(&named)?;
+                    namespace = Some(named);
+                }
                 "pool_size" => {
                     pool_size = value()?
                         .parse()
@@ -92,17 +106,10 @@ impl Address {
                 "sslrootcert" => root_certificates = Some(PathBuf::from(value()?.into_owned())),
                 // The driver looks for the user's end in the whole address.
                 name if PASSED_ON.contains(&name) => passed_on.push(pair.replace('@', "%40")),
-                _ => {
-                    let mut known = [OWN, PASSED_ON].concat();
-                    known.sort_unstable();
-                    return Err(format!(
-                        "it has a parameter that is not known; known are {}",
-                        known.join(", ")
-                    ));
-                }
+                _ => return Err(unknown()),
             }
         }
-        check_namespace(&namespace)?;
+        check_not_repeated(base, &seen)?;
         let mut config: Config =
             format!("{base}?{}", passed_on.join("&")).parse().map_err(|error| invalid(&error))?;
         if config.get_hosts().is_empty() && config.get_hostaddrs().is_empty() {
@@ -120,6 +127,48 @@ impl Address {
         }
         let server = Settings { config, root_certificates, pool_size, connect_timeout };
         Ok(Self { server, namespace, statement_timeout })
+    }
+
+    /// Whose memory it is: `option` is what the developer says beside the address.
+    ///
+    /// # Errors
+    /// A sentence about what is wrong, without a part of the address or of the option.
+    pub(super) fn namespace(&self, option: Option<&str>) -> Result<String, String> {
+        match (&self.namespace, option) {
+            (Some(_), Some(_)) => {
+                Err("both it and the option \"namespace\" say whose memory it is: leave it out of \
+                     the address"
+                    .to_owned())
+            }
+            (None, Some(namespace)) => {
+                check_namespace(namespace)?;
+                Ok(namespace.to_owned())
+            }
+            (Some(namespace), None) => Ok(namespace.clone()),
+            (None, None) => Ok(DEFAULT_NAMESPACE.to_owned()),
+        }
+    }
+}
+
+fn unknown() -> String {
+    let mut known = [OWN, PASSED_ON].concat();
+    known.sort_unstable();
+    format!("it has a parameter that is not known; known are {}", known.join(", "))
+}
+
+/// That no parameter says once more what stands before the `?`.
+fn check_not_repeated(base: &str, parameters: &[&str]) -> Result<(), String> {
+    let before: Config = base.parse().map_err(|error| invalid(&error))?;
+    let said = [
+        ("user", before.get_user().is_some()),
+        ("password", before.get_password().is_some()),
+        ("dbname", before.get_dbname().is_some()),
+        ("host", !before.get_hosts().is_empty()),
+        ("port", !before.get_ports().is_empty()),
+    ];
+    match said.iter().find(|(name, said)| *said && parameters.contains(name)) {
+        Some((name, _)) => Err(format!("it says \"{name}\" twice, before the \"?\" and after it")),
+        None => Ok(()),
     }
 }
 
@@ -209,13 +258,13 @@ mod tests {
         assert_eq!(config.get_password(), Some(&b"p:/?#@%"[..]));
         assert_eq!(config.get_dbname(), Some("my db"));
         assert_eq!(config.get_ports(), [6000]);
-        assert_eq!(address.namespace, "a&b@c%");
+        assert_eq!(address.namespace(None).unwrap(), "a&b@c%");
     }
 
     #[test]
     fn what_is_left_out_has_a_default() {
         let address = parse("postgresql://u@db.example/d");
-        assert_eq!(address.namespace, "default");
+        assert_eq!(address.namespace(None).unwrap(), "default");
         assert_eq!(address.statement_timeout, Duration::from_secs(60));
         assert_eq!(address.server.pool_size, 8);
         assert_eq!(address.server.connect_timeout, Duration::from_secs(10));
@@ -280,11 +329,53 @@ mod tests {
             ("postgres://u:hunter2@h/d?statement_timeout=hunter2", "statement_timeout"),
             ("postgres://u:hunter2@h/d?pool_size=0", "pool_size"),
             ("postgres://u:hunter2@h/d?connect_timeout=hunter2", "connect_timeout"),
+            ("postgres://u:hunter2@h/d?hunter2=1&hunter2=2", "not known"),
         ] {
             let problem = problem(address);
             assert!(problem.contains(word) && !problem.contains("hunter2"), "{address}: {problem}");
         }
         let long = format!("postgres://h/d?namespace={}", "n".repeat(256));
         assert!(problem(&long).contains("255"));
+    }
+
+    #[test]
+    fn nothing_can_be_said_twice() {
+        for name in [OWN, PASSED_ON].concat() {
+            for (one, two) in [("1", "2"), ("require", "require"), ("a", "a"), ("%31", "1")] {
+                let address = format!("postgres://h/d?{name}={one}&{name}={two}");
+                assert!(Address::parse(&address).is_err(), "{address}");
+            }
+        }
+        for (address, name) in [
+            ("postgres://h/d?namespace=me&namespace=victim", "namespace"),
+            ("postgres://me@h/d?user=you", "user"),
+            ("postgres://me:mine@h/d?password=yours", "password"),
+            ("postgres://h/d?dbname=e", "dbname"),
+            ("postgres://h/d?host=i", "host"),
+            ("postgres://h:1/d?port=2", "port"),
+        ] {
+            let problem = problem(address);
+            assert!(problem.contains(&format!("\"{name}\"")), "{address}: {problem}");
+            assert!(problem.contains("twice"), "{address}: {problem}");
+        }
+        // Neither another spelling nor another separator makes a second one.
+        for spelling in ["Namespace=b", "%6eamespace=b", "namespace%3db", ";namespace=b"] {
+            assert!(Address::parse(&format!("postgres://h/d?namespace=a&{spelling}")).is_err());
+        }
+        assert_eq!(parse("postgres:///d?host=/a&user=u").server.config.get_user(), Some("u"));
+    }
+
+    #[test]
+    fn the_option_is_taken_as_it_is() {
+        let plain = parse("postgres://h/d");
+        for text in ["me&namespace=victim", "a%20b", "../b", "\u{1}", "A", "a", " ", "#", "?x"] {
+            assert_eq!(plain.namespace(Some(text)).unwrap(), text);
+        }
+        for text in ["", "a\0b", &"n".repeat(256)] {
+            assert!(plain.namespace(Some(text)).unwrap_err().contains("namespace"), "{text:?}");
+        }
+        let named = parse("postgres://h/d?namespace=mine");
+        let problem = named.namespace(Some("hunter2")).unwrap_err();
+        assert!(problem.contains("both") && !problem.contains("hunter2"), "{problem}");
     }
 }

@@ -2,14 +2,17 @@
 
 use std::collections::HashMap;
 
+use tokio_postgres::types::Type;
 use tokio_postgres::{Error, Row};
 
+use super::statements::Statement;
 use crate::path::MemoryPath;
 use crate::store::{Problem, ProblemKind};
 
 /// Every node of the namespace, with every directory before its entries; and last, at depth -1,
 /// those that no directory leads to.
-pub(super) const ALL: &str = "
+pub(super) const ALL: Statement = Statement {
+    sql: "
     WITH RECURSIVE found (depth, id) AS (
         SELECT 0, id FROM memdir.node WHERE namespace = $1 AND parent = 0 AND name = ''
     UNION ALL
@@ -21,7 +24,9 @@ pub(super) const ALL: &str = "
     )
     SELECT coalesce(found.depth, -1), node.parent, node.id, node.name
     FROM memdir.node LEFT JOIN found USING (id) WHERE node.namespace = $1
-    ORDER BY coalesce(found.depth, 2000)";
+    ORDER BY coalesce(found.depth, 2000)",
+    types: &[Type::TEXT],
+};
 
 pub(super) fn inspect(rows: &[Row], report: &mut dyn FnMut(Problem)) -> Result<(), Error> {
     let mut paths: HashMap<i64, MemoryPath> = HashMap::new();

@@ -8,19 +8,21 @@
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use tokio_postgres::Row;
 
 use self::address::Address;
 use self::server::Server;
-use self::session::{Begun, Change, Extent, Outcome, Parameter, Session, Wanted};
-use self::statements::{Found, Way};
+use self::session::{Begun, Change, Outcome, Parameter, Seen, Session, Wanted};
+use self::statements::{Found, Statement, Way};
 use self::trouble::Trouble;
 use super::access::is_unused;
-use super::{Edit, Entry, Location, Node, Problem, Store, StoreError, runtime};
+use super::total::Total;
+use super::{Edit, Entry, Location, Node, Problem, Store, StoreError, TotalLimits, runtime};
+use crate::cancel;
 use crate::error::Error;
-use crate::options::{Durability, OnExisting};
+use crate::options::{Durability, OnExisting, Options};
 use crate::path::{MAX_LEVELS, MAX_PATH_BYTES, MemoryPath};
 
 mod address;
@@ -31,6 +33,7 @@ mod session;
 mod statements;
 mod tls;
 mod trouble;
+mod turns;
 
 /// The most bytes in one file: PostgreSQL's values end at 1 GiB, and a row has more than one.
 const MAX_CONTENT_BYTES: usize = 1_000_000_000;
@@ -43,6 +46,9 @@ const ATTEMPTS: usize = 4;
 /// namespace. A process that was forked opens its own.
 pub struct PostgresDatabase {
     session: Arc<Session>,
+    lock_timeout: Option<Duration>,
+    max_file_bytes: Option<u64>,
+    total: TotalLimits,
 }
 
 impl fmt::Debug for PostgresDatabase {
@@ -65,10 +71,26 @@ impl PostgresDatabase {
     /// reached, does not let the user in, or has tables of a newer memdir, or none that this user
     /// could make.
     pub fn open(address: &str, durability: Durability) -> Result<Self, Error> {
-        let Address { server, namespace, statement_timeout } =
-            Address::parse(address).map_err(|problem| {
-                Error::Config(format!("the address of a PostgreSQL store is wrong: {problem}"))
-            })?;
+        Self::open_namespace(address, None, durability)
+    }
+
+    /// As [`open`](Self::open), for the memory of `namespace`, any text of 1 to 255 bytes without a
+    /// zero, taken as it is; the address then names none. For a name that comes from somebody else
+    /// this is the way: put into an address, it could name another's.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open); [`Error::Config`] also where both say whose memory it is.
+    pub fn open_namespace(
+        address: &str,
+        namespace: Option<&str>,
+        durability: Durability,
+    ) -> Result<Self, Error> {
+        let wrong = |problem| {
+            Error::Config(format!("the address of a PostgreSQL store is wrong: {problem}"))
+        };
+        let parsed = Address::parse(address).map_err(wrong)?;
+        let namespace = parsed.namespace(namespace).map_err(wrong)?;
+        let Address { server, statement_timeout, .. } = parsed;
         let server = Server::shared(server).map_err(Error::Store)?;
         let session = Arc::new(Session::new(server, namespace, statement_timeout, durability));
         let opened = session.clone();
@@ -76,7 +98,40 @@ impl PostgresDatabase {
             opened.check().await.map_err(|trouble| trouble.during("connecting to PostgreSQL"))
         })
         .map_err(Error::Store)?;
-        Ok(Self { session })
+        let Options { lock_timeout, .. } = Options::default();
+        Ok(Self { session, lock_timeout, max_file_bytes: None, total: TotalLimits::default() })
+    }
+
+    /// The same store, whose writers wait so long for others ([`Options::lock_timeout`]); by default
+    /// 10 seconds.
+    #[must_use]
+    pub fn with_lock_timeout(self, lock_timeout: Option<Duration>) -> Self {
+        Self { lock_timeout, ..self }
+    }
+
+    /// The same store, which reads no more than that into memory to edit a file: a larger one is refused
+    /// with [`StoreError::TooLarge`]. By default as much as there is memory for.
+    #[must_use]
+    pub fn with_max_file_bytes(self, max_file_bytes: Option<u64>) -> Self {
+        Self { max_file_bytes, ..self }
+    }
+
+    /// The same store, in which the namespace comes to hold no more than that, whoever writes to it by stores
+    /// with the same limits. A change that would make it grow beyond is refused with
+    /// [`StoreError::OverLimit`].
+    #[must_use]
+    pub fn with_total_limits(self, total: TotalLimits) -> Self {
+        Self { total, ..self }
+    }
+
+    /// That a file may come to hold `after` bytes, where it held `before`.
+    fn check_total(
+        &self,
+        held: Option<Total>,
+        before: Option<u64>,
+        after: usize,
+    ) -> Result<(), StoreError> {
+        held.map_or(Ok(()), |held| self.total.check(held, before, after as u64))
     }
 
     /// The SQL that makes the tables, for a database whose users may not make any.
@@ -95,7 +150,7 @@ impl PostgresDatabase {
     fn ask(
         &self,
         operation: &'static str,
-        statement: &'static str,
+        statement: &'static Statement,
         parameters: Vec<Parameter>,
     ) -> Result<Vec<Row>, StoreError> {
         let session = self.session.clone();
@@ -114,8 +169,9 @@ impl PostgresDatabase {
     ) -> Result<Found, StoreError> {
         let names = statements::names(path);
         let levels = names.len();
-        let rows =
-            self.ask(operation, statements::LOOK, vec![Box::new(names), Box::new(content)])?;
+        let parameters: Vec<Parameter> =
+            vec![Box::new(names), Box::new(content), Box::new(i64::MAX)];
+        let rows = self.ask(operation, &statements::LOOK, parameters)?;
         let way = Way::of(&rows, levels).map_err(|error| Trouble::from(error).during(operation))?;
         match way.end() {
             Some(found) => Ok(found),
@@ -136,7 +192,7 @@ impl PostgresDatabase {
         let levels = i32::try_from(depth).unwrap_or(i32::MAX);
         let parameters: Vec<Parameter> =
             vec![Box::new(statements::names(path)), Box::new(levels), Box::new(hidden)];
-        let rows = self.ask(operation, statements::OPEN, parameters)?;
+        let rows = self.ask(operation, &statements::OPEN, parameters)?;
         match rows.split_first() {
             Some((node, below)) => Opened::of(path, node, below)
                 .map_err(|error| Trouble::from(error).during(operation)),
@@ -151,16 +207,23 @@ impl PostgresDatabase {
         &self,
         operation: &'static str,
         wanted: Wanted,
-        mut decide: impl FnMut(Way, Option<(Way, Extent)>) -> Result<Option<Change>, StoreError>,
+        mut decide: impl FnMut(Seen) -> Result<Option<Change>, StoreError>,
     ) -> Result<(), StoreError> {
         let wanted = Arc::new(wanted);
+        let lock_timeout = self.lock_timeout;
         for _ in 0..ATTEMPTS {
             let (session, asked) = (self.session.clone(), wanted.clone());
+            // Whatever goes wrong before the change is on its way has changed nothing.
             let begun = runtime::run(async move {
-                session.begin(&asked).await.map_err(|trouble| trouble.during(operation))
+                let begun = session.begin(&asked, lock_timeout).await;
+                begun.map_err(|trouble| trouble.during(operation).unchanged())
             })?;
-            let (transaction, way, to) = Begun::into_parts(begun);
-            let decided = decide(way, to);
+            let (transaction, seen) = Begun::into_parts(begun);
+            let decided = decide(seen).and_then(|change| {
+                // Others were waited for, and the decision may have taken its time.
+                cancel::check()?;
+                Ok(change)
+            });
             let session = self.session.clone();
             let Ok(Some(change)) = decided else {
                 runtime::run(async move {
@@ -177,10 +240,8 @@ impl PostgresDatabase {
                 return Ok(());
             }
         }
-        Err(StoreError::failed(
-            operation,
-            "the connection broke again and again; nothing was changed",
-        ))
+        let problem = "the connection broke again and again; nothing was changed";
+        Err(StoreError::failed(operation, problem).unchanged())
     }
 }
 
@@ -228,7 +289,8 @@ fn missing<'p>(way: &Way, path: &'p MemoryPath) -> Result<(i64, Vec<&'p str>), S
         Some(_) => Err(StoreError::NotADirectory),
         // The lock made it.
         None => {
-            Err(StoreError::failed("looking for the root", "the root of the namespace is gone"))
+            let gone = "the root of the namespace is gone";
+            Err(StoreError::failed("looking for the root", gone).unchanged())
         }
     }
 }
@@ -246,7 +308,7 @@ fn file(way: Way) -> Result<Found, StoreError> {
 fn add(way: &Way, path: &MemoryPath, content: Option<Vec<u8>>) -> Result<Change, StoreError> {
     let (parent, names) = missing(way, path)?;
     Ok(Change {
-        statement: statements::ADD,
+        statement: &statements::ADD,
         parameters: vec![Box::new(parent), Box::new(owned(&names)), Box::new(content)],
         changes_a_row: true,
     })
@@ -255,7 +317,7 @@ fn add(way: &Way, path: &MemoryPath, content: Option<Vec<u8>>) -> Result<Change,
 fn replace(file: i64, content: Vec<u8>) -> Result<Change, StoreError> {
     check_length(&content)?;
     Ok(Change {
-        statement: statements::REPLACE,
+        statement: &statements::REPLACE,
         parameters: vec![Box::new(file), Box::new(content)],
         changes_a_row: true,
     })
@@ -264,7 +326,7 @@ fn replace(file: i64, content: Vec<u8>) -> Result<Change, StoreError> {
 fn check_length(content: &[u8]) -> Result<(), StoreError> {
     if content.len() > MAX_CONTENT_BYTES {
         let problem = format!("PostgreSQL keeps no more than {MAX_CONTENT_BYTES} bytes in a file");
-        return Err(StoreError::failed("writing a file", problem));
+        return Err(StoreError::failed("writing a file", problem).unchanged());
     }
     Ok(())
 }
@@ -311,33 +373,51 @@ impl Store for PostgresDatabase {
         existing: OnExisting,
     ) -> Result<(), StoreError> {
         check_length(content)?;
-        let wanted = Wanted { path: path.clone(), content: false, to: None };
-        self.change("writing a file", wanted, |way, _| {
+        let wanted =
+            Wanted { path: path.clone(), content: None, to: None, total: self.total.are_set() };
+        self.change("writing a file", wanted, |Seen { way, total, .. }| {
             if !way.has_end() {
+                self.check_total(total, None, content.len())?;
                 return add(&way, path, Some(content.to_vec())).map(Some);
             }
             match (file(way), existing) {
-                (Ok(file), OnExisting::Overwrite) => replace(file.id, content.to_vec()).map(Some),
+                (Ok(file), OnExisting::Overwrite) => {
+                    self.check_total(total, file.size, content.len())?;
+                    replace(file.id, content.to_vec()).map(Some)
+                }
                 _ => Err(StoreError::AlreadyExists),
             }
         })
     }
 
     fn update(&self, path: &MemoryPath, edit: &mut Edit<'_>) -> Result<(), StoreError> {
-        let wanted = Wanted { path: path.clone(), content: true, to: None };
-        self.change("editing a file", wanted, |way, _| {
+        // No more than a file may come to hold is read.
+        let most = self.max_file_bytes.and_then(|most| i64::try_from(most).ok());
+        let most = most.unwrap_or(i64::MAX);
+        let wanted = Wanted {
+            path: path.clone(),
+            content: Some(most),
+            to: None,
+            total: self.total.are_set(),
+        };
+        self.change("editing a file", wanted, |Seen { way, total, .. }| {
             let file = file(way)?;
-            let old = file.content.unwrap_or_default();
-            edit(&old).map(|splice| replace(file.id, splice.apply(&old))).transpose()
+            let Some(old) = file.content else {
+                return Err(StoreError::TooLarge { size: file.size.unwrap_or(0) });
+            };
+            let Some(splice) = edit(&old) else { return Ok(None) };
+            let new = splice.try_apply(&old)?;
+            self.check_total(total, file.size, new.len())?;
+            replace(file.id, new).map(Some)
         })
     }
 
     fn delete(&self, path: &MemoryPath) -> Result<(), StoreError> {
-        let wanted = Wanted { path: path.clone(), content: false, to: None };
-        self.change("deleting", wanted, |way, _| {
+        let wanted = Wanted { path: path.clone(), content: None, to: None, total: false };
+        self.change("deleting", wanted, |Seen { way, .. }| {
             let found = way.end().ok_or(StoreError::NotFound)?;
             Ok(Some(Change {
-                statement: statements::REMOVE,
+                statement: &statements::REMOVE,
                 parameters: vec![Box::new(found.id)],
                 changes_a_row: true,
             }))
@@ -345,11 +425,13 @@ impl Store for PostgresDatabase {
     }
 
     fn rename(&self, from: &MemoryPath, to: &MemoryPath) -> Result<(), StoreError> {
-        let wanted = Wanted { path: from.clone(), content: false, to: Some(to.clone()) };
-        self.change("renaming", wanted, |way, destination| {
+        let wanted =
+            Wanted { path: from.clone(), content: None, to: Some(to.clone()), total: false };
+        self.change("renaming", wanted, |Seen { way, to: destination, .. }| {
             let found = way.end().ok_or(StoreError::NotFound)?;
             let Some((destination, extent)) = destination else {
-                return Err(StoreError::failed("renaming", "the destination was not looked for"));
+                let problem = "the destination was not looked for";
+                return Err(StoreError::failed("renaming", problem).unchanged());
             };
             if destination.has_end() {
                 return Err(StoreError::AlreadyExists);
@@ -368,7 +450,7 @@ impl Store for PostgresDatabase {
             };
             let (name, new) = ((*name).to_owned(), owned(new));
             Ok(Some(Change {
-                statement: statements::MOVE,
+                statement: &statements::MOVE,
                 parameters: vec![
                     Box::new(found.id),
                     Box::new(parent),
@@ -381,8 +463,8 @@ impl Store for PostgresDatabase {
     }
 
     fn make_directory(&self, path: &MemoryPath) -> Result<(), StoreError> {
-        let wanted = Wanted { path: path.clone(), content: false, to: None };
-        self.change("making a directory", wanted, |way, _| {
+        let wanted = Wanted { path: path.clone(), content: None, to: None, total: false };
+        self.change("making a directory", wanted, |Seen { way, .. }| {
             if !way.has_end() {
                 return add(&way, path, None).map(Some);
             }
@@ -395,15 +477,15 @@ impl Store for PostgresDatabase {
 
     fn inspect(&self, report: &mut dyn FnMut(Problem)) -> Result<(), StoreError> {
         let operation = "inspecting the database";
-        let rows = self.ask(operation, inspect::ALL, Vec::new())?;
+        let rows = self.ask(operation, &inspect::ALL, Vec::new())?;
         inspect::inspect(&rows, report).map_err(|error| Trouble::from(error).during(operation))
     }
 
     fn clear(&self) -> Result<(), StoreError> {
-        let wanted = Wanted { path: MemoryPath::root(), content: false, to: None };
-        self.change("clearing the memory", wanted, |_, _| {
+        let wanted = Wanted { path: MemoryPath::root(), content: None, to: None, total: false };
+        self.change("clearing the memory", wanted, |_| {
             Ok(Some(Change {
-                statement: statements::CLEAR,
+                statement: &statements::CLEAR,
                 parameters: Vec::new(),
                 changes_a_row: false,
             }))
@@ -416,11 +498,11 @@ impl Store for PostgresDatabase {
     }
 
     fn set_modified(&self, path: &MemoryPath, time: SystemTime) -> Result<(), StoreError> {
-        let wanted = Wanted { path: path.clone(), content: false, to: None };
-        self.change("setting a file's time", wanted, |way, _| {
+        let wanted = Wanted { path: path.clone(), content: None, to: None, total: false };
+        self.change("setting a file's time", wanted, |Seen { way, .. }| {
             let file = file(way)?;
             Ok(Some(Change {
-                statement: statements::DATE,
+                statement: &statements::DATE,
                 parameters: vec![Box::new(file.id), Box::new(statements::storable(time))],
                 changes_a_row: true,
             }))
@@ -443,7 +525,7 @@ impl Store for PostgresDatabase {
         let parameters: Vec<Parameter> =
             vec![Box::new(names), Box::new(statements::storable(time))];
         let rows = runtime::run(async move {
-            let noted = session.note(statements::ACCESS, &parameters).await;
+            let noted = session.note(&statements::ACCESS, &parameters).await;
             noted.map_err(|trouble| trouble.during(operation))
         })?;
         let Some(row) = rows.first() else {
@@ -460,15 +542,15 @@ impl Store for PostgresDatabase {
     }
 
     fn delete_unused(&self, path: &MemoryPath, since: SystemTime) -> Result<bool, StoreError> {
-        let wanted = Wanted { path: path.clone(), content: false, to: None };
+        let wanted = Wanted { path: path.clone(), content: None, to: None, total: false };
         let mut deleted = false;
-        self.change("deleting", wanted, |way, _| {
+        self.change("deleting", wanted, |Seen { way, .. }| {
             let unused = way.end().filter(|found| {
                 !found.is_directory && is_unused(found.modified, found.accessed, since)
             });
             deleted = unused.is_some();
             Ok(unused.map(|found| Change {
-                statement: statements::REMOVE,
+                statement: &statements::REMOVE,
                 parameters: vec![Box::new(found.id)],
                 changes_a_row: true,
             }))

@@ -254,7 +254,8 @@ mod tests {
         let address = server.database("planned");
         with(&address, async |lease: Lease| prepare(&lease).await).unwrap();
         // Statements are planned for any parameters, once a connection has used them for a while.
-        let explain = |statement: &str, types: &str, arguments: &str| {
+        let explain = |statement: &sql::Statement, types: &str, arguments: &str| {
+            let statement = statement.sql;
             let sql = format!(
                 "SET plan_cache_mode = force_generic_plan; PREPARE asked ({types}) AS {statement}; \
                  EXPLAIN EXECUTE asked ({arguments})"
@@ -267,15 +268,16 @@ mod tests {
              SELECT 'tenant ' || n % 1000, n / 100, 'file ' || n, 'x' FROM generate_series(1, 50000) n";
         for state in [fill, "ANALYZE memdir.node"] {
             server.sql("planned", state);
-            explain(sql::LOOK, "text, text[], boolean", "'a', '{b,c}', true");
-            explain(sql::OPEN, "text, text[], integer, boolean", "'a', '{b,c}', 2, false");
-            explain(sql::EXTENT, "text, text[]", "'a', '{b,c}'");
-            explain(sql::REPLACE, "text, bigint, bytea", "'a', 1, 'x'");
-            explain(sql::REMOVE, "text, bigint", "'a', 1");
-            explain(sql::MOVE, "text, bigint, bigint, text[], text", "'a', 1, 2, '{b}', 'c'");
-            explain(sql::RECALL, "text", "'a'");
-            explain(sql::ACCESS, "text, text[], timestamptz", "'a', '{b,c}', now()");
-            explain(super::super::inspect::ALL, "text", "'a'");
+            explain(&sql::LOOK, "text, text[], boolean, bigint", "'a', '{b,c}', true, 9");
+            explain(&sql::OPEN, "text, text[], integer, boolean", "'a', '{b,c}', 2, false");
+            explain(&sql::EXTENT, "text, text[]", "'a', '{b,c}'");
+            explain(&sql::REPLACE, "text, bigint, bytea", "'a', 1, 'x'");
+            explain(&sql::REMOVE, "text, bigint", "'a', 1");
+            explain(&sql::MOVE, "text, bigint, bigint, text[], text", "'a', 1, 2, '{b}', 'c'");
+            explain(&sql::RECALL, "text", "'a'");
+            explain(&sql::TOTAL, "text", "'a'");
+            explain(&sql::ACCESS, "text, text[], timestamptz", "'a', '{b,c}', now()");
+            explain(&super::super::inspect::ALL, "text", "'a'");
         }
     }
 }

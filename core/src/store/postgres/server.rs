@@ -5,6 +5,7 @@ use std::process;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use deadpool_postgres::tokio_postgres::CancelToken;
 use deadpool_postgres::tokio_postgres::NoTls;
 use deadpool_postgres::tokio_postgres::config::SslMode;
 use deadpool_postgres::{
@@ -13,6 +14,7 @@ use deadpool_postgres::{
 
 use super::address::Settings;
 use super::trouble::Trouble;
+use super::turns::{Turn, Turns};
 use super::{schema, tls};
 use crate::store::StoreError;
 use crate::store::per_process::PerProcess;
@@ -31,7 +33,13 @@ const PAUSE: Duration = Duration::from_millis(50);
 
 pub(super) struct Server {
     settings: Settings,
-    pool: PerProcess<Pool>,
+    connections: PerProcess<Connections>,
+}
+
+/// Those of one process.
+struct Connections {
+    pool: Pool,
+    turns: Turns,
 }
 
 impl Server {
@@ -47,7 +55,7 @@ impl Server {
             // The oldest of them.
             servers.iter().position(unused).map(|index| servers.remove(index));
         }
-        let server = Arc::new(Self { settings, pool: PerProcess::new() });
+        let server = Arc::new(Self { settings, connections: PerProcess::new() });
         servers.push(server.clone());
         Ok(server)
     }
@@ -59,24 +67,62 @@ impl Server {
         format!("postgres {:?} {:?} {database:?}", config.get_hosts(), config.get_ports())
     }
 
-    fn pool(&self) -> Result<&Pool, StoreError> {
-        self.pool.get(|| {
+    fn connections(&self) -> Result<&Connections, StoreError> {
+        self.connections.get(|| {
             let config = self.settings.config.clone();
             let how = ManagerConfig { recycling_method: RecyclingMethod::Fast };
-            let manager = if config.get_ssl_mode() == SslMode::Disable {
+            let manager = if self.is_without_tls() {
                 Manager::from_config(config, NoTls, how)
             } else {
                 Manager::from_config(config, tls::connector(&self.settings)?, how)
             };
-            Pool::builder(manager)
+            let pool = Pool::builder(manager)
                 .max_size(self.settings.pool_size)
                 .wait_timeout(Some(PATIENCE))
                 // The driver's own limit is for the socket; a server may also be silent afterwards.
                 .create_timeout(Some(self.settings.connect_timeout))
                 .runtime(Runtime::Tokio1)
                 .build()
-                .map_err(|error| StoreError::failed("preparing to connect to PostgreSQL", error))
+                .map_err(|error| {
+                    StoreError::failed("preparing to connect to PostgreSQL", error).unchanged()
+                })?;
+            Ok(Connections { pool, turns: Turns::new(self.settings.pool_size) })
         })
+    }
+
+    fn is_without_tls(&self) -> bool {
+        self.settings.config.get_ssl_mode() == SslMode::Disable
+    }
+
+    /// As [`lease`](Self::lease), for a writer of the namespace, which waits for its turn; until
+    /// `deadline`, if there is one.
+    pub(super) async fn lease_for_change(
+        &self,
+        namespace: &str,
+        deadline: Option<tokio::time::Instant>,
+    ) -> Result<Lease, Trouble> {
+        let turn = self.connections()?.turns.take(namespace);
+        let turn = match deadline {
+            None => turn.await?,
+            Some(deadline) => {
+                tokio::time::timeout_at(deadline, turn).await.map_err(|_| StoreError::Busy)??
+            }
+        };
+        let mut lease = self.lease().await?;
+        lease.turn = Some(turn);
+        Ok(lease)
+    }
+
+    /// Has the server give up what the connection of the token is waiting for.
+    async fn give_up(&self, token: CancelToken) {
+        let asked = async {
+            if self.is_without_tls() {
+                let _ = token.cancel_query(NoTls).await;
+            } else if let Ok(tls) = tls::connector(&self.settings) {
+                let _ = token.cancel_query(tls).await;
+            }
+        };
+        let _ = tokio::time::timeout(self.settings.connect_timeout, asked).await;
     }
 
     /// A connection to a database whose tables are there. A server that is starting is waited for.
@@ -93,12 +139,12 @@ impl Server {
     }
 
     async fn try_to_lease(&self) -> Result<Lease, Trouble> {
-        let connection = self.pool()?.get().await.map_err(|error| match error {
+        let connection = self.connections()?.pool.get().await.map_err(|error| match error {
             PoolError::Backend(error) => Trouble::NoConnection(Some(error)),
             _ => Trouble::NoConnection(None),
         })?;
         let is_new = Object::metrics(&connection).recycle_count == 0;
-        let lease = Lease { connection: Some(connection), process: process::id() };
+        let lease = Lease { connection: Some(connection), process: process::id(), turn: None };
         if is_new {
             schema::prepare(&lease).await?;
         }
@@ -107,8 +153,8 @@ impl Server {
 
     /// Closes the connections that nobody is using: where one broke, the others may have, too.
     pub(super) fn close_idle(&self) {
-        if let Ok(pool) = self.pool() {
-            drop(pool.retain(|_, _| false));
+        if let Ok(connections) = self.connections() {
+            drop(connections.pool.retain(|_, _| false));
         }
     }
 }
@@ -119,6 +165,35 @@ pub(super) struct Lease {
     /// `None` only while it is dropped.
     connection: Option<Object>,
     process: u32,
+    /// Of a writer.
+    turn: Option<Turn>,
+}
+
+/// Waiting at the server, for another's lock. Dropped before it is over, the server is told to wait no
+/// longer: by itself it would not notice that the connection is gone, and keep its end of it for as long.
+pub(super) struct Waiting {
+    server: Arc<Server>,
+    token: Option<CancelToken>,
+}
+
+impl Waiting {
+    pub(super) fn new(server: &Arc<Server>, lease: &Lease) -> Self {
+        Self { server: server.clone(), token: Some(lease.cancel_token()) }
+    }
+
+    pub(super) fn end(mut self) {
+        self.token = None;
+    }
+}
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        let Some(token) = self.token.take() else { return };
+        if let Ok(runtime) = tokio::runtime::Handle::try_current() {
+            let server = self.server.clone();
+            runtime.spawn(async move { server.give_up(token).await });
+        }
+    }
 }
 
 impl Lease {
@@ -153,7 +228,7 @@ impl Drop for Lease {
             drop(Object::take(connection));
         } else {
             // The parent's: not even to be closed.
-            std::mem::forget(connection);
+            std::mem::forget((connection, self.turn.take()));
         }
     }
 }

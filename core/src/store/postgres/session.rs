@@ -2,22 +2,23 @@
 //! looked for.
 //!
 //! What a transaction begins and ends with goes along with what it asks: the driver sends requests
-//! that are polled together without waiting between them. Nothing but prepared statements is kept
-//! with a connection between transactions, so that a connection pooler may stand before the server.
+//! that are polled together without waiting between them. Nothing at all is kept with a connection
+//! between transactions, statements have no names, so that a connection pooler may stand before the server.
 
 use std::future::Future;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use tokio_postgres::types::ToSql;
-use tokio_postgres::{Row, Statement};
+use tokio_postgres::Row;
+use tokio_postgres::types::{ToSql, Type};
 
-use super::server::{Lease, Server};
-use super::statements::{self, Way};
+use super::server::{Lease, Server, Waiting};
+use super::statements::{self, Statement, Way};
 use super::trouble::Trouble;
 use crate::options::Durability;
 use crate::path::MemoryPath;
-use crate::store::{Location, StoreError};
+use crate::store::total::Total;
+use crate::store::{Location, StoreError, runtime};
 
 /// How long the outcome of a change is looked for, if the server is not there.
 const SEARCH: Duration = Duration::from_secs(30);
@@ -33,6 +34,8 @@ pub(super) struct Session {
     namespace: String,
     begin_question: String,
     begin_change: String,
+    /// What a statement may take again, when the lock was waited for.
+    limit_statements: String,
     /// How long an answer is waited for.
     patience: Option<Duration>,
 }
@@ -40,10 +43,12 @@ pub(super) struct Session {
 /// What a change wants to know first.
 pub(super) struct Wanted {
     pub(super) path: MemoryPath,
-    /// The content of the file at `path`.
-    pub(super) content: bool,
+    /// The content of the file at `path`, if it is no larger than this.
+    pub(super) content: Option<i64>,
     /// A second path, and how far the first one reaches down.
     pub(super) to: Option<MemoryPath>,
+    /// What all files hold together.
+    pub(super) total: bool,
 }
 
 /// A change that nobody can come between any more, and what it wanted to know.
@@ -51,6 +56,14 @@ pub(super) struct Begun {
     transaction: Transaction,
     pub(super) way: Way,
     pub(super) to: Option<(Way, Extent)>,
+    pub(super) total: Option<Total>,
+}
+
+/// What a change wanted to know.
+pub(super) struct Seen {
+    pub(super) way: Way,
+    pub(super) to: Option<(Way, Extent)>,
+    pub(super) total: Option<Total>,
 }
 
 /// An open transaction that holds the namespace's lock. Dropped, it is undone.
@@ -69,7 +82,7 @@ pub(super) struct Extent {
 
 /// A statement that changes something, with what comes after the namespace.
 pub(super) struct Change {
-    pub(super) statement: &'static str,
+    pub(super) statement: &'static Statement,
     pub(super) parameters: Vec<Parameter>,
     /// Whether it changes at least one row.
     pub(super) changes_a_row: bool,
@@ -90,9 +103,10 @@ impl Session {
         durability: Durability,
     ) -> Self {
         let milliseconds = statement_timeout.as_millis();
+        let limit_statements = format!("SET LOCAL statement_timeout = {milliseconds}");
         let begin = format!(
             "BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL memdir.namespace = {}; \
-             SET LOCAL statement_timeout = {milliseconds}",
+             {limit_statements}",
             literal(&namespace)
         );
         let synchronous = match durability {
@@ -106,7 +120,7 @@ impl Session {
         );
         let begin_question = format!("{begin}; SET TRANSACTION READ ONLY");
         let patience = (milliseconds > 0).then(|| statement_timeout + WAY);
-        Self { server, namespace, begin_question, begin_change, patience }
+        Self { server, namespace, begin_question, begin_change, limit_statements, patience }
     }
 
     /// Namespaces are no parts of each other, whatever they are called.
@@ -123,17 +137,17 @@ impl Session {
     /// Asks one thing, and once more where the connection turns out to be broken.
     pub(super) async fn ask(
         &self,
-        statement: &'static str,
+        statement: &'static Statement,
         parameters: &[Parameter],
     ) -> Result<Vec<Row>, Trouble> {
-        self.ask_in(&self.begin_question, statement, parameters).await
+        runtime::unless_cancelled(self.ask_in(&self.begin_question, statement, parameters)).await
     }
 
     /// As [`ask`](Self::ask), for what writes something that may be written twice, and that keeps
     /// nobody out.
     pub(super) async fn note(
         &self,
-        statement: &'static str,
+        statement: &'static Statement,
         parameters: &[Parameter],
     ) -> Result<Vec<Row>, Trouble> {
         self.ask_in(&self.begin_change, statement, parameters).await
@@ -142,7 +156,7 @@ impl Session {
     async fn ask_in(
         &self,
         begin: &str,
-        statement: &'static str,
+        statement: &'static Statement,
         parameters: &[Parameter],
     ) -> Result<Vec<Row>, Trouble> {
         match self.try_to_ask(begin, statement, parameters).await {
@@ -157,18 +171,17 @@ impl Session {
     async fn try_to_ask(
         &self,
         begin: &str,
-        statement: &'static str,
+        statement: &'static Statement,
         parameters: &[Parameter],
     ) -> Result<Vec<Row>, Trouble> {
         let lease = self.server.lease().await?;
-        let statement = self.prepare(&lease, statement).await?;
-        let parameters = self.with_namespace(parameters);
+        let parameters = self.with_namespace(statement, parameters);
         let rows = self
             .wait(async {
                 let (begun, rows, ended) = tokio::join!(
                     biased;
                     lease.batch_execute(begin),
-                    lease.query(&statement, &parameters),
+                    lease.query_typed(statement.sql, &parameters),
                     lease.batch_execute("COMMIT"),
                 );
                 begun?;
@@ -181,67 +194,99 @@ impl Session {
         Ok(rows)
     }
 
-    /// Begins a change, and once more where the connection turns out to be broken.
-    pub(super) async fn begin(&self, wanted: &Wanted) -> Result<Begun, Trouble> {
-        match self.try_to_begin(wanted).await {
-            Err(trouble) if trouble.is_broken_connection() => {
-                self.server.close_idle();
-                self.try_to_begin(wanted).await
+    /// Begins a change, and once more where the connection turns out to be broken. Waits for other
+    /// writers until `lock_timeout` is over, or the caller gone.
+    pub(super) async fn begin(
+        &self,
+        wanted: &Wanted,
+        lock_timeout: Option<Duration>,
+    ) -> Result<Begun, Trouble> {
+        let deadline = lock_timeout.and_then(|time| tokio::time::Instant::now().checked_add(time));
+        runtime::unless_cancelled(async {
+            match self.try_to_begin(wanted, deadline).await {
+                Err(trouble) if trouble.is_broken_connection() => {
+                    self.server.close_idle();
+                    self.try_to_begin(wanted, deadline).await
+                }
+                result => result,
             }
-            result => result,
-        }
+        })
+        .await
     }
 
-    async fn try_to_begin(&self, wanted: &Wanted) -> Result<Begun, Trouble> {
-        let lease = self.server.lease().await?;
-        let lock = self.prepare(&lease, statements::LOCK).await?;
-        let look = self.prepare(&lease, statements::LOOK).await?;
-        let extent = match wanted.to {
-            Some(_) => Some(self.prepare(&lease, statements::EXTENT).await?),
-            None => None,
-        };
+    async fn try_to_begin(
+        &self,
+        wanted: &Wanted,
+        deadline: Option<tokio::time::Instant>,
+    ) -> Result<Begun, Trouble> {
+        let lease = self.server.lease_for_change(&self.namespace, deadline).await?;
+        let waiting = Waiting::new(&self.server, &lease);
+        let begin = self.begin_and_lock_until(deadline);
+        let namespace: [&(dyn ToSql + Sync); 1] = [&self.namespace];
         let names = statements::names(&wanted.path);
         let to_names = wanted.to.as_ref().map(statements::names);
-        let namespace = self.with_namespace(&[]);
-        let look_at = async |names: &Vec<String>, content: bool| {
-            let rows = lease.query(&look, &[&self.namespace, names, &content]).await?;
+        let look_at = async |names: &Vec<String>, content: Option<i64>| {
+            let (is_wanted, most) = (content.is_some(), content.unwrap_or(0));
+            let parameters: [&(dyn ToSql + Sync); 4] = [&self.namespace, names, &is_wanted, &most];
+            let rows = query(&lease, &statements::LOOK, &parameters).await?;
             Ok::<_, Trouble>(Way::of(&rows, names.len())?)
         };
-        let (change, way, to) = self
-            .wait(async {
-                let (begun, locked, way, to, extent) = tokio::join!(
-                    biased;
-                    lease.batch_execute(&self.begin_change),
-                    lease.query_one(&lock, &namespace),
-                    look_at(&names, wanted.content),
-                    async {
-                        match &to_names {
-                            Some(names) => look_at(names, false).await.map(Some),
-                            None => Ok(None),
-                        }
-                    },
-                    async {
-                        match &extent {
-                            Some(extent) => {
-                                lease.query_one(extent, &[&self.namespace, &names]).await.map(Some)
-                            }
-                            None => Ok(None),
-                        }
-                    },
-                );
-                begun?;
-                let locked = locked?;
-                let change = (locked.try_get(0)?, locked.try_get(1)?);
-                let way = way?;
-                let to = match (to?, extent?) {
-                    (Some(to), Some(extent)) => Some((to, Extent::of(&extent)?)),
-                    _ => None,
-                };
-                Ok((change, way, to))
-            })
-            .await?;
-        let (change, before) = change;
-        Ok(Begun { transaction: Transaction { lease, change, before }, way, to })
+        let extent = async || {
+            let rows = query(&lease, &statements::EXTENT, &[&self.namespace, &names]).await?;
+            rows.first().map(Extent::of).transpose()
+        };
+        let total = async || {
+            let rows = query(&lease, &statements::TOTAL, &namespace).await?;
+            rows.first().map(total_of).transpose()
+        };
+        let begun = async {
+            let (begun, locked, limited, way, to, extent, total) = tokio::join!(
+                biased;
+                lease.batch_execute(&begin),
+                query(&lease, &statements::LOCK, &namespace),
+                lease.batch_execute(&self.limit_statements),
+                look_at(&names, wanted.content),
+                async {
+                    match &to_names {
+                        Some(names) => look_at(names, None).await.map(Some),
+                        None => Ok(None),
+                    }
+                },
+                async {
+                    match &to_names {
+                        Some(_) => extent().await,
+                        None => Ok(None),
+                    }
+                },
+                async {
+                    if wanted.total { total().await } else { Ok(None) }
+                },
+            );
+            begun?;
+            let locked = locked?;
+            let locked = locked.first().ok_or(StoreError::PermissionDenied)?;
+            let change = (locked.try_get(0)?, locked.try_get(1)?);
+            limited?;
+            let way = way?;
+            Ok((change, way, to?.zip(extent?), total?))
+        };
+        let ((change, before), way, to, total) = self.wait_until(deadline, begun).await?;
+        waiting.end();
+        Ok(Begun { transaction: Transaction { lease, change, before }, way, to, total })
+    }
+
+    /// What begins a change. Waiting for the lock has a limit of its own, and does not count as what a
+    /// statement takes.
+    fn begin_and_lock_until(&self, deadline: Option<tokio::time::Instant>) -> String {
+        // Zero would be for ever.
+        let left = deadline.map_or(0, |deadline| {
+            let left = deadline.saturating_duration_since(tokio::time::Instant::now());
+            left.as_millis().clamp(1, 2_147_483_647)
+        });
+        format!(
+            "{}; SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = {left}",
+            self.begin_change
+        )
     }
 
     /// Undoes what was begun. Nothing was changed yet, so that nothing can go wrong.
@@ -263,18 +308,14 @@ impl Session {
         let Transaction { lease, change: number, before } = transaction;
         if !lease.is_ours() {
             let problem = "the process was forked in the middle of the command";
-            return Err(StoreError::failed("changing a file", problem).into());
+            return Err(StoreError::failed("changing a file", problem).unchanged().into());
         }
-        // Still before anything was sent that could come to be done.
-        let Ok(statement) = self.prepare(&lease, change.statement).await else {
-            return Ok(Outcome::Undone);
-        };
-        let parameters = self.with_namespace(&change.parameters);
+        let parameters = self.with_namespace(change.statement, &change.parameters);
         let made = self
             .wait(async {
                 let (changed, committed) = tokio::join!(
                     biased;
-                    lease.execute(&statement, &parameters),
+                    lease.execute_typed(change.statement.sql, &parameters),
                     lease.batch_execute("COMMIT"),
                 );
                 let changed = changed?;
@@ -341,18 +382,17 @@ impl Session {
 
     async fn recall(&self) -> Result<Vec<String>, Trouble> {
         let lease = self.server.lease().await?;
-        let recall = self.prepare(&lease, statements::RECALL).await?;
-        let namespace = self.with_namespace(&[]);
+        let namespace: [&(dyn ToSql + Sync); 1] = [&self.namespace];
         let newest = self
             .wait(async {
                 let (begun, newest, ended) = tokio::join!(
                     biased;
                     lease.batch_execute(&self.begin_change),
-                    lease.query_opt(&recall, &namespace),
+                    query(&lease, &statements::RECALL, &namespace),
                     lease.batch_execute("COMMIT"),
                 );
                 begun?;
-                let newest = newest?.map(|row| row.try_get(0)).transpose()?;
+                let newest = newest?.first().map(|row| row.try_get(0)).transpose()?;
                 ended?;
                 Ok(newest.unwrap_or_default())
             })
@@ -361,15 +401,27 @@ impl Session {
         Ok(newest)
     }
 
-    /// Once a connection and statement; afterwards it is remembered.
-    async fn prepare(&self, lease: &Lease, statement: &str) -> Result<Statement, Trouble> {
-        self.wait(async { Ok(lease.prepare_cached(statement).await?) }).await
-    }
-
-    fn with_namespace<'p>(&'p self, parameters: &'p [Parameter]) -> Vec<&'p (dyn ToSql + Sync)> {
+    fn with_namespace<'p>(
+        &'p self,
+        statement: &Statement,
+        parameters: &'p [Parameter],
+    ) -> Vec<(&'p (dyn ToSql + Sync), Type)> {
         let mut all: Vec<&(dyn ToSql + Sync)> = vec![&self.namespace];
         all.extend(parameters.iter().map(|parameter| &**parameter as &(dyn ToSql + Sync)));
-        all
+        typed(statement, &all)
+    }
+
+    /// As [`wait`](Self::wait), for an answer that other writers may keep waiting until the deadline.
+    async fn wait_until<T>(
+        &self,
+        deadline: Option<tokio::time::Instant>,
+        answer: impl Future<Output = Result<T, Trouble>>,
+    ) -> Result<T, Trouble> {
+        let (Some(deadline), Some(patience)) = (deadline, self.patience) else {
+            return answer.await;
+        };
+        let until = deadline + patience;
+        tokio::time::timeout_at(until, answer).await.unwrap_or(Err(Trouble::Silence))
     }
 
     /// Waits for an answer no longer than the server can need for one.
@@ -388,8 +440,8 @@ impl Session {
 
 impl Begun {
     /// The transaction, to be ended, and what it saw.
-    pub(super) fn into_parts(self) -> (Transaction, Way, Option<(Way, Extent)>) {
-        (self.transaction, self.way, self.to)
+    pub(super) fn into_parts(self) -> (Transaction, Seen) {
+        (self.transaction, Seen { way: self.way, to: self.to, total: self.total })
     }
 }
 
@@ -401,6 +453,30 @@ impl Extent {
         };
         Ok(Self { bytes: number(0)?, levels: number(1)? })
     }
+}
+
+fn total_of(row: &Row) -> Result<Total, Trouble> {
+    let number = |index| -> Result<u64, Trouble> {
+        let number: i64 = row.try_get(index)?;
+        Ok(u64::try_from(number).unwrap_or(0))
+    };
+    Ok(Total { bytes: number(0)?, files: number(1)? })
+}
+
+/// Asks one thing in one round trip.
+async fn query(
+    lease: &Lease,
+    statement: &Statement,
+    parameters: &[&(dyn ToSql + Sync)],
+) -> Result<Vec<Row>, tokio_postgres::Error> {
+    lease.query_typed(statement.sql, &typed(statement, parameters)).await
+}
+
+fn typed<'p>(
+    statement: &Statement,
+    parameters: &[&'p (dyn ToSql + Sync)],
+) -> Vec<(&'p (dyn ToSql + Sync), Type)> {
+    parameters.iter().copied().zip(statement.types.iter().cloned()).collect()
 }
 
 /// A text in SQL, whatever the server takes a backslash for.

@@ -6,10 +6,19 @@
 
 use std::time::SystemTime;
 
+use tokio_postgres::types::Type;
 use tokio_postgres::{Error, Row};
 
 use crate::path::MemoryPath;
 use crate::store::micros;
+
+/// One statement, with the types of its parameters, which the server is told so that it need not be
+/// asked for them first. It has no name on the server: what a connection pooler hands from one client to
+/// the next knows no other client's.
+pub(super) struct Statement {
+    pub(super) sql: &'static str,
+    pub(super) types: &'static [Type],
+}
 
 /// The way along the names `$2` in the namespace `$1`, as far as it goes; level 0 is the root.
 macro_rules! way {
@@ -28,17 +37,23 @@ macro_rules! way {
     };
 }
 
-/// What is along the way `$2`, and, if `$3`, the content at its end.
-pub(super) const LOOK: &str = way!(
-    " SELECT node.id, node.content IS NULL, node.modified,
-          CASE WHEN $3::boolean AND way.level = cardinality($2) THEN node.content END, node.accessed
+/// What is along the way `$2`, and, if `$3`, the content at its end, unless it has more than `$4` bytes.
+pub(super) const LOOK: Statement = Statement {
+    sql: way!(
+        " SELECT node.id, node.content IS NULL, node.modified,
+          CASE WHEN $3 AND way.level = cardinality($2) AND octet_length(node.content) <= $4
+              THEN node.content END,
+          node.accessed, octet_length(node.content)
       FROM way JOIN memdir.node AS node USING (id) ORDER BY way.level"
-);
+    ),
+    types: &[Type::TEXT, Type::TEXT_ARRAY, Type::BOOL, Type::INT8],
+};
 
 /// What is at the end of the way `$2`: a file with its content, or a directory with its entries, as
 /// many levels deep as `$3` says. Hidden ones are left out unless `$4`, by the rule of
 /// [`is_hidden`](crate::path::is_hidden).
-pub(super) const OPEN: &str = way!(
+pub(super) const OPEN: Statement = Statement {
+    sql: way!(
     ", below (depth, parent, id, name, size, modified, accessed) AS (
           SELECT 0, 0::bigint, node.id, node.name, octet_length(node.content), node.modified,
               node.accessed
@@ -56,11 +71,14 @@ pub(super) const OPEN: &str = way!(
       SELECT parent, id, name, size, modified,
           CASE WHEN depth = 0 THEN (SELECT content FROM memdir.node WHERE id = below.id) END, accessed
       FROM below ORDER BY depth"
-);
+),
+    types: &[Type::TEXT, Type::TEXT_ARRAY, Type::INT4, Type::BOOL],
+};
 
 /// How much longer, in bytes and in levels, the longest path below the end of the way is.
-pub(super) const EXTENT: &str = way!(
-    ", below (id, bytes, levels) AS (
+pub(super) const EXTENT: Statement = Statement {
+    sql: way!(
+        ", below (id, bytes, levels) AS (
           SELECT id, 0, 0 FROM way WHERE level = cardinality($2)
       UNION ALL
           SELECT entry.id, below.bytes + 1 + octet_length(entry.name), below.levels + 1
@@ -70,28 +88,45 @@ pub(super) const EXTENT: &str = way!(
           ) AS entry
       )
       SELECT coalesce(max(bytes), 0), coalesce(max(levels), 0) FROM below"
-);
+    ),
+    types: &[Type::TEXT, Type::TEXT_ARRAY],
+};
+
+/// What all files of the namespace hold together.
+pub(super) const TOTAL: Statement = Statement {
+    sql: "
+    SELECT coalesce(sum(octet_length(content)), 0)::bigint, count(content)
+    FROM memdir.node WHERE namespace = $1",
+    types: &[Type::TEXT],
+};
 
 /// Waits until no other change of the namespace is under way, keeps others out until the end of the
 /// transaction, and notes a change among the namespace's newest. Makes the root if it is not there.
-pub(super) const LOCK: &str = "
+pub(super) const LOCK: Statement = Statement {
+    sql: "
     INSERT INTO memdir.node AS root (namespace, parent, name, changes)
     VALUES ($1, 0, '', ARRAY[gen_random_uuid()])
     ON CONFLICT (namespace, parent, name)
     DO UPDATE SET changes = (excluded.changes || root.changes)[1:64]
-    RETURNING changes[1]::text, changes[2]::text";
+    RETURNING changes[1]::text, changes[2]::text",
+    types: &[Type::TEXT],
+};
 
 /// How many changes [`LOCK`] keeps note of.
 pub(super) const REMEMBERED: usize = 64;
 
 /// The newest changes of the namespace, when none is under way.
-pub(super) const RECALL: &str = "
+pub(super) const RECALL: Statement = Statement {
+    sql: "
     SELECT coalesce(changes, '{}')::text[] FROM memdir.node
-    WHERE namespace = $1 AND parent = 0 AND name = '' FOR NO KEY UPDATE";
+    WHERE namespace = $1 AND parent = 0 AND name = '' FOR NO KEY UPDATE",
+    types: &[Type::TEXT],
+};
 
 /// The names `$3`, each in the one before it, from the directory `$2` on; the last one is a file, if
 /// there is a content `$4`.
-pub(super) const ADD: &str = "
+pub(super) const ADD: Statement = Statement {
+    sql: "
     WITH new AS MATERIALIZED (
         SELECT nextval('memdir.node_id') AS id, name, level
         FROM unnest($3::text[]) WITH ORDINALITY AS given (name, level)
@@ -100,15 +135,21 @@ pub(super) const ADD: &str = "
     SELECT id, $1, lag(id, 1, $2::bigint) OVER (ORDER BY level), name,
         CASE WHEN level = cardinality($3) THEN $4::bytea END,
         CASE WHEN level = cardinality($3) AND $4 IS NOT NULL THEN clock_timestamp() END
-    FROM new";
+    FROM new",
+    types: &[Type::TEXT, Type::INT8, Type::TEXT_ARRAY, Type::BYTEA],
+};
 
 /// A file's new content.
-pub(super) const REPLACE: &str = "
+pub(super) const REPLACE: Statement = Statement {
+    sql: "
     UPDATE memdir.node SET content = $3, modified = clock_timestamp()
-    WHERE namespace = $1 AND id = $2 AND content IS NOT NULL";
+    WHERE namespace = $1 AND id = $2 AND content IS NOT NULL",
+    types: &[Type::TEXT, Type::INT8, Type::BYTEA],
+};
 
 /// A node, and what is below it.
-pub(super) const REMOVE: &str = "
+pub(super) const REMOVE: Statement = Statement {
+    sql: "
     WITH RECURSIVE gone (id) AS (
         SELECT $2::bigint
     UNION ALL
@@ -116,11 +157,14 @@ pub(super) const REMOVE: &str = "
             SELECT id FROM memdir.node WHERE namespace = $1 AND parent = gone.id OFFSET 0
         ) AS entry
     )
-    DELETE FROM memdir.node WHERE namespace = $1 AND id IN (SELECT id FROM gone)";
+    DELETE FROM memdir.node WHERE namespace = $1 AND id IN (SELECT id FROM gone)",
+    types: &[Type::TEXT, Type::INT8],
+};
 
 /// The node `$2` comes to be the entry `$5` of the last of the new directories `$4`, which are made
 /// each in the one before it, from the directory `$3` on.
-pub(super) const MOVE: &str = "
+pub(super) const MOVE: Statement = Statement {
+    sql: "
     WITH new AS MATERIALIZED (
         SELECT nextval('memdir.node_id') AS id, name, level
         FROM unnest($4::text[]) WITH ORDINALITY AS given (name, level)
@@ -130,27 +174,38 @@ pub(super) const MOVE: &str = "
     )
     UPDATE memdir.node SET
         parent = coalesce((SELECT id FROM new ORDER BY level DESC LIMIT 1), $3), name = $5
-    WHERE namespace = $1 AND id = $2";
+    WHERE namespace = $1 AND id = $2",
+    types: &[Type::TEXT, Type::INT8, Type::INT8, Type::TEXT_ARRAY, Type::TEXT],
+};
 
 /// A file's time.
-pub(super) const DATE: &str = "
+pub(super) const DATE: Statement = Statement {
+    sql: "
     UPDATE memdir.node SET modified = $3
-    WHERE namespace = $1 AND id = $2 AND content IS NOT NULL";
+    WHERE namespace = $1 AND id = $2 AND content IS NOT NULL",
+    types: &[Type::TEXT, Type::INT8, Type::TIMESTAMPTZ],
+};
 
 /// Notes when the file at the end of the way was accessed; says whether there is a directory, and
 /// whether it was noted.
-pub(super) const ACCESS: &str = way!(
-    ", noted AS (
+pub(super) const ACCESS: Statement = Statement {
+    sql: way!(
+        ", noted AS (
           UPDATE memdir.node SET accessed = $3
           WHERE namespace = $1 AND content IS NOT NULL
           AND id = (SELECT id FROM way WHERE level = cardinality($2)) RETURNING id
       )
       SELECT node.content IS NULL, EXISTS (SELECT FROM noted)
       FROM way JOIN memdir.node AS node USING (id) WHERE way.level = cardinality($2)"
-);
+    ),
+    types: &[Type::TEXT, Type::TEXT_ARRAY, Type::TIMESTAMPTZ],
+};
 
 /// All but the root, which has no parent.
-pub(super) const CLEAR: &str = "DELETE FROM memdir.node WHERE namespace = $1 AND parent <> 0";
+pub(super) const CLEAR: Statement = Statement {
+    sql: "DELETE FROM memdir.node WHERE namespace = $1 AND parent <> 0",
+    types: &[Type::TEXT],
+};
 
 /// The names of a path, as `$2` of the statements above.
 pub(super) fn names(path: &MemoryPath) -> Vec<String> {
@@ -172,6 +227,8 @@ pub(super) struct Found {
     /// Of a file at the end of the way, if it was asked for.
     pub(super) content: Option<Vec<u8>>,
     pub(super) accessed: Option<SystemTime>,
+    /// Of a file.
+    pub(super) size: Option<u64>,
 }
 
 impl Way {
@@ -183,6 +240,7 @@ impl Way {
                 modified: row.try_get(2)?,
                 content: row.try_get(3)?,
                 accessed: row.try_get(4)?,
+                size: row.try_get::<_, Option<i32>>(5)?.and_then(|size| size.try_into().ok()),
             })
         });
         Ok(Self { found: found.collect::<Result<_, Error>>()?, levels })

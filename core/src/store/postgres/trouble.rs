@@ -60,9 +60,12 @@ impl Trouble {
         error.as_db_error().is_some_and(is_starting)
     }
 
+    /// What the store says. Nothing was changed where no connection was to be had, and where the server
+    /// refused, as it then undoes the whole transaction.
     pub(super) fn during(self, operation: &'static str) -> StoreError {
-        match self {
-            Self::Condition(condition) => condition,
+        let refused = !self.is_broken_connection();
+        let error = match self {
+            Self::Condition(condition) => return condition,
             Self::NoConnection(None) => {
                 StoreError::failed(operation, "no connection to the server could be had in time")
             }
@@ -73,9 +76,12 @@ impl Trouble {
                 Some(&SqlState::INSUFFICIENT_PRIVILEGE | &SqlState::READ_ONLY_SQL_TRANSACTION) => {
                     StoreError::PermissionDenied
                 }
+                // Of the lock_timeout that the store sets.
+                Some(&SqlState::LOCK_NOT_AVAILABLE) => StoreError::Busy,
                 _ => StoreError::failed(operation, explain(&error)),
             },
-        }
+        };
+        if refused { error.unchanged() } else { error }
     }
 }
 

@@ -11,19 +11,22 @@
 //! the lock on the idle connections is only taken by a thread that is counted as inside: no child
 //! that goes on can have inherited it locked.
 
+use std::cell::Cell;
 use std::fs;
+use std::io::ErrorKind;
 use std::ops::Deref;
 use std::path::Path;
 use std::process;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::SeqCst};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use super::{Database, Trouble, schema};
+use crate::cancel;
 use crate::options::Durability;
 use crate::store::StoreError;
 
@@ -45,6 +48,8 @@ struct Idle {
     database: Database,
     file: FileId,
     connection: Connection,
+    /// Whether it takes the file for one that nobody writes.
+    frozen: bool,
 }
 
 /// A connection for one command. It goes back when it is dropped; what was not committed is undone.
@@ -65,8 +70,8 @@ impl Lease {
                 return Ok(Self { idle: Some(idle), inside });
             }
         }
-        let connection = connect(database)?;
-        let idle = Idle { database: database.clone(), file, connection };
+        let (connection, frozen) = connect(database)?;
+        let idle = Idle { database: database.clone(), file, connection, frozen };
         Ok(Self { idle: Some(idle), inside })
     }
 
@@ -98,8 +103,9 @@ impl Drop for Lease {
         if !idle.connection.is_autocommit() {
             let _ = idle.connection.execute_batch("ROLLBACK");
         }
-        // One that cannot leave its transaction is of no more use.
-        if idle.connection.is_autocommit() {
+        // One that cannot leave its transaction is of no more use; nor is one that would not notice what
+        // is written from now on.
+        if idle.connection.is_autocommit() && !idle.frozen {
             let mut kept = all_idle();
             if kept.len() < KEPT {
                 kept.push(idle);
@@ -254,8 +260,9 @@ impl FileId {
     }
 }
 
-/// Opens a connection and makes sure that the database is ours and up to date.
-fn connect(database: &Database) -> Result<Connection, Trouble> {
+/// Opens a connection and makes sure that the database is ours and up to date; and whether it takes the
+/// file for one that nobody writes.
+fn connect(database: &Database) -> Result<(Connection, bool), Trouble> {
     let mut patience = 0;
     loop {
         match try_to_connect(database) {
@@ -265,9 +272,51 @@ fn connect(database: &Database) -> Result<Connection, Trouble> {
             {
                 patience += 1;
             }
-            result => return result,
+            // Even a reader needs the files beside it, and here they can neither be made nor found.
+            Err(Trouble::Engine(error))
+                if matches!(
+                    error.sqlite_error_code(),
+                    Some(ErrorCode::CannotOpen | ErrorCode::ReadOnly)
+                ) && is_alone(&database.path) =>
+            {
+                return Ok((connect_to_frozen(&database.path)?, true));
+            }
+            result => return Ok((result?, false)),
         }
     }
+}
+
+/// Whether nothing but the database is there: no change that is not in its file yet.
+fn is_alone(path: &Path) -> bool {
+    ["-wal", "-journal"].iter().all(|end| {
+        let mut beside = path.as_os_str().to_owned();
+        beside.push(end);
+        matches!(fs::metadata(beside), Err(error) if error.kind() == ErrorKind::NotFound)
+    })
+}
+
+/// Opens a database in a directory in which nothing can be made. SQLite then looks at no lock, and nobody
+/// can have one that matters: whoever writes needs the files beside it.
+fn connect_to_frozen(path: &Path) -> Result<Connection, Trouble> {
+    let plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"/-_.~".contains(byte);
+    let bytes = path.as_os_str().as_encoded_bytes().iter();
+    let path: String = bytes
+        .map(|byte| if plain(byte) { char::from(*byte).into() } else { format!("%{byte:02X}") })
+        .collect();
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY
+        | OpenFlags::SQLITE_OPEN_NO_MUTEX
+        | OpenFlags::SQLITE_OPEN_URI;
+    let db = Connection::open_with_flags(format!("file:{path}?immutable=1"), flags)?;
+    distrust(&db)?;
+    schema::prepare(&db)?;
+    Ok(db)
+}
+
+/// What a database that somebody sent us says is data and no program.
+fn distrust(db: &Connection) -> Result<(), Trouble> {
+    db.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
+    db.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false)?;
+    Ok(db.pragma_update(None, "cell_size_check", true)?)
 }
 
 fn try_to_connect(database: &Database) -> Result<Connection, Trouble> {
@@ -275,11 +324,8 @@ fn try_to_connect(database: &Database) -> Result<Connection, Trouble> {
     let mut db = Connection::open_with_flags(&database.path, flags)?;
     db.busy_handler(Some(wait))?;
     db.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
-    // What a database that somebody sent us says is data and no program.
-    db.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
-    db.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false)?;
+    distrust(&db)?;
     db.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_FKEY, true)?;
-    db.pragma_update(None, "cell_size_check", true)?;
     match database.durability {
         // Each commit is flushed; the second is for Apple's systems, whose fsync does not reach
         // the disk.
@@ -295,10 +341,37 @@ fn try_to_connect(database: &Database) -> Result<Connection, Trouble> {
     Ok(db)
 }
 
-/// Sleeps a little before the next attempt to get a lock; gives up after about two minutes, which
-/// no command takes.
+thread_local! {
+    /// Until when this thread waits for other writers, if its command says; `None` in it is for ever.
+    static UNTIL: Cell<Option<Option<Instant>>> = const { Cell::new(None) };
+}
+
+/// Does `work`, in which other writers are waited for no longer than `timeout`, or for ever.
+pub(super) fn waiting_for<T>(timeout: Option<Duration>, work: impl FnOnce() -> T) -> T {
+    let until = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
+    UNTIL.set(Some(until));
+    let done = work();
+    UNTIL.set(None);
+    done
+}
+
+/// Sleeps a little before the next attempt to get a lock; gives up when the time is over or the caller
+/// has gone. Outside of changes the time is about two minutes, which nobody keeps a lock for.
 fn wait(attempt: i32) -> bool {
     let tenths = u64::try_from(attempt.clamp(0, 19)).unwrap_or(19) + 1;
-    thread::sleep(Duration::from_micros(100 * tenths));
-    attempt < 60_000
+    let mut pause = Duration::from_micros(100 * tenths);
+    match UNTIL.get() {
+        Some(Some(until)) => {
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return false;
+            }
+            pause = pause.min(left);
+        }
+        Some(None) => {}
+        None if attempt >= 60_000 => return false,
+        None => {}
+    }
+    thread::sleep(pause);
+    cancel::check().is_ok()
 }

@@ -7,6 +7,7 @@ use std::time::SystemTime;
 use super::Trouble;
 use super::connection::Lease;
 use super::tree::Tree;
+use crate::store::splice::reserve;
 use crate::store::{StoreError, micros};
 
 /// The bytes in each chunk but the last. Most memories are smaller, and so are one row.
@@ -15,11 +16,17 @@ pub(super) const CHUNK: usize = 64 * 1024;
 /// The whole content of a file of `size` bytes.
 pub(super) fn read(tree: &Tree<'_>, file: i64, size: u64) -> Result<Vec<u8>, Trouble> {
     let mut content = Vec::new();
+    // A damaged database says any size, and a phone has not room for every one.
+    reserve(&mut content, usize::try_from(size).unwrap_or(usize::MAX))?;
     let mut chunks =
         tree.prepare_cached("SELECT bytes FROM chunk WHERE file = ?1 ORDER BY number")?;
     let mut rows = chunks.query([file])?;
     while let Some(row) = rows.next()? {
-        content.extend_from_slice(row.get_ref(0)?.as_blob().map_err(rusqlite::Error::from)?);
+        let chunk = row.get_ref(0)?.as_blob().map_err(rusqlite::Error::from)?;
+        if content.len() + chunk.len() > content.capacity() {
+            return Err(damaged().into());
+        }
+        content.extend_from_slice(chunk);
     }
     if content.len() as u64 != size {
         return Err(damaged().into());
@@ -48,6 +55,12 @@ pub(super) fn write(tree: &Tree<'_>, file: i64, old: &[u8], new: &[u8]) -> Resul
         size,
         micros::of(SystemTime::now()),
     ))?;
+    Ok(())
+}
+
+/// Removes all chunks of a file, for its content to be written anew.
+pub(super) fn remove(tree: &Tree<'_>, file: i64) -> Result<(), Trouble> {
+    tree.prepare_cached("DELETE FROM chunk WHERE file = ?1")?.execute([file])?;
     Ok(())
 }
 

@@ -10,15 +10,16 @@ use std::fs::OpenOptions;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use rusqlite::ErrorCode;
 
 use self::connection::Lease;
 use self::tree::{Found, Tree};
 use super::access::is_unused;
-use super::{Edit, Entry, Location, Node, Problem, Scope, Store, StoreError};
-use crate::options::{Durability, OnExisting};
+use super::{Edit, Entry, Location, Node, Problem, Scope, Store, StoreError, TotalLimits};
+use crate::cancel;
+use crate::options::{Durability, OnExisting, Options};
 use crate::path::MemoryPath;
 
 pub(super) mod connection;
@@ -34,6 +35,9 @@ mod tree;
 #[derive(Debug)]
 pub struct SqliteDatabase {
     database: Database,
+    lock_timeout: Option<Duration>,
+    max_file_bytes: Option<u64>,
+    total: TotalLimits,
 }
 
 /// What a connection is opened with.
@@ -78,7 +82,45 @@ impl SqliteDatabase {
     fn connected(path: PathBuf, durability: Durability) -> Result<Self, StoreError> {
         let database = Database { path: path.into(), durability };
         Lease::take(&database).map_err(|trouble| trouble.during("opening the SQLite database"))?;
-        Ok(Self { database })
+        let Options { lock_timeout, .. } = Options::default();
+        Ok(Self { database, lock_timeout, max_file_bytes: None, total: TotalLimits::default() })
+    }
+
+    /// The same store, whose writers wait so long for others ([`Options::lock_timeout`]); by default
+    /// 10 seconds.
+    #[must_use]
+    pub fn with_lock_timeout(mut self, lock_timeout: Option<Duration>) -> Self {
+        self.lock_timeout = lock_timeout;
+        self
+    }
+
+    /// The same store, which reads no more than that into memory to edit a file: a larger one is refused
+    /// with [`StoreError::TooLarge`]. By default as much as there is memory for.
+    #[must_use]
+    pub fn with_max_file_bytes(mut self, max_file_bytes: Option<u64>) -> Self {
+        self.max_file_bytes = max_file_bytes;
+        self
+    }
+
+    /// The same store, which comes to hold no more than that, whoever writes to it by stores with the same
+    /// limits. A change that would make it grow beyond is refused with [`StoreError::OverLimit`].
+    #[must_use]
+    pub fn with_total_limits(mut self, total: TotalLimits) -> Self {
+        self.total = total;
+        self
+    }
+
+    /// That a file may come to hold `after` bytes, where it held `before`.
+    fn check_total(
+        &self,
+        tree: &Tree<'_>,
+        before: Option<u64>,
+        after: usize,
+    ) -> Result<(), Trouble> {
+        if self.total.are_set() {
+            self.total.check(tree.total()?, before, after as u64)?;
+        }
+        Ok(())
     }
 
     /// The database's file, as an absolute path.
@@ -87,13 +129,19 @@ impl SqliteDatabase {
         &self.database.path
     }
 
+    /// Whether a file holds more than any may come to hold, and is not read as a whole.
+    fn is_too_large(&self, size: u64) -> bool {
+        self.max_file_bytes.is_some_and(|most| size > most)
+    }
+
     /// Answers from one state of the tree.
     fn look<T>(
         &self,
         operation: &'static str,
         answer: impl FnOnce(Tree<'_>) -> Result<T, Trouble>,
     ) -> Result<T, StoreError> {
-        self.transaction("BEGIN", answer).map_err(|trouble| trouble.during(operation))
+        let begin = |lease: &Lease| Ok(lease.prepare_cached("BEGIN")?.execute([]).map(drop)?);
+        self.transaction(operation, begin, answer)
     }
 
     /// Changes the tree, as a whole or not at all.
@@ -102,19 +150,46 @@ impl SqliteDatabase {
         operation: &'static str,
         change: impl FnOnce(Tree<'_>) -> Result<T, Trouble>,
     ) -> Result<T, StoreError> {
-        self.transaction("BEGIN IMMEDIATE", change).map_err(|trouble| trouble.during(operation))
+        let begin = |lease: &Lease| {
+            let mut begin = lease.prepare_cached("BEGIN IMMEDIATE")?;
+            let begun = connection::waiting_for(self.lock_timeout, || begin.execute([]));
+            // Others may have been waited for, and meanwhile the caller may have gone.
+            cancel::check()?;
+            match begun {
+                Err(error) if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) => {
+                    Err(StoreError::Busy.into())
+                }
+                begun => Ok(begun.map(drop)?),
+            }
+        };
+        self.transaction(operation, begin, change)
     }
 
     fn transaction<T>(
         &self,
-        begin: &str,
+        operation: &'static str,
+        begin: impl FnOnce(&Lease) -> Result<(), Trouble>,
         work: impl FnOnce(Tree<'_>) -> Result<T, Trouble>,
-    ) -> Result<T, Trouble> {
-        let lease = Lease::take(&self.database)?;
-        lease.prepare_cached(begin)?.execute([])?;
-        let done = work(Tree(&lease))?;
-        lease.prepare_cached("COMMIT")?.execute([])?;
-        Ok(done)
+    ) -> Result<T, StoreError> {
+        let worked = || {
+            let lease = Lease::take(&self.database)?;
+            begin(&lease)?;
+            let done = work(Tree(&lease))?;
+            Ok((lease, done))
+        };
+        // Until it is committed nothing is changed, and what is not committed is undone.
+        let (lease, done) =
+            worked().map_err(|trouble: Trouble| trouble.during(operation).unchanged())?;
+        let committed = lease.prepare_cached("COMMIT").and_then(|mut commit| commit.execute([]));
+        match committed {
+            Ok(_) => Ok(done),
+            Err(error) => {
+                // Where it was the disk that failed, what was written to the log may yet be found there.
+                let refused = error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy);
+                let error = Trouble::from(error).during(operation);
+                Err(if refused { error.unchanged() } else { error })
+            }
+        }
     }
 }
 
@@ -261,11 +336,21 @@ impl Store for SqliteDatabase {
     ) -> Result<(), StoreError> {
         self.change("writing a file", |tree| match (tree.find(path)?, existing) {
             (None, _) => {
+                self.check_total(&tree, None, content.len())?;
                 let parent = tree.make_parents(path)?;
                 let id = tree.add(parent, path, Some(content.len()))?;
                 content::write(&tree, id, &[], content)
             }
+            // What is too large to be compared is written anew as a whole.
+            (Some(Found { id, size: Some(size), .. }), OnExisting::Overwrite)
+                if self.is_too_large(size) =>
+            {
+                self.check_total(&tree, Some(size), content.len())?;
+                content::remove(&tree, id)?;
+                content::write(&tree, id, &[], content)
+            }
             (Some(Found { id, size: Some(size), .. }), OnExisting::Overwrite) => {
+                self.check_total(&tree, Some(size), content.len())?;
                 let old = content::read(&tree, id, size)?;
                 content::write(&tree, id, &old, content)
             }
@@ -276,9 +361,16 @@ impl Store for SqliteDatabase {
     fn update(&self, path: &MemoryPath, edit: &mut Edit<'_>) -> Result<(), StoreError> {
         self.change("editing a file", |tree| {
             let (id, size) = tree.file(path)?;
+            if self.is_too_large(size) {
+                return Err(StoreError::TooLarge { size }.into());
+            }
             let old = content::read(&tree, id, size)?;
             match edit(&old) {
-                Some(splice) => content::write(&tree, id, &old, &splice.apply(&old)),
+                Some(splice) => {
+                    let new = splice.try_apply(&old)?;
+                    self.check_total(&tree, Some(size), new.len())?;
+                    content::write(&tree, id, &old, &new)
+                }
                 None => Ok(()),
             }
         })

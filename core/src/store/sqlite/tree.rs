@@ -7,6 +7,7 @@ use rusqlite::{Connection, OptionalExtension, Row};
 
 use super::{Trouble, schema};
 use crate::path::{MemoryPath, PathError};
+use crate::store::total::Total;
 use crate::store::{Entry, Scope, StoreError, micros};
 
 /// The tree as one transaction sees it.
@@ -53,6 +54,15 @@ impl Tree<'_> {
             Some(Found { size: None, .. }) => Err(StoreError::IsADirectory.into()),
             Some(Found { id, size: Some(size), .. }) => Ok((id, size)),
         }
+    }
+
+    /// What all files hold together.
+    pub(super) fn total(&self) -> Result<Total, Trouble> {
+        let mut all =
+            self.prepare_cached("SELECT coalesce(sum(size), 0), count(size) FROM node")?;
+        let (bytes, files): (i64, i64) = all.query_row([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        let number = |number| u64::try_from(number).unwrap_or(0);
+        Ok(Total { bytes: number(bytes), files: number(files) })
     }
 
     fn child(&self, parent: i64, name: &str) -> Result<Option<Found>, Trouble> {

@@ -1,0 +1,100 @@
+//! What is said about a store address whose scheme nobody knows: which addresses there are, and which one
+//! was probably meant.
+
+/// What store addresses begin with, and an example of each.
+const ADDRESSES: [(&str, &str); 8] = [
+    ("dir", "dir:./notes"),
+    ("sqlite", "sqlite:agent.db"),
+    ("postgres", "postgres://…"),
+    ("postgresql", "postgres://…"),
+    ("s3", "s3://bucket/prefix"),
+    ("gs", "gs://bucket/prefix"),
+    ("az", "az://container/prefix"),
+    ("memory", "memory:"),
+];
+
+/// What other programs call the same.
+const OTHER_NAMES: [(&str, &str); 9] = [
+    ("file", "dir"),
+    ("sql", "sqlite"),
+    ("pg", "postgres"),
+    ("psql", "postgres"),
+    ("pgsql", "postgres"),
+    ("minio", "s3"),
+    ("gcs", "gs"),
+    ("azure", "az"),
+    ("mem", "memory"),
+];
+
+/// The sentence about an address that starts with `scheme` and a colon.
+pub(super) fn unknown_scheme(scheme: &str) -> String {
+    let meant = match meant(scheme) {
+        Some(example) => format!("did you mean \"{example}\"? There are "),
+        None => "there are ".to_owned(),
+    };
+    format!(
+        "a store address that starts with \"{scheme}:\" is not known to this build of memdir: \
+         {meant}directories such as \"./memory\" or \"dir:./notes\", \"sqlite:agent.db\", \
+         \"postgres://…\", \"s3://…\", \"gs://…\", \"az://…\", and \"memory:\" for one in this process"
+    )
+}
+
+/// An address such as one that begins with something like `scheme`.
+fn meant(scheme: &str) -> Option<&'static str> {
+    let scheme = scheme.to_ascii_lowercase();
+    let other = OTHER_NAMES.iter().find(|(name, _)| *name == scheme).map(|(_, known)| *known);
+    let known = other.unwrap_or(&scheme);
+    let (distance, (name, example)) = ADDRESSES
+        .iter()
+        .map(|address| (distance(address.0, known), address))
+        .min_by_key(|(distance, _)| *distance)?;
+    // A third of it may be wrong.
+    (distance * 3 <= name.len()).then_some(*example)
+}
+
+/// How many characters have to be added, taken away or replaced (Levenshtein).
+fn distance(one: &str, other: &str) -> usize {
+    let mut row: Vec<usize> = (0..=other.len()).collect();
+    for (i, a) in one.bytes().enumerate() {
+        let mut diagonal = std::mem::replace(&mut row[0], i + 1);
+        for (j, b) in other.bytes().enumerate() {
+            let replaced = diagonal + usize::from(a != b);
+            diagonal = row[j + 1];
+            row[j + 1] = replaced.min(row[j] + 1).min(diagonal + 1);
+        }
+    }
+    row[other.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slip_of_the_hand_is_told_from_something_else() {
+        for (scheme, example) in [
+            ("postgre", Some("postgres://…")),
+            ("postgress", Some("postgres://…")),
+            ("POSTGRES", Some("postgres://…")),
+            ("pg", Some("postgres://…")),
+            ("sqlite3", Some("sqlite:agent.db")),
+            ("Sqlite", Some("sqlite:agent.db")),
+            ("sqllite", Some("sqlite:agent.db")),
+            ("S3", Some("s3://bucket/prefix")),
+            ("gcs", Some("gs://bucket/prefix")),
+            ("azure", Some("az://container/prefix")),
+            ("file", Some("dir:./notes")),
+            ("memroy", Some("memory:")),
+            ("redis", None),
+            ("mysql", None),
+            ("http", None),
+            ("s4x", None),
+        ] {
+            assert_eq!(meant(scheme), example, "{scheme}");
+            let sentence = unknown_scheme(scheme);
+            for address in ["./memory", "sqlite:", "postgres://", "s3://", "gs://", "az://"] {
+                assert!(sentence.contains(address), "{sentence}");
+            }
+        }
+    }
+}

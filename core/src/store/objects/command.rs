@@ -1,0 +1,76 @@
+//! One command's requests: whether any of them may have changed something.
+//!
+//! Until the first one is on its way nothing can have been changed, whatever goes wrong, and a caller who
+//! has gone is heard at any moment. From then on neither is so: a command of several steps goes on to its
+//! end.
+
+use std::cell::Cell;
+use std::time::Duration;
+
+use super::trouble::Trouble;
+use crate::store::{StoreError, runtime};
+
+/// How often it is looked whether a caller who has gone may be heard.
+const LOOK: Duration = Duration::from_millis(10);
+
+tokio::task_local! {
+    /// How many requests of this command may have changed something.
+    static CHANGES: Cell<usize>;
+}
+
+/// A request that may change something.
+#[must_use]
+pub(super) struct Change(());
+
+impl Change {
+    /// To be called before it is sent.
+    ///
+    /// # Errors
+    /// [`StoreError::Cancelled`] if it would be the first, and the caller has gone.
+    pub(super) fn begin() -> Result<Self, StoreError> {
+        if !has_begun() {
+            runtime::check()?;
+        }
+        count(1);
+        Ok(Self(()))
+    }
+
+    /// The server says that it was not done.
+    pub(super) fn refused(self) {
+        count(-1);
+    }
+}
+
+fn count(by: isize) {
+    let _ = CHANGES.try_with(|changes| changes.set(changes.get().saturating_add_signed(by)));
+}
+
+fn has_begun() -> bool {
+    CHANGES.try_with(Cell::get).is_ok_and(|changes| changes > 0)
+}
+
+/// Does the work of a command, or what is left of one where a change may have been made already.
+pub(super) async fn carry_out<T>(
+    operation: &'static str,
+    has_changed: bool,
+    work: impl Future<Output = Result<T, Trouble>>,
+) -> Result<T, StoreError> {
+    let caller_gone = async {
+        loop {
+            runtime::caller_gone().await;
+            if !has_begun() {
+                return;
+            }
+            tokio::time::sleep(LOOK).await;
+        }
+    };
+    let work = async {
+        tokio::select! {
+            biased;
+            done = work => done.map_err(|trouble| trouble.during(operation)),
+            () = caller_gone => Err(StoreError::Cancelled),
+        }
+        .map_err(|error| if has_begun() { error } else { error.unchanged() })
+    };
+    CHANGES.scope(Cell::new(has_changed.into()), work).await
+}

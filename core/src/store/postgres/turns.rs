@@ -1,0 +1,119 @@
+//! Turns: how many of a process's connections its writers may hold at once.
+//!
+//! A writer that waits for the lock of its namespace holds a connection while it waits. So that those of
+//! one namespace leave connections to the others, and all of them together leave some to views, they
+//! wait here first, where waiting costs nothing, in the order in which they came.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+use crate::store::StoreError;
+
+/// For the writers of one namespace: one that works, and one that has its place at the server's lock
+/// already, so that no time is lost between the two.
+const OF_A_NAMESPACE: usize = 2;
+
+/// How many namespaces are remembered before those without writers are forgotten.
+const FORGET_FROM: usize = 64;
+
+pub(super) struct Turns {
+    all: Arc<Semaphore>,
+    namespaces: Mutex<HashMap<String, Weak<Semaphore>>>,
+}
+
+/// That a writer may hold a connection, until it is dropped.
+pub(super) struct Turn {
+    _of_all: OwnedSemaphorePermit,
+    _of_namespace: OwnedSemaphorePermit,
+}
+
+impl Turns {
+    pub(super) fn new(connections: usize) -> Self {
+        let writers = connections.saturating_sub(for_views(connections)).max(1);
+        Self { all: Arc::new(Semaphore::new(writers)), namespaces: Mutex::default() }
+    }
+
+    /// Waits for a turn.
+    pub(super) async fn take(&self, namespace: &str) -> Result<Turn, StoreError> {
+        // The own one first: a namespace with many writers takes no more than its share of all.
+        let of_namespace = permit(self.of(namespace)).await?;
+        let of_all = permit(self.all.clone()).await?;
+        Ok(Turn { _of_all: of_all, _of_namespace: of_namespace })
+    }
+
+    fn of(&self, namespace: &str) -> Arc<Semaphore> {
+        let mut known = self.namespaces.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(own) = known.get(namespace).and_then(Weak::upgrade) {
+            return own;
+        }
+        if known.len() >= FORGET_FROM {
+            known.retain(|_, own| own.strong_count() > 0);
+        }
+        let own = Arc::new(Semaphore::new(OF_A_NAMESPACE));
+        known.insert(namespace.to_owned(), Arc::downgrade(&own));
+        own
+    }
+}
+
+/// How many of the connections no writer takes: a quarter. Of a single one views have to wait for.
+fn for_views(connections: usize) -> usize {
+    connections.div_ceil(4)
+}
+
+async fn permit(of: Arc<Semaphore>) -> Result<OwnedSemaphorePermit, StoreError> {
+    let permit = of.acquire_owned().await;
+    // It is never closed.
+    permit.map_err(|error| StoreError::failed("waiting for a turn", error).unchanged())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::future::Future;
+    use std::pin::pin;
+    use std::task::{Context, Poll, Waker};
+
+    use super::*;
+
+    /// A turn, if there is one without waiting.
+    fn now(turns: &Turns, namespace: &str) -> Option<Turn> {
+        match pin!(turns.take(namespace)).poll(&mut Context::from_waker(Waker::noop())) {
+            Poll::Ready(turn) => Some(turn.unwrap()),
+            Poll::Pending => None,
+        }
+    }
+
+    #[test]
+    fn writers_leave_connections_to_other_namespaces_and_to_views() {
+        for connections in [4, 5, 8, 100] {
+            let turns = Turns::new(connections);
+            let mut held: Vec<Turn> = (0..50).map_while(|_| now(&turns, "a")).collect();
+            assert_eq!(held.len(), OF_A_NAMESPACE);
+            for number in 0..100 {
+                held.extend(now(&turns, &number.to_string()));
+            }
+            assert_eq!(held.len(), connections - for_views(connections));
+            drop(held);
+            assert!(now(&turns, "a").is_some());
+        }
+        for few in [1, 2] {
+            let turns = Turns::new(few);
+            let _held = now(&turns, "a").unwrap();
+            assert!(now(&turns, "b").is_none());
+        }
+    }
+
+    #[test]
+    fn namespaces_without_writers_are_forgotten() {
+        let turns = Turns::new(8);
+        let held = now(&turns, "held");
+        for number in 0..1000 {
+            now(&turns, &number.to_string()).unwrap();
+        }
+        let known = turns.namespaces.lock().unwrap().len();
+        assert!(known <= FORGET_FROM, "{known}");
+        assert!(turns.of("held").available_permits() < OF_A_NAMESPACE);
+        drop(held);
+    }
+}

@@ -1,0 +1,51 @@
+//! [`TotalLimits`]: how much a whole store may come to hold, judged by the store itself.
+//!
+//! A memory keeps its own limits, and knows nothing of what other processes write meanwhile. A store that
+//! can add up what it holds within the transaction of a change keeps them for all that write to it.
+
+use super::StoreError;
+
+/// How much all files of a store may come to hold together; what is `None` has no limit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct TotalLimits {
+    /// The most bytes.
+    pub bytes: Option<u64>,
+    /// The most files.
+    pub files: Option<u64>,
+}
+
+/// What a store holds.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Total {
+    pub(super) bytes: u64,
+    pub(super) files: u64,
+}
+
+impl TotalLimits {
+    pub(super) fn are_set(self) -> bool {
+        self.bytes.is_some() || self.files.is_some()
+    }
+
+    /// That a file may come to hold `after` bytes that held `before`, if it was there. What does not make
+    /// the store grow is always allowed.
+    ///
+    /// # Errors
+    /// [`StoreError::OverLimit`].
+    pub(super) fn check(
+        self,
+        held: Total,
+        before: Option<u64>,
+        after: u64,
+    ) -> Result<(), StoreError> {
+        let would_be = held.bytes.saturating_sub(before.unwrap_or(0)).saturating_add(after);
+        let bytes = Some(would_be).filter(|_| after > before.unwrap_or(0));
+        let files = Some(held.files.saturating_add(1)).filter(|_| before.is_none());
+        let over = |would_be: Option<u64>, limit: Option<u64>| {
+            would_be.filter(|would_be| limit.is_some_and(|limit| *would_be > limit))
+        };
+        match (over(bytes, self.bytes), over(files, self.files)) {
+            (None, None) => Ok(()),
+            (bytes, files) => Err(StoreError::OverLimit { bytes, files }),
+        }
+    }
+}
