@@ -394,7 +394,7 @@ fn an_edit_of_a_file_that_is_too_large_is_refused_unread() {
     let looked_through = Memory::open(place.path().to_str().unwrap(), looked_through).unwrap();
     let refused = refusal(looked_through.view("/memories/sparse", Some((1, 1))));
     assert!(refused.contains("too large to be looked through"), "{refused}");
-    sparse.set_len((16 << 20) + 1).unwrap();
+    sparse.set_len(17 << 20).unwrap();
     let refused = refusal(memory.insert("/memories/sparse", 0, "x"));
     assert!(refused.contains("too large to be edited"), "{refused}");
     without_limit.insert("/memories/sparse", 0, "x").unwrap();
