@@ -40,6 +40,7 @@ fn code(error: &StoreError) -> &'static str {
         StoreError::ReadOnly => "EROFS",
         StoreError::MountPoint => "EBUSY",
         StoreError::Full => "ENOSPC",
+        StoreError::OverLimit { .. } => "EDQUOT",
         StoreError::TooLarge { .. } => "EFBIG",
         StoreError::Busy => "EAGAIN",
         StoreError::Cancelled => "ECANCELED",

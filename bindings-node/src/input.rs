@@ -19,7 +19,7 @@ const MAX_DEPTH: usize = 4;
 pub(crate) fn decode(input: Unknown<'_>) -> Result<Decoded<'static>> {
     Ok(match value(&input)? {
         Value::Object => Decoded::of(&OwnFields(input.coerce_to_object()?)).into_owned(),
-        Value::Text(json) => Decoded::parse(&json),
+        Value::Text(json) => Decoded::parse(&*json),
         other => Decoded::not_an_object(&other),
     })
 }

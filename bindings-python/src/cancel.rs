@@ -45,13 +45,12 @@ pub(crate) fn interruptible<T: Send>(
     let raised = Arc::new(Mutex::new(None));
     let (told, begun) = (Arc::clone(&raised), Instant::now());
     let signals = Core::asking(move || {
-        let signalled = begun.elapsed() >= MOMENT
+        begun.elapsed() >= MOMENT
             // Only on the main thread; anywhere else this does nothing.
             && attached(|py| py.check_signals().err()).flatten().is_some_and(|error| {
                 *told.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
                 true
-            });
-        signalled
+            })
     });
     let done = py.detach(|| signals.within(work));
     match raised.lock().unwrap_or_else(PoisonError::into_inner).take() {

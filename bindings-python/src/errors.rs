@@ -133,6 +133,7 @@ fn errno(condition: &StoreError) -> Option<&'static str> {
         StoreError::ReadOnly => "EROFS",
         StoreError::MountPoint => "EBUSY",
         StoreError::Full => "ENOSPC",
+        StoreError::OverLimit { .. } => "EDQUOT",
         StoreError::TooLarge { .. } => "EFBIG",
         StoreError::Busy => "EAGAIN",
         StoreError::Cancelled => "ECANCELED",

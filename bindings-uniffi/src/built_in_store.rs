@@ -108,7 +108,7 @@ impl From<StoreError> for StoreFailure {
             StoreError::PermissionDenied => Self::PermissionDenied,
             StoreError::ReadOnly => Self::ReadOnly,
             StoreError::MountPoint => Self::MountPoint,
-            StoreError::Full => Self::Full,
+            StoreError::Full | StoreError::OverLimit { .. } => Self::Full,
             StoreError::TooLarge { size } => {
                 Self::TooLarge { size: i64::try_from(size).unwrap_or(i64::MAX) }
             }

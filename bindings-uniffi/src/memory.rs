@@ -1,4 +1,5 @@
 //! [`Memory`]: the six commands, with plain arguments and as JSON.
+#![allow(clippy::needless_pass_by_value, reason = "UniFFI hands over what it has made")]
 
 use std::sync::Arc;
 

@@ -1,5 +1,5 @@
-//! Faults as a matrix: every system call of every command on a local directory fails once, with each
-//! likely error. After each the tree is as it was or as it should be, the sentence says truly which, and
+//! Faults as a matrix: every system call of every command on a local directory and on a database of SQLite
+//! fails once, with each likely error. After each the tree is as it was or as it should be, the sentence says truly which, and
 //! nothing is left.
 //!
 //! `strace` makes the calls fail, in a process of its own. A program and not a harness of tests, because
@@ -39,6 +39,7 @@ mod linux {
     use std::process::{Command, Stdio};
 
     use super::common::on_disk;
+    use memdir::store::walk_files;
     use memdir::{Memory, OnExisting, Options};
 
     /// What a command may run into.
@@ -82,14 +83,59 @@ mod linux {
     const LEFT_ALONE: &[&str] =
         &["exit_group", "geteuid", "munmap", "mremap", "brk", "mmap", "mprotect", "madvise"];
 
-    fn prepare(base: &Path) {
-        let _ = fs::remove_dir_all(base);
-        let root = base.join("memories");
-        fs::create_dir_all(root.join("d/e")).unwrap();
-        for (file, text) in [("a.md", "a\n"), ("d/b.md", "b\n"), ("d/e/c.md", "c\n")] {
-            fs::write(root.join(file), text).unwrap();
+    /// What is made ready for each command.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    enum Kind {
+        Directory,
+        Sqlite,
+    }
+
+    impl Kind {
+        fn address(self, base: &Path) -> String {
+            match self {
+                Self::Directory => base.display().to_string(),
+                Self::Sqlite => format!("sqlite:{}", base.join("agent.db").display()),
+            }
+        }
+
+        fn prepare(self, base: &Path) {
+            let _ = fs::remove_dir_all(base);
+            fs::create_dir_all(base).unwrap();
+            // A database takes longer to make than to copy.
+            let template = base.with_extension("template");
+            if self == Self::Sqlite && template.exists() {
+                fs::copy(&template, base.join("agent.db")).unwrap();
+                return;
+            }
+            let memory = memory(&self.address(base));
+            for (file, text) in [("a.md", "a\n"), ("d/b.md", "b\n"), ("d/e/c.md", "c\n")] {
+                memory.create(&format!("/memories/{file}"), text).unwrap();
+            }
+            drop(memory);
+            if self == Self::Sqlite {
+                fs::copy(base.join("agent.db"), template).unwrap();
+            }
+        }
+
+        /// Every file with its content; in a directory every directory, too, and not what is half done.
+        fn tree(self, base: &Path) -> Tree {
+            if self == Self::Directory {
+                let root = base.join("memories");
+                let paths = on_disk(&root).into_iter().filter(|path| !path.contains(".memdir-"));
+                let content = |path: &String| fs::read_to_string(root.join(path));
+                return paths
+                    .map(|path| (path.clone(), content(&path).unwrap_or_default()))
+                    .collect();
+            }
+            let memory = memory(&self.address(base));
+            let mut paths = Vec::new();
+            walk_files(&**memory.store(), &mut |entry| paths.push(entry.path)).unwrap();
+            let content = |path| String::from_utf8(memory.store().read(path).unwrap()).unwrap();
+            paths.iter().map(|path| (path.to_string(), content(path))).collect()
         }
     }
+
+    type Tree = BTreeMap<String, String>;
 
     fn memory(base: &str) -> Memory {
         let mut options = Options::default();
@@ -117,7 +163,12 @@ mod linux {
     }
 
     /// Runs a command in a process under strace; what it answered, and what strace wrote.
-    fn run(base: &Path, input: &str, fault: Option<&str>) -> (Option<(String, bool)>, String) {
+    fn run(
+        kind: Kind,
+        base: &Path,
+        input: &str,
+        fault: Option<&str>,
+    ) -> (Option<(String, bool)>, String) {
         let (answer, log) = (base.with_extension("answer"), base.with_extension("log"));
         let _ = fs::remove_file(&answer);
         let mut strace = Command::new("strace");
@@ -129,7 +180,7 @@ mod linux {
         strace
             .arg(std::env::current_exe().unwrap())
             .env("FAULTS_JOB", input)
-            .env("FAULTS_BASE", base)
+            .env("FAULTS_BASE", kind.address(base))
             .env("FAULTS_ANSWER", &answer)
             .env("RUST_BACKTRACE", "0")
             .stdout(Stdio::null());
@@ -160,15 +211,6 @@ mod linux {
         calls
     }
 
-    /// Every file with its content, every directory; not what is half done.
-    fn tree(base: &Path) -> BTreeMap<String, String> {
-        let root = base.join("memories");
-        let paths = on_disk(&root).into_iter().filter(|path| !path.contains(".memdir-"));
-        paths
-            .map(|path| (path.clone(), fs::read_to_string(root.join(&path)).unwrap_or_default()))
-            .collect()
-    }
-
     pub(super) fn drive() {
         if Command::new("strace").arg("-V").stdout(Stdio::null()).status().is_err() {
             eprintln!("==> LEFT OUT: faults of system calls, because strace is not installed");
@@ -176,27 +218,36 @@ mod linux {
             return;
         }
         let all = std::env::var("MEMDIR_FAULTS").as_deref() == Ok("all");
-        let place = tempfile::tempdir().unwrap();
+        for kind in [Kind::Directory, Kind::Sqlite] {
+            every_call_of_every_command(kind, all);
+        }
+    }
+
+    fn every_call_of_every_command(kind: Kind, all: bool) {
+        // In memory where that can be had: thousands of flushes of a disk are nothing that is tested here.
+        let shm = Path::new("/dev/shm");
+        let place = if shm.is_dir() { tempfile::tempdir_in(shm) } else { tempfile::tempdir() };
+        let place = place.unwrap();
         let base = place.path().join("base");
         let (mut tried, mut findings) = (0, String::new());
         for (what, input) in COMMANDS {
-            prepare(&base);
-            let before = tree(&base);
-            let (answer, log) = run(&base, input, None);
+            kind.prepare(&base);
+            let before = kind.tree(&base);
+            let (answer, log) = run(kind, &base, input, None);
             assert!(matches!(answer, Some((_, false))), "{what}: {answer:?}");
-            let after = tree(&base);
+            let after = kind.tree(&base);
             for (call, (earlier, here)) in calls(&log) {
                 for number in 0..here {
                     let errors = ERRORS.iter().cycle().skip(if all { 0 } else { tried });
                     for error in errors.take(if all { ERRORS.len() } else { A_FEW }) {
                         tried += 1;
-                        prepare(&base);
+                        kind.prepare(&base);
                         let fault = format!("{call}:error={error}:when={}", earlier + number + 1);
-                        let (answer, _) = run(&base, input, Some(&fault));
-                        let now = tree(&base);
+                        let (answer, _) = run(kind, &base, input, Some(&fault));
+                        let now = kind.tree(&base);
                         let found = finding(answer.as_ref(), &now, &before, &after);
                         // Who comes next finds nothing.
-                        drop(memory(base.to_str().unwrap()));
+                        drop(memory(&kind.address(&base)));
                         let left =
                             on_disk(&base).into_iter().find(|path| path.contains(".memdir-"));
                         let left = left.map(|left| format!("left {left}"));
@@ -207,16 +258,16 @@ mod linux {
                 }
             }
         }
-        println!("faults: {tried} calls failed, {} findings", findings.lines().count());
+        println!("faults: {kind:?}: {tried} calls failed, {} findings", findings.lines().count());
         assert!(tried > 100 && findings.is_empty(), "{findings}");
     }
 
     /// What is wrong after a fault, if anything is.
     fn finding(
         answer: Option<&(String, bool)>,
-        now: &BTreeMap<String, String>,
-        before: &BTreeMap<String, String>,
-        after: &BTreeMap<String, String>,
+        now: &Tree,
+        before: &Tree,
+        after: &Tree,
     ) -> Option<String> {
         let Some((said, is_error)) = answer else { return Some("no answer".to_owned()) };
         if now != before && now != after {

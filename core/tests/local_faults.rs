@@ -394,7 +394,7 @@ fn an_edit_of_a_file_that_is_too_large_is_refused_unread() {
     let looked_through = Memory::open(place.path().to_str().unwrap(), looked_through).unwrap();
     let refused = refusal(looked_through.view("/memories/sparse", Some((1, 1))));
     assert!(refused.contains("too large to be looked through"), "{refused}");
-    sparse.set_len((16 << 20) + 1).unwrap();
+    sparse.set_len(17 << 20).unwrap();
     let refused = refusal(memory.insert("/memories/sparse", 0, "x"));
     assert!(refused.contains("too large to be edited"), "{refused}");
     without_limit.insert("/memories/sparse", 0, "x").unwrap();
@@ -471,7 +471,8 @@ fn on_an_overlay_directories_are_deleted_and_files_moved() {
     for file in ["a", "b", "below/c"] {
         fs::write(place.path().join("lower/memories/d").join(file), "x\n").unwrap();
     }
-    let options = format!("lowerdir={},upperdir={},workdir={}", at("lower"), at("upper"), at("work"));
+    let options =
+        format!("lowerdir={},upperdir={},workdir={}", at("lower"), at("upper"), at("work"));
     // In a namespace of its own, so that nothing stays mounted.
     let script = "mount -t overlay overlay -o \"$0,redirect_dir=off\" \"$1\" || exit 42; OVERLAY_JOB=$1 \"$2\" --exact \"$3\"";
     let status = std::process::Command::new("unshare")

@@ -16,6 +16,9 @@ use crate::tree::{self, Tree};
 pub struct Opened {
     /// The memory that a case runs on.
     pub memory: Memory,
+    /// The same store, opened without options where these are the store's own, too: a case says what is
+    /// there, also more than the memory may come to hold.
+    pub store: Arc<dyn Store>,
     /// What must be in no reply: where the store is on this machine.
     pub secret: Option<String>,
     /// What the kind of store has to say after a case, given all that the store holds.
@@ -28,8 +31,13 @@ pub type Check = Box<dyn Fn(&Tree) -> Result<(), String>>;
 impl Opened {
     /// A memory on `store`, about which there is nothing more to check.
     pub fn on(store: impl Store + 'static, options: Options) -> Self {
-        let memory = Memory::with_store(Arc::new(store), options);
-        Self { memory, secret: None, check: Box::new(|_| Ok(())) }
+        Self::of(Memory::with_store(Arc::new(store), options), None)
+    }
+
+    /// A memory whose store has no options of its own.
+    pub fn of(memory: Memory, secret: Option<String>) -> Self {
+        let store = Arc::clone(memory.store());
+        Self { memory, store, secret, check: Box::new(|_| Ok(())) }
     }
 }
 
@@ -86,7 +94,7 @@ pub fn failures(
 }
 
 fn run_case(case: &Case, opened: &Opened) -> Result<(), String> {
-    let store = opened.memory.store().as_ref();
+    let store = opened.store.as_ref();
     tree::write(store, &case.given).map_err(|problem| format!("  given: {problem}"))?;
     let mut before = tree::read(store)?;
     if let Some(difference) = tree::difference(&case.given, &before) {

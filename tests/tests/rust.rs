@@ -4,7 +4,9 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use memdir::store::{Edit, Encrypted, Entry, InProcess};
-use memdir::{EncryptionKey, Memory, MemoryPath, OnExisting, Options, Store, StoreError};
+use memdir::{
+    EncryptionKey, Memory, MemoryPath, OnExisting, Options, Store, StoreError, open_store,
+};
 use memdir_conformance::cases;
 use memdir_conformance::runner::{self, Opened};
 
@@ -13,11 +15,16 @@ fn passes(ran: Result<(), String>) {
     assert!(failures.is_empty(), "{failures}");
 }
 
+/// The store of that address; one that keeps limits itself has none so.
+fn without_options(address: &str) -> Result<Arc<dyn Store>, String> {
+    open_store(address, &Options::default()).map_err(|error| error.to_string())
+}
+
 #[test]
 fn rust_memory() {
     passes(runner::run("rust-memory", |options| {
         let memory = Memory::open("memory:", options).map_err(|error| error.to_string())?;
-        Ok(Opened { memory, secret: None, check: Box::new(|_| Ok(())) })
+        Ok(Opened::of(memory, None))
     }));
 }
 
@@ -84,12 +91,13 @@ fn rust_sqlite() {
         let place = tempfile::tempdir().map_err(|error| error.to_string())?;
         let file = place.path().join("agent.db");
         let file = file.to_str().ok_or("a temporary directory without a name")?;
-        let memory =
-            Memory::open(&format!("sqlite:{file}"), options).map_err(|error| error.to_string())?;
+        let address = format!("sqlite:{file}");
+        let memory = Memory::open(&address, options).map_err(|error| error.to_string())?;
+        let store = without_options(&address)?;
         // The place stays for as long as the check does.
         let check =
             Box::new(move |_: &_| place.path().metadata().map(drop).map_err(|e| e.to_string()));
-        Ok(Opened { memory, secret: Some(file.to_owned()), check })
+        Ok(Opened { memory, store, secret: Some(file.to_owned()), check })
     }));
 }
 
@@ -133,7 +141,8 @@ fn rust_postgres() {
         let address = server.fresh();
         let memory = Memory::open(&address, options).map_err(|error| error.to_string())?;
         let (_, host) = server.base().split_once('@').ok_or("an address without a host")?;
-        Ok(Opened { memory, secret: Some(host.to_owned()), check: Box::new(|_| Ok(())) })
+        let store = without_options(&address)?;
+        Ok(Opened { store, ..Opened::of(memory, Some(host.to_owned())) })
     }));
 }
 
@@ -148,7 +157,7 @@ fn on_object_storage(runner: &str, cloud: Option<&clouds::Cloud>) {
         let prefix = clouds::prefix();
         let address = cloud.address(&prefix);
         let memory = Memory::open(&address, options).map_err(|error| error.to_string())?;
-        Ok(Opened { memory, secret: Some(prefix), check: Box::new(|_| Ok(())) })
+        Ok(Opened::of(memory, Some(prefix)))
     }));
 }
 
@@ -179,11 +188,9 @@ mod local {
             let place = tempfile::tempdir().map_err(|error| error.to_string())?;
             let address = place.path().to_str().ok_or("a temporary directory without a name")?;
             let memory = Memory::open(address, options).map_err(|error| error.to_string())?;
-            Ok(Opened {
-                memory,
-                secret: Some(address.to_owned()),
-                check: Box::new(move |tree| on_disk(place.path(), tree)),
-            })
+            let secret = Some(address.to_owned());
+            let check = Box::new(move |tree: &_| on_disk(place.path(), tree));
+            Ok(Opened { check, ..Opened::of(memory, secret) })
         }));
     }
 

@@ -9,8 +9,8 @@ mod page;
 mod size;
 
 pub use find::{Occurrences, find};
-pub use lines::{Snippet, count_lines, insert_lines, line_at, snippet};
 pub(crate) use lines::count_lines_of;
+pub use lines::{Snippet, count_lines, insert_lines, line_at, snippet};
 pub use page::{Ending, NotText, Page, Pager};
 pub use size::human_size;
 

@@ -90,7 +90,7 @@ class StressTest {
             val calls = (0 until 40).map { number ->
                 threads.submit(Callable {
                     if (number == 20) memory.close()
-                    else runCatching { memory.view("/memories") }.onFailure { if (it !is IllegalStateException) throw it }
+                    else runCatching { memory.view("/memories") }.onFailure { if (it !is MemdirException.Store) throw it }
                 })
             }
             calls.forEach { it.get() }
