@@ -155,7 +155,11 @@ fn rules(name: &str, set: &Unknown<'_>) -> Result<Vec<SensitiveRule>> {
 /// shows it.
 pub(crate) fn key(name: &str, given: Unknown<'_>) -> Result<EncryptionKey> {
     let key = match given.get_type()? {
-        ValueType::String => given.coerce_to_string()?.into_utf8()?.as_str()?.parse(),
+        // Not as UTF-8, which would put something else in the place of half a pair.
+        ValueType::String => match given.coerce_to_string()?.into_utf16()?.as_str() {
+            Ok(key) => key.parse(),
+            Err(_) => return Err(wrong(format!("{name} must be valid Unicode"))),
+        },
         ValueType::Object if given.is_typedarray()? || given.is_buffer()? => {
             match Uint8Array::from_unknown(given) {
                 Ok(bytes) => EncryptionKey::from_slice(&bytes),

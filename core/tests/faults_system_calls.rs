@@ -45,8 +45,8 @@ mod linux {
     /// What a command may run into.
     const ERRORS: &[&str] =
         &["EIO", "EMFILE", "ENOSPC", "EACCES", "EPERM", "EDQUOT", "EINTR", "ELOOP", "ENOMEM"];
-    /// Of which each call gets as many, in turn, unless all are asked for.
-    const A_FEW: usize = 2;
+    /// Of which each call gets so many, in turn, unless all are asked for.
+    const A_FEW: usize = 1;
 
     /// Each with a tree that has `a.md` and `d/{b.md,e/c.md}`, and is empty of everything else.
     const COMMANDS: &[(&str, &str)] = &[
