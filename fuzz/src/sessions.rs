@@ -226,7 +226,7 @@ impl Session {
     fn changed(&mut self, command: char, mut after: Tree, path: &str, to: &str, text: &str) {
         let path = named(path).unwrap();
         if matches!(command, 'c' | 'r' | 'i') {
-            if self.rules.sensitive >= 2 && text.contains("[Sensitive text was not written") {
+            if self.rules.sensitive >= 2 && text.contains("\n[Sensitive text was not written") {
                 let stored = self.memory.store().read(&path).unwrap();
                 assert!(String::from_utf8_lossy(&stored).contains("[REDACTED:"), "{text}");
                 after.insert(path.clone(), Some(stored));

@@ -568,7 +568,7 @@ mod tests {
         fn no_part_of_a_password_is_shown(
             parts in proptest::collection::vec("[QXZ]{4,8}", 1..4),
             separators in proptest::collection::vec("[/@:?#%&;= \\\\]{1,2}", 4),
-            before in "(postgres|s3|redis):/{0,3}(me)?:|(me)?:|postgres//me:|x?password=",
+            before in "(postgres|s3|redis):/{0,3}(me)?:|(me)?:|postgres//me:|((postgres|dir):)?x?password=",
             after in "@db[.]example/agents([?]namespace=a)?|@db:5432|@\\[::1\\]/a|@db",
         ) {
             let secret: Vec<String> = parts

@@ -111,8 +111,9 @@ impl Rule {
         let secret = captures.iter().skip(1).flatten().next().map(absolute);
         let secret = secret.unwrap_or_else(|| extent.clone());
         let keyword_end = keyword.end;
-        let secret =
-            (self.judge)(&Candidate { text, extent: extent.clone(), secret, keyword_end })?;
+        let candidate = Candidate { text, extent: extent.clone(), secret, keyword_end };
+        // Where a mark that ends a value is missing after all, nothing may be left of it.
+        let secret = (self.judge)(&candidate).filter(|secret| !secret.is_empty())?;
         Some((extent.start.min(secret.start)..extent.end.max(secret.end), secret))
     }
 }
