@@ -30,6 +30,8 @@ struct Shared {
     round_trips: AtomicUsize,
     /// For the next commit only.
     loss: Mutex<Loss>,
+    /// For one request, whatever it is, after so many others.
+    loss_after: Mutex<Option<(usize, Loss)>>,
     lost: AtomicUsize,
     closed: AtomicBool,
 }
@@ -42,6 +44,7 @@ impl Proxy {
             server,
             round_trips: AtomicUsize::new(0),
             loss: Mutex::new(Loss::Nothing),
+            loss_after: Mutex::new(None),
             lost: AtomicUsize::new(0),
             closed: AtomicBool::new(false),
         });
@@ -66,6 +69,11 @@ impl Proxy {
     /// The next commit of a change meets with a loss.
     pub(crate) fn lose(&self, loss: Loss) {
         *self.shared.loss.lock().unwrap() = loss;
+    }
+
+    /// After so many other requests one meets with a loss, whatever it asks for.
+    pub(crate) fn lose_after(&self, requests: usize, loss: Loss) {
+        *self.shared.loss_after.lock().unwrap() = Some((requests, loss));
     }
 
     pub(crate) fn losses(&self) -> usize {
@@ -98,6 +106,14 @@ impl Shared {
         std::thread::spawn(move || self.forward(client, server, &answered));
     }
 
+    /// The loss whose turn has come.
+    fn due(&self) -> Option<Loss> {
+        let mut after = self.loss_after.lock().unwrap();
+        let (requests, loss) = (*after)?;
+        *after = requests.checked_sub(1).map(|requests| (requests, loss));
+        (requests == 0).then_some(loss)
+    }
+
     fn forward(&self, mut client: TcpStream, mut server: TcpStream, answered: &AtomicBool) {
         while let Some(requests) = burst(&mut client) {
             if answered.swap(false, SeqCst) {
@@ -107,6 +123,9 @@ impl Shared {
             let mut loss = Loss::Nothing;
             if has(b"COMMIT\0") && !has(b"BEGIN") {
                 loss = std::mem::replace(&mut *self.loss.lock().unwrap(), Loss::Nothing);
+            }
+            if let Some(due) = self.due() {
+                loss = due;
             }
             match loss {
                 Loss::Nothing => {

@@ -1,0 +1,95 @@
+//! Faults as a matrix on a real PostgreSQL server: each request of each command is lost once, or its answer
+//! is. After each the tree is as it was or as it should be, and the sentence says truly which.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a panic is how a test fails")]
+#![cfg(all(unix, feature = "postgres"))]
+
+#[path = "common/postgres.rs"]
+mod postgres;
+#[path = "common/proxy.rs"]
+mod proxy;
+
+use std::collections::BTreeMap;
+
+use memdir::store::walk_files;
+use memdir::{Memory, OnExisting, Options};
+use postgres::server;
+use proxy::{Loss, Proxy};
+
+type Tree = BTreeMap<String, Vec<u8>>;
+
+/// Each with a tree that has `a.md` and `d/{b.md,e/c.md}`.
+const COMMANDS: &[&str] = &[
+    r#"{"command":"view","path":"/memories/a.md"}"#,
+    r#"{"command":"view","path":"/memories"}"#,
+    r#"{"command":"create","path":"/memories/x/new.md","file_text":"x"}"#,
+    r#"{"command":"create","path":"/memories/a.md","file_text":"anew"}"#,
+    r#"{"command":"str_replace","path":"/memories/d/b.md","old_str":"b","new_str":"B"}"#,
+    r#"{"command":"insert","path":"/memories/a.md","insert_line":0,"insert_text":"x"}"#,
+    r#"{"command":"delete","path":"/memories/a.md"}"#,
+    r#"{"command":"delete","path":"/memories/d"}"#,
+    r#"{"command":"rename","old_path":"/memories/a.md","new_path":"/memories/n/a.md"}"#,
+    r#"{"command":"rename","old_path":"/memories/d","new_path":"/memories/n/d"}"#,
+];
+
+fn tree(memory: &Memory) -> Tree {
+    let mut paths = Vec::new();
+    walk_files(&**memory.store(), &mut |entry| paths.push(entry.path)).unwrap();
+    let content = |path| memory.store().read(path).unwrap();
+    paths.iter().map(|path| (path.to_string(), content(path))).collect()
+}
+
+/// A memory with the tree, seen from nearby.
+fn prepared(address: &str) -> Memory {
+    let memory = Memory::open(address, Options::default()).unwrap();
+    for (file, text) in [("a.md", "a\n"), ("d/b.md", "b\n"), ("d/e/c.md", "c\n")] {
+        memory.create(&format!("/memories/{file}"), text).unwrap();
+    }
+    memory
+}
+
+#[test]
+fn a_request_that_is_lost_once_changes_nothing_about_the_truth_of_a_reply() {
+    let Some(server) = server() else { return };
+    let real: u16 =
+        server.base().rsplit(':').next().unwrap().split('/').next().unwrap().parse().unwrap();
+    let proxy = Proxy::before(real);
+    let mut options = Options::default();
+    options.on_existing = OnExisting::Overwrite;
+    let mut lost = 0;
+    for (command, input) in COMMANDS.iter().enumerate() {
+        let after = {
+            let near = prepared(&server.address(&format!("whole-{command}")));
+            let overwriting =
+                Memory::open(&server.address(&format!("whole-{command}")), options.clone());
+            assert!(!overwriting.unwrap().execute(input).is_error, "{input}");
+            tree(&near)
+        };
+        for loss in [Loss::Request, Loss::Answer] {
+            for requests in 0.. {
+                let address = server.address(&format!("lost-{command}-{loss:?}-{requests}"));
+                let near = prepared(&address);
+                let before = tree(&near);
+                let far = address.replacen(&format!(":{real}/"), &format!(":{}/", proxy.port), 1);
+                let far = Memory::open(&far, options.clone()).unwrap();
+                // With a connection that is there already.
+                far.view("/memories", None).unwrap();
+                let losses = proxy.losses();
+                proxy.lose_after(requests, loss);
+                let reply = far.execute(input);
+                proxy.lose_after(usize::MAX, Loss::Nothing);
+                let now = tree(&near);
+                let said = reply.content.to_string();
+                assert!(now == before || now == after, "{input} {loss:?} {requests}: {now:?}");
+                let unknown = said.contains("may or may not");
+                let is_true = if reply.is_error { now == before || unknown } else { now == after };
+                assert!(is_true, "{input} {loss:?} {requests}: {said}");
+                far.view("/memories", None).unwrap();
+                if proxy.losses() == losses {
+                    break;
+                }
+                lost += 1;
+            }
+        }
+    }
+    assert!(lost >= 2 * 2 * COMMANDS.len() - 4, "only {lost} were lost");
+}
