@@ -182,8 +182,7 @@ def test_where_the_files_are(place: Path) -> None:
 
 def test_a_tilde_is_the_home_directory(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", str(place))
-    for store in ["~/memory", Path("~/memory")]:
-        tool = MemoryTool(store)
+    for tool in [MemoryTool("~/memory"), MemoryTool(Path("~/memory"))]:
         assert tool.base_path == place / "memory"
         assert tool.memory_root == place / "memory" / "memories"
         assert tool.memory_root.is_dir()
