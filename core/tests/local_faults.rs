@@ -63,6 +63,28 @@ fn delete_of_a_directory_that_holds_what_is_not_ours_changes_nothing() {
     });
 }
 
+#[test]
+fn clear_that_is_stopped_half_way_puts_everything_back() {
+    const ME: &str = "clear_that_is_stopped_half_way_puts_everything_back";
+    let prepare = |place: &Path| {
+        let root = place.join("memories");
+        for name in ["a", "b", "c", "d", "theirs", "x", "y", "z"] {
+            fs::create_dir_all(root.join(name)).unwrap();
+        }
+        fs::write(root.join("a/file"), "x").unwrap();
+        fs::write(root.join("z/file"), "x").unwrap();
+        chown_all(&root);
+        // Empty, so that nothing is known against it; but only who may write to it moves it elsewhere.
+        chown(root.join("theirs"), Some(ROOT), Some(ROOT)).unwrap();
+    };
+    without_power_in(ME, prepare, |place| {
+        let memory = memory(place);
+        let before = on_disk(place);
+        assert!(refusal(memory.clear()).contains("Permission denied"));
+        assert_eq!(on_disk(place), before);
+    });
+}
+
 /// Everything below belongs to who runs without power.
 fn chown_all(root: &Path) {
     for path in on_disk(root).iter().map(|path| root.join(path)).chain([root.to_owned()]) {

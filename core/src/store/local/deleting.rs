@@ -40,10 +40,9 @@ impl LocalDirectory {
             if !checked {
                 check_directory(&parent, name, &stat)?;
             }
-            let Some(doomed) = set_aside(root.as_fd(), &parent, name)? else {
-                return flush(&parent, self.durability);
-            };
+            let doomed = set_aside(root.as_fd(), &parent, name)?;
             drop(locked);
+            let Some(doomed) = doomed else { return flush(&parent, self.durability) };
             // If this is lost in a loss of power, the directory is back, and has to be whole.
             flush(&parent, self.durability)?;
             flush(root.file(), self.durability)?;
@@ -98,28 +97,36 @@ fn set_all_aside(root: BorrowedFd<'_>) -> Result<Doomed<'_>, StoreError> {
     let failed = |errno| condition("clearing the memory directory", errno);
     let entries = visible(root)?;
     let (doomed, directory) = Doomed::empty(root).map_err(|errno| failed(errno).unchanged())?;
-    for (index, (name, _)) in entries.iter().enumerate() {
+    let mut moved = Vec::new();
+    let mut removed = false;
+    for (name, _) in &entries {
         let name = name.as_c_str();
-        let moved = match renameat(root, name, &directory, name) {
-            // Nothing that can be moved: it is removed where it is, and what remains says so.
-            Err(Errno::XDEV) => match remove::entry(root, name) {
-                Ok(()) => continue,
-                Err(errno) => {
-                    let error = std::io::Error::from(errno);
-                    return Err(StoreError::failed("clearing the memory directory", error));
+        let problem = match renameat(root, name, &directory, name) {
+            Ok(()) => {
+                moved.push(name);
+                continue;
+            }
+            // Nothing that can be moved: it is removed where it is.
+            Err(Errno::XDEV) => {
+                removed = true;
+                match remove::entry(root, name) {
+                    Ok(()) => continue,
+                    Err(errno) => errno,
                 }
-            },
-            moved => moved,
+            }
+            Err(errno) => errno,
         };
-        if let Err(errno) = moved {
-            // Back to where it can be seen.
-            let back = |(name, _): &(CString, FileType)| {
-                renameat(&directory, name.as_c_str(), root, name.as_c_str()).is_ok()
-            };
-            let all_back = entries[..index].iter().rev().all(back);
+        // Back to where it can be seen, each of them, whatever becomes of another.
+        moved.retain(|name| renameat(&directory, *name, root, *name).is_err());
+        if moved.is_empty() {
             doomed.remove();
-            return Err(if all_back { failed(errno).unchanged() } else { failed(errno) });
         }
+        if moved.is_empty() && !removed {
+            return Err(failed(problem).unchanged());
+        }
+        // Part of it is gone, which no condition of the tree says.
+        let problem = std::io::Error::from(problem);
+        return Err(StoreError::failed("clearing the memory directory", problem));
     }
     Ok(doomed)
 }

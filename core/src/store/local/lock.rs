@@ -129,7 +129,10 @@ impl LocalDirectory {
         loop {
             let root = self.enter_to_write()?;
             if let Some(locked) = self.lock(&root, &mut patience)? {
-                return work(locked.as_fd());
+                let done = work(locked.as_fd());
+                drop(locked);
+                Self::tidy(&root);
+                return done;
             }
         }
     }
