@@ -140,6 +140,11 @@ faults: $(CACHE)/strace ## every system call of every command fails with every l
 	@cargo test --package memdir --test faults_system_calls --no-run --quiet
 	@MEMDIR_FAULTS=all tests/harmless cargo test --quiet --package memdir --test faults_system_calls
 
+.PHONY: sanitize
+sanitize: ## tests under AddressSanitizer and ThreadSanitizer (needs a nightly Rust)
+	@tests/sanitize address
+	@tests/sanitize thread
+
 # --- set-up -----------------------------------------------------------------------------------
 
 .PHONY: servers server-s3 server-azure
