@@ -9,9 +9,10 @@ use std::time::Instant;
 
 use crate::command::{Command, Decoded, Repair, ViewRange};
 use crate::error::Error;
+use crate::error::HookError;
+use crate::hooks::{Event, Outcome, Verdict};
 use crate::options::Options;
 use crate::path::MemoryPath;
-use crate::policy::hooks::{Event, HookError, Outcome, Verdict};
 use crate::policy::sensitive::redact_path;
 use crate::reply::{self, Content};
 use crate::store::StoreError;

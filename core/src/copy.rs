@@ -11,8 +11,8 @@ mod refusal;
 
 use self::refusal::list;
 pub use self::refusal::{Refusal, There};
-use crate::options::OnExisting;
 use crate::path::MemoryPath;
+use crate::store::OnExisting;
 use crate::store::access::Times;
 use crate::store::transfer::{holds, place_file};
 use crate::store::{

@@ -26,6 +26,7 @@
 pub mod cli;
 pub mod command;
 pub mod copy;
+pub mod hooks;
 pub mod path;
 pub mod policy;
 pub mod reply;
@@ -49,16 +50,16 @@ pub use cancel::Cancellation;
 pub use check::{Checked, check};
 pub use command::Command;
 pub use copy::{CopyError, copy};
-pub use error::Error;
+pub use error::{Error, HookError};
+pub use hooks::{Event, Hooks, Outcome, Verdict};
 pub use memory::Memory;
-pub use options::{Durability, OnExisting, Options};
+pub use options::Options;
 pub use path::MemoryPath;
 pub use policy::expiry::Expired;
-pub use policy::hooks::{Event, HookError, Hooks, Outcome, Verdict};
 pub use reply::{Content, Reply};
 #[cfg(feature = "encryption")]
 pub use store::EncryptionKey;
-pub use store::{Store, StoreError, find_store, open_store};
+pub use store::{Durability, OnExisting, Store, StoreError, find_store, open_store};
 
 /// The examples of the README compile.
 #[cfg(doctest)]

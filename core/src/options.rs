@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use crate::error::Error;
 use crate::policy::sensitive::{Sensitive, SensitiveRule};
 use crate::policy::{PathPattern, StaleGuard};
-use crate::store::Store;
+use crate::store::settings::{LOCK_TIMEOUT, MAX_FILE_BYTES, max_edited_bytes};
+use crate::store::{Durability, OnExisting, Store};
 
 /// How a [`Memory`](crate::Memory) behaves where the tool's documentation leaves a choice.
 ///
@@ -97,20 +97,14 @@ pub struct Options {
     pub after_content: bool,
 }
 
-const DEFAULT_FILE_BYTES: u64 = 16 * 1024 * 1024;
-
-/// No less than encryption adds to a file, which the store beneath counts.
-const SEAL_BYTES: u64 = 1024;
-
 impl Options {
     /// The largest image that Claude's API takes: 5 MiB, counted in base64, which makes four bytes
     /// of three.
     pub const CLAUDE_IMAGE_BYTES: u64 = 5 * 1024 * 1024 / 4 * 3;
 
-    /// The most bytes of a file that are read into memory to edit it. Not less than the default limit of a
-    /// file, so that one which is over a lower limit can be made smaller.
+    /// The most bytes of a file that are read into memory to edit it.
     pub(crate) fn max_edited_bytes(&self) -> Option<u64> {
-        self.max_file_bytes.map(|limit| limit.max(DEFAULT_FILE_BYTES).saturating_add(SEAL_BYTES))
+        max_edited_bytes(self.max_file_bytes)
     }
 
     /// The same options, whose patterns of paths hold as the store tells names apart, and those that
@@ -141,14 +135,14 @@ impl Default for Options {
     fn default() -> Self {
         Self {
             max_view_chars: Some(16_000),
-            max_file_bytes: Some(DEFAULT_FILE_BYTES),
+            max_file_bytes: Some(MAX_FILE_BYTES),
             max_total_bytes: None,
             max_files: None,
             max_image_bytes: None,
             on_existing: OnExisting::Error,
             durability: Durability::Full,
             read_only: false,
-            lock_timeout: Some(Duration::from_secs(10)),
+            lock_timeout: Some(LOCK_TIMEOUT),
             namespace: None,
             read_only_paths: Vec::new(),
             writable_paths: None,
@@ -164,56 +158,6 @@ impl Default for Options {
             record_access: false,
             pins: Vec::new(),
             after_content: false,
-        }
-    }
-}
-
-/// What `create` does about a file that is already there.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum OnExisting {
-    /// Refuse, with the documented error (the reference behaviour).
-    #[default]
-    Error,
-    /// Replace the whole content, atomically.
-    Overwrite,
-}
-
-/// What an acknowledged command survives.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Durability {
-    /// Loss of power: data and directory are flushed before the command is acknowledged.
-    #[default]
-    Full,
-    /// A crash of the process; the operating system writes to disk when it sees fit.
-    Relaxed,
-}
-
-impl std::str::FromStr for OnExisting {
-    type Err = Error;
-
-    /// `"error"` or `"overwrite"`.
-    fn from_str(word: &str) -> Result<Self, Error> {
-        match word {
-            "error" => Ok(Self::Error),
-            "overwrite" => Ok(Self::Overwrite),
-            _ => Err(Error::Config(format!(
-                "on_existing must be \"error\" or \"overwrite\", got {word:?}"
-            ))),
-        }
-    }
-}
-
-impl std::str::FromStr for Durability {
-    type Err = Error;
-
-    /// `"full"` or `"relaxed"`.
-    fn from_str(word: &str) -> Result<Self, Error> {
-        match word {
-            "full" => Ok(Self::Full),
-            "relaxed" => Ok(Self::Relaxed),
-            _ => Err(Error::Config(format!(
-                "durability must be \"full\" or \"relaxed\", got {word:?}"
-            ))),
         }
     }
 }

@@ -8,9 +8,9 @@
 use tracing::{Level, Span, field::Empty};
 
 use crate::error::Error;
+use crate::hooks::{Event, Outcome};
 use crate::options::Options;
 use crate::policy::expiry::Expired;
-use crate::policy::hooks::{Event, Outcome};
 #[cfg(feature = "tracing")]
 use crate::policy::sensitive::redact_path;
 

@@ -2,10 +2,11 @@
 
 use super::check_size;
 use crate::error::Error;
-use crate::options::{OnExisting, Options};
+use crate::options::Options;
 use crate::path::MemoryPath;
 use crate::policy::{Policies, limits, sensitive, write_patterns};
 use crate::reply;
+use crate::store::OnExisting;
 use crate::store::{Node, Store, StoreError};
 
 pub(crate) fn create(

@@ -23,7 +23,7 @@ use crate::options::Options;
 use crate::path::MemoryPath;
 use crate::policy::sensitive;
 use crate::reply;
-use crate::store::Splice;
+use crate::text::Splice;
 
 /// The text of an editable file.
 fn text<'c>(path: &MemoryPath, content: &'c [u8]) -> Result<&'c str, Error> {

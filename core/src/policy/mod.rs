@@ -3,7 +3,6 @@
 
 pub mod expiry;
 mod glob;
-pub mod hooks;
 pub(crate) mod limits;
 mod pattern;
 pub mod sensitive;

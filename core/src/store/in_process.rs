@@ -8,8 +8,8 @@ use std::time::SystemTime;
 
 use super::access::is_unused;
 use super::{Edit, Entry, Location, Node, Store, StoreError};
-use crate::options::OnExisting;
 use crate::path::{MemoryPath, PathError, is_hidden};
+use crate::store::settings::OnExisting;
 
 /// Keeps everything in memory, for as long as it lives.
 ///

@@ -6,15 +6,16 @@
 use std::path::Path;
 use std::time::SystemTime;
 
-use crate::options::OnExisting;
 use crate::path::MemoryPath;
 
 pub(crate) mod access;
 mod address;
 mod address_hint;
+mod edit;
 #[cfg(feature = "encryption")]
 mod encrypted;
 mod error;
+mod fork;
 mod in_process;
 #[cfg(unix)]
 mod local;
@@ -33,7 +34,7 @@ mod problem;
 mod read_only;
 #[cfg(any(feature = "postgres", feature = "object-storage"))]
 mod runtime;
-mod splice;
+pub(crate) mod settings;
 #[cfg(feature = "sqlite")]
 mod sqlite;
 mod swap;
@@ -45,15 +46,18 @@ mod walk;
 #[cfg(feature = "testing")]
 pub mod contract;
 
+pub use crate::text::Splice;
 #[cfg(feature = "encryption")]
 pub use address::{encrypt, encrypt_lazily};
 pub use address::{
     find_store, location_of, open_bare_directory, open_directory, open_store, open_store_beneath,
     redacted,
 };
+pub use edit::Edit;
 #[cfg(feature = "encryption")]
 pub use encrypted::{Encrypted, EncryptionKey, rekey};
 pub use error::{Effect, StoreError};
+pub use fork::{after_fork_in_child, after_fork_in_parent, before_fork};
 pub use in_process::InProcess;
 #[cfg(unix)]
 pub use local::LocalDirectory;
@@ -67,7 +71,7 @@ pub use objects::ObjectStorage;
 pub use postgres::PostgresDatabase;
 pub use problem::{Problem, ProblemKind};
 pub use read_only::ReadOnly;
-pub use splice::{Edit, Splice};
+pub use settings::{Durability, OnExisting};
 #[cfg(feature = "sqlite")]
 pub use sqlite::SqliteDatabase;
 pub use swap::{Swap, update_by_swap};
@@ -419,27 +423,4 @@ fn make_by_writing<S: Store + ?Sized>(store: &S, path: &MemoryPath) -> Result<()
         Err(StoreError::NotFound) => Ok(()),
         deleted => deleted.map_err(StoreError::after_changes),
     }
-}
-
-/// To be called by a program that forks (and goes on in the child without `exec`) while other
-/// threads use stores: waits, ten seconds at most, until none is where a child could not go on from,
-/// and keeps others out until [`after_fork_in_parent`] or [`after_fork_in_child`] is called.
-///
-/// Without it, a child that was forked in the middle of another thread's command on an SQLite
-/// database gets a [`StoreError::Failed`] that says so; the other stores do not mind.
-pub fn before_fork() {
-    #[cfg(feature = "sqlite")]
-    sqlite::connection::before_fork();
-}
-
-/// To be called in the parent after [`before_fork`], also where forking failed.
-pub fn after_fork_in_parent() {
-    #[cfg(feature = "sqlite")]
-    sqlite::connection::after_fork_in_parent();
-}
-
-/// To be called in the child after [`before_fork`].
-pub fn after_fork_in_child() {
-    #[cfg(feature = "sqlite")]
-    sqlite::connection::after_fork_in_child();
 }

@@ -6,8 +6,9 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use super::{Edit, Entry, Location, Node, Problem, Store, StoreError};
-use crate::options::{OnExisting, Options};
+use crate::options::Options;
 use crate::path::MemoryPath;
+use crate::store::settings::OnExisting;
 
 /// Hands on what reads, and refuses what would change anything with [`StoreError::ReadOnly`].
 ///

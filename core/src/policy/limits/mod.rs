@@ -8,10 +8,11 @@
 mod usage;
 
 use crate::error::Error;
-use crate::options::{OnExisting, Options};
+use crate::options::Options;
 use crate::path::MemoryPath;
 use crate::policy::{Policies, write_patterns};
 use crate::reply;
+use crate::store::OnExisting;
 use crate::store::{Effect, EntryKind, Store, StoreError};
 
 pub(crate) use usage::{Change, Held, Usage};

@@ -16,7 +16,7 @@ use crate::error::Error;
 use crate::options::Options;
 use crate::path::MemoryPath;
 use crate::reply;
-use crate::store::Splice;
+use crate::text::Splice;
 use crate::text::{Snippet, count_lines};
 
 /// What is to be written instead, and the sentence that says so.

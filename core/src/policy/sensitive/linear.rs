@@ -5,7 +5,7 @@ use super::edit::{judge_content, judge_splice, shown, shown_lines};
 use super::{Sensitive, SensitiveRule, count_steps, examples, find, redact};
 use crate::options::Options;
 use crate::path::MemoryPath;
-use crate::store::Splice;
+use crate::text::Splice;
 use crate::text::snippet;
 
 /// Keywords, and what rules take after them.

@@ -11,8 +11,8 @@ use memchr::{memchr, memrchr};
 
 use super::own::SensitiveRule;
 use super::{private_keys, steps};
-use crate::store::Splice;
 use crate::text::Snippet;
+use crate::text::Splice;
 
 /// A part of a file before and after a change.
 pub(super) struct Near {

@@ -5,8 +5,8 @@ use std::time::{Duration, SystemTime};
 
 use super::races::race;
 use super::{Checked, Holds, done, expect, path};
-use crate::options::OnExisting::Error;
 use crate::path::MemoryPath;
+use crate::store::settings::OnExisting::Error;
 use crate::store::{Splice, Store, StoreError, micros};
 
 const MOMENT: Duration = Duration::from_micros(1);

@@ -24,8 +24,8 @@ use super::{
     clear_each,
 };
 use crate::error::Error;
-use crate::options::OnExisting;
 use crate::path::MemoryPath;
+use crate::store::settings::OnExisting;
 
 mod file;
 mod key;

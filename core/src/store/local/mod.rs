@@ -25,8 +25,8 @@ use rustix::io::Errno;
 
 use super::access::{if_a_file, is_unused};
 use super::{Edit, Entry, Node, Problem, Scope, Store, StoreError};
-use crate::options::{Durability, OnExisting};
 use crate::path::MemoryPath;
+use crate::store::settings::{Durability, OnExisting};
 
 mod aside;
 mod beneath;

@@ -15,8 +15,8 @@ use super::beneath::condition;
 use super::held::{Held, NoFork};
 use super::lock::Patience;
 use super::moving::rename_new;
-use crate::options::Durability;
 use crate::store::StoreError;
+use crate::store::settings::Durability;
 
 /// The mode of new files, whatever the umask.
 const FILE_MODE: Mode = Mode::RUSR.union(Mode::WUSR);

@@ -13,8 +13,8 @@ use std::time::SystemTime;
 
 use super::{Edit, Entry, Location, Node, Problem, Store, StoreError};
 use crate::error::Error;
-use crate::options::OnExisting;
 use crate::path::{MemoryPath, ROOT};
+use crate::store::settings::OnExisting;
 
 mod listing;
 mod moving;

@@ -231,7 +231,7 @@ mod tests {
 
     use super::*;
     use crate::cancel;
-    use crate::options::OnExisting;
+    use crate::store::settings::OnExisting;
     use crate::store::{Edit, Entry, InProcess};
 
     /// A store whose caller goes away at one of its operations, and which looks whether somebody waits before it

@@ -32,8 +32,8 @@ use super::access::if_a_file;
 use super::per_process::PerProcess;
 use super::{Edit, Entry, Location, Node, Problem, Scope, Store, StoreError, micros, runtime};
 use crate::error::Error;
-use crate::options::OnExisting;
 use crate::path::MemoryPath;
+use crate::store::settings::OnExisting;
 
 mod access;
 mod address;

@@ -29,9 +29,9 @@ use super::client::{AT_A_TIME, Client, Found, Item, MARKER, MAX_KEY_BYTES, Put, 
 use super::files::Claim;
 use super::stamp::{Id, Stamp};
 use super::trouble::{Patience, Trouble, Turns};
-use crate::options::OnExisting;
 use crate::path::{MemoryPath, PathError};
 use crate::store::StoreError;
+use crate::store::settings::OnExisting;
 
 /// A copy, and what it is of.
 #[derive(Clone)]

@@ -22,8 +22,8 @@ use super::total::Total;
 use super::{Edit, Entry, Location, Node, Problem, Store, StoreError, TotalLimits, runtime};
 use crate::cancel;
 use crate::error::Error;
-use crate::options::{Durability, OnExisting, Options};
 use crate::path::{MAX_LEVELS, MAX_PATH_BYTES, MemoryPath};
+use crate::store::settings::{Durability, LOCK_TIMEOUT, OnExisting};
 
 mod address;
 mod inspect;
@@ -98,11 +98,15 @@ impl PostgresDatabase {
             opened.check().await.map_err(|trouble| trouble.during("connecting to PostgreSQL"))
         })
         .map_err(Error::Store)?;
-        let Options { lock_timeout, .. } = Options::default();
-        Ok(Self { session, lock_timeout, max_file_bytes: None, total: TotalLimits::default() })
+        Ok(Self {
+            session,
+            lock_timeout: Some(LOCK_TIMEOUT),
+            max_file_bytes: None,
+            total: TotalLimits::default(),
+        })
     }
 
-    /// The same store, whose writers wait so long for others ([`Options::lock_timeout`]); by default
+    /// The same store, whose writers wait so long for others ([`Options::lock_timeout`](crate::Options::lock_timeout)); by default
     /// 10 seconds.
     #[must_use]
     pub fn with_lock_timeout(self, lock_timeout: Option<Duration>) -> Self {

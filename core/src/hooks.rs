@@ -4,17 +4,14 @@
 //! lock of ours is held while it runs, and what it asks of the same memory is done without hooks.
 
 use std::cell::RefCell;
-use std::error::Error as StdError;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
 use crate::command::{Command, Repair};
+use crate::error::HookError;
 use crate::path::MemoryPath;
 use crate::value::{Fields, Value};
-
-/// What a hook failed of; for the developer, never for the model.
-pub type HookError = Box<dyn StdError + Send + Sync>;
 
 /// Code that runs before and after each command of a [`Memory`](crate::Memory).
 ///
