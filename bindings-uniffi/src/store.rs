@@ -174,6 +174,7 @@ pub fn open_store(
     address: MemdirText,
     options: MemoryOptions,
 ) -> Result<Arc<dyn Store>, MemdirError> {
-    let store = memdir::open_store(&address.option("address")?, &options.try_into()?)?;
+    let store =
+        memdir::open_store(&address.option("address")?, &memdir::Options::try_from(options)?)?;
     Ok(Arc::new(BuiltInStore::new(store)))
 }

@@ -77,7 +77,7 @@ impl Memory {
     /// the others suit the store says [`judged`](Memory::judged).
     #[must_use]
     pub fn with_store(store: Arc<dyn Store>, options: Options) -> Self {
-        Self::new(ReadOnly::where_asked(store, &options), options)
+        Self::new(ReadOnly::where_asked(store, options.read_only), options)
     }
 
     fn new(store: Arc<dyn Store>, options: Options) -> Self {

@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::policy::sensitive::{Sensitive, SensitiveRule};
 use crate::policy::{PathPattern, StaleGuard};
 use crate::store::settings::{LOCK_TIMEOUT, MAX_FILE_BYTES, max_edited_bytes};
-use crate::store::{Durability, OnExisting, Store};
+use crate::store::{Durability, OnExisting, Store, StoreOptions};
 
 /// How a [`Memory`](crate::Memory) behaves where the tool's documentation leaves a choice.
 ///
@@ -128,6 +128,24 @@ impl Options {
     /// Whether uses of files are noted.
     pub(crate) fn records_access(&self) -> bool {
         !self.read_only && (self.record_access || self.expire_after.is_some())
+    }
+}
+
+impl From<&Options> for StoreOptions {
+    fn from(options: &Options) -> Self {
+        Self {
+            max_file_bytes: options.max_file_bytes,
+            max_total_bytes: options.max_total_bytes,
+            max_files: options.max_files,
+            durability: options.durability,
+            read_only: options.read_only,
+            lock_timeout: options.lock_timeout,
+            namespace: options.namespace.clone(),
+            #[cfg(feature = "encryption")]
+            encryption_key: options.encryption_key.clone(),
+            #[cfg(feature = "encryption")]
+            encrypt_names: options.encrypt_names,
+        }
     }
 }
 

@@ -14,6 +14,7 @@ mod address_hint;
 mod edit;
 #[cfg(feature = "encryption")]
 mod encrypted;
+mod encryption_record;
 mod error;
 mod fork;
 mod in_process;
@@ -26,6 +27,7 @@ mod mounts;
 mod node;
 #[cfg(feature = "object-storage")]
 mod objects;
+mod options;
 #[cfg(any(feature = "postgres", feature = "object-storage"))]
 mod per_process;
 #[cfg(feature = "postgres")]
@@ -67,6 +69,7 @@ pub use mounts::{Mount, Mounts, Place, open_mounts, open_place};
 pub use node::{Entry, EntryKind, Node};
 #[cfg(feature = "object-storage")]
 pub use objects::ObjectStorage;
+pub use options::StoreOptions;
 #[cfg(feature = "postgres")]
 pub use postgres::PostgresDatabase;
 pub use problem::{Problem, ProblemKind};

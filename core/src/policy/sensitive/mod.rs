@@ -7,6 +7,7 @@
 //! `edit` says what it means for a command.
 
 mod assignment;
+mod built_in;
 mod cards;
 mod context;
 mod edit;
@@ -68,7 +69,7 @@ impl std::str::FromStr for Sensitive {
 #[must_use]
 pub fn rule_ids() -> Vec<&'static str> {
     let mut ids: Vec<&str> = Vec::new();
-    for id in scan::built_in().map(|rule| rule.id).chain([cards::ID]) {
+    for id in built_in::rules().map(|rule| rule.id).chain([cards::ID]) {
         if !ids.contains(&id) {
             ids.push(id);
         }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use rustix::fd::AsFd;
 
 use super::directory::make_all;
-use super::{LocalDirectory, aside};
+use super::{LocalDirectory, remove};
 use crate::store::StoreError;
 use crate::store::settings::{Durability, LOCK_TIMEOUT};
 
@@ -46,7 +46,7 @@ impl LocalDirectory {
         // A link that leads to the tree is the developer's word, once; later it is not followed.
         let root = directory.canonicalize().map_err(failed)?;
         let store = Self::new(root, durability, false);
-        aside::sweep(store.enter()?.as_fd());
+        remove::sweep(store.enter()?.as_fd());
         Ok(store)
     }
 

@@ -5,10 +5,9 @@ use std::sync::Arc;
 
 use super::Mounts;
 use crate::error::Error;
-use crate::options::Options;
 use crate::path::MemoryPath;
 use crate::store::address::{finished, is_path, refuse_namespace};
-use crate::store::{Store, open_bare_directory, open_directory, open_store};
+use crate::store::{Store, StoreOptions, open_bare_directory, open_directory, open_store};
 
 /// What is to be mounted, where, and whether it may be changed.
 ///
@@ -111,8 +110,9 @@ impl std::fmt::Debug for Mount {
 /// wrong, or if the options have an `encryption_key` or a `namespace`; [`Error::Store`] if a store cannot be opened.
 pub fn open_mounts(
     mounts: impl IntoIterator<Item = Mount>,
-    options: &Options,
+    options: impl Into<StoreOptions>,
 ) -> Result<Mounts, Error> {
+    let options = &options.into();
     #[cfg(feature = "encryption")]
     if options.encryption_key.is_some() {
         return Err(Error::Config(
@@ -160,11 +160,14 @@ pub fn open_mounts(
 ///
 /// # Errors
 /// As [`open_store`].
-pub fn open_place(place: impl Into<Place>, options: &Options) -> Result<Arc<dyn Store>, Error> {
-    open(&MemoryPath::root(), Mount::new("", place), options)
+pub fn open_place(
+    place: impl Into<Place>,
+    options: impl Into<StoreOptions>,
+) -> Result<Arc<dyn Store>, Error> {
+    open(&MemoryPath::root(), Mount::new("", place), &options.into())
 }
 
-fn open(at: &MemoryPath, mount: Mount, options: &Options) -> Result<Arc<dyn Store>, Error> {
+fn open(at: &MemoryPath, mount: Mount, options: &StoreOptions) -> Result<Arc<dyn Store>, Error> {
     let mut options = options.clone();
     options.read_only |= mount.read_only;
     match mount.place {
