@@ -11,8 +11,8 @@ use crate::command::{Command, Decoded, Repair, ViewRange};
 use crate::error::Error;
 use crate::error::HookError;
 use crate::hooks::{Event, Outcome, Verdict};
-use crate::options::Options;
 use crate::path::MemoryPath;
+use crate::policies::Policies;
 use crate::policy::sensitive::redact_path;
 use crate::reply::{self, Content};
 use crate::store::StoreError;
@@ -141,7 +141,7 @@ impl<'a> Call<'a> {
     /// if somebody wants to know.
     pub(crate) fn carry_out(
         self,
-        options: &Options,
+        policies: &Policies,
         work: impl FnOnce(&Judged<'a>) -> Result<Content, Error>,
     ) -> (Result<Content, Error>, Option<Event>) {
         let Self { name, repairs, judged, stopped, traced, begun } = self;
@@ -178,7 +178,8 @@ impl<'a> Call<'a> {
             Some(Judged { path, new_path, .. }) => (Some(path), new_path),
             None => (None, None),
         };
-        let told = |path: Option<MemoryPath>| path.map(|path| redact_path(options, path));
+        let told =
+            |path: Option<MemoryPath>| path.map(|path| redact_path(&policies.sensitive, path));
         let event = Event {
             command: name,
             path: told(path),
@@ -188,7 +189,7 @@ impl<'a> Call<'a> {
             lines,
             duration: begun.map(|begun| begun.elapsed()).unwrap_or_default(),
             repairs,
-            content: if options.after_content { reply::text_of(&result) } else { None },
+            content: if policies.options.after_content { reply::text_of(&result) } else { None },
         };
         traced.end(&event);
         (result, Some(event))

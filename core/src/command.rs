@@ -126,7 +126,7 @@ impl<'a> Command<'a> {
                 old_path: input.text_or_alias("old_path", "path", Repair::OldPathFromPath)?,
                 new_path: input.text("new_path")?,
             }),
-            _ => Err(reply::unknown_command(&Value::Text(Cow::Borrowed(name)))),
+            _ => Err(reply::unknown_command(&COMMANDS, &Value::Text(Cow::Borrowed(name)))),
         }
     }
 
@@ -272,9 +272,9 @@ impl<'a> Decoded<'a> {
     #[must_use]
     pub fn of(fields: &'a dyn Fields) -> Self {
         match fields.get("command") {
-            None => Self::refused(reply::missing_command()),
+            None => Self::refused(reply::missing_command(&COMMANDS)),
             Some(Value::Text(name)) => Self::named(&name, fields),
-            Some(other) => Self::refused(reply::unknown_command(&other)),
+            Some(other) => Self::refused(reply::unknown_command(&COMMANDS, &other)),
         }
     }
 

@@ -42,6 +42,7 @@ mod handlers;
 mod image;
 mod memory;
 mod options;
+mod policies;
 mod repair;
 mod trace;
 

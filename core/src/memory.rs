@@ -14,10 +14,11 @@ use crate::handlers;
 use crate::hooks::{Event, Hooks, Installed, Verdict};
 use crate::options::Options;
 use crate::path::MemoryPath;
-use crate::policy::Policies;
+use crate::policies::Policies;
 use crate::policy::expiry::{self, Expired};
 use crate::reply::{self, Content, Reply};
 use crate::store::{Effect, ReadOnly, Store, StoreError, open_store};
+use crate::trace;
 use crate::value::{Fields, Value};
 
 /// The memory directory: executes the six commands of Claude's memory tool on a store.
@@ -98,7 +99,7 @@ impl Memory {
     /// # Errors
     /// [`Error::Config`] for an option that cannot be had on this store, or together with another one.
     pub fn judged(self) -> Result<Self, Error> {
-        expiry::judge(&*self.store, self.options())?;
+        self.policies.expiry.check(&*self.store)?;
         Ok(self)
     }
 
@@ -193,7 +194,7 @@ impl Memory {
         before: Result<Verdict, HookError>,
     ) -> (Reply, Option<Event>) {
         call.apply(before);
-        let (result, event) = call.carry_out(self.options(), |judged| self.handle(judged));
+        let (result, event) = call.carry_out(&self.policies, |judged| self.handle(judged));
         (result.into(), event)
     }
 
@@ -218,7 +219,7 @@ impl Memory {
 
     /// The end of a call's way, when `before` has spoken.
     fn finished(&self, call: Call<'_>, hooks: Option<&Installed>) -> Result<Content, Error> {
-        let (result, event) = call.carry_out(self.options(), |judged| self.handle(judged));
+        let (result, event) = call.carry_out(&self.policies, |judged| self.handle(judged));
         if let (Some(hooks), Some(event)) = (hooks, event) {
             hooks.after(&event);
         }
@@ -325,7 +326,7 @@ impl Memory {
     /// As [`run`](Memory::run).
     pub fn clear(&self) -> Result<String, Error> {
         let cleared = self.store.clear();
-        self.policies.usage.doubt();
+        self.policies.limits.shrunk();
         self.policies.seen.forget(&MemoryPath::root());
         match cleared {
             Ok(()) => Ok(reply::cleared()),
@@ -371,14 +372,19 @@ impl Memory {
         dry_run: bool,
         progress: &mut expiry::Watch<'_>,
     ) -> Result<Vec<Expired>, Error> {
-        expiry::expire(&*self.store, &self.policies, older_than, dry_run, progress)
+        let (store, policies) = (&*self.store, &*self.policies);
+        let others = policies.beside_expiry();
+        let expired = policies.expiry.expire(store, others, older_than, dry_run, progress);
+        if !dry_run {
+            trace::expiry(&policies.sensitive, &expired);
+        }
+        expired
     }
 
     /// What `expire_after` asks for, before the first command. A store that broke says so to the
     /// command itself.
     fn expire_first(&self) {
-        let Some(older_than) = self.options().expire_after else { return };
-        self.policies.first.before(|| {
+        self.policies.expiry.before_first(|older_than| {
             let _ = self.expire(older_than, false, &mut |_| ControlFlow::Continue(()));
         });
     }

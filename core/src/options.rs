@@ -124,11 +124,6 @@ impl Options {
             ..self
         }
     }
-
-    /// Whether uses of files are noted.
-    pub(crate) fn records_access(&self) -> bool {
-        !self.read_only && (self.record_access || self.expire_after.is_some())
-    }
 }
 
 impl From<&Options> for StoreOptions {

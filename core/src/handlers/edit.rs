@@ -1,43 +1,56 @@
 //! What `insert` and `str_replace` have in common: a file's content is looked at, and changed if every
 //! policy allows it, while no other writer can come between.
 
+use super::text;
 use crate::cancel;
 use crate::error::Error;
 use crate::path::MemoryPath;
-use crate::policy::limits::{Change, NoRoom, Room};
-use crate::policy::{Policies, write_patterns};
+use crate::policies::{Policies, Stop};
+use crate::policy::limits::NoRoom;
+use crate::policy::stale_guard::Seen;
 use crate::reply;
-use crate::store::{Splice, Store, StoreError};
+use crate::store::{Store, StoreError};
+use crate::text::Splice;
 
-/// Says what becomes of a content, and what the reply is.
-pub(super) type Decide<'d> = dyn FnMut(&[u8]) -> Result<(Splice, String), Error> + 'd;
+/// The reply, given the content before and the change.
+pub(super) type Answer<'e> = dyn Fn(&[u8], &Splice) -> Result<String, Error> + 'e;
 
-/// Edits the file; `missing` is the refusal where there is none.
+/// What a command says of its edit.
+pub(super) struct Edit<'e> {
+    /// The refusal where there is no file.
+    pub(super) missing: fn(&MemoryPath) -> Error,
+    /// Which views of the file are new enough.
+    pub(super) check_view: fn(&Seen, &MemoryPath, &[u8]) -> Result<(), Error>,
+    /// What becomes of a content.
+    pub(super) change: &'e dyn Fn(&[u8]) -> Result<Splice, Error>,
+    pub(super) answer: &'e Answer<'e>,
+}
+
+/// Edits the file.
 pub(super) fn edit(
     store: &dyn Store,
     policies: &Policies,
     path: &MemoryPath,
-    missing: fn(&MemoryPath) -> Error,
-    decide: &mut Decide<'_>,
+    edit: &Edit<'_>,
 ) -> Result<String, Error> {
-    write_patterns::judge(&policies.options, path)?;
-    let mut room = Room::new(policies);
+    let mut room = policies.check_edit(path)?;
     room.prepare(store);
     loop {
         // What the last call of the edit came to; the store may make several.
-        let mut outcome = Err(Stop::Refused(missing(path)));
+        let mut outcome = Err(Stop::Refused((edit.missing)(path)));
         let mut sight = None;
         let done = store.update(path, &mut |content| {
-            // Other writers may have been waited for.
-            let awaited = cancel::check().map_err(|error| Stop::Refused(Error::Store(error)));
-            let decided = awaited.and_then(|()| decide(content).map_err(Stop::Refused));
-            let decided = decided.and_then(|(splice, answer)| {
-                let after = splice.len_after(content.len()) as u64;
-                let change = Change { before: Some(content.len() as u64), after };
-                room.take(path, change).map_err(Stop::NoRoom)?;
-                Ok((splice, answer))
-            });
-            match decided {
+            let mut decide = || -> Result<(Splice, String), Stop> {
+                // Other writers may have been waited for.
+                cancel::check().map_err(Error::Store)?;
+                let old = text(path, content)?;
+                let change = || (edit.change)(content);
+                let (splice, note) =
+                    policies.check_change(&mut room, path, old, edit.check_view, change)?;
+                let answer = (edit.answer)(content, &splice)?;
+                Ok((splice, answer + &note))
+            };
+            match decide() {
                 Ok((splice, answer)) => {
                     sight = policies.seen.writing(&splice.pieces(content));
                     outcome = Ok(answer);
@@ -69,17 +82,11 @@ pub(super) fn edit(
             (
                 Err(StoreError::NotFound | StoreError::IsADirectory | StoreError::NotADirectory),
                 _,
-            ) => return Err(missing(path)),
+            ) => return Err((edit.missing)(path)),
             (Err(StoreError::OverLimit { bytes, files }), _) => {
                 return Err(room.refused_by(store, path, bytes, files));
             }
             (Err(error), _) => return Err(reply::condition(path, error)),
         }
     }
-}
-
-/// Why an edit does not change anything.
-enum Stop {
-    Refused(Error),
-    NoRoom(NoRoom),
 }

@@ -9,8 +9,9 @@ use crate::error::Error;
 use crate::image::{Image, MAX_IMAGE_SIDE};
 use crate::options::Options;
 use crate::path::MemoryPath;
+use crate::policies::Policies;
+use crate::policy::sensitive;
 use crate::policy::stale_guard::Watch;
-use crate::policy::{Policies, expiry, limits, sensitive};
 use crate::reply::{self, Content};
 use crate::store::{Entry, EntryKind, Node, Store, StoreError};
 use crate::text::{Ending, MAX_LINES, Pager, human_size};
@@ -32,7 +33,7 @@ pub(crate) fn view(
     let shown = match store.open(path, LISTED_LEVELS) {
         // The documentation's own example sends a range with a directory: it is ignored.
         Ok(Node::Directory(entries)) => {
-            let notice = limits::notice(policies, store);
+            let notice = policies.limits.notice(store);
             return Ok(Content::Text(listing(options, path, entries, notice)));
         }
         Ok(Node::File(size, content)) if is_image(path) => image(options, path, size, content)?,
@@ -41,7 +42,7 @@ pub(crate) fn view(
                 Some(watch) => watch.through(content),
                 None => content,
             };
-            let shown = file(options, path, range, size, content)?;
+            let shown = file(policies, path, range, size, content)?;
             policies.seen.remember(path, watch.map(Watch::end));
             Content::Text(shown)
         }
@@ -50,19 +51,20 @@ pub(crate) fn view(
         }
         Err(error) => return Err(reply::condition(path, error)),
     };
-    expiry::record(store, options, path)?;
+    policies.expiry.record(store, path)?;
     Ok(shown)
 }
 
 fn file(
-    options: &Options,
+    policies: &Policies,
     path: &MemoryPath,
     range: Option<&ViewRange>,
     size: u64,
     content: Box<dyn Read + '_>,
 ) -> Result<String, Error> {
-    if options.sensitive_on_view {
-        let content = redacted(options, path, size, content)?;
+    let options = &policies.options;
+    if policies.sensitive.on_view {
+        let content = redacted(policies, path, size, content)?;
         return numbered(options, path, range, content.len() as u64, Box::new(content.as_bytes()));
     }
     numbered(options, path, range, size, content)
@@ -163,12 +165,12 @@ fn wanted(range: Option<&ViewRange>) -> Option<Lines> {
 
 /// The whole content, as it may be shown: a key of several lines is known by its first one.
 fn redacted(
-    options: &Options,
+    policies: &Policies,
     path: &MemoryPath,
     size: u64,
     content: Box<dyn Read + '_>,
 ) -> Result<String, Error> {
-    let limit = options.max_edited_bytes().unwrap_or(u64::MAX);
+    let limit = policies.options.max_edited_bytes().unwrap_or(u64::MAX);
     let mut whole = Vec::new();
     let room = usize::try_from(size).unwrap_or(usize::MAX);
     if size > limit || whole.try_reserve_exact(room).is_err() {
@@ -178,7 +180,7 @@ fn redacted(
         .take(limit)
         .read_to_end(&mut whole)
         .map_err(|error| Error::Store(StoreError::failed("reading a file", error)))?;
-    Ok(sensitive::shown(options, text(path, &whole)?).into_owned())
+    Ok(sensitive::shown(&policies.sensitive, text(path, &whole)?).into_owned())
 }
 
 fn numbered(

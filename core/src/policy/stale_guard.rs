@@ -104,16 +104,16 @@ impl Seen {
     }
 
     /// That an `insert` into the content is meant for it.
-    pub(crate) fn judge_insert(&self, path: &MemoryPath, content: &[u8]) -> Result<(), Error> {
-        if self.is_off() { Ok(()) } else { self.judge(path, content) }
+    pub(crate) fn check_insert(&self, path: &MemoryPath, content: &[u8]) -> Result<(), Error> {
+        if self.is_off() { Ok(()) } else { self.check(path, content) }
     }
 
     /// That a `str_replace` in the content is meant for it.
-    pub(crate) fn judge_replace(&self, path: &MemoryPath, content: &[u8]) -> Result<(), Error> {
-        if self.guard == StaleGuard::Strict { self.judge(path, content) } else { Ok(()) }
+    pub(crate) fn check_replace(&self, path: &MemoryPath, content: &[u8]) -> Result<(), Error> {
+        if self.guard == StaleGuard::Strict { self.check(path, content) } else { Ok(()) }
     }
 
-    fn judge(&self, path: &MemoryPath, content: &[u8]) -> Result<(), Error> {
+    fn check(&self, path: &MemoryPath, content: &[u8]) -> Result<(), Error> {
         let record = self.state().records.get(path).copied();
         match record {
             None if self.guard == StaleGuard::Strict => Err(reply::not_viewed(path)),
@@ -268,8 +268,8 @@ mod tests {
         let (first, second) = (seen.writing(&[b"1"]), seen.writing(&[b"2"]));
         seen.remember(&path("a"), second);
         seen.remember(&path("a"), first);
-        seen.judge_insert(&path("a"), b"2").unwrap();
-        seen.judge_insert(&path("a"), b"1").unwrap_err();
+        seen.check_insert(&path("a"), b"2").unwrap();
+        seen.check_insert(&path("a"), b"1").unwrap_err();
     }
 
     #[test]
@@ -280,10 +280,10 @@ mod tests {
         }
         seen.moved(&path("a"), &path("b"));
         for (name, content) in [("b/x", "a/x"), ("b/y/z", "a/y/z"), ("ab", "ab")] {
-            seen.judge_replace(&path(name), content.as_bytes()).unwrap();
+            seen.check_replace(&path(name), content.as_bytes()).unwrap();
         }
-        seen.judge_replace(&path("b/old"), b"b/old").unwrap_err();
-        seen.judge_replace(&path("a/x"), b"a/x").unwrap_err();
+        seen.check_replace(&path("b/old"), b"b/old").unwrap_err();
+        seen.check_replace(&path("a/x"), b"a/x").unwrap_err();
         seen.forget(&path("b"));
         assert_eq!(seen.state().records.len(), 1);
     }
@@ -292,7 +292,7 @@ mod tests {
     fn nothing_is_remembered_while_it_is_off() {
         let seen = Seen::new(StaleGuard::Off);
         assert!(seen.watch().is_none() && seen.writing(&[b"a"]).is_none());
-        seen.judge_insert(&path("a"), b"a").unwrap();
-        seen.judge_replace(&path("a"), b"a").unwrap();
+        seen.check_insert(&path("a"), b"a").unwrap();
+        seen.check_replace(&path("a"), b"a").unwrap();
     }
 }

@@ -439,7 +439,7 @@ mod tests {
         ] {
             assert!(error.to_string().len() < 50_000);
         }
-        assert!(unknown_command(&Value::Text(long.into())).len() < 1000);
+        assert!(unknown_command(&["view"; 6], &Value::Text(long.into())).len() < 1000);
     }
 
     #[test]

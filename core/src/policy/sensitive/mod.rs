@@ -26,7 +26,7 @@ mod steps;
 mod tokens;
 
 pub(crate) use edit::{
-    has_mark, judge_content, judge_path, judge_splice, redact_path, shown, shown_lines,
+    check_content, check_path, check_splice, has_mark, redact_path, shown, shown_lines,
 };
 pub use own::SensitiveRule;
 pub use scan::{Finding, find, redact};
@@ -47,6 +47,16 @@ pub enum Sensitive {
     /// The text is written with `[REDACTED:rule]` in the place of each finding, and the model
     /// reads that.
     Redact,
+}
+
+/// What a memory does about sensitive text.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Settings {
+    pub(crate) mode: Sensitive,
+    /// Beside the built-in ones.
+    pub(crate) rules: Vec<SensitiveRule>,
+    /// Whether views hide it.
+    pub(crate) on_view: bool,
 }
 
 impl std::str::FromStr for Sensitive {

@@ -78,10 +78,9 @@ mod tests {
     use proptest::prelude::*;
     use proptest::sample::{Index, select};
 
-    use super::super::edit::{judge_near, shown_lines};
-    use super::super::{Sensitive, examples};
+    use super::super::edit::{check_near, shown_lines};
+    use super::super::{Sensitive, Settings, examples};
     use super::*;
-    use crate::options::Options;
     use crate::path::MemoryPath;
     use crate::text::snippet;
 
@@ -155,10 +154,10 @@ mod tests {
             let (from, to) = (place(&old, from), place(&old, to));
             let splice = Splice { range: from.min(to)..from.max(to), text: text.into_bytes() };
             let sensitive = if reject { Sensitive::Reject } else { Sensitive::Redact };
-            let options = Options { sensitive, sensitive_on_view: true, ..Options::default() };
+            let settings = Settings { mode: sensitive, on_view: true, rules: Vec::new() };
             let path = MemoryPath::root().join("a").unwrap();
             let judged = |near: Near| {
-                judge_near(&options, &path, &old, &splice, &near)
+                check_near(&settings, &path, &old, &splice, &near)
                     .map(|redacted| redacted.map(|redacted| (redacted.instead, redacted.note)))
                     .map_err(|error| error.to_string())
             };
@@ -169,8 +168,8 @@ mod tests {
             let new = String::from_utf8(splice.apply(old.as_bytes())).unwrap();
             let cut = snippet(old.as_bytes(), &splice);
             let (first, count) = (cut.first, cut.text.split_inclusive(|b| *b == b'\n').count());
-            let shown = shown_lines(&options, &path, old.as_bytes(), &splice, cut).unwrap();
-            let whole = super::super::shown(&options, &new);
+            let shown = shown_lines(&settings, &path, old.as_bytes(), &splice, cut).unwrap();
+            let whole = super::super::shown(&settings, &new);
             let skipped = usize::try_from(first).unwrap() - 1;
             let lines: String = whole.split_inclusive('\n').skip(skipped).take(count).collect();
             prop_assert_eq!(String::from_utf8(shown.text).unwrap(), lines);
