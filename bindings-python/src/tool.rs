@@ -64,7 +64,7 @@ pub(crate) fn decode<'py>(
     let core = memory.get().core();
     let refused = |decoded: Decoded<'_>| {
         // It is a call like any other, of which hooks are told.
-        let refusal = py.detach(|| core.answer(decoded.into_owned()));
+        let refusal = py.detach(|| core.execute_decoded(decoded.into_owned()));
         pass_on()?;
         Err(command_error(py, refusal.content.as_str()))
     };

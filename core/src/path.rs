@@ -243,6 +243,12 @@ impl PartialOrd for MemoryPath {
     }
 }
 
+impl AsRef<str> for MemoryPath {
+    fn as_ref(&self) -> &str {
+        self.as_str()
+    }
+}
+
 impl fmt::Display for MemoryPath {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)

@@ -94,7 +94,7 @@ fn what_is_removed_is_told_exactly() {
     on_every_store(|name, store| {
         let mut options = recording();
         options.pins = vec!["/memories/a/*.keep".parse().unwrap()];
-        let memory = Memory::with_store(Arc::clone(&store), options).judged().unwrap();
+        let memory = Memory::with_store(Arc::clone(&store), options).validated().unwrap();
         for path in ["/memories/a/old", "/memories/.old", "/memories/a/x.keep", "/memories/viewed"]
         {
             put_old(&*store, path, b"12345");
@@ -258,7 +258,8 @@ fn two_at_once_remove_each_file_once_and_lose_no_edit() {
 fn nothing_is_recorded_unless_it_is_wanted() {
     on_every_store(|name, store| {
         put(&*store, "/memories/f", b"a");
-        let memory = Memory::with_store(Arc::clone(&store), Options::default()).judged().unwrap();
+        let memory =
+            Memory::with_store(Arc::clone(&store), Options::default()).validated().unwrap();
         memory.view("/memories/f", None).unwrap();
         assert_eq!(store.accessed(&at("/memories/f")).unwrap(), None, "{name}");
         let memory = Memory::with_store(Arc::clone(&store), recording());
@@ -375,7 +376,7 @@ fn what_may_not_be_changed_stays() {
         .unwrap();
     let mut options = recording();
     options.read_only_paths = vec!["/memories/fixed".parse().unwrap()];
-    let memory = Memory::with_store(Arc::new(mounts), options.clone()).judged().unwrap();
+    let memory = Memory::with_store(Arc::new(mounts), options.clone()).validated().unwrap();
     for path in ["/memories/fixed/a", "/memories/a"] {
         put_old(&**memory.store(), path, b"a");
     }
@@ -432,7 +433,7 @@ fn expire_after_comes_first_once_and_everybody_waits() {
     };
     let mut options = Options::default();
     options.expire_after = Some(HOUR);
-    let memory = Memory::with_store(Arc::new(interrupted), options).judged().unwrap();
+    let memory = Memory::with_store(Arc::new(interrupted), options).validated().unwrap();
     assert!(there(&*store, "/memories/0"), "nothing happens before the first command");
     thread::scope(|scope| {
         let views: Vec<_> = (0..4)
@@ -497,7 +498,7 @@ fn a_failure_before_the_first_command_does_not_fail_it() {
     options.expire_after = Some(HOUR);
     let store = Unlistable(InProcess::new());
     put(&store, "/memories/a", b"a\n");
-    let memory = Memory::with_store(Arc::new(store), options).judged().unwrap();
+    let memory = Memory::with_store(Arc::new(store), options).validated().unwrap();
     assert!(memory.view("/memories/a", None).is_ok());
     let failed = memory.expire(HOUR, false, &mut |_| ControlFlow::Continue(()));
     assert!(matches!(failed, Err(Error::Store(_))));

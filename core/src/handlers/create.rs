@@ -7,7 +7,7 @@ use crate::policy::limits;
 use crate::reply;
 use crate::store::{Node, Store, StoreError};
 
-pub(crate) fn create(
+pub(super) fn create(
     store: &dyn Store,
     policies: &Policies,
     path: &MemoryPath,

@@ -6,7 +6,7 @@ use crate::policies::Policies;
 use crate::reply;
 use crate::store::{Store, StoreError};
 
-pub(crate) fn delete(
+pub(super) fn delete(
     store: &dyn Store,
     policies: &Policies,
     path: &MemoryPath,

@@ -9,7 +9,7 @@ use crate::reply;
 use crate::store::Store;
 use crate::text::insert_lines;
 
-pub(crate) fn insert(
+pub(super) fn insert(
     store: &dyn Store,
     policies: &Policies,
     path: &MemoryPath,

@@ -1,6 +1,6 @@
 //! What each command decides. One file per command, over any store.
 //!
-//! A handler gets judged paths and answers with the text of the reply, or with the sentence that
+//! A handler gets valid paths and answers with the text of the reply, or with the sentence that
 //! says why not. It does no I/O of its own and knows no host language.
 
 mod create;
@@ -11,16 +11,39 @@ mod rename;
 mod str_replace;
 mod view;
 
-pub(crate) use create::create;
-pub(crate) use delete::delete;
-pub(crate) use insert::insert;
-pub(crate) use rename::rename;
-pub(crate) use str_replace::str_replace;
-pub(crate) use view::view;
-
+use crate::command::{Command, ValidCommand};
 use crate::error::Error;
 use crate::path::MemoryPath;
-use crate::reply;
+use crate::policies::Policies;
+use crate::reply::{self, Content};
+use crate::store::{Effect, Store};
+
+/// Executes a command.
+pub(crate) fn execute(
+    store: &dyn Store,
+    policies: &Policies,
+    command: &ValidCommand<'_>,
+) -> Result<Content, Error> {
+    let done = match command {
+        // Only a view can show something other than text.
+        Command::View { path, view_range } => {
+            return view::view(store, policies, path, view_range.as_ref())
+                .map_err(|error| error.with_effect(Effect::Read));
+        }
+        Command::Create { path, file_text } => create::create(store, policies, path, file_text),
+        Command::StrReplace { path, old_str, new_str } => {
+            str_replace::str_replace(store, policies, path, old_str, new_str)
+        }
+        Command::Insert { path, insert_line, insert_text } => {
+            insert::insert(store, policies, path, *insert_line, insert_text)
+        }
+        Command::Delete { path } => delete::delete(store, policies, path),
+        Command::Rename { old_path, new_path } => {
+            rename::rename(store, policies, old_path, new_path)
+        }
+    };
+    done.map(Content::Text)
+}
 
 /// The text of an editable file.
 fn text<'c>(path: &MemoryPath, content: &'c [u8]) -> Result<&'c str, Error> {

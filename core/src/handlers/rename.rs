@@ -6,7 +6,7 @@ use crate::policies::Policies;
 use crate::reply;
 use crate::store::{Store, StoreError};
 
-pub(crate) fn rename(
+pub(super) fn rename(
     store: &dyn Store,
     policies: &Policies,
     from: &MemoryPath,

@@ -10,7 +10,7 @@ use crate::reply;
 use crate::store::Store;
 use crate::text::{Ending, Occurrences, Pager, Splice, count_lines_of, find, snippet};
 
-pub(crate) fn str_replace(
+pub(super) fn str_replace(
     store: &dyn Store,
     policies: &Policies,
     path: &MemoryPath,

@@ -22,7 +22,7 @@ const LISTED_LEVELS: usize = 2;
 /// How much of a file is in memory at a time, in bytes.
 const WINDOW: usize = 256 * 1024;
 
-pub(crate) fn view(
+pub(super) fn view(
     store: &dyn Store,
     policies: &Policies,
     path: &MemoryPath,
