@@ -14,9 +14,12 @@ use napi_derive::napi;
 use crate::conditions::to_js;
 use crate::entry::{StoreEntry, from_millis, to_millis};
 use crate::js_store::{JsStore, StoreRequest};
-use crate::mounts::Mounts;
 use crate::options;
 use crate::work::{Purpose, Workers, receive};
+
+mod mounts;
+
+use mounts::Mounts;
 
 /// A store of the core. Its methods are those of the package's `Store`.
 #[napi]

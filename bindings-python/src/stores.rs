@@ -13,10 +13,10 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyMapping, PyString, PyType};
 
 use crate::errors::to_python;
-use crate::hints::{self, Hint};
+use crate::hints::Hint;
 use crate::native_store::NativeStore;
 use crate::python_store::PythonStore;
-use crate::read_only::ReadOnly;
+use crate::read_only::{self, ReadOnly};
 
 static STORE: PyOnceLock<Py<PyType>> = PyOnceLock::new();
 
@@ -31,7 +31,7 @@ pub(crate) enum Argument<'py> {
 impl<'py> FromPyObject<'_, 'py> for Argument<'py> {
     type Error = PyErr;
 
-    const INPUT_TYPE: PyStaticExpr = hints::Places::HINT;
+    const INPUT_TYPE: PyStaticExpr = read_only::Places::HINT;
 
     fn extract(given: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
         Ok(Self::Given(given.to_owned()))

@@ -6,6 +6,9 @@ use std::time::SystemTime;
 use memdir::store::{EntryKind, Splice};
 use memdir::{MemoryPath, OnExisting, StoreError};
 
+use crate::border::MemdirText;
+use crate::error::MemdirError;
+use crate::options::MemoryOptions;
 use crate::store::{Edit, Entry, Store, StoreFailure};
 use crate::time::meant;
 
@@ -118,4 +121,19 @@ impl From<StoreError> for StoreFailure {
             other => Self::Failed { reason: other.to_string() },
         }
     }
+}
+
+/// Opens a store that comes with memdir: a directory such as `./memory`, which is made if it is not
+/// there, or `memory:` for a new one in this process.
+///
+/// To be shared between memories, written to directly, or built upon. Of the options only
+/// `durability` and `read_only` matter.
+#[uniffi::export(default(options))]
+pub fn open_store(
+    address: MemdirText,
+    options: MemoryOptions,
+) -> Result<Arc<dyn Store>, MemdirError> {
+    let store =
+        memdir::open_store(&address.option("address")?, &memdir::Options::try_from(options)?)?;
+    Ok(Arc::new(BuiltInStore::new(store)))
 }
