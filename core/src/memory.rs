@@ -310,7 +310,7 @@ impl Memory {
     pub fn clear(&self) -> Result<String, Error> {
         let cleared = self.store.clear();
         self.policies.limits.shrunk();
-        self.policies.seen.forget(&MemoryPath::root());
+        self.policies.views.forget(&MemoryPath::root());
         match cleared {
             Ok(()) => Ok(reply::cleared()),
             Err(error) => Err(reply::condition(&MemoryPath::root(), error)),

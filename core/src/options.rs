@@ -56,10 +56,10 @@ pub struct Options {
     /// but never put a value that is not your own into an address. `None`, the default, is the one
     /// that the address says.
     pub namespace: Option<String>,
-    /// What no command may change: what one of these patterns fits, and all that is below. Default:
+    /// What no command may change: what one of these patterns matches, and all that is below. Default:
     /// nothing.
     pub read_only_paths: Vec<PathPattern>,
-    /// What commands may change: only what one of these patterns fits, and all that is below; of an
+    /// What commands may change: only what one of these patterns matches, and all that is below; of an
     /// empty list, nothing. `None`, the default, sets no such limit. Where a path is in both,
     /// `read_only_paths` counts.
     pub writable_paths: Option<Vec<PathPattern>>,

@@ -8,7 +8,7 @@
 //! 3. The command itself: whether the line is there, or the text to be replaced.
 //! 4. **Sensitive text**: what may be written decides how much is written.
 //! 5. **The limit of a file**: it needs nothing but the text.
-//! 6. **The limits of the whole tree**: they may cost a walk through it, and what they allow takes room that has
+//! 6. **The limits of the whole tree**: they may cost a walk through it, and what they allow is reserved and has
 //!    to be given back if nothing is written. So nothing that can refuse comes after them.
 //!
 //! A rename asks for sensitive text in its new path first: its write patterns may cost a walk through what is
@@ -20,9 +20,9 @@ use crate::error::Error;
 use crate::options::Options;
 use crate::path::MemoryPath;
 use crate::policy::expiry::{self, Expiry};
-use crate::policy::limits::{self, Change, Limits, NoRoom, Room};
+use crate::policy::limits::{self, Change, Limits, Reservation, Unreserved};
 use crate::policy::sensitive;
-use crate::policy::stale_guard::Seen;
+use crate::policy::stale_guard::ViewLog;
 use crate::policy::write_patterns::WritePatterns;
 use crate::reply;
 use crate::store::{OnExisting, Store};
@@ -35,7 +35,7 @@ pub(crate) struct Policies {
     pub(crate) options: Options,
     patterns: WritePatterns,
     /// What was last shown or written of each file.
-    pub(crate) seen: Seen,
+    pub(crate) views: ViewLog,
     pub(crate) sensitive: sensitive::Settings,
     pub(crate) limits: Limits,
     pub(crate) expiry: Expiry,
@@ -46,13 +46,13 @@ pub(crate) struct NewFile<'p, 't> {
     pub(crate) text: Cow<'t, str>,
     /// What the reply says beyond the usual.
     pub(crate) note: String,
-    pub(crate) room: Room<'p>,
+    pub(crate) reservation: Reservation<'p>,
 }
 
 /// Why an edit does not change anything.
 pub(crate) enum Stop {
     Refused(Error),
-    NoRoom(NoRoom),
+    Unreserved(Unreserved),
 }
 
 impl From<Error> for Stop {
@@ -70,7 +70,7 @@ impl Policies {
                 options.read_only_paths.clone(),
                 options.writable_paths.clone(),
             ),
-            seen: Seen::new(options.stale_guard),
+            views: ViewLog::new(options.stale_guard),
             sensitive: sensitive::Settings {
                 mode: options.sensitive,
                 rules: options.sensitive_rules.clone(),
@@ -111,9 +111,9 @@ impl Policies {
             checked => checked?,
         };
         let (size, overwrites) = (text.len() as u64, self.overwrites());
-        let room =
-            limits::room_for_file(&self.limits, &self.patterns, store, path, size, overwrites)?;
-        Ok(NewFile { text, note, room })
+        let reservation =
+            limits::reserve_file(&self.limits, &self.patterns, store, path, size, overwrites)?;
+        Ok(NewFile { text, note, reservation })
     }
 
     /// Whether `create` takes the place of a file that is there already.
@@ -121,10 +121,10 @@ impl Policies {
         self.options.on_existing == OnExisting::Overwrite
     }
 
-    /// That a command may edit the file at all, and what room it then takes.
-    pub(crate) fn check_edit(&self, path: &MemoryPath) -> Result<Room<'_>, Error> {
+    /// That a command may edit the file at all, with a reservation for what it then takes.
+    pub(crate) fn check_edit(&self, path: &MemoryPath) -> Result<Reservation<'_>, Error> {
         self.patterns.check(path)?;
-        Ok(Room::new(&self.limits, &self.patterns))
+        Ok(Reservation::new(&self.limits, &self.patterns))
     }
 
     /// That an edit may change the file's content; `check_view` is the guard's rule for the command, and
@@ -132,13 +132,13 @@ impl Policies {
     /// it beyond the usual.
     pub(crate) fn check_change(
         &self,
-        room: &mut Room<'_>,
+        reservation: &mut Reservation<'_>,
         path: &MemoryPath,
         content: &str,
-        check_view: fn(&Seen, &MemoryPath, &[u8]) -> Result<(), Error>,
+        check_view: fn(&ViewLog, &MemoryPath, &[u8]) -> Result<(), Error>,
         change: impl FnOnce() -> Result<Splice, Error>,
     ) -> Result<(Splice, String), Stop> {
-        check_view(&self.seen, path, content.as_bytes())?;
+        check_view(&self.views, path, content.as_bytes())?;
         let splice = change()?;
         let (splice, note) = match sensitive::check_splice(&self.sensitive, path, content, &splice)?
         {
@@ -148,7 +148,7 @@ impl Policies {
         let after = splice.len_after(content.len());
         self.limits.check_file(path, Some(content.len()), after)?;
         let change = Change { before: Some(content.len() as u64), after: after as u64 };
-        room.take(path, change).map_err(Stop::NoRoom)?;
+        reservation.reserve(path, change).map_err(Stop::Unreserved)?;
         Ok((splice, note))
     }
 
@@ -170,6 +170,6 @@ impl Policies {
 
     /// What expiry has to do with.
     pub(crate) fn beside_expiry(&self) -> expiry::Others<'_> {
-        expiry::Others { patterns: &self.patterns, limits: &self.limits, seen: &self.seen }
+        expiry::Others { patterns: &self.patterns, limits: &self.limits, views: &self.views }
     }
 }

@@ -16,21 +16,21 @@ pub(super) fn create(
     if path.is_root() {
         return Err(reply::create_exists(path));
     }
-    let NewFile { text, note, mut room } =
+    let NewFile { text, note, mut reservation } =
         policies.check_create(store, path, file_text, || is_taken(store, policies, path))?;
-    let sight = policies.seen.writing(&[text.as_bytes()]);
+    let snapshot = policies.views.writing(&[text.as_bytes()]);
     let done = store.write(path, text.as_bytes(), policies.options.on_existing);
     if let Err(error) = &done {
-        room.leave(error);
+        reservation.failed(error);
     }
     match done {
         Ok(()) => {
-            limits::written(room);
-            policies.seen.remember(path, sight);
+            limits::written(reservation);
+            policies.views.remember(path, snapshot);
             Ok(reply::created(path) + &note)
         }
         Err(StoreError::OverLimit { bytes, files }) => {
-            Err(room.refused_by(store, path, bytes, files))
+            Err(reservation.refused_by(store, path, bytes, files))
         }
         Err(StoreError::AlreadyExists | StoreError::IsADirectory) => {
             Err(reply::create_exists(path))

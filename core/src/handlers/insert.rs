@@ -4,7 +4,7 @@ use super::edit::{Edit, edit};
 use crate::error::Error;
 use crate::path::MemoryPath;
 use crate::policies::Policies;
-use crate::policy::stale_guard::Seen;
+use crate::policy::stale_guard::ViewLog;
 use crate::reply;
 use crate::store::Store;
 use crate::text::insert_lines;
@@ -18,7 +18,7 @@ pub(super) fn insert(
 ) -> Result<String, Error> {
     let insert = Edit {
         missing: reply::missing,
-        check_view: Seen::check_insert,
+        check_view: ViewLog::check_insert,
         change: &|content| {
             insert_lines(content, insert_line, insert_text)
                 .map_err(|lines| reply::invalid_insert_line(insert_line, lines))

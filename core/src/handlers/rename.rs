@@ -21,7 +21,7 @@ pub(super) fn rename(
     drop(moving);
     match done {
         Ok(()) => {
-            policies.seen.moved(from, to);
+            policies.views.moved(from, to);
             // Done is done: of a directory nothing is noted, and what broke will show again.
             let _ = policies.expiry.record(store, to);
             Ok(reply::renamed(from, to))

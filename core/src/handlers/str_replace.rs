@@ -5,7 +5,7 @@ use crate::error::Error;
 use crate::path::MemoryPath;
 use crate::policies::Policies;
 use crate::policy::sensitive;
-use crate::policy::stale_guard::Seen;
+use crate::policy::stale_guard::ViewLog;
 use crate::reply;
 use crate::store::Store;
 use crate::text::{Ending, Occurrences, Pager, Splice, count_lines_of, find, snippet};
@@ -19,7 +19,7 @@ pub(super) fn str_replace(
 ) -> Result<String, Error> {
     let replace = Edit {
         missing: reply::replace_missing,
-        check_view: Seen::check_replace,
+        check_view: ViewLog::check_replace,
         change: &|content| change(policies, path, content, old_str, new_str),
         answer: &|content, splice| shown(policies, path, content, splice),
     };

@@ -29,7 +29,7 @@ pub(super) fn view(
     range: Option<&ViewRange>,
 ) -> Result<Content, Error> {
     let options = &policies.options;
-    let mut watch = policies.seen.watch();
+    let mut watch = policies.views.watch();
     let shown = match store.open(path, LISTED_LEVELS) {
         // The documentation's own example sends a range with a directory: it is ignored.
         Ok(Node::Directory(entries)) => {
@@ -43,7 +43,7 @@ pub(super) fn view(
                 None => content,
             };
             let shown = file(policies, path, range, size, content)?;
-            policies.seen.remember(path, watch.map(Watch::end));
+            policies.views.remember(path, watch.map(Watch::end));
             Content::Text(shown)
         }
         Err(StoreError::NotFound | StoreError::NotADirectory) => {
@@ -172,8 +172,8 @@ fn redacted(
 ) -> Result<String, Error> {
     let limit = policies.options.max_edited_bytes().unwrap_or(u64::MAX);
     let mut whole = Vec::new();
-    let room = usize::try_from(size).unwrap_or(usize::MAX);
-    if size > limit || whole.try_reserve_exact(room).is_err() {
+    let size_hint = usize::try_from(size).unwrap_or(usize::MAX);
+    if size > limit || whole.try_reserve_exact(size_hint).is_err() {
         return Err(reply::too_large_to_redact(path, size));
     }
     content
@@ -199,9 +199,9 @@ fn numbered(
     let mut pager = Pager::new(header, first, until, options.max_view_chars);
 
     // One byte more than the file is said to have, so that a small one is read in one go.
-    let room = usize::try_from(size).unwrap_or(WINDOW).saturating_add(1).clamp(1, WINDOW);
-    pager.reserve(room + room / 2);
-    let mut window = vec![0; room];
+    let size_hint = usize::try_from(size).unwrap_or(WINDOW).saturating_add(1).clamp(1, WINDOW);
+    pager.reserve(size_hint + size_hint / 2);
+    let mut window = vec![0; size_hint];
     loop {
         let filled = match content.read(&mut window) {
             Ok(0) => break,

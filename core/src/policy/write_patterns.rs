@@ -24,11 +24,11 @@ impl WritePatterns {
 
     /// That a command may write, delete or move what is at `path` itself.
     pub(crate) fn check(&self, path: &MemoryPath) -> Result<(), Error> {
-        if self.read_only.iter().any(|pattern| pattern.fits(path)) {
+        if self.read_only.iter().any(|pattern| pattern.matches(path)) {
             return Err(reply::condition(path, StoreError::ReadOnly));
         }
         match &self.writable {
-            Some(writable) if !writable.iter().any(|pattern| pattern.fits(path)) => {
+            Some(writable) if !writable.iter().any(|pattern| pattern.matches(path)) => {
                 let writable: Vec<&str> = writable.iter().map(PathPattern::as_str).collect();
                 Err(reply::not_writable(path, &writable))
             }

@@ -10,15 +10,15 @@ use std::time::{Duration, SystemTime};
 
 use super::limits::Limits;
 use super::pattern::PathPattern;
-use super::stale_guard::Seen;
+use super::stale_guard::ViewLog;
 use super::write_patterns::WritePatterns;
 use crate::error::Error;
 use crate::path::MemoryPath;
 use crate::store::{Entry, EntryKind, Store, StoreError};
 
-mod first;
+mod run_once;
 
-use first::First;
+use run_once::RunOnce;
 
 /// How many files are looked at between two calls of the callback.
 const AT_A_TIME: usize = 1_000;
@@ -63,19 +63,19 @@ pub(crate) struct Others<'p> {
     /// What no command may delete stays.
     pub(crate) patterns: &'p WritePatterns,
     pub(crate) limits: &'p Limits,
-    pub(crate) seen: &'p Seen,
+    pub(crate) views: &'p ViewLog,
 }
 
 /// The expiry of one memory.
 #[derive(Debug, Default)]
 pub(crate) struct Expiry {
     settings: Settings,
-    first: First,
+    first: RunOnce,
 }
 
 impl Expiry {
     pub(crate) fn new(settings: Settings) -> Self {
-        Self { settings, first: First::default() }
+        Self { settings, first: RunOnce::default() }
     }
 
     /// Whether uses of files are noted.
@@ -177,7 +177,7 @@ impl Expiry {
 
     /// Whether a file at this path ever expires: not what is pinned, nor what no command may delete.
     fn may_go(&self, others: Others<'_>, path: &MemoryPath) -> bool {
-        !self.settings.pins.iter().any(|pin| pin.fits(path)) && others.patterns.allow(path)
+        !self.settings.pins.iter().any(|pin| pin.matches(path)) && others.patterns.allow(path)
     }
 
     /// Notes that a file was shown or moved, if the options ask for it.
@@ -220,7 +220,7 @@ fn delete(
     drop(moving);
     match done {
         Ok(true) => {
-            others.seen.forget(path);
+            others.views.forget(path);
             Ok(true)
         }
         Err(broken) if broken.is_failure() => Err(broken),

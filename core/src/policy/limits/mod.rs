@@ -98,8 +98,8 @@ impl Limits {
     }
 }
 
-/// The room that a command takes in the tree.
-pub(crate) struct Room<'p> {
+/// What a command reserves of the limits of the whole tree.
+pub(crate) struct Reservation<'p> {
     limits: &'p Limits,
     /// Which files a refusal may name.
     patterns: &'p WritePatterns,
@@ -110,16 +110,16 @@ pub(crate) struct Room<'p> {
     measured: Option<Measured>,
 }
 
-/// Why a command cannot have its room.
+/// Why a command cannot have its reservation.
 #[derive(Debug)]
-pub(crate) enum NoRoom {
+pub(crate) enum Unreserved {
     /// The tree has to be measured first, which cannot be done within an edit.
     Unsure,
     /// It would hold so much.
     Full(Uses),
 }
 
-impl<'p> Room<'p> {
+impl<'p> Reservation<'p> {
     pub(crate) fn new(limits: &'p Limits, patterns: &'p WritePatterns) -> Self {
         Self { limits, patterns, noted: None, replacing: None, measured: None }
     }
@@ -128,7 +128,7 @@ impl<'p> Room<'p> {
     pub(crate) fn prepare(&mut self, store: &dyn Store) {
         let unsure = |held| self.limits.near(held).is_some();
         if self.limits.are_set() && self.limits.usage.recent().is_none_or(unsure) {
-            // Where it fails, an edit that takes no room can be made nevertheless.
+            // Where it fails, an edit that makes nothing grow can be made nevertheless.
             let _ = self.measure(store);
         }
     }
@@ -140,10 +140,10 @@ impl<'p> Room<'p> {
         Ok(())
     }
 
-    /// Takes room for what a file is to hold, in the place of what was taken before.
-    pub(crate) fn take(&mut self, path: &MemoryPath, change: Change) -> Result<(), NoRoom> {
+    /// Reserves what a file is to hold, in the place of what was taken before.
+    pub(crate) fn reserve(&mut self, path: &MemoryPath, change: Change) -> Result<(), Unreserved> {
         let limits = self.limits;
-        self.give_back();
+        self.release();
         if !limits.are_set() {
             return Ok(());
         }
@@ -153,9 +153,9 @@ impl<'p> Room<'p> {
             if growth == Held::default() {
                 return Ok(());
             }
-            let held = would_be.ok_or(NoRoom::Unsure)?;
+            let held = would_be.ok_or(Unreserved::Unsure)?;
             if !measured && limits.near(held).is_some() {
-                return Err(NoRoom::Unsure);
+                return Err(Unreserved::Unsure);
             }
             // A limit that the command does not come nearer to does not stand in its way.
             let grown = Held {
@@ -163,7 +163,7 @@ impl<'p> Room<'p> {
                 files: if growth.files > 0 { held.files } else { 0 },
             };
             match limits.uses(grown, |used| used.held > used.limit) {
-                Some(over) => Err(NoRoom::Full(over)),
+                Some(over) => Err(Unreserved::Full(over)),
                 None => Ok(()),
             }
         };
@@ -172,24 +172,24 @@ impl<'p> Room<'p> {
     }
 
     /// Nothing is to be written.
-    pub(crate) fn give_back(&mut self) {
+    pub(crate) fn release(&mut self) {
         if let Some(noted) = self.noted.take() {
             noted.undone();
         }
     }
 
     /// It was written.
-    pub(crate) fn fill(&mut self) {
+    pub(crate) fn commit(&mut self) {
         if let Some(noted) = self.noted.take() {
             noted.done();
         }
     }
 
     /// The store did not write it, for this reason.
-    pub(crate) fn leave(&mut self, error: &StoreError) {
+    pub(crate) fn failed(&mut self, error: &StoreError) {
         // Of what broke nobody knows whether it was written.
         if !matches!(error, StoreError::Failed { effect: Effect::Unknown, .. }) {
-            self.give_back();
+            self.release();
         }
     }
 
@@ -234,49 +234,49 @@ impl<'p> Room<'p> {
     }
 }
 
-/// Room for a file of `size` bytes that `create` is to write; whether it `overwrites` one that is there.
-pub(crate) fn room_for_file<'p>(
+/// Reservation for a file of `size` bytes that `create` is to write; whether it `overwrites` one that is there.
+pub(crate) fn reserve_file<'p>(
     limits: &'p Limits,
     patterns: &'p WritePatterns,
     store: &dyn Store,
     path: &MemoryPath,
     size: u64,
     overwrites: bool,
-) -> Result<Room<'p>, Error> {
-    let mut room = Room::new(limits, patterns);
+) -> Result<Reservation<'p>, Error> {
+    let mut reservation = Reservation::new(limits, patterns);
     if !limits.are_set() {
-        return Ok(room);
+        return Ok(reservation);
     }
     let before = if overwrites { size_of(store, path)? } else { None };
     let change = Change { before, after: size };
-    let taken = match room.take(path, change) {
-        Err(NoRoom::Unsure) => {
-            room.measure(store)?;
-            room.take(path, change)
+    let taken = match reservation.reserve(path, change) {
+        Err(Unreserved::Unsure) => {
+            reservation.measure(store)?;
+            reservation.reserve(path, change)
         }
         taken => taken,
     };
     match taken {
         Ok(()) => {
             // Of two at once nobody knows which was the last one, so that no walk is relied on.
-            room.replacing = overwrites.then(|| limits.usage.moving());
-            Ok(room)
+            reservation.replacing = overwrites.then(|| limits.usage.moving());
+            Ok(reservation)
         }
-        Err(NoRoom::Full(_)) if !overwrites && room.is_taken(path) => {
+        Err(Unreserved::Full(_)) if !overwrites && reservation.is_taken(path) => {
             Err(reply::create_exists(path))
         }
-        Err(NoRoom::Full(over)) => Err(room.refusal(path, over)),
+        Err(Unreserved::Full(over)) => Err(reservation.refusal(path, over)),
         // Not after measuring.
-        Err(NoRoom::Unsure) => Ok(room),
+        Err(Unreserved::Unsure) => Ok(reservation),
     }
 }
 
 /// That `create` has written its file. What it took the place of may have been another than was
 /// looked at.
-pub(crate) fn written(mut room: Room<'_>) {
-    room.fill();
-    if room.replacing.is_some() {
-        room.limits.usage.doubt();
+pub(crate) fn written(mut reservation: Reservation<'_>) {
+    reservation.commit();
+    if reservation.replacing.is_some() {
+        reservation.limits.usage.doubt();
     }
 }
 

@@ -6,7 +6,7 @@
 
 use std::ops::Range;
 
-use super::likely::{entropy, placeholder, random, uuid, wordy};
+use super::entropy::{entropy, placeholder, random, uuid, wordy};
 use super::rule::{Candidate, floor};
 use super::steps;
 

@@ -1,6 +1,6 @@
 //! What sensitive text means for a command: what is judged, and what comes of it.
 //!
-//! An edit is judged by the whole file that would result, or as much of it as can matter (`near`), so
+//! An edit is judged by the whole file that would result, or as much of it as can matter (`context_window`), so
 //! that one which only completes a secret is noticed. What counts are the findings that it made: somebody else's secret elsewhere in the
 //! file, or right beside the new text, does not stand in the way.
 
@@ -8,7 +8,7 @@ use std::borrow::Cow;
 
 use memchr::memchr_iter;
 
-use super::near::Near;
+use super::context_window::ContextWindow;
 use super::scan::{Finding, MARK, find, mark, redact};
 use super::{Sensitive, Settings, steps};
 use crate::error::Error;
@@ -75,31 +75,31 @@ pub(crate) fn check_splice(
     if settings.mode == Sensitive::Off {
         return Ok(None);
     }
-    let near = Near::around(old.as_bytes(), splice, &settings.rules);
-    check_near(settings, path, old, splice, &near)
+    let window = ContextWindow::around(old.as_bytes(), splice, &settings.rules);
+    check_window(settings, path, old, splice, &window)
 }
 
-pub(super) fn check_near(
+pub(super) fn check_window(
     settings: &Settings,
     path: &MemoryPath,
     old: &str,
     splice: &Splice,
-    near: &Near,
+    window: &ContextWindow,
 ) -> Result<Option<Redacted<Splice>>, Error> {
-    let new = std::str::from_utf8(&near.new).map_err(|_| reply::not_text(path))?;
+    let new = std::str::from_utf8(&window.new).map_err(|_| reply::not_text(path))?;
     let mut findings = find(new, &settings.rules);
-    keep_made(&mut findings, settings, old, splice, near);
+    keep_made(&mut findings, settings, old, splice, window);
     let (Some(first), Some(last)) = (findings.first(), findings.last()) else { return Ok(None) };
-    let before = count_lines(&old.as_bytes()[..near.old.start]);
+    let before = count_lines(&old.as_bytes()[..window.old.start]);
     let note = verdict(settings, path, before, new, &findings)?;
 
     // The new text, and what of the findings lies on either side of it.
-    let inserted = &near.inserted;
+    let inserted = &window.inserted;
     let from = inserted.start.min(first.range.start);
     let to = inserted.end.max(last.range.end);
     let shifted: Vec<Finding<'_>> = findings.iter().map(|found| found.moved_back(from)).collect();
     let instead = Splice {
-        range: near.old.start + from..splice.range.end + (to - inserted.end),
+        range: window.old.start + from..splice.range.end + (to - inserted.end),
         text: redact(&new[from..to], &shifted).into_bytes(),
     };
     Ok(Some(Redacted { instead, note }))
@@ -111,9 +111,9 @@ fn keep_made(
     settings: &Settings,
     old: &str,
     splice: &Splice,
-    near: &Near,
+    window: &ContextWindow,
 ) {
-    let inserted = &near.inserted;
+    let inserted = &window.inserted;
     findings
         .retain(|found| found.extent.start <= inserted.end && found.extent.end >= inserted.start);
     // One that only adjoins the new text may have been there already.
@@ -123,8 +123,8 @@ fn keep_made(
     if !findings.iter().any(beside) {
         return;
     }
-    let before = find(&old[near.old.clone()], &settings.rules);
-    let replaced_end = splice.range.end - near.old.start;
+    let before = find(&old[window.old.clone()], &settings.rules);
+    let replaced_end = splice.range.end - window.old.start;
     findings.retain(|found| {
         let after = found.extent.start >= inserted.end;
         let was_at = |place: usize| if after { place - inserted.end + replaced_end } else { place };
@@ -189,7 +189,7 @@ pub(crate) fn shown_lines(
         return Ok(snippet);
     }
     let text = |bytes| std::str::from_utf8(bytes).map_err(|_| reply::not_text(path));
-    if Near::lines_alone(old, splice, &snippet, &settings.rules) {
+    if ContextWindow::lines_alone(old, splice, &snippet, &settings.rules) {
         let shown = shown(settings, text(&snippet.text)?).into_owned().into_bytes();
         return Ok(Snippet { text: shown, ..snippet });
     }

@@ -10,25 +10,25 @@ mod assignment;
 mod built_in;
 mod cards;
 mod context;
+mod context_window;
+mod custom_rules;
 mod edit;
+mod entropy;
 #[cfg(test)]
 mod examples;
 mod keywords;
-mod likely;
 #[cfg(test)]
 mod linear;
-mod near;
-mod own;
 mod private_keys;
 mod rule;
 mod scan;
 mod steps;
 mod tokens;
 
+pub use custom_rules::SensitiveRule;
 pub(crate) use edit::{
     check_content, check_path, check_splice, has_mark, redact_path, shown, shown_lines,
 };
-pub use own::SensitiveRule;
 pub use scan::{Finding, find, redact};
 #[cfg(any(test, fuzzing))]
 pub use steps::count as count_steps;

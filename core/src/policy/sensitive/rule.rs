@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 
 use regex_lite::Regex;
 
-use super::{likely, steps};
+use super::{entropy, steps};
 
 /// How much of a text a pattern is tried on, in bytes: more than any of them takes. So a try costs no
 /// more than that, whatever stands there. What may be longer is followed by the rule's `judge`.
@@ -142,7 +142,7 @@ fn ends_alone_and_random(candidate: &Candidate<'_>) -> Option<Range<usize>> {
     steps::add(candidate.secret.len());
     let Range { start, end } = candidate.secret;
     let rest = &candidate.text[candidate.keyword_end.max(start)..end];
-    (alone && likely::random_rest(rest)).then_some(start..end)
+    (alone && entropy::random_rest(rest)).then_some(start..end)
 }
 
 fn continues_a_word(before: &[u8]) -> bool {

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::built_in;
-use super::own::SensitiveRule;
+use super::custom_rules::SensitiveRule;
 use super::{cards, keywords, steps};
 
 /// A piece of sensitive text.

@@ -5,7 +5,7 @@
 use std::ops::Range;
 
 use super::rule::{Candidate, Rule, run_end};
-use super::{likely, steps};
+use super::{entropy, steps};
 
 pub(super) static TOKENS: [Rule; 38] = [
     Rule::token("anthropic-key", &["sk-ant-"], "^sk-ant-[a-z0-9]{2,12}-[A-Za-z0-9_-]{20,200}"),
@@ -121,5 +121,5 @@ fn json_web_token(candidate: &Candidate<'_>) -> Option<Range<usize>> {
     text[claims..].strip_prefix('.')?;
     let end = part(claims + 1, 16)?;
     steps::add(end - start);
-    likely::random(&text[start..end]).then_some(start..end)
+    entropy::random(&text[start..end]).then_some(start..end)
 }

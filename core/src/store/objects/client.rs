@@ -16,8 +16,8 @@ use object_store::{
 };
 
 use super::command::Change;
+use super::error::{Patience, Trouble, is_no_condition};
 use super::stamp::{Id, Stamp};
-use super::trouble::{Patience, Trouble, is_no_condition};
 use crate::path::MemoryPath;
 use crate::store::StoreError;
 use crate::store::edit::reserve;

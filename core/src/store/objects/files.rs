@@ -6,8 +6,8 @@ use object_store::path::Path as Key;
 use object_store::{PutMode, PutPayload, UpdateVersion};
 
 use super::client::{Client, Found, GONE_BYTES, Item, Put};
+use super::error::{Patience, Trouble, Turns, pause};
 use super::stamp::{Id, Stamp};
-use super::trouble::{Patience, Trouble, Turns, pause};
 use crate::path::MemoryPath;
 use crate::store::StoreError;
 use crate::store::settings::OnExisting;

@@ -25,9 +25,9 @@ use object_store::path::Path as Key;
 
 use self::address::Service;
 use self::client::{Body, Client, How, Put};
+use self::error::{Patience, Trouble, Turns};
 use self::stamp::Id;
 use self::stream::Stream;
-use self::trouble::{Patience, Trouble, Turns};
 use super::access::if_a_file;
 use super::per_process::PerProcess;
 use super::{Edit, Entry, Location, Node, Problem, Scope, Store, StoreError, micros, runtime};
@@ -39,12 +39,12 @@ mod access;
 mod address;
 mod client;
 mod command;
+mod error;
 mod files;
 mod listing;
 mod moving;
 mod stamp;
 mod stream;
-mod trouble;
 
 /// Keeps each file as an object of a bucket.
 ///

@@ -13,10 +13,10 @@ use std::time::{Duration, SystemTime};
 use tokio_postgres::Row;
 
 use self::address::Address;
+use self::error::Trouble;
 use self::server::Server;
 use self::session::{Begun, Change, Outcome, Parameter, Seen, Session, Wanted};
 use self::statements::{Found, Statement, Way};
-use self::trouble::Trouble;
 use super::access::is_unused;
 use super::total::Total;
 use super::{Edit, Entry, Location, Node, Problem, Store, StoreError, TotalLimits, runtime};
@@ -26,13 +26,13 @@ use crate::path::{MAX_LEVELS, MAX_PATH_BYTES, MemoryPath};
 use crate::store::settings::{Durability, LOCK_TIMEOUT, OnExisting};
 
 mod address;
+mod error;
 mod inspect;
 mod schema;
 mod server;
 mod session;
 mod statements;
 mod tls;
-mod trouble;
 mod turns;
 
 /// The most bytes in one file: PostgreSQL's values end at 1 GiB, and a row has more than one.
