@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, mpsc};
 
-use memdir::store::{Splice, open_store_beneath, rekey};
+use memdir::store::{Splice, open_raw_store, rekey};
 use memdir::{MemoryPath, OnExisting, Options, Store, StoreError, open_store};
 use napi::bindgen_prelude::{
     ClassInstance, Either, Function, Object, ToNapiValue, Uint8Array, Unknown,
@@ -77,7 +77,7 @@ impl NativeStore {
     /// Opens the store that `address` names as it is kept, encrypted or not.
     #[napi(factory)]
     pub fn beneath(address: String) -> napi::Result<Self> {
-        let store = open_store_beneath(&address, &Options::default())
+        let store = open_raw_store(&address, &Options::default())
             .map_err(|error| Error::from_reason(error.to_string()))?;
         Ok(Self { store, workers: Workers::shared() })
     }

@@ -110,6 +110,6 @@ pub(crate) fn rekey(
     let old_key = read::<Key>("old_key", &old_key.into_inner())?;
     let new_key = read::<Key>("new_key", &new_key.into_inner())?;
     let store = store.into_inner();
-    let (py, core) = (store.py(), stores::open_beneath(&store)?);
+    let (py, core) = (store.py(), stores::open_raw(&store)?);
     py.detach(|| core_rekey(&core, &old_key, &new_key)).map_err(|error| to_python(py, &error))
 }

@@ -10,7 +10,7 @@ use std::time::Instant;
 use crate::command::{Command, Decoded, Repair, ValidCommand, ViewRange};
 use crate::error::Error;
 use crate::error::HookError;
-use crate::hooks::{Event, Outcome, Verdict};
+use crate::hooks::{Event, HookDecision, Outcome};
 use crate::path::MemoryPath;
 use crate::policies::Policies;
 use crate::policy::sensitive::redact_path;
@@ -82,15 +82,15 @@ impl<'a> Call<'a> {
     }
 
     /// What `before` said about the command.
-    pub(crate) fn apply(&mut self, verdict: Result<Verdict, HookError>) {
+    pub(crate) fn apply(&mut self, decision: Result<HookDecision, HookError>) {
         let Ok(command) = &mut self.command else { return };
         if self.stopped.is_some() {
             return;
         }
         let failed = |error| Some((Outcome::Failed, Error::Hook(error)));
-        self.stopped = match verdict {
-            Ok(Verdict::Pass) => None,
-            Ok(Verdict::Write(new)) => match command.text_mut() {
+        self.stopped = match decision {
+            Ok(HookDecision::Allow) => None,
+            Ok(HookDecision::Replace(new)) => match command.text_mut() {
                 Some(text) => {
                     *text = Cow::Owned(new);
                     None
@@ -100,7 +100,7 @@ impl<'a> Call<'a> {
                     failed(format!("it gave a text for {name}, which writes none").into())
                 }
             },
-            Ok(Verdict::Veto(sentence)) => {
+            Ok(HookDecision::Deny(sentence)) => {
                 let said = !sentence.trim().is_empty();
                 let sentence = if said { sentence } else { reply::vetoed() };
                 Some((Outcome::Vetoed, Error::Refused(sentence)))

@@ -52,7 +52,7 @@ pub use check::{Checked, check};
 pub use command::Command;
 pub use copy::{CopyError, copy};
 pub use error::{Error, HookError};
-pub use hooks::{Event, Hooks, Outcome, Verdict};
+pub use hooks::{Event, HookDecision, Hooks, Outcome};
 pub use memory::Memory;
 pub use options::Options;
 pub use path::MemoryPath;
@@ -60,7 +60,7 @@ pub use policy::expiry::Expired;
 pub use reply::{Content, Reply};
 #[cfg(feature = "encryption")]
 pub use store::EncryptionKey;
-pub use store::{Durability, OnExisting, Store, StoreError, find_store, open_store};
+pub use store::{Durability, OnExisting, Store, StoreError, open_existing_store, open_store};
 
 /// The examples of the README compile.
 #[cfg(doctest)]

@@ -11,7 +11,7 @@ use crate::command::{Command, Decoded, ValidCommand, ViewRange};
 use crate::error::Error;
 use crate::error::HookError;
 use crate::handlers;
-use crate::hooks::{Event, Hooks, Installed, Verdict};
+use crate::hooks::{Event, HookDecision, Hooks, Installed};
 use crate::options::Options;
 use crate::path::MemoryPath;
 use crate::policies::Policies;
@@ -194,7 +194,7 @@ impl Memory {
     pub fn finish(
         &self,
         mut call: Call<'_>,
-        before: Result<Verdict, HookError>,
+        before: Result<HookDecision, HookError>,
     ) -> (Reply, Option<Event>) {
         call.apply(before);
         let (result, event) = call.execute(&self.policies, |command| self.execute_command(command));
@@ -206,10 +206,10 @@ impl Memory {
         let hooks = self.asked_hooks();
         let mut call = Call::begin(decoded, hooks.is_some());
         if let Some(hooks) = hooks {
-            let verdict =
+            let decision =
                 call.command().map(|command| call.traced().within(|| hooks.before(&command)));
-            if let Some(verdict) = verdict {
-                call.apply(verdict);
+            if let Some(decision) = decision {
+                call.apply(decision);
             }
         }
         self.execute_call(call, hooks)

@@ -392,14 +392,14 @@ fn names_that_nobody_of_ours_wrote_are_left_out() {
 fn looking_for_a_store_makes_none() {
     let place = tempfile::tempdir().unwrap();
     let address = place.path().join("memory");
-    let find = || memdir::find_store(address.to_str().unwrap(), &options(key(1)));
+    let find = || memdir::open_existing_store(address.to_str().unwrap(), &options(key(1)));
     assert!(find().unwrap().is_none() && !address.exists());
     let made = LocalDirectory::open(&address, Durability::Full).unwrap();
     assert!(find().unwrap().is_none());
     assert_eq!(made.list(&MemoryPath::root()).unwrap(), []);
     Memory::open(address.to_str().unwrap(), options(key(1))).unwrap();
     assert!(find().unwrap().is_some());
-    assert!(memdir::find_store(address.to_str().unwrap(), &Options::default()).is_err());
+    assert!(memdir::open_existing_store(address.to_str().unwrap(), &Options::default()).is_err());
 }
 
 #[test]

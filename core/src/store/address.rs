@@ -88,7 +88,7 @@ pub fn encrypt_lazily(store: Arc<dyn Store>, options: impl Into<StoreOptions>) -
 ///
 /// # Errors
 /// As [`open_store`].
-pub fn open_store_beneath(
+pub fn open_raw_store(
     address: &str,
     options: impl Into<StoreOptions>,
 ) -> Result<Arc<dyn Store>, Error> {
@@ -164,12 +164,12 @@ pub fn location_of(address: &str) -> Option<Location> {
 ///
 /// # Errors
 /// As [`open_store`].
-pub fn find_store(
+pub fn open_existing_store(
     address: &str,
     options: impl Into<StoreOptions>,
 ) -> Result<Option<Arc<dyn Store>>, Error> {
     let options = &options.into();
-    let Some(store) = find_any(address, options)? else { return Ok(None) };
+    let Some(store) = open_existing(address, options)? else { return Ok(None) };
     let elsewhere = address.contains("://");
     // Nor are the keys of an encrypted store made: an empty place is none yet.
     #[cfg(feature = "encryption")]
@@ -182,20 +182,20 @@ pub fn find_store(
     finished(store, options, elsewhere).map(Some)
 }
 
-fn find_any(address: &str, options: &StoreOptions) -> Result<Option<Arc<dyn Store>>, Error> {
+fn open_existing(address: &str, options: &StoreOptions) -> Result<Option<Arc<dyn Store>>, Error> {
     if !has_namespaces(address) {
         refuse_namespace(options)?;
     }
     match scheme(address) {
         Some("memory") if address.len() == "memory:".len() => Ok(None),
         #[cfg(feature = "sqlite")]
-        Some("sqlite") => find_sqlite(&sqlite_path(&address["sqlite:".len()..])?, options),
+        Some("sqlite") => open_existing_sqlite(&sqlite_path(&address["sqlite:".len()..])?, options),
         #[cfg(unix)]
         Some("dir") if address.len() > "dir:".len() => {
-            find_local(&expand_home(address["dir:".len()..].as_ref())?, options)
+            open_existing_local(&expand_home(address["dir:".len()..].as_ref())?, options)
         }
         #[cfg(unix)]
-        None if !address.is_empty() => find_local(&files_of(address.as_ref())?, options),
+        None if !address.is_empty() => open_existing_local(&files_of(address.as_ref())?, options),
         _ => open_any(address, options).map(Some),
     }
 }
@@ -215,14 +215,14 @@ fn missing(place: &Path) -> Error {
 /// what is a secret in it, all but the scheme is left out.
 ///
 /// ```
-/// use memdir::store::redacted;
+/// use memdir::store::redact_address;
 ///
 /// let address = "postgres://user:hunter2@db.example.com/agents?namespace=user-42";
-/// assert_eq!(redacted(address), "postgres://***@db.example.com/agents?***");
-/// assert_eq!(redacted("./memory"), "./memory");
+/// assert_eq!(redact_address(address), "postgres://***@db.example.com/agents?***");
+/// assert_eq!(redact_address("./memory"), "./memory");
 /// ```
 #[must_use]
-pub fn redacted(address: &str) -> String {
+pub fn redact_address(address: &str) -> String {
     const HIDDEN: &str = "***";
     let scheme = scheme(address);
     let rest = address.get(scheme.map_or(0, |scheme| scheme.len() + 1)..).unwrap_or("");
@@ -332,7 +332,7 @@ pub fn open_bare_directory(
 #[cfg(unix)]
 fn open_local(root: &Path, options: &StoreOptions) -> Result<Arc<dyn Store>, Error> {
     if options.read_only {
-        let store = find_local(root, options)?.ok_or_else(|| missing(root))?;
+        let store = open_existing_local(root, options)?.ok_or_else(|| missing(root))?;
         return Ok(ReadOnly::where_asked(store, options.read_only));
     }
     let opened = super::LocalDirectory::open_bare(root, options.durability);
@@ -345,7 +345,10 @@ fn with_limits(store: super::LocalDirectory, options: &StoreOptions) -> super::L
 }
 
 #[cfg(unix)]
-fn find_local(root: &Path, options: &StoreOptions) -> Result<Option<Arc<dyn Store>>, Error> {
+fn open_existing_local(
+    root: &Path,
+    options: &StoreOptions,
+) -> Result<Option<Arc<dyn Store>>, Error> {
     super::LocalDirectory::existing(root, options.durability, options.read_only)
         .map(|found| found.map(|store| shared(with_limits(store, options))))
         .map_err(Error::Store)
@@ -364,14 +367,17 @@ fn open_local(_: &Path, _: &StoreOptions) -> Result<Arc<dyn Store>, Error> {
 fn open_sqlite(path: &str, options: &StoreOptions) -> Result<Arc<dyn Store>, Error> {
     let path = sqlite_path(path)?;
     if options.read_only {
-        return find_sqlite(&path, options)?.ok_or_else(|| missing(&path));
+        return open_existing_sqlite(&path, options)?.ok_or_else(|| missing(&path));
     }
     let store = super::SqliteDatabase::open(path, options.durability).map_err(Error::Store)?;
     Ok(shared(sqlite_with_limits(store, options)))
 }
 
 #[cfg(feature = "sqlite")]
-fn find_sqlite(path: &Path, options: &StoreOptions) -> Result<Option<Arc<dyn Store>>, Error> {
+fn open_existing_sqlite(
+    path: &Path,
+    options: &StoreOptions,
+) -> Result<Option<Arc<dyn Store>>, Error> {
     let found = super::SqliteDatabase::find(path, options.durability).map_err(Error::Store)?;
     Ok(found.map(|store| shared(sqlite_with_limits(store, options))))
 }
@@ -398,7 +404,7 @@ fn sqlite_path(path: &str) -> Result<PathBuf, Error> {
         path if path.contains('?') => "has options, of which SQLite takes none here",
         path => return expand_home(path.as_ref()),
     };
-    let address = redacted(&format!("sqlite:{path}"));
+    let address = redact_address(&format!("sqlite:{path}"));
     Err(Error::Config(format!(
         "the store address \"{address}\" {problem}: use a file such as \"sqlite:agent.db\" or \
          \"sqlite:/var/lib/agent.db\""
@@ -508,8 +514,8 @@ mod tests {
         }
         for address in &addresses {
             refused(open_store(address, &options).map(drop), address);
-            refused(find_store(address, &options).map(drop), address);
-            refused(open_store_beneath(address, &options).map(drop), address);
+            refused(open_existing_store(address, &options).map(drop), address);
+            refused(open_raw_store(address, &options).map(drop), address);
             refused(open_place(address.as_str(), &options).map(drop), address);
         }
         refused(open_directory(&path, &options).map(drop), "a directory");
@@ -559,7 +565,7 @@ mod tests {
             ("dir:x?Password%3Dhunter2", "dir:x?***"),
             ("./mem\u{1b}[2Jory", "./mem\u{fffd}[2Jory"),
         ] {
-            assert_eq!(redacted(address), shown, "{address}");
+            assert_eq!(redact_address(address), shown, "{address}");
         }
     }
 
@@ -577,7 +583,7 @@ mod tests {
                 .map(|(part, separator)| format!("{part}{separator}"))
                 .collect();
             let address = format!("{before}{}{}{after}", secret.concat(), parts[0]);
-            let shown = redacted(&address);
+            let shown = redact_address(&address);
             for part in &parts {
                 proptest::prop_assert!(!shown.contains(part), "{address}: {shown}");
             }

@@ -52,8 +52,8 @@ pub use crate::text::Splice;
 #[cfg(feature = "encryption")]
 pub use address::{encrypt, encrypt_lazily};
 pub use address::{
-    find_store, location_of, open_bare_directory, open_directory, open_store, open_store_beneath,
-    redacted,
+    location_of, open_bare_directory, open_directory, open_existing_store, open_raw_store,
+    open_store, redact_address,
 };
 pub use edit::Edit;
 #[cfg(feature = "encryption")]
