@@ -229,7 +229,7 @@ impl NativeStore {
         time: f64,
     ) -> napi::Result<Object<'env>> {
         let time = from_millis(time).ok_or_else(|| Error::from_reason("this is no time"))?;
-        let set = move |store: &dyn Store, path: &MemoryPath| Ok(store.set_accessed(path, time)?);
+        let set = move |store: &dyn Store, path: &MemoryPath| Ok(store.record_access(path, time)?);
         self.promise(env, Purpose::Change, path, set, |()| ())
     }
 

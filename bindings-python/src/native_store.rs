@@ -144,12 +144,12 @@ impl NativeStore {
 
     /// Whether it keeps when files were last accessed.
     fn keeps_access(&self, py: Python<'_>) -> bool {
-        py.detach(|| self.core.keeps_access())
+        py.detach(|| self.core.tracks_access())
     }
 
     /// Says that a file was accessed at `time`.
     fn set_accessed(&self, py: Python<'_>, path: &str, time: Time) -> PyResult<()> {
-        self.run(py, path, |store, at| store.set_accessed(at, time.0))
+        self.run(py, path, |store, at| store.record_access(at, time.0))
     }
 
     /// Deletes a file if it was neither written nor accessed since then; whether it did.

@@ -85,11 +85,11 @@ impl Store for BuiltInStore {
     }
 
     fn keeps_access(&self) -> Result<bool, StoreFailure> {
-        Ok(self.0.keeps_access())
+        Ok(self.0.tracks_access())
     }
 
     fn set_accessed(&self, path: String, time: SystemTime) -> Result<(), StoreFailure> {
-        Ok(self.0.set_accessed(&judged(&path)?, meant(time))?)
+        Ok(self.0.record_access(&judged(&path)?, meant(time))?)
     }
 
     fn delete_unused(&self, path: String, since: SystemTime) -> Result<bool, StoreFailure> {

@@ -136,7 +136,7 @@ impl<'a> Call<'a> {
         let text = match (&result, &command) {
             (Ok(content), Some(command)) => match (command.text(), command) {
                 (Some((_, written)), _) => written,
-                (None, Command::View { .. }) => content.as_str(),
+                (None, Command::View { .. }) => content.as_text().unwrap_or_default(),
                 (None, _) => "",
             },
             _ => "",

@@ -47,7 +47,7 @@ use crate::value::{Fields, Value};
 /// # Ok::<(), memdir::Error>(())
 /// ```
 pub trait Hooks: Send + Sync {
-    /// Called with each command before the store is touched: decoded, its paths judged and
+    /// Called with each command before the store is touched: decoded, its paths validated and
     /// canonical, a `view_range` that is none left out. Not called for input that is no command, or
     /// whose path is refused.
     ///
@@ -140,7 +140,7 @@ pub struct Event {
     /// Which of the six commands it was; `None` if the input named none of them.
     pub command: Option<&'static str>,
     /// The canonical path, of a rename that of what was moved; `None` if it was refused before the
-    /// paths were judged. With an option about sensitive text it holds `[REDACTED:rule]` in the place
+    /// paths were validated. With an option about sensitive text it holds `[REDACTED:rule]` in the place
     /// of each finding.
     pub path: Option<MemoryPath>,
     /// Of a rename: where to.

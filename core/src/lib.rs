@@ -12,14 +12,14 @@
 //! let reply = memory.execute(r#"{"command": "view", "path": "/memories/../etc/passwd"}"#);
 //! assert!(reply.is_error);
 //! assert_eq!(
-//!     reply.content.as_str(),
-//!     "Path /memories/../etc/passwd would escape /memories directory",
+//!     reply.content.as_text(),
+//!     Some("Path /memories/../etc/passwd would escape /memories directory"),
 //! );
 //! # Ok::<(), memdir::Error>(())
 //! ```
 //!
 //! The way of a command is one file per arrow, downward only: [`command`] decodes, [`path`]
-//! judges, a handler decides, a [`store`] keeps, [`text`] formats, [`reply`] says.
+//! validates, a handler decides, a [`store`] keeps, [`text`] formats, [`reply`] says.
 #![deny(unsafe_code)]
 
 #[cfg(feature = "cli")]

@@ -32,7 +32,7 @@ use crate::value::{Fields, Value};
 /// let reply = memory.execute(
 ///     r#"{"command": "create", "path": "/memories/notes.md", "file_text": "- likes tea\n"}"#,
 /// );
-/// assert_eq!(reply.content.as_str(), "File created successfully at: /memories/notes.md");
+/// assert_eq!(reply.content.as_text(), Some("File created successfully at: /memories/notes.md"));
 /// assert!(!reply.is_error);
 ///
 /// assert_eq!(

@@ -179,7 +179,7 @@ fn a_file_that_is_not_ours_is_a_failure_and_the_model_hears_no_detail() {
     let reply = memory.execute(r#"{"command": "view", "path": "/memories/secret-name"}"#);
     assert!(reply.is_error && reply.cause.is_some());
     for word in ["crypt", "damaged", "key", "written"] {
-        assert!(!reply.content.as_str().contains(word), "{}", reply.content);
+        assert!(!reply.content.as_text().unwrap_or_default().contains(word), "{}", reply.content);
     }
 }
 

@@ -40,7 +40,7 @@ fn put(store: &dyn Store, path: &str, content: &[u8]) {
 fn age(store: &dyn Store, path: &str) {
     let long_ago = SystemTime::now() - 10 * HOUR;
     store.set_modified(&at(path), long_ago).unwrap();
-    store.set_accessed(&at(path), long_ago).unwrap();
+    store.record_access(&at(path), long_ago).unwrap();
 }
 
 fn put_old(store: &dyn Store, path: &str, content: &[u8]) {
@@ -167,12 +167,12 @@ impl<F: Fn() + Send + Sync> Store for Interrupted<F> {
         self.store.files(visit)
     }
 
-    fn keeps_access(&self) -> bool {
-        self.store.keeps_access()
+    fn tracks_access(&self) -> bool {
+        self.store.tracks_access()
     }
 
-    fn set_accessed(&self, path: &MemoryPath, time: SystemTime) -> Result<(), StoreError> {
-        self.store.set_accessed(path, time)
+    fn record_access(&self, path: &MemoryPath, time: SystemTime) -> Result<(), StoreError> {
+        self.store.record_access(path, time)
     }
 
     fn unused(&self, files: Vec<Entry>, since: SystemTime) -> Result<Vec<Entry>, StoreError> {
@@ -279,7 +279,7 @@ fn the_time_of_an_access_goes_along() {
         let of = |path: &str| store.accessed(&at(path)).unwrap();
         put(&*store, "/memories/d/a", b"a");
         put(&*store, "/memories/d/b", b"b");
-        store.set_accessed(&at("/memories/d/a"), long_ago).unwrap();
+        store.record_access(&at("/memories/d/a"), long_ago).unwrap();
         // In the case of mounts from one store into another.
         store.rename(&at("/memories/d"), &at("/memories/a")).err();
         store.rename(&at("/memories/d"), &at("/memories/a/d")).unwrap_or(());
@@ -296,7 +296,7 @@ fn the_time_of_an_access_goes_along() {
             put(&back, &format!("{now}/a"), b"a");
             put(&back, &format!("{now}/b"), b"b");
             kept.iter().for_each(|&time| {
-                back.set_accessed(&at(&format!("{now}/a")), time).unwrap();
+                back.record_access(&at(&format!("{now}/a")), time).unwrap();
             });
             memdir::copy(&copy, &back, OnExisting::Error, go_on).unwrap();
             let accessed = back.accessed(&at(&format!("{now}/a"))).unwrap();
@@ -314,7 +314,7 @@ fn a_rekey_keeps_the_times() {
     let long_ago = SystemTime::UNIX_EPOCH + Duration::from_secs(1_234_567_890);
     let store = Encrypted::open(Arc::clone(&inner), &old, false).unwrap();
     put(&store, "/memories/a", b"a");
-    store.set_accessed(&at("/memories/a"), long_ago).unwrap();
+    store.record_access(&at("/memories/a"), long_ago).unwrap();
     memdir::store::rekey(&inner, &old, &new).unwrap();
     let store = Encrypted::open(inner, &new, false).unwrap();
     assert_eq!(store.accessed(&at("/memories/a")).unwrap(), Some(long_ago));
@@ -487,7 +487,7 @@ impl Store for Unlistable {
         Err(StoreError::failed("listing", "out of order"))
     }
 
-    fn keeps_access(&self) -> bool {
+    fn tracks_access(&self) -> bool {
         true
     }
 }
@@ -546,8 +546,8 @@ impl Store for Counting {
         self.store.files(visit)
     }
 
-    fn keeps_access(&self) -> bool {
-        self.store.keeps_access()
+    fn tracks_access(&self) -> bool {
+        self.store.tracks_access()
     }
 
     fn unused(&self, files: Vec<Entry>, since: SystemTime) -> Result<Vec<Entry>, StoreError> {

@@ -97,7 +97,7 @@ fn a_command_is_vetoed_before_the_store_is_touched() {
     ] {
         let reply = memory.execute(input);
         assert!(reply.is_error && reply.cause.is_none());
-        assert_eq!(reply.content.as_str(), format!("Not {name}."));
+        assert_eq!(reply.content.as_text().unwrap_or_default(), format!("Not {name}."));
         let path = if name == "view" { "/memories" } else { "/memories/a" };
         assert_eq!(said(&hooks.last()), format!("{name} {path} vetoed 0 0"));
     }
@@ -152,8 +152,12 @@ fn a_hook_that_fails_carries_nothing_out_and_tells_the_developer_alone() {
     let memory = memory(Options::default(), &hooks);
     let reply = memory.execute(r#"{"command":"create","path":"/memories/a","file_text":"x"}"#);
     assert!(reply.is_error);
-    assert!(reply.content.as_str().contains("not carried out"), "{}", reply.content);
-    assert!(!reply.content.as_str().contains("rules.internal"));
+    assert!(
+        reply.content.as_text().unwrap_or_default().contains("not carried out"),
+        "{}",
+        reply.content
+    );
+    assert!(!reply.content.as_text().unwrap_or_default().contains("rules.internal"));
     assert!(reply.cause.unwrap().to_string().contains("rules.internal"));
     assert_eq!(said(&hooks.last()), "create /memories/a failed 0 0");
     let error = memory.create("/memories/a", "x").unwrap_err();
@@ -223,7 +227,10 @@ fn the_content_is_told_where_it_is_asked_for() {
         "{}",
     ] {
         let reply = memory.execute(input);
-        assert_eq!(hooks.last().content.as_deref(), Some(reply.content.as_str()));
+        assert_eq!(
+            hooks.last().content.as_deref(),
+            Some(reply.content.as_text().unwrap_or_default())
+        );
     }
 }
 

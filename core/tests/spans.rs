@@ -197,7 +197,7 @@ impl Store for Broken {
     fn rename(&self, _: &MemoryPath, _: &MemoryPath) -> Result<(), StoreError> {
         Self::error()
     }
-    fn keeps_access(&self) -> bool {
+    fn tracks_access(&self) -> bool {
         true
     }
 }

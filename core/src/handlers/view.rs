@@ -149,14 +149,14 @@ struct Lines {
     last: Option<u64>,
 }
 
-/// The range as far as it can be judged without the file; `None` if it is wrong for any file.
+/// The range as far as it can be validated without the file; `None` if it is wrong for any file.
 fn wanted(range: Option<&ViewRange>) -> Option<Lines> {
     match range {
         None => Some(Lines { first: 1, last: None }),
         Some(ViewRange::Malformed(_)) => None,
         Some(&ViewRange::Lines(first, last)) => {
             let first = u64::try_from(first).ok().filter(|&first| first > 0)?;
-            // A backward range is judged when the file's length is known.
+            // A backward range is validated when the file's length is known.
             let last = (last != -1).then(|| u64::try_from(last).unwrap_or(0));
             Some(Lines { first, last })
         }

@@ -215,12 +215,12 @@ pub trait Store: Send + Sync {
         self.modified(path).map(drop)
     }
 
-    /// Whether it keeps when files were last accessed: [`set_accessed`](Store::set_accessed) and
+    /// Whether it keeps when files were last accessed: [`record_access`](Store::record_access) and
     /// [`delete_unused`](Store::delete_unused) do what they say, and listings tell the times. Only then
     /// can what is not used any more be told from what is ([`Memory::expire`](crate::Memory::expire)).
     ///
     /// By default it does not.
-    fn keeps_access(&self) -> bool {
+    fn tracks_access(&self) -> bool {
         false
     }
 
@@ -238,11 +238,11 @@ pub trait Store: Send + Sync {
     /// editor is kept waiting by it, its [`modified`](Store::modified) stays, and it goes along when the
     /// file is moved. Whether an edit keeps or drops it is the store's own, as the edit is newer.
     ///
-    /// A store that does not [keep](Store::keeps_access) it does nothing, as by default.
+    /// A store that does not [keep](Store::tracks_access) it does nothing, as by default.
     ///
     /// # Errors
     /// As [`modified`](Store::modified).
-    fn set_accessed(&self, path: &MemoryPath, time: SystemTime) -> Result<(), StoreError> {
+    fn record_access(&self, path: &MemoryPath, time: SystemTime) -> Result<(), StoreError> {
         let _ = time;
         self.modified(path).map(drop)
     }

@@ -102,8 +102,8 @@ impl Store for ReadOnly {
         Err(StoreError::ReadOnly)
     }
 
-    fn keeps_access(&self) -> bool {
-        self.store.keeps_access()
+    fn tracks_access(&self) -> bool {
+        self.store.tracks_access()
     }
 
     fn accessed(&self, path: &MemoryPath) -> Result<Option<SystemTime>, StoreError> {
@@ -111,7 +111,7 @@ impl Store for ReadOnly {
     }
 
     /// Nothing: a view of what may be viewed is not refused, and records nothing.
-    fn set_accessed(&self, _: &MemoryPath, _: SystemTime) -> Result<(), StoreError> {
+    fn record_access(&self, _: &MemoryPath, _: SystemTime) -> Result<(), StoreError> {
         Ok(())
     }
 

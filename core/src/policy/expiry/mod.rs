@@ -188,7 +188,7 @@ impl Expiry {
         if !self.records_access() {
             return Ok(());
         }
-        match store.set_accessed(path, SystemTime::now()) {
+        match store.record_access(path, SystemTime::now()) {
             Err(broken) if broken.is_failure() => Err(Error::Store(broken)),
             _ => Ok(()),
         }
@@ -197,7 +197,7 @@ impl Expiry {
 
 /// That the store keeps times of access.
 fn keeping(store: &dyn Store, name: &str) -> Result<(), Error> {
-    if store.keeps_access() {
+    if store.tracks_access() {
         return Ok(());
     }
     Err(Error::Config(format!(

@@ -147,7 +147,7 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(4000))]
 
         #[test]
-        fn lines_alone_are_judged_as_in_their_file(
+        fn lines_alone_are_checked_as_in_their_file(
             old in texts(16), text in texts(4), from in any::<Index>(), to in any::<Index>(),
             reject in any::<bool>(),
         ) {

@@ -1,6 +1,6 @@
-//! What sensitive text means for a command: what is judged, and what comes of it.
+//! What sensitive text means for a command: what is checked, and what comes of it.
 //!
-//! An edit is judged by the whole file that would result, or as much of it as can matter (`context_window`), so
+//! An edit is checked by the whole file that would result, or as much of it as can matter (`context_window`), so
 //! that one which only completes a secret is noticed. What counts are the findings that it made: somebody else's secret elsewhere in the
 //! file, or right beside the new text, does not stand in the way.
 
@@ -23,7 +23,7 @@ pub(crate) struct Redacted<T> {
     pub(crate) note: String,
 }
 
-/// Judges a path that is to be made. No mode changes it: a file of another name is not what the
+/// Checks a path that is to be made. No mode changes it: a file of another name is not what the
 /// model asked for.
 pub(crate) fn check_path(settings: &Settings, path: &MemoryPath) -> Result<(), Error> {
     if settings.mode == Sensitive::Off {
@@ -48,7 +48,7 @@ pub(crate) fn redact_path(settings: &Settings, path: MemoryPath) -> MemoryPath {
         .unwrap_or_else(|_| MemoryPath::root())
 }
 
-/// Judges the content of a new file; `None` if it may be written as it is.
+/// Checks the content of a new file; `None` if it may be written as it is.
 pub(crate) fn check_content(
     settings: &Settings,
     path: &MemoryPath,
@@ -65,7 +65,7 @@ pub(crate) fn check_content(
     Ok(Some(Redacted { instead: redact(content, &findings), note }))
 }
 
-/// Judges a change of `old`; `None` if it may be made as it is.
+/// Checks a change of `old`; `None` if it may be made as it is.
 pub(crate) fn check_splice(
     settings: &Settings,
     path: &MemoryPath,

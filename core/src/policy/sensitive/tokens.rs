@@ -102,7 +102,7 @@ pub(super) static TOKENS: [Rule; 38] = [
     // JSON, in base64: a key, a name and an id.
     Rule::token("grafana-token", &["eyJrIjoi"], "^eyJrIjoi[A-Za-z0-9]{60,300}={0,3}"),
     Rule::token("atlassian-token", &["ATATT3"], "^ATATT3[A-Za-z0-9_=-]{50,250}"),
-    Rule::token("jwt", &["eyJ"], "^eyJ[A-Za-z0-9_-]{8}").judged_by(json_web_token),
+    Rule::token("jwt", &["eyJ"], "^eyJ[A-Za-z0-9_-]{8}").validated_by(json_web_token),
 ];
 
 /// Three parts: what it is, what it says, and the signature. The first two are JSON. No part holds

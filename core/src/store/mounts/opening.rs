@@ -128,20 +128,20 @@ pub fn open_mounts(
                 .to_owned(),
         ));
     }
-    let mut judged = Vec::new();
+    let mut valid = Vec::new();
     for mount in mounts {
         let at = MemoryPath::parse(&mount.at).map_err(|error| {
             Error::Config(format!("a store cannot be mounted at {:?}: {error}", mount.at))
         })?;
-        judged.push((at, mount));
+        valid.push((at, mount));
     }
     // In the order of their paths, and nothing is opened before it is known that all is right.
-    judged.sort_by(|(a, _), (b, _)| a.cmp(b));
-    if let Some(twice) = judged.windows(2).find(|two| two[0].0 == two[1].0) {
+    valid.sort_by(|(a, _), (b, _)| a.cmp(b));
+    if let Some(twice) = valid.windows(2).find(|two| two[0].0 == two[1].0) {
         return Err(Error::Config(format!("two stores are to be mounted at {}", twice[0].0)));
     }
-    let mut judged = judged.into_iter();
-    let root = match judged.next() {
+    let mut valid = valid.into_iter();
+    let root = match valid.next() {
         Some((at, mount)) if at.is_root() => open(&at, mount, options)?,
         _ => {
             return Err(Error::Config(
@@ -150,7 +150,7 @@ pub fn open_mounts(
             ));
         }
     };
-    judged.try_fold(Mounts::new(root), |mounts, (at, mount)| {
+    valid.try_fold(Mounts::new(root), |mounts, (at, mount)| {
         let store = open(&at, mount, options)?;
         mounts.mount(at, store)
     })

@@ -93,7 +93,7 @@ impl Client {
         }
     }
 
-    pub(super) async fn set_accessed(
+    pub(super) async fn record_access(
         &self,
         path: &MemoryPath,
         time: SystemTime,

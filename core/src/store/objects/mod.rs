@@ -293,7 +293,7 @@ impl Store for ObjectStorage {
         })
     }
 
-    fn keeps_access(&self) -> bool {
+    fn tracks_access(&self) -> bool {
         true
     }
 
@@ -302,10 +302,10 @@ impl Store for ObjectStorage {
         self.run("reading a file's time", |client| async move { client.accessed(&path).await })
     }
 
-    fn set_accessed(&self, path: &MemoryPath, time: SystemTime) -> Result<(), StoreError> {
+    fn record_access(&self, path: &MemoryPath, time: SystemTime) -> Result<(), StoreError> {
         let path = path.clone();
         let operation = "noting that a file was accessed";
-        self.run(operation, |client| async move { client.set_accessed(&path, time).await })
+        self.run(operation, |client| async move { client.record_access(&path, time).await })
     }
 
     fn unused(&self, files: Vec<Entry>, since: SystemTime) -> Result<Vec<Entry>, StoreError> {

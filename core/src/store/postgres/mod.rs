@@ -513,7 +513,7 @@ impl Store for PostgresDatabase {
         })
     }
 
-    fn keeps_access(&self) -> bool {
+    fn tracks_access(&self) -> bool {
         true
     }
 
@@ -523,7 +523,7 @@ impl Store for PostgresDatabase {
     }
 
     /// One round trip, and not in turn with the changes of the namespace.
-    fn set_accessed(&self, path: &MemoryPath, time: SystemTime) -> Result<(), StoreError> {
+    fn record_access(&self, path: &MemoryPath, time: SystemTime) -> Result<(), StoreError> {
         let operation = "noting that a file was accessed";
         let (session, names) = (self.session.clone(), statements::names(path));
         let parameters: Vec<Parameter> =

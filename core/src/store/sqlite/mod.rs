@@ -420,7 +420,7 @@ impl Store for SqliteDatabase {
         })
     }
 
-    fn keeps_access(&self) -> bool {
+    fn tracks_access(&self) -> bool {
         true
     }
 
@@ -432,10 +432,10 @@ impl Store for SqliteDatabase {
         })
     }
 
-    fn set_accessed(&self, path: &MemoryPath, time: SystemTime) -> Result<(), StoreError> {
+    fn record_access(&self, path: &MemoryPath, time: SystemTime) -> Result<(), StoreError> {
         self.change("noting that a file was accessed", |tree| {
             let (id, _) = tree.file(path)?;
-            tree.set_accessed(id, time)
+            tree.record_access(id, time)
         })
     }
 
