@@ -1,7 +1,7 @@
 //! [`Command`]: one command of the tool, as it came and with its paths validated.
 //!
 //! - `decode` turns input into a [`Command`], or into a sentence about what is wrong with it.
-//! - What may be executed is a [`ValidCommand`]. Nothing behind it sees a path as text.
+//! - What may be executed is a `ValidCommand`. Nothing behind it sees a path as text.
 
 use std::borrow::Cow;
 use std::convert::Infallible;

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use crate::call::Call;
 use crate::cancel;
-use crate::command::{Command, Decoded, ValidCommand, ViewRange};
+use crate::command::{Command, Decoded, ViewRange};
 use crate::error::Error;
 use crate::error::HookError;
 use crate::handlers;
@@ -168,7 +168,7 @@ impl Memory {
         let hooks = self.asked_hooks();
         let mut call = Call::begin(decoded, hooks.is_some());
         call.fail(error);
-        self.execute_call(call, hooks).into()
+        self.execute_call(call, hooks).0.into()
     }
 
     /// Executes a command that is not decoded from input.
@@ -197,7 +197,7 @@ impl Memory {
         before: Result<HookDecision, HookError>,
     ) -> (Reply, Option<Event>) {
         call.apply(before);
-        let (result, event) = call.execute(&self.policies, |command| self.execute_command(command));
+        let (result, event) = self.execute_call(call, None);
         (result.into(), event)
     }
 
@@ -212,7 +212,7 @@ impl Memory {
                 call.apply(decision);
             }
         }
-        self.execute_call(call, hooks)
+        self.execute_call(call, hooks).0
     }
 
     /// The hooks, unless it is one of them that asks.
@@ -221,20 +221,21 @@ impl Memory {
     }
 
     /// The second half of a call's way, when `before` has spoken.
-    fn execute_call(&self, call: Call<'_>, hooks: Option<&Installed>) -> Result<Content, Error> {
-        let (result, event) = call.execute(&self.policies, |command| self.execute_command(command));
-        if let (Some(hooks), Some(event)) = (hooks, event) {
-            hooks.after(&event);
+    fn execute_call(
+        &self,
+        call: Call<'_>,
+        hooks: Option<&Installed>,
+    ) -> (Result<Content, Error>, Option<Event>) {
+        let (result, event) = call.execute(&self.policies, |command| {
+            // Whoever called may have gone while a thread or a hook was waited for.
+            cancel::check().map_err(Error::Store)?;
+            self.expire_first();
+            handlers::execute(&*self.store, &self.policies, command)
+        });
+        if let (Some(hooks), Some(event)) = (hooks, &event) {
+            hooks.after(event);
         }
-        result
-    }
-
-    /// Executes a command that nothing stands in the way of any more.
-    fn execute_command(&self, command: &ValidCommand<'_>) -> Result<Content, Error> {
-        // Whoever called may have gone while a thread or a hook was waited for.
-        cancel::check().map_err(Error::Store)?;
-        self.expire_first();
-        handlers::execute(&*self.store, &self.policies, command)
+        (result, event)
     }
 
     /// Shows a directory two levels deep, or the numbered lines of a file: all of them, or
