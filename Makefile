@@ -271,6 +271,8 @@ lint-rust:
 	@RUSTDOCFLAGS='--deny warnings' cargo doc --package memdir --package memdir-shared-features --no-deps --all-features --quiet
 	@tests/builds-are-shared
 	@$(CACHE)/tools/bin/cargo-deny --log-level error check bans licenses sources
+	@$(call need,$(PYTHON),the check of the layers)
+	@$(PYTHON) tests/layers
 
 .PHONY: lint-python
 lint-python:

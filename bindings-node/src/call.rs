@@ -6,7 +6,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use memdir::value::Value;
-use memdir::{Call, Cancellation, Command, Event, HookError, Memory, Verdict};
+use memdir::{Call, Cancellation, Command, Event, HookDecision, HookError, Memory};
 use napi::bindgen_prelude::{Array, JsObjectValue, Object, Unknown};
 use napi::{Env, Error, JsValue};
 use napi_derive::napi;
@@ -44,7 +44,7 @@ impl PendingCall {
         &self,
         env: &'env Env,
         mut call: Call<'static>,
-        before: Result<Verdict, HookError>,
+        before: Result<HookDecision, HookError>,
     ) -> napi::Result<Object<'env>> {
         let (memory, cancellation) = (self.memory.clone(), self.cancellation.clone());
         let purpose = match call.command() {
@@ -102,10 +102,12 @@ impl PendingCall {
     ) -> napi::Result<Object<'env>> {
         let call = self.take()?;
         let before = match value(&returned)? {
-            Value::Null => Ok(Verdict::Pass),
+            Value::Null => Ok(HookDecision::Allow),
             Value::Object => {
                 let fields = OwnFields(returned.coerce_to_object()?);
-                call.command().map_or(Ok(Verdict::Pass), |command| Verdict::read(&command, &fields))
+                call.command().map_or(Ok(HookDecision::Allow), |command| {
+                    HookDecision::read(&command, &fields)
+                })
             }
             other => Err(format!("it returned {other}, and neither nothing nor an object").into()),
         };
@@ -117,7 +119,7 @@ impl PendingCall {
         ts_return_type = "Promise<{ content: string, isError: boolean, cause?: string, hook?: true, event: object }>"
     )]
     pub fn veto<'env>(&self, env: &'env Env, sentence: String) -> napi::Result<Object<'env>> {
-        self.finish(env, self.take()?, Ok(Verdict::Veto(sentence)))
+        self.finish(env, self.take()?, Ok(HookDecision::Deny(sentence)))
     }
 
     /// Goes on after `before` failed.

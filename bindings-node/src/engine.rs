@@ -50,7 +50,7 @@ impl Engine {
         let (options, workers) = (options::read(options)?, Arc::clone(store.workers()));
         let store = encrypt(Arc::clone(store.core()), &options)
             .map_err(|error| Error::from_reason(error.to_string()))?;
-        Ok(Self { memory: judged(Memory::with_store(store, options))?, workers })
+        Ok(Self { memory: validated(Memory::with_store(store, options))?, workers })
     }
 
     /// On a store that is written in JavaScript: `serve` is called with every request to it and
@@ -66,7 +66,7 @@ impl Engine {
         let store = encrypt_lazily(Arc::new(JsStore::new(&serve, &methods)?), &options);
         // Threads of its own: such a store may call another memory, whose threads must not be the
         // ones that wait for it.
-        Ok(Self { memory: judged(Memory::with_store(store, options))?, workers: Workers::own() })
+        Ok(Self { memory: validated(Memory::with_store(store, options))?, workers: Workers::own() })
     }
 
     /// Executes one tool call, given as an object or as the JSON text of one.
@@ -148,8 +148,8 @@ impl Engine {
     }
 }
 
-fn judged(memory: Memory) -> napi::Result<Memory> {
-    memory.judged().map_err(|error| Error::from_reason(error.to_string()))
+fn validated(memory: Memory) -> napi::Result<Memory> {
+    memory.validated().map_err(|error| Error::from_reason(error.to_string()))
 }
 
 impl Engine {
@@ -166,7 +166,7 @@ impl Engine {
         };
         let work = move |ready: Ready| {
             Answer::from(match ready {
-                Ok(()) => cancellation.within(|| memory.answer(decoded)),
+                Ok(()) => cancellation.within(|| memory.execute_decoded(decoded)),
                 Err(error) => memory.fail(decoded, error),
             })
         };

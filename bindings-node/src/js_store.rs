@@ -29,7 +29,7 @@ pub(crate) struct JsStore {
     /// Whether the store has an `open` of its own.
     opens: bool,
     /// Whether it keeps when files were last accessed.
-    keeps_access: bool,
+    tracks_access: bool,
 }
 
 /// What JavaScript says to the thread that waits for it.
@@ -184,8 +184,8 @@ impl JsStore {
         let serve = serve.build_threadsafe_function();
         let serve = serve.weak::<true>().callee_handled::<false>().build()?;
         let has = |name: &str| methods.iter().any(|method| method == name);
-        let keeps_access = has("setAccessed") && has("deleteUnused");
-        Ok(Self { serve, opens: has("open"), keeps_access })
+        let tracks_access = has("setAccessed") && has("deleteUnused");
+        Ok(Self { serve, opens: has("open"), tracks_access })
     }
 
     /// Calls a method and waits for what comes of it.
@@ -314,11 +314,11 @@ impl Store for JsStore {
         }
     }
 
-    fn keeps_access(&self) -> bool {
-        self.keeps_access
+    fn tracks_access(&self) -> bool {
+        self.tracks_access
     }
 
-    fn set_accessed(&self, path: &MemoryPath, time: SystemTime) -> Result<(), StoreError> {
+    fn record_access(&self, path: &MemoryPath, time: SystemTime) -> Result<(), StoreError> {
         let arguments = Arguments { time: Some(time), ..Arguments::default() };
         match self.ask("setAccessed", path, arguments, &mut none)? {
             Outcome::Absent => self.modified(path).map(drop),

@@ -19,7 +19,6 @@ mod entry;
 mod expiry;
 mod input;
 mod js_store;
-mod mounts;
 mod native_store;
 mod options;
 mod progress;

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, mpsc};
 
-use memdir::store::{Splice, open_store_beneath, rekey};
+use memdir::store::{Splice, open_raw_store, rekey};
 use memdir::{MemoryPath, OnExisting, Options, Store, StoreError, open_store};
 use napi::bindgen_prelude::{
     ClassInstance, Either, Function, Object, ToNapiValue, Uint8Array, Unknown,
@@ -14,9 +14,12 @@ use napi_derive::napi;
 use crate::conditions::to_js;
 use crate::entry::{StoreEntry, from_millis, to_millis};
 use crate::js_store::{JsStore, StoreRequest};
-use crate::mounts::Mounts;
 use crate::options;
 use crate::work::{Purpose, Workers, receive};
+
+mod mounts;
+
+use mounts::Mounts;
 
 /// A store of the core. Its methods are those of the package's `Store`.
 #[napi]
@@ -74,7 +77,7 @@ impl NativeStore {
     /// Opens the store that `address` names as it is kept, encrypted or not.
     #[napi(factory)]
     pub fn beneath(address: String) -> napi::Result<Self> {
-        let store = open_store_beneath(&address, &Options::default())
+        let store = open_raw_store(&address, &Options::default())
             .map_err(|error| Error::from_reason(error.to_string()))?;
         Ok(Self { store, workers: Workers::shared() })
     }
@@ -226,7 +229,7 @@ impl NativeStore {
         time: f64,
     ) -> napi::Result<Object<'env>> {
         let time = from_millis(time).ok_or_else(|| Error::from_reason("this is no time"))?;
-        let set = move |store: &dyn Store, path: &MemoryPath| Ok(store.set_accessed(path, time)?);
+        let set = move |store: &dyn Store, path: &MemoryPath| Ok(store.record_access(path, time)?);
         self.promise(env, Purpose::Change, path, set, |()| ())
     }
 

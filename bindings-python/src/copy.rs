@@ -4,12 +4,15 @@ use std::ops::ControlFlow;
 
 use memdir::copy::{Copied as Core, CopyError, Progress};
 use memdir::{Error, OnExisting, Options};
+use pyo3::inspect::PyStaticExpr;
 use pyo3::prelude::*;
+use pyo3::{type_hint_identifier, type_hint_subscript};
 
 use crate::errors::{copy_error, to_python};
 use crate::gate::attached;
-use crate::hints::{self, Hinted};
+use crate::hints::{self, Hinted, hint};
 use crate::options::{Given, Word};
+use crate::read_only;
 use crate::stores;
 
 /// What a copy did.
@@ -78,6 +81,15 @@ impl From<Progress<'_>> for CopyProgress {
     }
 }
 
+hint!(
+    /// What is told how far a copy is.
+    OnProgress = type_hint_subscript!(
+        type_hint_identifier!("collections.abc", "Callable"),
+        PyStaticExpr::List { elts: &[<CopyProgress as pyo3::PyTypeInfo>::TYPE_HINT] },
+        hints::OBJECT
+    )
+);
+
 /// Copies everything from one store into another: contents, times, hidden files, empty directories.
 ///
 /// Nothing is ever deleted. Both stores are compared first: a file that is there already with the
@@ -119,11 +131,11 @@ impl From<Progress<'_>> for CopyProgress {
 )]
 pub(crate) fn copy(
     py: Python<'_>,
-    source: Hinted<'_, hints::Places>,
-    destination: Hinted<'_, hints::Places>,
+    source: Hinted<'_, read_only::Places>,
+    destination: Hinted<'_, read_only::Places>,
     overwrite: bool,
     durability: Given<'_, Word<memdir::Durability>>,
-    on_progress: Option<Hinted<'_, hints::OnProgress>>,
+    on_progress: Option<Hinted<'_, OnProgress>>,
 ) -> PyResult<Copied> {
     let mut options = Options::default();
     durability.put("durability", &mut options.durability)?;

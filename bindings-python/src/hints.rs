@@ -47,17 +47,19 @@ impl<'py, H: Hint> IntoPyObject<'py> for Hinted<'py, H> {
     }
 }
 
-/// Declares a [`Hint`].
+/// Declares a [`Hint`]. One that names a class of ours stands beside that class.
 macro_rules! hint {
     ($(#[$doc:meta])* $name:ident = $hint:expr) => {
         $(#[$doc])*
         pub(crate) enum $name {}
 
-        impl Hint for $name {
-            const HINT: PyStaticExpr = $hint;
+        impl $crate::hints::Hint for $name {
+            const HINT: pyo3::inspect::PyStaticExpr = $hint;
         }
     };
 }
+
+pub(crate) use hint;
 
 /// What may be left out.
 pub(crate) struct Maybe<H>(PhantomData<H>);
@@ -67,8 +69,8 @@ impl<H: Hint> Hint for Maybe<H> {
 }
 
 const BYTES: PyStaticExpr = type_hint_identifier!("builtins", "bytes");
-const OBJECT: PyStaticExpr = type_hint_identifier!("builtins", "object");
-const STR: PyStaticExpr = type_hint_identifier!("builtins", "str");
+pub(crate) const OBJECT: PyStaticExpr = type_hint_identifier!("builtins", "object");
+pub(crate) const STR: PyStaticExpr = type_hint_identifier!("builtins", "str");
 const NONE: PyStaticExpr = PyStaticExpr::Constant { value: PyStaticConstant::None };
 const ENTRY: PyStaticExpr = <crate::entry::Entry as pyo3::PyTypeInfo>::TYPE_HINT;
 
@@ -94,25 +96,6 @@ hint!(
 hint!(
     /// The address of a store.
     Address = type_hint_union!(STR, type_hint_subscript!(type_hint_identifier!("os", "PathLike"), STR))
-);
-hint!(
-    /// A store or its address, read-only or not.
-    Place = type_hint_union!(
-        Address::HINT,
-        Store::HINT,
-        <crate::read_only::ReadOnly as pyo3::PyTypeInfo>::TYPE_HINT
-    )
-);
-hint!(
-    /// A place, or several that are mounted into one tree.
-    Places = type_hint_union!(
-        Place::HINT,
-        type_hint_subscript!(
-            type_hint_identifier!("collections.abc", "Mapping"),
-            STR,
-            Place::HINT
-        )
-    )
 );
 hint!(
     /// The words of the option `on_existing`.
@@ -191,14 +174,6 @@ hint!(
         type_hint_identifier!("collections.abc", "Callable"),
         PyStaticExpr::List { elts: &[BYTES] },
         type_hint_union!(BYTES, NONE)
-    )
-);
-hint!(
-    /// What is told how far a copy is.
-    OnProgress = type_hint_subscript!(
-        type_hint_identifier!("collections.abc", "Callable"),
-        PyStaticExpr::List { elts: &[<crate::copy::CopyProgress as pyo3::PyTypeInfo>::TYPE_HINT] },
-        OBJECT
     )
 );
 hint!(

@@ -6,7 +6,7 @@ use std::cell::RefCell;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use memdir::value::Value;
-use memdir::{Command, Event as CoreEvent, HookError, Hooks, Verdict};
+use memdir::{Command, Event as CoreEvent, HookDecision, HookError, Hooks};
 use pyo3::exceptions::{PyException, PyTypeError};
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
@@ -101,10 +101,10 @@ impl PythonHooks {
 }
 
 impl Hooks for PythonHooks {
-    fn before(&self, command: &Command<'_>) -> Result<Verdict, HookError> {
+    fn before(&self, command: &Command<'_>) -> Result<HookDecision, HookError> {
         let asked = attached(|py| match self.before.get(py) {
             Some(before) => ask(before.bind(py), command),
-            None => Ok(Verdict::Pass),
+            None => Ok(HookDecision::Allow),
         });
         asked.unwrap_or_else(|| Err("the interpreter is shutting down".into()))
     }
@@ -122,17 +122,17 @@ impl Hooks for PythonHooks {
     }
 }
 
-fn ask(before: &Bound<'_, PyAny>, command: &Command<'_>) -> Result<Verdict, HookError> {
+fn ask(before: &Bound<'_, PyAny>, command: &Command<'_>) -> Result<HookDecision, HookError> {
     let py = before.py();
     let returned = match fields(py, command).and_then(|fields| before.call1((fields,))) {
-        Ok(returned) if returned.is_none() => return Ok(Verdict::Pass),
+        Ok(returned) if returned.is_none() => return Ok(HookDecision::Allow),
         Ok(returned) => returned,
         Err(error) => return refusal(py, error),
     };
     // Not any object that happens to have attributes.
     let input = returned.cast::<PyMapping>().ok().and_then(|mapping| Input::new(mapping));
     match input {
-        Some(fields) => Verdict::read(command, &fields),
+        Some(fields) => HookDecision::read(command, &fields),
         None => {
             let kind = returned.get_type().name().map(|name| name.to_string());
             let kind = kind.unwrap_or_else(|_| "something else".to_owned());
@@ -143,14 +143,14 @@ fn ask(before: &Bound<'_, PyAny>, command: &Command<'_>) -> Result<Verdict, Hook
 }
 
 /// A `memdir.Veto` is one; every other exception is a failure.
-fn refusal(py: Python<'_>, error: PyErr) -> Result<Verdict, HookError> {
+fn refusal(py: Python<'_>, error: PyErr) -> Result<HookDecision, HookError> {
     static VETO: PyOnceLock<Py<PyType>> = PyOnceLock::new();
     let class = VETO.import(py, "memdir._errors", "Veto")?;
     if !error.is_instance(py, class) {
         return Err(error.into());
     }
     let sentence = error.value(py).str()?;
-    Ok(Verdict::Veto(sentence.to_string_lossy().into_owned()))
+    Ok(HookDecision::Deny(sentence.to_string_lossy().into_owned()))
 }
 
 /// The command as a dict that cannot be changed: a change in place would look as if it counted.

@@ -21,6 +21,7 @@ mod hooks;
 mod logging;
 mod memory;
 mod native_store;
+mod opening;
 mod options;
 mod python_store;
 mod read_only;
@@ -54,7 +55,9 @@ mod _memdir {
     #[pymodule_export]
     use crate::memory::Memory;
     #[pymodule_export]
-    use crate::native_store::{NativeStore, listed_time, open_store, open_whole, rekey};
+    use crate::native_store::{NativeStore, listed_time, open_whole};
+    #[pymodule_export]
+    use crate::opening::{open_store, rekey};
     #[pymodule_export]
     use crate::read_only::{ReadOnly, read_only};
     #[pymodule_export]

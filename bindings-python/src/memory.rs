@@ -212,7 +212,7 @@ impl Memory {
         let (before, after) = (before.map(Hinted::into_inner), after.map(Hinted::into_inner));
         let hooks = PythonHooks::new(before.as_ref(), after.as_ref())?;
         let store = store.open(py, &options)?;
-        let core = py.detach(|| Core::with_store(store, options).judged());
+        let core = py.detach(|| Core::with_store(store, options).validated());
         let mut core = core.map_err(|error| to_python(py, &error))?;
         if let Some(hooks) = &hooks {
             core = core.with_hooks(Arc::<PythonHooks>::clone(hooks));
@@ -398,7 +398,7 @@ impl Memory {
         let py = input.py();
         decoded(input, command, |decoded| {
             logging::refresh(py);
-            let work = || self.core.answer(decoded);
+            let work = || self.core.execute_decoded(decoded);
             match cancellation {
                 // Of a thread that is not the main one, and so has nothing to do with signals.
                 Some(cancellation) => Ok(py.detach(|| cancellation.within(work))),

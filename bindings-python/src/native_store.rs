@@ -3,8 +3,8 @@
 use std::io::Read as _;
 use std::sync::Arc;
 
-use memdir::store::{self, Entry as CoreEntry, Node, Splice, rekey as core_rekey};
-use memdir::{Durability, MemoryPath, OnExisting, Options, Store, StoreError};
+use memdir::store::{self, Entry as CoreEntry, Node, Splice};
+use memdir::{MemoryPath, OnExisting, Store, StoreError};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
@@ -12,18 +12,22 @@ use pyo3::types::{PyBytes, PyDateTime};
 
 use crate::cancel::interruptible;
 use crate::entry::Entry;
-use crate::errors::{raise_condition, to_python};
+use crate::errors::raise_condition;
 use crate::gate::attached;
 use crate::hints::{self, Hinted};
-use crate::options::{Flag, Given, Key, Maybe, Span, Text, Word, read};
 use crate::python_store::PythonStore;
-use crate::stores;
 use crate::time::{Time, shown};
 
 /// A store that memdir brings along, as `open_store` opens it. Its methods are those of `Store`.
 #[pyclass(module = "memdir._memdir", frozen)]
 pub struct NativeStore {
     core: Arc<dyn Store>,
+}
+
+impl From<Arc<dyn Store>> for NativeStore {
+    fn from(core: Arc<dyn Store>) -> Self {
+        Self { core }
+    }
 }
 
 impl NativeStore {
@@ -140,12 +144,12 @@ impl NativeStore {
 
     /// Whether it keeps when files were last accessed.
     fn keeps_access(&self, py: Python<'_>) -> bool {
-        py.detach(|| self.core.keeps_access())
+        py.detach(|| self.core.tracks_access())
     }
 
     /// Says that a file was accessed at `time`.
     fn set_accessed(&self, py: Python<'_>, path: &str, time: Time) -> PyResult<()> {
-        self.run(py, path, |store, at| store.set_accessed(at, time.0))
+        self.run(py, path, |store, at| store.record_access(at, time.0))
     }
 
     /// Deletes a file if it was neither written nor accessed since then; whether it did.
@@ -189,110 +193,6 @@ fn entries_to_python(py: Python<'_>, entries: Vec<CoreEntry>) -> PyResult<Bound<
 /// A path as a method's argument.
 fn path_argument(path: &str) -> PyResult<MemoryPath> {
     MemoryPath::parse(path).map_err(|error| PyValueError::new_err(format!("{path:?}: {error}")))
-}
-
-/// Opens a store by its address, to be used directly or shared by several memories.
-///
-/// Args:
-///     store: A directory, made if it is not there, `"sqlite:agent.db"` for an SQLite database,
-///         `"memory:"` for a new store in this process, or whatever else `Memory` takes.
-///     durability: What an acknowledged write survives: `"full"` loss of power, `"relaxed"` a crash
-///         of the process.
-///     lock_timeout: How long a change waits for other writers of the same store: seconds, or a
-///         `timedelta`. Then it is refused, and nothing was changed. `None` waits for as long as it
-///         takes.
-///     namespace: Which of several memories in one PostgreSQL database or one bucket this is: any
-///         text, such as a user's name as it is. `None` is the one that the address says.
-///     encryption_key: Keeps the files encrypted: 32 bytes; as a str, `"hex:…"` or `"base64:…"` for
-///         those, or else a passphrase. A store is encrypted from its beginning or never.
-///     encrypt_names: Whether a store that is made with a key encrypts names, too.
-///     read_only: Whether it can be read but not changed.
-///
-/// Raises:
-///     ConfigError: The address or an option is wrong.
-///     StoreError: The store cannot be opened.
-///
-/// >>> from memdir import Memory, open_store
-/// >>> store = open_store("memory:")
-/// >>> Memory(store).create("/memories/a.md", "one")
-/// 'File created successfully at: /memories/a.md'
-/// >>> store.read("/memories/a.md")
-/// b'one'
-#[pyfunction]
-#[pyo3(
-    signature = (
-        store,
-        *,
-        durability = Given::Default,
-        lock_timeout = Given::Default,
-        namespace = Given::Default,
-        encryption_key = Given::Default,
-        encrypt_names = Given::Default,
-        read_only = Given::Default,
-    ),
-    text_signature = "(store, *, durability='full', lock_timeout=10.0, namespace=None, \
-                      encryption_key=None, encrypt_names=False, read_only=False)",
-)]
-pub(crate) fn open_store<'py>(
-    store: Hinted<'py, hints::Places>,
-    durability: Given<'_, Word<Durability>>,
-    lock_timeout: Given<'_, Maybe<Span>>,
-    namespace: Given<'_, Text>,
-    encryption_key: Given<'_, Maybe<Key>>,
-    encrypt_names: Given<'_, Flag>,
-    read_only: Given<'_, Flag>,
-) -> PyResult<Hinted<'py, hints::Store>> {
-    let mut options = Options::default();
-    durability.put("durability", &mut options.durability)?;
-    lock_timeout.put("lock_timeout", &mut options.lock_timeout)?;
-    namespace.put("namespace", &mut options.namespace)?;
-    encryption_key.put("encryption_key", &mut options.encryption_key)?;
-    encrypt_names.put("encrypt_names", &mut options.encrypt_names)?;
-    read_only.put("read_only", &mut options.read_only)?;
-    let address = store.into_inner();
-    let core = stores::open(&address, &options)?;
-    Ok(Hinted::new(Bound::new(address.py(), NativeStore { core })?.into_any()))
-}
-
-/// Changes the key of an encrypted store: encrypts every file anew, and then lets the old key open
-/// it no more.
-///
-/// The store can be in use meanwhile: both keys open it until the end. If this breaks off, they do so
-/// until it is called again, and goes on.
-///
-/// Args:
-///     store: The store's address, or the `Store` that keeps the encrypted files, as it was opened
-///         without a key.
-///     old_key: The key that it has.
-///     new_key: The key that it gets.
-///
-/// Returns:
-///     How many files were encrypted.
-///
-/// Raises:
-///     ConfigError: It is not encrypted, or the old key is not its key.
-///     StoreError: The store itself failed, or a file in it is damaged.
-///
-/// >>> import secrets, tempfile
-/// >>> from memdir import Memory, rekey
-/// >>> directory, old, new = tempfile.mkdtemp(), secrets.token_bytes(32), secrets.token_bytes(32)
-/// >>> _ = Memory(directory, encryption_key=old).create("/memories/a.md", "one")
-/// >>> rekey(directory, old, new)
-/// 1
-/// >>> print(Memory(directory, encryption_key=new).view("/memories/a.md"))
-/// Here's the content of /memories/a.md with line numbers:
-///      1	one
-#[pyfunction]
-pub(crate) fn rekey(
-    store: Hinted<'_, hints::Place>,
-    old_key: Hinted<'_, hints::Key>,
-    new_key: Hinted<'_, hints::Key>,
-) -> PyResult<u64> {
-    let old_key = read::<Key>("old_key", &old_key.into_inner())?;
-    let new_key = read::<Key>("new_key", &new_key.into_inner())?;
-    let store = store.into_inner();
-    let (py, core) = (store.py(), stores::open_beneath(&store)?);
-    py.detach(|| core_rekey(&core, &old_key, &new_key)).map_err(|error| to_python(py, &error))
 }
 
 /// What `Store.open` does where a class does not have a better way: reads the whole content, or

@@ -126,7 +126,7 @@ impl Store for PythonStore {
         })
     }
 
-    fn keeps_access(&self) -> bool {
+    fn tracks_access(&self) -> bool {
         let root = MemoryPath::root();
         let keeps = self.call("asking about", &root, |store| {
             store.call_method0("keeps_access")?.extract::<bool>()
@@ -135,7 +135,7 @@ impl Store for PythonStore {
         keeps.unwrap_or(false)
     }
 
-    fn set_accessed(&self, path: &MemoryPath, time: SystemTime) -> Result<(), StoreError> {
+    fn record_access(&self, path: &MemoryPath, time: SystemTime) -> Result<(), StoreError> {
         self.call("noting the access of", path, |store| {
             store.call_method1("set_accessed", (path.as_str(), Time(time))).map(drop)
         })

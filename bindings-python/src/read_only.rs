@@ -4,14 +4,35 @@
 //! than at a mount point.
 
 use pyo3::prelude::*;
+use pyo3::{type_hint_identifier, type_hint_subscript, type_hint_union};
 
-use crate::hints::{self, Hinted};
+use crate::hints::{self, Hinted, hint};
 
 /// What `read_only` returns: to be given wherever a store is taken.
 #[pyclass(module = "memdir", frozen)]
 pub struct ReadOnly {
     store: Py<PyAny>,
 }
+
+hint!(
+    /// A store or its address, read-only or not.
+    Place = type_hint_union!(
+        hints::Address::HINT,
+        hints::Store::HINT,
+        <ReadOnly as pyo3::PyTypeInfo>::TYPE_HINT
+    )
+);
+hint!(
+    /// A place, or several that are mounted into one tree.
+    Places = type_hint_union!(
+        Place::HINT,
+        type_hint_subscript!(
+            type_hint_identifier!("collections.abc", "Mapping"),
+            hints::STR,
+            Place::HINT
+        )
+    )
+);
 
 impl ReadOnly {
     pub(crate) fn store<'py>(&'py self, py: Python<'py>) -> &'py Bound<'py, PyAny> {
@@ -41,6 +62,6 @@ impl ReadOnly {
 /// Traceback (most recent call last):
 /// memdir.CommandError: Error: /memories/handbook/a.md is read-only: it can be viewed but not changed
 #[pyfunction]
-pub(crate) fn read_only(store: Hinted<'_, hints::Place>) -> ReadOnly {
+pub(crate) fn read_only(store: Hinted<'_, Place>) -> ReadOnly {
     ReadOnly { store: store.into_inner().unbind() }
 }

@@ -23,7 +23,7 @@ pub(crate) fn content<'py>(
         Content::Image { media_type, bytes } => py
             .import("memdir._reply")?
             .call_method1("image", (*media_type, PyBytes::new(py, bytes)))?,
-        text => PyString::new(py, text.as_str()).into_any(),
+        text => PyString::new(py, text.as_text().unwrap_or_default()).into_any(),
     };
     Ok(Hinted::new(made))
 }

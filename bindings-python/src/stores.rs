@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use memdir::store::{Mount, Place, open_mounts, open_place, open_store_beneath};
+use memdir::store::{Mount, Place, open_mounts, open_place, open_raw_store};
 use memdir::{Options, Store, open_store};
 use pyo3::Borrowed;
 use pyo3::exceptions::PyTypeError;
@@ -13,10 +13,10 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyMapping, PyString, PyType};
 
 use crate::errors::to_python;
-use crate::hints::{self, Hint};
+use crate::hints::Hint;
 use crate::native_store::NativeStore;
 use crate::python_store::PythonStore;
-use crate::read_only::ReadOnly;
+use crate::read_only::{self, ReadOnly};
 
 static STORE: PyOnceLock<Py<PyType>> = PyOnceLock::new();
 
@@ -31,7 +31,7 @@ pub(crate) enum Argument<'py> {
 impl<'py> FromPyObject<'_, 'py> for Argument<'py> {
     type Error = PyErr;
 
-    const INPUT_TYPE: PyStaticExpr = hints::Places::HINT;
+    const INPUT_TYPE: PyStaticExpr = read_only::Places::HINT;
 
     fn extract(given: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
         Ok(Self::Given(given.to_owned()))
@@ -100,13 +100,13 @@ fn place(store: &Bound<'_, PyAny>, expected: &str) -> PyResult<(Place, bool)> {
 }
 
 /// Opens the store that `store` is or names as it is kept, encrypted or not.
-pub(crate) fn open_beneath(store: &Bound<'_, PyAny>) -> PyResult<Arc<dyn Store>> {
+pub(crate) fn open_raw(store: &Bound<'_, PyAny>) -> PyResult<Arc<dyn Store>> {
     let (py, options) = (store.py(), Options::default());
     let address = match object(store)? {
         Some(store) => return Ok(store),
         None => py.import("os")?.call_method1("fspath", (store,))?.extract::<String>()?,
     };
-    py.detach(|| open_store_beneath(&address, &options)).map_err(|error| to_python(py, &error))
+    py.detach(|| open_raw_store(&address, &options)).map_err(|error| to_python(py, &error))
 }
 
 /// The store that `store` is.

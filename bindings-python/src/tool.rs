@@ -64,9 +64,9 @@ pub(crate) fn decode<'py>(
     let core = memory.get().core();
     let refused = |decoded: Decoded<'_>| {
         // It is a call like any other, of which hooks are told.
-        let refusal = py.detach(|| core.answer(decoded.into_owned()));
+        let refusal = py.detach(|| core.execute_decoded(decoded.into_owned()));
         pass_on()?;
-        Err(command_error(py, refusal.content.as_str()))
+        Err(command_error(py, refusal.content.as_text().unwrap_or_default()))
     };
     let Some(fields) = Input::of_call(input) else {
         return refused(Decoded::not_an_object(&owned_value(input)));

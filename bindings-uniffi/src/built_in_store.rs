@@ -6,6 +6,9 @@ use std::time::SystemTime;
 use memdir::store::{EntryKind, Splice};
 use memdir::{MemoryPath, OnExisting, StoreError};
 
+use crate::border::MemdirText;
+use crate::error::MemdirError;
+use crate::options::MemoryOptions;
 use crate::store::{Edit, Entry, Store, StoreFailure};
 use crate::time::meant;
 
@@ -82,11 +85,11 @@ impl Store for BuiltInStore {
     }
 
     fn keeps_access(&self) -> Result<bool, StoreFailure> {
-        Ok(self.0.keeps_access())
+        Ok(self.0.tracks_access())
     }
 
     fn set_accessed(&self, path: String, time: SystemTime) -> Result<(), StoreFailure> {
-        Ok(self.0.set_accessed(&judged(&path)?, meant(time))?)
+        Ok(self.0.record_access(&judged(&path)?, meant(time))?)
     }
 
     fn delete_unused(&self, path: String, since: SystemTime) -> Result<bool, StoreFailure> {
@@ -118,4 +121,19 @@ impl From<StoreError> for StoreFailure {
             other => Self::Failed { reason: other.to_string() },
         }
     }
+}
+
+/// Opens a store that comes with memdir: a directory such as `./memory`, which is made if it is not
+/// there, or `memory:` for a new one in this process.
+///
+/// To be shared between memories, written to directly, or built upon. Of the options only
+/// `durability` and `read_only` matter.
+#[uniffi::export(default(options))]
+pub fn open_store(
+    address: MemdirText,
+    options: MemoryOptions,
+) -> Result<Arc<dyn Store>, MemdirError> {
+    let store =
+        memdir::open_store(&address.option("address")?, &memdir::Options::try_from(options)?)?;
+    Ok(Arc::new(BuiltInStore::new(store)))
 }

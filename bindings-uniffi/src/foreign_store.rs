@@ -82,12 +82,12 @@ impl memdir::Store for ForeignStore {
             .map_err(|failure| named("setting the time of", path, failure))
     }
 
-    fn keeps_access(&self) -> bool {
+    fn tracks_access(&self) -> bool {
         // What broke here breaks in any other method as well, which can say so.
         self.0.keeps_access().unwrap_or(false)
     }
 
-    fn set_accessed(&self, path: &MemoryPath, time: SystemTime) -> Result<(), StoreError> {
+    fn record_access(&self, path: &MemoryPath, time: SystemTime) -> Result<(), StoreError> {
         self.0
             .set_accessed(path.to_string(), time)
             .map_err(|failure| named("noting the access of", path, failure))

@@ -166,12 +166,12 @@ pub(crate) fn with_hooks(
 struct ForeignHooks(Arc<dyn MemoryHooks>);
 
 impl Hooks for ForeignHooks {
-    fn before(&self, command: &memdir::Command<'_>) -> Result<memdir::Verdict, HookError> {
-        let Some(command) = handed_over(command) else { return Ok(memdir::Verdict::Pass) };
+    fn before(&self, command: &memdir::Command<'_>) -> Result<memdir::HookDecision, HookError> {
+        let Some(command) = handed_over(command) else { return Ok(memdir::HookDecision::Allow) };
         Ok(match self.0.before(command)? {
-            Verdict::Pass => memdir::Verdict::Pass,
-            Verdict::Write { text } => memdir::Verdict::Write(text),
-            Verdict::Veto { reason } => memdir::Verdict::Veto(reason),
+            Verdict::Pass => memdir::HookDecision::Allow,
+            Verdict::Write { text } => memdir::HookDecision::Replace(text),
+            Verdict::Veto { reason } => memdir::HookDecision::Deny(reason),
         })
     }
 

@@ -21,6 +21,7 @@ mod swap;
 mod time;
 
 pub use border::{MemdirDuration, MemdirText};
+pub use built_in_store::open_store;
 pub use cancel::Cancellation;
 pub use contract::{StoreFactory, check_store_contract};
 pub use error::{MemdirError, closed_reply};
@@ -30,6 +31,6 @@ pub use memory::Memory;
 pub use mounts::{Mount, open_mounts};
 pub use options::{Durability, MemoryOptions, OnExisting};
 pub use reply::Reply;
-pub use store::{Edit, Entry, Store, StoreFailure, open_store};
+pub use store::{Edit, Entry, Store, StoreFailure};
 
 uniffi::setup_scaffolding!("memdir");

@@ -56,7 +56,8 @@ impl Memory {
         options: MemoryOptions,
         hooks: Option<Arc<dyn MemoryHooks>>,
     ) -> Result<Self, MemdirError> {
-        let memory = memdir::Memory::with_store(core_store(store), options.try_into()?).judged()?;
+        let memory =
+            memdir::Memory::with_store(core_store(store), options.try_into()?).validated()?;
         Ok(with_hooks(memory, hooks).into())
     }
 
@@ -201,7 +202,7 @@ impl From<memdir::Memory> for Memory {
 
 impl Memory {
     fn answer(&self, decoded: Decoded<'_>) -> memdir::Reply {
-        self.cancellation.within(|| self.core.answer(decoded))
+        self.cancellation.within(|| self.core.execute_decoded(decoded))
     }
 
     /// A command with plain arguments.

@@ -6,11 +6,6 @@ use std::time::SystemTime;
 
 use uniffi::UnexpectedUniFFICallbackError;
 
-use crate::border::MemdirText;
-use crate::built_in_store::BuiltInStore;
-use crate::error::MemdirError;
-use crate::options::MemoryOptions;
-
 /// A place that keeps files and directories under `/memories`: implement it to keep memories
 /// wherever you like.
 ///
@@ -162,18 +157,4 @@ impl From<UnexpectedUniFFICallbackError> for StoreFailure {
     fn from(error: UnexpectedUniFFICallbackError) -> Self {
         Self::Failed { reason: error.reason }
     }
-}
-
-/// Opens a store that comes with memdir: a directory such as `./memory`, which is made if it is not
-/// there, or `memory:` for a new one in this process.
-///
-/// To be shared between memories, written to directly, or built upon. Of the options only
-/// `durability` and `read_only` matter.
-#[uniffi::export(default(options))]
-pub fn open_store(
-    address: MemdirText,
-    options: MemoryOptions,
-) -> Result<Arc<dyn Store>, MemdirError> {
-    let store = memdir::open_store(&address.option("address")?, &options.try_into()?)?;
-    Ok(Arc::new(BuiltInStore::new(store)))
 }

@@ -26,7 +26,7 @@ use crate::store::StoreError;
 /// let reply = cancellation.within(|| {
 ///     memory.execute(r#"{"command": "create", "path": "/memories/a", "file_text": "late"}"#)
 /// });
-/// assert!(reply.content.as_str().contains("Nothing was changed"));
+/// assert!(reply.content.to_string().contains("Nothing was changed"));
 /// assert!(memory.view("/memories/a", None).is_err());
 /// # Ok::<(), memdir::Error>(())
 /// ```

@@ -1,38 +1,46 @@
-//! Turns input into a [`Command`], or into a sentence about what is wrong with it.
+//! [`Command`]: one command of the tool, as it came and with its paths validated.
 //!
-//! The only place that knows the names of fields. Models drift between argument schemas, so what
-//! has only one meaning is repaired (see [`Command::decode`]); nothing else is guessed. Fields
-//! that a command does not have are ignored.
+//! - `decode` turns input into a [`Command`], or into a sentence about what is wrong with it.
+//! - What may be executed is a `ValidCommand`. Nothing behind it sees a path as text.
 
 use std::borrow::Cow;
+use std::convert::Infallible;
 
+use crate::error::Error;
+use crate::path::MemoryPath;
 use crate::reply;
 use crate::value::{Fields, Value};
 
-pub use crate::repair::Repair;
+mod decode;
 
-/// One command of the tool, with its fields as they came: paths are not judged yet.
+pub use crate::repair::Repair;
+pub use decode::Decoded;
+
+/// One command of the tool.
+///
+/// `P` is what its paths are: text as it came, unless something else is said. The command that
+/// [`Hooks::before`](crate::Hooks::before) gets is one of text, too, whose paths are valid and canonical.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
-pub enum Command<'a> {
+pub enum Command<'a, P = Cow<'a, str>> {
     /// Show a directory, or a file or some lines of it.
     View {
         /// What to show.
-        path: Cow<'a, str>,
+        path: P,
         /// Which lines; all if absent.
         view_range: Option<ViewRange>,
     },
     /// Make a new file.
     Create {
         /// Where.
-        path: Cow<'a, str>,
+        path: P,
         /// Its content.
         file_text: Cow<'a, str>,
     },
     /// Replace the only occurrence of a text.
     StrReplace {
         /// In which file.
-        path: Cow<'a, str>,
+        path: P,
         /// The text to replace, to the letter; may span lines.
         old_str: Cow<'a, str>,
         /// What to put there; empty deletes.
@@ -41,7 +49,7 @@ pub enum Command<'a> {
     /// Insert whole lines.
     Insert {
         /// Into which file.
-        path: Cow<'a, str>,
+        path: P,
         /// After which line; 0 is the start of the file.
         insert_line: i64,
         /// The lines.
@@ -50,21 +58,24 @@ pub enum Command<'a> {
     /// Delete a file, or a directory and all that it holds.
     Delete {
         /// Which.
-        path: Cow<'a, str>,
+        path: P,
     },
     /// Rename or move a file or directory.
     Rename {
         /// What.
-        old_path: Cow<'a, str>,
+        old_path: P,
         /// Where to.
-        new_path: Cow<'a, str>,
+        new_path: P,
     },
 }
+
+/// A command that may be executed: its paths lead to what a command can reach.
+pub(crate) type ValidCommand<'a> = Command<'a, MemoryPath>;
 
 /// The `view_range` of a view.
 ///
 /// Whether it is valid depends on the file (and on a directory it is ignored), so that a malformed
-/// one is carried along and judged there.
+/// one is carried along and refused there.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ViewRange {
@@ -98,115 +109,24 @@ impl<'a> Command<'a> {
         Decoded::named(name, fields).command
     }
 
-    fn read(name: &str, input: &mut Input<'_, 'a>) -> Result<Self, String> {
-        match name {
-            "view" => {
-                Ok(Command::View { path: input.text("path")?, view_range: input.view_range() })
-            }
-            "create" => Ok(Command::Create {
-                path: input.text("path")?,
-                file_text: input.text("file_text")?,
-            }),
-            "str_replace" => Ok(Command::StrReplace {
-                path: input.text("path")?,
-                old_str: input.text("old_str")?,
-                new_str: input.text_or_null("new_str", Repair::NewStrFromNull)?,
-            }),
-            "insert" => Ok(Command::Insert {
-                path: input.text("path")?,
-                insert_line: input.integer("insert_line")?,
-                insert_text: input.text_or_alias(
-                    "insert_text",
-                    "new_str",
-                    Repair::InsertTextFromNewStr,
-                )?,
-            }),
-            "delete" => Ok(Command::Delete { path: input.text("path")? }),
-            "rename" => Ok(Command::Rename {
-                old_path: input.text_or_alias("old_path", "path", Repair::OldPathFromPath)?,
-                new_path: input.text("new_path")?,
-            }),
-            _ => Err(reply::unknown_command(&Value::Text(Cow::Borrowed(name)))),
-        }
+    /// Validates its paths, in the order in which the documentation names them.
+    ///
+    /// # Errors
+    /// [`Error::Refused`] for a text that is no path, or one that no command may reach.
+    pub(crate) fn validated(self) -> Result<ValidCommand<'a>, Error> {
+        let valid = |path: Cow<'a, str>| match MemoryPath::parse(&path) {
+            Err(error) => Err(reply::bad_path(&path, error)),
+            Ok(path) if path.is_reserved() => Err(reply::reserved_path(&path)),
+            Ok(path) => Ok(path),
+        };
+        self.convert(valid, |text| text)
     }
 
     /// The command with texts of its own, so that it can go to another thread.
     #[must_use]
     pub fn into_owned(self) -> Command<'static> {
-        let own = |text: Cow<'a, str>| Cow::Owned(text.into_owned());
-        match self {
-            Command::View { path, view_range } => Command::View { path: own(path), view_range },
-            Command::Create { path, file_text } => {
-                Command::Create { path: own(path), file_text: own(file_text) }
-            }
-            Command::StrReplace { path, old_str, new_str } => Command::StrReplace {
-                path: own(path),
-                old_str: own(old_str),
-                new_str: own(new_str),
-            },
-            Command::Insert { path, insert_line, insert_text } => {
-                Command::Insert { path: own(path), insert_line, insert_text: own(insert_text) }
-            }
-            Command::Delete { path } => Command::Delete { path: own(path) },
-            Command::Rename { old_path, new_path } => {
-                Command::Rename { old_path: own(old_path), new_path: own(new_path) }
-            }
-        }
-    }
-
-    /// The command's name, as the documentation spells it.
-    #[must_use]
-    pub fn name(&self) -> &'static str {
-        match self {
-            Command::View { .. } => "view",
-            Command::Create { .. } => "create",
-            Command::StrReplace { .. } => "str_replace",
-            Command::Insert { .. } => "insert",
-            Command::Delete { .. } => "delete",
-            Command::Rename { .. } => "rename",
-        }
-    }
-
-    /// The same command, with texts that are borrowed from this one.
-    #[must_use]
-    pub fn borrowed(&self) -> Command<'_> {
-        fn lent(text: &str) -> Cow<'_, str> {
-            Cow::Borrowed(text)
-        }
-        match self {
-            Command::View { path, view_range } => {
-                Command::View { path: lent(path), view_range: view_range.clone() }
-            }
-            Command::Create { path, file_text } => {
-                Command::Create { path: lent(path), file_text: lent(file_text) }
-            }
-            Command::StrReplace { path, old_str, new_str } => Command::StrReplace {
-                path: lent(path),
-                old_str: lent(old_str),
-                new_str: lent(new_str),
-            },
-            Command::Insert { path, insert_line, insert_text } => Command::Insert {
-                path: lent(path),
-                insert_line: *insert_line,
-                insert_text: lent(insert_text),
-            },
-            Command::Delete { path } => Command::Delete { path: lent(path) },
-            Command::Rename { old_path, new_path } => {
-                Command::Rename { old_path: lent(old_path), new_path: lent(new_path) }
-            }
-        }
-    }
-
-    /// The field that holds the text which the command writes, and that text; `None` for a command
-    /// that writes none.
-    #[must_use]
-    pub fn text(&self) -> Option<(&'static str, &str)> {
-        match self {
-            Command::Create { file_text, .. } => Some(("file_text", file_text)),
-            Command::StrReplace { new_str, .. } => Some(("new_str", new_str)),
-            Command::Insert { insert_text, .. } => Some(("insert_text", insert_text)),
-            Command::View { .. } | Command::Delete { .. } | Command::Rename { .. } => None,
-        }
+        let Ok(command) = self.convert::<_, Infallible>(|path| Ok(owned(path)), owned);
+        command
     }
 
     /// The command in the fields that the documentation names, `command` first. A `view_range` that
@@ -243,6 +163,115 @@ impl<'a> Command<'a> {
         }
         fields
     }
+}
+
+impl ValidCommand<'_> {
+    /// Its paths: of a rename also the new one.
+    pub(crate) fn into_paths(self) -> (MemoryPath, Option<MemoryPath>) {
+        match self {
+            Command::View { path, .. }
+            | Command::Create { path, .. }
+            | Command::StrReplace { path, .. }
+            | Command::Insert { path, .. }
+            | Command::Delete { path } => (path, None),
+            Command::Rename { old_path, new_path } => (old_path, Some(new_path)),
+        }
+    }
+
+    /// As [`Command::into_owned`].
+    pub(crate) fn with_own_texts(self) -> ValidCommand<'static> {
+        let Ok(command) = self.convert::<_, Infallible>(Ok, owned);
+        command
+    }
+}
+
+fn owned(text: Cow<'_, str>) -> Cow<'static, str> {
+    Cow::Owned(text.into_owned())
+}
+
+impl<P: AsRef<str>> Command<'_, P> {
+    /// The same command as text, which is borrowed from this one.
+    #[must_use]
+    pub fn borrowed(&self) -> Command<'_> {
+        fn lent<T: AsRef<str> + ?Sized>(text: &T) -> Cow<'_, str> {
+            Cow::Borrowed(text.as_ref())
+        }
+        match self {
+            Command::View { path, view_range } => {
+                Command::View { path: lent(path), view_range: view_range.clone() }
+            }
+            Command::Create { path, file_text } => {
+                Command::Create { path: lent(path), file_text: lent(file_text) }
+            }
+            Command::StrReplace { path, old_str, new_str } => Command::StrReplace {
+                path: lent(path),
+                old_str: lent(old_str),
+                new_str: lent(new_str),
+            },
+            Command::Insert { path, insert_line, insert_text } => Command::Insert {
+                path: lent(path),
+                insert_line: *insert_line,
+                insert_text: lent(insert_text),
+            },
+            Command::Delete { path } => Command::Delete { path: lent(path) },
+            Command::Rename { old_path, new_path } => {
+                Command::Rename { old_path: lent(old_path), new_path: lent(new_path) }
+            }
+        }
+    }
+}
+
+impl<'a, P> Command<'a, P> {
+    /// The same command with other paths and texts.
+    fn convert<'b, Q, E>(
+        self,
+        mut path: impl FnMut(P) -> Result<Q, E>,
+        text: impl Fn(Cow<'a, str>) -> Cow<'b, str>,
+    ) -> Result<Command<'b, Q>, E> {
+        Ok(match self {
+            Command::View { path: at, view_range } => Command::View { path: path(at)?, view_range },
+            Command::Create { path: at, file_text } => {
+                Command::Create { path: path(at)?, file_text: text(file_text) }
+            }
+            Command::StrReplace { path: at, old_str, new_str } => Command::StrReplace {
+                path: path(at)?,
+                old_str: text(old_str),
+                new_str: text(new_str),
+            },
+            Command::Insert { path: at, insert_line, insert_text } => {
+                Command::Insert { path: path(at)?, insert_line, insert_text: text(insert_text) }
+            }
+            Command::Delete { path: at } => Command::Delete { path: path(at)? },
+            Command::Rename { old_path, new_path } => {
+                Command::Rename { old_path: path(old_path)?, new_path: path(new_path)? }
+            }
+        })
+    }
+
+    /// The command's name, as the documentation spells it.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self {
+            Command::View { .. } => "view",
+            Command::Create { .. } => "create",
+            Command::StrReplace { .. } => "str_replace",
+            Command::Insert { .. } => "insert",
+            Command::Delete { .. } => "delete",
+            Command::Rename { .. } => "rename",
+        }
+    }
+
+    /// The field that holds the text which the command writes, and that text; `None` for a command
+    /// that writes none.
+    #[must_use]
+    pub fn text(&self) -> Option<(&'static str, &str)> {
+        match self {
+            Command::Create { file_text, .. } => Some(("file_text", file_text)),
+            Command::StrReplace { new_str, .. } => Some(("new_str", new_str)),
+            Command::Insert { insert_text, .. } => Some(("insert_text", insert_text)),
+            Command::View { .. } | Command::Delete { .. } | Command::Rename { .. } => None,
+        }
+    }
 
     /// The text which the command writes, to be changed.
     pub(crate) fn text_mut(&mut self) -> Option<&mut Cow<'a, str>> {
@@ -251,258 +280,6 @@ impl<'a> Command<'a> {
             | Command::StrReplace { new_str: text, .. }
             | Command::Insert { insert_text: text, .. } => Some(text),
             Command::View { .. } | Command::Delete { .. } | Command::Rename { .. } => None,
-        }
-    }
-}
-
-/// What came of decoding an input, also where it is no command.
-#[derive(Debug)]
-#[non_exhaustive]
-pub struct Decoded<'a> {
-    /// Which of the six commands the input names, if it names one.
-    pub name: Option<&'static str>,
-    /// The command, or the sentence about what is wrong with the input.
-    pub command: Result<Command<'a>, String>,
-    /// What was repaired, in the order in which it was found.
-    pub repairs: Vec<Repair>,
-}
-
-impl<'a> Decoded<'a> {
-    /// Decodes the input of one tool call, as [`Command::decode`] does.
-    #[must_use]
-    pub fn of(fields: &'a dyn Fields) -> Self {
-        match fields.get("command") {
-            None => Self::refused(reply::missing_command()),
-            Some(Value::Text(name)) => Self::named(&name, fields),
-            Some(other) => Self::refused(reply::unknown_command(&other)),
-        }
-    }
-
-    /// Decodes the input of one tool call, which is JSON.
-    #[must_use]
-    pub fn of_json(input: &'a serde_json::Value) -> Self {
-        match input {
-            serde_json::Value::Object(fields) => Self::of(fields),
-            other => Self::not_an_object(&Value::from(other)),
-        }
-    }
-
-    /// Decodes the JSON text of one tool call's input.
-    #[must_use]
-    pub fn parse(json: impl AsRef<[u8]>) -> Decoded<'static> {
-        let Ok(json) = str::from_utf8(json.as_ref()) else {
-            return Decoded::refused(reply::not_json("it is not valid Unicode"));
-        };
-        match serde_json::from_str(json) {
-            Ok(input) => Decoded::of_json(&input).into_owned(),
-            Err(error) => Decoded::refused(reply::not_json(&error.to_string())),
-        }
-    }
-
-    /// Decodes the fields of the command `name`, as [`Command::decode_as`] does.
-    #[must_use]
-    pub fn named(name: &str, fields: &'a dyn Fields) -> Self {
-        let mut input = Input { command: name, fields, repairs: Vec::new() };
-        let command = Command::read(name, &mut input);
-        let name = COMMANDS.into_iter().find(|known| *known == name);
-        Self { name, command, repairs: input.repairs }
-    }
-
-    /// An input that is not an object at all.
-    #[must_use]
-    pub fn not_an_object(input: &Value<'_>) -> Self {
-        Self::refused(reply::not_an_object(input))
-    }
-
-    /// An input that is none, and the sentence that says so.
-    pub(crate) fn refused(sentence: String) -> Self {
-        Self { name: None, command: Err(sentence), repairs: Vec::new() }
-    }
-
-    /// With texts of its own, so that it can go to another thread.
-    #[must_use]
-    pub fn into_owned(self) -> Decoded<'static> {
-        let command = self.command.map(Command::into_owned);
-        Decoded { name: self.name, command, repairs: self.repairs }
-    }
-}
-
-impl<'a> From<Command<'a>> for Decoded<'a> {
-    fn from(command: Command<'a>) -> Self {
-        Self { name: Some(command.name()), command: Ok(command), repairs: Vec::new() }
-    }
-}
-
-/// The fields of one command, read with the sentences that belong to it.
-struct Input<'i, 'a> {
-    command: &'i str,
-    fields: &'a dyn Fields,
-    repairs: Vec<Repair>,
-}
-
-impl<'a> Input<'_, 'a> {
-    fn text(&self, field: &str) -> Result<Cow<'a, str>, String> {
-        match self.fields.get(field) {
-            Some(Value::Text(text)) => Ok(text),
-            None => Err(reply::missing_field(self.command, field, "a string")),
-            Some(other) => Err(reply::wrong_type(field, "a string", &other)),
-        }
-    }
-
-    /// A text that may be left out, which is the empty text.
-    fn text_or_null(&mut self, field: &str, null: Repair) -> Result<Cow<'a, str>, String> {
-        match self.fields.get(field) {
-            None => Ok(Cow::Borrowed("")),
-            Some(Value::Null) => {
-                self.repairs.push(null);
-                Ok(Cow::Borrowed(""))
-            }
-            Some(_) => self.text(field),
-        }
-    }
-
-    /// `alias` stands in for `field` only where `field` is absent (null counts as absent, because
-    /// typed SDKs fill what is missing with null).
-    fn text_or_alias(
-        &mut self,
-        field: &str,
-        alias: &str,
-        repair: Repair,
-    ) -> Result<Cow<'a, str>, String> {
-        match (self.fields.get(field), self.fields.get(alias)) {
-            (None | Some(Value::Null), Some(Value::Text(text))) => {
-                self.repairs.push(repair);
-                Ok(text)
-            }
-            _ => self.text(field),
-        }
-    }
-
-    fn integer(&mut self, field: &str) -> Result<i64, String> {
-        let value = self
-            .fields
-            .get(field)
-            .ok_or_else(|| reply::missing_field(self.command, field, "an integer"))?;
-        let integer =
-            value.as_integer().ok_or_else(|| reply::wrong_type(field, "an integer", &value))?;
-        self.repairs.extend(Repair::of_integer(&value));
-        Ok(integer)
-    }
-
-    fn view_range(&mut self) -> Option<ViewRange> {
-        let value = match self.fields.get("view_range") {
-            None => return None,
-            Some(Value::Null) => {
-                self.repairs.push(Repair::ViewRangeFromNull);
-                return None;
-            }
-            Some(value) => value,
-        };
-        if let Value::List(items) = &value
-            && let [first, last] = items.as_slice()
-            && let (Some(start), Some(end)) = (first.as_integer(), last.as_integer())
-        {
-            let repairs = [first, last].into_iter().filter_map(Repair::of_integer);
-            for repair in repairs {
-                if !self.repairs.contains(&repair) {
-                    self.repairs.push(repair);
-                }
-            }
-            return Some(ViewRange::Lines(start, end));
-        }
-        Some(ViewRange::Malformed(value.to_string()))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn decode(json: &str) -> Result<String, String> {
-        let fields: serde_json::Map<_, _> = serde_json::from_str(json).unwrap();
-        Command::decode(&fields).map(|command| format!("{command:?}"))
-    }
-
-    #[test]
-    fn repairs_what_has_one_meaning() {
-        for (drifted, plain) in [
-            (
-                r#"{"command":"insert","path":"p","insert_line":"2","new_str":"t"}"#,
-                r#"{"command":"insert","path":"p","insert_line":2,"insert_text":"t"}"#,
-            ),
-            (
-                r#"{"command":"insert","path":"p","insert_line":2.0,"insert_text":null,"new_str":"t"}"#,
-                r#"{"command":"insert","path":"p","insert_line":2,"insert_text":"t"}"#,
-            ),
-            (
-                r#"{"command":"rename","path":"a","new_path":"b"}"#,
-                r#"{"command":"rename","old_path":"a","new_path":"b"}"#,
-            ),
-            (
-                r#"{"command":"view","path":"a","view_range":null,"extra":1}"#,
-                r#"{"command":"view","path":"a"}"#,
-            ),
-            (
-                r#"{"command":"view","path":"a","view_range":["1",2.0]}"#,
-                r#"{"command":"view","path":"a","view_range":[1,2]}"#,
-            ),
-            (
-                r#"{"command":"str_replace","path":"a","old_str":"o","new_str":null}"#,
-                r#"{"command":"str_replace","path":"a","old_str":"o","new_str":""}"#,
-            ),
-        ] {
-            assert_eq!(decode(drifted), decode(plain), "{drifted}");
-            assert!(decode(plain).is_ok());
-        }
-    }
-
-    #[test]
-    fn repairs_are_reported() {
-        for (json, ids) in [
-            (r#"{"command":"insert","path":"p","insert_line":1,"insert_text":"t"}"#, ""),
-            (
-                r#"{"command":"insert","path":"p","insert_line":"2","new_str":"t"}"#,
-                "integer_from_text insert_text_from_new_str",
-            ),
-            (
-                r#"{"command":"insert","path":"p","insert_line":2.0,"insert_text":"t"}"#,
-                "integer_from_float",
-            ),
-            (r#"{"command":"rename","path":"a","new_path":"b"}"#, "old_path_from_path"),
-            (r#"{"command":"view","path":"a","view_range":null}"#, "view_range_from_null"),
-            (r#"{"command":"view","path":"a","view_range":["1","2"]}"#, "integer_from_text"),
-            (r#"{"command":"str_replace","path":"a","old_str":"o"}"#, ""),
-            (
-                r#"{"command":"str_replace","path":"a","old_str":"o","new_str":null}"#,
-                "new_str_from_null",
-            ),
-            // Also where something else is wrong.
-            (r#"{"command":"insert","path":"p","insert_line":"2"}"#, "integer_from_text"),
-        ] {
-            let fields: serde_json::Map<_, _> = serde_json::from_str(json).unwrap();
-            let repairs: Vec<&str> =
-                Decoded::of(&fields).repairs.into_iter().map(Repair::as_str).collect();
-            assert_eq!(repairs.join(" "), ids, "{json}");
-        }
-    }
-
-    #[test]
-    fn guesses_nothing_else() {
-        for wrong in [
-            r#"{}"#,
-            r#"{"command":null}"#,
-            r#"{"command":"View","path":"a"}"#,
-            r#"{"command":"view"}"#,
-            r#"{"command":"view","path":null}"#,
-            r#"{"command":"view","path":["a"]}"#,
-            r#"{"command":"insert","path":"p","insert_line":true,"insert_text":"t"}"#,
-            r#"{"command":"insert","path":"p","insert_line":1.5,"insert_text":"t"}"#,
-            r#"{"command":"insert","path":"p","insert_line":1,"insert_text":3,"new_str":"t"}"#,
-            r#"{"command":"str_replace","path":"p","new_str":"t"}"#,
-            r#"{"command":"rename","old_path":"a"}"#,
-        ] {
-            let sentence = decode(wrong).expect_err(wrong);
-            assert!(sentence.starts_with("Error: "), "{sentence}");
         }
     }
 }

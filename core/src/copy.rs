@@ -11,8 +11,8 @@ mod refusal;
 
 use self::refusal::list;
 pub use self::refusal::{Refusal, There};
-use crate::options::OnExisting;
 use crate::path::MemoryPath;
+use crate::store::OnExisting;
 use crate::store::access::Times;
 use crate::store::transfer::{holds, place_file};
 use crate::store::{
@@ -430,7 +430,7 @@ impl Comparison<'_, '_> {
         };
         // The copy may have been accessed since, and the original too.
         let accessed = times.accessed.filter(|&time| {
-            self.to.keeps_access()
+            self.to.tracks_access()
                 && kept.accessed.is_none_or(|kept| micros::of(kept) < micros::of(time))
         });
         (modified.is_some() || accessed.is_some()).then_some(Times { modified, accessed })

@@ -2,8 +2,12 @@
 //! [`Memory::execute`](crate::Memory::execute); the typed methods hand it over as
 //! [`Error::Refused`].
 
-use crate::policy::hooks::HookError;
+use std::error::Error as StdError;
+
 use crate::store::{Effect, StoreError};
+
+/// What a hook failed of; for the developer, never for the model.
+pub type HookError = Box<dyn StdError + Send + Sync>;
 
 /// Why a call of a typed method did not do what it was asked to do.
 #[derive(Debug, thiserror::Error)]

@@ -12,20 +12,21 @@
 //! let reply = memory.execute(r#"{"command": "view", "path": "/memories/../etc/passwd"}"#);
 //! assert!(reply.is_error);
 //! assert_eq!(
-//!     reply.content.as_str(),
-//!     "Path /memories/../etc/passwd would escape /memories directory",
+//!     reply.content.as_text(),
+//!     Some("Path /memories/../etc/passwd would escape /memories directory"),
 //! );
 //! # Ok::<(), memdir::Error>(())
 //! ```
 //!
 //! The way of a command is one file per arrow, downward only: [`command`] decodes, [`path`]
-//! judges, a handler decides, a [`store`] keeps, [`text`] formats, [`reply`] says.
+//! validates, a handler decides, a [`store`] keeps, [`text`] formats, [`reply`] says.
 #![deny(unsafe_code)]
 
 #[cfg(feature = "cli")]
 pub mod cli;
 pub mod command;
 pub mod copy;
+pub mod hooks;
 pub mod path;
 pub mod policy;
 pub mod reply;
@@ -41,6 +42,7 @@ mod handlers;
 mod image;
 mod memory;
 mod options;
+mod policies;
 mod repair;
 mod trace;
 
@@ -49,16 +51,16 @@ pub use cancel::Cancellation;
 pub use check::{Checked, check};
 pub use command::Command;
 pub use copy::{CopyError, copy};
-pub use error::Error;
+pub use error::{Error, HookError};
+pub use hooks::{Event, HookDecision, Hooks, Outcome};
 pub use memory::Memory;
-pub use options::{Durability, OnExisting, Options};
+pub use options::Options;
 pub use path::MemoryPath;
 pub use policy::expiry::Expired;
-pub use policy::hooks::{Event, HookError, Hooks, Outcome, Verdict};
 pub use reply::{Content, Reply};
 #[cfg(feature = "encryption")]
 pub use store::EncryptionKey;
-pub use store::{Store, StoreError, find_store, open_store};
+pub use store::{Durability, OnExisting, Store, StoreError, open_existing_store, open_store};
 
 /// The examples of the README compile.
 #[cfg(doctest)]

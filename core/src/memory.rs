@@ -5,18 +5,20 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::call::{Call, Judged};
+use crate::call::Call;
 use crate::cancel;
 use crate::command::{Command, Decoded, ViewRange};
 use crate::error::Error;
+use crate::error::HookError;
 use crate::handlers;
+use crate::hooks::{Event, HookDecision, Hooks, Installed};
 use crate::options::Options;
 use crate::path::MemoryPath;
-use crate::policy::Policies;
+use crate::policies::Policies;
 use crate::policy::expiry::{self, Expired};
-use crate::policy::hooks::{Event, HookError, Hooks, Installed, Verdict};
 use crate::reply::{self, Content, Reply};
-use crate::store::{Effect, ReadOnly, Store, StoreError, open_store};
+use crate::store::{ReadOnly, Store, StoreError, open_store};
+use crate::trace;
 use crate::value::{Fields, Value};
 
 /// The memory directory: executes the six commands of Claude's memory tool on a store.
@@ -30,7 +32,7 @@ use crate::value::{Fields, Value};
 /// let reply = memory.execute(
 ///     r#"{"command": "create", "path": "/memories/notes.md", "file_text": "- likes tea\n"}"#,
 /// );
-/// assert_eq!(reply.content.as_str(), "File created successfully at: /memories/notes.md");
+/// assert_eq!(reply.content.as_text(), Some("File created successfully at: /memories/notes.md"));
 /// assert!(!reply.is_error);
 ///
 /// assert_eq!(
@@ -65,7 +67,7 @@ impl Memory {
     /// [`Error::Config`] if the address is not known, [`Error::Store`] if it cannot be opened.
     pub fn open(address: &str, options: Options) -> Result<Self, Error> {
         let store = open_store(address, &options)?;
-        Self::new(store, options).judged()
+        Self::new(store, options).validated()
     }
 
     /// A memory on a store of your own, on several that are mounted into one tree
@@ -73,10 +75,10 @@ impl Memory {
     ///
     /// The store is used as it is: what the options say about opening one (`durability`,
     /// `encryption_key`) is not looked at. [`encrypt`](crate::store::encrypt) encrypts it. Whether
-    /// the others suit the store says [`judged`](Memory::judged).
+    /// the store supports the others says [`validated`](Memory::validated).
     #[must_use]
     pub fn with_store(store: Arc<dyn Store>, options: Options) -> Self {
-        Self::new(ReadOnly::where_asked(store, &options), options)
+        Self::new(ReadOnly::where_asked(store, options.read_only), options)
     }
 
     fn new(store: Arc<dyn Store>, options: Options) -> Self {
@@ -91,13 +93,14 @@ impl Memory {
         Self { hooks: Some(Installed::new(hooks)), ..self }
     }
 
-    /// The same memory, if its options suit its store, which [`open`](Memory::open) asks by itself.
-    /// A memory whose options do not carries out commands, but records no accesses and removes nothing.
+    /// Checks that the store supports these options. [`open`](Memory::open) does this for you; call it after
+    /// [`with_store`](Memory::with_store). A memory whose options are not supported executes commands, but
+    /// records no accesses and removes nothing.
     ///
     /// # Errors
     /// [`Error::Config`] for an option that cannot be had on this store, or together with another one.
-    pub fn judged(self) -> Result<Self, Error> {
-        expiry::judge(&*self.store, self.options())?;
+    pub fn validated(self) -> Result<Self, Error> {
+        self.policies.expiry.check(&*self.store)?;
         Ok(self)
     }
 
@@ -121,58 +124,60 @@ impl Memory {
     pub fn execute(&self, json: &str) -> Reply {
         match serde_json::from_str(json) {
             Ok(input) => self.execute_value(&input),
-            Err(error) => self.answer(Decoded::refused(reply::not_json(&error.to_string()))),
+            Err(error) => {
+                self.execute_decoded(Decoded::refused(reply::not_json(&error.to_string())))
+            }
         }
     }
 
     /// As [`execute`](Memory::execute), for input that is parsed already.
     #[must_use]
     pub fn execute_value(&self, input: &serde_json::Value) -> Reply {
-        self.answer(Decoded::of_json(input))
+        self.execute_decoded(Decoded::of_json(input))
     }
 
     /// As [`execute`](Memory::execute), for the dict or object of a host language.
     #[must_use]
     pub fn execute_fields(&self, fields: &dyn Fields) -> Reply {
-        self.answer(Decoded::of(fields))
+        self.execute_decoded(Decoded::of(fields))
     }
 
     /// As [`execute_fields`](Memory::execute_fields), for the command `name`, whatever the input's
     /// own `command` field says.
     #[must_use]
     pub fn execute_as(&self, name: &str, fields: &dyn Fields) -> Reply {
-        self.answer(Decoded::named(name, fields))
+        self.execute_decoded(Decoded::named(name, fields))
     }
 
     /// The answer to input that is not an object at all.
     #[must_use]
     pub fn refuse_input(&self, input: &Value<'_>) -> Reply {
-        self.answer(Decoded::not_an_object(input))
+        self.execute_decoded(Decoded::not_an_object(input))
     }
 
-    /// The answer to what was decoded.
+    /// As [`execute`](Memory::execute), for input that is decoded already.
     #[must_use]
-    pub fn answer(&self, decoded: Decoded<'_>) -> Reply {
-        self.carry_out(decoded).into()
+    pub fn execute_decoded(&self, decoded: Decoded<'_>) -> Reply {
+        self.execute_with_hooks(decoded).into()
     }
 
-    /// The answer to a call that cannot be carried out because of what broke around it: a thread that
+    /// The answer to a call that cannot be executed because of what broke around it: a thread that
     /// cannot be had, say. As if the store were broken; nothing is changed, and no hook is asked before.
     #[must_use]
     pub fn fail(&self, decoded: Decoded<'_>, error: StoreError) -> Reply {
         let hooks = self.asked_hooks();
         let mut call = Call::begin(decoded, hooks.is_some());
         call.fail(error);
-        self.finished(call, hooks).into()
+        self.execute_call(call, hooks).0.into()
     }
 
-    /// Runs a command: judges its paths and hands it to its handler.
+    /// Executes a command that is not decoded from input.
     ///
     /// # Errors
     /// [`Error::Refused`] with the exact answer for the model, [`Error::Store`] if the store broke,
     /// [`Error::Hook`] if a hook did.
     pub fn run(&self, command: &Command<'_>) -> Result<Content, Error> {
-        self.carry_out(command.borrowed().into())
+        self.execute_with_hooks(command.borrowed().into())
     }
 
     /// The first half of a call, for whoever calls hooks otherwise than through
@@ -183,31 +188,31 @@ impl Memory {
         Call::begin(decoded, true)
     }
 
-    /// The second half of a call: carries it out as far as `before` lets it, and says what the hook
+    /// The second half of a call: executes it as far as `before` lets it, and says what the hook
     /// `after` is to be called with.
     #[must_use]
     pub fn finish(
         &self,
         mut call: Call<'_>,
-        before: Result<Verdict, HookError>,
+        before: Result<HookDecision, HookError>,
     ) -> (Reply, Option<Event>) {
         call.apply(before);
-        let (result, event) = call.carry_out(self.options(), |judged| self.handle(judged));
+        let (result, event) = self.execute_call(call, None);
         (result.into(), event)
     }
 
     /// The whole way of a call.
-    fn carry_out(&self, decoded: Decoded<'_>) -> Result<Content, Error> {
+    fn execute_with_hooks(&self, decoded: Decoded<'_>) -> Result<Content, Error> {
         let hooks = self.asked_hooks();
         let mut call = Call::begin(decoded, hooks.is_some());
         if let Some(hooks) = hooks {
-            let verdict =
+            let decision =
                 call.command().map(|command| call.traced().within(|| hooks.before(&command)));
-            if let Some(verdict) = verdict {
-                call.apply(verdict);
+            if let Some(decision) = decision {
+                call.apply(decision);
             }
         }
-        self.finished(call, hooks)
+        self.execute_call(call, hooks).0
     }
 
     /// The hooks, unless it is one of them that asks.
@@ -215,41 +220,22 @@ impl Memory {
         self.hooks.as_ref().filter(|hooks| !hooks.are_running())
     }
 
-    /// The end of a call's way, when `before` has spoken.
-    fn finished(&self, call: Call<'_>, hooks: Option<&Installed>) -> Result<Content, Error> {
-        let (result, event) = call.carry_out(self.options(), |judged| self.handle(judged));
-        if let (Some(hooks), Some(event)) = (hooks, event) {
-            hooks.after(&event);
+    /// The second half of a call's way, when `before` has spoken.
+    fn execute_call(
+        &self,
+        call: Call<'_>,
+        hooks: Option<&Installed>,
+    ) -> (Result<Content, Error>, Option<Event>) {
+        let (result, event) = call.execute(&self.policies, |command| {
+            // Whoever called may have gone while a thread or a hook was waited for.
+            cancel::check().map_err(Error::Store)?;
+            self.expire_first();
+            handlers::execute(&*self.store, &self.policies, command)
+        });
+        if let (Some(hooks), Some(event)) = (hooks, &event) {
+            hooks.after(event);
         }
-        result
-    }
-
-    /// Hands a command to its handler.
-    fn handle(&self, Judged { command, path, new_path }: &Judged<'_>) -> Result<Content, Error> {
-        // Whoever called may have gone while a thread or a hook was waited for.
-        cancel::check().map_err(Error::Store)?;
-        self.expire_first();
-        let (store, policies) = (&*self.store, &*self.policies);
-        let done = match command {
-            // Only a view can show something other than text.
-            Command::View { view_range, .. } => {
-                return handlers::view(store, policies, path, view_range.as_ref())
-                    .map_err(|error| error.with_effect(Effect::Read));
-            }
-            Command::Create { file_text, .. } => handlers::create(store, policies, path, file_text),
-            Command::StrReplace { old_str, new_str, .. } => {
-                handlers::str_replace(store, policies, path, old_str, new_str)
-            }
-            Command::Insert { insert_line, insert_text, .. } => {
-                handlers::insert(store, policies, path, *insert_line, insert_text)
-            }
-            Command::Delete { .. } => handlers::delete(store, policies, path),
-            Command::Rename { .. } => {
-                // A rename has two paths.
-                handlers::rename(store, policies, path, new_path.as_ref().unwrap_or(path))
-            }
-        };
-        done.map(Content::Text)
+        (result, event)
     }
 
     /// Shows a directory two levels deep, or the numbered lines of a file: all of them, or
@@ -324,8 +310,8 @@ impl Memory {
     /// As [`run`](Memory::run).
     pub fn clear(&self) -> Result<String, Error> {
         let cleared = self.store.clear();
-        self.policies.usage.doubt();
-        self.policies.seen.forget(&MemoryPath::root());
+        self.policies.limits.shrunk();
+        self.policies.views.forget(&MemoryPath::root());
         match cleared {
             Ok(()) => Ok(reply::cleared()),
             Err(error) => Err(reply::condition(&MemoryPath::root(), error)),
@@ -370,14 +356,19 @@ impl Memory {
         dry_run: bool,
         progress: &mut expiry::Watch<'_>,
     ) -> Result<Vec<Expired>, Error> {
-        expiry::expire(&*self.store, &self.policies, older_than, dry_run, progress)
+        let (store, policies) = (&*self.store, &*self.policies);
+        let others = policies.beside_expiry();
+        let expired = policies.expiry.expire(store, others, older_than, dry_run, progress);
+        if !dry_run {
+            trace::expiry(&policies.sensitive, &expired);
+        }
+        expired
     }
 
     /// What `expire_after` asks for, before the first command. A store that broke says so to the
     /// command itself.
     fn expire_first(&self) {
-        let Some(older_than) = self.options().expire_after else { return };
-        self.policies.first.before(|| {
+        self.policies.expiry.before_first(|older_than| {
             let _ = self.expire(older_than, false, &mut |_| ControlFlow::Continue(()));
         });
     }

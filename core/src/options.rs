@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use crate::error::Error;
 use crate::policy::sensitive::{Sensitive, SensitiveRule};
 use crate::policy::{PathPattern, StaleGuard};
-use crate::store::Store;
+use crate::store::settings::{LOCK_TIMEOUT, MAX_FILE_BYTES, max_edited_bytes};
+use crate::store::{Durability, OnExisting, Store, StoreOptions};
 
 /// How a [`Memory`](crate::Memory) behaves where the tool's documentation leaves a choice.
 ///
@@ -56,10 +56,10 @@ pub struct Options {
     /// but never put a value that is not your own into an address. `None`, the default, is the one
     /// that the address says.
     pub namespace: Option<String>,
-    /// What no command may change: what one of these patterns fits, and all that is below. Default:
+    /// What no command may change: what one of these patterns matches, and all that is below. Default:
     /// nothing.
     pub read_only_paths: Vec<PathPattern>,
-    /// What commands may change: only what one of these patterns fits, and all that is below; of an
+    /// What commands may change: only what one of these patterns matches, and all that is below; of an
     /// empty list, nothing. `None`, the default, sets no such limit. Where a path is in both,
     /// `read_only_paths` counts.
     pub writable_paths: Option<Vec<PathPattern>>,
@@ -97,20 +97,14 @@ pub struct Options {
     pub after_content: bool,
 }
 
-const DEFAULT_FILE_BYTES: u64 = 16 * 1024 * 1024;
-
-/// No less than encryption adds to a file, which the store beneath counts.
-const SEAL_BYTES: u64 = 1024;
-
 impl Options {
     /// The largest image that Claude's API takes: 5 MiB, counted in base64, which makes four bytes
     /// of three.
     pub const CLAUDE_IMAGE_BYTES: u64 = 5 * 1024 * 1024 / 4 * 3;
 
-    /// The most bytes of a file that are read into memory to edit it. Not less than the default limit of a
-    /// file, so that one which is over a lower limit can be made smaller.
+    /// The most bytes of a file that are read into memory to edit it.
     pub(crate) fn max_edited_bytes(&self) -> Option<u64> {
-        self.max_file_bytes.map(|limit| limit.max(DEFAULT_FILE_BYTES).saturating_add(SEAL_BYTES))
+        max_edited_bytes(self.max_file_bytes)
     }
 
     /// The same options, whose patterns of paths hold as the store tells names apart, and those that
@@ -130,10 +124,23 @@ impl Options {
             ..self
         }
     }
+}
 
-    /// Whether uses of files are noted.
-    pub(crate) fn records_access(&self) -> bool {
-        !self.read_only && (self.record_access || self.expire_after.is_some())
+impl From<&Options> for StoreOptions {
+    fn from(options: &Options) -> Self {
+        Self {
+            max_file_bytes: options.max_file_bytes,
+            max_total_bytes: options.max_total_bytes,
+            max_files: options.max_files,
+            durability: options.durability,
+            read_only: options.read_only,
+            lock_timeout: options.lock_timeout,
+            namespace: options.namespace.clone(),
+            #[cfg(feature = "encryption")]
+            encryption_key: options.encryption_key.clone(),
+            #[cfg(feature = "encryption")]
+            encrypt_names: options.encrypt_names,
+        }
     }
 }
 
@@ -141,14 +148,14 @@ impl Default for Options {
     fn default() -> Self {
         Self {
             max_view_chars: Some(16_000),
-            max_file_bytes: Some(DEFAULT_FILE_BYTES),
+            max_file_bytes: Some(MAX_FILE_BYTES),
             max_total_bytes: None,
             max_files: None,
             max_image_bytes: None,
             on_existing: OnExisting::Error,
             durability: Durability::Full,
             read_only: false,
-            lock_timeout: Some(Duration::from_secs(10)),
+            lock_timeout: Some(LOCK_TIMEOUT),
             namespace: None,
             read_only_paths: Vec::new(),
             writable_paths: None,
@@ -164,56 +171,6 @@ impl Default for Options {
             record_access: false,
             pins: Vec::new(),
             after_content: false,
-        }
-    }
-}
-
-/// What `create` does about a file that is already there.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum OnExisting {
-    /// Refuse, with the documented error (the reference behaviour).
-    #[default]
-    Error,
-    /// Replace the whole content, atomically.
-    Overwrite,
-}
-
-/// What an acknowledged command survives.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Durability {
-    /// Loss of power: data and directory are flushed before the command is acknowledged.
-    #[default]
-    Full,
-    /// A crash of the process; the operating system writes to disk when it sees fit.
-    Relaxed,
-}
-
-impl std::str::FromStr for OnExisting {
-    type Err = Error;
-
-    /// `"error"` or `"overwrite"`.
-    fn from_str(word: &str) -> Result<Self, Error> {
-        match word {
-            "error" => Ok(Self::Error),
-            "overwrite" => Ok(Self::Overwrite),
-            _ => Err(Error::Config(format!(
-                "on_existing must be \"error\" or \"overwrite\", got {word:?}"
-            ))),
-        }
-    }
-}
-
-impl std::str::FromStr for Durability {
-    type Err = Error;
-
-    /// `"full"` or `"relaxed"`.
-    fn from_str(word: &str) -> Result<Self, Error> {
-        match word {
-            "full" => Ok(Self::Full),
-            "relaxed" => Ok(Self::Relaxed),
-            _ => Err(Error::Config(format!(
-                "durability must be \"full\" or \"relaxed\", got {word:?}"
-            ))),
         }
     }
 }

@@ -1,9 +1,9 @@
-//! The only place that judges a path.
+//! The only place that validates a path.
 //!
 //! A model sends paths as text, and text can lie: `..`, backslashes, percent-encoded slashes,
 //! control characters. [`MemoryPath::parse`] turns such a text into a canonical path below
 //! `/memories` or says why it cannot. Nothing further down ever sees a raw string, and no store
-//! can hand a dangerous name back up, because [`MemoryPath::join`] judges it by the same rules.
+//! can hand a dangerous name back up, because [`MemoryPath::join`] validates it by the same rules.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -66,7 +66,7 @@ impl MemoryPath {
         Self(ROOT.into())
     }
 
-    /// Judges `raw` and brings it into canonical form: doubled and trailing slashes and `.`
+    /// Validates `raw` and brings it into canonical form: doubled and trailing slashes and `.`
     /// components are dropped.
     ///
     /// A `%` that decodes to nothing harmful is part of the name and stays as it is.
@@ -240,6 +240,12 @@ impl Ord for MemoryPath {
 impl PartialOrd for MemoryPath {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
+    }
+}
+
+impl AsRef<str> for MemoryPath {
+    fn as_ref(&self) -> &str {
+        self.as_str()
     }
 }
 

@@ -8,11 +8,9 @@
 use tracing::{Level, Span, field::Empty};
 
 use crate::error::Error;
-use crate::options::Options;
+use crate::hooks::{Event, Outcome};
 use crate::policy::expiry::Expired;
-use crate::policy::hooks::{Event, Outcome};
-#[cfg(feature = "tracing")]
-use crate::policy::sensitive::redact_path;
+use crate::policy::sensitive;
 
 /// What spans and events say they come from.
 #[cfg(feature = "tracing")]
@@ -49,14 +47,14 @@ impl Traced {
 /// Tells of each file that expired, and of an expiry that failed, about which nobody else may hear: those
 /// of `expire_after` have no caller.
 #[cfg(feature = "tracing")]
-pub(crate) fn expiry(options: &Options, expired: &Result<Vec<Expired>, Error>) {
+pub(crate) fn expiry(rules: &sensitive::Settings, expired: &Result<Vec<Expired>, Error>) {
     match expired {
         Ok(files) => {
             for file in files {
                 tracing::event!(
                     target: TARGET,
                     Level::DEBUG,
-                    memdir.expired = redact_path(options, file.path.clone()).as_str(),
+                    memdir.expired = sensitive::redact_path(rules, file.path.clone()).as_str(),
                     memdir.bytes = file.bytes,
                 );
             }
@@ -75,7 +73,7 @@ pub(crate) fn expiry(options: &Options, expired: &Result<Vec<Expired>, Error>) {
 }
 
 #[cfg(not(feature = "tracing"))]
-pub(crate) fn expiry(_: &Options, _: &Result<Vec<Expired>, Error>) {}
+pub(crate) fn expiry(_: &sensitive::Settings, _: &Result<Vec<Expired>, Error>) {}
 
 #[cfg(feature = "tracing")]
 impl Traced {

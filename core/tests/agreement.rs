@@ -104,14 +104,19 @@ fn agree(
     let mut before = tree(&first);
     for command in commands {
         let a = first.execute_value(&command);
-        prop_assert!(a.cause.is_none() && !a.content.as_str().is_empty());
+        prop_assert!(a.cause.is_none() && !a.content.as_text().unwrap_or_default().is_empty());
         let after = tree(&first);
         if a.is_error || command["command"] == "view" {
             prop_assert_eq!(&before, &after, "{}", command);
         }
         for other in &others {
             let b = other.execute_value(&command);
-            prop_assert_eq!(a.content.as_str(), b.content.as_str(), "{}", command);
+            prop_assert_eq!(
+                a.content.as_text().unwrap_or_default(),
+                b.content.as_text().unwrap_or_default(),
+                "{}",
+                command
+            );
             prop_assert_eq!(a.is_error, b.is_error, "{}", command);
             prop_assert!(b.cause.is_none());
             prop_assert_eq!(&after, &tree(other), "{}", command);
@@ -228,7 +233,7 @@ proptest! {
                 continue;
             }
             let a = one.execute_value(&command);
-            prop_assert_eq!(a.content.as_str(), b.content.as_str(), "{}", command);
+            prop_assert_eq!(a.content.as_text().unwrap_or_default(), b.content.as_text().unwrap_or_default(), "{}", command);
             prop_assert_eq!(a.is_error, b.is_error, "{}", command);
             prop_assert_eq!(tree(&one), tree(&mounted), "{}", command);
         }

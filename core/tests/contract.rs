@@ -188,7 +188,7 @@ impl Store for Faulty {
         }
         self.0.rename(from, to)?;
         if self.1 == Fault::AccessIsForgotten && self.0.read(to).is_ok() {
-            self.0.set_accessed(to, SystemTime::UNIX_EPOCH)?;
+            self.0.record_access(to, SystemTime::UNIX_EPOCH)?;
         }
         Ok(())
     }
@@ -197,15 +197,15 @@ impl Store for Faulty {
         self.0.set_modified(path, time)
     }
 
-    fn keeps_access(&self) -> bool {
+    fn tracks_access(&self) -> bool {
         true
     }
 
-    fn set_accessed(&self, path: &MemoryPath, time: SystemTime) -> Result<(), StoreError> {
+    fn record_access(&self, path: &MemoryPath, time: SystemTime) -> Result<(), StoreError> {
         if self.1 == Fault::AccessIsAChange {
             self.0.set_modified(path, time)?;
         }
-        self.0.set_accessed(path, time)
+        self.0.record_access(path, time)
     }
 
     fn delete_unused(&self, path: &MemoryPath, since: SystemTime) -> Result<bool, StoreError> {

@@ -40,7 +40,7 @@ fn put(store: &dyn Store, path: &str, content: &[u8]) {
 fn age(store: &dyn Store, path: &str) {
     let long_ago = SystemTime::now() - 10 * HOUR;
     store.set_modified(&at(path), long_ago).unwrap();
-    store.set_accessed(&at(path), long_ago).unwrap();
+    store.record_access(&at(path), long_ago).unwrap();
 }
 
 fn put_old(store: &dyn Store, path: &str, content: &[u8]) {
@@ -94,7 +94,7 @@ fn what_is_removed_is_told_exactly() {
     on_every_store(|name, store| {
         let mut options = recording();
         options.pins = vec!["/memories/a/*.keep".parse().unwrap()];
-        let memory = Memory::with_store(Arc::clone(&store), options).judged().unwrap();
+        let memory = Memory::with_store(Arc::clone(&store), options).validated().unwrap();
         for path in ["/memories/a/old", "/memories/.old", "/memories/a/x.keep", "/memories/viewed"]
         {
             put_old(&*store, path, b"12345");
@@ -167,12 +167,12 @@ impl<F: Fn() + Send + Sync> Store for Interrupted<F> {
         self.store.files(visit)
     }
 
-    fn keeps_access(&self) -> bool {
-        self.store.keeps_access()
+    fn tracks_access(&self) -> bool {
+        self.store.tracks_access()
     }
 
-    fn set_accessed(&self, path: &MemoryPath, time: SystemTime) -> Result<(), StoreError> {
-        self.store.set_accessed(path, time)
+    fn record_access(&self, path: &MemoryPath, time: SystemTime) -> Result<(), StoreError> {
+        self.store.record_access(path, time)
     }
 
     fn unused(&self, files: Vec<Entry>, since: SystemTime) -> Result<Vec<Entry>, StoreError> {
@@ -258,7 +258,8 @@ fn two_at_once_remove_each_file_once_and_lose_no_edit() {
 fn nothing_is_recorded_unless_it_is_wanted() {
     on_every_store(|name, store| {
         put(&*store, "/memories/f", b"a");
-        let memory = Memory::with_store(Arc::clone(&store), Options::default()).judged().unwrap();
+        let memory =
+            Memory::with_store(Arc::clone(&store), Options::default()).validated().unwrap();
         memory.view("/memories/f", None).unwrap();
         assert_eq!(store.accessed(&at("/memories/f")).unwrap(), None, "{name}");
         let memory = Memory::with_store(Arc::clone(&store), recording());
@@ -278,7 +279,7 @@ fn the_time_of_an_access_goes_along() {
         let of = |path: &str| store.accessed(&at(path)).unwrap();
         put(&*store, "/memories/d/a", b"a");
         put(&*store, "/memories/d/b", b"b");
-        store.set_accessed(&at("/memories/d/a"), long_ago).unwrap();
+        store.record_access(&at("/memories/d/a"), long_ago).unwrap();
         // In the case of mounts from one store into another.
         store.rename(&at("/memories/d"), &at("/memories/a")).err();
         store.rename(&at("/memories/d"), &at("/memories/a/d")).unwrap_or(());
@@ -295,7 +296,7 @@ fn the_time_of_an_access_goes_along() {
             put(&back, &format!("{now}/a"), b"a");
             put(&back, &format!("{now}/b"), b"b");
             kept.iter().for_each(|&time| {
-                back.set_accessed(&at(&format!("{now}/a")), time).unwrap();
+                back.record_access(&at(&format!("{now}/a")), time).unwrap();
             });
             memdir::copy(&copy, &back, OnExisting::Error, go_on).unwrap();
             let accessed = back.accessed(&at(&format!("{now}/a"))).unwrap();
@@ -313,7 +314,7 @@ fn a_rekey_keeps_the_times() {
     let long_ago = SystemTime::UNIX_EPOCH + Duration::from_secs(1_234_567_890);
     let store = Encrypted::open(Arc::clone(&inner), &old, false).unwrap();
     put(&store, "/memories/a", b"a");
-    store.set_accessed(&at("/memories/a"), long_ago).unwrap();
+    store.record_access(&at("/memories/a"), long_ago).unwrap();
     memdir::store::rekey(&inner, &old, &new).unwrap();
     let store = Encrypted::open(inner, &new, false).unwrap();
     assert_eq!(store.accessed(&at("/memories/a")).unwrap(), Some(long_ago));
@@ -375,7 +376,7 @@ fn what_may_not_be_changed_stays() {
         .unwrap();
     let mut options = recording();
     options.read_only_paths = vec!["/memories/fixed".parse().unwrap()];
-    let memory = Memory::with_store(Arc::new(mounts), options.clone()).judged().unwrap();
+    let memory = Memory::with_store(Arc::new(mounts), options.clone()).validated().unwrap();
     for path in ["/memories/fixed/a", "/memories/a"] {
         put_old(&**memory.store(), path, b"a");
     }
@@ -432,7 +433,7 @@ fn expire_after_comes_first_once_and_everybody_waits() {
     };
     let mut options = Options::default();
     options.expire_after = Some(HOUR);
-    let memory = Memory::with_store(Arc::new(interrupted), options).judged().unwrap();
+    let memory = Memory::with_store(Arc::new(interrupted), options).validated().unwrap();
     assert!(there(&*store, "/memories/0"), "nothing happens before the first command");
     thread::scope(|scope| {
         let views: Vec<_> = (0..4)
@@ -486,7 +487,7 @@ impl Store for Unlistable {
         Err(StoreError::failed("listing", "out of order"))
     }
 
-    fn keeps_access(&self) -> bool {
+    fn tracks_access(&self) -> bool {
         true
     }
 }
@@ -497,7 +498,7 @@ fn a_failure_before_the_first_command_does_not_fail_it() {
     options.expire_after = Some(HOUR);
     let store = Unlistable(InProcess::new());
     put(&store, "/memories/a", b"a\n");
-    let memory = Memory::with_store(Arc::new(store), options).judged().unwrap();
+    let memory = Memory::with_store(Arc::new(store), options).validated().unwrap();
     assert!(memory.view("/memories/a", None).is_ok());
     let failed = memory.expire(HOUR, false, &mut |_| ControlFlow::Continue(()));
     assert!(matches!(failed, Err(Error::Store(_))));
@@ -545,8 +546,8 @@ impl Store for Counting {
         self.store.files(visit)
     }
 
-    fn keeps_access(&self) -> bool {
-        self.store.keeps_access()
+    fn tracks_access(&self) -> bool {
+        self.store.tracks_access()
     }
 
     fn unused(&self, files: Vec<Entry>, since: SystemTime) -> Result<Vec<Entry>, StoreError> {

@@ -153,7 +153,7 @@ fn run(layers: Layers, command: &str, first_fails: bool, when: When, how: (Fault
         When::Never => false,
         When::One(number) | When::From(number) => fails.operations() > number,
     };
-    let content = reply.content.as_str().to_owned();
+    let content = reply.content.as_text().unwrap_or_default().to_owned();
     // With what a process that begins anew would see.
     let now = in_view(&*layers.over(first, second));
     Run { before, now, content, is_error: reply.is_error, met }

@@ -9,11 +9,11 @@ use std::thread;
 use memdir::policy::sensitive::Sensitive;
 use memdir::store::{Edit, Entry, InProcess};
 use memdir::{
-    Command, Error, Event, HookError, Hooks, Memory, MemoryPath, OnExisting, Options, Store,
-    StoreError, Verdict,
+    Command, Error, Event, HookDecision, HookError, Hooks, Memory, MemoryPath, OnExisting, Options,
+    Store, StoreError,
 };
 
-type Before = dyn Fn(&Command<'_>) -> Result<Verdict, HookError> + Send + Sync;
+type Before = dyn Fn(&Command<'_>) -> Result<HookDecision, HookError> + Send + Sync;
 
 /// A hook that is a closure, and what it was told.
 struct Told {
@@ -23,7 +23,7 @@ struct Told {
 
 impl Told {
     fn new(
-        before: impl Fn(&Command<'_>) -> Result<Verdict, HookError> + Send + Sync + 'static,
+        before: impl Fn(&Command<'_>) -> Result<HookDecision, HookError> + Send + Sync + 'static,
     ) -> Arc<Self> {
         Arc::new(Self { before: Box::new(before), events: Mutex::default() })
     }
@@ -38,7 +38,7 @@ impl Told {
 }
 
 impl Hooks for Told {
-    fn before(&self, command: &Command<'_>) -> Result<Verdict, HookError> {
+    fn before(&self, command: &Command<'_>) -> Result<HookDecision, HookError> {
         (self.before)(command)
     }
 
@@ -81,7 +81,7 @@ fn a_command_is_vetoed_before_the_store_is_touched() {
             panic!("touched")
         }
     }
-    let hooks = Told::new(|command| Ok(Verdict::Veto(format!("Not {}.", command.name()))));
+    let hooks = Told::new(|command| Ok(HookDecision::Deny(format!("Not {}.", command.name()))));
     let memory = Memory::with_store(Arc::new(Untouched), Options::default())
         .with_hooks(Arc::<Told>::clone(&hooks));
     for (input, name) in [
@@ -97,7 +97,7 @@ fn a_command_is_vetoed_before_the_store_is_touched() {
     ] {
         let reply = memory.execute(input);
         assert!(reply.is_error && reply.cause.is_none());
-        assert_eq!(reply.content.as_str(), format!("Not {name}."));
+        assert_eq!(reply.content.as_text().unwrap_or_default(), format!("Not {name}."));
         let path = if name == "view" { "/memories" } else { "/memories/a" };
         assert_eq!(said(&hooks.last()), format!("{name} {path} vetoed 0 0"));
     }
@@ -106,7 +106,7 @@ fn a_command_is_vetoed_before_the_store_is_touched() {
 
 #[test]
 fn a_veto_without_a_word_has_a_sentence_all_the_same() {
-    let memory = memory(Options::default(), &Told::new(|_| Ok(Verdict::Veto(" ".into()))));
+    let memory = memory(Options::default(), &Told::new(|_| Ok(HookDecision::Deny(" ".into()))));
     let error = memory.delete("/memories/a").unwrap_err().to_string();
     assert_eq!(error, "Error: This command is not allowed here. Nothing was changed.");
 }
@@ -118,12 +118,12 @@ fn what_a_hook_writes_is_judged_like_any_text() {
     options.max_file_bytes = Some(100);
     let hooks = Told::new(|command| {
         Ok(match command.text() {
-            Some((_, text)) => Verdict::Write(
+            Some((_, text)) => HookDecision::Replace(
                 text.replace("(1)", "token: ghp_0123456789abcdefghijABCDEFGHIJ012345")
                     .replace("(2)", &"x".repeat(101))
                     .replace("(3)", "fine"),
             ),
-            None => Verdict::Pass,
+            None => HookDecision::Allow,
         })
     });
     let memory = memory(options, &hooks);
@@ -146,14 +146,18 @@ fn what_a_hook_writes_is_judged_like_any_text() {
 #[test]
 fn a_hook_that_fails_carries_nothing_out_and_tells_the_developer_alone() {
     let hooks = Told::new(|command| match command {
-        Command::Delete { .. } => Ok(Verdict::Write("text".into())),
+        Command::Delete { .. } => Ok(HookDecision::Replace("text".into())),
         _ => Err("no route to rules.internal".into()),
     });
     let memory = memory(Options::default(), &hooks);
     let reply = memory.execute(r#"{"command":"create","path":"/memories/a","file_text":"x"}"#);
     assert!(reply.is_error);
-    assert!(reply.content.as_str().contains("not carried out"), "{}", reply.content);
-    assert!(!reply.content.as_str().contains("rules.internal"));
+    assert!(
+        reply.content.as_text().unwrap_or_default().contains("not carried out"),
+        "{}",
+        reply.content
+    );
+    assert!(!reply.content.as_text().unwrap_or_default().contains("rules.internal"));
     assert!(reply.cause.unwrap().to_string().contains("rules.internal"));
     assert_eq!(said(&hooks.last()), "create /memories/a failed 0 0");
     let error = memory.create("/memories/a", "x").unwrap_err();
@@ -165,7 +169,7 @@ fn a_hook_that_fails_carries_nothing_out_and_tells_the_developer_alone() {
 
 #[test]
 fn events_tell_of_every_call() {
-    let hooks = Told::new(|_| Ok(Verdict::Pass));
+    let hooks = Told::new(|_| Ok(HookDecision::Allow));
     let memory = memory(Options::default(), &hooks);
     for (input, expected) in [
         (
@@ -213,7 +217,7 @@ fn the_content_is_told_where_it_is_asked_for() {
     options.after_content = true;
     let hooks = Told::new(|command| match command {
         Command::Delete { .. } => Err("broken".into()),
-        _ => Ok(Verdict::Pass),
+        _ => Ok(HookDecision::Allow),
     });
     let memory = memory(options, &hooks);
     for input in [
@@ -223,7 +227,10 @@ fn the_content_is_told_where_it_is_asked_for() {
         "{}",
     ] {
         let reply = memory.execute(input);
-        assert_eq!(hooks.last().content.as_deref(), Some(reply.content.as_str()));
+        assert_eq!(
+            hooks.last().content.as_deref(),
+            Some(reply.content.as_text().unwrap_or_default())
+        );
     }
 }
 
@@ -248,9 +255,9 @@ impl CallsBack {
 }
 
 impl Hooks for CallsBack {
-    fn before(&self, command: &Command<'_>) -> Result<Verdict, HookError> {
+    fn before(&self, command: &Command<'_>) -> Result<HookDecision, HookError> {
         self.write(command.name());
-        Ok(Verdict::Pass)
+        Ok(HookDecision::Allow)
     }
 
     fn after(&self, event: &Event) {
@@ -290,8 +297,8 @@ fn many_threads_at_once() {
         let inner = STORE.get().unwrap();
         inner.view("/memories", None)?;
         Ok(match command.text() {
-            Some((_, text)) => Verdict::Write(text.to_uppercase()),
-            None => Verdict::Pass,
+            Some((_, text)) => HookDecision::Replace(text.to_uppercase()),
+            None => HookDecision::Allow,
         })
     });
     let memory = Memory::with_store(Arc::new(InProcess::new()), Options::default())
@@ -315,7 +322,7 @@ fn many_threads_at_once() {
 fn a_hook_that_panics_leaves_the_next_command_its_hooks() {
     let hooks = Told::new(|command| match command {
         Command::Delete { .. } => panic!("a mistake"),
-        _ => Ok(Verdict::Veto("No.".into())),
+        _ => Ok(HookDecision::Deny("No.".into())),
     });
     let memory = memory(Options::default(), &hooks);
     assert!(catch_unwind(AssertUnwindSafe(|| memory.delete("/memories/a"))).is_err());

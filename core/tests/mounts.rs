@@ -405,7 +405,11 @@ fn a_broken_store_breaks_no_listing_but_its_own() {
         r#"{"command": "rename", "old_path": "/memories/b.md", "new_path": "/memories/broken/b"}"#,
     ] {
         let reply = memory.execute(input);
-        assert!(reply.is_error && reply.content.as_str().contains("cannot be reached"), "{input}");
+        assert!(
+            reply.is_error
+                && reply.content.as_text().unwrap_or_default().contains("cannot be reached"),
+            "{input}"
+        );
         assert!(reply.cause.unwrap().to_string().contains("db.internal"), "{input}");
     }
     assert!(memory.view("/memories/b.md", None).is_ok());

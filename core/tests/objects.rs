@@ -320,7 +320,7 @@ fn a_model_is_told_nothing_about_the_place(cloud: &'static Cloud) {
     for (fault, word) in [(forbidden, "not allow"), (Fault::Error500, "cannot be reached")] {
         proxy.plan(Plan::From(0, fault));
         let reply = memory.execute(view);
-        let content = reply.content.as_str();
+        let content = reply.content.as_text().unwrap_or_default();
         assert!(reply.is_error && content.contains(word), "{fault:?}: {content}");
         let place = ["secret-prefix", "memdir/", "127.0.0.1", "500", "s3", "az:", "bucket", "key"];
         for secret in [&SECRETS[..], &place].concat() {
@@ -328,7 +328,7 @@ fn a_model_is_told_nothing_about_the_place(cloud: &'static Cloud) {
         }
     }
     proxy.plan(Plan::Nothing);
-    assert!(memory.execute(view).content.as_str().contains("does not exist"));
+    assert!(memory.execute(view).content.as_text().unwrap_or_default().contains("does not exist"));
 }
 
 /// Any text is a memory of its own, below the prefix and nowhere else.

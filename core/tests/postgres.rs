@@ -263,7 +263,7 @@ fn a_server_that_comes_back_is_used_again_and_the_model_learns_nothing_of_it() {
         }
         let reply = create(100 + round);
         assert!(reply.is_error && reply.cause.is_some());
-        let said = reply.content.as_str();
+        let said = reply.content.as_text().unwrap_or_default();
         assert!(said.contains("cannot be reached"), "{said}");
         for word in ["127.0.0.1", "postgres", "memdir:", "tenant", "refused"] {
             assert!(!said.contains(word), "{said}");

@@ -106,7 +106,7 @@ fn the_lock_timeout_is_an_option_and_a_sentence() {
             r#"{"command": "insert", "path": "/memories/a", "insert_line": 0, "insert_text": "x"}"#,
         );
         assert!(reply.is_error);
-        let said = reply.content.as_str();
+        let said = reply.content.as_text().unwrap_or_default();
         assert!(said.contains("busy") && said.contains("Nothing was changed"), "{said}");
     });
     assert_eq!(slow.read(&at("/memories/a")).unwrap(), b"one\n+");

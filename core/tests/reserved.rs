@@ -8,7 +8,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use common::mounting::{at, put, refusal};
-use memdir::store::{InProcess, Mount, find_store, open_mounts, open_store};
+use memdir::store::{InProcess, Mount, open_existing_store, open_mounts, open_store};
 use memdir::{EncryptionKey, Error, Memory, Options};
 
 const RECORD: &str = "/memories/.memdir-encryption";
@@ -58,7 +58,7 @@ fn what_is_no_record_does_not_keep_anybody_out() {
             put(&*open_store(&address, &options).unwrap(), RECORD, content);
             let memory = Memory::open(&address, options.clone()).unwrap();
             memory.create("/memories/a.md", "one").unwrap();
-            let found = find_store(&address, &options).unwrap().unwrap();
+            let found = open_existing_store(&address, &options).unwrap().unwrap();
             assert_eq!(found.read(&at(RECORD)).unwrap(), content.as_bytes());
             // Nor is it taken for one where there is a key, nor replaced.
             let mut with_key = Options::default();
@@ -81,7 +81,7 @@ fn a_record_of_memdir_means_encrypted_also_when_it_is_damaged() {
     with_key.encryption_key = Some(EncryptionKey::from_bytes([1; 32]));
     for address in addresses(place.path()) {
         open_store(&address, &with_key).unwrap();
-        let raw = memdir::store::open_store_beneath(&address, &Options::default()).unwrap();
+        let raw = memdir::store::open_raw_store(&address, &Options::default()).unwrap();
         let record = raw.read(&at(RECORD)).unwrap();
         let refused = || {
             let error = open_store(&address, &Options::default()).err().unwrap();

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use memdir::policy::sensitive::{Sensitive, SensitiveRule, find, redact};
 use memdir::store::InProcess;
 use memdir::{
-    Command, Event, HookError, Hooks, Memory, MemoryPath, OnExisting, Options, Store, Verdict,
+    Command, Event, HookDecision, HookError, Hooks, Memory, MemoryPath, OnExisting, Options, Store,
 };
 use proptest::prelude::*;
 
@@ -259,10 +259,10 @@ fn paths_are_judged_and_not_repeated() {
 struct Told(Mutex<Vec<String>>);
 
 impl Hooks for Told {
-    fn before(&self, command: &Command<'_>) -> Result<Verdict, HookError> {
+    fn before(&self, command: &Command<'_>) -> Result<HookDecision, HookError> {
         Ok(match command {
-            Command::Delete { .. } => Verdict::Veto("No.".to_owned()),
-            _ => Verdict::Pass,
+            Command::Delete { .. } => HookDecision::Deny("No.".to_owned()),
+            _ => HookDecision::Allow,
         })
     }
 

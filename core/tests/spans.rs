@@ -10,7 +10,8 @@ use std::time::{Duration, SystemTime};
 
 use memdir::store::{Edit, Entry};
 use memdir::{
-    Command, HookError, Hooks, Memory, MemoryPath, OnExisting, Options, Store, StoreError, Verdict,
+    Command, HookDecision, HookError, Hooks, Memory, MemoryPath, OnExisting, Options, Store,
+    StoreError,
 };
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
@@ -196,7 +197,7 @@ impl Store for Broken {
     fn rename(&self, _: &MemoryPath, _: &MemoryPath) -> Result<(), StoreError> {
         Self::error()
     }
-    fn keeps_access(&self) -> bool {
+    fn tracks_access(&self) -> bool {
         true
     }
 }
@@ -263,11 +264,11 @@ fn what_a_store_or_a_hook_records_stands_in_the_span() {
     let _alone = alone();
     struct Records;
     impl Hooks for Records {
-        fn before(&self, command: &Command<'_>) -> Result<Verdict, HookError> {
+        fn before(&self, command: &Command<'_>) -> Result<HookDecision, HookError> {
             tracing::info!(target: "memdir", "of the hook's own");
             Ok(match command {
-                Command::Delete { .. } => Verdict::Veto("No.".into()),
-                _ => Verdict::Pass,
+                Command::Delete { .. } => HookDecision::Deny("No.".into()),
+                _ => HookDecision::Allow,
             })
         }
     }

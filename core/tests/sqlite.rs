@@ -138,9 +138,13 @@ fn a_damaged_page_is_an_error_for_the_developer_and_one_sentence_for_the_model()
     assert!(error.to_string().contains("damaged"), "{error}");
     let reply = memory.execute(r#"{"command": "view", "path": "/memories/file 7"}"#);
     assert!(reply.is_error && reply.cause.is_some());
-    assert!(reply.content.as_str().contains("cannot be reached"), "{}", reply.content);
+    assert!(
+        reply.content.as_text().unwrap_or_default().contains("cannot be reached"),
+        "{}",
+        reply.content
+    );
     for word in ["a.db", "sqlite", "SQL", "damaged"] {
-        assert!(!reply.content.as_str().contains(word), "{}", reply.content);
+        assert!(!reply.content.as_text().unwrap_or_default().contains(word), "{}", reply.content);
     }
 }
 
@@ -308,7 +312,7 @@ fn a_writer_waits_for_others_as_long_as_it_may_and_changes_nothing() {
             assert!(matches!(refused, Err(StoreError::Busy)), "{refused:?}");
         }
         let reply = memory.execute(r#"{"command": "delete", "path": "/memories/a"}"#);
-        let said = reply.content.as_str();
+        let said = reply.content.as_text().unwrap_or_default();
         assert!(reply.is_error && said.contains("busy") && said.contains("Nothing was changed"));
         // Views and opening do not wait.
         assert_eq!(store.read(&file).unwrap(), b"one");
@@ -399,7 +403,11 @@ fn what_broke_before_anything_was_committed_changed_nothing_and_says_so() {
     let memory = Memory::open(&format!("sqlite:{}", path.display()), Options::default()).unwrap();
     fs::remove_file(&path).unwrap();
     let reply = memory.execute(r#"{"command": "create", "path": "/memories/a", "file_text": "x"}"#);
-    assert!(reply.content.as_str().contains("Nothing was changed"), "{}", reply.content);
+    assert!(
+        reply.content.as_text().unwrap_or_default().contains("Nothing was changed"),
+        "{}",
+        reply.content
+    );
 }
 
 #[cfg(unix)]

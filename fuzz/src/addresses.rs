@@ -1,7 +1,7 @@
 //! Addresses and keys as text: a password is never shown. Nothing is opened: a path could be any file's.
 
 use memdir::EncryptionKey;
-use memdir::store::redacted;
+use memdir::store::redact_address;
 
 use crate::UNIT;
 
@@ -12,7 +12,7 @@ const SECRET: &str = "S3cr3tWord";
 /// password, host, path and parameters.
 pub fn addresses(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
-    let shown = redacted(&text);
+    let shown = redact_address(&text);
     assert!(!shown.contains(char::is_control), "{shown:?}");
     assert!(shown.len() <= 3 * text.len() + 8);
     if let Ok(key) = text.parse::<EncryptionKey>() {
@@ -39,7 +39,7 @@ pub fn addresses(data: &[u8]) {
         if local.is_some_and(|path| !path.contains(':') && !path.contains("password=")) {
             continue;
         }
-        let shown = redacted(&address);
+        let shown = redact_address(&address);
         assert!(!shown.contains(SECRET), "{address:?} is shown as {shown:?}");
     }
 }

@@ -53,7 +53,8 @@ pub fn encrypted(data: &[u8]) {
         let viewed = memory.execute_as("view", &fields(path));
         assert!(
             viewed.is_error
-                || viewed.content.as_str().lines().count() == 1 + content.lines().count()
+                || viewed.content.as_text().unwrap_or_default().lines().count()
+                    == 1 + content.lines().count()
         );
         let inserted = memory.insert(path, 0, "new");
         assert_eq!(inserted.is_err(), viewed.is_error, "{path}");

@@ -21,14 +21,14 @@ pub fn patterns(data: &[u8]) {
         assert_eq!(pattern.to_string(), pattern.as_str());
         let alternatives = expanded(pattern.as_str());
         let fits = alternatives.iter().any(|one| naive(one, &path));
-        assert_eq!(pattern.fits(&path), fits, "{text:?} {path}");
+        assert_eq!(pattern.matches(&path), fits, "{text:?} {path}");
         assert!(
-            !fits || pattern.clone().folding_case(true).fits(&path) || text.contains('['),
+            !fits || pattern.clone().folding_case(true).matches(&path) || text.contains('['),
             "{text:?} {path}"
         );
-        // What fits a directory fits what is below.
+        // What matches a directory matches what is below.
         if let Ok(below) = path.join("below") {
-            assert!(!fits || pattern.fits(&below), "{text:?} {below}");
+            assert!(!fits || pattern.matches(&below), "{text:?} {below}");
         }
     }
 
@@ -39,13 +39,13 @@ pub fn patterns(data: &[u8]) {
         .flat_map(|c| ["\\", ""][usize::from(!"*?[]{},!".contains(c))].chars().chain([c]))
         .collect();
     let itself: PathPattern = escaped.parse().unwrap();
-    assert!(itself.fits(&path), "{escaped}");
+    assert!(itself.matches(&path), "{escaped}");
     if let Ok(beside) = MemoryPath::parse(&format!("{path}x")) {
-        assert!(!itself.fits(&beside), "{escaped}");
+        assert!(!itself.matches(&beside), "{escaped}");
     }
     let plain = !text.contains(['*', '?', '[', '{', '\\']);
     if let (true, Ok(plain)) = (plain, MemoryPath::parse(text)) {
-        assert!(parsed.is_ok_and(|pattern| pattern.fits(&plain)), "{text:?}");
+        assert!(parsed.is_ok_and(|pattern| pattern.matches(&plain)), "{text:?}");
     }
 }
 

@@ -202,7 +202,7 @@ impl Session {
         }
         self.begun = true;
         let reply = self.memory.execute_value(&input);
-        let text = reply.content.as_str();
+        let text = reply.content.as_text().unwrap_or_default();
         assert!(!text.is_empty() && reply.cause.is_none(), "{input}: {reply:?}");
         match expected {
             Some(after) if !reply.is_error => self.changed(command, after, path, to, text),
@@ -340,7 +340,7 @@ impl Session {
     }
 
     fn view(&mut self, path: &MemoryPath, reply: &Reply) {
-        let text = reply.content.as_str();
+        let text = reply.content.as_text().unwrap_or_default();
         let root = path.is_root();
         match self.tree.get(path) {
             None if !root => assert!(

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::sync::{Mutex, PoisonError};
 
 use memdir::value::Value as Field;
-use memdir::{Command, Event, HookError, Hooks, MemoryPath, Verdict};
+use memdir::{Command, Event, HookDecision, HookError, Hooks, MemoryPath};
 use serde_json::{Map, Value};
 
 /// What a hook does about some commands.
@@ -88,18 +88,18 @@ impl CaseHooks {
 }
 
 impl Hooks for CaseHooks {
-    fn before(&self, command: &Command<'_>) -> Result<Verdict, HookError> {
+    fn before(&self, command: &Command<'_>) -> Result<HookDecision, HookError> {
         let fields = command.fields();
         let has = |(name, wanted): (&String, &Value)| {
             fields.iter().any(|(field, value)| field == name && *value == Field::from(wanted))
         };
         let Some(rule) = self.rules.iter().find(|rule| rule.when.iter().all(has)) else {
-            return Ok(Verdict::Pass);
+            return Ok(HookDecision::Allow);
         };
         match (&rule.then, command.text()) {
-            (Then::Veto(sentence), _) => Ok(Verdict::Veto(sentence.clone())),
+            (Then::Veto(sentence), _) => Ok(HookDecision::Deny(sentence.clone())),
             (Then::Replace(old, new), Some((_, text))) => {
-                Ok(Verdict::Write(text.replace(old, new)))
+                Ok(HookDecision::Replace(text.replace(old, new)))
             }
             (Then::Replace(..), None) => Err("there is no text to replace in".into()),
             (Then::Fail(problem), _) => Err(problem.clone().into()),

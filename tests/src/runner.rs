@@ -158,7 +158,7 @@ fn check_call(
         None | Some(Error::Hook(_)) => {}
         Some(cause) => return Err(format!("  {cause}")),
     }
-    let content = reply.content.as_str();
+    let content = reply.content.as_text().unwrap_or_default();
     if secret.is_some_and(|secret| content.contains(secret)) {
         return Err(format!("  the reply says where the store is: {}", shortened(content)));
     }

@@ -64,7 +64,7 @@ impl Upkeep {
                 let store = memory.store();
                 store
                     .set_modified(path, time)
-                    .and_then(|()| store.set_accessed(path, time))
+                    .and_then(|()| store.record_access(path, time))
                     .map_err(|error| format!("  setting the times of {path} back: {error}"))
             }),
             Self::Expire { older_than, dry_run, removed: expected } => {

@@ -29,7 +29,7 @@ fn input_that_nobody_should_send_is_answered() {
     for row in table("inputs") {
         let Some(json) = put(row["json"].as_str().unwrap()) else { continue };
         let reply = memory.execute(&json);
-        let length = reply.content.as_str().len();
+        let length = reply.content.as_text().unwrap_or_default().len();
         assert!(reply.is_error && (1..50_000).contains(&length), "{row}: {length}");
         assert!(reply.cause.is_none(), "{row}");
     }

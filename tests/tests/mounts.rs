@@ -61,12 +61,12 @@ impl Store for Beside {
         self.mounts.set_modified(path, time)
     }
 
-    fn keeps_access(&self) -> bool {
-        self.mounts.keeps_access()
+    fn tracks_access(&self) -> bool {
+        self.mounts.tracks_access()
     }
 
-    fn set_accessed(&self, path: &MemoryPath, time: SystemTime) -> Result<(), StoreError> {
-        self.mounts.set_accessed(path, time)
+    fn record_access(&self, path: &MemoryPath, time: SystemTime) -> Result<(), StoreError> {
+        self.mounts.record_access(path, time)
     }
 
     fn delete_unused(&self, path: &MemoryPath, since: SystemTime) -> Result<bool, StoreError> {

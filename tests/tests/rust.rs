@@ -65,12 +65,12 @@ impl Store for Plain {
         self.0.set_modified(path, time)
     }
 
-    fn keeps_access(&self) -> bool {
+    fn tracks_access(&self) -> bool {
         true
     }
 
-    fn set_accessed(&self, path: &MemoryPath, time: SystemTime) -> Result<(), StoreError> {
-        self.0.set_accessed(path, time)
+    fn record_access(&self, path: &MemoryPath, time: SystemTime) -> Result<(), StoreError> {
+        self.0.record_access(path, time)
     }
 
     fn delete_unused(&self, path: &MemoryPath, since: SystemTime) -> Result<bool, StoreError> {
@@ -242,7 +242,7 @@ fn input_that_is_not_json_is_an_error_like_any_other() {
     for input in ["", " ", "{", "{\"command\"", "view", "{} {}", "{'command': 'view'}", &deep] {
         let reply = memory.execute(input);
         assert!(reply.is_error, "{input:?}");
-        let content = reply.content.as_str();
+        let content = reply.content.as_text().unwrap_or_default();
         assert!(content.starts_with("Error: The input is not valid JSON: "), "{content}");
         assert!(content.len() < 300, "{content}");
     }

@@ -3,7 +3,7 @@
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
 
-use crate::options::Durability;
+use crate::store::Durability;
 
 /// Look at, copy and check the memory of agents.
 #[derive(Debug, Parser)]

@@ -12,7 +12,8 @@ use super::output::{Output, count};
 use super::stores::{self, Place};
 use super::{Ended, Failure, say};
 use crate::copy::{Copied, CopyError, Phase, Plan, Progress, Refusal, There};
-use crate::options::{OnExisting, Options};
+use crate::options::Options;
+use crate::store::OnExisting;
 use crate::text::human_size;
 
 pub(super) fn run(wanted: &Copy, output: &mut Output) -> Result<Ended, Failure> {

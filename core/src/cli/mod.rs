@@ -11,7 +11,7 @@ use std::io::{self, Write};
 use clap::Parser;
 use clap::error::{ContextKind, ContextValue};
 
-use crate::store::redacted;
+use crate::store::redact_address;
 
 mod arguments;
 mod check;
@@ -104,7 +104,7 @@ fn refuse(mut error: clap::Error) -> u8 {
     let texts: Vec<(ContextKind, String)> = error
         .context()
         .filter_map(|(kind, value)| match value {
-            ContextValue::String(text) => Some((kind, redacted(text))),
+            ContextValue::String(text) => Some((kind, redact_address(text))),
             _ => None,
         })
         .collect();

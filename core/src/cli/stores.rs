@@ -9,7 +9,9 @@ use crate::options::Options;
 use crate::path::MemoryPath;
 #[cfg(feature = "encryption")]
 use crate::store::encrypt;
-use crate::store::{InProcess, Store, StoreError, find_store, location_of, open_store, redacted};
+use crate::store::{
+    InProcess, Store, StoreError, location_of, open_existing_store, open_store, redact_address,
+};
 
 /// The environment variable with the key of the store of a command that has one.
 const KEY: &str = "MEMDIR_ENCRYPTION_KEY";
@@ -69,17 +71,17 @@ impl Place {
     /// The place that `given` says: an address, or `env:` and the name of the variable with it.
     fn new(given: &str, options: Options) -> Result<Self, Failure> {
         let Some(name) = given.strip_prefix("env:") else {
-            return Self::at(given.to_owned(), redacted(given), options);
+            return Self::at(given.to_owned(), redact_address(given), options);
         };
         let problem = match env::var(name) {
             Ok(address) => {
-                let shown = redacted(&address);
+                let shown = redact_address(&address);
                 return Self::at(address, shown, options);
             }
             Err(VarError::NotPresent) => "is not set",
             Err(VarError::NotUnicode(_)) => "is not UTF-8 text",
         };
-        let name = redacted(name);
+        let name = redact_address(name);
         Err(Failure::Usage(format!("the environment variable \"{name}\" {problem}")))
     }
 
@@ -114,7 +116,7 @@ impl Place {
 
     /// The store, if it is there.
     pub(super) fn find(&self) -> Result<Option<Arc<dyn Store>>, Failure> {
-        find_store(&self.address, &self.options).map_err(|error| self.failure(&error))
+        open_existing_store(&self.address, &self.options).map_err(|error| self.failure(&error))
     }
 
     /// The store, made if it is not there.

@@ -1,49 +1,36 @@
 //! `create`: a new file, with its parents.
 
-use super::check_size;
 use crate::error::Error;
-use crate::options::{OnExisting, Options};
 use crate::path::MemoryPath;
-use crate::policy::{Policies, limits, sensitive, write_patterns};
+use crate::policies::{NewFile, Policies};
+use crate::policy::limits;
 use crate::reply;
 use crate::store::{Node, Store, StoreError};
 
-pub(crate) fn create(
+pub(super) fn create(
     store: &dyn Store,
     policies: &Policies,
     path: &MemoryPath,
     file_text: &str,
 ) -> Result<String, Error> {
-    let options = &policies.options;
     if path.is_root() {
         return Err(reply::create_exists(path));
     }
-    write_patterns::judge(options, path)?;
-    sensitive::judge_path(options, path)?;
-    let checked = sensitive::judge_content(options, path, file_text).and_then(|redacted| {
-        let content = redacted.as_ref().map_or(file_text, |redacted| &redacted.instead);
-        check_size(options, path, None, content.len())?;
-        Ok(redacted)
-    });
-    let redacted = match checked {
-        Err(_) if is_taken(store, options, path) => return Err(reply::create_exists(path)),
-        checked => checked?,
-    };
-    let content = redacted.as_ref().map_or(file_text, |redacted| &redacted.instead);
-    let mut room = limits::room_for_file(policies, store, path, content.len() as u64)?;
-    let sight = policies.seen.writing(&[content.as_bytes()]);
-    let done = store.write(path, content.as_bytes(), options.on_existing);
+    let NewFile { text, note, mut reservation } =
+        policies.check_create(store, path, file_text, || is_taken(store, policies, path))?;
+    let snapshot = policies.views.writing(&[text.as_bytes()]);
+    let done = store.write(path, text.as_bytes(), policies.options.on_existing);
     if let Err(error) = &done {
-        room.leave(error);
-    }
-    if let Err(StoreError::OverLimit { bytes, files }) = done {
-        return Err(room.refused_by(store, path, bytes, files));
+        reservation.failed(error);
     }
     match done {
         Ok(()) => {
-            limits::written(room);
-            policies.seen.remember(path, sight);
-            Ok(reply::created(path) + redacted.as_ref().map_or("", |it| &it.note))
+            limits::written(reservation);
+            policies.views.remember(path, snapshot);
+            Ok(reply::created(path) + &note)
+        }
+        Err(StoreError::OverLimit { bytes, files }) => {
+            Err(reservation.refused_by(store, path, bytes, files))
         }
         Err(StoreError::AlreadyExists | StoreError::IsADirectory) => {
             Err(reply::create_exists(path))
@@ -52,12 +39,12 @@ pub(crate) fn create(
     }
 }
 
-/// Whether something is there already that stays. Asked for the sentence of a refusal only: another text
-/// would not help then. Whether a file may be made the store itself decides.
-fn is_taken(store: &dyn Store, options: &Options, path: &MemoryPath) -> bool {
+/// Whether something is there already that stays. Asked for the sentence of a refusal only: whether a file
+/// may be made the store itself decides.
+fn is_taken(store: &dyn Store, policies: &Policies, path: &MemoryPath) -> bool {
     match store.open(path, 0) {
         Ok(Node::Directory(_)) => true,
-        Ok(Node::File(..)) | Err(StoreError::Symlink) => options.on_existing == OnExisting::Error,
+        Ok(Node::File(..)) | Err(StoreError::Symlink) => !policies.overwrites(),
         Err(_) => false,
     }
 }

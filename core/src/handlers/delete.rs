@@ -2,11 +2,11 @@
 
 use crate::error::Error;
 use crate::path::MemoryPath;
-use crate::policy::{Policies, limits, write_patterns};
+use crate::policies::Policies;
 use crate::reply;
 use crate::store::{Store, StoreError};
 
-pub(crate) fn delete(
+pub(super) fn delete(
     store: &dyn Store,
     policies: &Policies,
     path: &MemoryPath,
@@ -14,14 +14,14 @@ pub(crate) fn delete(
     if path.is_root() {
         return Err(reply::delete_root());
     }
-    write_patterns::judge_delete(&policies.options, store, path)?;
-    let moving = limits::moving(policies);
+    policies.check_delete(store, path)?;
+    let moving = policies.limits.moving();
     let done = store.delete(path);
-    limits::shrunk(policies);
+    policies.limits.shrunk();
     drop(moving);
     match done {
         Ok(()) => {
-            policies.seen.forget(path);
+            policies.views.forget(path);
             Ok(reply::deleted(path))
         }
         Err(StoreError::NotFound | StoreError::NotADirectory) => Err(reply::missing(path)),

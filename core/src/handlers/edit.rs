@@ -1,85 +1,92 @@
 //! What `insert` and `str_replace` have in common: a file's content is looked at, and changed if every
 //! policy allows it, while no other writer can come between.
 
+use super::text;
 use crate::cancel;
 use crate::error::Error;
 use crate::path::MemoryPath;
-use crate::policy::limits::{Change, NoRoom, Room};
-use crate::policy::{Policies, write_patterns};
+use crate::policies::{Policies, Stop};
+use crate::policy::limits::Unreserved;
+use crate::policy::stale_guard::ViewLog;
 use crate::reply;
-use crate::store::{Splice, Store, StoreError};
+use crate::store::{Store, StoreError};
+use crate::text::Splice;
 
-/// Says what becomes of a content, and what the reply is.
-pub(super) type Decide<'d> = dyn FnMut(&[u8]) -> Result<(Splice, String), Error> + 'd;
+/// The reply, given the content before and the change.
+pub(super) type Answer<'e> = dyn Fn(&[u8], &Splice) -> Result<String, Error> + 'e;
 
-/// Edits the file; `missing` is the refusal where there is none.
+/// What a command says of its edit.
+pub(super) struct Edit<'e> {
+    /// The refusal where there is no file.
+    pub(super) missing: fn(&MemoryPath) -> Error,
+    /// Which views of the file are new enough.
+    pub(super) check_view: fn(&ViewLog, &MemoryPath, &[u8]) -> Result<(), Error>,
+    /// What becomes of a content.
+    pub(super) change: &'e dyn Fn(&[u8]) -> Result<Splice, Error>,
+    pub(super) answer: &'e Answer<'e>,
+}
+
+/// Edits the file.
 pub(super) fn edit(
     store: &dyn Store,
     policies: &Policies,
     path: &MemoryPath,
-    missing: fn(&MemoryPath) -> Error,
-    decide: &mut Decide<'_>,
+    edit: &Edit<'_>,
 ) -> Result<String, Error> {
-    write_patterns::judge(&policies.options, path)?;
-    let mut room = Room::new(policies);
-    room.prepare(store);
+    let mut reservation = policies.check_edit(path)?;
+    reservation.prepare(store);
     loop {
         // What the last call of the edit came to; the store may make several.
-        let mut outcome = Err(Stop::Refused(missing(path)));
-        let mut sight = None;
+        let mut outcome = Err(Stop::Refused((edit.missing)(path)));
+        let mut snapshot = None;
         let done = store.update(path, &mut |content| {
-            // Other writers may have been waited for.
-            let awaited = cancel::check().map_err(|error| Stop::Refused(Error::Store(error)));
-            let decided = awaited.and_then(|()| decide(content).map_err(Stop::Refused));
-            let decided = decided.and_then(|(splice, answer)| {
-                let after = splice.len_after(content.len()) as u64;
-                let change = Change { before: Some(content.len() as u64), after };
-                room.take(path, change).map_err(Stop::NoRoom)?;
-                Ok((splice, answer))
-            });
-            match decided {
+            let mut decide = || -> Result<(Splice, String), Stop> {
+                // Other writers may have been waited for.
+                cancel::check().map_err(Error::Store)?;
+                let old = text(path, content)?;
+                let change = || (edit.change)(content);
+                let (splice, note) =
+                    policies.check_change(&mut reservation, path, old, edit.check_view, change)?;
+                let answer = (edit.answer)(content, &splice)?;
+                Ok((splice, answer + &note))
+            };
+            match decide() {
                 Ok((splice, answer)) => {
-                    sight = policies.seen.writing(&splice.pieces(content));
+                    snapshot = policies.views.writing(&splice.pieces(content));
                     outcome = Ok(answer);
                     Some(splice)
                 }
                 Err(stop) => {
-                    room.give_back();
+                    reservation.release();
                     outcome = Err(stop);
                     None
                 }
             }
         });
         if let Err(error) = &done {
-            room.leave(error);
+            reservation.failed(error);
         }
         match (done, outcome) {
             (Ok(()), Ok(answer)) => {
-                room.fill();
-                policies.seen.remember(path, sight);
+                reservation.commit();
+                policies.views.remember(path, snapshot);
                 return Ok(answer);
             }
             (Ok(()), Err(Stop::Refused(refusal))) => return Err(refusal),
-            (Ok(()), Err(Stop::NoRoom(NoRoom::Full(over)))) => {
-                return Err(room.refusal(path, over));
+            (Ok(()), Err(Stop::Unreserved(Unreserved::Full(over)))) => {
+                return Err(reservation.refusal(path, over));
             }
             // The store cannot be asked within its own edit. Then the answer is final.
-            (Ok(()), Err(Stop::NoRoom(NoRoom::Unsure))) => room.measure(store)?,
+            (Ok(()), Err(Stop::Unreserved(Unreserved::Unsure))) => reservation.measure(store)?,
             // A directory counts as missing (documentation of the tool).
             (
                 Err(StoreError::NotFound | StoreError::IsADirectory | StoreError::NotADirectory),
                 _,
-            ) => return Err(missing(path)),
+            ) => return Err((edit.missing)(path)),
             (Err(StoreError::OverLimit { bytes, files }), _) => {
-                return Err(room.refused_by(store, path, bytes, files));
+                return Err(reservation.refused_by(store, path, bytes, files));
             }
             (Err(error), _) => return Err(reply::condition(path, error)),
         }
     }
-}
-
-/// Why an edit does not change anything.
-enum Stop {
-    Refused(Error),
-    NoRoom(NoRoom),
 }

@@ -2,30 +2,28 @@
 
 use crate::error::Error;
 use crate::path::MemoryPath;
-use crate::policy::{Policies, expiry, limits, sensitive, write_patterns};
+use crate::policies::Policies;
 use crate::reply;
 use crate::store::{Store, StoreError};
 
-pub(crate) fn rename(
+pub(super) fn rename(
     store: &dyn Store,
     policies: &Policies,
     from: &MemoryPath,
     to: &MemoryPath,
 ) -> Result<String, Error> {
-    let options = &policies.options;
     if from.is_root() {
         return Err(reply::rename_root());
     }
-    sensitive::judge_path(options, to)?;
-    write_patterns::judge_rename(options, store, from, to)?;
-    let moving = limits::moving(policies);
+    policies.check_rename(store, from, to)?;
+    let moving = policies.limits.moving();
     let done = store.rename(from, to);
     drop(moving);
     match done {
         Ok(()) => {
-            policies.seen.moved(from, to);
+            policies.views.moved(from, to);
             // Done is done: of a directory nothing is noted, and what broke will show again.
-            let _ = expiry::record(store, options, to);
+            let _ = policies.expiry.record(store, to);
             Ok(reply::renamed(from, to))
         }
         Err(StoreError::NotFound) => Err(reply::missing(from)),

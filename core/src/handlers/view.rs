@@ -9,8 +9,9 @@ use crate::error::Error;
 use crate::image::{Image, MAX_IMAGE_SIDE};
 use crate::options::Options;
 use crate::path::MemoryPath;
+use crate::policies::Policies;
+use crate::policy::sensitive;
 use crate::policy::stale_guard::Watch;
-use crate::policy::{Policies, expiry, limits, sensitive};
 use crate::reply::{self, Content};
 use crate::store::{Entry, EntryKind, Node, Store, StoreError};
 use crate::text::{Ending, MAX_LINES, Pager, human_size};
@@ -21,18 +22,18 @@ const LISTED_LEVELS: usize = 2;
 /// How much of a file is in memory at a time, in bytes.
 const WINDOW: usize = 256 * 1024;
 
-pub(crate) fn view(
+pub(super) fn view(
     store: &dyn Store,
     policies: &Policies,
     path: &MemoryPath,
     range: Option<&ViewRange>,
 ) -> Result<Content, Error> {
     let options = &policies.options;
-    let mut watch = policies.seen.watch();
+    let mut watch = policies.views.watch();
     let shown = match store.open(path, LISTED_LEVELS) {
         // The documentation's own example sends a range with a directory: it is ignored.
         Ok(Node::Directory(entries)) => {
-            let notice = limits::notice(policies, store);
+            let notice = policies.limits.notice(store);
             return Ok(Content::Text(listing(options, path, entries, notice)));
         }
         Ok(Node::File(size, content)) if is_image(path) => image(options, path, size, content)?,
@@ -41,8 +42,8 @@ pub(crate) fn view(
                 Some(watch) => watch.through(content),
                 None => content,
             };
-            let shown = file(options, path, range, size, content)?;
-            policies.seen.remember(path, watch.map(Watch::end));
+            let shown = file(policies, path, range, size, content)?;
+            policies.views.remember(path, watch.map(Watch::end));
             Content::Text(shown)
         }
         Err(StoreError::NotFound | StoreError::NotADirectory) => {
@@ -50,19 +51,20 @@ pub(crate) fn view(
         }
         Err(error) => return Err(reply::condition(path, error)),
     };
-    expiry::record(store, options, path)?;
+    policies.expiry.record(store, path)?;
     Ok(shown)
 }
 
 fn file(
-    options: &Options,
+    policies: &Policies,
     path: &MemoryPath,
     range: Option<&ViewRange>,
     size: u64,
     content: Box<dyn Read + '_>,
 ) -> Result<String, Error> {
-    if options.sensitive_on_view {
-        let content = redacted(options, path, size, content)?;
+    let options = &policies.options;
+    if policies.sensitive.on_view {
+        let content = redacted(policies, path, size, content)?;
         return numbered(options, path, range, content.len() as u64, Box::new(content.as_bytes()));
     }
     numbered(options, path, range, size, content)
@@ -147,14 +149,14 @@ struct Lines {
     last: Option<u64>,
 }
 
-/// The range as far as it can be judged without the file; `None` if it is wrong for any file.
+/// The range as far as it can be validated without the file; `None` if it is wrong for any file.
 fn wanted(range: Option<&ViewRange>) -> Option<Lines> {
     match range {
         None => Some(Lines { first: 1, last: None }),
         Some(ViewRange::Malformed(_)) => None,
         Some(&ViewRange::Lines(first, last)) => {
             let first = u64::try_from(first).ok().filter(|&first| first > 0)?;
-            // A backward range is judged when the file's length is known.
+            // A backward range is validated when the file's length is known.
             let last = (last != -1).then(|| u64::try_from(last).unwrap_or(0));
             Some(Lines { first, last })
         }
@@ -163,22 +165,22 @@ fn wanted(range: Option<&ViewRange>) -> Option<Lines> {
 
 /// The whole content, as it may be shown: a key of several lines is known by its first one.
 fn redacted(
-    options: &Options,
+    policies: &Policies,
     path: &MemoryPath,
     size: u64,
     content: Box<dyn Read + '_>,
 ) -> Result<String, Error> {
-    let limit = options.max_edited_bytes().unwrap_or(u64::MAX);
+    let limit = policies.options.max_edited_bytes().unwrap_or(u64::MAX);
     let mut whole = Vec::new();
-    let room = usize::try_from(size).unwrap_or(usize::MAX);
-    if size > limit || whole.try_reserve_exact(room).is_err() {
+    let size_hint = usize::try_from(size).unwrap_or(usize::MAX);
+    if size > limit || whole.try_reserve_exact(size_hint).is_err() {
         return Err(reply::too_large_to_redact(path, size));
     }
     content
         .take(limit)
         .read_to_end(&mut whole)
         .map_err(|error| Error::Store(StoreError::failed("reading a file", error)))?;
-    Ok(sensitive::shown(options, text(path, &whole)?).into_owned())
+    Ok(sensitive::shown(&policies.sensitive, text(path, &whole)?).into_owned())
 }
 
 fn numbered(
@@ -197,9 +199,9 @@ fn numbered(
     let mut pager = Pager::new(header, first, until, options.max_view_chars);
 
     // One byte more than the file is said to have, so that a small one is read in one go.
-    let room = usize::try_from(size).unwrap_or(WINDOW).saturating_add(1).clamp(1, WINDOW);
-    pager.reserve(room + room / 2);
-    let mut window = vec![0; room];
+    let size_hint = usize::try_from(size).unwrap_or(WINDOW).saturating_add(1).clamp(1, WINDOW);
+    pager.reserve(size_hint + size_hint / 2);
+    let mut window = vec![0; size_hint];
     loop {
         let filled = match content.read(&mut window) {
             Ok(0) => break,

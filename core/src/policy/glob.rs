@@ -3,7 +3,7 @@
 //!
 //! A crate would match bytes, and not as a file system that takes upper for lower case finds its files.
 
-/// A pattern: a path fits if it fits one of the alternatives that braces give.
+/// A pattern: a path matches if it matches one of the alternatives that braces give.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Glob(Vec<Vec<Segment>>);
 
@@ -45,8 +45,8 @@ impl Glob {
         Ok(Self(compiled))
     }
 
-    /// Whether it fits the path of these names, or a directory that the path is below.
-    pub(super) fn fits(&self, names: &[&str], folds_case: bool) -> bool {
+    /// Whether it matches the path of these names, or a directory that the path is below.
+    pub(super) fn matches(&self, names: &[&str], folds_case: bool) -> bool {
         self.0.iter().any(|segments| match segments.as_slice() {
             // What is below a directory is not the directory.
             [directory @ .., Segment::Any] => names
@@ -56,7 +56,7 @@ impl Glob {
         })
     }
 
-    /// The same pattern that also fits the directory where it fits all that is below one.
+    /// The same pattern that also matches the directory where it matches all that is below one.
     pub(super) fn with_directory(mut self) -> Self {
         for segments in &mut self.0 {
             segments.pop_if(|last| *last == Segment::Any);
@@ -200,7 +200,7 @@ fn segments(symbols: &[Symbol]) -> Result<Vec<Segment>, String> {
 
 /// Whether the segments fit the first names, whatever follows.
 fn fits_start(segments: &[Segment], names: &[&str], folds_case: bool) -> bool {
-    // Up to which name each prefix of the segments fits.
+    // Up to which name each prefix of the segments matches.
     let mut ends = vec![false; names.len() + 1];
     ends[0] = true;
     for segment in segments {

@@ -11,17 +11,17 @@ use crate::path::MemoryPath;
 ///
 /// `*` stands for any number of characters within a name; `**` as a whole name for any number of
 /// directories, between others also for none; `?` for one character, `[ab]` for one of those, `[!ab]` for any other;
-/// `{a,b}` for one of the texts; and a `\` takes the next character as it is. A pattern that fits a
-/// directory fits all that is below it, too. As in a path, doubled slashes and `.` do not count.
+/// `{a,b}` for one of the texts; and a `\` takes the next character as it is. A pattern that matches a
+/// directory matches all that is below it, too. As in a path, doubled slashes and `.` do not count.
 ///
 /// ```
 /// use memdir::MemoryPath;
 /// use memdir::policy::PathPattern;
 ///
 /// let pattern: PathPattern = "/memories/team-*".parse()?;
-/// assert!(pattern.fits(&MemoryPath::parse("/memories/team-a").unwrap()));
-/// assert!(pattern.fits(&MemoryPath::parse("/memories/team-a/plans/may.md").unwrap()));
-/// assert!(!pattern.fits(&MemoryPath::parse("/memories/notes.md").unwrap()));
+/// assert!(pattern.matches(&MemoryPath::parse("/memories/team-a").unwrap()));
+/// assert!(pattern.matches(&MemoryPath::parse("/memories/team-a/plans/may.md").unwrap()));
+/// assert!(!pattern.matches(&MemoryPath::parse("/memories/notes.md").unwrap()));
 /// # Ok::<(), memdir::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -71,23 +71,23 @@ impl PathPattern {
     }
 
     /// The same pattern for a store that does [not tell](crate::Store::folds_case) upper from lower case:
-    /// it then fits a path in whatever case either is written.
+    /// it then matches a path in whatever case either is written.
     #[must_use]
     pub fn folding_case(self, folds_case: bool) -> Self {
         Self { folds_case, ..self }
     }
 
-    /// The same pattern, which fits a directory where it fits all that is below: of `/memories/a/**` also
+    /// The same pattern, which matches a directory where it fits all that is below: of `/memories/a/**` also
     /// `/memories/a`.
     pub(crate) fn with_directory(self) -> Self {
         Self { glob: self.glob.with_directory(), ..self }
     }
 
-    /// Whether it fits the path, or a directory that the path is below.
+    /// Whether it matches the path, or a directory that the path is below.
     #[must_use]
-    pub fn fits(&self, path: &MemoryPath) -> bool {
+    pub fn matches(&self, path: &MemoryPath) -> bool {
         let names: Vec<&str> = path.names().collect();
-        self.glob.fits(&names, self.folds_case)
+        self.glob.matches(&names, self.folds_case)
     }
 }
 
@@ -109,25 +109,25 @@ impl FromStr for PathPattern {
 mod tests {
     use super::*;
 
-    fn fits(pattern: &str, path: &str) -> bool {
-        pattern.parse::<PathPattern>().unwrap().fits(&MemoryPath::parse(path).unwrap())
+    fn matches(pattern: &str, path: &str) -> bool {
+        pattern.parse::<PathPattern>().unwrap().matches(&MemoryPath::parse(path).unwrap())
     }
 
     #[test]
     fn names_directories_and_all_below() {
-        assert!(fits("/memories", "/memories"));
-        assert!(fits("/memories/", "/memories/a/b"));
-        assert!(fits("/memories/a", "/memories/a/b/c"));
-        assert!(!fits("/memories/a", "/memories/ab"));
-        assert!(!fits("/memories/a/b", "/memories/a"));
-        assert!(fits("/memories/*.md", "/memories/a.md"));
-        assert!(!fits("/memories/*.md", "/memories/x/a.md"));
-        assert!(fits("/memories/**/*.md", "/memories/x/y/a.md"));
-        assert!(fits("/memories/**/*.md", "/memories/a.md"));
-        assert!(fits("/memories/**/.keep", "/memories/x/.keep"));
-        assert!(fits("/memories/{a,é}/?", "/memories/é/b"));
-        assert!(fits("/memories/100\\*", "/memories/100*"));
-        assert!(!fits("/memories/100\\*", "/memories/1000"));
+        assert!(matches("/memories", "/memories"));
+        assert!(matches("/memories/", "/memories/a/b"));
+        assert!(matches("/memories/a", "/memories/a/b/c"));
+        assert!(!matches("/memories/a", "/memories/ab"));
+        assert!(!matches("/memories/a/b", "/memories/a"));
+        assert!(matches("/memories/*.md", "/memories/a.md"));
+        assert!(!matches("/memories/*.md", "/memories/x/a.md"));
+        assert!(matches("/memories/**/*.md", "/memories/x/y/a.md"));
+        assert!(matches("/memories/**/*.md", "/memories/a.md"));
+        assert!(matches("/memories/**/.keep", "/memories/x/.keep"));
+        assert!(matches("/memories/{a,é}/?", "/memories/é/b"));
+        assert!(matches("/memories/100\\*", "/memories/100*"));
+        assert!(!matches("/memories/100\\*", "/memories/1000"));
     }
 
     #[test]
@@ -139,21 +139,21 @@ mod tests {
             "/memories///a//",
             "/memories/**/./**/a",
         ] {
-            assert!(fits(pattern, "/memories/a"), "{pattern}");
-            assert!(fits(pattern, "/memories/a/b"), "{pattern}");
-            assert!(!fits(pattern, "/memories/b"), "{pattern}");
+            assert!(matches(pattern, "/memories/a"), "{pattern}");
+            assert!(matches(pattern, "/memories/a/b"), "{pattern}");
+            assert!(!matches(pattern, "/memories/b"), "{pattern}");
         }
         for pattern in ["/memories/a/**", "/memories/a/**/", "/memories/a/**/."] {
-            assert!(fits(pattern, "/memories/a/b/c"), "{pattern}");
-            assert!(!fits(pattern, "/memories/a"), "{pattern}");
-            assert!(!fits(pattern, "/memories/ab"), "{pattern}");
+            assert!(matches(pattern, "/memories/a/b/c"), "{pattern}");
+            assert!(!matches(pattern, "/memories/a"), "{pattern}");
+            assert!(!matches(pattern, "/memories/ab"), "{pattern}");
             let with: PathPattern = pattern.parse().unwrap();
             let path = |path| MemoryPath::parse(path).unwrap();
-            assert!(with.clone().with_directory().fits(&path("/memories/a")), "{pattern}");
-            assert!(!with.with_directory().fits(&path("/memories/ab")), "{pattern}");
+            assert!(with.clone().with_directory().matches(&path("/memories/a")), "{pattern}");
+            assert!(!with.with_directory().matches(&path("/memories/ab")), "{pattern}");
         }
-        assert!(fits("/memories/**", "/memories/a"));
-        assert!(!fits("/memories/**", "/memories"));
+        assert!(matches("/memories/**", "/memories/a"));
+        assert!(!matches("/memories/**", "/memories"));
     }
 
     #[test]
@@ -176,8 +176,8 @@ mod tests {
             ("/memories/a}b", "/memories/a}b", "/memories/a"),
             ("/memories/***", "/memories/abc", "/memories"),
         ] {
-            assert!(fits(pattern, fit), "{pattern} {fit}");
-            assert!(!fits(pattern, other), "{pattern} {other}");
+            assert!(matches(pattern, fit), "{pattern} {fit}");
+            assert!(!matches(pattern, other), "{pattern} {other}");
         }
     }
 
@@ -192,19 +192,19 @@ mod tests {
             ("/memories/Σ", "/memories/ς"),
         ] {
             let pattern: PathPattern = pattern.parse().unwrap();
-            assert!(!pattern.fits(&path(name)), "{pattern}");
-            assert!(pattern.folding_case(true).fits(&path(name)), "{name}");
+            assert!(!pattern.matches(&path(name)), "{pattern}");
+            assert!(pattern.folding_case(true).matches(&path(name)), "{name}");
         }
         let not: PathPattern = "/memories/[!a]".parse().unwrap();
-        assert!(!not.folding_case(true).fits(&path("/memories/A")));
+        assert!(!not.folding_case(true).matches(&path("/memories/A")));
     }
 
     #[test]
     fn long_names_are_matched_in_little_time() {
         let pattern = format!("/memories/{}b", "*a".repeat(100));
-        assert!(!fits(&pattern, &format!("/memories/{}", "a".repeat(255))));
+        assert!(!matches(&pattern, &format!("/memories/{}", "a".repeat(255))));
         let pattern = format!("/memories{}/b", "/**/a".repeat(60));
-        assert!(!fits(&pattern, &format!("/memories{}", "/a".repeat(64))));
+        assert!(!matches(&pattern, &format!("/memories{}", "/a".repeat(64))));
     }
 
     #[test]

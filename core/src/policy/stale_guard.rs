@@ -42,7 +42,7 @@ impl std::str::FromStr for StaleGuard {
 
 /// What a memory last showed or wrote of each file. Remembers nothing while the guard is off.
 #[derive(Debug, Default)]
-pub(crate) struct Seen {
+pub(crate) struct ViewLog {
     guard: StaleGuard,
     /// Of this memory alone, so that nobody can make a content that is taken for another one.
     keys: RandomState,
@@ -52,16 +52,16 @@ pub(crate) struct Seen {
 #[derive(Debug, Default)]
 struct State {
     records: HashMap<MemoryPath, Record>,
-    turns: u64,
+    last: u64,
 }
 
 /// Which of several came last, where threads finish in another order than they saw the file in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Turn(u64);
+pub(crate) struct Sequence(u64);
 
 #[derive(Debug, Clone, Copy)]
 struct Record {
-    turn: Turn,
+    sequence: Sequence,
     fingerprint: Fingerprint,
 }
 
@@ -73,12 +73,12 @@ pub(crate) struct Fingerprint {
 
 /// What is remembered of a content when its command has succeeded.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Sight {
-    turn: Turn,
+pub(crate) struct Snapshot {
+    sequence: Sequence,
     fingerprint: Fingerprint,
 }
 
-impl Seen {
+impl ViewLog {
     pub(crate) fn new(guard: StaleGuard) -> Self {
         Self { guard, ..Self::default() }
     }
@@ -91,10 +91,10 @@ impl Seen {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn turn(&self) -> Turn {
+    fn next(&self) -> Sequence {
         let mut state = self.state();
-        state.turns += 1;
-        Turn(state.turns)
+        state.last += 1;
+        Sequence(state.last)
     }
 
     fn fingerprint(&self, pieces: &[&[u8]]) -> Fingerprint {
@@ -104,16 +104,16 @@ impl Seen {
     }
 
     /// That an `insert` into the content is meant for it.
-    pub(crate) fn judge_insert(&self, path: &MemoryPath, content: &[u8]) -> Result<(), Error> {
-        if self.is_off() { Ok(()) } else { self.judge(path, content) }
+    pub(crate) fn check_insert(&self, path: &MemoryPath, content: &[u8]) -> Result<(), Error> {
+        if self.is_off() { Ok(()) } else { self.check(path, content) }
     }
 
     /// That a `str_replace` in the content is meant for it.
-    pub(crate) fn judge_replace(&self, path: &MemoryPath, content: &[u8]) -> Result<(), Error> {
-        if self.guard == StaleGuard::Strict { self.judge(path, content) } else { Ok(()) }
+    pub(crate) fn check_replace(&self, path: &MemoryPath, content: &[u8]) -> Result<(), Error> {
+        if self.guard == StaleGuard::Strict { self.check(path, content) } else { Ok(()) }
     }
 
-    fn judge(&self, path: &MemoryPath, content: &[u8]) -> Result<(), Error> {
+    fn check(&self, path: &MemoryPath, content: &[u8]) -> Result<(), Error> {
         let record = self.state().records.get(path).copied();
         match record {
             None if self.guard == StaleGuard::Strict => Err(reply::not_viewed(path)),
@@ -124,26 +124,27 @@ impl Seen {
         }
     }
 
-    /// What a write of these pieces, one after the other, will have shown; to be asked for before it
-    /// is made, and while no other writer can come between if that can be. `None` while the guard is
-    /// off.
-    pub(crate) fn writing(&self, pieces: &[&[u8]]) -> Option<Sight> {
-        let sight = || Sight { turn: self.turn(), fingerprint: self.fingerprint(pieces) };
-        (!self.is_off()).then(sight)
+    /// A snapshot of the content about to be written, which comes in pieces. Take it before writing, under
+    /// the store's lock if there is one. `None` while the guard is off.
+    pub(crate) fn writing(&self, pieces: &[&[u8]]) -> Option<Snapshot> {
+        let snapshot = || Snapshot { sequence: self.next(), fingerprint: self.fingerprint(pieces) };
+        (!self.is_off()).then(snapshot)
     }
 
     /// A reader that looks along; to be made before the file is opened. `None` while the guard is off.
     pub(crate) fn watch(&self) -> Option<Watch> {
-        (!self.is_off())
-            .then(|| Watch { turn: self.turn(), reading: Reading::new(self.keys.build_hasher()) })
+        (!self.is_off()).then(|| Watch {
+            sequence: self.next(),
+            reading: Reading::new(self.keys.build_hasher()),
+        })
     }
 
     /// That the file was shown or written so.
-    pub(crate) fn remember(&self, path: &MemoryPath, sight: Option<Sight>) {
-        let Some(Sight { turn, fingerprint }) = sight else { return };
+    pub(crate) fn remember(&self, path: &MemoryPath, snapshot: Option<Snapshot>) {
+        let Some(Snapshot { sequence, fingerprint }) = snapshot else { return };
         let mut state = self.state();
-        if state.records.get(path).is_none_or(|record| record.turn < turn) {
-            state.records.insert(path.clone(), Record { turn, fingerprint });
+        if state.records.get(path).is_none_or(|record| record.sequence < sequence) {
+            state.records.insert(path.clone(), Record { sequence, fingerprint });
         }
     }
 
@@ -171,7 +172,7 @@ impl Seen {
 
 /// Takes the fingerprint of what is read through it.
 pub(crate) struct Watch {
-    turn: Turn,
+    sequence: Sequence,
     reading: Reading,
 }
 
@@ -182,8 +183,8 @@ impl Watch {
     }
 
     /// What was seen: the whole content, if it was read to its end.
-    pub(crate) fn end(self) -> Sight {
-        Sight { turn: self.turn, fingerprint: self.reading.end() }
+    pub(crate) fn end(self) -> Snapshot {
+        Snapshot { sequence: self.sequence, fingerprint: self.reading.end() }
     }
 }
 
@@ -245,54 +246,54 @@ mod tests {
 
     #[test]
     fn the_fingerprint_is_of_the_content_however_it_comes() {
-        let seen = Seen::new(StaleGuard::On);
+        let views = ViewLog::new(StaleGuard::On);
         let content: Vec<u8> = (0..20_000u32).map(|n| u8::try_from(n % 251).unwrap()).collect();
-        let whole = seen.fingerprint(&[&content]);
+        let whole = views.fingerprint(&[&content]);
         for cut in [0, 1, 4095, 4096, 4097, 12_288, 20_000] {
             let (start, end) = content.split_at(cut);
-            assert_eq!(seen.fingerprint(&[start, b"", end]), whole, "{cut}");
-            let mut watch = seen.watch().unwrap();
+            assert_eq!(views.fingerprint(&[start, b"", end]), whole, "{cut}");
+            let mut watch = views.watch().unwrap();
             let both: Box<dyn Read> = Box::new(start.chain(end));
             io::copy(&mut watch.through(both), &mut io::sink()).unwrap();
             assert_eq!(watch.end().fingerprint, whole, "{cut}");
         }
         let mut other = content.clone();
         other[19_999] ^= 1;
-        assert_ne!(seen.fingerprint(&[&other]), whole);
-        assert_ne!(seen.fingerprint(&[&content[..19_999]]), whole);
+        assert_ne!(views.fingerprint(&[&other]), whole);
+        assert_ne!(views.fingerprint(&[&content[..19_999]]), whole);
     }
 
     #[test]
     fn what_was_seen_last_counts_whoever_finishes_first() {
-        let seen = Seen::new(StaleGuard::On);
-        let (first, second) = (seen.writing(&[b"1"]), seen.writing(&[b"2"]));
-        seen.remember(&path("a"), second);
-        seen.remember(&path("a"), first);
-        seen.judge_insert(&path("a"), b"2").unwrap();
-        seen.judge_insert(&path("a"), b"1").unwrap_err();
+        let views = ViewLog::new(StaleGuard::On);
+        let (first, second) = (views.writing(&[b"1"]), views.writing(&[b"2"]));
+        views.remember(&path("a"), second);
+        views.remember(&path("a"), first);
+        views.check_insert(&path("a"), b"2").unwrap();
+        views.check_insert(&path("a"), b"1").unwrap_err();
     }
 
     #[test]
     fn records_move_and_go_with_their_files() {
-        let seen = Seen::new(StaleGuard::Strict);
+        let views = ViewLog::new(StaleGuard::Strict);
         for name in ["a/x", "a/y/z", "ab", "b/old"] {
-            seen.remember(&path(name), seen.writing(&[name.as_bytes()]));
+            views.remember(&path(name), views.writing(&[name.as_bytes()]));
         }
-        seen.moved(&path("a"), &path("b"));
+        views.moved(&path("a"), &path("b"));
         for (name, content) in [("b/x", "a/x"), ("b/y/z", "a/y/z"), ("ab", "ab")] {
-            seen.judge_replace(&path(name), content.as_bytes()).unwrap();
+            views.check_replace(&path(name), content.as_bytes()).unwrap();
         }
-        seen.judge_replace(&path("b/old"), b"b/old").unwrap_err();
-        seen.judge_replace(&path("a/x"), b"a/x").unwrap_err();
-        seen.forget(&path("b"));
-        assert_eq!(seen.state().records.len(), 1);
+        views.check_replace(&path("b/old"), b"b/old").unwrap_err();
+        views.check_replace(&path("a/x"), b"a/x").unwrap_err();
+        views.forget(&path("b"));
+        assert_eq!(views.state().records.len(), 1);
     }
 
     #[test]
     fn nothing_is_remembered_while_it_is_off() {
-        let seen = Seen::new(StaleGuard::Off);
-        assert!(seen.watch().is_none() && seen.writing(&[b"a"]).is_none());
-        seen.judge_insert(&path("a"), b"a").unwrap();
-        seen.judge_replace(&path("a"), b"a").unwrap();
+        let views = ViewLog::new(StaleGuard::Off);
+        assert!(views.watch().is_none() && views.writing(&[b"a"]).is_none());
+        views.check_insert(&path("a"), b"a").unwrap();
+        views.check_replace(&path("a"), b"a").unwrap();
     }
 }

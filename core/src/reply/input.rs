@@ -1,7 +1,6 @@
 //! What is said about input that is no command, and about paths that are none.
 
 use super::refused;
-use crate::command::COMMANDS;
 use crate::error::Error;
 use crate::path::{
     MAX_LEVELS, MAX_NAME_BYTES, MAX_PATH_BYTES, MemoryPath, PathError, RESERVED_PREFIX,
@@ -51,8 +50,9 @@ pub(super) fn shortened(raw: &str) -> String {
     }
 }
 
-fn commands() -> String {
-    let [most @ .., last] = &COMMANDS;
+/// The `known` commands in words.
+fn commands(known: &[&str; 6]) -> String {
+    let [most @ .., last] = known;
     format!("{} or {last}", most.join(", "))
 }
 
@@ -64,12 +64,13 @@ pub(crate) fn not_an_object(came: &Value<'_>) -> String {
     format!("Error: The input should be an object with a `command`, got {}", described(came))
 }
 
-pub(crate) fn missing_command() -> String {
-    format!("Error: Missing `command` parameter: expected {}", commands())
+pub(crate) fn missing_command(known: &[&str; 6]) -> String {
+    format!("Error: Missing `command` parameter: expected {}", commands(known))
 }
 
-pub(crate) fn unknown_command(came: &Value<'_>) -> String {
-    format!("Error: Invalid `command` parameter: expected {}, got {}", commands(), described(came))
+pub(crate) fn unknown_command(known: &[&str; 6], came: &Value<'_>) -> String {
+    let (known, came) = (commands(known), described(came));
+    format!("Error: Invalid `command` parameter: expected {known}, got {came}")
 }
 
 pub(crate) fn missing_field(command: &str, field: &str, expected: &str) -> String {

@@ -48,10 +48,10 @@ pub enum Content {
 impl Content {
     /// The text of it; an image has none.
     #[must_use]
-    pub fn as_str(&self) -> &str {
+    pub fn as_text(&self) -> Option<&str> {
         match self {
-            Content::Text(text) => text,
-            Content::Image { .. } => "",
+            Content::Text(text) => Some(text),
+            Content::Image { .. } => None,
         }
     }
 
@@ -96,7 +96,7 @@ impl From<Result<Content, Error>> for Reply {
                 (Content::Text(failure(&error)), true, Some(Error::Store(error)))
             }
             Err(cause @ Error::Hook(_)) => (Content::Text(unchecked()), true, Some(cause)),
-            // Options are judged when a memory is opened, so that no command meets this.
+            // Options are validated when a memory is opened, so that no command meets this.
             Err(Error::Config(_)) => (Content::Text(out_of_reach(Effect::Unchanged)), true, None),
         };
         Self { content, is_error, cause }
@@ -439,7 +439,7 @@ mod tests {
         ] {
             assert!(error.to_string().len() < 50_000);
         }
-        assert!(unknown_command(&Value::Text(long.into())).len() < 1000);
+        assert!(unknown_command(&["view"; 6], &Value::Text(long.into())).len() < 1000);
     }
 
     #[test]
@@ -447,8 +447,8 @@ mod tests {
         let broken = StoreError::failed("opening /srv/agent", "connection to db.internal refused");
         let reply = Reply::from(Err(condition(&MemoryPath::root(), broken)));
         assert!(reply.is_error);
-        assert!(!reply.content.as_str().contains("/srv"));
-        assert!(!reply.content.as_str().contains("db.internal"));
+        assert!(!reply.content.as_text().unwrap_or_default().contains("/srv"));
+        assert!(!reply.content.as_text().unwrap_or_default().contains("db.internal"));
         assert!(reply.cause.unwrap().to_string().contains("db.internal"));
     }
 }

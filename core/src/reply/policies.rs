@@ -4,11 +4,23 @@ use super::input::shortened;
 use super::refused;
 use crate::error::Error;
 use crate::path::MemoryPath;
-use crate::policy::PathPattern;
-use crate::policy::limits::{Used, Uses};
 use crate::text::human_size;
 
 // --- limits -----------------------------------------------------------------------------------
+
+/// How much of a limit is used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Used {
+    pub(crate) held: u64,
+    pub(crate) limit: u64,
+}
+
+/// How much is used of each limit that a sentence is about.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Uses {
+    pub(crate) bytes: Option<Used>,
+    pub(crate) files: Option<Used>,
+}
 
 pub(crate) fn file_too_large(
     path: &MemoryPath,
@@ -106,11 +118,11 @@ pub(crate) fn not_viewed(path: &MemoryPath) -> Error {
     ))
 }
 
-pub(crate) fn not_writable(path: &MemoryPath, writable: &[PathPattern]) -> Error {
+pub(crate) fn not_writable(path: &MemoryPath, writable: &[&str]) -> Error {
     /// More help nobody.
     const MAX_NAMED: usize = 10;
     let mut named: Vec<String> =
-        writable.iter().take(MAX_NAMED).map(|pattern| shortened(pattern.as_str())).collect();
+        writable.iter().take(MAX_NAMED).map(|pattern| shortened(pattern)).collect();
     if writable.len() > MAX_NAMED {
         named.push(format!("and {} more", writable.len() - MAX_NAMED));
     }

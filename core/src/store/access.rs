@@ -51,7 +51,7 @@ impl Times {
     /// # Errors
     /// As [`Store::modified`].
     pub(crate) fn of<S: Store + ?Sized>(store: &S, path: &MemoryPath) -> Result<Self, StoreError> {
-        let accessed = if store.keeps_access() { store.accessed(path)? } else { None };
+        let accessed = if store.tracks_access() { store.accessed(path)? } else { None };
         Ok(Self { modified: store.modified(path)?, accessed })
     }
 
@@ -66,8 +66,8 @@ impl Times {
     ) -> Result<(), StoreError> {
         // The access first, so that at no moment the file seems to have been left alone for longer
         // than it was.
-        if let Some(time) = self.accessed.filter(|_| store.keeps_access()) {
-            store.set_accessed(path, time)?;
+        if let Some(time) = self.accessed.filter(|_| store.tracks_access()) {
+            store.record_access(path, time)?;
         }
         self.modified.map_or(Ok(()), |time| store.set_modified(path, time))
     }

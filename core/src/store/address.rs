@@ -6,18 +6,13 @@ use std::sync::Arc;
 #[cfg(any(unix, feature = "sqlite"))]
 use super::StoreError;
 use super::address_hint::unknown_scheme;
+use super::encryption_record::is_encrypted;
 use super::local_path::{FILES, check_not_files, expand_home};
+use super::options::StoreOptions;
 use super::{InProcess, Location, ReadOnly, Store};
 use crate::error::Error;
-use crate::options::Options;
+#[cfg(feature = "encryption")]
 use crate::path::MemoryPath;
-
-/// The file at the root of an encrypted store that holds what is needed to open it with the key.
-pub(super) const ENCRYPTION_RECORD: &str = ".memdir-encryption";
-/// What that file says that it is.
-pub(super) const ENCRYPTION_FORMAT: &str = "memdir-encryption";
-/// How it begins, as memdir writes it.
-const ENCRYPTION_RECORD_START: &[u8] = b"{\"format\":\"memdir-encryption\",";
 
 /// Opens the store that `address` names: `memory:` is a new one in this process, `dir:` and a path
 /// the files of that very directory, `sqlite:` and a path a database (feature `sqlite`),
@@ -31,7 +26,11 @@ const ENCRYPTION_RECORD_START: &[u8] = b"{\"format\":\"memdir-encryption\",";
 /// # Errors
 /// [`Error::Config`] for an address that this build does not know, a key that is not the store's, or
 /// an encrypted store on this machine and no key; [`Error::Store`] if the store cannot be opened.
-pub fn open_store(address: &str, options: &Options) -> Result<Arc<dyn Store>, Error> {
+pub fn open_store(
+    address: &str,
+    options: impl Into<StoreOptions>,
+) -> Result<Arc<dyn Store>, Error> {
+    let options = &options.into();
     // Another machine's store is not asked anything before a command needs it.
     let elsewhere = address.contains("://");
     finished(open_any(address, options)?, options, elsewhere)
@@ -40,10 +39,10 @@ pub fn open_store(address: &str, options: &Options) -> Result<Arc<dyn Store>, Er
 /// Gives a store the layer that the options ask for: encryption.
 pub(super) fn finished(
     store: Arc<dyn Store>,
-    options: &Options,
+    options: &StoreOptions,
     elsewhere: bool,
 ) -> Result<Arc<dyn Store>, Error> {
-    let store = ReadOnly::where_asked(store, options);
+    let store = ReadOnly::where_asked(store, options.read_only);
     #[cfg(feature = "encryption")]
     if options.encryption_key.is_some() {
         return encrypt(store, options);
@@ -56,24 +55,17 @@ pub(super) fn finished(
     Ok(store)
 }
 
-/// Whether a store has the record of an encrypted one. A file of that name with another content means nothing:
-/// another program may have put it there.
-fn is_encrypted(store: &dyn Store) -> bool {
-    let Ok(at) = MemoryPath::root().join(ENCRYPTION_RECORD) else { return false };
-    let Ok(content) = store.read(&at) else { return false };
-    // Also one that is damaged further on, or of a version to come.
-    content.starts_with(ENCRYPTION_RECORD_START)
-        || serde_json::from_slice::<serde_json::Value>(&content)
-            .is_ok_and(|record| record.get("format") == Some(&ENCRYPTION_FORMAT.into()))
-}
-
 /// The store, encrypted if the options have an `encryption_key`: for a store of your own, or one
 /// that was opened in another way.
 ///
 /// # Errors
 /// As [`Encrypted::open`](super::Encrypted::open).
 #[cfg(feature = "encryption")]
-pub fn encrypt(store: Arc<dyn Store>, options: &Options) -> Result<Arc<dyn Store>, Error> {
+pub fn encrypt(
+    store: Arc<dyn Store>,
+    options: impl Into<StoreOptions>,
+) -> Result<Arc<dyn Store>, Error> {
+    let options = &options.into();
     match &options.encryption_key {
         None => Ok(store),
         Some(key) => Ok(Arc::new(super::Encrypted::open(store, key, options.encrypt_names)?)),
@@ -83,7 +75,8 @@ pub fn encrypt(store: Arc<dyn Store>, options: &Options) -> Result<Arc<dyn Store
 /// As [`encrypt`], but the store is not asked before the first command, which then says what is
 /// wrong: for a store that cannot answer before its caller goes on.
 #[cfg(feature = "encryption")]
-pub fn encrypt_lazily(store: Arc<dyn Store>, options: &Options) -> Arc<dyn Store> {
+pub fn encrypt_lazily(store: Arc<dyn Store>, options: impl Into<StoreOptions>) -> Arc<dyn Store> {
+    let options = options.into();
     match &options.encryption_key {
         None => store,
         Some(key) => Arc::new(super::Encrypted::lazy(store, key, options.encrypt_names)),
@@ -95,11 +88,15 @@ pub fn encrypt_lazily(store: Arc<dyn Store>, options: &Options) -> Arc<dyn Store
 ///
 /// # Errors
 /// As [`open_store`].
-pub fn open_store_beneath(address: &str, options: &Options) -> Result<Arc<dyn Store>, Error> {
-    open_any(address, options).map(|store| ReadOnly::where_asked(store, options))
+pub fn open_raw_store(
+    address: &str,
+    options: impl Into<StoreOptions>,
+) -> Result<Arc<dyn Store>, Error> {
+    let options = &options.into();
+    open_any(address, options).map(|store| ReadOnly::where_asked(store, options.read_only))
 }
 
-fn open_any(address: &str, options: &Options) -> Result<Arc<dyn Store>, Error> {
+fn open_any(address: &str, options: &StoreOptions) -> Result<Arc<dyn Store>, Error> {
     if !has_namespaces(address) {
         refuse_namespace(options)?;
     }
@@ -130,7 +127,7 @@ fn has_namespaces(address: &str) -> bool {
 
 /// For a store that is one memory. That the option were not looked at, nobody would notice before one
 /// user read what another wrote.
-pub(super) fn refuse_namespace(options: &Options) -> Result<(), Error> {
+pub(super) fn refuse_namespace(options: &StoreOptions) -> Result<(), Error> {
     match options.namespace {
         None => Ok(()),
         Some(_) => Err(Error::Config(
@@ -167,8 +164,12 @@ pub fn location_of(address: &str) -> Option<Location> {
 ///
 /// # Errors
 /// As [`open_store`].
-pub fn find_store(address: &str, options: &Options) -> Result<Option<Arc<dyn Store>>, Error> {
-    let Some(store) = find_any(address, options)? else { return Ok(None) };
+pub fn open_existing_store(
+    address: &str,
+    options: impl Into<StoreOptions>,
+) -> Result<Option<Arc<dyn Store>>, Error> {
+    let options = &options.into();
+    let Some(store) = open_existing(address, options)? else { return Ok(None) };
     let elsewhere = address.contains("://");
     // Nor are the keys of an encrypted store made: an empty place is none yet.
     #[cfg(feature = "encryption")]
@@ -181,20 +182,20 @@ pub fn find_store(address: &str, options: &Options) -> Result<Option<Arc<dyn Sto
     finished(store, options, elsewhere).map(Some)
 }
 
-fn find_any(address: &str, options: &Options) -> Result<Option<Arc<dyn Store>>, Error> {
+fn open_existing(address: &str, options: &StoreOptions) -> Result<Option<Arc<dyn Store>>, Error> {
     if !has_namespaces(address) {
         refuse_namespace(options)?;
     }
     match scheme(address) {
         Some("memory") if address.len() == "memory:".len() => Ok(None),
         #[cfg(feature = "sqlite")]
-        Some("sqlite") => find_sqlite(&sqlite_path(&address["sqlite:".len()..])?, options),
+        Some("sqlite") => open_existing_sqlite(&sqlite_path(&address["sqlite:".len()..])?, options),
         #[cfg(unix)]
         Some("dir") if address.len() > "dir:".len() => {
-            find_local(&expand_home(address["dir:".len()..].as_ref())?, options)
+            open_existing_local(&expand_home(address["dir:".len()..].as_ref())?, options)
         }
         #[cfg(unix)]
-        None if !address.is_empty() => find_local(&files_of(address.as_ref())?, options),
+        None if !address.is_empty() => open_existing_local(&files_of(address.as_ref())?, options),
         _ => open_any(address, options).map(Some),
     }
 }
@@ -214,14 +215,14 @@ fn missing(place: &Path) -> Error {
 /// what is a secret in it, all but the scheme is left out.
 ///
 /// ```
-/// use memdir::store::redacted;
+/// use memdir::store::redact_address;
 ///
 /// let address = "postgres://user:hunter2@db.example.com/agents?namespace=user-42";
-/// assert_eq!(redacted(address), "postgres://***@db.example.com/agents?***");
-/// assert_eq!(redacted("./memory"), "./memory");
+/// assert_eq!(redact_address(address), "postgres://***@db.example.com/agents?***");
+/// assert_eq!(redact_address("./memory"), "./memory");
 /// ```
 #[must_use]
-pub fn redacted(address: &str) -> String {
+pub fn redact_address(address: &str) -> String {
     const HIDDEN: &str = "***";
     let scheme = scheme(address);
     let rest = address.get(scheme.map_or(0, |scheme| scheme.len() + 1)..).unwrap_or("");
@@ -305,7 +306,11 @@ fn names_secret(text: &str) -> bool {
 /// [`Error::Store`] if it cannot be opened; [`Error::Config`] on a platform without local
 /// directories, for the directory of the files of another memory, and as [`open_store`] where it is
 /// encrypted.
-pub fn open_directory(path: impl AsRef<Path>, options: &Options) -> Result<Arc<dyn Store>, Error> {
+pub fn open_directory(
+    path: impl AsRef<Path>,
+    options: impl Into<StoreOptions>,
+) -> Result<Arc<dyn Store>, Error> {
+    let options = &options.into();
     refuse_namespace(options)?;
     finished(open_local(&files_of(path.as_ref())?, options)?, options, false)
 }
@@ -317,36 +322,40 @@ pub fn open_directory(path: impl AsRef<Path>, options: &Options) -> Result<Arc<d
 /// As [`open_directory`].
 pub fn open_bare_directory(
     path: impl AsRef<Path>,
-    options: &Options,
+    options: impl Into<StoreOptions>,
 ) -> Result<Arc<dyn Store>, Error> {
+    let options = &options.into();
     refuse_namespace(options)?;
     finished(open_local(&expand_home(path.as_ref())?, options)?, options, false)
 }
 
 #[cfg(unix)]
-fn open_local(root: &Path, options: &Options) -> Result<Arc<dyn Store>, Error> {
+fn open_local(root: &Path, options: &StoreOptions) -> Result<Arc<dyn Store>, Error> {
     if options.read_only {
-        let store = find_local(root, options)?.ok_or_else(|| missing(root))?;
-        return Ok(ReadOnly::where_asked(store, options));
+        let store = open_existing_local(root, options)?.ok_or_else(|| missing(root))?;
+        return Ok(ReadOnly::where_asked(store, options.read_only));
     }
     let opened = super::LocalDirectory::open_bare(root, options.durability);
     opened.map(|store| shared(with_limits(store, options))).map_err(Error::Store)
 }
 
 #[cfg(unix)]
-fn with_limits(store: super::LocalDirectory, options: &Options) -> super::LocalDirectory {
+fn with_limits(store: super::LocalDirectory, options: &StoreOptions) -> super::LocalDirectory {
     store.with_lock_timeout(options.lock_timeout).with_max_file_bytes(options.max_edited_bytes())
 }
 
 #[cfg(unix)]
-fn find_local(root: &Path, options: &Options) -> Result<Option<Arc<dyn Store>>, Error> {
+fn open_existing_local(
+    root: &Path,
+    options: &StoreOptions,
+) -> Result<Option<Arc<dyn Store>>, Error> {
     super::LocalDirectory::existing(root, options.durability, options.read_only)
         .map(|found| found.map(|store| shared(with_limits(store, options))))
         .map_err(Error::Store)
 }
 
 #[cfg(not(unix))]
-fn open_local(_: &Path, _: &Options) -> Result<Arc<dyn Store>, Error> {
+fn open_local(_: &Path, _: &StoreOptions) -> Result<Arc<dyn Store>, Error> {
     Err(Error::Config(
         "local directories are not supported on this platform yet: use \"memory:\", or a store of \
          your own"
@@ -355,37 +364,33 @@ fn open_local(_: &Path, _: &Options) -> Result<Arc<dyn Store>, Error> {
 }
 
 #[cfg(feature = "sqlite")]
-fn open_sqlite(path: &str, options: &Options) -> Result<Arc<dyn Store>, Error> {
+fn open_sqlite(path: &str, options: &StoreOptions) -> Result<Arc<dyn Store>, Error> {
     let path = sqlite_path(path)?;
     if options.read_only {
-        return find_sqlite(&path, options)?.ok_or_else(|| missing(&path));
+        return open_existing_sqlite(&path, options)?.ok_or_else(|| missing(&path));
     }
     let store = super::SqliteDatabase::open(path, options.durability).map_err(Error::Store)?;
     Ok(shared(sqlite_with_limits(store, options)))
 }
 
 #[cfg(feature = "sqlite")]
-fn find_sqlite(path: &Path, options: &Options) -> Result<Option<Arc<dyn Store>>, Error> {
+fn open_existing_sqlite(
+    path: &Path,
+    options: &StoreOptions,
+) -> Result<Option<Arc<dyn Store>>, Error> {
     let found = super::SqliteDatabase::find(path, options.durability).map_err(Error::Store)?;
     Ok(found.map(|store| shared(sqlite_with_limits(store, options))))
 }
 
 #[cfg(feature = "sqlite")]
-fn sqlite_with_limits(store: super::SqliteDatabase, options: &Options) -> super::SqliteDatabase {
+fn sqlite_with_limits(
+    store: super::SqliteDatabase,
+    options: &StoreOptions,
+) -> super::SqliteDatabase {
     store
         .with_lock_timeout(options.lock_timeout)
         .with_max_file_bytes(options.max_edited_bytes())
-        .with_total_limits(total_limits(options))
-}
-
-/// What the store itself keeps to. Of an encrypted one the limits are of other sizes than it sees.
-#[cfg(any(feature = "sqlite", feature = "postgres"))]
-fn total_limits(options: &Options) -> super::TotalLimits {
-    #[cfg(feature = "encryption")]
-    if options.encryption_key.is_some() {
-        return super::TotalLimits::default();
-    }
-    super::TotalLimits { bytes: options.max_total_bytes, files: options.max_files }
+        .with_total_limits(options.total_limits())
 }
 
 /// The part of an address of SQLite that has to be a plain path.
@@ -399,7 +404,7 @@ fn sqlite_path(path: &str) -> Result<PathBuf, Error> {
         path if path.contains('?') => "has options, of which SQLite takes none here",
         path => return expand_home(path.as_ref()),
     };
-    let address = redacted(&format!("sqlite:{path}"));
+    let address = redact_address(&format!("sqlite:{path}"));
     Err(Error::Config(format!(
         "the store address \"{address}\" {problem}: use a file such as \"sqlite:agent.db\" or \
          \"sqlite:/var/lib/agent.db\""
@@ -407,7 +412,7 @@ fn sqlite_path(path: &str) -> Result<PathBuf, Error> {
 }
 
 #[cfg(not(feature = "sqlite"))]
-fn open_sqlite(_: &str, _: &Options) -> Result<Arc<dyn Store>, Error> {
+fn open_sqlite(_: &str, _: &StoreOptions) -> Result<Arc<dyn Store>, Error> {
     Err(Error::Config(
         "this build of memdir is without SQLite: build it with the cargo feature \"sqlite\", or use \
          a directory such as \"./memory\""
@@ -416,18 +421,18 @@ fn open_sqlite(_: &str, _: &Options) -> Result<Arc<dyn Store>, Error> {
 }
 
 #[cfg(feature = "postgres")]
-fn open_postgres(address: &str, options: &Options) -> Result<Arc<dyn Store>, Error> {
+fn open_postgres(address: &str, options: &StoreOptions) -> Result<Arc<dyn Store>, Error> {
     let namespace = options.namespace.as_deref();
     let store = super::PostgresDatabase::open_namespace(address, namespace, options.durability)?;
     let store = store
         .with_lock_timeout(options.lock_timeout)
         .with_max_file_bytes(options.max_edited_bytes())
-        .with_total_limits(total_limits(options));
+        .with_total_limits(options.total_limits());
     Ok(Arc::new(store))
 }
 
 #[cfg(not(feature = "postgres"))]
-fn open_postgres(_: &str, _: &Options) -> Result<Arc<dyn Store>, Error> {
+fn open_postgres(_: &str, _: &StoreOptions) -> Result<Arc<dyn Store>, Error> {
     Err(Error::Config(
         "this build of memdir is without PostgreSQL: build it with the cargo feature \"postgres\", \
          or use a directory such as \"./memory\""
@@ -436,13 +441,13 @@ fn open_postgres(_: &str, _: &Options) -> Result<Arc<dyn Store>, Error> {
 }
 
 #[cfg(feature = "object-storage")]
-fn open_objects(address: &str, options: &Options) -> Result<Arc<dyn Store>, Error> {
+fn open_objects(address: &str, options: &StoreOptions) -> Result<Arc<dyn Store>, Error> {
     let store = super::ObjectStorage::open_namespace(address, options.namespace.as_deref())?;
     Ok(Arc::new(store.with_max_file_bytes(options.max_edited_bytes())))
 }
 
 #[cfg(not(feature = "object-storage"))]
-fn open_objects(_: &str, _: &Options) -> Result<Arc<dyn Store>, Error> {
+fn open_objects(_: &str, _: &StoreOptions) -> Result<Arc<dyn Store>, Error> {
     Err(Error::Config(
         "this build of memdir is without object storage: build it with the cargo feature \
          \"object-storage\", or use a directory such as \"./memory\""
@@ -478,7 +483,8 @@ mod tests {
 
     #[test]
     fn an_unknown_scheme_is_refused_without_its_secrets() {
-        let error = open_store("redis://user:hunter2@host/0", &Options::default()).err().unwrap();
+        let error =
+            open_store("redis://user:hunter2@host/0", StoreOptions::default()).err().unwrap();
         assert!(error.to_string().contains("\"redis:\""));
         assert!(!error.to_string().contains("hunter2"));
     }
@@ -489,7 +495,7 @@ mod tests {
 
         let place = tempfile::tempdir().unwrap();
         let path = place.path().join("a").display().to_string();
-        let options = Options { namespace: Some("me".to_owned()), ..Options::default() };
+        let options = StoreOptions { namespace: Some("me".to_owned()), ..StoreOptions::default() };
         let refused = |opened: Result<(), Error>, what: &str| match opened {
             Err(Error::Config(problem)) => {
                 assert!(problem.contains("namespace"), "{what}: {problem}");
@@ -508,8 +514,8 @@ mod tests {
         }
         for address in &addresses {
             refused(open_store(address, &options).map(drop), address);
-            refused(find_store(address, &options).map(drop), address);
-            refused(open_store_beneath(address, &options).map(drop), address);
+            refused(open_existing_store(address, &options).map(drop), address);
+            refused(open_raw_store(address, &options).map(drop), address);
             refused(open_place(address.as_str(), &options).map(drop), address);
         }
         refused(open_directory(&path, &options).map(drop), "a directory");
@@ -559,7 +565,7 @@ mod tests {
             ("dir:x?Password%3Dhunter2", "dir:x?***"),
             ("./mem\u{1b}[2Jory", "./mem\u{fffd}[2Jory"),
         ] {
-            assert_eq!(redacted(address), shown, "{address}");
+            assert_eq!(redact_address(address), shown, "{address}");
         }
     }
 
@@ -577,7 +583,7 @@ mod tests {
                 .map(|(part, separator)| format!("{part}{separator}"))
                 .collect();
             let address = format!("{before}{}{}{after}", secret.concat(), parts[0]);
-            let shown = redacted(&address);
+            let shown = redact_address(&address);
             for part in &parts {
                 proptest::prop_assert!(!shown.contains(part), "{address}: {shown}");
             }
@@ -588,7 +594,7 @@ mod tests {
     #[test]
     fn an_address_of_sqlite_is_a_plain_path() {
         for address in ["sqlite:", "sqlite::memory:", "sqlite:///a.db", "sqlite:a.db?mode=ro"] {
-            let error = open_store(address, &Options::default()).err().unwrap();
+            let error = open_store(address, StoreOptions::default()).err().unwrap();
             assert!(matches!(error, Error::Config(_)), "{address}: {error}");
         }
     }
@@ -597,7 +603,7 @@ mod tests {
     #[test]
     fn without_postgresql_the_feature_is_named() {
         for address in ["postgres://me:hunter2@db/d", "postgresql://me:hunter2@db/d"] {
-            let error = open_store(address, &Options::default()).err().unwrap().to_string();
+            let error = open_store(address, StoreOptions::default()).err().unwrap().to_string();
             assert!(error.contains("feature") && !error.contains("hunter2"), "{error}");
         }
     }
@@ -605,14 +611,14 @@ mod tests {
     #[cfg(not(feature = "sqlite"))]
     #[test]
     fn without_sqlite_the_feature_is_named() {
-        let error = open_store("sqlite:a.db", &Options::default()).err().unwrap();
+        let error = open_store("sqlite:a.db", StoreOptions::default()).err().unwrap();
         assert!(matches!(&error, Error::Config(_)) && error.to_string().contains("feature"));
     }
 
     #[cfg(not(feature = "object-storage"))]
     #[test]
     fn without_object_storage_the_feature_is_named() {
-        let error = open_store("s3://bucket/p", &Options::default()).err().unwrap();
+        let error = open_store("s3://bucket/p", StoreOptions::default()).err().unwrap();
         assert!(matches!(&error, Error::Config(_)) && error.to_string().contains("feature"));
     }
 }

@@ -8,8 +8,8 @@ use std::time::SystemTime;
 
 use super::access::is_unused;
 use super::{Edit, Entry, Location, Node, Store, StoreError};
-use crate::options::OnExisting;
 use crate::path::{MemoryPath, PathError, is_hidden};
+use crate::store::settings::OnExisting;
 
 /// Keeps everything in memory, for as long as it lives.
 ///
@@ -191,11 +191,11 @@ impl Store for InProcess {
         }
     }
 
-    fn keeps_access(&self) -> bool {
+    fn tracks_access(&self) -> bool {
         true
     }
 
-    fn set_accessed(&self, path: &MemoryPath, time: SystemTime) -> Result<(), StoreError> {
+    fn record_access(&self, path: &MemoryPath, time: SystemTime) -> Result<(), StoreError> {
         match self.tree_mut().get_mut(path) {
             None => Err(StoreError::NotFound),
             Some(Kept::Directory) => Err(StoreError::IsADirectory),

@@ -6,15 +6,17 @@
 use std::path::Path;
 use std::time::SystemTime;
 
-use crate::options::OnExisting;
 use crate::path::MemoryPath;
 
 pub(crate) mod access;
 mod address;
 mod address_hint;
+mod edit;
 #[cfg(feature = "encryption")]
 mod encrypted;
+mod encryption_record;
 mod error;
+mod fork;
 mod in_process;
 #[cfg(unix)]
 mod local;
@@ -25,6 +27,7 @@ mod mounts;
 mod node;
 #[cfg(feature = "object-storage")]
 mod objects;
+mod options;
 #[cfg(any(feature = "postgres", feature = "object-storage"))]
 mod per_process;
 #[cfg(feature = "postgres")]
@@ -33,7 +36,7 @@ mod problem;
 mod read_only;
 #[cfg(any(feature = "postgres", feature = "object-storage"))]
 mod runtime;
-mod splice;
+pub(crate) mod settings;
 #[cfg(feature = "sqlite")]
 mod sqlite;
 mod swap;
@@ -45,15 +48,18 @@ mod walk;
 #[cfg(feature = "testing")]
 pub mod contract;
 
+pub use crate::text::Splice;
 #[cfg(feature = "encryption")]
 pub use address::{encrypt, encrypt_lazily};
 pub use address::{
-    find_store, location_of, open_bare_directory, open_directory, open_store, open_store_beneath,
-    redacted,
+    location_of, open_bare_directory, open_directory, open_existing_store, open_raw_store,
+    open_store, redact_address,
 };
+pub use edit::Edit;
 #[cfg(feature = "encryption")]
 pub use encrypted::{Encrypted, EncryptionKey, rekey};
 pub use error::{Effect, StoreError};
+pub use fork::{after_fork_in_child, after_fork_in_parent, before_fork};
 pub use in_process::InProcess;
 #[cfg(unix)]
 pub use local::LocalDirectory;
@@ -63,11 +69,12 @@ pub use mounts::{Mount, Mounts, Place, open_mounts, open_place};
 pub use node::{Entry, EntryKind, Node};
 #[cfg(feature = "object-storage")]
 pub use objects::ObjectStorage;
+pub use options::StoreOptions;
 #[cfg(feature = "postgres")]
 pub use postgres::PostgresDatabase;
 pub use problem::{Problem, ProblemKind};
 pub use read_only::ReadOnly;
-pub use splice::{Edit, Splice};
+pub use settings::{Durability, OnExisting};
 #[cfg(feature = "sqlite")]
 pub use sqlite::SqliteDatabase;
 pub use swap::{Swap, update_by_swap};
@@ -208,12 +215,12 @@ pub trait Store: Send + Sync {
         self.modified(path).map(drop)
     }
 
-    /// Whether it keeps when files were last accessed: [`set_accessed`](Store::set_accessed) and
+    /// Whether it keeps when files were last accessed: [`record_access`](Store::record_access) and
     /// [`delete_unused`](Store::delete_unused) do what they say, and listings tell the times. Only then
     /// can what is not used any more be told from what is ([`Memory::expire`](crate::Memory::expire)).
     ///
     /// By default it does not.
-    fn keeps_access(&self) -> bool {
+    fn tracks_access(&self) -> bool {
         false
     }
 
@@ -231,11 +238,11 @@ pub trait Store: Send + Sync {
     /// editor is kept waiting by it, its [`modified`](Store::modified) stays, and it goes along when the
     /// file is moved. Whether an edit keeps or drops it is the store's own, as the edit is newer.
     ///
-    /// A store that does not [keep](Store::keeps_access) it does nothing, as by default.
+    /// A store that does not [keep](Store::tracks_access) it does nothing, as by default.
     ///
     /// # Errors
     /// As [`modified`](Store::modified).
-    fn set_accessed(&self, path: &MemoryPath, time: SystemTime) -> Result<(), StoreError> {
+    fn record_access(&self, path: &MemoryPath, time: SystemTime) -> Result<(), StoreError> {
         let _ = time;
         self.modified(path).map(drop)
     }
@@ -419,27 +426,4 @@ fn make_by_writing<S: Store + ?Sized>(store: &S, path: &MemoryPath) -> Result<()
         Err(StoreError::NotFound) => Ok(()),
         deleted => deleted.map_err(StoreError::after_changes),
     }
-}
-
-/// To be called by a program that forks (and goes on in the child without `exec`) while other
-/// threads use stores: waits, ten seconds at most, until none is where a child could not go on from,
-/// and keeps others out until [`after_fork_in_parent`] or [`after_fork_in_child`] is called.
-///
-/// Without it, a child that was forked in the middle of another thread's command on an SQLite
-/// database gets a [`StoreError::Failed`] that says so; the other stores do not mind.
-pub fn before_fork() {
-    #[cfg(feature = "sqlite")]
-    sqlite::connection::before_fork();
-}
-
-/// To be called in the parent after [`before_fork`], also where forking failed.
-pub fn after_fork_in_parent() {
-    #[cfg(feature = "sqlite")]
-    sqlite::connection::after_fork_in_parent();
-}
-
-/// To be called in the child after [`before_fork`].
-pub fn after_fork_in_child() {
-    #[cfg(feature = "sqlite")]
-    sqlite::connection::after_fork_in_child();
 }

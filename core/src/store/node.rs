@@ -16,7 +16,7 @@ pub struct Entry {
     pub kind: EntryKind,
     /// When it was last written, if it is a file and the store keeps that.
     pub modified: Option<SystemTime>,
-    /// When it was last said to be accessed ([`Store::set_accessed`](crate::Store::set_accessed)), if it is a file and the store
+    /// When it was last said to be accessed ([`Store::record_access`](crate::Store::record_access)), if it is a file and the store
     /// keeps that. Only a [`list`](crate::Store::list) has to tell it.
     pub accessed: Option<SystemTime>,
 }

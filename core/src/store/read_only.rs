@@ -6,13 +6,13 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use super::{Edit, Entry, Location, Node, Problem, Store, StoreError};
-use crate::options::{OnExisting, Options};
 use crate::path::MemoryPath;
+use crate::store::settings::OnExisting;
 
 /// Hands on what reads, and refuses what would change anything with [`StoreError::ReadOnly`].
 ///
 /// A change is refused without a look at what is there. To open a directory or a database by its
-/// address without making it, use [`Options::read_only`].
+/// address without making it, use [`Options::read_only`](crate::Options::read_only).
 ///
 /// ```
 /// use std::sync::Arc;
@@ -36,9 +36,9 @@ impl ReadOnly {
         Self::from(Arc::new(store) as Arc<dyn Store>)
     }
 
-    /// `store`, read-only if the options ask for it and it is not that already.
-    pub(crate) fn where_asked(store: Arc<dyn Store>, options: &Options) -> Arc<dyn Store> {
-        if options.read_only && !store.is_read_only() {
+    /// `store`, read-only if that is `asked` for and it is not that already.
+    pub(crate) fn where_asked(store: Arc<dyn Store>, asked: bool) -> Arc<dyn Store> {
+        if asked && !store.is_read_only() {
             return Arc::new(Self::from(store));
         }
         store
@@ -102,8 +102,8 @@ impl Store for ReadOnly {
         Err(StoreError::ReadOnly)
     }
 
-    fn keeps_access(&self) -> bool {
-        self.store.keeps_access()
+    fn tracks_access(&self) -> bool {
+        self.store.tracks_access()
     }
 
     fn accessed(&self, path: &MemoryPath) -> Result<Option<SystemTime>, StoreError> {
@@ -111,7 +111,7 @@ impl Store for ReadOnly {
     }
 
     /// Nothing: a view of what may be viewed is not refused, and records nothing.
-    fn set_accessed(&self, _: &MemoryPath, _: SystemTime) -> Result<(), StoreError> {
+    fn record_access(&self, _: &MemoryPath, _: SystemTime) -> Result<(), StoreError> {
         Ok(())
     }
 

@@ -84,7 +84,7 @@ pub fn update_by_swap<S: Store + ?Sized>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::options::OnExisting;
+    use crate::store::settings::OnExisting;
     use crate::store::{InProcess, Splice};
 
     fn append(old: &[u8]) -> Option<Splice> {

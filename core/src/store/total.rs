@@ -1,4 +1,4 @@
-//! [`TotalLimits`]: how much a whole store may come to hold, judged by the store itself.
+//! [`TotalLimits`]: how much a whole store may come to hold, checked by the store itself.
 //!
 //! A memory keeps its own limits, and knows nothing of what other processes write meanwhile. A store that
 //! can add up what it holds within the transaction of a change keeps them for all that write to it.

@@ -4,8 +4,8 @@ use std::io::Read;
 
 use super::access::Times;
 use super::{Node, Store, StoreError};
-use crate::options::OnExisting;
 use crate::path::MemoryPath;
+use crate::store::settings::OnExisting;
 
 /// Writes what was read elsewhere, with its times, and reads it back.
 ///

@@ -2,7 +2,7 @@
 
 use memchr::{memchr_iter, memrchr_iter};
 
-use crate::store::Splice;
+use super::Splice;
 
 /// The number of lines in `content`; an unfinished last line counts.
 ///

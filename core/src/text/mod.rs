@@ -7,12 +7,14 @@ mod find;
 mod lines;
 mod page;
 mod size;
+mod splice;
 
 pub use find::{Occurrences, find};
 pub(crate) use lines::count_lines_of;
 pub use lines::{Snippet, count_lines, insert_lines, line_at, snippet};
 pub use page::{Ending, NotText, Page, Pager};
 pub use size::human_size;
+pub use splice::Splice;
 
 /// The most lines a file may have to be shown: line numbers are six characters wide
 /// (documentation of the tool, "view").

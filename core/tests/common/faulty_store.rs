@@ -176,16 +176,16 @@ impl Store for FaultyStore {
         self.whole(|| self.inner.set_modified(path, time))
     }
 
-    fn keeps_access(&self) -> bool {
-        self.inner.keeps_access()
+    fn tracks_access(&self) -> bool {
+        self.inner.tracks_access()
     }
 
     fn accessed(&self, path: &MemoryPath) -> Result<Option<SystemTime>, StoreError> {
         self.whole(|| self.inner.accessed(path))
     }
 
-    fn set_accessed(&self, path: &MemoryPath, time: SystemTime) -> Result<(), StoreError> {
-        self.whole(|| self.inner.set_accessed(path, time))
+    fn record_access(&self, path: &MemoryPath, time: SystemTime) -> Result<(), StoreError> {
+        self.whole(|| self.inner.record_access(path, time))
     }
 
     fn unused(&self, files: Vec<Entry>, since: SystemTime) -> Result<Vec<Entry>, StoreError> {

@@ -8,16 +8,17 @@
 use std::ops::ControlFlow;
 use std::time::{Duration, SystemTime};
 
+use super::limits::Limits;
+use super::pattern::PathPattern;
+use super::stale_guard::ViewLog;
+use super::write_patterns::WritePatterns;
 use crate::error::Error;
-use crate::options::Options;
 use crate::path::MemoryPath;
-use crate::policy::{Policies, limits, write_patterns};
 use crate::store::{Entry, EntryKind, Store, StoreError};
-use crate::trace;
 
-mod first;
+mod run_once;
 
-pub(crate) use first::First;
+use run_once::RunOnce;
 
 /// How many files are looked at between two calls of the callback.
 const AT_A_TIME: usize = 1_000;
@@ -47,32 +48,156 @@ pub struct Progress {
 /// Is told how far an expiry is, and says whether it goes on.
 pub type Watch<'w> = dyn FnMut(Progress) -> ControlFlow<()> + 'w;
 
-/// Whether what the options say about expiry can be done on the store.
-///
-/// # Errors
-/// [`Error::Config`].
-pub(crate) fn judge(store: &dyn Store, options: &Options) -> Result<(), Error> {
-    let wrong = |sentence: &str| Err(Error::Config(sentence.to_owned()));
-    let name = match (options.expire_after, options.record_access) {
-        (Some(Duration::ZERO), _) => {
-            return wrong("expire_after must be more than 0, or nothing would outlive the opening");
-        }
-        (Some(_), _) => "expire_after",
-        (None, true) => "record_access",
-        (None, false) => return Ok(()),
-    };
-    if options.read_only {
-        return Err(Error::Config(format!(
-            "{name} cannot be set together with read_only, as nothing is changed then, and not even \
-             an access recorded"
-        )));
+/// What one memory's options say about expiry.
+#[derive(Debug, Default)]
+pub(crate) struct Settings {
+    pub(crate) expire_after: Option<Duration>,
+    pub(crate) record_access: bool,
+    pub(crate) read_only: bool,
+    pub(crate) pins: Vec<PathPattern>,
+}
+
+/// What else of a memory has to do with files that go.
+#[derive(Clone, Copy)]
+pub(crate) struct Others<'p> {
+    /// What no command may delete stays.
+    pub(crate) patterns: &'p WritePatterns,
+    pub(crate) limits: &'p Limits,
+    pub(crate) views: &'p ViewLog,
+}
+
+/// The expiry of one memory.
+#[derive(Debug, Default)]
+pub(crate) struct Expiry {
+    settings: Settings,
+    first: RunOnce,
+}
+
+impl Expiry {
+    pub(crate) fn new(settings: Settings) -> Self {
+        Self { settings, first: RunOnce::default() }
     }
-    keeping(store, name)
+
+    /// Whether uses of files are noted.
+    fn records_access(&self) -> bool {
+        let Settings { expire_after, record_access, read_only, .. } = self.settings;
+        !read_only && (record_access || expire_after.is_some())
+    }
+
+    /// Whether what the options say about expiry can be done on the store.
+    ///
+    /// # Errors
+    /// [`Error::Config`].
+    pub(crate) fn check(&self, store: &dyn Store) -> Result<(), Error> {
+        let wrong = |sentence: &str| Err(Error::Config(sentence.to_owned()));
+        let name = match (self.settings.expire_after, self.settings.record_access) {
+            (Some(Duration::ZERO), _) => {
+                return wrong(
+                    "expire_after must be more than 0, or nothing would outlive the opening",
+                );
+            }
+            (Some(_), _) => "expire_after",
+            (None, true) => "record_access",
+            (None, false) => return Ok(()),
+        };
+        if self.settings.read_only {
+            return Err(Error::Config(format!(
+                "{name} cannot be set together with read_only, as nothing is changed then, and not even \
+                 an access recorded"
+            )));
+        }
+        keeping(store, name)
+    }
+
+    /// Does `work` before the first command, with what `expire_after` says, if it says something.
+    pub(crate) fn before_first(&self, work: impl FnOnce(Duration)) {
+        if let Some(older_than) = self.settings.expire_after {
+            self.first.before(|| work(older_than));
+        }
+    }
+
+    /// Removes what was not used for so long.
+    pub(crate) fn expire(
+        &self,
+        store: &dyn Store,
+        others: Others<'_>,
+        older_than: Duration,
+        dry_run: bool,
+        progress: &mut Watch<'_>,
+    ) -> Result<Vec<Expired>, Error> {
+        if self.settings.read_only || store.is_read_only() {
+            return Err(Error::Config(
+                "expire removes files, and this memory is read-only: open it without read_only"
+                    .to_owned(),
+            ));
+        }
+        if !self.records_access() {
+            return Err(Error::Config(
+                "expire has to know which files were viewed, and this memory does not record that: open \
+                 it with record_access or expire_after"
+                    .to_owned(),
+            ));
+        }
+        keeping(store, "expire")?;
+        // Longer than any clock can tell no file was unused.
+        let Some(since) = SystemTime::now().checked_sub(older_than) else { return Ok(Vec::new()) };
+        self.remove(store, others, since, dry_run, progress).map_err(Error::Store)
+    }
+
+    fn remove(
+        &self,
+        store: &dyn Store,
+        others: Others<'_>,
+        since: SystemTime,
+        dry_run: bool,
+        progress: &mut Watch<'_>,
+    ) -> Result<Vec<Expired>, StoreError> {
+        let mut files = Vec::new();
+        store.files(&mut |file| files.push(file))?;
+        let mut expired = Vec::new();
+        let mut done = 0;
+        // Once at least, so that whoever watches always hears of the end.
+        loop {
+            let rest = files.len().min(AT_A_TIME);
+            let mut some: Vec<Entry> = files.drain(files.len() - rest..).collect();
+            done += rest as u64;
+            some.retain(|file| self.may_go(others, &file.path));
+            for file in store.unused(some, since)? {
+                if dry_run || delete(store, others, &file.path, since)? {
+                    expired.extend(shown(file));
+                }
+            }
+            let at = Progress { files: done, removed: expired.len() as u64 };
+            if progress(at).is_break() || files.is_empty() {
+                expired.sort_by(|a: &Expired, b| a.path.cmp(&b.path));
+                return Ok(expired);
+            }
+        }
+    }
+
+    /// Whether a file at this path ever expires: not what is pinned, nor what no command may delete.
+    fn may_go(&self, others: Others<'_>, path: &MemoryPath) -> bool {
+        !self.settings.pins.iter().any(|pin| pin.matches(path)) && others.patterns.allow(path)
+    }
+
+    /// Notes that a file was shown or moved, if the options ask for it.
+    ///
+    /// # Errors
+    /// Only what broke: a store that is full or does not allow it can still be viewed.
+    pub(crate) fn record(&self, store: &dyn Store, path: &MemoryPath) -> Result<(), Error> {
+        if !self.records_access() {
+            return Ok(());
+        }
+        match store.record_access(path, SystemTime::now()) {
+            Err(broken) if broken.is_failure() => Err(Error::Store(broken)),
+            _ => Ok(()),
+        }
+    }
 }
 
 /// That the store keeps times of access.
 fn keeping(store: &dyn Store, name: &str) -> Result<(), Error> {
-    if store.keeps_access() {
+    if store.tracks_access() {
         return Ok(());
     }
     Err(Error::Config(format!(
@@ -82,87 +207,20 @@ fn keeping(store: &dyn Store, name: &str) -> Result<(), Error> {
     )))
 }
 
-/// Removes what was not used for so long.
-pub(crate) fn expire(
-    store: &dyn Store,
-    policies: &Policies,
-    older_than: Duration,
-    dry_run: bool,
-    progress: &mut Watch<'_>,
-) -> Result<Vec<Expired>, Error> {
-    let options = &policies.options;
-    if options.read_only || store.is_read_only() {
-        return Err(Error::Config(
-            "expire removes files, and this memory is read-only: open it without read_only"
-                .to_owned(),
-        ));
-    }
-    if !options.records_access() {
-        return Err(Error::Config(
-            "expire has to know which files were viewed, and this memory does not record that: open \
-             it with record_access or expire_after"
-                .to_owned(),
-        ));
-    }
-    keeping(store, "expire")?;
-    // Longer than any clock can tell no file was unused.
-    let Some(since) = SystemTime::now().checked_sub(older_than) else { return Ok(Vec::new()) };
-    let expired = remove(store, policies, since, dry_run, progress).map_err(Error::Store);
-    if !dry_run {
-        trace::expiry(options, &expired);
-    }
-    expired
-}
-
-fn remove(
-    store: &dyn Store,
-    policies: &Policies,
-    since: SystemTime,
-    dry_run: bool,
-    progress: &mut Watch<'_>,
-) -> Result<Vec<Expired>, StoreError> {
-    let mut files = Vec::new();
-    store.files(&mut |file| files.push(file))?;
-    let mut expired = Vec::new();
-    let mut done = 0;
-    // Once at least, so that whoever watches always hears of the end.
-    loop {
-        let rest = files.len().min(AT_A_TIME);
-        let mut some: Vec<Entry> = files.drain(files.len() - rest..).collect();
-        done += rest as u64;
-        some.retain(|file| may_go(&policies.options, &file.path));
-        for file in store.unused(some, since)? {
-            if dry_run || delete(store, policies, &file.path, since)? {
-                expired.extend(shown(file));
-            }
-        }
-        let at = Progress { files: done, removed: expired.len() as u64 };
-        if progress(at).is_break() || files.is_empty() {
-            expired.sort_by(|a: &Expired, b| a.path.cmp(&b.path));
-            return Ok(expired);
-        }
-    }
-}
-
-/// Whether a file at this path ever expires: not what is pinned, nor what no command may delete.
-fn may_go(options: &Options, path: &MemoryPath) -> bool {
-    !options.pins.iter().any(|pin| pin.fits(path)) && write_patterns::allows(options, path)
-}
-
 /// Whether the file was deleted. What the store does not allow to be deleted stays.
 fn delete(
     store: &dyn Store,
-    policies: &Policies,
+    others: Others<'_>,
     path: &MemoryPath,
     since: SystemTime,
 ) -> Result<bool, StoreError> {
-    let moving = limits::moving(policies);
+    let moving = others.limits.moving();
     let done = store.delete_unused(path, since);
-    limits::shrunk(policies);
+    others.limits.shrunk();
     drop(moving);
     match done {
         Ok(true) => {
-            policies.seen.forget(path);
+            others.views.forget(path);
             Ok(true)
         }
         Err(broken) if broken.is_failure() => Err(broken),
@@ -174,18 +232,4 @@ fn delete(
 fn shown(file: Entry) -> Option<Expired> {
     let (last_used, EntryKind::File(bytes)) = (file.last_used()?, file.kind) else { return None };
     Some(Expired { path: file.path, bytes, last_used })
-}
-
-/// Notes that a file was shown or moved, if the options ask for it.
-///
-/// # Errors
-/// Only what broke: a store that is full or does not allow it can still be viewed.
-pub(crate) fn record(store: &dyn Store, options: &Options, path: &MemoryPath) -> Result<(), Error> {
-    if !options.records_access() {
-        return Ok(());
-    }
-    match store.set_accessed(path, SystemTime::now()) {
-        Err(broken) if broken.is_failure() => Err(Error::Store(broken)),
-        _ => Ok(()),
-    }
 }

@@ -1,17 +1,16 @@
-//! Limits of the whole tree: how many bytes and how many files it may come to hold.
+//! Limits: how many bytes a file may come to hold; and how many bytes, and how many files, the whole tree.
 //!
-//! A command that would make it grow beyond a limit is refused; one that does not make it grow is
+//! A command that would make the tree grow beyond a limit is refused; one that does not make it grow is
 //! always allowed. Hidden files count. Measuring takes a walk through the tree, so that most commands
 //! go by what is known: always anew it is measured near a limit, and before anything is refused
 //! ([`usage`]).
 
 mod usage;
 
+use super::write_patterns::WritePatterns;
 use crate::error::Error;
-use crate::options::{OnExisting, Options};
 use crate::path::MemoryPath;
-use crate::policy::{Policies, write_patterns};
-use crate::reply;
+use crate::reply::{self, Used, Uses};
 use crate::store::{Effect, EntryKind, Store, StoreError};
 
 pub(crate) use usage::{Change, Held, Usage};
@@ -20,75 +19,90 @@ use usage::{Measured, Moving, Noted};
 /// How many files a refusal names.
 const NAMED: usize = 5;
 
-/// Whether there is a limit at all.
-fn are_set(options: &Options) -> bool {
-    options.max_total_bytes.is_some() || options.max_files.is_some()
+/// The limits of one memory, and what is known of how much it holds.
+#[derive(Debug, Default)]
+pub(crate) struct Limits {
+    file_bytes: Option<u64>,
+    total_bytes: Option<u64>,
+    files: Option<u64>,
+    usage: Usage,
 }
 
-/// How much of a limit is used.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Used {
-    pub(crate) held: u64,
-    pub(crate) limit: u64,
-}
-
-impl Used {
-    /// A tenth of the limit, or less, is left.
-    fn is_near(self) -> bool {
-        u128::from(self.held) * 10 >= u128::from(self.limit) * 9
+impl Limits {
+    /// How many bytes a file and all files together may come to hold, and how many files there may come to be.
+    pub(crate) fn new(
+        file_bytes: Option<u64>,
+        total_bytes: Option<u64>,
+        files: Option<u64>,
+    ) -> Self {
+        Self { file_bytes, total_bytes, files, usage: Usage::default() }
     }
-}
 
-/// A limit each, where there is one and `wanted` says so.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Uses {
-    pub(crate) bytes: Option<Used>,
-    pub(crate) files: Option<Used>,
-}
+    /// Whether there is a limit of the whole tree at all.
+    fn are_set(&self) -> bool {
+        self.total_bytes.is_some() || self.files.is_some()
+    }
 
-impl Uses {
-    fn of(options: &Options, held: Held, wanted: impl Fn(Used) -> bool) -> Option<Self> {
+    /// Refuses a file that would come to hold more than it may; `now` is what it holds, if it is there. One
+    /// that holds more already may come to hold less.
+    pub(crate) fn check_file(
+        &self,
+        path: &MemoryPath,
+        now: Option<usize>,
+        would_be: usize,
+    ) -> Result<(), Error> {
+        match self.file_bytes {
+            Some(limit) if would_be as u64 > limit && now.is_none_or(|now| now < would_be) => {
+                Err(reply::file_too_large(path, now.map(|now| now as u64), would_be as u64, limit))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The last line of a listing, where a limit is near. A store that cannot be measured can be viewed.
+    pub(crate) fn notice(&self, store: &dyn Store) -> Option<String> {
+        if !self.are_set() {
+            return None;
+        }
+        let known = self.usage.recent().filter(|held| self.near(*held).is_none());
+        let held = match known {
+            Some(held) => held,
+            None => self.usage.measure(store).ok()?.held,
+        };
+        self.near(held).map(reply::nearly_full)
+    }
+
+    /// A deletion or rename is under way until what comes back is dropped.
+    pub(crate) fn moving(&self) -> Option<Moving<'_>> {
+        self.are_set().then(|| self.usage.moving())
+    }
+
+    /// That something was deleted, nobody knows how much.
+    pub(crate) fn shrunk(&self) {
+        self.usage.doubt();
+    }
+
+    /// A limit each, where there is one and `wanted` says so.
+    fn uses(&self, held: Held, wanted: impl Fn(Used) -> bool) -> Option<Uses> {
         let used = |held, limit: Option<u64>| {
             limit.map(|limit| Used { held, limit }).filter(|used| wanted(*used))
         };
-        let bytes = used(held.bytes, options.max_total_bytes);
-        let files = used(held.files, options.max_files);
-        (bytes.is_some() || files.is_some()).then_some(Self { bytes, files })
+        let bytes = used(held.bytes, self.total_bytes);
+        let files = used(held.files, self.files);
+        (bytes.is_some() || files.is_some()).then_some(Uses { bytes, files })
     }
 
-    /// The limits near which this is.
-    fn near(options: &Options, held: Held) -> Option<Self> {
-        Self::of(options, held, Used::is_near)
+    /// The limits near which this is: a tenth of the limit, or less, is left.
+    fn near(&self, held: Held) -> Option<Uses> {
+        self.uses(held, |used| u128::from(used.held) * 10 >= u128::from(used.limit) * 9)
     }
 }
 
-/// The last line of a listing, where a limit is near. A store that cannot be measured can be viewed.
-pub(crate) fn notice(policies: &Policies, store: &dyn Store) -> Option<String> {
-    let options = &policies.options;
-    if !are_set(options) {
-        return None;
-    }
-    let known = policies.usage.recent().filter(|held| Uses::near(options, *held).is_none());
-    let held = match known {
-        Some(held) => held,
-        None => policies.usage.measure(store).ok()?.held,
-    };
-    Uses::near(options, held).map(reply::nearly_full)
-}
-
-/// A deletion or rename is under way until what comes back is dropped.
-pub(crate) fn moving(policies: &Policies) -> Option<Moving<'_>> {
-    are_set(&policies.options).then(|| policies.usage.moving())
-}
-
-/// That something was deleted, nobody knows how much.
-pub(crate) fn shrunk(policies: &Policies) {
-    policies.usage.doubt();
-}
-
-/// The room that a command takes in the tree.
-pub(crate) struct Room<'p> {
-    policies: &'p Policies,
+/// What a command reserves of the limits of the whole tree.
+pub(crate) struct Reservation<'p> {
+    limits: &'p Limits,
+    /// Which files a refusal may name.
+    patterns: &'p WritePatterns,
     noted: Option<Noted<'p>>,
     /// While a file is overwritten.
     replacing: Option<Moving<'p>>,
@@ -96,87 +110,86 @@ pub(crate) struct Room<'p> {
     measured: Option<Measured>,
 }
 
-/// Why a command cannot have its room.
+/// Why a command cannot have its reservation.
 #[derive(Debug)]
-pub(crate) enum NoRoom {
+pub(crate) enum Unreserved {
     /// The tree has to be measured first, which cannot be done within an edit.
     Unsure,
     /// It would hold so much.
     Full(Uses),
 }
 
-impl<'p> Room<'p> {
-    pub(crate) fn new(policies: &'p Policies) -> Self {
-        Self { policies, noted: None, replacing: None, measured: None }
+impl<'p> Reservation<'p> {
+    pub(crate) fn new(limits: &'p Limits, patterns: &'p WritePatterns) -> Self {
+        Self { limits, patterns, noted: None, replacing: None, measured: None }
     }
 
     /// Measures the tree if it is likely to be needed, so that an edit need not be asked for twice.
     pub(crate) fn prepare(&mut self, store: &dyn Store) {
-        let options = &self.policies.options;
-        let unsure = |held| Uses::near(options, held).is_some();
-        if are_set(options) && self.policies.usage.recent().is_none_or(unsure) {
-            // Where it fails, an edit that takes no room can be made nevertheless.
+        let unsure = |held| self.limits.near(held).is_some();
+        if self.limits.are_set() && self.limits.usage.recent().is_none_or(unsure) {
+            // Where it fails, an edit that makes nothing grow can be made nevertheless.
             let _ = self.measure(store);
         }
     }
 
     /// Measures the tree.
     pub(crate) fn measure(&mut self, store: &dyn Store) -> Result<(), Error> {
-        let measured = self.policies.usage.measure(store);
+        let measured = self.limits.usage.measure(store);
         self.measured = Some(measured.map_err(|error| Error::Store(error.unchanged()))?);
         Ok(())
     }
 
-    /// Takes room for what a file is to hold, in the place of what was taken before.
-    pub(crate) fn take(&mut self, path: &MemoryPath, change: Change) -> Result<(), NoRoom> {
-        let options = &self.policies.options;
-        self.give_back();
-        if !are_set(options) {
+    /// Reserves what a file is to hold, in the place of what was taken before.
+    pub(crate) fn reserve(&mut self, path: &MemoryPath, change: Change) -> Result<(), Unreserved> {
+        let limits = self.limits;
+        self.release();
+        if !limits.are_set() {
             return Ok(());
         }
         let measured = self.measured.is_some();
         let growth = change.growth();
-        let judge = |would_be: Option<Held>| {
+        let check = |would_be: Option<Held>| {
             if growth == Held::default() {
                 return Ok(());
             }
-            let held = would_be.ok_or(NoRoom::Unsure)?;
-            if !measured && Uses::near(options, held).is_some() {
-                return Err(NoRoom::Unsure);
+            let held = would_be.ok_or(Unreserved::Unsure)?;
+            if !measured && limits.near(held).is_some() {
+                return Err(Unreserved::Unsure);
             }
             // A limit that the command does not come nearer to does not stand in its way.
             let grown = Held {
                 bytes: if growth.bytes > 0 { held.bytes } else { 0 },
                 files: if growth.files > 0 { held.files } else { 0 },
             };
-            match Uses::of(options, grown, |used| used.held > used.limit) {
-                Some(over) => Err(NoRoom::Full(over)),
+            match limits.uses(grown, |used| used.held > used.limit) {
+                Some(over) => Err(Unreserved::Full(over)),
                 None => Ok(()),
             }
         };
-        self.noted = Some(self.policies.usage.note(path, change, measured, judge)?);
+        self.noted = Some(self.limits.usage.note(path, change, measured, check)?);
         Ok(())
     }
 
     /// Nothing is to be written.
-    pub(crate) fn give_back(&mut self) {
+    pub(crate) fn release(&mut self) {
         if let Some(noted) = self.noted.take() {
             noted.undone();
         }
     }
 
     /// It was written.
-    pub(crate) fn fill(&mut self) {
+    pub(crate) fn commit(&mut self) {
         if let Some(noted) = self.noted.take() {
             noted.done();
         }
     }
 
     /// The store did not write it, for this reason.
-    pub(crate) fn leave(&mut self, error: &StoreError) {
+    pub(crate) fn failed(&mut self, error: &StoreError) {
         // Of what broke nobody knows whether it was written.
         if !matches!(error, StoreError::Failed { effect: Effect::Unknown, .. }) {
-            self.give_back();
+            self.release();
         }
     }
 
@@ -191,25 +204,23 @@ impl<'p> Room<'p> {
         if let Err(error) = self.measure(store) {
             return error;
         }
-        let options = &self.policies.options;
         let used = |held: Option<u64>, limit: Option<u64>| {
             held.zip(limit).map(|(held, limit)| Used { held, limit })
         };
         let over = Uses {
-            bytes: used(bytes, options.max_total_bytes),
-            files: used(files, options.max_files),
+            bytes: used(bytes, self.limits.total_bytes),
+            files: used(files, self.limits.files),
         };
         self.refusal(path, over)
     }
 
     /// The refusal, which names the largest of the files that could be deleted.
     pub(crate) fn refusal(&self, path: &MemoryPath, over: Uses) -> Error {
-        let options = &self.policies.options;
         let mut files: Vec<&(MemoryPath, u64)> = self
             .measured
             .iter()
             .flat_map(|measured| &measured.files)
-            .filter(|(path, _)| write_patterns::allows(options, path))
+            .filter(|(path, _)| self.patterns.allow(path))
             .collect();
         files.sort_unstable_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
         files.truncate(NAMED);
@@ -223,49 +234,49 @@ impl<'p> Room<'p> {
     }
 }
 
-/// Room for a file of `size` bytes that `create` is to write.
-pub(crate) fn room_for_file<'p>(
-    policies: &'p Policies,
+/// Reservation for a file of `size` bytes that `create` is to write; whether it `overwrites` one that is there.
+pub(crate) fn reserve_file<'p>(
+    limits: &'p Limits,
+    patterns: &'p WritePatterns,
     store: &dyn Store,
     path: &MemoryPath,
     size: u64,
-) -> Result<Room<'p>, Error> {
-    let options = &policies.options;
-    let mut room = Room::new(policies);
-    if !are_set(options) {
-        return Ok(room);
+    overwrites: bool,
+) -> Result<Reservation<'p>, Error> {
+    let mut reservation = Reservation::new(limits, patterns);
+    if !limits.are_set() {
+        return Ok(reservation);
     }
-    let overwrites = options.on_existing == OnExisting::Overwrite;
     let before = if overwrites { size_of(store, path)? } else { None };
     let change = Change { before, after: size };
-    let taken = match room.take(path, change) {
-        Err(NoRoom::Unsure) => {
-            room.measure(store)?;
-            room.take(path, change)
+    let taken = match reservation.reserve(path, change) {
+        Err(Unreserved::Unsure) => {
+            reservation.measure(store)?;
+            reservation.reserve(path, change)
         }
         taken => taken,
     };
     match taken {
         Ok(()) => {
             // Of two at once nobody knows which was the last one, so that no walk is relied on.
-            room.replacing = overwrites.then(|| policies.usage.moving());
-            Ok(room)
+            reservation.replacing = overwrites.then(|| limits.usage.moving());
+            Ok(reservation)
         }
-        Err(NoRoom::Full(_)) if !overwrites && room.is_taken(path) => {
+        Err(Unreserved::Full(_)) if !overwrites && reservation.is_taken(path) => {
             Err(reply::create_exists(path))
         }
-        Err(NoRoom::Full(over)) => Err(room.refusal(path, over)),
+        Err(Unreserved::Full(over)) => Err(reservation.refusal(path, over)),
         // Not after measuring.
-        Err(NoRoom::Unsure) => Ok(room),
+        Err(Unreserved::Unsure) => Ok(reservation),
     }
 }
 
 /// That `create` has written its file. What it took the place of may have been another than was
 /// looked at.
-pub(crate) fn written(mut room: Room<'_>) {
-    room.fill();
-    if room.policies.options.on_existing == OnExisting::Overwrite {
-        room.policies.usage.doubt();
+pub(crate) fn written(mut reservation: Reservation<'_>) {
+    reservation.commit();
+    if reservation.replacing.is_some() {
+        reservation.limits.usage.doubt();
     }
 }
 

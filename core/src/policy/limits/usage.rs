@@ -229,7 +229,7 @@ impl Usage {
         }
     }
 
-    /// Notes a write if `judge` allows it, given what the tree would hold: with the writes under way
+    /// Notes a write if `check` allows it, given what the tree would hold: with the writes under way
     /// and this one. It is given `None` where that is not known well enough; to a command that has
     /// `measured` it always is.
     pub(crate) fn note<R>(
@@ -237,7 +237,7 @@ impl Usage {
         path: &MemoryPath,
         change: Change,
         measured: bool,
-        judge: impl FnOnce(Option<Held>) -> Result<(), R>,
+        check: impl FnOnce(Option<Held>) -> Result<(), R>,
     ) -> Result<Noted<'_>, R> {
         let mut state = self.state();
         state.clock += 1;
@@ -250,9 +250,9 @@ impl Usage {
         file.writes.insert(number, change);
         let noted = Noted { usage: self, path: path.clone(), number, ended: false };
         let known = state.known.filter(|known| measured || known.is_recent());
-        let judged = judge(known.map(|known| known.held.plus(state.pending())));
+        let checked = check(known.map(|known| known.held.plus(state.pending())));
         drop(state);
-        match judged {
+        match checked {
             Ok(()) => Ok(noted),
             Err(refusal) => {
                 noted.undone();

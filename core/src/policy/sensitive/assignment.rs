@@ -1,16 +1,16 @@
 //! What is assigned to a name such as `password` or `api_key`: where it begins and ends, in prose, code,
 //! configuration, JSON and XML, and whether it looks like a secret or like anything else.
 //!
-//! A value may be of any length, and may hold further names. So only its beginning is judged, and the
+//! A value may be of any length, and may hold further names. So only its beginning is checked, and the
 //! rest of it is looked at when it is a finding: that is what keeps a scan linear.
 
 use std::ops::Range;
 
-use super::likely::{entropy, placeholder, random, uuid, wordy};
+use super::entropy::{entropy, placeholder, random, uuid, wordy};
 use super::rule::{Candidate, floor};
 use super::steps;
 
-/// How much of a value is judged, in bytes.
+/// How much of a value is checked, in bytes.
 const JUDGED: usize = 256;
 
 /// Whether what follows a name such as `password` may assign something to it: the rest of the name,
@@ -38,7 +38,7 @@ pub(super) fn assigned(rest: &[u8]) -> bool {
 struct Value<'t> {
     text: &'t str,
     start: usize,
-    /// Where it ends, if that is not behind the part that is judged.
+    /// Where it ends, if that is not behind the part that is checked.
     end: Option<usize>,
     end_mark: EndMark,
 }
@@ -77,8 +77,8 @@ impl<'t> Value<'t> {
             let mut value = Self { text, start, end: None, end_mark };
             value.end = value.end_within(JUDGED);
             // Without its second quotation mark it is a word like others.
-            let judged_end = value.judged_end();
-            let line_ends = judged_end == text.len() || text[start..judged_end].contains('\n');
+            let checked_end = value.checked_end();
+            let line_ends = checked_end == text.len() || text[start..checked_end].contains('\n');
             return Some(if value.end.is_none() && line_ends { value.word() } else { value });
         }
         // `setProperty("password", password)`.
@@ -118,16 +118,16 @@ impl<'t> Value<'t> {
         self.start + self.text[self.start..end].trim_end_matches(marks).len()
     }
 
-    /// The end of what is judged.
-    fn judged_end(&self) -> usize {
+    /// The end of what is checked.
+    fn checked_end(&self) -> usize {
         self.end.unwrap_or_else(|| floor(self.text, self.start + JUDGED))
     }
 
-    /// What is judged: all of it, or the beginning.
-    fn judged(&self) -> &'t str {
-        let judged = &self.text[self.start..self.judged_end()];
-        steps::add(judged.len());
-        judged
+    /// What is checked: all of it, or the beginning.
+    fn checked(&self) -> &'t str {
+        let checked = &self.text[self.start..self.checked_end()];
+        steps::add(checked.len());
+        checked
     }
 
     fn is_delimited(&self) -> bool {
@@ -179,18 +179,18 @@ fn is_element_name(text: &str, at: usize) -> bool {
 /// What is assigned to a name such as `password`: also short, and thought up by somebody.
 pub(super) fn password(candidate: &Candidate<'_>) -> Option<Range<usize>> {
     let value = Value::behind(candidate)?;
-    let judged = value.judged();
-    let letter = judged.bytes().any(|byte| byte.is_ascii_alphabetic());
-    let digit = judged.bytes().any(|byte| byte.is_ascii_digit());
+    let checked = value.checked();
+    let letter = checked.bytes().any(|byte| byte.is_ascii_alphabetic());
+    let digit = checked.bytes().any(|byte| byte.is_ascii_digit());
     let symbol =
-        judged.bytes().any(|byte| byte.is_ascii_punctuation() && !b"-_./:,".contains(&byte));
-    let separated = judged.contains(['-', '_', '.', '/', ':', ',']);
-    let likely = judged.len() >= 6
+        checked.bytes().any(|byte| byte.is_ascii_punctuation() && !b"-_./:,".contains(&byte));
+    let separated = checked.contains(['-', '_', '.', '/', ':', ',']);
+    let likely = checked.len() >= 6
         && (digit || symbol && letter)
-        && !(wordy(judged) && separated && !symbol)
-        && !judged.contains(char::is_whitespace)
-        && !placeholder(judged)
-        && !is_code(judged, value.is_delimited())
+        && !(wordy(checked) && separated && !symbol)
+        && !checked.contains(char::is_whitespace)
+        && !placeholder(checked)
+        && !is_code(checked, value.is_delimited())
         && !names_another_thing(candidate);
     likely.then(|| value.range())
 }
@@ -198,18 +198,18 @@ pub(super) fn password(candidate: &Candidate<'_>) -> Option<Range<usize>> {
 /// What is assigned to a name such as `token`: long, and made by chance.
 pub(super) fn secret(candidate: &Candidate<'_>) -> Option<Range<usize>> {
     let value = Value::behind(candidate)?;
-    let judged = value.judged();
+    let checked = value.checked();
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_.~+/=:-".contains(&byte);
     let delimited = value.is_delimited();
-    let likely = judged.len() >= 16
-        && judged.bytes().all(|byte| plain(byte) || delimited && byte.is_ascii_graphic())
-        && judged.bytes().any(|byte| byte.is_ascii_alphabetic())
-        && judged.bytes().any(|byte| byte.is_ascii_digit())
-        && entropy(judged) >= 3.0
-        && random(judged)
-        && !uuid(judged)
-        && !is_code(judged, false)
-        && !is_resource_name(judged)
+    let likely = checked.len() >= 16
+        && checked.bytes().all(|byte| plain(byte) || delimited && byte.is_ascii_graphic())
+        && checked.bytes().any(|byte| byte.is_ascii_alphabetic())
+        && checked.bytes().any(|byte| byte.is_ascii_digit())
+        && entropy(checked) >= 3.0
+        && random(checked)
+        && !uuid(checked)
+        && !is_code(checked, false)
+        && !is_resource_name(checked)
         && !is_public(candidate)
         && !is_in_arn(candidate)
         && !names_another_thing(candidate);

@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use super::assignment::{assigned, password, secret};
-use super::likely::{entropy, placeholder, random, uuid};
+use super::entropy::{entropy, placeholder, random, uuid};
 use super::rule::{Candidate, Rule, run_end};
 use super::steps;
 

@@ -1,6 +1,6 @@
-//! What sensitive text means for a command: what is judged, and what comes of it.
+//! What sensitive text means for a command: what is checked, and what comes of it.
 //!
-//! An edit is judged by the whole file that would result, or as much of it as can matter (`near`), so
+//! An edit is checked by the whole file that would result, or as much of it as can matter (`context_window`), so
 //! that one which only completes a secret is noticed. What counts are the findings that it made: somebody else's secret elsewhere in the
 //! file, or right beside the new text, does not stand in the way.
 
@@ -8,15 +8,13 @@ use std::borrow::Cow;
 
 use memchr::memchr_iter;
 
-use super::Sensitive;
-use super::near::Near;
+use super::context_window::ContextWindow;
 use super::scan::{Finding, MARK, find, mark, redact};
-use super::steps;
+use super::{Sensitive, Settings, steps};
 use crate::error::Error;
-use crate::options::Options;
 use crate::path::MemoryPath;
 use crate::reply;
-use crate::store::Splice;
+use crate::text::Splice;
 use crate::text::{Snippet, count_lines};
 
 /// What is to be written instead, and the sentence that says so.
@@ -25,23 +23,23 @@ pub(crate) struct Redacted<T> {
     pub(crate) note: String,
 }
 
-/// Judges a path that is to be made. No mode changes it: a file of another name is not what the
+/// Checks a path that is to be made. No mode changes it: a file of another name is not what the
 /// model asked for.
-pub(crate) fn judge_path(options: &Options, path: &MemoryPath) -> Result<(), Error> {
-    if options.sensitive == Sensitive::Off {
+pub(crate) fn check_path(settings: &Settings, path: &MemoryPath) -> Result<(), Error> {
+    if settings.mode == Sensitive::Off {
         return Ok(());
     }
-    let findings = find(path.as_str(), &options.sensitive_rules);
+    let findings = find(path.as_str(), &settings.rules);
     if findings.is_empty() { Ok(()) } else { Err(reply::sensitive_path(&rules(&findings))) }
 }
 
-/// A path as logs, spans and events of hooks tell it: without what a rule finds, where the options are
+/// A path as logs, spans and events of hooks tell it: without what a rule finds, where the settings are
 /// about sensitive text.
-pub(crate) fn redact_path(options: &Options, path: MemoryPath) -> MemoryPath {
-    if options.sensitive == Sensitive::Off && !options.sensitive_on_view {
+pub(crate) fn redact_path(settings: &Settings, path: MemoryPath) -> MemoryPath {
+    if settings.mode == Sensitive::Off && !settings.on_view {
         return path;
     }
-    let findings = find(path.as_str(), &options.sensitive_rules);
+    let findings = find(path.as_str(), &settings.rules);
     let Some(first) = findings.first() else { return path };
     let name = mark(first.rule);
     // With marks in it a path may be too long; and a finding may begin before its first name.
@@ -50,58 +48,58 @@ pub(crate) fn redact_path(options: &Options, path: MemoryPath) -> MemoryPath {
         .unwrap_or_else(|_| MemoryPath::root())
 }
 
-/// Judges the content of a new file; `None` if it may be written as it is.
-pub(crate) fn judge_content(
-    options: &Options,
+/// Checks the content of a new file; `None` if it may be written as it is.
+pub(crate) fn check_content(
+    settings: &Settings,
     path: &MemoryPath,
     content: &str,
 ) -> Result<Option<Redacted<String>>, Error> {
-    if options.sensitive == Sensitive::Off {
+    if settings.mode == Sensitive::Off {
         return Ok(None);
     }
-    let findings = find(content, &options.sensitive_rules);
+    let findings = find(content, &settings.rules);
     if findings.is_empty() {
         return Ok(None);
     }
-    let note = verdict(options, path, 0, content, &findings)?;
+    let note = verdict(settings, path, 0, content, &findings)?;
     Ok(Some(Redacted { instead: redact(content, &findings), note }))
 }
 
-/// Judges a change of `old`; `None` if it may be made as it is.
-pub(crate) fn judge_splice(
-    options: &Options,
+/// Checks a change of `old`; `None` if it may be made as it is.
+pub(crate) fn check_splice(
+    settings: &Settings,
     path: &MemoryPath,
     old: &str,
     splice: &Splice,
 ) -> Result<Option<Redacted<Splice>>, Error> {
-    if options.sensitive == Sensitive::Off {
+    if settings.mode == Sensitive::Off {
         return Ok(None);
     }
-    let near = Near::around(old.as_bytes(), splice, &options.sensitive_rules);
-    judge_near(options, path, old, splice, &near)
+    let window = ContextWindow::around(old.as_bytes(), splice, &settings.rules);
+    check_window(settings, path, old, splice, &window)
 }
 
-pub(super) fn judge_near(
-    options: &Options,
+pub(super) fn check_window(
+    settings: &Settings,
     path: &MemoryPath,
     old: &str,
     splice: &Splice,
-    near: &Near,
+    window: &ContextWindow,
 ) -> Result<Option<Redacted<Splice>>, Error> {
-    let new = std::str::from_utf8(&near.new).map_err(|_| reply::not_text(path))?;
-    let mut findings = find(new, &options.sensitive_rules);
-    keep_made(&mut findings, options, old, splice, near);
+    let new = std::str::from_utf8(&window.new).map_err(|_| reply::not_text(path))?;
+    let mut findings = find(new, &settings.rules);
+    keep_made(&mut findings, settings, old, splice, window);
     let (Some(first), Some(last)) = (findings.first(), findings.last()) else { return Ok(None) };
-    let before = count_lines(&old.as_bytes()[..near.old.start]);
-    let note = verdict(options, path, before, new, &findings)?;
+    let before = count_lines(&old.as_bytes()[..window.old.start]);
+    let note = verdict(settings, path, before, new, &findings)?;
 
     // The new text, and what of the findings lies on either side of it.
-    let inserted = &near.inserted;
+    let inserted = &window.inserted;
     let from = inserted.start.min(first.range.start);
     let to = inserted.end.max(last.range.end);
     let shifted: Vec<Finding<'_>> = findings.iter().map(|found| found.moved_back(from)).collect();
     let instead = Splice {
-        range: near.old.start + from..splice.range.end + (to - inserted.end),
+        range: window.old.start + from..splice.range.end + (to - inserted.end),
         text: redact(&new[from..to], &shifted).into_bytes(),
     };
     Ok(Some(Redacted { instead, note }))
@@ -110,12 +108,12 @@ pub(super) fn judge_near(
 /// Keeps the findings that the change made: which touch the new text, and were not there before.
 fn keep_made(
     findings: &mut Vec<Finding<'_>>,
-    options: &Options,
+    settings: &Settings,
     old: &str,
     splice: &Splice,
-    near: &Near,
+    window: &ContextWindow,
 ) {
-    let inserted = &near.inserted;
+    let inserted = &window.inserted;
     findings
         .retain(|found| found.extent.start <= inserted.end && found.extent.end >= inserted.start);
     // One that only adjoins the new text may have been there already.
@@ -125,8 +123,8 @@ fn keep_made(
     if !findings.iter().any(beside) {
         return;
     }
-    let before = find(&old[near.old.clone()], &options.sensitive_rules);
-    let replaced_end = splice.range.end - near.old.start;
+    let before = find(&old[window.old.clone()], &settings.rules);
+    let replaced_end = splice.range.end - window.old.start;
     findings.retain(|found| {
         let after = found.extent.start >= inserted.end;
         let was_at = |place: usize| if after { place - inserted.end + replaced_end } else { place };
@@ -137,14 +135,14 @@ fn keep_made(
 
 /// The note about what was redacted, or the refusal; `before` is how many lines stand before `text`.
 fn verdict(
-    options: &Options,
+    settings: &Settings,
     path: &MemoryPath,
     before: u64,
     text: &str,
     findings: &[Finding<'_>],
 ) -> Result<String, Error> {
     let named = numbered(before, text, findings);
-    match options.sensitive {
+    match settings.mode {
         Sensitive::Redact => Ok(reply::redacted(&named)),
         _ => Err(reply::sensitive(path, &named)),
     }
@@ -171,32 +169,32 @@ fn rules<'r>(findings: &[Finding<'r>]) -> Vec<&'r str> {
 }
 
 /// The text as a view shows it. Its lines keep their numbers.
-pub(crate) fn shown<'t>(options: &Options, text: &'t str) -> Cow<'t, str> {
-    if !options.sensitive_on_view {
+pub(crate) fn shown<'t>(settings: &Settings, text: &'t str) -> Cow<'t, str> {
+    if !settings.on_view {
         return Cow::Borrowed(text);
     }
-    let findings = find(text, &options.sensitive_rules);
+    let findings = find(text, &settings.rules);
     if findings.is_empty() { Cow::Borrowed(text) } else { Cow::Owned(redact(text, &findings)) }
 }
 
 /// A snippet of the file after a change, as a view shows its lines.
 pub(crate) fn shown_lines(
-    options: &Options,
+    settings: &Settings,
     path: &MemoryPath,
     old: &[u8],
     splice: &Splice,
     snippet: Snippet,
 ) -> Result<Snippet, Error> {
-    if !options.sensitive_on_view {
+    if !settings.on_view {
         return Ok(snippet);
     }
     let text = |bytes| std::str::from_utf8(bytes).map_err(|_| reply::not_text(path));
-    if Near::lines_alone(old, splice, &snippet, &options.sensitive_rules) {
-        let shown = shown(options, text(&snippet.text)?).into_owned().into_bytes();
+    if ContextWindow::lines_alone(old, splice, &snippet, &settings.rules) {
+        let shown = shown(settings, text(&snippet.text)?).into_owned().into_bytes();
         return Ok(Snippet { text: shown, ..snippet });
     }
     let new = splice.apply(old);
-    let new = shown(options, text(&new)?);
+    let new = shown(settings, text(&new)?);
     let skipped = usize::try_from(snippet.first - 1).unwrap_or(usize::MAX);
     let count = usize::try_from(count_lines(&snippet.text)).unwrap_or(usize::MAX);
     let lines: String = new.split_inclusive('\n').skip(skipped).take(count).collect();
@@ -204,6 +202,6 @@ pub(crate) fn shown_lines(
 }
 
 /// Whether a text that the file does not hold was copied from a view that hid something.
-pub(crate) fn has_mark(options: &Options, text: &str) -> bool {
-    options.sensitive_on_view && text.contains(MARK)
+pub(crate) fn has_mark(settings: &Settings, text: &str) -> bool {
+    settings.on_view && text.contains(MARK)
 }

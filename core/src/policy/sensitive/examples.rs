@@ -1,7 +1,7 @@
 //! What each rule finds and what it leaves alone. All of it is made up; a `¦` within each stands for
 //! nothing, so that no scanner of a hosting site takes it for somebody's key.
 
-use super::{find, redact, rule_ids, scan};
+use super::{built_in, find, redact, rule_ids};
 
 struct Examples {
     rule: &'static str,
@@ -173,7 +173,7 @@ fn every_rule_has_examples_and_compiles() {
     for id in rule_ids() {
         assert!(with_examples.contains(&id), "{id}");
     }
-    for rule in scan::built_in() {
+    for rule in built_in::rules() {
         assert!(rule.regex().is_some(), "{}", rule.id);
     }
 }

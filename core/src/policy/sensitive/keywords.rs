@@ -7,8 +7,7 @@
 use std::ops::Range;
 use std::sync::LazyLock;
 
-use super::scan::built_in;
-use super::steps;
+use super::{built_in, steps};
 
 /// How many bytes are looked up at once. No keyword is shorter.
 const LOOKED_UP: usize = 3;
@@ -27,7 +26,7 @@ struct Keywords {
 static KEYWORDS: LazyLock<Keywords> = LazyLock::new(|| {
     let mut starts = vec![0; (MASK + 1) / 64].into_boxed_slice();
     let mut keywords = Vec::new();
-    for (rule, keyword) in built_in()
+    for (rule, keyword) in built_in::rules()
         .enumerate()
         .flat_map(|(number, rule)| rule.keywords.iter().map(move |k| (number, *k)))
     {
@@ -72,7 +71,7 @@ mod tests {
 
     #[test]
     fn every_keyword_is_found_wherever_it_stands() {
-        for (number, rule) in built_in().enumerate() {
+        for (number, rule) in built_in::rules().enumerate() {
             for keyword in rule.keywords {
                 assert!(keyword.len() >= LOOKED_UP, "{keyword}");
                 for text in [

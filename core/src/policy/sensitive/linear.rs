@@ -1,11 +1,10 @@
 //! No text takes longer than its length allows: the bytes that are looked at grow as the text does, for
 //! texts that are made to keep the scan busy.
 
-use super::edit::{judge_content, judge_splice, shown, shown_lines};
-use super::{Sensitive, SensitiveRule, count_steps, examples, find, redact};
-use crate::options::Options;
+use super::edit::{check_content, check_splice, shown, shown_lines};
+use super::{Sensitive, SensitiveRule, Settings, count_steps, examples, find, redact};
 use crate::path::MemoryPath;
-use crate::store::Splice;
+use crate::text::Splice;
 use crate::text::snippet;
 
 /// Keywords, and what rules take after them.
@@ -133,21 +132,20 @@ fn hostile_texts_take_linear_time() {
 #[test]
 fn commands_on_hostile_texts_take_linear_time() {
     let path = MemoryPath::root().join("a").unwrap();
-    let options =
-        Options { sensitive: Sensitive::Redact, sensitive_on_view: true, ..Options::default() };
+    let settings = Settings { mode: Sensitive::Redact, on_view: true, rules: Vec::new() };
     for piece in PIECES {
         assert_linear(piece, SMALL, 2000, |size| {
             let text = piece.repeat(size / piece.len());
             let middle = piece.len() * (text.len() / piece.len() / 2);
             count_steps(|| {
-                let _ = judge_content(&options, &path, &text);
-                shown(&options, &text);
+                let _ = check_content(&settings, &path, &text);
+                shown(&settings, &text);
                 for range in [0..text.len(), middle..middle] {
                     let splice = Splice { range, text: text.clone().into_bytes() };
-                    let _ = judge_splice(&options, &path, &text, &splice);
+                    let _ = check_splice(&settings, &path, &text, &splice);
                     let old = text.as_bytes();
                     let cut = snippet(old, &splice);
-                    let _ = shown_lines(&options, &path, old, &splice, cut);
+                    let _ = shown_lines(&settings, &path, old, &splice, cut);
                 }
             })
         });

@@ -7,27 +7,28 @@
 //! `edit` says what it means for a command.
 
 mod assignment;
+mod built_in;
 mod cards;
 mod context;
+mod context_window;
+mod custom_rules;
 mod edit;
+mod entropy;
 #[cfg(test)]
 mod examples;
 mod keywords;
-mod likely;
 #[cfg(test)]
 mod linear;
-mod near;
-mod own;
 mod private_keys;
 mod rule;
 mod scan;
 mod steps;
 mod tokens;
 
+pub use custom_rules::SensitiveRule;
 pub(crate) use edit::{
-    has_mark, judge_content, judge_path, judge_splice, redact_path, shown, shown_lines,
+    check_content, check_path, check_splice, has_mark, redact_path, shown, shown_lines,
 };
-pub use own::SensitiveRule;
 pub use scan::{Finding, find, redact};
 #[cfg(any(test, fuzzing))]
 pub use steps::count as count_steps;
@@ -46,6 +47,16 @@ pub enum Sensitive {
     /// The text is written with `[REDACTED:rule]` in the place of each finding, and the model
     /// reads that.
     Redact,
+}
+
+/// What a memory does about sensitive text.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Settings {
+    pub(crate) mode: Sensitive,
+    /// Beside the built-in ones.
+    pub(crate) rules: Vec<SensitiveRule>,
+    /// Whether views hide it.
+    pub(crate) on_view: bool,
 }
 
 impl std::str::FromStr for Sensitive {
@@ -68,7 +79,7 @@ impl std::str::FromStr for Sensitive {
 #[must_use]
 pub fn rule_ids() -> Vec<&'static str> {
     let mut ids: Vec<&str> = Vec::new();
-    for id in scan::built_in().map(|rule| rule.id).chain([cards::ID]) {
+    for id in built_in::rules().map(|rule| rule.id).chain([cards::ID]) {
         if !ids.contains(&id) {
             ids.push(id);
         }

@@ -6,10 +6,10 @@ use std::sync::OnceLock;
 
 use regex_lite::Regex;
 
-use super::{likely, steps};
+use super::{entropy, steps};
 
 /// How much of a text a pattern is tried on, in bytes: more than any of them takes. So a try costs no
-/// more than that, whatever stands there. What may be longer is followed by the rule's `judge`.
+/// more than that, whatever stands there. What may be longer is followed by the rule's `validate`.
 const REACH: usize = 384;
 
 /// A built-in rule.
@@ -27,8 +27,8 @@ pub(super) struct Rule {
     chance: fn(&[u8]) -> bool,
     /// What the pattern cannot say; the secret, if it is one, which may end behind the match. It looks at a
     /// bounded part of the text, or at a part that holds no other keyword of the rule, or at what it
-    /// finds: so judging at every keyword is linear.
-    judge: fn(&Candidate<'_>) -> Option<Range<usize>>,
+    /// finds: so validating at every keyword is linear.
+    validate: fn(&Candidate<'_>) -> Option<Range<usize>>,
     compiled: OnceLock<Option<Regex>>,
 }
 
@@ -54,10 +54,10 @@ impl Rule {
         id: &'static str,
         keywords: &'static [&'static str],
         pattern: &'static str,
-        judge: fn(&Candidate<'_>) -> Option<Range<usize>>,
+        validate: fn(&Candidate<'_>) -> Option<Range<usize>>,
     ) -> Self {
         let chance = always;
-        Self { id, keywords, pattern, alone: false, chance, judge, compiled: OnceLock::new() }
+        Self { id, keywords, pattern, alone: false, chance, validate, compiled: OnceLock::new() }
     }
 
     /// The same rule, whose pattern is only tried where `chance` says so.
@@ -72,17 +72,17 @@ impl Rule {
         keywords: &'static [&'static str],
         pattern: &'static str,
     ) -> Self {
-        let judge = ends_alone_and_random;
+        let validate = ends_alone_and_random;
         let chance = always;
-        Self { id, keywords, pattern, alone: true, chance, judge, compiled: OnceLock::new() }
+        Self { id, keywords, pattern, alone: true, chance, validate, compiled: OnceLock::new() }
     }
 
-    /// The same rule, with another `judge`.
-    pub(super) const fn judged_by(
+    /// The same rule, with another `validate`.
+    pub(super) const fn validated_by(
         mut self,
-        judge: fn(&Candidate<'_>) -> Option<Range<usize>>,
+        validate: fn(&Candidate<'_>) -> Option<Range<usize>>,
     ) -> Self {
-        self.judge = judge;
+        self.validate = validate;
         self
     }
 
@@ -113,7 +113,7 @@ impl Rule {
         let keyword_end = keyword.end;
         let candidate = Candidate { text, extent: extent.clone(), secret, keyword_end };
         // Where a mark that ends a value is missing after all, nothing may be left of it.
-        let secret = (self.judge)(&candidate).filter(|secret| !secret.is_empty())?;
+        let secret = (self.validate)(&candidate).filter(|secret| !secret.is_empty())?;
         Some((extent.start.min(secret.start)..extent.end.max(secret.end), secret))
     }
 }
@@ -142,7 +142,7 @@ fn ends_alone_and_random(candidate: &Candidate<'_>) -> Option<Range<usize>> {
     steps::add(candidate.secret.len());
     let Range { start, end } = candidate.secret;
     let rest = &candidate.text[candidate.keyword_end.max(start)..end];
-    (alone && likely::random_rest(rest)).then_some(start..end)
+    (alone && entropy::random_rest(rest)).then_some(start..end)
 }
 
 fn continues_a_word(before: &[u8]) -> bool {

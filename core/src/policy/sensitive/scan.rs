@@ -2,11 +2,8 @@
 
 use std::ops::Range;
 
-use super::context::CONTEXT;
-use super::own::SensitiveRule;
-use super::private_keys::PRIVATE_KEYS;
-use super::rule::Rule;
-use super::tokens::TOKENS;
+use super::built_in;
+use super::custom_rules::SensitiveRule;
 use super::{cards, keywords, steps};
 
 /// A piece of sensitive text.
@@ -31,20 +28,6 @@ impl Finding<'_> {
     }
 }
 
-/// The built-in rules that have keywords, in their order of precedence.
-pub(super) fn built_in() -> impl Iterator<Item = &'static Rule> {
-    TOKENS.iter().chain(&PRIVATE_KEYS).chain(&CONTEXT)
-}
-
-fn rule(number: usize) -> Option<&'static Rule> {
-    let [tokens, keys] = [TOKENS.len(), TOKENS.len() + PRIVATE_KEYS.len()];
-    match number {
-        number if number < tokens => TOKENS.get(number),
-        number if number < keys => PRIVATE_KEYS.get(number - tokens),
-        number => CONTEXT.get(number - keys),
-    }
-}
-
 /// Finds the sensitive text in `text`, by the built-in rules and by `own` ones, which take
 /// precedence.
 ///
@@ -65,12 +48,12 @@ pub fn find<'r>(text: &str, own: &'r [SensitiveRule]) -> Vec<Finding<'r>> {
     }
     let first = own.len();
     // Up to where each rule has looked already.
-    let mut done = vec![0; TOKENS.len() + PRIVATE_KEYS.len() + CONTEXT.len()];
+    let mut done = vec![0; built_in::count()];
     keywords::each(text, |number, keyword| {
         if keyword.start < done[number] {
             return;
         }
-        let Some(rule) = rule(number) else { return };
+        let Some(rule) = built_in::rule(number) else { return };
         if let Some((extent, range)) = rule.look(text, &keyword) {
             done[number] = extent.end;
             found.push(Finding { rule: rule.id, range, extent, rank: first + number });

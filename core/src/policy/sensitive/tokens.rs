@@ -5,7 +5,7 @@
 use std::ops::Range;
 
 use super::rule::{Candidate, Rule, run_end};
-use super::{likely, steps};
+use super::{entropy, steps};
 
 pub(super) static TOKENS: [Rule; 38] = [
     Rule::token("anthropic-key", &["sk-ant-"], "^sk-ant-[a-z0-9]{2,12}-[A-Za-z0-9_-]{20,200}"),
@@ -102,7 +102,7 @@ pub(super) static TOKENS: [Rule; 38] = [
     // JSON, in base64: a key, a name and an id.
     Rule::token("grafana-token", &["eyJrIjoi"], "^eyJrIjoi[A-Za-z0-9]{60,300}={0,3}"),
     Rule::token("atlassian-token", &["ATATT3"], "^ATATT3[A-Za-z0-9_=-]{50,250}"),
-    Rule::token("jwt", &["eyJ"], "^eyJ[A-Za-z0-9_-]{8}").judged_by(json_web_token),
+    Rule::token("jwt", &["eyJ"], "^eyJ[A-Za-z0-9_-]{8}").validated_by(json_web_token),
 ];
 
 /// Three parts: what it is, what it says, and the signature. The first two are JSON. No part holds
@@ -121,5 +121,5 @@ fn json_web_token(candidate: &Candidate<'_>) -> Option<Range<usize>> {
     text[claims..].strip_prefix('.')?;
     let end = part(claims + 1, 16)?;
     steps::add(end - start);
-    likely::random(&text[start..end]).then_some(start..end)
+    entropy::random(&text[start..end]).then_some(start..end)
 }

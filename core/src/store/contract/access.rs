@@ -5,8 +5,8 @@ use std::time::{Duration, SystemTime};
 
 use super::races::race;
 use super::{Checked, Holds, done, expect, path};
-use crate::options::OnExisting::Error;
 use crate::path::MemoryPath;
+use crate::store::settings::OnExisting::Error;
 use crate::store::{Splice, Store, StoreError, micros};
 
 const MOMENT: Duration = Duration::from_micros(1);
@@ -36,14 +36,14 @@ pub(super) fn times(store: &Checked<'_>) -> Holds {
     let (a, moved) = (path("/memories/dir/a")?, path("/memories/moved/a")?);
     store.write("/memories/dir/a", "content")?;
     let said = |at: &MemoryPath| done("asking for an access", store.0.accessed(at));
-    if !store.0.keeps_access() {
+    if !store.0.tracks_access() {
         let deleted = done("deleting", store.0.delete_unused(&a, ahead()))?;
         return expect("whether a store without times of access deletes by them", false, deleted);
     }
     expect("the access of a file that nobody accessed", None, said(&a)?)?;
     let modified = done("asking for a time", store.0.modified(&a))?;
     for time in [SystemTime::now(), long_ago()] {
-        done("noting an access", store.0.set_accessed(&a, time))?;
+        done("noting an access", store.0.record_access(&a, time))?;
         let off = said(&a)?
             .and_then(|kept| kept.duration_since(time).or_else(|_| time.duration_since(kept)).ok());
         if off.is_none_or(|off| off > MOMENT) {
@@ -69,7 +69,7 @@ pub(super) fn times(store: &Checked<'_>) -> Holds {
         store
             .refuses("asking for the access of what is no file", &condition, |s| s.accessed(&at))?;
         store.refuses("noting an access of what is no file", &condition, |s| {
-            s.set_accessed(&at, long_ago())
+            s.record_access(&at, long_ago())
         })?;
         let before = store.tree()?;
         let deleted = done("deleting what is no file", store.0.delete_unused(&at, ahead()))?;
@@ -80,7 +80,7 @@ pub(super) fn times(store: &Checked<'_>) -> Holds {
 }
 
 pub(super) fn deleting(store: &Checked<'_>) -> Holds {
-    if !store.0.keeps_access() {
+    if !store.0.tracks_access() {
         return Ok(());
     }
     for at in ["/memories/dir/changed", "/memories/dir/viewed", "/memories/.hidden/both"] {
@@ -92,8 +92,8 @@ pub(super) fn deleting(store: &Checked<'_>) -> Holds {
         path("/memories/.hidden/both")?,
     ];
     let (now, since) = (SystemTime::now(), ahead());
-    done("noting an access", store.0.set_accessed(&viewed, since))?;
-    done("noting an access", store.0.set_accessed(&both, long_ago()))?;
+    done("noting an access", store.0.record_access(&viewed, since))?;
+    done("noting an access", store.0.record_access(&both, long_ago()))?;
     expect("what is unused since long ago", Vec::<String>::new(), unused(store.0, long_ago())?)?;
     let expected = vec![both.to_string(), changed.to_string()];
     expect("what is unused since a time to come", expected, unused(store.0, since)?)?;
@@ -116,7 +116,7 @@ pub(super) fn deleting(store: &Checked<'_>) -> Holds {
 /// Of a file that is deleted as unused and edited at the same time one thing is done: the edit is
 /// refused, or the file stays.
 pub(super) fn race_with_edits(store: &Checked<'_>) -> Holds {
-    if !store.0.keeps_access() {
+    if !store.0.tracks_access() {
         return Ok(());
     }
     for round in 0..5 {

@@ -18,8 +18,8 @@ mod listings;
 mod races;
 
 use super::{Entry, EntryKind, Node, Splice, Store, StoreError};
-use crate::options::OnExisting::{Error, Overwrite};
 use crate::path::MemoryPath;
+use crate::store::settings::OnExisting::{Error, Overwrite};
 
 /// Makes a fresh, empty store each time it is called.
 pub type Factory<'f> = dyn Fn() -> Arc<dyn Store> + 'f;

@@ -4,8 +4,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use super::{Checked, Holds, done, expect, path};
-use crate::options::OnExisting::{Error, Overwrite};
 use crate::path::MemoryPath;
+use crate::store::settings::OnExisting::{Error, Overwrite};
 use crate::store::{Splice, Store, StoreError};
 
 /// Runs `each` on several threads at once and counts how often it succeeds; conditions are failures.

@@ -24,8 +24,8 @@ use super::{
     clear_each,
 };
 use crate::error::Error;
-use crate::options::OnExisting;
 use crate::path::MemoryPath;
+use crate::store::settings::OnExisting;
 
 mod file;
 mod key;
@@ -463,16 +463,16 @@ impl Store for Encrypted {
         self.inner.set_modified(&self.at_existing(path)?, time)
     }
 
-    fn keeps_access(&self) -> bool {
-        self.inner.keeps_access()
+    fn tracks_access(&self) -> bool {
+        self.inner.tracks_access()
     }
 
     fn accessed(&self, path: &MemoryPath) -> Result<Option<SystemTime>, StoreError> {
         self.inner.accessed(&self.at_existing(path)?)
     }
 
-    fn set_accessed(&self, path: &MemoryPath, time: SystemTime) -> Result<(), StoreError> {
-        self.inner.set_accessed(&self.at_existing(path)?, time)
+    fn record_access(&self, path: &MemoryPath, time: SystemTime) -> Result<(), StoreError> {
+        self.inner.record_access(&self.at_existing(path)?, time)
     }
 
     fn unused(&self, files: Vec<Entry>, since: SystemTime) -> Result<Vec<Entry>, StoreError> {

@@ -19,7 +19,7 @@ use super::ring::{Generation, Ring, StoreId};
 use super::seal;
 use crate::path::MemoryPath;
 use crate::store::StoreError;
-use crate::store::address::{ENCRYPTION_FORMAT as FORMAT, ENCRYPTION_RECORD as NAME};
+use crate::store::encryption_record::{FORMAT, NAME};
 
 const VERSION: u64 = 1;
 /// The form of a passphrase that a key is derived from; records of the first stores say none.

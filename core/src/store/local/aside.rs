@@ -9,7 +9,6 @@ use rustix::fs::{AtFlags, Mode, OFlags, fstat, openat, statat};
 use rustix::io::Errno;
 
 use super::held::{Held, NoFork};
-use super::remove;
 
 /// A content that is being written.
 pub(super) const STAGED: &str = ".memdir-staged%2F";
@@ -56,18 +55,6 @@ pub(super) fn is_at(held: &Held, directory: BorrowedFd<'_>, name: &str) -> bool 
     match (fstat(held), statat(directory, name, AtFlags::SYMLINK_NOFOLLOW)) {
         (Ok(open), Ok(there)) => (open.st_dev, open.st_ino) == (there.st_dev, there.st_ino),
         _ => false,
-    }
-}
-
-/// Removes what killed processes left in a directory, as far as it can be removed.
-pub(super) fn sweep(directory: BorrowedFd<'_>) {
-    for name in names(STAGED).chain(names(DOOMED)) {
-        // Most are not there, and a look is cheaper than an attempt to open.
-        if is_there(directory, &name)
-            && let Some(_left) = take_over(directory, &name)
-        {
-            let _ = remove::entry(directory, &name);
-        }
     }
 }
 

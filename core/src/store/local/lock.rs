@@ -16,7 +16,7 @@ use rustix::fs::{OFlags, fstat, stat};
 use super::descend::id;
 use super::directory::open_root;
 use super::held::{Held, NoFork};
-use super::{LocalDirectory, aside, condition};
+use super::{LocalDirectory, aside, condition, remove};
 use crate::cancel;
 use crate::store::StoreError;
 
@@ -141,7 +141,7 @@ impl LocalDirectory {
     /// lock was given back.
     pub(super) fn tidy(root: &Root) {
         if aside::is_there(root.as_fd(), aside::DOOMED) {
-            aside::sweep(root.as_fd());
+            remove::sweep(root.as_fd());
         }
     }
 }

@@ -25,8 +25,8 @@ use rustix::io::Errno;
 
 use super::access::{if_a_file, is_unused};
 use super::{Edit, Entry, Node, Problem, Scope, Store, StoreError};
-use crate::options::{Durability, OnExisting};
 use crate::path::MemoryPath;
+use crate::store::settings::{Durability, OnExisting};
 
 mod aside;
 mod beneath;
@@ -116,7 +116,7 @@ fn read_whole(file: &File, stat: &Stat, limit: Option<u64>) -> Result<Vec<u8>, S
     let room = usize::try_from(size).unwrap_or(usize::MAX).saturating_add(1);
     // A sparse file can be larger than any memory, and must not end the process.
     content.try_reserve_exact(room).map_err(|_| StoreError::TooLarge { size })?;
-    // No more than was there when it was judged, even if somebody makes it grow meanwhile.
+    // No more than was there when it was checked, even if somebody makes it grow meanwhile.
     match file.take(size).read_to_end(&mut content) {
         Ok(_) => Ok(content),
         Err(error) => Err(StoreError::failed("reading a file", error).unchanged()),
@@ -254,8 +254,8 @@ impl Store for LocalDirectory {
         Ok(())
     }
 
-    fn keeps_access(&self) -> bool {
-        open_root(&self.root, OFlags::RDONLY, false).is_ok_and(times::keeps_access)
+    fn tracks_access(&self) -> bool {
+        open_root(&self.root, OFlags::RDONLY, false).is_ok_and(times::tracks_access)
     }
 
     fn accessed(&self, path: &MemoryPath) -> Result<Option<SystemTime>, StoreError> {
@@ -268,13 +268,13 @@ impl Store for LocalDirectory {
 
     /// Without the lock, as no content is touched: what is accessed while it is replaced is newer
     /// by the replacing.
-    fn set_accessed(&self, path: &MemoryPath, time: SystemTime) -> Result<(), StoreError> {
+    fn record_access(&self, path: &MemoryPath, time: SystemTime) -> Result<(), StoreError> {
         if self.read_only {
             return Ok(());
         }
         let root = self.enter()?;
         match look(root.as_fd(), path.relative()).map_err(absent)? {
-            Found::File(file, _) => times::set_accessed(file, time)
+            Found::File(file, _) => times::record_access(file, time)
                 .map_err(|errno| condition("noting that a file was accessed", errno)),
             Found::Directory(_) => Err(StoreError::IsADirectory),
         }

@@ -6,9 +6,9 @@ use std::time::Duration;
 use rustix::fd::AsFd;
 
 use super::directory::make_all;
-use super::{LocalDirectory, aside};
-use crate::options::{Durability, Options};
+use super::{LocalDirectory, remove};
 use crate::store::StoreError;
+use crate::store::settings::{Durability, LOCK_TIMEOUT};
 
 impl LocalDirectory {
     /// Opens the tree in the directory `memories` of `base`, making what is missing (0700, whatever
@@ -46,16 +46,15 @@ impl LocalDirectory {
         // A link that leads to the tree is the developer's word, once; later it is not followed.
         let root = directory.canonicalize().map_err(failed)?;
         let store = Self::new(root, durability, false);
-        aside::sweep(store.enter()?.as_fd());
+        remove::sweep(store.enter()?.as_fd());
         Ok(store)
     }
 
     fn new(root: PathBuf, durability: Durability, read_only: bool) -> Self {
-        let Options { lock_timeout, .. } = Options::default();
-        Self { root, durability, lock_timeout, max_file_bytes: None, read_only }
+        Self { root, durability, lock_timeout: Some(LOCK_TIMEOUT), max_file_bytes: None, read_only }
     }
 
-    /// The same store, whose writers wait so long for others ([`Options::lock_timeout`]); by default
+    /// The same store, whose writers wait so long for others ([`Options::lock_timeout`](crate::Options::lock_timeout)); by default
     /// 10 seconds.
     #[must_use]
     pub fn with_lock_timeout(self, lock_timeout: Option<Duration>) -> Self {

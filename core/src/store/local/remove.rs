@@ -16,7 +16,7 @@ use rustix::io::Errno;
 use rustix::path::Arg;
 use rustix::process::{Uid, geteuid};
 
-use super::aside::{self, DOOMED};
+use super::aside::{self, DOOMED, STAGED};
 use super::beneath::{Found, condition, kind, look, open_child};
 use super::descend::{FLAGS, Visitor, id, walk};
 use super::directory;
@@ -110,6 +110,18 @@ impl<'d> Doomed<'d> {
     /// Removes what it holds, as far as that can be done: it is deleted already.
     pub(super) fn remove(self) {
         let _ = entry(self.aside, &self.name);
+    }
+}
+
+/// Removes what killed processes left in a directory, as far as it can be removed.
+pub(super) fn sweep(directory: BorrowedFd<'_>) {
+    for name in aside::names(STAGED).chain(aside::names(DOOMED)) {
+        // Most are not there, and a look is cheaper than an attempt to open.
+        if aside::is_there(directory, &name)
+            && let Some(_left) = aside::take_over(directory, &name)
+        {
+            let _ = entry(directory, &name);
+        }
     }
 }
 

@@ -10,13 +10,14 @@ use rustix::fs::{
 };
 use rustix::io::Errno;
 
-use super::aside::{STAGED, is_at, names, sweep, take_over};
+use super::aside::{STAGED, is_at, names, take_over};
 use super::beneath::condition;
 use super::held::{Held, NoFork};
 use super::lock::Patience;
 use super::moving::rename_new;
-use crate::options::Durability;
+use super::remove::sweep;
 use crate::store::StoreError;
+use crate::store::settings::Durability;
 
 /// The mode of new files, whatever the umask.
 const FILE_MODE: Mode = Mode::RUSR.union(Mode::WUSR);

@@ -36,7 +36,7 @@ pub(super) fn set_modified(file: &File, time: SystemTime) -> std::io::Result<()>
 const ACCESSED: &str = "user.memdir.accessed";
 
 /// Whether files beside this one can have the attribute.
-pub(super) fn keeps_access(file: impl AsFd) -> bool {
+pub(super) fn tracks_access(file: impl AsFd) -> bool {
     matches!(attribute::get(file, ACCESSED), Ok(_) | Err(attribute::MISSING))
 }
 
@@ -54,7 +54,7 @@ pub(super) fn accessed_in(directory: &OwnedFd, name: Option<&str>) -> Option<Sys
 }
 
 /// Works on a file that is open for reading, if we may write to it.
-pub(super) fn set_accessed(file: impl AsFd, time: SystemTime) -> Result<(), Errno> {
+pub(super) fn record_access(file: impl AsFd, time: SystemTime) -> Result<(), Errno> {
     attribute::set(file, ACCESSED, micros::of(time).to_string().as_bytes())
 }
 

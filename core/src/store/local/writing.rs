@@ -12,8 +12,8 @@ use super::lock::Patience;
 use super::staged::{Content, Misplaced, Staged};
 use super::{LocalDirectory, absent, descend, parent_of, peek, read_whole};
 use crate::cancel;
-use crate::options::OnExisting;
 use crate::path::MemoryPath;
+use crate::store::settings::OnExisting;
 use crate::store::{Edit, StoreError};
 
 /// How often an edit is decided before it waits for its turn and is decided under the lock.

@@ -13,8 +13,8 @@ use std::time::SystemTime;
 
 use super::{Edit, Entry, Location, Node, Problem, Store, StoreError};
 use crate::error::Error;
-use crate::options::OnExisting;
 use crate::path::{MemoryPath, ROOT};
+use crate::store::settings::OnExisting;
 
 mod listing;
 mod moving;
@@ -202,7 +202,7 @@ impl Store for Mounts {
             return Err(StoreError::Source(Box::new(StoreError::MountPoint)));
         }
         if destination.fixed {
-            return moving::judge(&source, &destination).map(drop).map_err(StoreError::unchanged);
+            return moving::check(&source, &destination).map(drop).map_err(StoreError::unchanged);
         }
         // One store may be mounted twice.
         if std::ptr::addr_eq(source.store, destination.store) {
@@ -245,9 +245,9 @@ impl Store for Mounts {
     }
 
     /// Whether every store does that may be changed at all.
-    fn keeps_access(&self) -> bool {
+    fn tracks_access(&self) -> bool {
         let mut writable = self.all().filter(|mounted| !mounted.store.is_read_only()).peekable();
-        writable.peek().is_some() && writable.all(|mounted| mounted.store.keeps_access())
+        writable.peek().is_some() && writable.all(|mounted| mounted.store.tracks_access())
     }
 
     fn accessed(&self, path: &MemoryPath) -> Result<Option<SystemTime>, StoreError> {
@@ -258,12 +258,12 @@ impl Store for Mounts {
         store.accessed(&inside)
     }
 
-    fn set_accessed(&self, path: &MemoryPath, time: SystemTime) -> Result<(), StoreError> {
+    fn record_access(&self, path: &MemoryPath, time: SystemTime) -> Result<(), StoreError> {
         if self.is_fixed(path) {
             return Err(StoreError::IsADirectory);
         }
         let (store, inside) = self.within(path)?;
-        store.set_accessed(&inside, time)
+        store.record_access(&inside, time)
     }
 
     fn unused(&self, files: Vec<Entry>, since: SystemTime) -> Result<Vec<Entry>, StoreError> {

@@ -42,7 +42,7 @@ pub(super) fn rename(from: &End<'_>, to: &End<'_>) -> Result<(), StoreError> {
 
 /// The conditions of a rename, in the order of [`Store::rename`]. Without one, the topmost
 /// directory that is missing above the destination, or the destination itself: what will be new.
-pub(super) fn judge(from: &End<'_>, to: &End<'_>) -> Result<MemoryPath, StoreError> {
+pub(super) fn check(from: &End<'_>, to: &End<'_>) -> Result<MemoryPath, StoreError> {
     let moves_directory = is_directory(from.store, &from.inside).map_err(about_source)?;
     if to.fixed {
         return Err(StoreError::AlreadyExists);
@@ -96,8 +96,8 @@ pub(super) fn check_paths_below(from: &End<'_>, to: &End<'_>) -> Result<(), Stor
         // What is the matter with the source, the store's own rename will say.
         for entry in from.store.list(&directory).unwrap_or_default() {
             if entry.path.moved(&from.inside, to.path).is_err() {
-                let judged = judge(from, to).map_err(StoreError::unchanged);
-                return judged.and(Err(StoreError::NameTooLong));
+                let checked = check(from, to).map_err(StoreError::unchanged);
+                return checked.and(Err(StoreError::NameTooLong));
             }
             if entry.kind == EntryKind::Directory {
                 directories.push(entry.path);
@@ -109,7 +109,7 @@ pub(super) fn check_paths_below(from: &End<'_>, to: &End<'_>) -> Result<(), Stor
 
 /// Whether it was moved; if not, it was changed meanwhile, and all is as before.
 fn attempt(from: &End<'_>, to: &End<'_>) -> Result<bool, StoreError> {
-    let new = judge(from, to).map_err(StoreError::unchanged)?;
+    let new = check(from, to).map_err(StoreError::unchanged)?;
     let camera = Camera::new();
     let aside = aside()?;
     let fits = |below: &MemoryPath| below.moved(&MemoryPath::root(), to.path).is_ok();
@@ -231,7 +231,7 @@ mod tests {
 
     use super::*;
     use crate::cancel;
-    use crate::options::OnExisting;
+    use crate::store::settings::OnExisting;
     use crate::store::{Edit, Entry, InProcess};
 
     /// A store whose caller goes away at one of its operations, and which looks whether somebody waits before it

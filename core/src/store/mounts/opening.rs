@@ -5,10 +5,9 @@ use std::sync::Arc;
 
 use super::Mounts;
 use crate::error::Error;
-use crate::options::Options;
 use crate::path::MemoryPath;
 use crate::store::address::{finished, is_path, refuse_namespace};
-use crate::store::{Store, open_bare_directory, open_directory, open_store};
+use crate::store::{Store, StoreOptions, open_bare_directory, open_directory, open_store};
 
 /// What is to be mounted, where, and whether it may be changed.
 ///
@@ -111,8 +110,9 @@ impl std::fmt::Debug for Mount {
 /// wrong, or if the options have an `encryption_key` or a `namespace`; [`Error::Store`] if a store cannot be opened.
 pub fn open_mounts(
     mounts: impl IntoIterator<Item = Mount>,
-    options: &Options,
+    options: impl Into<StoreOptions>,
 ) -> Result<Mounts, Error> {
+    let options = &options.into();
     #[cfg(feature = "encryption")]
     if options.encryption_key.is_some() {
         return Err(Error::Config(
@@ -128,20 +128,20 @@ pub fn open_mounts(
                 .to_owned(),
         ));
     }
-    let mut judged = Vec::new();
+    let mut valid = Vec::new();
     for mount in mounts {
         let at = MemoryPath::parse(&mount.at).map_err(|error| {
             Error::Config(format!("a store cannot be mounted at {:?}: {error}", mount.at))
         })?;
-        judged.push((at, mount));
+        valid.push((at, mount));
     }
     // In the order of their paths, and nothing is opened before it is known that all is right.
-    judged.sort_by(|(a, _), (b, _)| a.cmp(b));
-    if let Some(twice) = judged.windows(2).find(|two| two[0].0 == two[1].0) {
+    valid.sort_by(|(a, _), (b, _)| a.cmp(b));
+    if let Some(twice) = valid.windows(2).find(|two| two[0].0 == two[1].0) {
         return Err(Error::Config(format!("two stores are to be mounted at {}", twice[0].0)));
     }
-    let mut judged = judged.into_iter();
-    let root = match judged.next() {
+    let mut valid = valid.into_iter();
+    let root = match valid.next() {
         Some((at, mount)) if at.is_root() => open(&at, mount, options)?,
         _ => {
             return Err(Error::Config(
@@ -150,7 +150,7 @@ pub fn open_mounts(
             ));
         }
     };
-    judged.try_fold(Mounts::new(root), |mounts, (at, mount)| {
+    valid.try_fold(Mounts::new(root), |mounts, (at, mount)| {
         let store = open(&at, mount, options)?;
         mounts.mount(at, store)
     })
@@ -160,11 +160,14 @@ pub fn open_mounts(
 ///
 /// # Errors
 /// As [`open_store`].
-pub fn open_place(place: impl Into<Place>, options: &Options) -> Result<Arc<dyn Store>, Error> {
-    open(&MemoryPath::root(), Mount::new("", place), options)
+pub fn open_place(
+    place: impl Into<Place>,
+    options: impl Into<StoreOptions>,
+) -> Result<Arc<dyn Store>, Error> {
+    open(&MemoryPath::root(), Mount::new("", place), &options.into())
 }
 
-fn open(at: &MemoryPath, mount: Mount, options: &Options) -> Result<Arc<dyn Store>, Error> {
+fn open(at: &MemoryPath, mount: Mount, options: &StoreOptions) -> Result<Arc<dyn Store>, Error> {
     let mut options = options.clone();
     options.read_only |= mount.read_only;
     match mount.place {

@@ -4,9 +4,9 @@
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher, RandomState};
 
-use crate::options::OnExisting;
 use crate::path::MemoryPath;
 use crate::store::access::Times;
+use crate::store::settings::OnExisting;
 use crate::store::transfer::place_file;
 use crate::store::{EntryKind, Store, StoreError};
 

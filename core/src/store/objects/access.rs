@@ -15,9 +15,9 @@ use object_store::path::Path as Key;
 use object_store::{PutMode, PutPayload};
 
 use super::client::{AT_A_TIME, Client, Found, Item, Put, below};
+use super::error::{Patience, Trouble};
 use super::files::Claim;
 use super::stamp::{Id, Stamp};
-use super::trouble::{Patience, Trouble};
 use crate::path::MemoryPath;
 use crate::store::access::is_unused;
 use crate::store::{Entry, Scope, StoreError, micros};
@@ -93,7 +93,7 @@ impl Client {
         }
     }
 
-    pub(super) async fn set_accessed(
+    pub(super) async fn record_access(
         &self,
         path: &MemoryPath,
         time: SystemTime,

@@ -16,11 +16,11 @@ use object_store::{
 };
 
 use super::command::Change;
+use super::error::{Patience, Trouble, is_no_condition};
 use super::stamp::{Id, Stamp};
-use super::trouble::{Patience, Trouble, is_no_condition};
 use crate::path::MemoryPath;
 use crate::store::StoreError;
-use crate::store::splice::reserve;
+use crate::store::edit::reserve;
 
 /// The object that makes a directory exist also when nothing else is in it. No path can hold this
 /// name, because it decodes to a slash. Empty, unless the directory is being moved.

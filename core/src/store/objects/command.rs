@@ -7,7 +7,7 @@
 use std::cell::Cell;
 use std::time::Duration;
 
-use super::trouble::Trouble;
+use super::error::Trouble;
 use crate::store::{StoreError, runtime};
 
 /// How often it is looked whether a caller who has gone may be heard.

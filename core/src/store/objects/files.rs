@@ -6,11 +6,11 @@ use object_store::path::Path as Key;
 use object_store::{PutMode, PutPayload, UpdateVersion};
 
 use super::client::{Client, Found, GONE_BYTES, Item, Put};
+use super::error::{Patience, Trouble, Turns, pause};
 use super::stamp::{Id, Stamp};
-use super::trouble::{Patience, Trouble, Turns, pause};
-use crate::options::OnExisting;
 use crate::path::MemoryPath;
 use crate::store::StoreError;
+use crate::store::settings::OnExisting;
 
 /// For how long whoever claimed an object tries to remove what it put there.
 const BURY: Duration = Duration::from_secs(10);

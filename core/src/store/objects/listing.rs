@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::SystemTime;
 
 use super::client::{Body, Client, Found, How, Item};
-use super::trouble::Trouble;
+use super::error::Trouble;
 use crate::path::MemoryPath;
 use crate::store::{Entry, EntryKind, Problem, ProblemKind, Scope, StoreError};
 

@@ -25,26 +25,26 @@ use object_store::path::Path as Key;
 
 use self::address::Service;
 use self::client::{Body, Client, How, Put};
+use self::error::{Patience, Trouble, Turns};
 use self::stamp::Id;
 use self::stream::Stream;
-use self::trouble::{Patience, Trouble, Turns};
 use super::access::if_a_file;
 use super::per_process::PerProcess;
 use super::{Edit, Entry, Location, Node, Problem, Scope, Store, StoreError, micros, runtime};
 use crate::error::Error;
-use crate::options::OnExisting;
 use crate::path::MemoryPath;
+use crate::store::settings::OnExisting;
 
 mod access;
 mod address;
 mod client;
 mod command;
+mod error;
 mod files;
 mod listing;
 mod moving;
 mod stamp;
 mod stream;
-mod trouble;
 
 /// Keeps each file as an object of a bucket.
 ///
@@ -293,7 +293,7 @@ impl Store for ObjectStorage {
         })
     }
 
-    fn keeps_access(&self) -> bool {
+    fn tracks_access(&self) -> bool {
         true
     }
 
@@ -302,10 +302,10 @@ impl Store for ObjectStorage {
         self.run("reading a file's time", |client| async move { client.accessed(&path).await })
     }
 
-    fn set_accessed(&self, path: &MemoryPath, time: SystemTime) -> Result<(), StoreError> {
+    fn record_access(&self, path: &MemoryPath, time: SystemTime) -> Result<(), StoreError> {
         let path = path.clone();
         let operation = "noting that a file was accessed";
-        self.run(operation, |client| async move { client.set_accessed(&path, time).await })
+        self.run(operation, |client| async move { client.record_access(&path, time).await })
     }
 
     fn unused(&self, files: Vec<Entry>, since: SystemTime) -> Result<Vec<Entry>, StoreError> {

@@ -26,12 +26,12 @@ use object_store::path::Path as Key;
 use object_store::{PutMode, PutPayload, UpdateVersion};
 
 use super::client::{AT_A_TIME, Client, Found, Item, MARKER, MAX_KEY_BYTES, Put, below};
+use super::error::{Patience, Trouble, Turns};
 use super::files::Claim;
 use super::stamp::{Id, Stamp};
-use super::trouble::{Patience, Trouble, Turns};
-use crate::options::OnExisting;
 use crate::path::{MemoryPath, PathError};
 use crate::store::StoreError;
+use crate::store::settings::OnExisting;
 
 /// A copy, and what it is of.
 #[derive(Clone)]

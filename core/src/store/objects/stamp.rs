@@ -9,7 +9,7 @@ use std::time::SystemTime;
 
 use object_store::{Attribute, AttributeValue, Attributes};
 
-use super::trouble::Trouble;
+use super::error::Trouble;
 use crate::store::micros;
 
 /// How many writes an object remembers. S3 allows 2 KiB of metadata; this takes 1.1.

@@ -6,7 +6,7 @@ use std::process;
 use futures_util::StreamExt;
 
 use super::client::Pieces;
-use super::trouble::Trouble;
+use super::error::Trouble;
 use crate::store::runtime;
 
 pub(super) struct Stream {

@@ -13,26 +13,26 @@ use std::time::{Duration, SystemTime};
 use tokio_postgres::Row;
 
 use self::address::Address;
+use self::error::Trouble;
 use self::server::Server;
 use self::session::{Begun, Change, Outcome, Parameter, Seen, Session, Wanted};
 use self::statements::{Found, Statement, Way};
-use self::trouble::Trouble;
 use super::access::is_unused;
 use super::total::Total;
 use super::{Edit, Entry, Location, Node, Problem, Store, StoreError, TotalLimits, runtime};
 use crate::cancel;
 use crate::error::Error;
-use crate::options::{Durability, OnExisting, Options};
 use crate::path::{MAX_LEVELS, MAX_PATH_BYTES, MemoryPath};
+use crate::store::settings::{Durability, LOCK_TIMEOUT, OnExisting};
 
 mod address;
+mod error;
 mod inspect;
 mod schema;
 mod server;
 mod session;
 mod statements;
 mod tls;
-mod trouble;
 mod turns;
 
 /// The most bytes in one file: PostgreSQL's values end at 1 GiB, and a row has more than one.
@@ -98,11 +98,15 @@ impl PostgresDatabase {
             opened.check().await.map_err(|trouble| trouble.during("connecting to PostgreSQL"))
         })
         .map_err(Error::Store)?;
-        let Options { lock_timeout, .. } = Options::default();
-        Ok(Self { session, lock_timeout, max_file_bytes: None, total: TotalLimits::default() })
+        Ok(Self {
+            session,
+            lock_timeout: Some(LOCK_TIMEOUT),
+            max_file_bytes: None,
+            total: TotalLimits::default(),
+        })
     }
 
-    /// The same store, whose writers wait so long for others ([`Options::lock_timeout`]); by default
+    /// The same store, whose writers wait so long for others ([`Options::lock_timeout`](crate::Options::lock_timeout)); by default
     /// 10 seconds.
     #[must_use]
     pub fn with_lock_timeout(self, lock_timeout: Option<Duration>) -> Self {
@@ -509,7 +513,7 @@ impl Store for PostgresDatabase {
         })
     }
 
-    fn keeps_access(&self) -> bool {
+    fn tracks_access(&self) -> bool {
         true
     }
 
@@ -519,7 +523,7 @@ impl Store for PostgresDatabase {
     }
 
     /// One round trip, and not in turn with the changes of the namespace.
-    fn set_accessed(&self, path: &MemoryPath, time: SystemTime) -> Result<(), StoreError> {
+    fn record_access(&self, path: &MemoryPath, time: SystemTime) -> Result<(), StoreError> {
         let operation = "noting that a file was accessed";
         let (session, names) = (self.session.clone(), statements::names(path));
         let parameters: Vec<Parameter> =

@@ -4,7 +4,7 @@
 
 use tokio_postgres::{Client, SimpleQueryMessage};
 
-use super::trouble::{Trouble, explain};
+use super::error::{Trouble, explain};
 use crate::store::StoreError;
 
 #[cfg(test)]

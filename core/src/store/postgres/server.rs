@@ -13,7 +13,7 @@ use deadpool_postgres::{
 };
 
 use super::address::Settings;
-use super::trouble::Trouble;
+use super::error::Trouble;
 use super::turns::{Turn, Turns};
 use super::{schema, tls};
 use crate::store::StoreError;

@@ -12,11 +12,11 @@ use std::time::{Duration, Instant};
 use tokio_postgres::Row;
 use tokio_postgres::types::{ToSql, Type};
 
+use super::error::Trouble;
 use super::server::{Lease, Server, Waiting};
 use super::statements::{self, Statement, Way};
-use super::trouble::Trouble;
-use crate::options::Durability;
 use crate::path::MemoryPath;
+use crate::store::settings::Durability;
 use crate::store::total::Total;
 use crate::store::{Location, StoreError, runtime};
 

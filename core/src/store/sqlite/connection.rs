@@ -27,8 +27,8 @@ use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use super::{Database, Trouble, schema};
 use crate::cancel;
-use crate::options::Durability;
 use crate::store::StoreError;
+use crate::store::settings::Durability;
 
 /// How many idle connections are kept: as many as commands usually run at once.
 const KEPT: usize = 16;

@@ -7,7 +7,7 @@ use std::time::SystemTime;
 use super::Trouble;
 use super::connection::Lease;
 use super::tree::Tree;
-use crate::store::splice::reserve;
+use crate::store::edit::reserve;
 use crate::store::{StoreError, micros};
 
 /// The bytes in each chunk but the last. Most memories are smaller, and so are one row.

@@ -19,8 +19,8 @@ use self::tree::{Found, Tree};
 use super::access::is_unused;
 use super::{Edit, Entry, Location, Node, Problem, Scope, Store, StoreError, TotalLimits};
 use crate::cancel;
-use crate::options::{Durability, OnExisting, Options};
 use crate::path::MemoryPath;
+use crate::store::settings::{Durability, LOCK_TIMEOUT, OnExisting};
 
 pub(super) mod connection;
 mod content;
@@ -82,11 +82,15 @@ impl SqliteDatabase {
     fn connected(path: PathBuf, durability: Durability) -> Result<Self, StoreError> {
         let database = Database { path: path.into(), durability };
         Lease::take(&database).map_err(|trouble| trouble.during("opening the SQLite database"))?;
-        let Options { lock_timeout, .. } = Options::default();
-        Ok(Self { database, lock_timeout, max_file_bytes: None, total: TotalLimits::default() })
+        Ok(Self {
+            database,
+            lock_timeout: Some(LOCK_TIMEOUT),
+            max_file_bytes: None,
+            total: TotalLimits::default(),
+        })
     }
 
-    /// The same store, whose writers wait so long for others ([`Options::lock_timeout`]); by default
+    /// The same store, whose writers wait so long for others ([`Options::lock_timeout`](crate::Options::lock_timeout)); by default
     /// 10 seconds.
     #[must_use]
     pub fn with_lock_timeout(mut self, lock_timeout: Option<Duration>) -> Self {
@@ -416,7 +420,7 @@ impl Store for SqliteDatabase {
         })
     }
 
-    fn keeps_access(&self) -> bool {
+    fn tracks_access(&self) -> bool {
         true
     }
 
@@ -428,10 +432,10 @@ impl Store for SqliteDatabase {
         })
     }
 
-    fn set_accessed(&self, path: &MemoryPath, time: SystemTime) -> Result<(), StoreError> {
+    fn record_access(&self, path: &MemoryPath, time: SystemTime) -> Result<(), StoreError> {
         self.change("noting that a file was accessed", |tree| {
             let (id, _) = tree.file(path)?;
-            tree.set_accessed(id, time)
+            tree.record_access(id, time)
         })
     }
 

@@ -111,7 +111,7 @@ impl Tree<'_> {
         let Some(above) = path.parent() else { return Ok(parent) };
         let mut at = MemoryPath::root();
         for name in above.names() {
-            // It is part of a path that was judged as a whole.
+            // It is part of a path that was validated as a whole.
             at = at.join(name).map_err(|_| StoreError::NameTooLong)?;
             parent = match self.child(parent, name)? {
                 Some(Found { id, size: None, .. }) => id,
@@ -143,7 +143,7 @@ impl Tree<'_> {
         Ok(())
     }
 
-    pub(super) fn set_accessed(&self, id: i64, time: SystemTime) -> Result<(), Trouble> {
+    pub(super) fn record_access(&self, id: i64, time: SystemTime) -> Result<(), Trouble> {
         self.prepare_cached("UPDATE node SET accessed = ?2 WHERE id = ?1")?
             .execute((id, micros::of(time)))?;
         Ok(())

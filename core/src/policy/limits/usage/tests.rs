@@ -1,8 +1,8 @@
 //! The sum, whichever of several things at once comes first.
 
 use super::*;
-use crate::options::OnExisting;
 use crate::store::InProcess;
+use crate::store::OnExisting;
 
 fn path(name: &str) -> MemoryPath {
     MemoryPath::parse(&format!("/memories/{name}")).unwrap()

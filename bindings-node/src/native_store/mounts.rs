@@ -9,8 +9,8 @@ use napi::Error;
 use napi::bindgen_prelude::{ClassInstance, Function, Unknown};
 use napi_derive::napi;
 
+use super::NativeStore;
 use crate::js_store::{JsStore, StoreRequest};
-use crate::native_store::NativeStore;
 use crate::work::Workers;
 
 /// Several stores, each with the path that it is to be mounted at.

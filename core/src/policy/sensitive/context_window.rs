@@ -1,21 +1,21 @@
-//! How much of a file a change has to be judged by. All of it would be most of what a small edit in a
+//! How much of a file a change has to be checked by. All of it would be most of what a small edit in a
 //! large file costs.
 //!
 //! What a built-in rule finds is within one line, and so is all that it looks at: a line with its end
-//! is judged alone as it is in its file. Private keys are the exception, and where one can begin, or a
-//! rule of the developer's own may reach anywhere, the whole file is judged.
+//! is checked alone as it is in its file. Private keys are the exception, and where one can begin, or a
+//! rule of the developer's own may reach anywhere, the whole file is checked.
 
 use std::ops::Range;
 
 use memchr::{memchr, memrchr};
 
-use super::own::SensitiveRule;
+use super::custom_rules::SensitiveRule;
 use super::{private_keys, steps};
-use crate::store::Splice;
 use crate::text::Snippet;
+use crate::text::Splice;
 
 /// A part of a file before and after a change.
-pub(super) struct Near {
+pub(super) struct ContextWindow {
     /// Where it is in the old file.
     pub(super) old: Range<usize>,
     /// What it becomes.
@@ -24,7 +24,7 @@ pub(super) struct Near {
     pub(super) inserted: Range<usize>,
 }
 
-impl Near {
+impl ContextWindow {
     /// As much around a change as its findings depend on.
     pub(super) fn around(old: &[u8], splice: &Splice, own: &[SensitiveRule]) -> Self {
         if own.is_empty() {
@@ -38,7 +38,7 @@ impl Near {
         Self::whole(old, splice)
     }
 
-    /// Whether the lines that a snippet shows around a change can be judged alone.
+    /// Whether the lines that a snippet shows around a change can be checked alone.
     pub(super) fn lines_alone(
         old: &[u8],
         splice: &Splice,
@@ -78,10 +78,9 @@ mod tests {
     use proptest::prelude::*;
     use proptest::sample::{Index, select};
 
-    use super::super::edit::{judge_near, shown_lines};
-    use super::super::{Sensitive, examples};
+    use super::super::edit::{check_window, shown_lines};
+    use super::super::{Sensitive, Settings, examples};
     use super::*;
-    use crate::options::Options;
     use crate::path::MemoryPath;
     use crate::text::snippet;
 
@@ -148,29 +147,29 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(4000))]
 
         #[test]
-        fn lines_alone_are_judged_as_in_their_file(
+        fn lines_alone_are_checked_as_in_their_file(
             old in texts(16), text in texts(4), from in any::<Index>(), to in any::<Index>(),
             reject in any::<bool>(),
         ) {
             let (from, to) = (place(&old, from), place(&old, to));
             let splice = Splice { range: from.min(to)..from.max(to), text: text.into_bytes() };
             let sensitive = if reject { Sensitive::Reject } else { Sensitive::Redact };
-            let options = Options { sensitive, sensitive_on_view: true, ..Options::default() };
+            let settings = Settings { mode: sensitive, on_view: true, rules: Vec::new() };
             let path = MemoryPath::root().join("a").unwrap();
-            let judged = |near: Near| {
-                judge_near(&options, &path, &old, &splice, &near)
+            let checked = |window: ContextWindow| {
+                check_window(&settings, &path, &old, &splice, &window)
                     .map(|redacted| redacted.map(|redacted| (redacted.instead, redacted.note)))
                     .map_err(|error| error.to_string())
             };
-            let near = Near::around(old.as_bytes(), &splice, &[]);
-            prop_assert_eq!(judged(near), judged(Near::whole(old.as_bytes(), &splice)));
+            let window = ContextWindow::around(old.as_bytes(), &splice, &[]);
+            prop_assert_eq!(checked(window), checked(ContextWindow::whole(old.as_bytes(), &splice)));
 
             // A snippet, as the lines of a view of the whole.
             let new = String::from_utf8(splice.apply(old.as_bytes())).unwrap();
             let cut = snippet(old.as_bytes(), &splice);
             let (first, count) = (cut.first, cut.text.split_inclusive(|b| *b == b'\n').count());
-            let shown = shown_lines(&options, &path, old.as_bytes(), &splice, cut).unwrap();
-            let whole = super::super::shown(&options, &new);
+            let shown = shown_lines(&settings, &path, old.as_bytes(), &splice, cut).unwrap();
+            let whole = super::super::shown(&settings, &new);
             let skipped = usize::try_from(first).unwrap() - 1;
             let lines: String = whole.split_inclusive('\n').skip(skipped).take(count).collect();
             prop_assert_eq!(String::from_utf8(shown.text).unwrap(), lines);
@@ -182,7 +181,7 @@ mod tests {
         let old = "one\ntwo\nthree\n";
         let around = |old: &str, range, text: &str| {
             let splice = Splice { range, text: text.as_bytes().to_vec() };
-            Near::around(old.as_bytes(), &splice, &[]).old
+            ContextWindow::around(old.as_bytes(), &splice, &[]).old
         };
         assert_eq!(around(old, 5..6, "W"), 4..8);
         assert_eq!(around(old, 4..4, "new\n"), 4..8);

@@ -4,17 +4,14 @@
 //! lock of ours is held while it runs, and what it asks of the same memory is done without hooks.
 
 use std::cell::RefCell;
-use std::error::Error as StdError;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
 use crate::command::{Command, Repair};
+use crate::error::HookError;
 use crate::path::MemoryPath;
 use crate::value::{Fields, Value};
-
-/// What a hook failed of; for the developer, never for the model.
-pub type HookError = Box<dyn StdError + Send + Sync>;
 
 /// Code that runs before and after each command of a [`Memory`](crate::Memory).
 ///
@@ -24,16 +21,16 @@ pub type HookError = Box<dyn StdError + Send + Sync>;
 ///
 /// ```
 /// use std::sync::Arc;
-/// use memdir::{Command, Event, HookError, Hooks, Memory, Options, Verdict};
+/// use memdir::{Command, Event, HookError, Hooks, Memory, Options, HookDecision};
 ///
 /// struct Careful;
 ///
 /// impl Hooks for Careful {
-///     fn before(&self, command: &Command<'_>) -> Result<Verdict, HookError> {
+///     fn before(&self, command: &Command<'_>) -> Result<HookDecision, HookError> {
 ///         Ok(match command {
-///             Command::Delete { .. } => Verdict::Veto("Error: Nothing is deleted here.".into()),
-///             Command::Create { file_text, .. } => Verdict::Write(file_text.replace('\r', "")),
-///             _ => Verdict::Pass,
+///             Command::Delete { .. } => HookDecision::Deny("Error: Nothing is deleted here.".into()),
+///             Command::Create { file_text, .. } => HookDecision::Replace(file_text.replace('\r', "")),
+///             _ => HookDecision::Allow,
 ///         })
 ///     }
 ///
@@ -50,16 +47,16 @@ pub type HookError = Box<dyn StdError + Send + Sync>;
 /// # Ok::<(), memdir::Error>(())
 /// ```
 pub trait Hooks: Send + Sync {
-    /// Called with each command before the store is touched: decoded, its paths judged and
+    /// Called with each command before the store is touched: decoded, its paths validated and
     /// canonical, a `view_range` that is none left out. Not called for input that is no command, or
     /// whose path is refused.
     ///
     /// # Errors
     /// Whatever went wrong. The command is then not carried out: the model reads that it could not
     /// be checked, the developer gets [`Error::Hook`](crate::Error::Hook).
-    fn before(&self, command: &Command<'_>) -> Result<Verdict, HookError> {
+    fn before(&self, command: &Command<'_>) -> Result<HookDecision, HookError> {
         let _ = command;
-        Ok(Verdict::Pass)
+        Ok(HookDecision::Allow)
     }
 
     /// Called after each call, when the command is done and its reply is made; also for input that
@@ -72,20 +69,20 @@ pub trait Hooks: Send + Sync {
 /// What becomes of a command.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
-pub enum Verdict {
+pub enum HookDecision {
     /// It is carried out.
     #[default]
-    Pass,
+    Allow,
     /// It is carried out with this text in the place of its `file_text`, `new_str` or `insert_text`.
     /// What other policies say about texts, they say about this one. For a command that writes no
     /// text it is a failure of the hook.
-    Write(String),
+    Replace(String),
     /// It is not carried out, and the model reads this sentence, with `is_error`. It should say what
     /// is forbidden and what to do instead.
-    Veto(String),
+    Deny(String),
 }
 
-impl Verdict {
+impl HookDecision {
     /// What a hook of another language means that returned `returned`: a changed text stands under
     /// its field's name, and everything else is absent or as it was in `command`.
     ///
@@ -112,10 +109,10 @@ impl Verdict {
             }
         }
         match text {
-            None => Ok(Self::Pass),
+            None => Ok(Self::Allow),
             Some((name, was)) => match returned.get(name) {
-                Some(Value::Text(text)) if text == was => Ok(Self::Pass),
-                Some(Value::Text(text)) => Ok(Self::Write(text.into_owned())),
+                Some(Value::Text(text)) if text == was => Ok(Self::Allow),
+                Some(Value::Text(text)) => Ok(Self::Replace(text.into_owned())),
                 _ => Err(format!("it returned something without a text `{name}`").into()),
             },
         }
@@ -143,7 +140,7 @@ pub struct Event {
     /// Which of the six commands it was; `None` if the input named none of them.
     pub command: Option<&'static str>,
     /// The canonical path, of a rename that of what was moved; `None` if it was refused before the
-    /// paths were judged. With an option about sensitive text it holds `[REDACTED:rule]` in the place
+    /// paths were validated. With an option about sensitive text it holds `[REDACTED:rule]` in the place
     /// of each finding.
     pub path: Option<MemoryPath>,
     /// Of a rename: where to.
@@ -217,7 +214,7 @@ impl Installed {
         RUNNING.try_with(|running| running.borrow().contains(&self.id())).unwrap_or(false)
     }
 
-    pub(crate) fn before(&self, command: &Command<'_>) -> Result<Verdict, HookError> {
+    pub(crate) fn before(&self, command: &Command<'_>) -> Result<HookDecision, HookError> {
         let _running = Running::new(self.id());
         self.0.before(command)
     }
@@ -252,18 +249,18 @@ impl Drop for Running {
 mod tests {
     use super::*;
 
-    fn read(command: &str, returned: &str) -> Result<Verdict, String> {
+    fn read(command: &str, returned: &str) -> Result<HookDecision, String> {
         let command: serde_json::Map<_, _> = serde_json::from_str(command).unwrap();
         let returned: serde_json::Map<_, _> = serde_json::from_str(returned).unwrap();
         let command = Command::decode(&command).unwrap();
-        Verdict::read(&command, &returned).map_err(|error| error.to_string())
+        HookDecision::read(&command, &returned).map_err(|error| error.to_string())
     }
 
     #[test]
     fn only_the_text_may_be_changed() {
         let create = r#"{"command":"create","path":"/memories/a","file_text":"one"}"#;
-        let written = |text: &str| Ok(Verdict::Write(text.to_owned()));
-        assert_eq!(read(create, create), Ok(Verdict::Pass));
+        let written = |text: &str| Ok(HookDecision::Replace(text.to_owned()));
+        assert_eq!(read(create, create), Ok(HookDecision::Allow));
         assert_eq!(read(create, r#"{"file_text":"two"}"#), written("two"));
         assert_eq!(read(create, r#"{"path":"/memories/a","file_text":""}"#), written(""));
         for wrong in [
@@ -284,8 +281,8 @@ mod tests {
         let insert = r#"{"command":"insert","path":"p","insert_line":1,"insert_text":"t"}"#;
         assert!(read(insert, r#"{"insert_line":2,"insert_text":"t"}"#).is_err());
         let view = r#"{"command":"view","path":"p","view_range":[1,2]}"#;
-        assert_eq!(read(view, view), Ok(Verdict::Pass));
-        assert_eq!(read(view, r#"{}"#), Ok(Verdict::Pass));
+        assert_eq!(read(view, view), Ok(HookDecision::Allow));
+        assert_eq!(read(view, r#"{}"#), Ok(HookDecision::Allow));
         assert!(read(view, r#"{"view_range":[1,3]}"#).is_err());
         assert!(read(view, r#"{"file_text":"x"}"#).is_err());
     }

@@ -1,4 +1,4 @@
-//! [`First`]: what a memory does before its first command, whichever thread that comes on.
+//! [`RunOnce`]: what a memory does before its first command, whichever thread that comes on.
 //!
 //! Not `std::sync::Once`: a process that is forked in the middle would wait for a thread that it does
 //! not have, and a store of one's own that asks the memory something would wait for itself.
@@ -9,7 +9,7 @@ use std::thread::{self, ThreadId};
 
 /// Does something once; whoever comes meanwhile waits for it.
 #[derive(Debug, Default)]
-pub(crate) struct First {
+pub(crate) struct RunOnce {
     state: Mutex<State>,
     ended: Condvar,
 }
@@ -23,7 +23,7 @@ enum State {
     Done,
 }
 
-impl First {
+impl RunOnce {
     /// Does `work` if nobody has, or waits until it is done. No lock is held meanwhile.
     pub(crate) fn before(&self, work: impl FnOnce()) {
         let me = State::Running(process::id(), thread::current().id());
@@ -52,7 +52,7 @@ impl First {
 }
 
 /// Ends it, also where it panics.
-struct Ending<'f>(&'f First);
+struct Ending<'f>(&'f RunOnce);
 
 impl Drop for Ending<'_> {
     fn drop(&mut self) {
@@ -70,7 +70,7 @@ mod tests {
 
     #[test]
     fn it_is_done_once_and_everybody_waits_for_it() {
-        let (first, done) = (First::default(), AtomicUsize::new(0));
+        let (first, done) = (RunOnce::default(), AtomicUsize::new(0));
         let at_once = Barrier::new(8);
         thread::scope(|scope| {
             for _ in 0..8 {
@@ -88,7 +88,7 @@ mod tests {
 
     #[test]
     fn the_work_itself_does_not_wait() {
-        let first = First::default();
+        let first = RunOnce::default();
         let mut inner = false;
         first.before(|| first.before(|| inner = true));
         assert!(!inner);
@@ -96,7 +96,7 @@ mod tests {
 
     #[test]
     fn a_panic_ends_it_too() {
-        let first = Arc::new(First::default());
+        let first = Arc::new(RunOnce::default());
         let (begun, other) = (Arc::clone(&first), mpsc::channel());
         let panicking = thread::spawn(move || {
             begun.before(|| {
@@ -111,7 +111,7 @@ mod tests {
 
     #[test]
     fn a_forked_process_does_it_itself() {
-        let first = First::default();
+        let first = RunOnce::default();
         // As if another process had been at it when it was forked.
         *first.state() = State::Running(process::id() + 1, thread::current().id());
         let mut done = false;

@@ -1,0 +1,115 @@
+//! Opening a store to use it directly, and changing the key of one.
+
+use memdir::store::rekey as core_rekey;
+use memdir::{Durability, Options};
+use pyo3::prelude::*;
+
+use crate::errors::to_python;
+use crate::hints::{self, Hinted};
+use crate::native_store::NativeStore;
+use crate::options::{Flag, Given, Key, Maybe, Span, Text, Word, read};
+use crate::{read_only, stores};
+
+/// Opens a store by its address, to be used directly or shared by several memories.
+///
+/// Args:
+///     store: A directory, made if it is not there, `"sqlite:agent.db"` for an SQLite database,
+///         `"memory:"` for a new store in this process, or whatever else `Memory` takes.
+///     durability: What an acknowledged write survives: `"full"` loss of power, `"relaxed"` a crash
+///         of the process.
+///     lock_timeout: How long a change waits for other writers of the same store: seconds, or a
+///         `timedelta`. Then it is refused, and nothing was changed. `None` waits for as long as it
+///         takes.
+///     namespace: Which of several memories in one PostgreSQL database or one bucket this is: any
+///         text, such as a user's name as it is. `None` is the one that the address says.
+///     encryption_key: Keeps the files encrypted: 32 bytes; as a str, `"hex:…"` or `"base64:…"` for
+///         those, or else a passphrase. A store is encrypted from its beginning or never.
+///     encrypt_names: Whether a store that is made with a key encrypts names, too.
+///     read_only: Whether it can be read but not changed.
+///
+/// Raises:
+///     ConfigError: The address or an option is wrong.
+///     StoreError: The store cannot be opened.
+///
+/// >>> from memdir import Memory, open_store
+/// >>> store = open_store("memory:")
+/// >>> Memory(store).create("/memories/a.md", "one")
+/// 'File created successfully at: /memories/a.md'
+/// >>> store.read("/memories/a.md")
+/// b'one'
+#[pyfunction]
+#[pyo3(
+    signature = (
+        store,
+        *,
+        durability = Given::Default,
+        lock_timeout = Given::Default,
+        namespace = Given::Default,
+        encryption_key = Given::Default,
+        encrypt_names = Given::Default,
+        read_only = Given::Default,
+    ),
+    text_signature = "(store, *, durability='full', lock_timeout=10.0, namespace=None, \
+                      encryption_key=None, encrypt_names=False, read_only=False)",
+)]
+pub(crate) fn open_store<'py>(
+    store: Hinted<'py, read_only::Places>,
+    durability: Given<'_, Word<Durability>>,
+    lock_timeout: Given<'_, Maybe<Span>>,
+    namespace: Given<'_, Text>,
+    encryption_key: Given<'_, Maybe<Key>>,
+    encrypt_names: Given<'_, Flag>,
+    read_only: Given<'_, Flag>,
+) -> PyResult<Hinted<'py, hints::Store>> {
+    let mut options = Options::default();
+    durability.put("durability", &mut options.durability)?;
+    lock_timeout.put("lock_timeout", &mut options.lock_timeout)?;
+    namespace.put("namespace", &mut options.namespace)?;
+    encryption_key.put("encryption_key", &mut options.encryption_key)?;
+    encrypt_names.put("encrypt_names", &mut options.encrypt_names)?;
+    read_only.put("read_only", &mut options.read_only)?;
+    let address = store.into_inner();
+    let core = stores::open(&address, &options)?;
+    Ok(Hinted::new(Bound::new(address.py(), NativeStore::from(core))?.into_any()))
+}
+
+/// Changes the key of an encrypted store: encrypts every file anew, and then lets the old key open
+/// it no more.
+///
+/// The store can be in use meanwhile: both keys open it until the end. If this breaks off, they do so
+/// until it is called again, and goes on.
+///
+/// Args:
+///     store: The store's address, or the `Store` that keeps the encrypted files, as it was opened
+///         without a key.
+///     old_key: The key that it has.
+///     new_key: The key that it gets.
+///
+/// Returns:
+///     How many files were encrypted.
+///
+/// Raises:
+///     ConfigError: It is not encrypted, or the old key is not its key.
+///     StoreError: The store itself failed, or a file in it is damaged.
+///
+/// >>> import secrets, tempfile
+/// >>> from memdir import Memory, rekey
+/// >>> directory, old, new = tempfile.mkdtemp(), secrets.token_bytes(32), secrets.token_bytes(32)
+/// >>> _ = Memory(directory, encryption_key=old).create("/memories/a.md", "one")
+/// >>> rekey(directory, old, new)
+/// 1
+/// >>> print(Memory(directory, encryption_key=new).view("/memories/a.md"))
+/// Here's the content of /memories/a.md with line numbers:
+///      1	one
+#[pyfunction]
+pub(crate) fn rekey(
+    store: Hinted<'_, read_only::Place>,
+    old_key: Hinted<'_, hints::Key>,
+    new_key: Hinted<'_, hints::Key>,
+) -> PyResult<u64> {
+    let old_key = read::<Key>("old_key", &old_key.into_inner())?;
+    let new_key = read::<Key>("new_key", &new_key.into_inner())?;
+    let store = store.into_inner();
+    let (py, core) = (store.py(), stores::open_raw(&store)?);
+    py.detach(|| core_rekey(&core, &old_key, &new_key)).map_err(|error| to_python(py, &error))
+}

@@ -1,0 +1,293 @@
+//! Turns input into a [`Command`], or into a sentence about what is wrong with it.
+//!
+//! The only place that knows the names of fields. Models drift between argument schemas, so what
+//! has only one meaning is repaired (see [`Command::decode`]); nothing else is guessed. Fields
+//! that a command does not have are ignored.
+
+use std::borrow::Cow;
+
+use super::{COMMANDS, Command, Repair, ViewRange};
+use crate::reply;
+use crate::value::{Fields, Value};
+
+/// What came of decoding an input, also where it is no command.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Decoded<'a> {
+    /// Which of the six commands the input names, if it names one.
+    pub name: Option<&'static str>,
+    /// The command, or the sentence about what is wrong with the input.
+    pub command: Result<Command<'a>, String>,
+    /// What was repaired, in the order in which it was found.
+    pub repairs: Vec<Repair>,
+}
+
+impl<'a> Decoded<'a> {
+    /// Decodes the input of one tool call, as [`Command::decode`] does.
+    #[must_use]
+    pub fn of(fields: &'a dyn Fields) -> Self {
+        match fields.get("command") {
+            None => Self::refused(reply::missing_command(&COMMANDS)),
+            Some(Value::Text(name)) => Self::named(&name, fields),
+            Some(other) => Self::refused(reply::unknown_command(&COMMANDS, &other)),
+        }
+    }
+
+    /// Decodes the input of one tool call, which is JSON.
+    #[must_use]
+    pub fn of_json(input: &'a serde_json::Value) -> Self {
+        match input {
+            serde_json::Value::Object(fields) => Self::of(fields),
+            other => Self::not_an_object(&Value::from(other)),
+        }
+    }
+
+    /// Decodes the JSON text of one tool call's input.
+    #[must_use]
+    pub fn parse(json: impl AsRef<[u8]>) -> Decoded<'static> {
+        let Ok(json) = str::from_utf8(json.as_ref()) else {
+            return Decoded::refused(reply::not_json("it is not valid Unicode"));
+        };
+        match serde_json::from_str(json) {
+            Ok(input) => Decoded::of_json(&input).into_owned(),
+            Err(error) => Decoded::refused(reply::not_json(&error.to_string())),
+        }
+    }
+
+    /// Decodes the fields of the command `name`, as [`Command::decode_as`] does.
+    #[must_use]
+    pub fn named(name: &str, fields: &'a dyn Fields) -> Self {
+        let mut input = Input { command: name, fields, repairs: Vec::new() };
+        let command = read(name, &mut input);
+        let name = COMMANDS.into_iter().find(|known| *known == name);
+        Self { name, command, repairs: input.repairs }
+    }
+
+    /// An input that is not an object at all.
+    #[must_use]
+    pub fn not_an_object(input: &Value<'_>) -> Self {
+        Self::refused(reply::not_an_object(input))
+    }
+
+    /// An input that is none, and the sentence that says so.
+    pub(crate) fn refused(sentence: String) -> Self {
+        Self { name: None, command: Err(sentence), repairs: Vec::new() }
+    }
+
+    /// With texts of its own, so that it can go to another thread.
+    #[must_use]
+    pub fn into_owned(self) -> Decoded<'static> {
+        let command = self.command.map(Command::into_owned);
+        Decoded { name: self.name, command, repairs: self.repairs }
+    }
+}
+
+impl<'a> From<Command<'a>> for Decoded<'a> {
+    fn from(command: Command<'a>) -> Self {
+        Self { name: Some(command.name()), command: Ok(command), repairs: Vec::new() }
+    }
+}
+
+/// Reads the fields of the command of this name.
+fn read<'a>(name: &str, input: &mut Input<'_, 'a>) -> Result<Command<'a>, String> {
+    match name {
+        "view" => Ok(Command::View { path: input.text("path")?, view_range: input.view_range() }),
+        "create" => {
+            Ok(Command::Create { path: input.text("path")?, file_text: input.text("file_text")? })
+        }
+        "str_replace" => Ok(Command::StrReplace {
+            path: input.text("path")?,
+            old_str: input.text("old_str")?,
+            new_str: input.text_or_null("new_str", Repair::NewStrFromNull)?,
+        }),
+        "insert" => Ok(Command::Insert {
+            path: input.text("path")?,
+            insert_line: input.integer("insert_line")?,
+            insert_text: input.text_or_alias(
+                "insert_text",
+                "new_str",
+                Repair::InsertTextFromNewStr,
+            )?,
+        }),
+        "delete" => Ok(Command::Delete { path: input.text("path")? }),
+        "rename" => Ok(Command::Rename {
+            old_path: input.text_or_alias("old_path", "path", Repair::OldPathFromPath)?,
+            new_path: input.text("new_path")?,
+        }),
+        _ => Err(reply::unknown_command(&COMMANDS, &Value::Text(Cow::Borrowed(name)))),
+    }
+}
+
+/// The fields of one command, read with the sentences that belong to it.
+struct Input<'i, 'a> {
+    command: &'i str,
+    fields: &'a dyn Fields,
+    repairs: Vec<Repair>,
+}
+
+impl<'a> Input<'_, 'a> {
+    fn text(&self, field: &str) -> Result<Cow<'a, str>, String> {
+        match self.fields.get(field) {
+            Some(Value::Text(text)) => Ok(text),
+            None => Err(reply::missing_field(self.command, field, "a string")),
+            Some(other) => Err(reply::wrong_type(field, "a string", &other)),
+        }
+    }
+
+    /// A text that may be left out, which is the empty text.
+    fn text_or_null(&mut self, field: &str, null: Repair) -> Result<Cow<'a, str>, String> {
+        match self.fields.get(field) {
+            None => Ok(Cow::Borrowed("")),
+            Some(Value::Null) => {
+                self.repairs.push(null);
+                Ok(Cow::Borrowed(""))
+            }
+            Some(_) => self.text(field),
+        }
+    }
+
+    /// `alias` stands in for `field` only where `field` is absent (null counts as absent, because
+    /// typed SDKs fill what is missing with null).
+    fn text_or_alias(
+        &mut self,
+        field: &str,
+        alias: &str,
+        repair: Repair,
+    ) -> Result<Cow<'a, str>, String> {
+        match (self.fields.get(field), self.fields.get(alias)) {
+            (None | Some(Value::Null), Some(Value::Text(text))) => {
+                self.repairs.push(repair);
+                Ok(text)
+            }
+            _ => self.text(field),
+        }
+    }
+
+    fn integer(&mut self, field: &str) -> Result<i64, String> {
+        let value = self
+            .fields
+            .get(field)
+            .ok_or_else(|| reply::missing_field(self.command, field, "an integer"))?;
+        let integer =
+            value.as_integer().ok_or_else(|| reply::wrong_type(field, "an integer", &value))?;
+        self.repairs.extend(Repair::of_integer(&value));
+        Ok(integer)
+    }
+
+    fn view_range(&mut self) -> Option<ViewRange> {
+        let value = match self.fields.get("view_range") {
+            None => return None,
+            Some(Value::Null) => {
+                self.repairs.push(Repair::ViewRangeFromNull);
+                return None;
+            }
+            Some(value) => value,
+        };
+        if let Value::List(items) = &value
+            && let [first, last] = items.as_slice()
+            && let (Some(start), Some(end)) = (first.as_integer(), last.as_integer())
+        {
+            let repairs = [first, last].into_iter().filter_map(Repair::of_integer);
+            for repair in repairs {
+                if !self.repairs.contains(&repair) {
+                    self.repairs.push(repair);
+                }
+            }
+            return Some(ViewRange::Lines(start, end));
+        }
+        Some(ViewRange::Malformed(value.to_string()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn decode(json: &str) -> Result<String, String> {
+        let fields: serde_json::Map<_, _> = serde_json::from_str(json).unwrap();
+        Command::decode(&fields).map(|command| format!("{command:?}"))
+    }
+
+    #[test]
+    fn repairs_what_has_one_meaning() {
+        for (drifted, plain) in [
+            (
+                r#"{"command":"insert","path":"p","insert_line":"2","new_str":"t"}"#,
+                r#"{"command":"insert","path":"p","insert_line":2,"insert_text":"t"}"#,
+            ),
+            (
+                r#"{"command":"insert","path":"p","insert_line":2.0,"insert_text":null,"new_str":"t"}"#,
+                r#"{"command":"insert","path":"p","insert_line":2,"insert_text":"t"}"#,
+            ),
+            (
+                r#"{"command":"rename","path":"a","new_path":"b"}"#,
+                r#"{"command":"rename","old_path":"a","new_path":"b"}"#,
+            ),
+            (
+                r#"{"command":"view","path":"a","view_range":null,"extra":1}"#,
+                r#"{"command":"view","path":"a"}"#,
+            ),
+            (
+                r#"{"command":"view","path":"a","view_range":["1",2.0]}"#,
+                r#"{"command":"view","path":"a","view_range":[1,2]}"#,
+            ),
+            (
+                r#"{"command":"str_replace","path":"a","old_str":"o","new_str":null}"#,
+                r#"{"command":"str_replace","path":"a","old_str":"o","new_str":""}"#,
+            ),
+        ] {
+            assert_eq!(decode(drifted), decode(plain), "{drifted}");
+            assert!(decode(plain).is_ok());
+        }
+    }
+
+    #[test]
+    fn repairs_are_reported() {
+        for (json, ids) in [
+            (r#"{"command":"insert","path":"p","insert_line":1,"insert_text":"t"}"#, ""),
+            (
+                r#"{"command":"insert","path":"p","insert_line":"2","new_str":"t"}"#,
+                "integer_from_text insert_text_from_new_str",
+            ),
+            (
+                r#"{"command":"insert","path":"p","insert_line":2.0,"insert_text":"t"}"#,
+                "integer_from_float",
+            ),
+            (r#"{"command":"rename","path":"a","new_path":"b"}"#, "old_path_from_path"),
+            (r#"{"command":"view","path":"a","view_range":null}"#, "view_range_from_null"),
+            (r#"{"command":"view","path":"a","view_range":["1","2"]}"#, "integer_from_text"),
+            (r#"{"command":"str_replace","path":"a","old_str":"o"}"#, ""),
+            (
+                r#"{"command":"str_replace","path":"a","old_str":"o","new_str":null}"#,
+                "new_str_from_null",
+            ),
+            // Also where something else is wrong.
+            (r#"{"command":"insert","path":"p","insert_line":"2"}"#, "integer_from_text"),
+        ] {
+            let fields: serde_json::Map<_, _> = serde_json::from_str(json).unwrap();
+            let repairs: Vec<&str> =
+                Decoded::of(&fields).repairs.into_iter().map(Repair::as_str).collect();
+            assert_eq!(repairs.join(" "), ids, "{json}");
+        }
+    }
+
+    #[test]
+    fn guesses_nothing_else() {
+        for wrong in [
+            r#"{}"#,
+            r#"{"command":null}"#,
+            r#"{"command":"View","path":"a"}"#,
+            r#"{"command":"view"}"#,
+            r#"{"command":"view","path":null}"#,
+            r#"{"command":"view","path":["a"]}"#,
+            r#"{"command":"insert","path":"p","insert_line":true,"insert_text":"t"}"#,
+            r#"{"command":"insert","path":"p","insert_line":1.5,"insert_text":"t"}"#,
+            r#"{"command":"insert","path":"p","insert_line":1,"insert_text":3,"new_str":"t"}"#,
+            r#"{"command":"str_replace","path":"p","new_str":"t"}"#,
+            r#"{"command":"rename","old_path":"a"}"#,
+        ] {
+            let sentence = decode(wrong).expect_err(wrong);
+            assert!(sentence.starts_with("Error: "), "{sentence}");
+        }
+    }
+}

@@ -1,0 +1,26 @@
+//! The built-in rules that have keywords, as one list.
+
+use super::context::CONTEXT;
+use super::private_keys::PRIVATE_KEYS;
+use super::rule::Rule;
+use super::tokens::TOKENS;
+
+/// All of them, in their order of precedence.
+pub(super) fn rules() -> impl Iterator<Item = &'static Rule> {
+    TOKENS.iter().chain(&PRIVATE_KEYS).chain(&CONTEXT)
+}
+
+/// The one at this place.
+pub(super) fn rule(number: usize) -> Option<&'static Rule> {
+    let [tokens, keys] = [TOKENS.len(), TOKENS.len() + PRIVATE_KEYS.len()];
+    match number {
+        number if number < tokens => TOKENS.get(number),
+        number if number < keys => PRIVATE_KEYS.get(number - tokens),
+        number => CONTEXT.get(number - keys),
+    }
+}
+
+/// How many there are.
+pub(super) fn count() -> usize {
+    TOKENS.len() + PRIVATE_KEYS.len() + CONTEXT.len()
+}

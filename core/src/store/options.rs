@@ -1,0 +1,87 @@
+//! [`StoreOptions`]: what a store is opened with, whoever uses it and for what.
+
+use std::time::Duration;
+
+#[cfg(feature = "encryption")]
+use super::EncryptionKey;
+use super::settings::{Durability, LOCK_TIMEOUT, MAX_FILE_BYTES, max_edited_bytes};
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
+use super::total::TotalLimits;
+
+/// What a store is opened with: those of the [`Options`](crate::Options) of a memory that are about its store,
+/// under the same names and with the same defaults. What opens a store also takes `&Options`.
+///
+/// ```
+/// use memdir::store::{StoreOptions, open_store};
+///
+/// let mut options = StoreOptions::default();
+/// options.read_only = true;
+/// assert!(open_store("memory:", options)?.is_read_only());
+/// # Ok::<(), memdir::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct StoreOptions {
+    /// [`Options::max_file_bytes`](crate::Options::max_file_bytes): a file that is much larger is not read into
+    /// memory to edit it.
+    pub max_file_bytes: Option<u64>,
+    /// [`Options::max_total_bytes`](crate::Options::max_total_bytes), of a store that can add up what it holds.
+    pub max_total_bytes: Option<u64>,
+    /// [`Options::max_files`](crate::Options::max_files), of such a store.
+    pub max_files: Option<u64>,
+    /// [`Options::durability`](crate::Options::durability).
+    pub durability: Durability,
+    /// [`Options::read_only`](crate::Options::read_only).
+    pub read_only: bool,
+    /// [`Options::lock_timeout`](crate::Options::lock_timeout).
+    pub lock_timeout: Option<Duration>,
+    /// [`Options::namespace`](crate::Options::namespace).
+    pub namespace: Option<String>,
+    /// [`Options::encryption_key`](crate::Options::encryption_key).
+    #[cfg(feature = "encryption")]
+    pub encryption_key: Option<EncryptionKey>,
+    /// [`Options::encrypt_names`](crate::Options::encrypt_names).
+    #[cfg(feature = "encryption")]
+    pub encrypt_names: bool,
+}
+
+impl StoreOptions {
+    /// The most bytes of a file that are read into memory to edit it.
+    pub(super) fn max_edited_bytes(&self) -> Option<u64> {
+        max_edited_bytes(self.max_file_bytes)
+    }
+
+    /// What the store itself keeps to. Of an encrypted one the limits are of other sizes than it sees.
+    #[cfg(any(feature = "sqlite", feature = "postgres"))]
+    pub(super) fn total_limits(&self) -> TotalLimits {
+        #[cfg(feature = "encryption")]
+        if self.encryption_key.is_some() {
+            return TotalLimits::default();
+        }
+        TotalLimits { bytes: self.max_total_bytes, files: self.max_files }
+    }
+}
+
+impl Default for StoreOptions {
+    fn default() -> Self {
+        Self {
+            max_file_bytes: Some(MAX_FILE_BYTES),
+            max_total_bytes: None,
+            max_files: None,
+            durability: Durability::Full,
+            read_only: false,
+            lock_timeout: Some(LOCK_TIMEOUT),
+            namespace: None,
+            #[cfg(feature = "encryption")]
+            encryption_key: None,
+            #[cfg(feature = "encryption")]
+            encrypt_names: false,
+        }
+    }
+}
+
+impl From<&StoreOptions> for StoreOptions {
+    fn from(options: &StoreOptions) -> Self {
+        options.clone()
+    }
+}
