@@ -291,7 +291,12 @@ lint-node:
 	@cd bindings-node && npm run --silent lint
 
 .PHONY: generate
-generate: generate-python generate-node generate-uniffi ## make again what is generated and committed
+generate: generate-options generate-python generate-node generate-uniffi ## make again what is generated and committed
+
+.PHONY: generate-options
+generate-options: # what is made from the table of the options
+	@$(call need,$(PYTHON),Python)
+	@$(PYTHON) core/generate-options
 
 .PHONY: generate-node
 generate-node: # the types of the native half
@@ -305,7 +310,7 @@ generate-uniffi: # the Kotlin and Swift sources
 	@bindings-uniffi/scripts/generate
 
 .PHONY: generate-python
-generate-python:
+generate-python: generate-options # the stubs, with the docstrings
 	@$(call need,$(PYTHON),Python)
 	@$(call ready,$(CACHE)/python)
 	@$(BIN)/maturin generate-stubs --quiet $(SHARED) --manifest-path bindings-python/Cargo.toml --out bindings-python/python

@@ -5,105 +5,125 @@ import type { After, Before } from './hooks.js';
 /** How a memory behaves where the tool's documentation leaves a choice. All may be left out. */
 export interface Options {
   /**
-   * The most characters (Unicode code points) that one view returns before it is cut and says how
-   * to go on; `null` lifts the limit. Default 16,000.
+   * The most characters (Unicode scalar values) of one view. A longer view is cut and says how to
+   * go on. `null` lifts the limit. Default: 16,000.
    */
   maxViewChars?: number | null | undefined;
   /**
-   * The most bytes that a file may come to hold by a command; `null` lifts the limit. Larger files
-   * made by somebody else can still be viewed. Default 16 MiB.
+   * The most bytes that one file may come to hold by a command. A larger file made by somebody else
+   * can be viewed, and made smaller if it has no more than 16 MiB. `null` lifts the limit. Default:
+   * 16,777,216.
    */
   maxFileBytes?: number | null | undefined;
   /**
-   * The most bytes that an image (a file named `.png`, `.jpg` or `.jpeg`) may have to be shown; `null`
-   * shows no images. Default 3,932,160, which is what Claude takes.
-   */
-  maxImageBytes?: number | null | undefined;
-  /**
-   * The most bytes that all files together may come to hold, hidden ones included; `null`, the
-   * default, sets no limit.
+   * The most bytes that all files together may come to hold, hidden ones included. `null` sets no
+   * limit. Default: `null`.
    */
   maxTotalBytes?: number | null | undefined;
   /**
-   * The most files that there may come to be, hidden ones included; `null`, the default, sets no
-   * limit.
+   * The most files that the memory may come to hold, hidden ones included. `null` sets no limit.
+   * Default: `null`.
    */
   maxFiles?: number | null | undefined;
-  /** What `create` does about a file that is there: refuse (the default), or replace it whole. */
+  /**
+   * The most bytes of a `.png`, `.jpg` or `.jpeg` file that a view shows as an image. Claude takes
+   * 3,932,160. `null` shows no images. Default: 3,932,160.
+   */
+  maxImageBytes?: number | null | undefined;
+  /**
+   * What `create` does about a file that is already there: `'error'` refuses, `'overwrite'`
+   * replaces the whole content atomically. Default: `'error'`.
+   */
   onExisting?: 'error' | 'overwrite' | undefined;
   /**
-   * What an acknowledged command survives: loss of power (`full`, the default), or a crash of the
-   * process (`relaxed`, which does not wait for the disk).
-   */
-  durability?: 'full' | 'relaxed' | undefined;
-  /**
-   * How many milliseconds a change waits for other writers of the same store; then it is refused, and
-   * nothing was changed. `null` waits for as long as it takes. Default 10,000.
-   */
-  lockTimeout?: number | null | undefined;
-  /**
-   * Which of several memories in one PostgreSQL database or one bucket this is: any text, such as a
-   * user's name as it is. `null`, the default, is the one that the address says. Never put a value
-   * that is not your own into an address.
-   */
-  namespace?: string | null | undefined;
-  /**
-   * Keeps the files encrypted: 32 bytes; as a string, `hex:…` or `base64:…` for those, or else a
-   * passphrase. A store is encrypted from its beginning or never.
-   */
-  encryptionKey?: Uint8Array | string | undefined;
-  /** Whether a store that is made with a key encrypts names, too. Default: no. */
-  encryptNames?: boolean | undefined;
-  /**
-   * Whether the whole memory can be viewed but not changed. A directory or database then has to be
-   * there, and nothing is made in it. Default false.
+   * The memory can be viewed but not changed. A directory or database must be there already.
+   * Nothing is made in a directory. Default: `false`.
    */
   readOnly?: boolean | undefined;
-  /** Patterns of what no command may change, and of all that is below. Default: none. */
+  /**
+   * What no command may change: what a pattern matches, such as `'/memories/handbook'`, and
+   * everything below it. Wins over `writablePaths`. Default: none.
+   */
   readOnlyPaths?: readonly string[] | undefined;
   /**
-   * Patterns of what commands may change, and all that is below: nothing else. `null`, the default,
-   * sets no such limit. `readOnlyPaths` wins.
+   * What commands may change, and nothing else: what a pattern matches, and everything below it. An
+   * empty list is nothing at all. `null` sets no limit. Default: `null`.
    */
   writablePaths?: readonly string[] | null | undefined;
   /**
-   * Whether an edit is refused that was meant for an older content of its file: `on` guards `insert`
-   * into files that were shown or written, `strict` also `str_replace`, and wants every file to be
-   * viewed first; `off` (the default) does nothing.
+   * Refuses an edit that was meant for an older content. `'on'` guards `insert` into files that
+   * this memory has shown or written. `'strict'` also guards `str_replace`, and requires a view
+   * first. Default: `'off'`.
    */
   staleGuard?: 'off' | 'on' | 'strict' | undefined;
   /**
-   * What is done about keys, tokens, passwords and payment cards in text that a command would
-   * write: `reject` refuses the command, `redact` writes `[REDACTED:rule]` in their place, `off`
-   * (the default) does nothing.
+   * What happens to keys, tokens, passwords and payment cards in text that a command would write:
+   * `'off'` does nothing, `'reject'` refuses the command, `'redact'` writes `[REDACTED:rule]` in
+   * their place. Default: `'off'`.
    */
   sensitive?: 'off' | 'reject' | 'redact' | undefined;
   /**
-   * Patterns of your own by their ids, beside the built-in rules. The syntax is that of Rust's
-   * `regex-lite`: no look-around, no back-references.
+   * Your own rules, beside the built-in ones: patterns in the syntax of Rust's `regex-lite`,
+   * without look-around and back-references. An object: patterns by their ids. Default: none.
    */
   sensitiveRules?: Readonly<Record<string, string>> | undefined;
   /**
-   * Whether views show `[REDACTED:rule]` in the place of sensitive text that a file holds, which
-   * is not changed. Default false.
+   * Views show `[REDACTED:rule]` in the place of sensitive text. The file is not changed. Such a
+   * view reads the whole file into memory. Default: `false`.
    */
   sensitiveOnView?: boolean | undefined;
   /**
-   * Before the first command files are removed that nobody used for so many milliseconds, as by
-   * `Memory.expire`. The store has to keep when files were last accessed. Default: nothing is.
+   * Before the first command, files are removed that nobody used for so long. Must be more than 0.
+   * The store must keep times of access. In milliseconds. Default: none.
    */
   expireAfter?: number | undefined;
   /**
-   * Whether a view of a file, and a rename of one, is noted as a use of it, which costs a write;
-   * always with `expireAfter`. `Memory.expire` needs it. Default false.
+   * A view of a file, and a rename of one, is recorded as a use of it. That costs a write. It is
+   * always on with `expireAfter`. `expire()` needs it. Default: `false`.
    */
   recordAccess?: boolean | undefined;
-  /** Patterns of paths that never expire, such as `/memories/handbook`. Default: none. */
+  /**
+   * Files that never expire: what a pattern matches, such as `'/memories/handbook'`, and everything
+   * below it. Default: none.
+   */
   pins?: readonly string[] | undefined;
-  /** Called with each command before the store is touched: to let it pass, change or forbid it. */
+  /**
+   * Called with each command before the store is touched. It lets the command pass, changes its
+   * text, or forbids it. Default: none.
+   */
   before?: Before | undefined;
-  /** Called after each call with what it came to. Commands of hooks themselves run without hooks. */
+  /**
+   * Called after each call with what it came to. Commands that a hook issues itself run without
+   * hooks. Default: none.
+   */
   after?: After | undefined;
-  /** Whether the events that `after` gets hold the reply's text. Default false. */
+  /** The events that `after` gets hold the reply's text. Default: `false`. */
   afterContent?: boolean | undefined;
+  /**
+   * What an acknowledged command survives: `'full'` a loss of power, `'relaxed'` only a crash of
+   * the process. Object storage is always durable. Default: `'full'`.
+   */
+  durability?: 'full' | 'relaxed' | undefined;
+  /**
+   * How long a change waits for other writers of the same store (local directory, SQLite,
+   * PostgreSQL). Then it is refused, and nothing was changed. `null` waits for as long as it takes.
+   * In milliseconds. Default: 10,000.
+   */
+  lockTimeout?: number | null | undefined;
+  /**
+   * Which of several memories in one PostgreSQL database or one bucket this is. Any text, such as a
+   * user's name. `null` is the one that the address names. Never put a value that is not your own
+   * into an address. An error on every other store. Default: `null`.
+   */
+  namespace?: string | null | undefined;
+  /**
+   * Encrypts what the store keeps. A store is encrypted from its beginning or never. A `Uint8Array`
+   * of 32 bytes; a string is a passphrase, or `hex:…` or `base64:…`. Default: none.
+   */
+  encryptionKey?: Uint8Array | string | undefined;
+  /**
+   * A store that is made with a key encrypts names, too. An existing store stays as it was made.
+   * Default: `false`.
+   */
+  encryptNames?: boolean | undefined;
 }

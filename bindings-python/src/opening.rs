@@ -15,17 +15,20 @@ use crate::{read_only, stores};
 /// Args:
 ///     store: A directory, made if it is not there, `"sqlite:agent.db"` for an SQLite database,
 ///         `"memory:"` for a new store in this process, or whatever else `Memory` takes.
-///     durability: What an acknowledged write survives: `"full"` loss of power, `"relaxed"` a crash
-///         of the process.
-///     lock_timeout: How long a change waits for other writers of the same store: seconds, or a
-///         `timedelta`. Then it is refused, and nothing was changed. `None` waits for as long as it
-///         takes.
-///     namespace: Which of several memories in one PostgreSQL database or one bucket this is: any
-///         text, such as a user's name as it is. `None` is the one that the address says.
-///     encryption_key: Keeps the files encrypted: 32 bytes; as a str, `"hex:…"` or `"base64:…"` for
-///         those, or else a passphrase. A store is encrypted from its beginning or never.
-///     encrypt_names: Whether a store that is made with a key encrypts names, too.
-///     read_only: Whether it can be read but not changed.
+///     read_only: The memory can be viewed but not changed. A directory or database must be there
+///         already. Nothing is made in a directory.
+///     durability: What an acknowledged command survives: `"full"` a loss of power, `"relaxed"`
+///         only a crash of the process. Object storage is always durable.
+///     lock_timeout: How long a change waits for other writers of the same store (local directory,
+///         SQLite, PostgreSQL). Then it is refused, and nothing was changed. `None` waits for as
+///         long as it takes. Seconds, or a `timedelta`.
+///     namespace: Which of several memories in one PostgreSQL database or one bucket this is. Any
+///         text, such as a user's name. `None` is the one that the address names. Never put a value
+///         that is not your own into an address. An error on every other store.
+///     encryption_key: Encrypts what the store keeps. A store is encrypted from its beginning or
+///         never. 32 bytes; as a str, `"hex:…"` or `"base64:…"` for those, or else a passphrase.
+///     encrypt_names: A store that is made with a key encrypts names, too. An existing store stays
+///         as it was made.
 ///
 /// Raises:
 ///     ConfigError: The address or an option is wrong.
@@ -49,8 +52,8 @@ use crate::{read_only, stores};
         encrypt_names = Given::Default,
         read_only = Given::Default,
     ),
-    text_signature = "(store, *, durability='full', lock_timeout=10.0, namespace=None, \
-                      encryption_key=None, encrypt_names=False, read_only=False)",
+    text_signature = "(store, *, read_only=False, durability='full', lock_timeout=10.0, \
+            namespace=None, encryption_key=None, encrypt_names=False)",
 )]
 pub(crate) fn open_store<'py>(
     store: Hinted<'py, read_only::Places>,

@@ -244,58 +244,62 @@ class Memory:
             SQLite database; `"dir:./notes"` for the files of that very directory; `"memory:"` for a
             new store in this process; a `Store`; or several of these as a dict from where each one
             is mounted (`"/memories"`, `"/memories/team"`) to what is mounted there.
-        max_view_chars: The most characters that one view returns before it is cut and says how to
-            go on. `None` lifts the limit.
-        max_file_bytes: The most bytes that one file may come to hold. `None` lifts the limit.
-        max_image_bytes: The most bytes that an image (a file named `.png`, `.jpg` or `.jpeg`) may have
-            to be shown. The default is what Claude takes. `None` shows no images.
+        max_view_chars: The most characters (Unicode scalar values) of one view. A longer view is
+            cut and says how to go on. `None` lifts the limit.
+        max_file_bytes: The most bytes that one file may come to hold by a command. A larger file
+            made by somebody else can be viewed, and made smaller if it has no more than 16 MiB.
+            `None` lifts the limit.
         max_total_bytes: The most bytes that all files together may come to hold, hidden ones
             included. `None` sets no limit.
-        max_files: The most files that there may come to be, hidden ones included. `None` sets no
-            limit.
-        on_existing: What `create` does about a file that is there: `"error"` refuses, `"overwrite"`
-            replaces it atomically.
-        durability: What an acknowledged command survives: `"full"` loss of power, `"relaxed"` a
-            crash of the process.
-        lock_timeout: How long a change waits for other writers of the same store: seconds, or a
-            `timedelta`. Then it is refused, and nothing was changed. `None` waits for as long as it
-            takes.
-        namespace: Which of several memories in one PostgreSQL database or one bucket this is: any
-            text, such as a user's name as it is. `None` is the one that the address says. Never put a
-            value that is not your own into an address.
-        encryption_key: Keeps the files encrypted: 32 bytes; as a str, `"hex:…"` or `"base64:…"` for
-            those, or else a passphrase. A store is encrypted from its beginning or never.
-        encrypt_names: Whether a store that is made with a key encrypts names, too.
-        read_only: Whether it can be viewed but not changed. A directory or database then has to be
-            there, and nothing is made in it.
-        read_only_paths: Patterns of what no command may change, such as `"/memories/handbook"`, and
-            of all that is below.
-        writable_paths: Patterns of what commands may change, and all that is below: nothing else.
-            `None` sets no such limit. `read_only_paths` wins.
-        stale_guard: Whether an edit is refused that was meant for an older content of its file:
-            `"on"` guards `insert` into files that were shown or written, `"strict"` also
-            `str_replace`, and wants every file to be viewed first; `"off"` does nothing.
-        sensitive: What is done about keys, tokens, passwords and payment cards in text that a
-            command would write: `"reject"` refuses the command, `"redact"` writes
-            `[REDACTED:rule]` in their place, `"off"` does nothing.
-        sensitive_rules: Patterns of your own by their ids, beside the built-in rules. The syntax is
-            that of Rust's `regex-lite`, without look-around and back-references.
-        sensitive_on_view: Whether views show `[REDACTED:rule]` in the place of sensitive text that
-            a file holds, which is not changed.
-        expire_after: Before the first command files are removed that nobody used for so long: seconds,
-            or a `timedelta`. The store has to keep when files were last accessed.
-        record_access: Whether a view of a file, and a rename of one, is noted as a use of it, which
-            costs a write; always with `expire_after`. `expire` needs it.
-        pins: Patterns of paths that never expire, such as `"/memories/handbook"` or
-            `"/memories/**/*.keep"`.
-        before: Called with each command before the store is touched: a mapping with `command` and
-            its fields, paths judged and canonical. It returns `None` to let the command pass, or a
-            dict with the changed `file_text`, `new_str` or `insert_text`; it raises `Veto` with a
-            sentence for the model to forbid it. If it raises anything else, nothing is done, and the
-            model reads only that the command could not be checked.
-        after: Called with an `Event` after each call. What it raises is logged to the logger
-            `memdir`. Commands that a hook issues itself run without hooks.
-        after_content: Whether events hold the reply's text.
+        max_files: The most files that the memory may come to hold, hidden ones included. `None`
+            sets no limit.
+        max_image_bytes: The most bytes of a `.png`, `.jpg` or `.jpeg` file that a view shows as an
+            image. Claude takes 3,932,160. `None` shows no images.
+        on_existing: What `create` does about a file that is already there: `"error"` refuses,
+            `"overwrite"` replaces the whole content atomically.
+        read_only: The memory can be viewed but not changed. A directory or database must be there
+            already. Nothing is made in a directory.
+        read_only_paths: What no command may change: what a pattern matches, such as
+            `"/memories/handbook"`, and everything below it. Wins over `writable_paths`.
+        writable_paths: What commands may change, and nothing else: what a pattern matches, and
+            everything below it. An empty list is nothing at all. `None` sets no limit.
+        stale_guard: Refuses an edit that was meant for an older content. `"on"` guards `insert`
+            into files that this memory has shown or written. `"strict"` also guards `str_replace`,
+            and requires a view first.
+        sensitive: What happens to keys, tokens, passwords and payment cards in text that a command
+            would write: `"off"` does nothing, `"reject"` refuses the command, `"redact"` writes
+            `[REDACTED:rule]` in their place.
+        sensitive_rules: Your own rules, beside the built-in ones: patterns in the syntax of Rust's
+            `regex-lite`, without look-around and back-references. A dict: patterns by their ids.
+        sensitive_on_view: Views show `[REDACTED:rule]` in the place of sensitive text. The file is
+            not changed. Such a view reads the whole file into memory.
+        expire_after: Before the first command, files are removed that nobody used for so long. Must
+            be more than 0. The store must keep times of access. Seconds, or a `timedelta`.
+        record_access: A view of a file, and a rename of one, is recorded as a use of it. That costs
+            a write. It is always on with `expire_after`. `expire()` needs it.
+        pins: Files that never expire: what a pattern matches, such as `"/memories/handbook"`, and
+            everything below it.
+        before: Called with each command before the store is touched. It lets the command pass,
+            changes its text, or forbids it. The hook gets a mapping with `command` and its fields;
+            paths are validated and canonical. It returns `None` to let the command pass, or a dict
+            with the changed `file_text`, `new_str` or `insert_text`. It raises `Veto` with a
+            sentence for the model to forbid the command. If it raises anything else, nothing is
+            done, and the model reads only that the command could not be checked.
+        after: Called after each call with what it came to. The hook gets an `Event`. What it raises
+            is logged to the logger `memdir`. Commands that a hook issues itself run without hooks.
+        after_content: The events that `after` gets hold the reply's text.
+        durability: What an acknowledged command survives: `"full"` a loss of power, `"relaxed"`
+            only a crash of the process. Object storage is always durable.
+        lock_timeout: How long a change waits for other writers of the same store (local directory,
+            SQLite, PostgreSQL). Then it is refused, and nothing was changed. `None` waits for as
+            long as it takes. Seconds, or a `timedelta`.
+        namespace: Which of several memories in one PostgreSQL database or one bucket this is. Any
+            text, such as a user's name. `None` is the one that the address names. Never put a value
+            that is not your own into an address. An error on every other store.
+        encryption_key: Encrypts what the store keeps. A store is encrypted from its beginning or
+            never. 32 bytes; as a str, `"hex:…"` or `"base64:…"` for those, or else a passphrase.
+        encrypt_names: A store that is made with a key encrypts names, too. An existing store stays
+            as it was made.
 
     Raises:
         ConfigError: The address or an option is wrong.
@@ -568,17 +572,20 @@ def open_store(store: str | PathLike[str] | Store | ReadOnly | Mapping[str, str 
     Args:
         store: A directory, made if it is not there, `"sqlite:agent.db"` for an SQLite database,
             `"memory:"` for a new store in this process, or whatever else `Memory` takes.
-        durability: What an acknowledged write survives: `"full"` loss of power, `"relaxed"` a crash
-            of the process.
-        lock_timeout: How long a change waits for other writers of the same store: seconds, or a
-            `timedelta`. Then it is refused, and nothing was changed. `None` waits for as long as it
-            takes.
-        namespace: Which of several memories in one PostgreSQL database or one bucket this is: any
-            text, such as a user's name as it is. `None` is the one that the address says.
-        encryption_key: Keeps the files encrypted: 32 bytes; as a str, `"hex:…"` or `"base64:…"` for
-            those, or else a passphrase. A store is encrypted from its beginning or never.
-        encrypt_names: Whether a store that is made with a key encrypts names, too.
-        read_only: Whether it can be read but not changed.
+        read_only: The memory can be viewed but not changed. A directory or database must be there
+            already. Nothing is made in a directory.
+        durability: What an acknowledged command survives: `"full"` a loss of power, `"relaxed"`
+            only a crash of the process. Object storage is always durable.
+        lock_timeout: How long a change waits for other writers of the same store (local directory,
+            SQLite, PostgreSQL). Then it is refused, and nothing was changed. `None` waits for as
+            long as it takes. Seconds, or a `timedelta`.
+        namespace: Which of several memories in one PostgreSQL database or one bucket this is. Any
+            text, such as a user's name. `None` is the one that the address names. Never put a value
+            that is not your own into an address. An error on every other store.
+        encryption_key: Encrypts what the store keeps. A store is encrypted from its beginning or
+            never. 32 bytes; as a str, `"hex:…"` or `"base64:…"` for those, or else a passphrase.
+        encrypt_names: A store that is made with a key encrypts names, too. An existing store stays
+            as it was made.
 
     Raises:
         ConfigError: The address or an option is wrong.

@@ -22,15 +22,10 @@ class Options(TypedDict, total=False):
 
     max_view_chars: int | None
     max_file_bytes: int | None
-    max_image_bytes: int | None
     max_total_bytes: int | None
     max_files: int | None
+    max_image_bytes: int | None
     on_existing: Literal["error", "overwrite"]
-    durability: Literal["full", "relaxed"]
-    lock_timeout: float | timedelta | None
-    namespace: str | None
-    encryption_key: bytes | str | None
-    encrypt_names: bool
     read_only: bool
     read_only_paths: Sequence[str]
     writable_paths: Sequence[str] | None
@@ -44,3 +39,8 @@ class Options(TypedDict, total=False):
     before: Callable[[Mapping[str, Any]], Mapping[str, object] | None] | None
     after: Callable[[Event], object] | None
     after_content: bool
+    durability: Literal["full", "relaxed"]
+    lock_timeout: float | timedelta | None
+    namespace: str | None
+    encryption_key: bytes | str | None
+    encrypt_names: bool

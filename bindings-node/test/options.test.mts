@@ -1,0 +1,52 @@
+// The options are those of the table, `core/options.json`, wherever Node names them.
+
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+
+import { Memory, openStore } from 'memdir';
+
+import { PACKAGE, PROJECT } from './support.mjs';
+
+interface Option {
+  name: string;
+  type: string;
+  default: unknown;
+  defaults?: { typescript?: unknown };
+  languages: string[];
+}
+
+const table = JSON.parse(readFileSync(new URL('core/options.json', PROJECT), 'utf8')) as {
+  sections: { options: Option[] }[];
+};
+const options = table.sections
+  .flatMap((section) => section.options)
+  .filter((option) => option.languages.includes('typescript'));
+const camel = (name: string) => name.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase());
+const names = options.map((option) => camel(option.name));
+
+test('the type Options has exactly the members of the table', () => {
+  const source = readFileSync(new URL('ts/options.ts', PACKAGE), 'utf8');
+  const body = /export interface Options \{\n(.*?)\n\}/s.exec(source)?.[1] ?? '';
+  assert.deepEqual(
+    [...body.matchAll(/^ {2}(\w+)\?: /gm)].map((member) => member[1]),
+    names,
+  );
+});
+
+test('each option of the table is taken, with its default', () => {
+  for (const option of options) {
+    const value = option.defaults?.typescript ?? option.default ?? undefined;
+    const given = {
+      [camel(option.name)]: option.type === 'duration' ? Number(value ?? 1) * 1000 : value,
+    };
+    assert.ok(new Memory('memory:', given), option.name);
+  }
+});
+
+test('no other option is taken', () => {
+  for (const name of ['maxViewChar', 'max_view_chars', 'stale']) {
+    assert.throws(() => new Memory('memory:', { [name]: 1 }), new RegExp(`\\b${name}\\b`));
+    assert.throws(() => openStore('memory:', { [name]: 1 }), new RegExp(`\\b${name}\\b`));
+  }
+});
