@@ -314,6 +314,8 @@ generate-python: generate-options # the stubs, with the docstrings
 	@$(call need,$(PYTHON),Python)
 	@$(call ready,$(CACHE)/python)
 	@$(BIN)/maturin generate-stubs --quiet $(SHARED) --manifest-path bindings-python/Cargo.toml --out bindings-python/python
+	@# What takes the options takes a dict of them in Rust; the stubs get their names from the table.
+	@$(PYTHON) core/generate-options
 
 .PHONY: wheel
 wheel: $(CACHE)/python ## the Python package as it is released, in target/wheels

@@ -11,7 +11,7 @@ use pyo3::{type_hint_identifier, type_hint_subscript};
 use crate::errors::{copy_error, to_python};
 use crate::gate::attached;
 use crate::hints::{self, Hinted, hint};
-use crate::options::{Given, Word};
+use crate::options::{Flag, Given, Word};
 use crate::read_only;
 use crate::stores;
 
@@ -123,7 +123,7 @@ hint!(
         source,
         destination,
         *,
-        overwrite = false,
+        overwrite = Given::Default,
         durability = Given::Default,
         on_progress = None,
     ),
@@ -133,12 +133,13 @@ pub(crate) fn copy(
     py: Python<'_>,
     source: Hinted<'_, read_only::Places>,
     destination: Hinted<'_, read_only::Places>,
-    overwrite: bool,
-    durability: Given<'_, Word<memdir::Durability>>,
+    overwrite: Given<'_, hints::Flag>,
+    durability: Given<'_, hints::Durability>,
     on_progress: Option<Hinted<'_, OnProgress>>,
 ) -> PyResult<Copied> {
     let mut options = Options::default();
-    durability.put("durability", &mut options.durability)?;
+    options.durability = durability.or::<Word<_>>("durability", options.durability)?;
+    let overwrite = overwrite.or::<Flag>("overwrite", false)?;
     let to_read = {
         let mut options = options.clone();
         options.read_only = true;

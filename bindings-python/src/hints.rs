@@ -61,25 +61,11 @@ macro_rules! hint {
 
 pub(crate) use hint;
 
-/// What may be left out.
-pub(crate) struct Maybe<H>(PhantomData<H>);
-
-impl<H: Hint> Hint for Maybe<H> {
-    const HINT: PyStaticExpr = type_hint_union!(H::HINT, NONE);
-}
-
 const BYTES: PyStaticExpr = type_hint_identifier!("builtins", "bytes");
 pub(crate) const OBJECT: PyStaticExpr = type_hint_identifier!("builtins", "object");
 pub(crate) const STR: PyStaticExpr = type_hint_identifier!("builtins", "str");
 const NONE: PyStaticExpr = PyStaticExpr::Constant { value: PyStaticConstant::None };
 const ENTRY: PyStaticExpr = <crate::entry::Entry as pyo3::PyTypeInfo>::TYPE_HINT;
-
-/// The fields of a command, by whose name one knows the types of the others.
-const COMMAND: PyStaticExpr = type_hint_subscript!(
-    type_hint_identifier!("collections.abc", "Mapping"),
-    STR,
-    type_hint_identifier!("typing", "Any")
-);
 
 const fn word(value: &'static str) -> PyStaticExpr {
     PyStaticExpr::Constant { value: PyStaticConstant::Str(value) }
@@ -98,14 +84,6 @@ hint!(
     Address = type_hint_union!(STR, type_hint_subscript!(type_hint_identifier!("os", "PathLike"), STR))
 );
 hint!(
-    /// The words of the option `on_existing`.
-    OnExisting = type_hint_subscript!(
-        type_hint_identifier!("typing", "Literal"),
-        word("error"),
-        word("overwrite")
-    )
-);
-hint!(
     /// The words of the option `durability`.
     Durability = type_hint_subscript!(
         type_hint_identifier!("typing", "Literal"),
@@ -114,42 +92,8 @@ hint!(
     )
 );
 hint!(
-    /// The words of the option `sensitive`.
-    Sensitive = type_hint_subscript!(
-        type_hint_identifier!("typing", "Literal"),
-        word("off"),
-        word("reject"),
-        word("redact")
-    )
-);
-hint!(
-    /// The words of the option `stale_guard`.
-    StaleGuard = type_hint_subscript!(
-        type_hint_identifier!("typing", "Literal"),
-        word("off"),
-        word("on"),
-        word("strict")
-    )
-);
-hint!(
-    /// How many at most, if there is a limit.
-    Limit = type_hint_union!(type_hint_identifier!("typing", "SupportsIndex"), NONE)
-);
-hint!(
     /// `True` or `False`.
     Flag = type_hint_identifier!("builtins", "bool")
-);
-hint!(
-    /// A text, or none.
-    Text = type_hint_union!(STR, NONE)
-);
-hint!(
-    /// Several texts.
-    Strings = type_hint_subscript!(type_hint_identifier!("collections.abc", "Sequence"), STR)
-);
-hint!(
-    /// Patterns by their names.
-    Patterns = type_hint_subscript!(type_hint_identifier!("builtins", "dict"), STR, STR)
 );
 hint!(
     /// A number of seconds, or a `timedelta`.
@@ -218,23 +162,4 @@ hint!(
 hint!(
     /// The fields of a command.
     Fields = type_hint_subscript!(type_hint_identifier!("builtins", "dict"), STR, OBJECT)
-);
-hint!(
-    /// What is asked before each command.
-    Before = type_hint_subscript!(
-        type_hint_identifier!("collections.abc", "Callable"),
-        PyStaticExpr::List { elts: &[COMMAND] },
-        type_hint_union!(
-            type_hint_subscript!(type_hint_identifier!("collections.abc", "Mapping"), STR, OBJECT),
-            NONE
-        )
-    )
-);
-hint!(
-    /// What is told after each command.
-    After = type_hint_subscript!(
-        type_hint_identifier!("collections.abc", "Callable"),
-        PyStaticExpr::List { elts: &[<crate::hooks::Event as pyo3::PyTypeInfo>::TYPE_HINT] },
-        OBJECT
-    )
 );

@@ -6,16 +6,18 @@ use std::cell::RefCell;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use memdir::value::Value;
-use memdir::{Command, Event as CoreEvent, HookDecision, HookError, Hooks};
+use memdir::{Command, Error, Event as CoreEvent, HookDecision, HookError, Hooks};
 use pyo3::exceptions::{PyException, PyTypeError};
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyMapping, PyMappingProxy, PyType};
 
+use crate::errors::config_error;
 use crate::fields::Input;
 use crate::gate::attached;
 use crate::logging;
+use crate::options::wrong;
 
 /// What one call came to.
 ///
@@ -199,10 +201,14 @@ impl Function {
             .import("inspect")?
             .call_method1("iscoroutinefunction", (function,))?
             .extract::<bool>()?;
-        if asynchronous || !function.is_callable() {
-            let what = if asynchronous { "a coroutine function" } else { "something else" };
-            let problem = format!("{name} must be a function that is called at once, not {what}");
-            return Err(PyTypeError::new_err(problem));
+        if asynchronous {
+            let problem = format!(
+                "{name} must be a function that is called at once, not a coroutine function"
+            );
+            return Err(config_error(py, &Error::Config(problem)));
+        }
+        if !function.is_callable() {
+            return Err(config_error(py, &wrong(name, "a function, or None", function)));
         }
         Ok(Self(Mutex::new(Some(function.clone().unbind()))))
     }

@@ -5,25 +5,22 @@ use std::path::Path;
 use std::sync::Arc;
 
 use memdir::command::{Decoded, ViewRange};
-use memdir::policy::StaleGuard;
-use memdir::policy::sensitive::Sensitive;
-use memdir::{
-    Cancellation, Command, Durability, Error, Memory as Core, OnExisting, Reply, StoreError,
-};
+use memdir::{Cancellation, Command, Content, Error, Memory as Core, Reply, StoreError};
+use pyo3::exceptions::PyOverflowError;
 use pyo3::gc::{PyTraverseError, PyVisit};
+use pyo3::inspect::PyStaticExpr;
 use pyo3::prelude::*;
-use pyo3::types::PyString;
+use pyo3::types::{PyDict, PyString};
+use pyo3::{Borrowed, IntoPyObjectExt};
 
 use crate::cancel::interruptible;
-use crate::errors::to_python;
+use crate::errors::{command_error, to_python};
 use crate::expiry::{self, Expired};
 use crate::fields::{Input, owned_value};
 use crate::hints::{self, Hinted};
 use crate::hooks::{PythonHooks, pass_on};
 use crate::logging;
-use crate::options::{
-    Flag, Given, Key, Limit, Maybe, Paths, Rules, Span, Text, Word, options, read,
-};
+use crate::options::{Flag, Given, Keywords, Span, read};
 use crate::reply;
 use crate::stores::Argument;
 
@@ -123,34 +120,7 @@ pub struct Memory {
 impl Memory {
     #[new]
     #[pyo3(
-        signature = (
-            store = Argument::Default,
-            *,
-            max_view_chars = Given::Default,
-            max_file_bytes = Given::Default,
-            max_image_bytes = Given::Default,
-            max_total_bytes = Given::Default,
-            max_files = Given::Default,
-            on_existing = Given::Default,
-            durability = Given::Default,
-            lock_timeout = Given::Default,
-            namespace = Given::Default,
-            encryption_key = Given::Default,
-            encrypt_names = Given::Default,
-            read_only = Given::Default,
-            read_only_paths = Given::Default,
-            writable_paths = Given::Default,
-            stale_guard = Given::Default,
-            sensitive = Given::Default,
-            sensitive_rules = Given::Default,
-            sensitive_on_view = Given::Default,
-            expire_after = Given::Default,
-            record_access = Given::Default,
-            pins = Given::Default,
-            before = None,
-            after = None,
-            after_content = Given::Default,
-        ),
+        signature = (store = Argument::Default, **options),
         text_signature = "(store='./memory', *, max_view_chars=16000, max_file_bytes=16777216, \
             max_total_bytes=None, max_files=None, max_image_bytes=3932160, \
             on_existing='error', read_only=False, read_only_paths=(), \
@@ -160,60 +130,12 @@ impl Memory {
             after_content=False, durability='full', lock_timeout=10.0, \
             namespace=None, encryption_key=None, encrypt_names=False)",
     )]
-    #[allow(clippy::too_many_arguments, reason = "each is an argument in Python, too")]
-    fn new(
-        py: Python<'_>,
-        store: Argument<'_>,
-        max_view_chars: Given<'_, Limit<usize>>,
-        max_file_bytes: Given<'_, Limit<u64>>,
-        max_image_bytes: Given<'_, Limit<u64>>,
-        max_total_bytes: Given<'_, Limit<u64>>,
-        max_files: Given<'_, Limit<u64>>,
-        on_existing: Given<'_, Word<OnExisting>>,
-        durability: Given<'_, Word<Durability>>,
-        lock_timeout: Given<'_, Maybe<Span>>,
-        namespace: Given<'_, Text>,
-        encryption_key: Given<'_, Maybe<Key>>,
-        encrypt_names: Given<'_, Flag>,
-        read_only: Given<'_, Flag>,
-        read_only_paths: Given<'_, Paths>,
-        writable_paths: Given<'_, Maybe<Paths>>,
-        stale_guard: Given<'_, Word<StaleGuard>>,
-        sensitive: Given<'_, Word<Sensitive>>,
-        sensitive_rules: Given<'_, Rules>,
-        sensitive_on_view: Given<'_, Flag>,
-        expire_after: Given<'_, Maybe<Span>>,
-        record_access: Given<'_, Flag>,
-        pins: Given<'_, Paths>,
-        before: Option<Hinted<'_, hints::Before>>,
-        after: Option<Hinted<'_, hints::After>>,
-        after_content: Given<'_, Flag>,
+    fn new<'py>(
+        py: Python<'py>,
+        store: Argument<'py>,
+        options: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Self> {
-        let options = options(
-            max_view_chars,
-            max_file_bytes,
-            max_image_bytes,
-            max_total_bytes,
-            max_files,
-            on_existing,
-            durability,
-            lock_timeout,
-            namespace,
-            encryption_key,
-            encrypt_names,
-            read_only,
-            read_only_paths,
-            writable_paths,
-            stale_guard,
-            sensitive,
-            sensitive_rules,
-            sensitive_on_view,
-            expire_after,
-            record_access,
-            pins,
-            after_content,
-        )?;
-        let (before, after) = (before.map(Hinted::into_inner), after.map(Hinted::into_inner));
+        let Keywords { options, before, after } = Keywords::of_memory(py, options)?;
         let hooks = PythonHooks::new(before.as_ref(), after.as_ref())?;
         let store = store.open(py, &options)?;
         let core = py.detach(|| Core::with_store(store, options).validated());
@@ -265,9 +187,19 @@ impl Memory {
         &self,
         py: Python<'py>,
         path: &str,
-        view_range: Option<[i64; 2]>,
+        view_range: Option<[Whole<'py>; 2]>,
     ) -> PyResult<Hinted<'py, hints::Content>> {
-        let view_range = view_range.map(|[first, last]| ViewRange::Lines(first, last));
+        let view_range = match view_range {
+            None => None,
+            Some([Whole::Small(first), Whole::Small(last)]) => Some(ViewRange::Lines(first, last)),
+            Some(range) => {
+                let fields = [
+                    ("path", path.into_bound_py_any(py)?),
+                    ("view_range", range.into_bound_py_any(py)?),
+                ];
+                return reply::content(py, &self.done_as_sent(py, "view", fields)?);
+            }
+        };
         let command = Command::View { path: Cow::Borrowed(path), view_range };
         let content = done(py, |core| core.run(&command), &self.core)?;
         reply::content(py, &content)
@@ -307,10 +239,18 @@ impl Memory {
         &self,
         py: Python<'_>,
         path: &str,
-        insert_line: i64,
+        insert_line: Whole<'_>,
         insert_text: &str,
     ) -> PyResult<String> {
-        done(py, |core| core.insert(path, insert_line, insert_text), &self.core)
+        if let Whole::Small(insert_line) = insert_line {
+            return done(py, |core| core.insert(path, insert_line, insert_text), &self.core);
+        }
+        let fields = [
+            ("path", path.into_bound_py_any(py)?),
+            ("insert_line", insert_line.into_bound_py_any(py)?),
+            ("insert_text", insert_text.into_bound_py_any(py)?),
+        ];
+        self.done_as_sent(py, "insert", fields).map(Content::into_text)
     }
 
     /// Deletes a file, or a directory and all that it holds.
@@ -363,15 +303,19 @@ impl Memory {
     /// Raises:
     ///     ConfigError: Accesses are not recorded, the store does not keep them, or it is read-only.
     ///     StoreError: The store itself failed. What was removed by then is removed.
-    #[pyo3(signature = (older_than, *, dry_run = false, on_progress = None))]
+    #[pyo3(
+        signature = (older_than, *, dry_run = Given::Default, on_progress = None),
+        text_signature = "($self, older_than, *, dry_run=False, on_progress=None)",
+    )]
     fn expire<'py>(
         &self,
         py: Python<'py>,
         older_than: Hinted<'_, hints::Span>,
-        dry_run: bool,
+        dry_run: Given<'_, hints::Flag>,
         on_progress: Option<Hinted<'py, hints::OnExpiryProgress>>,
     ) -> PyResult<Vec<Expired>> {
         let on_progress = on_progress.map(|call| call.into_inner().unbind());
+        let dry_run = dry_run.or::<Flag>("dry_run", false)?;
         let older_than = read::<Span>("older_than", &older_than.into_inner())?;
         expiry::expire(py, &self.core, older_than, dry_run, on_progress.as_ref())
     }
@@ -411,6 +355,29 @@ impl Memory {
         })
     }
 
+    /// Runs a typed command as if the model had sent its fields: for numbers that a command cannot hold, so that
+    /// they are refused in the words of the tool.
+    fn done_as_sent<'py>(
+        &self,
+        py: Python<'py>,
+        command: &str,
+        fields: impl IntoIterator<Item = (&'static str, Bound<'py, PyAny>)>,
+    ) -> PyResult<Content> {
+        let input = PyDict::new(py);
+        for (name, value) in fields {
+            input.set_item(name, value)?;
+        }
+        let reply = self.run(&input, Some(command), None)?;
+        pass_on()?;
+        match &reply.cause {
+            Some(cause) => Err(to_python(py, cause)),
+            None if reply.is_error => {
+                Err(command_error(py, reply.content.as_text().unwrap_or_default()))
+            }
+            None => Ok(reply.content),
+        }
+    }
+
     /// The answer to a call that cannot be carried out because of `error`.
     pub(crate) fn fail(
         &self,
@@ -423,6 +390,31 @@ impl Memory {
             logging::refresh(py);
             py.detach(|| self.core.fail(decoded, error))
         })
+    }
+}
+
+/// A whole number of any size, as Python's are.
+#[derive(IntoPyObject)]
+enum Whole<'py> {
+    /// One that a command can hold.
+    Small(i64),
+    /// One that no command can hold.
+    Huge(Bound<'py, PyAny>),
+}
+
+impl<'py> FromPyObject<'_, 'py> for Whole<'py> {
+    type Error = PyErr;
+
+    const INPUT_TYPE: PyStaticExpr = <i64 as FromPyObject<'_, '_>>::INPUT_TYPE;
+
+    fn extract(given: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        match given.extract::<i64>() {
+            Ok(number) => Ok(Self::Small(number)),
+            Err(error) if error.is_instance_of::<PyOverflowError>(given.py()) => {
+                given.call_method0("__index__").map(Self::Huge)
+            }
+            Err(error) => Err(error),
+        }
     }
 }
 

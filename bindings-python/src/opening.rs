@@ -1,13 +1,13 @@
 //! Opening a store to use it directly, and changing the key of one.
 
 use memdir::store::rekey as core_rekey;
-use memdir::{Durability, Options};
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 
 use crate::errors::to_python;
 use crate::hints::{self, Hinted};
 use crate::native_store::NativeStore;
-use crate::options::{Flag, Given, Key, Maybe, Span, Text, Word, read};
+use crate::options::{Key, Keywords, read};
 use crate::{read_only, stores};
 
 /// Opens a store by its address, to be used directly or shared by several memories.
@@ -42,36 +42,16 @@ use crate::{read_only, stores};
 /// b'one'
 #[pyfunction]
 #[pyo3(
-    signature = (
-        store,
-        *,
-        durability = Given::Default,
-        lock_timeout = Given::Default,
-        namespace = Given::Default,
-        encryption_key = Given::Default,
-        encrypt_names = Given::Default,
-        read_only = Given::Default,
-    ),
+    signature = (store, **options),
     text_signature = "(store, *, read_only=False, durability='full', lock_timeout=10.0, \
             namespace=None, encryption_key=None, encrypt_names=False)",
 )]
 pub(crate) fn open_store<'py>(
     store: Hinted<'py, read_only::Places>,
-    durability: Given<'_, Word<Durability>>,
-    lock_timeout: Given<'_, Maybe<Span>>,
-    namespace: Given<'_, Text>,
-    encryption_key: Given<'_, Maybe<Key>>,
-    encrypt_names: Given<'_, Flag>,
-    read_only: Given<'_, Flag>,
+    options: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<Hinted<'py, hints::Store>> {
-    let mut options = Options::default();
-    durability.put("durability", &mut options.durability)?;
-    lock_timeout.put("lock_timeout", &mut options.lock_timeout)?;
-    namespace.put("namespace", &mut options.namespace)?;
-    encryption_key.put("encryption_key", &mut options.encryption_key)?;
-    encrypt_names.put("encrypt_names", &mut options.encrypt_names)?;
-    read_only.put("read_only", &mut options.read_only)?;
     let address = store.into_inner();
+    let options = Keywords::of_store(address.py(), options)?.options;
     let core = stores::open(&address, &options)?;
     Ok(Hinted::new(Bound::new(address.py(), NativeStore::from(core))?.into_any()))
 }

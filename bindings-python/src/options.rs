@@ -1,7 +1,7 @@
 //! The options of a memory, as Python's keyword arguments give them. The defaults are the core's.
 //!
-//! An argument is taken as it came, and looked at under its name: whatever is wrong with it is a
-//! `ConfigError` that says which option it is.
+//! They come as a dict, as Python collects them, and one list says which there are. Whatever is wrong with a value
+//! is a `ConfigError` that names the option; a name that no option has is a `TypeError`, as of any function.
 
 use std::collections::BTreeMap;
 use std::marker::PhantomData;
@@ -12,40 +12,142 @@ use memdir::policy::sensitive::{Sensitive, SensitiveRule};
 use memdir::policy::{PathPattern, StaleGuard};
 use memdir::{Durability, EncryptionKey, Error, OnExisting, Options};
 use pyo3::Borrowed;
+use pyo3::exceptions::PyTypeError;
 use pyo3::inspect::PyStaticExpr;
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyBytes, PyDelta, PyString};
+use pyo3::types::{PyBool, PyBytes, PyDelta, PyDict, PyString};
 
 use crate::errors::config_error;
 use crate::fields::owned_value;
-use crate::hints::{self, Hint};
+use crate::hints::Hint;
 
-/// What was given for an option of the kind `K`.
-pub(crate) enum Given<'py, K> {
-    /// Nothing: the default counts.
+/// An argument that may be left out, of a function that does not take the options.
+pub(crate) enum Given<'py, H> {
+    /// It is left out.
     Default,
-    /// This.
-    Value(Bound<'py, PyAny>, PhantomData<K>),
+    /// This is given; in a stub its type is `H`.
+    Value(Bound<'py, PyAny>, PhantomData<H>),
 }
 
-impl<'py, K: Kind> FromPyObject<'_, 'py> for Given<'py, K> {
+impl<'py, H: Hint> FromPyObject<'_, 'py> for Given<'py, H> {
     type Error = PyErr;
 
-    const INPUT_TYPE: PyStaticExpr = <K::Hint as Hint>::HINT;
+    const INPUT_TYPE: PyStaticExpr = H::HINT;
 
     fn extract(given: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
         Ok(Self::Value(given.to_owned(), PhantomData))
     }
 }
 
-impl<K: Kind> Given<'_, K> {
-    /// Puts it in the place of the default.
-    pub(crate) fn put(self, name: &str, place: &mut K::Value) -> PyResult<()> {
-        if let Self::Value(given, _) = self {
-            *place = read::<K>(name, &given)?;
+impl<H> Given<'_, H> {
+    /// What is given for the argument `name`, or else the default.
+    pub(crate) fn or<K: Kind>(self, name: &str, default: K::Value) -> PyResult<K::Value> {
+        match self {
+            Self::Default => Ok(default),
+            Self::Value(given, _) => read::<K>(name, &given),
         }
-        Ok(())
     }
+}
+
+/// What the keyword arguments of an entry point say.
+pub(crate) struct Keywords<'py> {
+    pub(crate) options: Options,
+    pub(crate) before: Option<Bound<'py, PyAny>>,
+    pub(crate) after: Option<Bound<'py, PyAny>>,
+}
+
+/// Declares the options: what each is called, and the kind of its values.
+macro_rules! options {
+    ($($name:ident: $kind:ty,)*) => {
+        /// The options of a memory.
+        const OF_MEMORY: &[&str] = &[$(stringify!($name),)* "before", "after"];
+
+        /// Puts a value in the place of the default.
+        fn put(options: &mut Options, name: &str, given: &Bound<'_, PyAny>) -> Result<(), Error> {
+            $(if name == stringify!($name) {
+                options.$name = <$kind>::read(name, given)?;
+            })*
+            Ok(())
+        }
+    };
+}
+
+options! {
+    max_view_chars: Limit<usize>,
+    max_file_bytes: Limit<u64>,
+    max_total_bytes: Limit<u64>,
+    max_files: Limit<u64>,
+    max_image_bytes: Limit<u64>,
+    on_existing: Word<OnExisting>,
+    read_only: Flag,
+    read_only_paths: Paths,
+    writable_paths: Maybe<Paths>,
+    stale_guard: Word<StaleGuard>,
+    sensitive: Word<Sensitive>,
+    sensitive_rules: Rules,
+    sensitive_on_view: Flag,
+    expire_after: Maybe<Span>,
+    record_access: Flag,
+    pins: Paths,
+    after_content: Flag,
+    durability: Word<Durability>,
+    lock_timeout: Maybe<Span>,
+    namespace: Text,
+    encryption_key: Maybe<Key>,
+    encrypt_names: Flag,
+}
+
+/// Those of an open store.
+const OF_STORE: &[&str] =
+    &["read_only", "durability", "lock_timeout", "namespace", "encryption_key", "encrypt_names"];
+
+impl<'py> Keywords<'py> {
+    /// The keyword arguments of `Memory`.
+    pub(crate) fn of_memory(py: Python<'py>, given: Option<&Bound<'py, PyDict>>) -> PyResult<Self> {
+        Self::read(py, given, "Memory", OF_MEMORY)
+    }
+
+    /// The keyword arguments of `open_store`.
+    pub(crate) fn of_store(py: Python<'py>, given: Option<&Bound<'py, PyDict>>) -> PyResult<Self> {
+        Self::read(py, given, "open_store", OF_STORE)
+    }
+
+    fn read(
+        py: Python<'py>,
+        given: Option<&Bound<'py, PyDict>>,
+        function: &str,
+        names: &[&str],
+    ) -> PyResult<Self> {
+        let mut options = Options::default();
+        // The SDK has a block for them.
+        options.max_image_bytes = Some(Options::CLAUDE_IMAGE_BYTES);
+        let mut keywords = Self { options, before: None, after: None };
+        for (name, value) in given.into_iter().flatten() {
+            let name = name.extract::<String>()?;
+            match name.as_str() {
+                unknown if !names.contains(&unknown) => {
+                    return Err(unexpected(py, function, unknown, names)?);
+                }
+                "before" => keywords.before = Some(value).filter(|hook| !hook.is_none()),
+                "after" => keywords.after = Some(value).filter(|hook| !hook.is_none()),
+                name => put(&mut keywords.options, name, &value)
+                    .map_err(|error| config_error(py, &error))?,
+            }
+        }
+        Ok(keywords)
+    }
+}
+
+/// What Python itself raises for an argument that a function does not have, with the name that is probably meant.
+fn unexpected(py: Python<'_>, function: &str, name: &str, names: &[&str]) -> PyResult<PyErr> {
+    let near =
+        py.import("difflib")?.call_method1("get_close_matches", (name, names.to_vec(), 1))?;
+    let hint = match near.extract::<Vec<String>>()?.first() {
+        Some(near) => format!(". Did you mean '{near}'?"),
+        None => String::new(),
+    };
+    let problem = format!("{function}() got an unexpected keyword argument '{name}'{hint}");
+    Ok(PyTypeError::new_err(problem))
 }
 
 /// Reads the option `name`.
@@ -56,12 +158,12 @@ pub(crate) fn read<K: Kind>(name: &str, given: &Bound<'_, PyAny>) -> PyResult<K:
 /// What kind of values an option takes.
 pub(crate) trait Kind {
     type Value;
-    type Hint: Hint;
 
     fn read(name: &str, given: &Bound<'_, PyAny>) -> Result<Self::Value, Error>;
 }
 
-fn wrong(name: &str, expected: &str, given: &Bound<'_, PyAny>) -> Error {
+/// That a value is not what the option takes.
+pub(crate) fn wrong(name: &str, expected: &str, given: &Bound<'_, PyAny>) -> Error {
     Error::Config(format!("{name} must be {expected}, got {}", owned_value(given)))
 }
 
@@ -70,7 +172,6 @@ pub(crate) struct Limit<N>(PhantomData<N>);
 
 impl<N: for<'a, 'py> FromPyObject<'a, 'py>> Kind for Limit<N> {
     type Value = Option<N>;
-    type Hint = hints::Limit;
 
     fn read(name: &str, given: &Bound<'_, PyAny>) -> Result<Option<N>, Error> {
         if given.is_none() {
@@ -87,7 +188,6 @@ pub(crate) struct Flag;
 
 impl Kind for Flag {
     type Value = bool;
-    type Hint = hints::Flag;
 
     fn read(name: &str, given: &Bound<'_, PyAny>) -> Result<bool, Error> {
         given.extract().map_err(|_| wrong(name, "True or False", given))
@@ -99,7 +199,6 @@ pub(crate) struct Text;
 
 impl Kind for Text {
     type Value = Option<String>;
-    type Hint = hints::Text;
 
     fn read(name: &str, given: &Bound<'_, PyAny>) -> Result<Option<String>, Error> {
         given.extract().map_err(|_| wrong(name, "a str, or None", given))
@@ -109,9 +208,8 @@ impl Kind for Text {
 /// One of some words, which the core knows.
 pub(crate) struct Word<W>(PhantomData<W>);
 
-impl<W: FromStr<Err = Error> + Worded> Kind for Word<W> {
+impl<W: FromStr<Err = Error>> Kind for Word<W> {
     type Value = W;
-    type Hint = W::Hint;
 
     fn read(name: &str, given: &Bound<'_, PyAny>) -> Result<W, Error> {
         match given.extract::<String>() {
@@ -121,33 +219,11 @@ impl<W: FromStr<Err = Error> + Worded> Kind for Word<W> {
     }
 }
 
-/// Which words an option's values have, for the stubs.
-pub(crate) trait Worded {
-    type Hint: Hint;
-}
-
-impl Worded for OnExisting {
-    type Hint = hints::OnExisting;
-}
-
-impl Worded for Durability {
-    type Hint = hints::Durability;
-}
-
-impl Worded for Sensitive {
-    type Hint = hints::Sensitive;
-}
-
-impl Worded for StaleGuard {
-    type Hint = hints::StaleGuard;
-}
-
 /// Rules for sensitive text: patterns by their ids.
 pub(crate) struct Rules;
 
 impl Kind for Rules {
     type Value = Vec<SensitiveRule>;
-    type Hint = hints::Patterns;
 
     fn read(name: &str, given: &Bound<'_, PyAny>) -> Result<Vec<SensitiveRule>, Error> {
         match given.extract::<BTreeMap<String, String>>() {
@@ -162,7 +238,6 @@ pub(crate) struct Paths;
 
 impl Kind for Paths {
     type Value = Vec<PathPattern>;
-    type Hint = hints::Strings;
 
     fn read(name: &str, given: &Bound<'_, PyAny>) -> Result<Vec<PathPattern>, Error> {
         match given.extract::<Vec<String>>() {
@@ -177,7 +252,6 @@ pub(crate) struct Maybe<K>(PhantomData<K>);
 
 impl<K: Kind> Kind for Maybe<K> {
     type Value = Option<K::Value>;
-    type Hint = hints::Maybe<K::Hint>;
 
     fn read(name: &str, given: &Bound<'_, PyAny>) -> Result<Option<K::Value>, Error> {
         if given.is_none() { Ok(None) } else { K::read(name, given).map(Some) }
@@ -189,7 +263,6 @@ pub(crate) struct Key;
 
 impl Kind for Key {
     type Value = EncryptionKey;
-    type Hint = hints::Key;
 
     fn read(name: &str, given: &Bound<'_, PyAny>) -> Result<EncryptionKey, Error> {
         if let Ok(bytes) = given.cast::<PyBytes>() {
@@ -207,7 +280,6 @@ pub(crate) struct Span;
 
 impl Kind for Span {
     type Value = Duration;
-    type Hint = hints::Span;
 
     fn read(name: &str, given: &Bound<'_, PyAny>) -> Result<Duration, Error> {
         let expected = "0 seconds or more, or a timedelta";
@@ -219,58 +291,4 @@ impl Kind for Span {
         let span = seconds.ok().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
         span.ok_or_else(|| wrong(name, expected, given))
     }
-}
-
-/// Puts the arguments together.
-#[allow(clippy::too_many_arguments, reason = "each is an argument in Python, too")]
-pub(crate) fn options(
-    max_view_chars: Given<'_, Limit<usize>>,
-    max_file_bytes: Given<'_, Limit<u64>>,
-    max_image_bytes: Given<'_, Limit<u64>>,
-    max_total_bytes: Given<'_, Limit<u64>>,
-    max_files: Given<'_, Limit<u64>>,
-    on_existing: Given<'_, Word<OnExisting>>,
-    durability: Given<'_, Word<Durability>>,
-    lock_timeout: Given<'_, Maybe<Span>>,
-    namespace: Given<'_, Text>,
-    encryption_key: Given<'_, Maybe<Key>>,
-    encrypt_names: Given<'_, Flag>,
-    read_only: Given<'_, Flag>,
-    read_only_paths: Given<'_, Paths>,
-    writable_paths: Given<'_, Maybe<Paths>>,
-    stale_guard: Given<'_, Word<StaleGuard>>,
-    sensitive: Given<'_, Word<Sensitive>>,
-    sensitive_rules: Given<'_, Rules>,
-    sensitive_on_view: Given<'_, Flag>,
-    expire_after: Given<'_, Maybe<Span>>,
-    record_access: Given<'_, Flag>,
-    pins: Given<'_, Paths>,
-    after_content: Given<'_, Flag>,
-) -> PyResult<Options> {
-    let mut options = Options::default();
-    // The SDK has a block for them.
-    options.max_image_bytes = Some(Options::CLAUDE_IMAGE_BYTES);
-    max_view_chars.put("max_view_chars", &mut options.max_view_chars)?;
-    max_file_bytes.put("max_file_bytes", &mut options.max_file_bytes)?;
-    max_image_bytes.put("max_image_bytes", &mut options.max_image_bytes)?;
-    max_total_bytes.put("max_total_bytes", &mut options.max_total_bytes)?;
-    max_files.put("max_files", &mut options.max_files)?;
-    on_existing.put("on_existing", &mut options.on_existing)?;
-    durability.put("durability", &mut options.durability)?;
-    lock_timeout.put("lock_timeout", &mut options.lock_timeout)?;
-    namespace.put("namespace", &mut options.namespace)?;
-    encryption_key.put("encryption_key", &mut options.encryption_key)?;
-    encrypt_names.put("encrypt_names", &mut options.encrypt_names)?;
-    read_only.put("read_only", &mut options.read_only)?;
-    read_only_paths.put("read_only_paths", &mut options.read_only_paths)?;
-    writable_paths.put("writable_paths", &mut options.writable_paths)?;
-    stale_guard.put("stale_guard", &mut options.stale_guard)?;
-    sensitive.put("sensitive", &mut options.sensitive)?;
-    sensitive_rules.put("sensitive_rules", &mut options.sensitive_rules)?;
-    sensitive_on_view.put("sensitive_on_view", &mut options.sensitive_on_view)?;
-    expire_after.put("expire_after", &mut options.expire_after)?;
-    record_access.put("record_access", &mut options.record_access)?;
-    pins.put("pins", &mut options.pins)?;
-    after_content.put("after_content", &mut options.after_content)?;
-    Ok(options)
 }

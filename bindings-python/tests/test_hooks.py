@@ -18,6 +18,7 @@ from anthropic.lib.tools import ToolError
 from memdir import (
     AsyncMemoryTool,
     CommandError,
+    ConfigError,
     Event,
     HookError,
     Memory,
@@ -239,9 +240,9 @@ def test_what_is_no_function_is_told_at_once() -> None:
     for hook in (asynchronous, 3):
         for option in ("before", "after"):
             options: Any = {option: hook}
-            with pytest.raises(TypeError, match=f"^{option} must be a function"):
+            with pytest.raises(ConfigError, match=f"^{option} must be a function"):
                 Memory("memory:", **options)
-            with pytest.raises(TypeError, match=f"^{option} must be a function"):
+            with pytest.raises(ConfigError, match=f"^{option} must be a function"):
                 AsyncMemoryTool("memory:", **options)
 
 

@@ -83,8 +83,24 @@ def test_wrong_arguments_of_the_host_are_python_s_own_errors(memory: Memory) -> 
             wrong()
     with pytest.raises(ConfigError, match="on_existing"):
         Memory("memory:", on_existing="replace")  # type: ignore[arg-type]
-    with pytest.raises(OverflowError):
-        memory.insert("/memories/a", 10**30, "text")
+
+
+def test_a_number_that_no_command_can_hold_is_refused_as_if_the_model_had_sent_it() -> None:
+    memory = Memory("memory:")
+    memory.create("/memories/a", "one\n")
+    for number in (10**30, -(10**30), 10**400):
+        insert: dict[str, Any] = {
+            "path": "/memories/a",
+            "insert_line": number,
+            "insert_text": "two",
+        }
+        with pytest.raises(CommandError) as raised:
+            memory.insert(**insert)
+        assert str(raised.value) == memory.execute({"command": "insert", **insert}).content
+        assert "insert_line" in str(raised.value)
+        with pytest.raises(CommandError, match="Invalid `view_range` parameter"):
+            memory.view("/memories/a", (1, number))
+    assert str(memory.view("/memories/a")).endswith("\tone")
 
 
 def test_execute_takes_a_dict_or_its_json(memory: Memory) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 import cases
 import memdir
-from memdir import AsyncMemoryTool, Memory, MemoryTool, open_store
+from memdir import AsyncMemoryTool, ConfigError, Memory, MemoryTool, copy, open_store
 from memdir._options import Options
 
 SECTIONS = json.loads((cases.PROJECT / "core" / "options.json").read_text("utf-8"))["sections"]
@@ -65,3 +65,41 @@ def test_the_words_are_those_of_the_table() -> None:
 def test_the_docstring_explains_each(entry_point: Any) -> None:
     explained = re.findall(r"(?m)^    (\w+): ", str(entry_point.__doc__).split("Raises:")[0])
     assert explained == ["store", *keywords(entry_point)]
+
+
+@pytest.mark.parametrize("entry_point", [Memory, MemoryTool, AsyncMemoryTool, open_store])
+def test_a_name_that_no_option_has_is_told_with_the_one_that_is_meant(entry_point: Any) -> None:
+    for wrong, meant in [("readonly", "read_only"), ("lock_timeouts", "lock_timeout")]:
+        with pytest.raises(TypeError) as raised:
+            entry_point("memory:", **{wrong: True})
+        assert f"unexpected keyword argument '{wrong}'" in str(raised.value)
+        assert str(raised.value).endswith(f". Did you mean '{meant}'?")
+    with pytest.raises(TypeError, match=r"unexpected keyword argument 'xyz'$"):
+        entry_point("memory:", xyz=1)
+
+
+def test_a_store_takes_no_option_of_a_memory() -> None:
+    for name in TABLE.keys() - set(OPENING):
+        options: Any = {name: default(name)}
+        with pytest.raises(TypeError, match=f"unexpected keyword argument '{name}'"):
+            open_store("memory:", **options)
+
+
+def test_a_wrong_value_is_told_with_what_is_taken_and_what_came() -> None:
+    nothing: Any = object()
+    for name, value, sentence in [
+        ("read_only", ["/memories/x"], 'read_only must be True or False, got ["/memories/x"]'),
+        ("max_files", -1, "max_files must be a whole number from 0 on, or None, got -1"),
+        ("namespace", 1, "namespace must be a str, or None, got 1"),
+        ("before", 3, "before must be a function, or None, got 3"),
+        ("pins", nothing, "pins must be a sequence of str, got a Python object of type object"),
+    ]:
+        options: Any = {name: value}
+        for entry_point in (Memory, MemoryTool, AsyncMemoryTool):
+            with pytest.raises(ConfigError) as raised:
+                entry_point("memory:", **options)
+            assert str(raised.value) == sentence
+    with pytest.raises(ConfigError, match=r"^dry_run must be True or False, got \[\]$"):
+        Memory("memory:").expire(1, dry_run=[])  # type: ignore[arg-type]
+    with pytest.raises(ConfigError, match=r"^overwrite must be True or False, got \[\]$"):
+        copy("memory:", "memory:", overwrite=[])  # type: ignore[arg-type]

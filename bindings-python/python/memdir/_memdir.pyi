@@ -316,7 +316,7 @@ class Memory:
     >>> content, is_error
     ('Path must start with /memories, got: /etc/passwd', True)
     """
-    def __new__(cls, /, store: str | PathLike[str] | Store | ReadOnly | Mapping[str, str | PathLike[str] | Store | ReadOnly] = ..., *, max_view_chars: SupportsIndex | None = ..., max_file_bytes: SupportsIndex | None = ..., max_image_bytes: SupportsIndex | None = ..., max_total_bytes: SupportsIndex | None = ..., max_files: SupportsIndex | None = ..., on_existing: Literal["error", "overwrite"] = ..., durability: Literal["full", "relaxed"] = ..., lock_timeout: float | timedelta | None = ..., namespace: str | None = ..., encryption_key: bytes | str | None = ..., encrypt_names: bool = ..., read_only: bool = ..., read_only_paths: Sequence[str] = ..., writable_paths: Sequence[str] | None = ..., stale_guard: Literal["off", "on", "strict"] = ..., sensitive: Literal["off", "reject", "redact"] = ..., sensitive_rules: dict[str, str] = ..., sensitive_on_view: bool = ..., expire_after: float | timedelta | None = ..., record_access: bool = ..., pins: Sequence[str] = ..., before: Callable[[Mapping[str, Any]], Mapping[str, object] | None] | None = None, after: Callable[[Event], object] | None = None, after_content: bool = ...) -> Memory: ...
+    def __new__(cls, /, store: str | PathLike[str] | Store | ReadOnly | Mapping[str, str | PathLike[str] | Store | ReadOnly] = ..., *, max_view_chars: int | None = 16000, max_file_bytes: int | None = 16777216, max_total_bytes: int | None = None, max_files: int | None = None, max_image_bytes: int | None = 3932160, on_existing: Literal["error", "overwrite"] = 'error', read_only: bool = False, read_only_paths: Sequence[str] = (), writable_paths: Sequence[str] | None = None, stale_guard: Literal["off", "on", "strict"] = 'off', sensitive: Literal["off", "reject", "redact"] = 'off', sensitive_rules: dict[str, str] = {}, sensitive_on_view: bool = False, expire_after: float | timedelta | None = None, record_access: bool = False, pins: Sequence[str] = (), before: Callable[[Mapping[str, Any]], Mapping[str, object] | None] | None = None, after: Callable[[Event], object] | None = None, after_content: bool = False, durability: Literal["full", "relaxed"] = 'full', lock_timeout: float | timedelta | None = 10.0, namespace: str | None = None, encryption_key: bytes | str | None = None, encrypt_names: bool = False) -> Memory: ...
     def clear(self, /) -> str:
         """
         Deletes everything below `/memories`. Not a command of the tool: for you, not the model.
@@ -356,7 +356,7 @@ class Memory:
             What goes back to the model. Never an exception: whatever the model did wrong is a reply
             with `is_error`, and so is a broken store (its `cause` has the details for you).
         """
-    def expire(self, /, older_than: float | timedelta, *, dry_run: bool = False, on_progress: Callable[[ExpiryProgress], object] | None = None) -> list[Expired]:
+    def expire(self, /, older_than: float | timedelta, *, dry_run: bool = ..., on_progress: Callable[[ExpiryProgress], object] | None = None) -> list[Expired]:
         """
         Removes the files that nobody used for so long. Not a command of the tool: for you.
 
@@ -515,7 +515,7 @@ def check_contract(factory: Callable[[], Store]) -> str | None:
     Which rule of the contract the stores that `factory` makes do not keep; `None` if they keep all.
     """
 
-def copy(source: str | PathLike[str] | Store | ReadOnly | Mapping[str, str | PathLike[str] | Store | ReadOnly], destination: str | PathLike[str] | Store | ReadOnly | Mapping[str, str | PathLike[str] | Store | ReadOnly], *, overwrite: bool = False, durability: Literal["full", "relaxed"] = ..., on_progress: Callable[[CopyProgress], object] | None = None) -> Copied:
+def copy(source: str | PathLike[str] | Store | ReadOnly | Mapping[str, str | PathLike[str] | Store | ReadOnly], destination: str | PathLike[str] | Store | ReadOnly | Mapping[str, str | PathLike[str] | Store | ReadOnly], *, overwrite: bool = ..., durability: Literal["full", "relaxed"] = ..., on_progress: Callable[[CopyProgress], object] | None = None) -> Copied:
     """
     Copies everything from one store into another: contents, times, hidden files, empty directories.
 
@@ -565,7 +565,7 @@ def listed_time(store: Store, path: str) -> datetime | None:
     file's directory.
     """
 
-def open_store(store: str | PathLike[str] | Store | ReadOnly | Mapping[str, str | PathLike[str] | Store | ReadOnly], *, durability: Literal["full", "relaxed"] = ..., lock_timeout: float | timedelta | None = ..., namespace: str | None = ..., encryption_key: bytes | str | None = ..., encrypt_names: bool = ..., read_only: bool = ...) -> Store:
+def open_store(store: str | PathLike[str] | Store | ReadOnly | Mapping[str, str | PathLike[str] | Store | ReadOnly], *, read_only: bool = False, durability: Literal["full", "relaxed"] = 'full', lock_timeout: float | timedelta | None = 10.0, namespace: str | None = None, encryption_key: bytes | str | None = None, encrypt_names: bool = False) -> Store:
     """
     Opens a store by its address, to be used directly or shared by several memories.
 
