@@ -61,8 +61,3 @@ pub use reply::{Content, Reply};
 #[cfg(feature = "encryption")]
 pub use store::EncryptionKey;
 pub use store::{Durability, OnExisting, Store, StoreError, open_existing_store, open_store};
-
-/// The examples of the README compile.
-#[cfg(doctest)]
-#[doc = include_str!("../../README.md")]
-struct Readme;
