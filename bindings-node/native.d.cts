@@ -199,6 +199,3 @@ export interface StoreEntry {
   /** When a file was last said to be accessed, in milliseconds since 1970. */
   accessed?: number | undefined
 }
-
-/** Lets other threads have the processor first. */
-export declare function yieldThread(): void

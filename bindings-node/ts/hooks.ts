@@ -10,7 +10,6 @@ import process from 'node:process';
 
 import type { Engine, PendingCall } from '../native.cjs';
 
-import { awake } from './awake.js';
 import type { MemoryCommand } from './commands.js';
 import type { Options } from './options.js';
 
@@ -121,7 +120,7 @@ export class Hooks {
     const before = this.#before;
     const { command } = call;
     if (!before || command === null) {
-      return awake(call.returned(undefined));
+      return call.returned(undefined);
     }
     let returned: unknown;
     try {
@@ -130,11 +129,11 @@ export class Hooks {
     } catch (thrown) {
       // By its name: the class of the CommonJS build is another than that of the ESM build.
       if (thrown instanceof Error && thrown.name === 'Veto') {
-        return awake(call.veto(thrown.message));
+        return call.veto(thrown.message);
       }
-      return { ...(await awake(call.fail(String(thrown)))), thrown };
+      return { ...(await call.fail(String(thrown))), thrown };
     }
-    return awake(call.returned(returned));
+    return call.returned(returned);
   }
 
   #run<T>(hook: () => T): T {

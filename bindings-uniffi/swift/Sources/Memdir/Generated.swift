@@ -5494,6 +5494,22 @@ public func FfiConverterTypeMemdirText_lower(_ value: MemdirText) -> RustBuffer 
 }
 
 /**
+ * Opens a store that comes with memdir: a directory such as `./memory`, which is made if it is not
+ * there, or `memory:` for a new one in this process.
+ *
+ * To be shared between memories, written to directly, or built upon. Of the options only
+ * `durability` and `read_only` matter.
+ */
+public func openStore(address: MemdirText, options: MemoryOptions = MemoryOptions())throws  -> Store  {
+    return try  FfiConverterTypeStore_lift(try rustCallWithError(FfiConverterTypeMemdirError_lift) {
+        uniffiCallStatus in
+    uniffi_memdir_ffi_fn_func_open_store(
+        FfiConverterTypeMemdirText_lower(address),
+        FfiConverterTypeMemoryOptions_lower(options),uniffiCallStatus
+    )
+})
+}
+/**
  * Checks whether the stores that `factory` makes keep the contract of a store: for the tests of
  * those who write one.
  *
@@ -5533,22 +5549,6 @@ public func openMounts(mounts: [Mount], options: MemoryOptions = MemoryOptions()
     )
 })
 }
-/**
- * Opens a store that comes with memdir: a directory such as `./memory`, which is made if it is not
- * there, or `memory:` for a new one in this process.
- *
- * To be shared between memories, written to directly, or built upon. Of the options only
- * `durability` and `read_only` matter.
- */
-public func openStore(address: MemdirText, options: MemoryOptions = MemoryOptions())throws  -> Store  {
-    return try  FfiConverterTypeStore_lift(try rustCallWithError(FfiConverterTypeMemdirError_lift) {
-        uniffiCallStatus in
-    uniffi_memdir_ffi_fn_func_open_store(
-        FfiConverterTypeMemdirText_lower(address),
-        FfiConverterTypeMemoryOptions_lower(options),uniffiCallStatus
-    )
-})
-}
 
 private enum InitializationResult {
     case ok
@@ -5565,6 +5565,9 @@ private let initializationResult: InitializationResult = {
     if bindings_contract_version != scaffolding_contract_version {
         return InitializationResult.contractVersionMismatch
     }
+    if (uniffi_memdir_ffi_checksum_func_open_store() != 16709) {
+        return InitializationResult.apiChecksumMismatch
+    }
     if (uniffi_memdir_ffi_checksum_func_check_store_contract() != 51652) {
         return InitializationResult.apiChecksumMismatch
     }
@@ -5572,9 +5575,6 @@ private let initializationResult: InitializationResult = {
         return InitializationResult.apiChecksumMismatch
     }
     if (uniffi_memdir_ffi_checksum_func_open_mounts() != 58834) {
-        return InitializationResult.apiChecksumMismatch
-    }
-    if (uniffi_memdir_ffi_checksum_func_open_store() != 58554) {
         return InitializationResult.apiChecksumMismatch
     }
     if (uniffi_memdir_ffi_checksum_method_cancellation_cancel() != 59654) {

@@ -689,6 +689,11 @@ RustBuffer uniffi_memdir_ffi_fn_method_hookfailure_uniffi_trait_display(RustBuff
 RustBuffer uniffi_memdir_ffi_fn_method_storefailure_uniffi_trait_display(RustBuffer ptr, RustCallStatus *_Nonnull out_status
 );
 #endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_FUNC_OPEN_STORE
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_FUNC_OPEN_STORE
+uint64_t uniffi_memdir_ffi_fn_func_open_store(RustBuffer address, RustBuffer options, RustCallStatus *_Nonnull out_status
+);
+#endif
 #ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_FUNC_CHECK_STORE_CONTRACT
 #define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_FUNC_CHECK_STORE_CONTRACT
 RustBuffer uniffi_memdir_ffi_fn_func_check_store_contract(uint64_t factory, RustCallStatus *_Nonnull out_status
@@ -703,11 +708,6 @@ RustBuffer uniffi_memdir_ffi_fn_func_closed_reply(RustCallStatus *_Nonnull out_s
 #ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_FUNC_OPEN_MOUNTS
 #define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_FUNC_OPEN_MOUNTS
 uint64_t uniffi_memdir_ffi_fn_func_open_mounts(RustBuffer mounts, RustBuffer options, RustCallStatus *_Nonnull out_status
-);
-#endif
-#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_FUNC_OPEN_STORE
-#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_FUNC_OPEN_STORE
-uint64_t uniffi_memdir_ffi_fn_func_open_store(RustBuffer address, RustBuffer options, RustCallStatus *_Nonnull out_status
 );
 #endif
 #ifndef UNIFFI_FFIDEF_FFI_MEMDIR_FFI_RUSTBUFFER_ALLOC
@@ -970,6 +970,12 @@ void ffi_memdir_ffi_rust_future_free_void(uint64_t handle
 void ffi_memdir_ffi_rust_future_complete_void(uint64_t handle, RustCallStatus *_Nonnull out_status
 );
 #endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_FUNC_OPEN_STORE
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_FUNC_OPEN_STORE
+uint16_t uniffi_memdir_ffi_checksum_func_open_store(void
+
+);
+#endif
 #ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_FUNC_CHECK_STORE_CONTRACT
 #define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_FUNC_CHECK_STORE_CONTRACT
 uint16_t uniffi_memdir_ffi_checksum_func_check_store_contract(void
@@ -985,12 +991,6 @@ uint16_t uniffi_memdir_ffi_checksum_func_closed_reply(void
 #ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_FUNC_OPEN_MOUNTS
 #define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_FUNC_OPEN_MOUNTS
 uint16_t uniffi_memdir_ffi_checksum_func_open_mounts(void
-
-);
-#endif
-#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_FUNC_OPEN_STORE
-#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_FUNC_OPEN_STORE
-uint16_t uniffi_memdir_ffi_checksum_func_open_store(void
 
 );
 #endif

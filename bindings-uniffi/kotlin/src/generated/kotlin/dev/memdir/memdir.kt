@@ -268,10 +268,9 @@ interface UniffiRustCallStatusErrorHandler<E> {
 
 // Call a rust function that returns a Result<>.  Pass in the Error class companion that corresponds to the Err
 private inline fun <U, E: kotlin.Exception> uniffiRustCallWithError(errorHandler: UniffiRustCallStatusErrorHandler<E>, callback: (UniffiRustCallStatus) -> U): U {
-    val status = CallStatuses.take()
+    var status = UniffiRustCallStatus()
     val return_value = callback(status)
     uniffiCheckCallStatus(errorHandler, status)
-    CallStatuses.giveBack(status)
     return return_value
 }
 
@@ -846,13 +845,13 @@ internal object IntegrityCheckingUniffiLib {
     }
 
     internal fun ensureInitialized() = Unit
+    external fun uniffi_memdir_ffi_checksum_func_open_store(
+    ): Int
     external fun uniffi_memdir_ffi_checksum_func_check_store_contract(
     ): Int
     external fun uniffi_memdir_ffi_checksum_func_closed_reply(
     ): Int
     external fun uniffi_memdir_ffi_checksum_func_open_mounts(
-    ): Int
-    external fun uniffi_memdir_ffi_checksum_func_open_store(
     ): Int
     external fun uniffi_memdir_ffi_checksum_method_cancellation_cancel(
     ): Int
@@ -1057,13 +1056,13 @@ internal object UniffiLib {
     ): RustBuffer.ByValue
     external fun uniffi_memdir_ffi_fn_method_storefailure_uniffi_trait_display(`ptr`: RustBuffer.ByValue,uniffi_out_err: UniffiRustCallStatus,
     ): RustBuffer.ByValue
+    external fun uniffi_memdir_ffi_fn_func_open_store(`address`: RustBuffer.ByValue,`options`: RustBuffer.ByValue,uniffi_out_err: UniffiRustCallStatus,
+    ): Long
     external fun uniffi_memdir_ffi_fn_func_check_store_contract(`factory`: Long,uniffi_out_err: UniffiRustCallStatus,
     ): RustBuffer.ByValue
     external fun uniffi_memdir_ffi_fn_func_closed_reply(uniffi_out_err: UniffiRustCallStatus,
     ): RustBuffer.ByValue
     external fun uniffi_memdir_ffi_fn_func_open_mounts(`mounts`: RustBuffer.ByValue,`options`: RustBuffer.ByValue,uniffi_out_err: UniffiRustCallStatus,
-    ): Long
-    external fun uniffi_memdir_ffi_fn_func_open_store(`address`: RustBuffer.ByValue,`options`: RustBuffer.ByValue,uniffi_out_err: UniffiRustCallStatus,
     ): Long
     external fun ffi_memdir_ffi_rustbuffer_alloc(`size`: Long,uniffi_out_err: UniffiRustCallStatus,
     ): RustBuffer.ByValue
@@ -1184,6 +1183,9 @@ private fun uniffiCheckContractApiVersion(lib: IntegrityCheckingUniffiLib) {
 }
 @Suppress("UNUSED_PARAMETER")
 private fun uniffiCheckApiChecksums(lib: IntegrityCheckingUniffiLib) {
+    if ((lib.uniffi_memdir_ffi_checksum_func_open_store() and 0xFFFF) != 16709) {
+        throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
+    }
     if ((lib.uniffi_memdir_ffi_checksum_func_check_store_contract() and 0xFFFF) != 51652) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
@@ -1191,9 +1193,6 @@ private fun uniffiCheckApiChecksums(lib: IntegrityCheckingUniffiLib) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
     if ((lib.uniffi_memdir_ffi_checksum_func_open_mounts() and 0xFFFF) != 58834) {
-        throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
-    }
-    if ((lib.uniffi_memdir_ffi_checksum_func_open_store() and 0xFFFF) != 58554) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
     if ((lib.uniffi_memdir_ffi_checksum_method_cancellation_cancel() and 0xFFFF) != 59654) {
@@ -7547,6 +7546,26 @@ public object FfiConverterTypeMemdirText: FfiConverter<MemdirText, RustBuffer.By
     }
 }
         /**
+         * Opens a store that comes with memdir: a directory such as `./memory`, which is made if it is not
+         * there, or `memory:` for a new one in this process.
+         *
+         * To be shared between memories, written to directly, or built upon. Of the options only
+         * `durability` and `read_only` matter.
+         */
+    @Throws(MemdirException::class) fun `openStore`(`address`: MemdirText, `options`: MemoryOptions = MemoryOptions()): Store {
+            return FfiConverterTypeStore.lift(
+    uniffiRustCallWithError(MemdirException) { _status ->
+    UniffiLib.uniffi_memdir_ffi_fn_func_open_store(
+
+
+        FfiConverterTypeMemdirText.lower(`address`),
+        FfiConverterTypeMemoryOptions.lower(`options`),_status)
+}
+    )
+    }
+
+
+        /**
          * Checks whether the stores that `factory` makes keep the contract of a store: for the tests of
          * those who write one.
          *
@@ -7591,26 +7610,6 @@ public object FfiConverterTypeMemdirText: FfiConverter<MemdirText, RustBuffer.By
 
 
         FfiConverterSequenceTypeMount.lower(`mounts`),
-        FfiConverterTypeMemoryOptions.lower(`options`),_status)
-}
-    )
-    }
-
-
-        /**
-         * Opens a store that comes with memdir: a directory such as `./memory`, which is made if it is not
-         * there, or `memory:` for a new one in this process.
-         *
-         * To be shared between memories, written to directly, or built upon. Of the options only
-         * `durability` and `read_only` matter.
-         */
-    @Throws(MemdirException::class) fun `openStore`(`address`: MemdirText, `options`: MemoryOptions = MemoryOptions()): Store {
-            return FfiConverterTypeStore.lift(
-    uniffiRustCallWithError(MemdirException) { _status ->
-    UniffiLib.uniffi_memdir_ffi_fn_func_open_store(
-
-
-        FfiConverterTypeMemdirText.lower(`address`),
         FfiConverterTypeMemoryOptions.lower(`options`),_status)
 }
     )
