@@ -88,7 +88,7 @@ use crate::stores::Argument;
 ///         `"/memories/**/*.keep"`.
 ///     before: Called with each command before the store is touched: a mapping with `command` and
 ///         its fields, paths judged and canonical. It returns `None` to let the command pass, or a
-///         dict with the changed `file_text`, `new_str` or `insert_text`; it raises `Veto` with a
+///         dict with the changed `file_text`, `new_str` or `insert_text`; it raises `Deny` with a
 ///         sentence for the model to forbid it. If it raises anything else, nothing is done, and the
 ///         model reads only that the command could not be checked.
 ///     after: Called with an `Event` after each call. What it raises is logged to the logger

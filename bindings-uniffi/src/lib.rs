@@ -26,7 +26,7 @@ pub use cancel::Cancellation;
 pub use contract::{StoreFactory, check_store_contract};
 pub use error::{MemdirError, closed_reply};
 pub use expiry::{Expired, ExpiryProgress, ExpiryWatch};
-pub use hooks::{Command, Event, HookFailure, MemoryHooks, Outcome, Verdict};
+pub use hooks::{Command, Event, HookDecision, HookFailure, MemoryHooks, Outcome};
 pub use memory::Memory;
 pub use mounts::{Mount, open_mounts};
 pub use options::{Durability, MemoryOptions, OnExisting};
