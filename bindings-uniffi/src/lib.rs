@@ -24,7 +24,7 @@ pub use border::{MemdirDuration, MemdirText};
 pub use built_in_store::open_store;
 pub use cancel::Cancellation;
 pub use contract::{StoreFactory, check_store_contract};
-pub use error::{MemdirError, closed_reply};
+pub use error::{MemdirError, closed_reply, no_thread_reply};
 pub use expiry::{Expired, ExpiryProgress, ExpiryWatch};
 pub use hooks::{Command, Event, HookDecision, HookFailure, MemoryHooks, Outcome};
 pub use memory::Memory;

@@ -5535,6 +5535,17 @@ public func closedReply() -> Reply  {
 })
 }
 /**
+ * What a memory throws that gets no thread to work on; `cause` is what the system said.
+ */
+public func noThreadReply(cause: String) -> Reply  {
+    return try!  FfiConverterTypeReply_lift(try! rustCall() {
+        uniffiCallStatus in
+    uniffi_memdir_ffi_fn_func_no_thread_reply(
+        FfiConverterString.lower(cause),uniffiCallStatus
+    )
+})
+}
+/**
  * Opens several stores and mounts them into one tree; one of them is at `/memories`.
  *
  * Of the options only `durability` and `read_only` matter. Throws `Config` if a path, an address
@@ -5572,6 +5583,9 @@ private let initializationResult: InitializationResult = {
         return InitializationResult.apiChecksumMismatch
     }
     if (uniffi_memdir_ffi_checksum_func_closed_reply() != 32118) {
+        return InitializationResult.apiChecksumMismatch
+    }
+    if (uniffi_memdir_ffi_checksum_func_no_thread_reply() != 62874) {
         return InitializationResult.apiChecksumMismatch
     }
     if (uniffi_memdir_ffi_checksum_func_open_mounts() != 58834) {

@@ -705,6 +705,11 @@ RustBuffer uniffi_memdir_ffi_fn_func_closed_reply(RustCallStatus *_Nonnull out_s
 
 );
 #endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_FUNC_NO_THREAD_REPLY
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_FUNC_NO_THREAD_REPLY
+RustBuffer uniffi_memdir_ffi_fn_func_no_thread_reply(RustBuffer cause, RustCallStatus *_Nonnull out_status
+);
+#endif
 #ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_FUNC_OPEN_MOUNTS
 #define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_FUNC_OPEN_MOUNTS
 uint64_t uniffi_memdir_ffi_fn_func_open_mounts(RustBuffer mounts, RustBuffer options, RustCallStatus *_Nonnull out_status
@@ -985,6 +990,12 @@ uint16_t uniffi_memdir_ffi_checksum_func_check_store_contract(void
 #ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_FUNC_CLOSED_REPLY
 #define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_FUNC_CLOSED_REPLY
 uint16_t uniffi_memdir_ffi_checksum_func_closed_reply(void
+
+);
+#endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_FUNC_NO_THREAD_REPLY
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_FUNC_NO_THREAD_REPLY
+uint16_t uniffi_memdir_ffi_checksum_func_no_thread_reply(void
 
 );
 #endif

@@ -851,6 +851,8 @@ internal object IntegrityCheckingUniffiLib {
     ): Int
     external fun uniffi_memdir_ffi_checksum_func_closed_reply(
     ): Int
+    external fun uniffi_memdir_ffi_checksum_func_no_thread_reply(
+    ): Int
     external fun uniffi_memdir_ffi_checksum_func_open_mounts(
     ): Int
     external fun uniffi_memdir_ffi_checksum_method_cancellation_cancel(
@@ -1062,6 +1064,8 @@ internal object UniffiLib {
     ): RustBuffer.ByValue
     external fun uniffi_memdir_ffi_fn_func_closed_reply(uniffi_out_err: UniffiRustCallStatus,
     ): RustBuffer.ByValue
+    external fun uniffi_memdir_ffi_fn_func_no_thread_reply(`cause`: RustBuffer.ByValue,uniffi_out_err: UniffiRustCallStatus,
+    ): RustBuffer.ByValue
     external fun uniffi_memdir_ffi_fn_func_open_mounts(`mounts`: RustBuffer.ByValue,`options`: RustBuffer.ByValue,uniffi_out_err: UniffiRustCallStatus,
     ): Long
     external fun ffi_memdir_ffi_rustbuffer_alloc(`size`: Long,uniffi_out_err: UniffiRustCallStatus,
@@ -1190,6 +1194,9 @@ private fun uniffiCheckApiChecksums(lib: IntegrityCheckingUniffiLib) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
     if ((lib.uniffi_memdir_ffi_checksum_func_closed_reply() and 0xFFFF) != 32118) {
+        throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
+    }
+    if ((lib.uniffi_memdir_ffi_checksum_func_no_thread_reply() and 0xFFFF) != 62874) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
     if ((lib.uniffi_memdir_ffi_checksum_func_open_mounts() and 0xFFFF) != 58834) {
@@ -7592,6 +7599,20 @@ public object FfiConverterTypeMemdirText: FfiConverter<MemdirText, RustBuffer.By
     UniffiLib.uniffi_memdir_ffi_fn_func_closed_reply(
 
         _status)
+}
+    )
+    }
+
+
+        /**
+         * What a memory throws that gets no thread to work on; `cause` is what the system said.
+         */ fun `noThreadReply`(`cause`: kotlin.String): Reply {
+            return FfiConverterTypeReply.lift(
+    uniffiRustCall() { _status ->
+    UniffiLib.uniffi_memdir_ffi_fn_func_no_thread_reply(
+
+
+        FfiConverterString.lower(`cause`),_status)
 }
     )
     }
