@@ -2,8 +2,8 @@
 #
 # A language whose toolchain is missing is left out loudly; with CI=true that is a failure.
 
-ifeq ($(filter oneshell,$(.FEATURES)),)
-$(error GNU make 3.82 or newer is needed; on macOS: brew install make, then gmake)
+ifeq ($(filter output-sync,$(.FEATURES)),)
+$(error GNU make 4.0 or newer is needed; on macOS: brew install make, then gmake)
 endif
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
@@ -58,12 +58,24 @@ demo-node: ## the same in TypeScript, through the real @anthropic-ai/sdk
 
 # --- tests ------------------------------------------------------------------------------------
 
-.PHONY: test test-begin
-test: test-begin test-rust test-python test-node test-kotlin test-swift test-counts ## every test, quick ones first
+# Tests mostly wait, for disks, locks and servers; so those of several languages run side by side, and what each prints is
+# shown when it has ended. What more than one of them needs is made before.
+.PHONY: test test-in-packages test-on-devices
+test: ## every test
+	@tests/step begin
+	@$(call ready,servers)
+	@if command -v $(PYTHON) > /dev/null; then $(call ready,$(CACHE)/postgres $(CACHE)/python); fi
+	@$(MAKE) --no-print-directory --jobs 3 --output-sync=recurse --keep-going test-rust test-in-packages test-on-devices
+	@$(call ready,test-counts)
 	@tests/step report
 
-test-begin:
-	@tests/step begin
+test-in-packages:
+	@$(call ready,test-python)
+	@$(call ready,test-node)
+
+test-on-devices:
+	@$(call ready,test-kotlin)
+	@$(call ready,test-swift)
 
 .PHONY: test-rust
 test-rust: ## the core, its stores, and the conformance cases in Rust

@@ -79,13 +79,13 @@ export declare class NativeStore {
   /** Says that a file was last written at `time`. */
   setModified(path: string, time: number): Promise<void>
   /** Says that a file was accessed at `time`. */
-  setAccessed(path: string, time: number): Promise<void>
+  recordAccess(path: string, time: number): Promise<void>
   /** Deletes a file if it was neither written nor accessed since then; whether it did. */
   deleteUnused(path: string, since: number): Promise<boolean>
 }
 
 /**
- * One tool call that is decoded and judged. One of `returned`, `veto` and `fail` goes on with it,
+ * One tool call that is decoded and judged. One of `returned`, `deny` and `fail` goes on with it,
  * once.
  */
 export declare class PendingCall {
@@ -93,8 +93,8 @@ export declare class PendingCall {
   get command(): object | null
   /** Goes on with what `before` returned. */
   returned(returned: unknown): Promise<{ content: string, isError: boolean, cause?: string, hook?: true, event: object }>
-  /** Goes on with the veto of `before`. */
-  veto(sentence: string): Promise<{ content: string, isError: boolean, cause?: string, hook?: true, event: object }>
+  /** Goes on with the denial of `before`. */
+  deny(sentence: string): Promise<{ content: string, isError: boolean, cause?: string, hook?: true, event: object }>
   /** Goes on after `before` failed. */
   fail(reason: string): Promise<{ content: string, isError: boolean, cause?: string, hook?: true, event: object }>
 }
@@ -199,6 +199,3 @@ export interface StoreEntry {
   /** When a file was last said to be accessed, in milliseconds since 1970. */
   accessed?: number | undefined
 }
-
-/** Lets other threads have the processor first. */
-export declare function yieldThread(): void

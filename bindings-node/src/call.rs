@@ -15,7 +15,7 @@ use crate::answer::Answer;
 use crate::input::{OwnFields, value};
 use crate::work::{Purpose, Ready, Workers};
 
-/// One tool call that is decoded and judged. One of `returned`, `veto` and `fail` goes on with it,
+/// One tool call that is decoded and judged. One of `returned`, `deny` and `fail` goes on with it,
 /// once.
 #[napi]
 pub struct PendingCall {
@@ -114,11 +114,11 @@ impl PendingCall {
         self.finish(env, call, before)
     }
 
-    /// Goes on with the veto of `before`.
+    /// Goes on with the denial of `before`.
     #[napi(
         ts_return_type = "Promise<{ content: string, isError: boolean, cause?: string, hook?: true, event: object }>"
     )]
-    pub fn veto<'env>(&self, env: &'env Env, sentence: String) -> napi::Result<Object<'env>> {
+    pub fn deny<'env>(&self, env: &'env Env, sentence: String) -> napi::Result<Object<'env>> {
         self.finish(env, self.take()?, Ok(HookDecision::Deny(sentence)))
     }
 

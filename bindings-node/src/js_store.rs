@@ -184,7 +184,7 @@ impl JsStore {
         let serve = serve.build_threadsafe_function();
         let serve = serve.weak::<true>().callee_handled::<false>().build()?;
         let has = |name: &str| methods.iter().any(|method| method == name);
-        let tracks_access = has("setAccessed") && has("deleteUnused");
+        let tracks_access = has("recordAccess") && has("deleteUnused");
         Ok(Self { serve, opens: has("open"), tracks_access })
     }
 
@@ -320,7 +320,7 @@ impl Store for JsStore {
 
     fn record_access(&self, path: &MemoryPath, time: SystemTime) -> Result<(), StoreError> {
         let arguments = Arguments { time: Some(time), ..Arguments::default() };
-        match self.ask("setAccessed", path, arguments, &mut none)? {
+        match self.ask("recordAccess", path, arguments, &mut none)? {
             Outcome::Absent => self.modified(path).map(drop),
             _ => Ok(()),
         }

@@ -222,7 +222,7 @@ impl NativeStore {
 
     /// Says that a file was accessed at `time`.
     #[napi(ts_return_type = "Promise<void>")]
-    pub fn set_accessed<'env>(
+    pub fn record_access<'env>(
         &self,
         env: &'env Env,
         path: String,

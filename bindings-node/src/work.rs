@@ -10,12 +10,11 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::sync::{Arc, Condvar, LazyLock, Mutex, MutexGuard, PoisonError};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use memdir::StoreError;
 use napi::bindgen_prelude::{Object, ToNapiValue};
 use napi::{Env, Error, Result};
-use napi_derive::napi;
 
 use crate::conditions::to_js;
 
@@ -26,10 +25,6 @@ const MOST: usize = 64;
 
 /// A thread that has had nothing to do for so long ends.
 const IDLE: Duration = Duration::from_secs(10);
-
-/// For so long it looks for more without going to sleep: waking a processor takes longer than most
-/// commands do (25 µs and more on a virtual machine), and commands come in bursts.
-const MOMENT: Duration = Duration::from_micros(50);
 
 /// How often a thread that waits for JavaScript looks whether JavaScript is still there.
 const LOOK: Duration = Duration::from_secs(1);
@@ -67,9 +62,8 @@ struct Threads {
 struct Queue {
     jobs: VecDeque<Job>,
     threads: usize,
-    /// How many of the threads have nothing to do, and whether one of these is looking for more.
+    /// How many of the threads have nothing to do.
     idle: usize,
-    looking: bool,
 }
 
 impl Workers {
@@ -155,11 +149,8 @@ impl Threads {
             }
         }
         queue.jobs.push_back(job);
-        let seen = queue.looking && queue.jobs.len() == 1;
         drop(queue);
-        if !seen {
-            self.wake.notify_one();
-        }
+        self.wake.notify_one();
     }
 
     fn serve(&self) {
@@ -172,7 +163,7 @@ impl Threads {
                 // needs no other thread.
                 self.queue().idle += 1;
                 settle();
-                queue = self.look();
+                queue = self.queue();
                 queue.idle -= 1;
             }
             queue.idle += 1;
@@ -185,23 +176,6 @@ impl Threads {
                 return;
             }
         }
-    }
-
-    /// Looks for another job for a moment; one thread at a time does.
-    fn look(&self) -> MutexGuard<'_, Queue> {
-        let mut queue = self.queue();
-        if queue.looking {
-            return queue;
-        }
-        queue.looking = true;
-        let begun = Instant::now();
-        while queue.jobs.is_empty() && begun.elapsed() < MOMENT {
-            drop(queue);
-            thread::yield_now();
-            queue = self.queue();
-        }
-        queue.looking = false;
-        queue
     }
 
     /// Nothing that could panic is done under the lock.
@@ -220,11 +194,4 @@ pub(crate) fn receive<T>(receiver: &Receiver<T>, gone: impl Fn() -> bool) -> Opt
             Err(_) => return None,
         }
     }
-}
-
-/// Lets other threads have the processor first.
-#[napi]
-#[cfg_attr(test, allow(dead_code, reason = "only JavaScript calls it"))]
-pub(crate) fn yield_thread() {
-    thread::yield_now();
 }

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
 
-import { HookError, Memory, Veto, openStore } from 'memdir';
+import { HookError, Memory, Deny, openStore } from 'memdir';
 import type { Before, Event, Options, Store } from 'memdir';
 import { checkStore } from 'memdir/testing';
 
@@ -29,7 +29,7 @@ interface Call {
 
 interface Rule {
   when: Record<string, Json>;
-  veto?: Json;
+  deny?: Json;
   replace?: [Json, Json];
   fail?: Json;
 }
@@ -175,8 +175,8 @@ function following(rules: Rule[]): Before {
     );
     // Other work comes in between, as with a hook that asks somebody.
     await new Promise(setImmediate);
-    if (rule?.veto !== undefined) {
-      throw new Veto(made(rule.veto));
+    if (rule?.deny !== undefined) {
+      throw new Deny(made(rule.deny));
     }
     if (rule?.fail !== undefined) {
       throw new RangeError(made(rule.fail));
@@ -208,7 +208,7 @@ async function upkeep(step: Upkeep, store: Store, memory: Memory): Promise<void>
   if (step.age) {
     for (const [path, seconds] of Object.entries(step.age)) {
       await store.setModified!(path, Date.now() - seconds * 1000);
-      await store.setAccessed!(path, Date.now() - seconds * 1000);
+      await store.recordAccess!(path, Date.now() - seconds * 1000);
     }
     return;
   }

@@ -11,7 +11,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import Anthropic from '@anthropic-ai/sdk';
 import { betaMemoryTool } from '@anthropic-ai/sdk/helpers/beta/memory';
-import { HookError, Memory, Veto, memoryTool, openStore } from 'memdir';
+import { HookError, Memory, Deny, memoryTool, openStore } from 'memdir';
 import type { Before, Event, Options } from 'memdir';
 
 import { MapStore } from './stores.mjs';
@@ -23,9 +23,9 @@ const UNCHECKED =
   'Error: The command was not carried out, because the program that runs this memory could not ' +
   'check it. Nothing was changed; try again later.';
 
-test('a veto is an answer everywhere', async () => {
+test('a denial is an answer everywhere', async () => {
   const before: Before = ({ command }) => {
-    throw new Veto(`Not ${command}.`);
+    throw new Deny(`Not ${command}.`);
   };
   const memory = new Memory('memory:', { before });
   for (const input of [create, JSON.stringify(create)]) {
@@ -135,7 +135,7 @@ test('a hook may use its own memory', async () => {
       await memory.view({ path: '/memories' });
       if (command === 'delete') {
         await memory.rename({ old_path: path, new_path: '/memories/archived' });
-        throw new Veto('It was archived.');
+        throw new Deny('It was archived.');
       }
     },
     after: async ({ outcome }) => {
@@ -145,7 +145,7 @@ test('a hook may use its own memory', async () => {
   });
   await memory.create(create);
   assert.ok((await memory.execute({ command: 'delete', path })).isError);
-  assert.deepEqual(outcomes, ['ok', 'vetoed']);
+  assert.deepEqual(outcomes, ['ok', 'denied']);
   assert.match(String(await memory.view({ path: '/memories' })), /archived\n.*log-0\n.*log-1/);
   // That was asked by nobody's hook.
   assert.equal(outcomes.length, 3);
@@ -214,15 +214,15 @@ test('a hook keeps Node alive for as long as it takes, and no longer', async () 
   assert.deepEqual(await runScript(script), { status: 0, stdout: 'false\n', stderr: '' });
 });
 
-test("the SDK's tool runner sends a veto back with is_error", async () => {
+test("the SDK's tool runner sends a denial back with is_error", async () => {
   const memory = new Memory('memory:', {
     before: ({ command }) => {
       if (command === 'delete') {
-        throw new Veto('Nothing is deleted here.');
+        throw new Deny('Nothing is deleted here.');
       }
     },
   });
-  const tools = { handlers: betaMemoryTool(memory), tool: memoryTool('memory:', { before: veto }) };
+  const tools = { handlers: betaMemoryTool(memory), tool: memoryTool('memory:', { before: deny }) };
   for (const tool of Object.values(tools)) {
     const results: unknown[] = [];
     const server = createServer(async (request, response) => {
@@ -285,7 +285,7 @@ test('the page has the code that runs here', async () => {
   const memory = new Memory('memory:', {
     before: async (command) => {
       if (command.command === 'delete') {
-        throw new Veto('Nothing is deleted here: rename it to /memories/archive instead.');
+        throw new Deny('Nothing is deleted here: rename it to /memories/archive instead.');
       }
       if (command.command === 'create') {
         return { file_text: command.file_text.replaceAll('Anna Kareva', 'A. K.') };
@@ -299,7 +299,7 @@ test('the page has the code that runs here', async () => {
   await assert.rejects(memory.delete({ path }), /Nothing is deleted here/);
   assert.deepEqual(log, [
     { command: 'create', path, outcome: 'ok', bytes: 17 },
-    { command: 'delete', path, outcome: 'vetoed', bytes: 0 },
+    { command: 'delete', path, outcome: 'denied', bytes: 0 },
   ]);
 
   const source = readFileSync(new URL('test/hooks.test.mts', PACKAGE), 'utf8');
@@ -308,6 +308,6 @@ test('the page has the code that runs here', async () => {
   assert.equal(/<!-- typescript-hooks -->\n```ts\n(.*?)\n```/s.exec(page)?.[1], code);
 });
 
-function veto(): void {
-  throw new Veto('Nothing is deleted here.');
+function deny(): void {
+  throw new Deny('Nothing is deleted here.');
 }

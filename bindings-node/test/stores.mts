@@ -79,7 +79,7 @@ export class MapStore implements Store {
     this.#times.set(content, { ...this.#times.get(content), modified });
   }
 
-  setAccessed(path: string, accessed: number): void {
+  recordAccess(path: string, accessed: number): void {
     const content = this.read(path);
     this.#times.set(content, { ...this.#times.get(content)!, accessed });
   }

@@ -2,7 +2,6 @@
 
 import type { NativeStore } from '../native.cjs';
 
-import { awake } from './awake.js';
 import type { Options } from './options.js';
 import { openNative } from './places.js';
 import type { Places } from './places.js';
@@ -90,7 +89,7 @@ export async function copy(
   const from = openNative(source, { readOnly: true });
   const to = openNative(destination, { durability });
   const watch = onProgress && ((progress: CopyProgress) => onProgress(progress) !== false);
-  return awake(carriedOut(from, to, overwrite, watch));
+  return carriedOut(from, to, overwrite, watch);
 }
 
 async function carriedOut(

@@ -10,13 +10,12 @@ import process from 'node:process';
 
 import type { Engine, PendingCall } from '../native.cjs';
 
-import { awake } from './awake.js';
 import type { MemoryCommand } from './commands.js';
 import type { Options } from './options.js';
 
 /** Thrown by the hook `before` to forbid a command; its message is what the model reads. */
-export class Veto extends Error {
-  override readonly name = 'Veto';
+export class Deny extends Error {
+  override readonly name = 'Deny';
 }
 
 /** Says that the hook `before` failed; its `cause` is what was thrown. Nothing was changed. */
@@ -31,7 +30,7 @@ export type Changed = {
 
 /**
  * Called with each command before the store is touched; its paths are judged and canonical. It
- * returns nothing to let the command pass or the changed text, and throws a {@link Veto} to forbid
+ * returns nothing to let the command pass or the changed text, and throws a {@link Deny} to forbid
  * it. If it throws anything else, nothing is done, and the model reads only that the command could
  * not be checked.
  */
@@ -53,8 +52,8 @@ export interface Event {
   path?: string;
   /** Of a rename: where to. */
   newPath?: string;
-  /** How it ended; `vetoed` is by `before`, and `failed` that the store or a hook did. */
-  outcome: 'ok' | 'refused' | 'vetoed' | 'failed';
+  /** How it ended; `denied` is by `before`, and `failed` that the store or a hook did. */
+  outcome: 'ok' | 'refused' | 'denied' | 'failed';
   /**
    * If the outcome is ok: for `create`, `str_replace` and `insert` the bytes of the text that was to
    * be written, as `before` left it; for `view` those of the reply. Else 0.
@@ -121,7 +120,7 @@ export class Hooks {
     const before = this.#before;
     const { command } = call;
     if (!before || command === null) {
-      return awake(call.returned(undefined));
+      return call.returned(undefined);
     }
     let returned: unknown;
     try {
@@ -129,12 +128,12 @@ export class Hooks {
       returned = await this.#run(() => before(Object.freeze(command) as MemoryCommand));
     } catch (thrown) {
       // By its name: the class of the CommonJS build is another than that of the ESM build.
-      if (thrown instanceof Error && thrown.name === 'Veto') {
-        return awake(call.veto(thrown.message));
+      if (thrown instanceof Error && thrown.name === 'Deny') {
+        return call.deny(thrown.message);
       }
-      return { ...(await awake(call.fail(String(thrown)))), thrown };
+      return { ...(await call.fail(String(thrown))), thrown };
     }
-    return awake(call.returned(returned));
+    return call.returned(returned);
   }
 
   #run<T>(hook: () => T): T {

@@ -2,7 +2,6 @@
 
 import type { Engine } from '../native.cjs';
 
-import { awake } from './awake.js';
 import { cancelledWith } from './cancellation.js';
 import type { CallOptions } from './cancellation.js';
 import type {
@@ -169,7 +168,7 @@ export class Memory<const Given extends Options = Options> {
   async expire(olderThan: number, options: ExpireOptions = {}): Promise<Expired[]> {
     const { dryRun = false, onProgress } = options;
     const watch = onProgress && ((progress: ExpiryProgress) => onProgress(progress) !== false);
-    return awake(this.#engine.expire(olderThan, dryRun, watch));
+    return this.#engine.expire(olderThan, dryRun, watch);
   }
 
   async #run(name: string, fields: unknown, call?: CallOptions): Promise<string> {
@@ -184,11 +183,9 @@ export class Memory<const Given extends Options = Options> {
       if (this.#hooks && !this.#hooks.areRunning()) {
         return this.#hooks.carryOut(engine.begin(input, name, cancellation));
       }
-      return awake(
-        name === undefined
-          ? engine.execute(input, cancellation)
-          : engine.executeAs(name, input, cancellation),
-      );
+      return name === undefined
+        ? engine.execute(input, cancellation)
+        : engine.executeAs(name, input, cancellation);
     });
   }
 }

@@ -88,8 +88,8 @@ export interface Options {
    */
   pins?: readonly string[] | undefined;
   /**
-   * Called with each command before the store is touched. It lets the command pass, changes its
-   * text, or forbids it. Default: none.
+   * Called with each command before the store is touched. It allows the command, replaces its text,
+   * or denies it. Default: none.
    */
   before?: Before | undefined;
   /**

@@ -3,7 +3,6 @@
 import native from '../native.cjs';
 import type { Engine, Mounts, NativeStore } from '../native.cjs';
 
-import { awake } from './awake.js';
 import { withoutHooks } from './hooks.js';
 import type { Options } from './options.js';
 import { assertStore, optionalMethods, serve } from './store.js';
@@ -112,7 +111,7 @@ export async function rekey(
   oldKey: Uint8Array | string,
   newKey: Uint8Array | string,
 ): Promise<number> {
-  return awake(native.NativeStore.beneath(address).rekey(oldKey, newKey));
+  return native.NativeStore.beneath(address).rekey(oldKey, newKey);
 }
 
 function openMounts(places: Exclude<Places, Place>, options?: Options): NativeStore {

@@ -104,7 +104,7 @@ export interface Store {
    * For a store that keeps when files were last accessed, and says it in its entries, so that unused
    * ones can expire. It has `deleteUnused`, too.
    */
-  setAccessed?(path: string, time: number): void | Promise<void>;
+  recordAccess?(path: string, time: number): void | Promise<void>;
 
   /**
    * Deletes a file if it was neither written nor accessed at `since` or later, while no writer can
@@ -162,7 +162,7 @@ export function assertStore(store: unknown): asserts store is Store {
 }
 
 /** What a store may do without. */
-const OPTIONAL = ['open', 'modified', 'setModified', 'setAccessed', 'deleteUnused'] as const;
+const OPTIONAL = ['open', 'modified', 'setModified', 'recordAccess', 'deleteUnused'] as const;
 
 /** The optional methods that a store has, for the core. */
 export function optionalMethods(store: Store): string[] {
@@ -229,8 +229,8 @@ async function call(
     case 'setModified':
       await store.setModified!(path, request.time!);
       return undefined;
-    case 'setAccessed':
-      await store.setAccessed!(path, request.time!);
+    case 'recordAccess':
+      await store.recordAccess!(path, request.time!);
       return undefined;
     case 'deleteUnused':
       return store.deleteUnused!(path, request.time!);

@@ -26,7 +26,7 @@ use crate::options::wrong;
 ///     path: The canonical path, of a rename that of what was moved; `None` if it was refused before
 ///         the paths were judged.
 ///     new_path: Of a rename: where to.
-///     outcome: `"ok"`, `"refused"`, `"vetoed"` (by `before`) or `"failed"` (the store or a hook).
+///     outcome: `"ok"`, `"refused"`, `"denied"` (by `before`) or `"failed"` (the store or a hook).
 ///     bytes: If the outcome is ok: for `create`, `str_replace` and `insert` the bytes of the text
 ///         that was to be written, as `before` left it; for `view` those of the reply. Else 0.
 ///     lines: The lines of the same text.
@@ -144,10 +144,10 @@ fn ask(before: &Bound<'_, PyAny>, command: &Command<'_>) -> Result<HookDecision,
     }
 }
 
-/// A `memdir.Veto` is one; every other exception is a failure.
+/// A `memdir.Deny` is one; every other exception is a failure.
 fn refusal(py: Python<'_>, error: PyErr) -> Result<HookDecision, HookError> {
-    static VETO: PyOnceLock<Py<PyType>> = PyOnceLock::new();
-    let class = VETO.import(py, "memdir._errors", "Veto")?;
+    static DENY: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+    let class = DENY.import(py, "memdir._errors", "Deny")?;
     if !error.is_instance(py, class) {
         return Err(error.into());
     }

@@ -74,12 +74,12 @@ use crate::stores::Argument;
 ///         a write. It is always on with `expire_after`. `expire()` needs it.
 ///     pins: Files that never expire: what a pattern matches, such as `"/memories/handbook"`, and
 ///         everything below it.
-///     before: Called with each command before the store is touched. It lets the command pass,
-///         changes its text, or forbids it. The hook gets a mapping with `command` and its fields;
-///         paths are validated and canonical. It returns `None` to let the command pass, or a dict
-///         with the changed `file_text`, `new_str` or `insert_text`. It raises `Veto` with a
-///         sentence for the model to forbid the command. If it raises anything else, nothing is
-///         done, and the model reads only that the command could not be checked.
+///     before: Called with each command before the store is touched. It allows the command,
+///         replaces its text, or denies it. The hook gets a mapping with `command` and its fields;
+///         paths are validated and canonical. It returns `None` to allow the command, or a dict
+///         with the new `file_text`, `new_str` or `insert_text`. It raises `Deny` with a sentence
+///         for the model to deny the command. If it raises anything else, nothing is done, and the
+///         model reads only that the command could not be checked.
 ///     after: Called after each call with what it came to. The hook gets an `Event`. What it raises
 ///         is logged to the logger `memdir`. Commands that a hook issues itself run without hooks.
 ///     after_content: The events that `after` gets hold the reply's text.

@@ -143,12 +143,12 @@ impl NativeStore {
     }
 
     /// Whether it keeps when files were last accessed.
-    fn keeps_access(&self, py: Python<'_>) -> bool {
+    fn tracks_access(&self, py: Python<'_>) -> bool {
         py.detach(|| self.core.tracks_access())
     }
 
     /// Says that a file was accessed at `time`.
-    fn set_accessed(&self, py: Python<'_>, path: &str, time: Time) -> PyResult<()> {
+    fn record_access(&self, py: Python<'_>, path: &str, time: Time) -> PyResult<()> {
         self.run(py, path, |store, at| store.record_access(at, time.0))
     }
 

@@ -129,7 +129,7 @@ impl Store for PythonStore {
     fn tracks_access(&self) -> bool {
         let root = MemoryPath::root();
         let keeps = self.call("asking about", &root, |store| {
-            store.call_method0("keeps_access")?.extract::<bool>()
+            store.call_method0("tracks_access")?.extract::<bool>()
         });
         // What broke here breaks in any other method as well, which can say so.
         keeps.unwrap_or(false)
@@ -137,7 +137,7 @@ impl Store for PythonStore {
 
     fn record_access(&self, path: &MemoryPath, time: SystemTime) -> Result<(), StoreError> {
         self.call("noting the access of", path, |store| {
-            store.call_method1("set_accessed", (path.as_str(), Time(time))).map(drop)
+            store.call_method1("record_access", (path.as_str(), Time(time))).map(drop)
         })
     }
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from memdir import ConfigError, Veto
+from memdir import ConfigError, Deny
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -50,8 +50,8 @@ class Case:
         else:
             return None
         match {name: expanded(value) for name, value in rule.items()}:
-            case {"veto": sentence}:
-                raise Veto(sentence)
+            case {"deny": sentence}:
+                raise Deny(sentence)
             case {"fail": problem}:
                 raise LookupError(problem)
             case {"replace": [old, new]}:
@@ -147,7 +147,7 @@ def upkeep(step: dict[str, Any], store: Store, expire: Callable[..., list[Expire
         for path, seconds in step["age"].items():
             time = datetime.now(timezone.utc) - timedelta(seconds=seconds)
             store.set_modified(path, time)
-            store.set_accessed(path, time)
+            store.record_access(path, time)
         return True
     if "expire" not in step:
         return False

@@ -104,10 +104,10 @@ class DictStore(Store):
             self.read(path)
             self.modified_at[path] = time
 
-    def keeps_access(self) -> bool:
+    def tracks_access(self) -> bool:
         return True
 
-    def set_accessed(self, path: str, time: datetime) -> None:
+    def record_access(self, path: str, time: datetime) -> None:
         with self.lock:
             self.read(path)
             self.accessed_at[path] = time

@@ -23,7 +23,7 @@ from memdir import (
     HookError,
     Memory,
     MemoryTool,
-    Veto,
+    Deny,
 )
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def text(memory: Memory, path: str) -> str:
 
 
 def forbid(command: Mapping[str, Any]) -> NoReturn:
-    raise Veto(f"Not {command['command']}.")
+    raise Deny(f"Not {command['command']}.")
 
 
 def fail(_: object) -> NoReturn:
@@ -185,7 +185,7 @@ def test_a_hook_may_use_its_own_memory() -> None:
         log.append(text(memory, "/memories"))
         if command["command"] == "delete":
             memory.rename(command["path"], "/memories/archived")
-            raise Veto("It was archived.")
+            raise Deny("It was archived.")
 
     def after(event: Event) -> None:
         memory.execute({**CREATE, "path": f"/memories/log-{len(log)}"})
@@ -194,7 +194,7 @@ def test_a_hook_may_use_its_own_memory() -> None:
     memory = Memory("memory:", before=before, after=after)
     memory.create("/memories/a", "one")
     assert memory.execute({"command": "delete", "path": "/memories/a"}).is_error
-    assert [line for line in log if "\n" not in line] == ["ok", "vetoed"]
+    assert [line for line in log if "\n" not in line] == ["ok", "denied"]
     assert text(memory, "/memories/archived").endswith("\tone")
     assert "/memories/log-1" in memory.view("/memories")
 

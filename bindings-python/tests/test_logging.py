@@ -8,7 +8,7 @@ from datetime import datetime, timedelta, timezone
 from typing import TYPE_CHECKING, NoReturn
 
 from dict_store import DictStore
-from memdir import Memory, Veto, open_store
+from memdir import Memory, Deny, open_store
 
 if TYPE_CHECKING:
     import pytest
@@ -17,7 +17,7 @@ SECRET = "what nobody shall read"
 
 
 def forbid(_: object) -> NoReturn:
-    raise Veto("No.")
+    raise Deny("No.")
 
 
 def told(caplog: pytest.LogCaptureFixture) -> list[tuple[str, str]]:
@@ -46,7 +46,7 @@ def test_each_command_is_a_record_of_level_debug(caplog: pytest.LogCaptureFixtur
         ),
         ("DEBUG", "command=view outcome=refused bytes=0 lines=0"),
         ("DEBUG", "outcome=refused bytes=0 lines=0"),
-        ("DEBUG", "command=delete path=/memories/100% outcome=vetoed bytes=0 lines=0"),
+        ("DEBUG", "command=delete path=/memories/100% outcome=denied bytes=0 lines=0"),
     ]
 
 

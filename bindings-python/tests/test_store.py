@@ -173,8 +173,8 @@ class Timeless(DictStore):
         return [Entry(entry.path, entry.size) for entry in super().list(path)]
 
     set_modified = Store.set_modified
-    keeps_access = Store.keeps_access
-    set_accessed = Store.set_accessed
+    tracks_access = Store.tracks_access
+    record_access = Store.record_access
     delete_unused = Store.delete_unused
 
 
@@ -189,12 +189,12 @@ def test_a_store_that_keeps_no_times_says_so() -> None:
             store.modified(missing)
     with pytest.raises(IsADirectoryError):
         store.set_modified("/memories/a", datetime.now(timezone.utc))
-    assert not store.keeps_access()
+    assert not store.tracks_access()
     assert not store.delete_unused("/memories/a/b", datetime.now(timezone.utc))
     assert store.read("/memories/a/b") == b""
     check_store(Timeless)
     for options in ({"record_access": True}, {"expire_after": 1}):
-        with pytest.raises(ConfigError, match="keeps_access, set_accessed and delete_unused"):
+        with pytest.raises(ConfigError, match="tracks_access, record_access and delete_unused"):
             Memory(store, **options)
 
 

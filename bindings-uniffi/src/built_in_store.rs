@@ -84,11 +84,11 @@ impl Store for BuiltInStore {
         Ok(self.0.set_modified(&judged(&path)?, meant(time))?)
     }
 
-    fn keeps_access(&self) -> Result<bool, StoreFailure> {
+    fn tracks_access(&self) -> Result<bool, StoreFailure> {
         Ok(self.0.tracks_access())
     }
 
-    fn set_accessed(&self, path: String, time: SystemTime) -> Result<(), StoreFailure> {
+    fn record_access(&self, path: String, time: SystemTime) -> Result<(), StoreFailure> {
         Ok(self.0.record_access(&judged(&path)?, meant(time))?)
     }
 

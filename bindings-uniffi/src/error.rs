@@ -78,6 +78,14 @@ pub fn closed_reply() -> Reply {
     memdir::Reply::from(Err(memdir::Error::Store(error))).into()
 }
 
+/// What a memory throws that gets no thread to work on; `cause` is what the system said.
+#[uniffi::export]
+#[must_use]
+pub fn no_thread_reply(cause: String) -> Reply {
+    let error = StoreError::failed("starting a thread", cause).unchanged();
+    memdir::Reply::from(Err(memdir::Error::Store(error))).into()
+}
+
 #[uniffi::export]
 impl MemdirError {
     /// What goes back to the model: the exact answer, or, where the store or a hook is broken, a

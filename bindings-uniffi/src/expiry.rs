@@ -52,7 +52,7 @@ fn number(count: u64) -> i64 {
 pub trait ExpiryWatch: Send + Sync {
     /// Whether it goes on. Where it does not, or this throws, it ends, and what was removed by then is
     /// removed.
-    fn looked_at(&self, progress: ExpiryProgress) -> Result<bool, StoreFailure>;
+    fn scanned(&self, progress: ExpiryProgress) -> Result<bool, StoreFailure>;
 }
 
 pub(crate) fn expire(
@@ -64,7 +64,7 @@ pub(crate) fn expire(
     let mut thrown = None;
     let go_on = move |progress: Progress| match &watch {
         None => Ok(true),
-        Some(watch) => watch.looked_at(progress.into()),
+        Some(watch) => watch.scanned(progress.into()),
     };
     let expired = memory.expire(older_than, dry_run, &mut |progress| match go_on(progress) {
         Ok(true) => ControlFlow::Continue(()),

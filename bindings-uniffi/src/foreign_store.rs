@@ -84,12 +84,12 @@ impl memdir::Store for ForeignStore {
 
     fn tracks_access(&self) -> bool {
         // What broke here breaks in any other method as well, which can say so.
-        self.0.keeps_access().unwrap_or(false)
+        self.0.tracks_access().unwrap_or(false)
     }
 
     fn record_access(&self, path: &MemoryPath, time: SystemTime) -> Result<(), StoreError> {
         self.0
-            .set_accessed(path.to_string(), time)
+            .record_access(path.to_string(), time)
             .map_err(|failure| named("noting the access of", path, failure))
     }
 

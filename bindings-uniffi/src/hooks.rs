@@ -18,7 +18,7 @@ pub trait MemoryHooks: Send + Sync {
     ///
     /// Whatever it throws means that it failed: the command is not carried out, and the model reads
     /// only that it could not be checked. By default every command passes.
-    fn before(&self, command: Command) -> Result<Verdict, HookFailure>;
+    fn before(&self, command: Command) -> Result<HookDecision, HookFailure>;
 
     /// Called after each call, when the command is done; also for input that is no command. What it
     /// throws is dropped, as the command is done: catch it, and report it in your own way. By default
@@ -28,18 +28,18 @@ pub trait MemoryHooks: Send + Sync {
 
 /// What becomes of a command.
 #[derive(uniffi::Enum, Debug, Clone, PartialEq, Eq)]
-pub enum Verdict {
+pub enum HookDecision {
     /// It is carried out.
-    Pass,
+    Allow,
     /// It is carried out with `text` in the place of its file text, new string or inserted text; what
     /// other policies say about texts, they say about this one. For a command that writes no text it is
     /// a failure of the hook.
-    Write {
+    Replace {
         /// What to write instead.
         text: String,
     },
     /// It is not carried out.
-    Veto {
+    Deny {
         /// What the model reads: what is forbidden, and what to do instead.
         reason: String,
     },
@@ -127,7 +127,7 @@ pub enum Outcome {
     /// It was refused: by its own rules, by a policy, or because the input is no command.
     Refused,
     /// A hook forbade it.
-    Vetoed,
+    Denied,
     /// The store or a hook failed.
     Failed,
 }
@@ -169,9 +169,9 @@ impl Hooks for ForeignHooks {
     fn before(&self, command: &memdir::Command<'_>) -> Result<memdir::HookDecision, HookError> {
         let Some(command) = handed_over(command) else { return Ok(memdir::HookDecision::Allow) };
         Ok(match self.0.before(command)? {
-            Verdict::Pass => memdir::HookDecision::Allow,
-            Verdict::Write { text } => memdir::HookDecision::Replace(text),
-            Verdict::Veto { reason } => memdir::HookDecision::Deny(reason),
+            HookDecision::Allow => memdir::HookDecision::Allow,
+            HookDecision::Replace { text } => memdir::HookDecision::Replace(text),
+            HookDecision::Deny { reason } => memdir::HookDecision::Deny(reason),
         })
     }
 
@@ -222,7 +222,7 @@ impl From<&memdir::Event> for Event {
             new_path: path(&event.new_path),
             outcome: match event.outcome {
                 memdir::Outcome::Ok => Outcome::Ok,
-                memdir::Outcome::Vetoed => Outcome::Vetoed,
+                memdir::Outcome::Denied => Outcome::Denied,
                 memdir::Outcome::Failed => Outcome::Failed,
                 _ => Outcome::Refused,
             },

@@ -56,13 +56,13 @@ pub trait Store: Any + Send + Sync {
     fn set_modified(&self, path: String, time: SystemTime) -> Result<(), StoreFailure>;
 
     /// Whether the store keeps when files were last accessed, so that unused ones can expire: then it
-    /// has `set_accessed` and `delete_unused`, and says `accessed` in the entries that it lists. By
+    /// has `record_access` and `delete_unused`, and says `accessed` in the entries that it lists. By
     /// default it does not.
-    fn keeps_access(&self) -> Result<bool, StoreFailure>;
+    fn tracks_access(&self) -> Result<bool, StoreFailure>;
 
     /// Says that a file was accessed at `time`, which is no change of it, and goes along when it is
     /// renamed; to the microsecond. Throws `NotFound`, `IsADirectory`. By default nothing is done.
-    fn set_accessed(&self, path: String, time: SystemTime) -> Result<(), StoreFailure>;
+    fn record_access(&self, path: String, time: SystemTime) -> Result<(), StoreFailure>;
 
     /// Deletes a file if it was neither written nor accessed at `since` or later, while no writer can
     /// come between. Whether it did; false also where nothing is, or a directory, and by default.

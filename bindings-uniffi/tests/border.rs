@@ -98,11 +98,11 @@ impl Store for Wrong {
         Ok(())
     }
 
-    fn keeps_access(&self) -> Result<bool, StoreFailure> {
+    fn tracks_access(&self) -> Result<bool, StoreFailure> {
         Ok(false)
     }
 
-    fn set_accessed(&self, _: String, _: SystemTime) -> Result<(), StoreFailure> {
+    fn record_access(&self, _: String, _: SystemTime) -> Result<(), StoreFailure> {
         Ok(())
     }
 
@@ -189,11 +189,11 @@ impl Store for Raced {
         self.store.set_modified(path, time)
     }
 
-    fn keeps_access(&self) -> Result<bool, StoreFailure> {
+    fn tracks_access(&self) -> Result<bool, StoreFailure> {
         Ok(false)
     }
 
-    fn set_accessed(&self, _: String, _: SystemTime) -> Result<(), StoreFailure> {
+    fn record_access(&self, _: String, _: SystemTime) -> Result<(), StoreFailure> {
         Ok(())
     }
 

@@ -102,8 +102,8 @@ impl<'a> Call<'a> {
             },
             Ok(HookDecision::Deny(sentence)) => {
                 let said = !sentence.trim().is_empty();
-                let sentence = if said { sentence } else { reply::vetoed() };
-                Some((Outcome::Vetoed, Error::Refused(sentence)))
+                let sentence = if said { sentence } else { reply::denied() };
+                Some((Outcome::Denied, Error::Refused(sentence)))
             }
             Err(error) => failed(error),
         };

@@ -170,19 +170,19 @@ pub enum Outcome {
     /// It was refused: by its own rules, by a policy, or because the input is no command.
     Refused,
     /// A hook forbade it.
-    Vetoed,
+    Denied,
     /// The store or a hook failed.
     Failed,
 }
 
 impl Outcome {
-    /// `"ok"`, `"refused"`, `"vetoed"` or `"failed"`.
+    /// `"ok"`, `"refused"`, `"denied"` or `"failed"`.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Ok => "ok",
             Self::Refused => "refused",
-            Self::Vetoed => "vetoed",
+            Self::Denied => "denied",
             Self::Failed => "failed",
         }
     }

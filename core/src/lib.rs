@@ -18,8 +18,41 @@
 //! # Ok::<(), memdir::Error>(())
 //! ```
 //!
-//! The way of a command is one file per arrow, downward only: [`command`] decodes, [`path`]
-//! validates, a handler decides, a [`store`] keeps, [`text`] formats, [`reply`] says.
+//! [`Memory::execute`] never fails: a model's mistake and a broken store are replies. The typed methods, such as
+//! [`Memory::view`], return a `Result` instead.
+//!
+//! # Which store do I want?
+//!
+//! | you have | open | cargo feature |
+//! |---|---|---|
+//! | one machine, and files that you want to read | `"./memory"` | |
+//! | files that are there already, in a directory of their own | `"dir:./notes"` | |
+//! | a test, or a memory that may be forgotten | `"memory:"` | |
+//! | one machine and many small memories, or one file to ship | `"sqlite:agent.db"` | `sqlite` |
+//! | many machines and many tenants | `"postgres://…"`, with [`Options::namespace`] | `postgres` |
+//! | many machines, and no database | `"s3://…"`, `"gs://…"`, `"az://…"` | `object-storage` |
+//! | a store of your own | [`Memory::with_store`] | |
+//! | several of these in one tree | [`store::Mounts`], then [`Memory::with_store`] | |
+//!
+//! # Cargo features
+//!
+//! None is on by default; what a feature brings is not compiled without it.
+//!
+//! | feature | brings |
+//! |---|---|
+//! | `sqlite` | the store in an SQLite database; SQLite itself is compiled in |
+//! | `postgres` | the store in a PostgreSQL database |
+//! | `object-storage` | the stores in S3, Google's and Azure's object storage |
+//! | `encryption` | encryption over any store: `encryption_key` of [`Options`] |
+//! | `tracing` | a span for each call |
+//! | `cli` | the program `memdir` |
+//! | `testing` | `store::contract`, which checks a store of your own |
+//!
+//! # Where is what?
+//!
+//! [`command`] decodes a call, [`path`] validates its paths, [`hooks`] are your code before and after it, [`policy`] is
+//! what [`Options`] switch on, a [`store`] keeps the files, [`text`] formats them, and [`reply`] has every sentence that
+//! the model reads. Imports go downward only.
 #![deny(unsafe_code)]
 
 #[cfg(feature = "cli")]
@@ -61,8 +94,3 @@ pub use reply::{Content, Reply};
 #[cfg(feature = "encryption")]
 pub use store::EncryptionKey;
 pub use store::{Durability, OnExisting, Store, StoreError, open_existing_store, open_store};
-
-/// The examples of the README compile.
-#[cfg(doctest)]
-#[doc = include_str!("../../README.md")]
-struct Readme;

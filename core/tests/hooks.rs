@@ -99,7 +99,7 @@ fn a_command_is_vetoed_before_the_store_is_touched() {
         assert!(reply.is_error && reply.cause.is_none());
         assert_eq!(reply.content.as_text().unwrap_or_default(), format!("Not {name}."));
         let path = if name == "view" { "/memories" } else { "/memories/a" };
-        assert_eq!(said(&hooks.last()), format!("{name} {path} vetoed 0 0"));
+        assert_eq!(said(&hooks.last()), format!("{name} {path} denied 0 0"));
     }
     assert_eq!(hooks.last().new_path.unwrap().as_str(), "/memories/b");
 }

@@ -294,7 +294,7 @@ fn what_a_store_or_a_hook_records_stands_in_the_span() {
             format!("event {span} failed"),
             format!("{span} - failed"),
             format!("event {span} -"),
-            format!("{span} - vetoed"),
+            format!("{span} - denied"),
         ]
     );
 }

@@ -52,7 +52,7 @@ actor Chat {
     /// Carries out one tool use: the input as it came, the text and the flag as they go back.
     private func result(of use: [String: Any]) async throws -> [String: Any] {
         let input = try JSONSerialization.data(withJSONObject: use["input"] ?? [:], options: [.fragmentsAllowed])
-        let reply = await memory.reply(to: String(decoding: input, as: UTF8.self))
+        let reply = await memory.execute(json: String(decoding: input, as: UTF8.self))
         return [
             "type": "tool_result", "tool_use_id": use["id"] ?? "",
             "content": reply.content, "is_error": reply.isError,

@@ -81,9 +81,9 @@ class RoomStore(private val dao: MemoryDao) : Store {
             dao.put(listOf(Row(path, parentOf(path), file.content, micros(time), file.accessed)))
         }
 
-    override fun keepsAccess() = true
+    override fun tracksAccess() = true
 
-    override fun setAccessed(path: String, time: Instant) =
+    override fun recordAccess(path: String, time: Instant) =
         dao.transaction {
             val file = file(path)
             dao.put(listOf(Row(path, parentOf(path), file.content, file.modified, micros(time))))

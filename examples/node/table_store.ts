@@ -149,7 +149,7 @@ export class TableStore implements Store {
     });
   }
 
-  setAccessed(path: string, time: number): Promise<void> {
+  recordAccess(path: string, time: number): Promise<void> {
     return this.#exclusively(async () => {
       const file = await this.#file(path);
       await this.#table.change(new Map([[path, { ...file, accessed: time }]]));

@@ -131,10 +131,10 @@ class RedisStore(Store):
     def set_modified(self, path: str, time: datetime) -> None:
         self._set_time(path, "modified", time)
 
-    def keeps_access(self) -> bool:
+    def tracks_access(self) -> bool:
         return True
 
-    def set_accessed(self, path: str, time: datetime) -> None:
+    def record_access(self, path: str, time: datetime) -> None:
         self._set_time(path, "accessed", time)
 
     def _set_time(self, path: str, field: str, time: datetime) -> None:

@@ -76,9 +76,9 @@ public final class KeychainStore: Store, @unchecked Sendable {
         try change(path) { $0.modified = time }
     }
 
-    public func keepsAccess() -> Bool { true }
+    public func tracksAccess() -> Bool { true }
 
-    public func setAccessed(path: String, time: Date) throws {
+    public func recordAccess(path: String, time: Date) throws {
         try change(path) { $0.accessed = time }
     }
 

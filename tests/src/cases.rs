@@ -211,14 +211,14 @@ fn hooks(json: Value) -> Result<Vec<Rule>, String> {
 fn rule(json: Value) -> Result<Rule, String> {
     let mut fields = Fields::of(json)?;
     let when = Fields::of(expanded(&fields.need("when")?)?)?.0;
-    let then = match (fields.take("veto"), fields.take("replace"), fields.take("fail")) {
-        (Some(sentence), None, None) => Then::Veto(text(&sentence)?),
+    let then = match (fields.take("deny"), fields.take("replace"), fields.take("fail")) {
+        (Some(sentence), None, None) => Then::Deny(text(&sentence)?),
         (None, Some(Value::Array(texts)), None) => match texts.as_slice() {
             [old, new] => Then::Replace(text(old)?, text(new)?),
             _ => return Err("replace is two texts".to_owned()),
         },
         (None, None, Some(problem)) => Then::Fail(text(&problem)?),
-        _ => return Err("a rule has a veto, a replace or a fail".to_owned()),
+        _ => return Err("a rule has a denial, a replace or a fail".to_owned()),
     };
     fields.end()?;
     Ok(Rule { when, then })
@@ -435,9 +435,9 @@ mod tests {
             ("/rule", json!(null)),
             // An event without hooks, hooks without an event, rules that are none.
             ("/steps/0/event", json!({ "outcome": "ok" })),
-            ("/hooks", json!({ "before": [{ "when": {}, "veto": "no" }] })),
+            ("/hooks", json!({ "before": [{ "when": {}, "deny": "no" }] })),
             ("/hooks", json!({ "before": [{ "when": {} }] })),
-            ("/hooks", json!({ "before": [{ "when": {}, "veto": "no", "fail": "no" }] })),
+            ("/hooks", json!({ "before": [{ "when": {}, "deny": "no", "fail": "no" }] })),
         ] {
             let mut bad = good.clone();
             let (above, key) = pointer.rsplit_once('/').unwrap();

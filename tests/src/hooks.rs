@@ -20,7 +20,7 @@ pub struct Rule {
 #[derive(Debug, Clone)]
 pub enum Then {
     /// It forbids the command, in these words.
-    Veto(String),
+    Deny(String),
     /// It writes a text in which each occurrence of the first is the second.
     Replace(String, String),
     /// It fails.
@@ -97,7 +97,7 @@ impl Hooks for CaseHooks {
             return Ok(HookDecision::Allow);
         };
         match (&rule.then, command.text()) {
-            (Then::Veto(sentence), _) => Ok(HookDecision::Deny(sentence.clone())),
+            (Then::Deny(sentence), _) => Ok(HookDecision::Deny(sentence.clone())),
             (Then::Replace(old, new), Some((_, text))) => {
                 Ok(HookDecision::Replace(text.replace(old, new)))
             }

@@ -45,7 +45,7 @@ from memdir._errors import (
     HookError,
     MemdirError,
     StoreError,
-    Veto,
+    Deny,
 )
 from memdir._memdir import (
     Copied,
@@ -87,7 +87,7 @@ __all__ = [
     "Reply",
     "Store",
     "StoreError",
-    "Veto",
+    "Deny",
     "copy",
     "open_store",
     "read_only",

@@ -30,8 +30,8 @@ class HookError(MemdirError):
     """
 
 
-class Veto(MemdirError):  # noqa: N818 - it is no error, but what a hook has to say
-    """Raised by the hook `before` to forbid a command; `str(veto)` is what the model reads."""
+class Deny(MemdirError):  # noqa: N818 - it is no error, but what a hook has to say
+    """Raised by the hook `before` to forbid a command; `str(deny)` is what the model reads."""
 
 
 class CopyError(MemdirError):
@@ -53,7 +53,7 @@ for _class in (
     CommandError,
     StoreError,
     HookError,
-    Veto,
+    Deny,
     CopyError,
     ConfigError,
 ):

@@ -154,7 +154,7 @@ class Event:
         path: The canonical path, of a rename that of what was moved; `None` if it was refused before
             the paths were judged.
         new_path: Of a rename: where to.
-        outcome: `"ok"`, `"refused"`, `"vetoed"` (by `before`) or `"failed"` (the store or a hook).
+        outcome: `"ok"`, `"refused"`, `"denied"` (by `before`) or `"failed"` (the store or a hook).
         bytes: If the outcome is ok: for `create`, `str_replace` and `insert` the bytes of the text
             that was to be written, as `before` left it; for `view` those of the reply. Else 0.
         lines: The lines of the same text.
@@ -279,12 +279,12 @@ class Memory:
             a write. It is always on with `expire_after`. `expire()` needs it.
         pins: Files that never expire: what a pattern matches, such as `"/memories/handbook"`, and
             everything below it.
-        before: Called with each command before the store is touched. It lets the command pass,
-            changes its text, or forbids it. The hook gets a mapping with `command` and its fields;
-            paths are validated and canonical. It returns `None` to let the command pass, or a dict
-            with the changed `file_text`, `new_str` or `insert_text`. It raises `Veto` with a
-            sentence for the model to forbid the command. If it raises anything else, nothing is
-            done, and the model reads only that the command could not be checked.
+        before: Called with each command before the store is touched. It allows the command,
+            replaces its text, or denies it. The hook gets a mapping with `command` and its fields;
+            paths are validated and canonical. It returns `None` to allow the command, or a dict
+            with the new `file_text`, `new_str` or `insert_text`. It raises `Deny` with a sentence
+            for the model to deny the command. If it raises anything else, nothing is done, and the
+            model reads only that the command could not be checked.
         after: Called after each call with what it came to. The hook gets an `Event`. What it raises
             is logged to the logger `memdir`. Commands that a hook issues itself run without hooks.
         after_content: The events that `after` gets hold the reply's text.
@@ -435,10 +435,6 @@ class NativeStore:
         """
         Deletes a file if it was neither written nor accessed since then; whether it did.
         """
-    def keeps_access(self, /) -> bool:
-        """
-        Whether it keeps when files were last accessed.
-        """
     def list(self, /, path: str) -> Sequence[Entry]:
         """
         The entries of a directory, one level deep.
@@ -455,17 +451,21 @@ class NativeStore:
         """
         The whole content of a file.
         """
+    def record_access(self, /, path: str, time: datetime) -> None:
+        """
+        Says that a file was accessed at `time`.
+        """
     def rename(self, /, old: str, new: str) -> None:
         """
         Moves a file or directory, making missing parents, never overwriting.
         """
-    def set_accessed(self, /, path: str, time: datetime) -> None:
-        """
-        Says that a file was accessed at `time`.
-        """
     def set_modified(self, /, path: str, time: datetime) -> None:
         """
         Says that a file was last written at `time`.
+        """
+    def tracks_access(self, /) -> bool:
+        """
+        Whether it keeps when files were last accessed.
         """
     def update(self, /, path: str, edit: Callable[[bytes], bytes | None]) -> None:
         """

@@ -176,15 +176,15 @@ class Store(ABC):
         """
         self.modified(path)
 
-    def keeps_access(self) -> bool:
+    def tracks_access(self) -> bool:
         """Whether the store keeps when files were last accessed, so that unused ones can expire.
 
-        A store that does has `set_accessed` and `delete_unused`, and says `accessed` in the entries
+        A store that does has `record_access` and `delete_unused`, and says `accessed` in the entries
         that it lists. By default it does not.
         """
         return False
 
-    def set_accessed(self, path: str, time: datetime) -> None:
+    def record_access(self, path: str, time: datetime) -> None:
         """Says that a file was accessed at `time`, which goes along when it is renamed.
 
         That is no change of the file: its `modified` stays. A store that does not keep it does

@@ -180,7 +180,7 @@ def test_a_hook_s_word_is_the_result(
     def before(command: Mapping[str, Any]) -> Mapping[str, object] | None:
         match command:
             case {"command": "delete"}:
-                raise memdir.Veto("Nothing is deleted here: move it to /memories/archive.")
+                raise memdir.Deny("Nothing is deleted here: move it to /memories/archive.")
             case {"command": "create", "file_text": text}:
                 return {**command, "file_text": text.replace("Anna", "A.")}
             case {"command": "rename"}:
@@ -188,7 +188,7 @@ def test_a_hook_s_word_is_the_result(
         return None
 
     note = "/memories/note.md"
-    vetoed = "Nothing is deleted here: move it to /memories/archive."
+    denied = "Nothing is deleted here: move it to /memories/archive."
     failed = (
         "Error: The command was not carried out, because the program that runs this memory could "
         "not check it. Nothing was changed; try again later."
@@ -199,7 +199,7 @@ def test_a_hook_s_word_is_the_result(
             f"File created successfully at: {note}",
             False,
         ),
-        ({"command": "delete", "path": note}, vetoed, True),
+        ({"command": "delete", "path": note}, denied, True),
         ({"command": "rename", "old_path": note, "new_path": "/memories/b"}, failed, True),
     ]
     options: dict[str, Any] = {
@@ -211,7 +211,7 @@ def test_a_hook_s_word_is_the_result(
     standin.finish()
     sent = [(block["content"], block.get("is_error", False)) for block in results(standin)]
     assert sent == [(content, is_error) for _, content, is_error in turn]
-    assert events == ["ok", "vetoed", "failed"]
+    assert events == ["ok", "denied", "failed"]
     assert tree(tmp_path) == {note: "A. likes tea.\n"}
     assert "rules.internal" not in repr(standin.requests)
 

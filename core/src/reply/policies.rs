@@ -186,7 +186,7 @@ pub(crate) fn replace_redacted(path: &MemoryPath) -> Error {
 // --- hooks ------------------------------------------------------------------------------------
 
 /// Where a hook forbids a command and does not say why.
-pub(crate) fn vetoed() -> String {
+pub(crate) fn denied() -> String {
     "Error: This command is not allowed here. Nothing was changed.".to_owned()
 }
 

@@ -10,9 +10,8 @@
 import Foundation
 
 extension Memory {
-    /// Executes one tool call, given as the JSON text of its `input`: `execute(json:)` for
-    /// asynchronous code.
-    public func reply(to json: String) async -> Reply {
+    /// Executes one tool call, given as the JSON text of its `input`.
+    public func execute(json: String) async -> Reply {
         if let shown = await on(Threads.views, { $0.executeView(json: json) }) { return shown }
         return await on(Threads.changes) { $0.execute(json: json) }
     }

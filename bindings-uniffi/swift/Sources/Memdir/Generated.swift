@@ -1025,7 +1025,7 @@ public protocol ExpiryWatch: AnyObject, Sendable {
      * Whether it goes on. Where it does not, or this throws, it ends, and what was removed by then is
      * removed.
      */
-    func lookedAt(progress: ExpiryProgress) throws  -> Bool
+    func scanned(progress: ExpiryProgress) throws  -> Bool
 
 }
 /**
@@ -1088,10 +1088,10 @@ open class ExpiryWatchImpl: ExpiryWatch, @unchecked Sendable {
      * Whether it goes on. Where it does not, or this throws, it ends, and what was removed by then is
      * removed.
      */
-open func lookedAt(progress: ExpiryProgress)throws  -> Bool  {
+open func scanned(progress: ExpiryProgress)throws  -> Bool  {
     return try  FfiConverterBool.lift(try rustCallWithError(FfiConverterTypeStoreFailure_lift) {
         uniffiCallStatus in
-    uniffi_memdir_ffi_fn_method_expirywatch_looked_at(
+    uniffi_memdir_ffi_fn_method_expirywatch_scanned(
             self.uniffiCloneHandle(),
         FfiConverterTypeExpiryProgress_lower(progress),uniffiCallStatus
     )
@@ -1126,7 +1126,7 @@ fileprivate struct UniffiCallbackInterfaceExpiryWatch {
                 fatalError("Uniffi callback interface ExpiryWatch: handle missing in uniffiClone")
             }
         },
-        lookedAt: { (
+        scanned: { (
             uniffiHandle: UInt64,
             progress: RustBuffer,
             uniffiOutReturn: UnsafeMutablePointer<Int8>,
@@ -1137,7 +1137,7 @@ fileprivate struct UniffiCallbackInterfaceExpiryWatch {
                 guard let uniffiObj = try? FfiConverterTypeExpiryWatch.handleMap.get(handle: uniffiHandle) else {
                     throw UniffiInternalError.unexpectedStaleHandle
                 }
-                return try uniffiObj.lookedAt(
+                return try uniffiObj.scanned(
                      progress: try FfiConverterTypeExpiryProgress_lift(progress)
                 )
             }
@@ -1663,7 +1663,7 @@ public protocol MemoryHooks: AnyObject, Sendable {
      * Whatever it throws means that it failed: the command is not carried out, and the model reads
      * only that it could not be checked. By default every command passes.
      */
-    func before(command: Command) throws  -> Verdict
+    func before(command: Command) throws  -> HookDecision
 
     /**
      * Called after each call, when the command is done; also for input that is no command. What it
@@ -1739,8 +1739,8 @@ open class MemoryHooksImpl: MemoryHooks, @unchecked Sendable {
      * Whatever it throws means that it failed: the command is not carried out, and the model reads
      * only that it could not be checked. By default every command passes.
      */
-open func before(command: Command)throws  -> Verdict  {
-    return try  FfiConverterTypeVerdict_lift(try rustCallWithError(FfiConverterTypeHookFailure_lift) {
+open func before(command: Command)throws  -> HookDecision  {
+    return try  FfiConverterTypeHookDecision_lift(try rustCallWithError(FfiConverterTypeHookFailure_lift) {
         uniffiCallStatus in
     uniffi_memdir_ffi_fn_method_memoryhooks_before(
             self.uniffiCloneHandle(),
@@ -1798,7 +1798,7 @@ fileprivate struct UniffiCallbackInterfaceMemoryHooks {
             uniffiCallStatus: UnsafeMutablePointer<RustCallStatus>
         ) in
             let makeCall = {
-                () throws -> Verdict in
+                () throws -> HookDecision in
                 guard let uniffiObj = try? FfiConverterTypeMemoryHooks.handleMap.get(handle: uniffiHandle) else {
                     throw UniffiInternalError.unexpectedStaleHandle
                 }
@@ -1808,7 +1808,7 @@ fileprivate struct UniffiCallbackInterfaceMemoryHooks {
             }
 
 
-            let writeReturn = { uniffiOutReturn.pointee = FfiConverterTypeVerdict_lower($0) }
+            let writeReturn = { uniffiOutReturn.pointee = FfiConverterTypeHookDecision_lower($0) }
             uniffiTraitInterfaceCallWithError(
                 callStatus: uniffiCallStatus,
                 makeCall: makeCall,
@@ -2130,16 +2130,16 @@ public protocol Store: AnyObject, Sendable {
 
     /**
      * Whether the store keeps when files were last accessed, so that unused ones can expire: then it
-     * has `set_accessed` and `delete_unused`, and says `accessed` in the entries that it lists. By
+     * has `record_access` and `delete_unused`, and says `accessed` in the entries that it lists. By
      * default it does not.
      */
-    func keepsAccess() throws  -> Bool
+    func tracksAccess() throws  -> Bool
 
     /**
      * Says that a file was accessed at `time`, which is no change of it, and goes along when it is
      * renamed; to the microsecond. Throws `NotFound`, `IsADirectory`. By default nothing is done.
      */
-    func setAccessed(path: String, time: Date) throws
+    func recordAccess(path: String, time: Date) throws
 
     /**
      * Deletes a file if it was neither written nor accessed at `since` or later, while no writer can
@@ -2322,13 +2322,13 @@ open func setModified(path: String, time: Date)throws   {try rustCallWithError(F
 
     /**
      * Whether the store keeps when files were last accessed, so that unused ones can expire: then it
-     * has `set_accessed` and `delete_unused`, and says `accessed` in the entries that it lists. By
+     * has `record_access` and `delete_unused`, and says `accessed` in the entries that it lists. By
      * default it does not.
      */
-open func keepsAccess()throws  -> Bool  {
+open func tracksAccess()throws  -> Bool  {
     return try  FfiConverterBool.lift(try rustCallWithError(FfiConverterTypeStoreFailure_lift) {
         uniffiCallStatus in
-    uniffi_memdir_ffi_fn_method_store_keeps_access(
+    uniffi_memdir_ffi_fn_method_store_tracks_access(
             self.uniffiCloneHandle(),uniffiCallStatus
     )
 })
@@ -2338,9 +2338,9 @@ open func keepsAccess()throws  -> Bool  {
      * Says that a file was accessed at `time`, which is no change of it, and goes along when it is
      * renamed; to the microsecond. Throws `NotFound`, `IsADirectory`. By default nothing is done.
      */
-open func setAccessed(path: String, time: Date)throws   {try rustCallWithError(FfiConverterTypeStoreFailure_lift) {
+open func recordAccess(path: String, time: Date)throws   {try rustCallWithError(FfiConverterTypeStoreFailure_lift) {
         uniffiCallStatus in
-    uniffi_memdir_ffi_fn_method_store_set_accessed(
+    uniffi_memdir_ffi_fn_method_store_record_access(
             self.uniffiCloneHandle(),
         FfiConverterString.lower(path),
         FfiConverterTimestamp.lower(time),uniffiCallStatus
@@ -2576,7 +2576,7 @@ fileprivate struct UniffiCallbackInterfaceStore {
                 lowerError: FfiConverterTypeStoreFailure_lower
             )
         },
-        keepsAccess: { (
+        tracksAccess: { (
             uniffiHandle: UInt64,
             uniffiOutReturn: UnsafeMutablePointer<Int8>,
             uniffiCallStatus: UnsafeMutablePointer<RustCallStatus>
@@ -2586,7 +2586,7 @@ fileprivate struct UniffiCallbackInterfaceStore {
                 guard let uniffiObj = try? FfiConverterTypeStore.handleMap.get(handle: uniffiHandle) else {
                     throw UniffiInternalError.unexpectedStaleHandle
                 }
-                return try uniffiObj.keepsAccess(
+                return try uniffiObj.tracksAccess(
                 )
             }
 
@@ -2599,7 +2599,7 @@ fileprivate struct UniffiCallbackInterfaceStore {
                 lowerError: FfiConverterTypeStoreFailure_lower
             )
         },
-        setAccessed: { (
+        recordAccess: { (
             uniffiHandle: UInt64,
             path: RustBuffer,
             time: RustBuffer,
@@ -2611,7 +2611,7 @@ fileprivate struct UniffiCallbackInterfaceStore {
                 guard let uniffiObj = try? FfiConverterTypeStore.handleMap.get(handle: uniffiHandle) else {
                     throw UniffiInternalError.unexpectedStaleHandle
                 }
-                return try uniffiObj.setAccessed(
+                return try uniffiObj.recordAccess(
                      path: try FfiConverterString.lift(path),
                      time: try FfiConverterTimestamp.lift(time)
                 )
@@ -3920,6 +3920,105 @@ public func FfiConverterTypeDurability_lower(_ value: Durability) -> RustBuffer 
 
 
 /**
+ * What becomes of a command.
+ */
+
+public enum HookDecision: Equatable, Hashable {
+
+    /**
+     * It is carried out.
+     */
+    case allow
+    /**
+     * It is carried out with `text` in the place of its file text, new string or inserted text; what
+     * other policies say about texts, they say about this one. For a command that writes no text it is
+     * a failure of the hook.
+     */
+    case replace(
+        /**
+         * What to write instead.
+         */text: String
+    )
+    /**
+     * It is not carried out.
+     */
+    case deny(
+        /**
+         * What the model reads: what is forbidden, and what to do instead.
+         */reason: String
+    )
+
+
+
+
+
+}
+
+#if compiler(>=6)
+extension HookDecision: Sendable {}
+#endif
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public struct FfiConverterTypeHookDecision: FfiConverterRustBuffer {
+    typealias SwiftType = HookDecision
+
+    public static func read(from buf: inout (data: Data, offset: Data.Index)) throws -> HookDecision {
+        let variant: Int32 = try readInt(&buf)
+        switch variant {
+
+        case 1: return .allow
+
+        case 2: return .replace(text: try FfiConverterString.read(from: &buf)
+        )
+
+        case 3: return .deny(reason: try FfiConverterString.read(from: &buf)
+        )
+
+        default: throw UniffiInternalError.unexpectedEnumCase
+        }
+    }
+
+    public static func write(_ value: HookDecision, into buf: inout [UInt8]) {
+        switch value {
+
+
+        case .allow:
+            writeInt(&buf, Int32(1))
+
+
+        case let .replace(text):
+            writeInt(&buf, Int32(2))
+            FfiConverterString.write(text, into: &buf)
+
+
+        case let .deny(reason):
+            writeInt(&buf, Int32(3))
+            FfiConverterString.write(reason, into: &buf)
+
+        }
+    }
+}
+
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public func FfiConverterTypeHookDecision_lift(_ buf: RustBuffer) throws -> HookDecision {
+    return try FfiConverterTypeHookDecision.lift(buf)
+}
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public func FfiConverterTypeHookDecision_lower(_ value: HookDecision) -> RustBuffer {
+    return FfiConverterTypeHookDecision.lower(value)
+}
+
+
+
+/**
  * Why a hook failed.
  */
 public
@@ -4260,7 +4359,7 @@ public enum Outcome: Equatable, Hashable {
     /**
      * A hook forbade it.
      */
-    case vetoed
+    case denied
     /**
      * The store or a hook failed.
      */
@@ -4290,7 +4389,7 @@ public struct FfiConverterTypeOutcome: FfiConverterRustBuffer {
 
         case 2: return .refused
 
-        case 3: return .vetoed
+        case 3: return .denied
 
         case 4: return .failed
 
@@ -4310,7 +4409,7 @@ public struct FfiConverterTypeOutcome: FfiConverterRustBuffer {
             writeInt(&buf, Int32(2))
 
 
-        case .vetoed:
+        case .denied:
             writeInt(&buf, Int32(3))
 
 
@@ -4739,105 +4838,6 @@ public func FfiConverterTypeStoreFailure_lift(_ buf: RustBuffer) throws -> Store
 public func FfiConverterTypeStoreFailure_lower(_ value: StoreFailure) -> RustBuffer {
     return FfiConverterTypeStoreFailure.lower(value)
 }
-
-
-/**
- * What becomes of a command.
- */
-
-public enum Verdict: Equatable, Hashable {
-
-    /**
-     * It is carried out.
-     */
-    case pass
-    /**
-     * It is carried out with `text` in the place of its file text, new string or inserted text; what
-     * other policies say about texts, they say about this one. For a command that writes no text it is
-     * a failure of the hook.
-     */
-    case write(
-        /**
-         * What to write instead.
-         */text: String
-    )
-    /**
-     * It is not carried out.
-     */
-    case veto(
-        /**
-         * What the model reads: what is forbidden, and what to do instead.
-         */reason: String
-    )
-
-
-
-
-
-}
-
-#if compiler(>=6)
-extension Verdict: Sendable {}
-#endif
-
-#if swift(>=5.8)
-@_documentation(visibility: private)
-#endif
-public struct FfiConverterTypeVerdict: FfiConverterRustBuffer {
-    typealias SwiftType = Verdict
-
-    public static func read(from buf: inout (data: Data, offset: Data.Index)) throws -> Verdict {
-        let variant: Int32 = try readInt(&buf)
-        switch variant {
-
-        case 1: return .pass
-
-        case 2: return .write(text: try FfiConverterString.read(from: &buf)
-        )
-
-        case 3: return .veto(reason: try FfiConverterString.read(from: &buf)
-        )
-
-        default: throw UniffiInternalError.unexpectedEnumCase
-        }
-    }
-
-    public static func write(_ value: Verdict, into buf: inout [UInt8]) {
-        switch value {
-
-
-        case .pass:
-            writeInt(&buf, Int32(1))
-
-
-        case let .write(text):
-            writeInt(&buf, Int32(2))
-            FfiConverterString.write(text, into: &buf)
-
-
-        case let .veto(reason):
-            writeInt(&buf, Int32(3))
-            FfiConverterString.write(reason, into: &buf)
-
-        }
-    }
-}
-
-
-#if swift(>=5.8)
-@_documentation(visibility: private)
-#endif
-public func FfiConverterTypeVerdict_lift(_ buf: RustBuffer) throws -> Verdict {
-    return try FfiConverterTypeVerdict.lift(buf)
-}
-
-#if swift(>=5.8)
-@_documentation(visibility: private)
-#endif
-public func FfiConverterTypeVerdict_lower(_ value: Verdict) -> RustBuffer {
-    return FfiConverterTypeVerdict.lower(value)
-}
-
 
 #if swift(>=5.8)
 @_documentation(visibility: private)
@@ -5494,6 +5494,22 @@ public func FfiConverterTypeMemdirText_lower(_ value: MemdirText) -> RustBuffer 
 }
 
 /**
+ * Opens a store that comes with memdir: a directory such as `./memory`, which is made if it is not
+ * there, or `memory:` for a new one in this process.
+ *
+ * To be shared between memories, written to directly, or built upon. Of the options only
+ * `durability` and `read_only` matter.
+ */
+public func openStore(address: MemdirText, options: MemoryOptions = MemoryOptions())throws  -> Store  {
+    return try  FfiConverterTypeStore_lift(try rustCallWithError(FfiConverterTypeMemdirError_lift) {
+        uniffiCallStatus in
+    uniffi_memdir_ffi_fn_func_open_store(
+        FfiConverterTypeMemdirText_lower(address),
+        FfiConverterTypeMemoryOptions_lower(options),uniffiCallStatus
+    )
+})
+}
+/**
  * Checks whether the stores that `factory` makes keep the contract of a store: for the tests of
  * those who write one.
  *
@@ -5519,6 +5535,17 @@ public func closedReply() -> Reply  {
 })
 }
 /**
+ * What a memory throws that gets no thread to work on; `cause` is what the system said.
+ */
+public func noThreadReply(cause: String) -> Reply  {
+    return try!  FfiConverterTypeReply_lift(try! rustCall() {
+        uniffiCallStatus in
+    uniffi_memdir_ffi_fn_func_no_thread_reply(
+        FfiConverterString.lower(cause),uniffiCallStatus
+    )
+})
+}
+/**
  * Opens several stores and mounts them into one tree; one of them is at `/memories`.
  *
  * Of the options only `durability` and `read_only` matter. Throws `Config` if a path, an address
@@ -5529,22 +5556,6 @@ public func openMounts(mounts: [Mount], options: MemoryOptions = MemoryOptions()
         uniffiCallStatus in
     uniffi_memdir_ffi_fn_func_open_mounts(
         FfiConverterSequenceTypeMount.lower(mounts),
-        FfiConverterTypeMemoryOptions_lower(options),uniffiCallStatus
-    )
-})
-}
-/**
- * Opens a store that comes with memdir: a directory such as `./memory`, which is made if it is not
- * there, or `memory:` for a new one in this process.
- *
- * To be shared between memories, written to directly, or built upon. Of the options only
- * `durability` and `read_only` matter.
- */
-public func openStore(address: MemdirText, options: MemoryOptions = MemoryOptions())throws  -> Store  {
-    return try  FfiConverterTypeStore_lift(try rustCallWithError(FfiConverterTypeMemdirError_lift) {
-        uniffiCallStatus in
-    uniffi_memdir_ffi_fn_func_open_store(
-        FfiConverterTypeMemdirText_lower(address),
         FfiConverterTypeMemoryOptions_lower(options),uniffiCallStatus
     )
 })
@@ -5565,16 +5576,19 @@ private let initializationResult: InitializationResult = {
     if bindings_contract_version != scaffolding_contract_version {
         return InitializationResult.contractVersionMismatch
     }
+    if (uniffi_memdir_ffi_checksum_func_open_store() != 16709) {
+        return InitializationResult.apiChecksumMismatch
+    }
     if (uniffi_memdir_ffi_checksum_func_check_store_contract() != 51652) {
         return InitializationResult.apiChecksumMismatch
     }
     if (uniffi_memdir_ffi_checksum_func_closed_reply() != 32118) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_func_open_mounts() != 58834) {
+    if (uniffi_memdir_ffi_checksum_func_no_thread_reply() != 62874) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_func_open_store() != 58554) {
+    if (uniffi_memdir_ffi_checksum_func_open_mounts() != 58834) {
         return InitializationResult.apiChecksumMismatch
     }
     if (uniffi_memdir_ffi_checksum_method_cancellation_cancel() != 59654) {
@@ -5583,10 +5597,10 @@ private let initializationResult: InitializationResult = {
     if (uniffi_memdir_ffi_checksum_method_storefactory_make() != 35026) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_method_expirywatch_looked_at() != 9641) {
+    if (uniffi_memdir_ffi_checksum_method_expirywatch_scanned() != 24877) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_method_memoryhooks_before() != 42946) {
+    if (uniffi_memdir_ffi_checksum_method_memoryhooks_before() != 52142) {
         return InitializationResult.apiChecksumMismatch
     }
     if (uniffi_memdir_ffi_checksum_method_memoryhooks_after() != 7567) {
@@ -5649,10 +5663,10 @@ private let initializationResult: InitializationResult = {
     if (uniffi_memdir_ffi_checksum_method_store_set_modified() != 64210) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_method_store_keeps_access() != 20103) {
+    if (uniffi_memdir_ffi_checksum_method_store_tracks_access() != 19726) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_method_store_set_accessed() != 27243) {
+    if (uniffi_memdir_ffi_checksum_method_store_record_access() != 58282) {
         return InitializationResult.apiChecksumMismatch
     }
     if (uniffi_memdir_ffi_checksum_method_store_delete_unused() != 16519) {

@@ -2,7 +2,7 @@
 
 extension MemoryHooks {
     /// Lets every command pass.
-    public func before(command: Command) throws -> Verdict { .pass }
+    public func before(command: Command) throws -> HookDecision { .allow }
 
     /// Does nothing.
     public func after(event: Event) throws {}

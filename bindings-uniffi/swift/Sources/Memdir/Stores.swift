@@ -27,10 +27,10 @@ extension Store {
     public func setModified(path: String, time: Date) throws {}
 
     /// No, as is right for a store that does not keep when files were accessed.
-    public func keepsAccess() throws -> Bool { false }
+    public func tracksAccess() throws -> Bool { false }
 
     /// Does nothing, as `setModified`.
-    public func setAccessed(path: String, time: Date) throws {}
+    public func recordAccess(path: String, time: Date) throws {}
 
     /// Deletes nothing.
     public func deleteUnused(path: String, since: Date) throws -> Bool { false }
@@ -43,22 +43,22 @@ extension Store {
 }
 
 extension Memory {
-    /// As `expire` with an `ExpiryWatch`, which `goesOn` is: it is called now and then, and at the end,
+    /// As `expire` with an `ExpiryWatch`, which `isRunning` is: it is called now and then, and at the end,
     /// and says whether it goes on.
     public func expire(
-        olderThan: TimeInterval, dryRun: Bool = false, goesOn: @escaping @Sendable (ExpiryProgress) throws -> Bool
+        olderThan: TimeInterval, dryRun: Bool = false, isRunning: @escaping @Sendable (ExpiryProgress) throws -> Bool
     ) throws -> [Expired] {
-        try expire(olderThan: olderThan, dryRun: dryRun, watch: Watch(goesOn))
+        try expire(olderThan: olderThan, dryRun: dryRun, watch: Watch(isRunning))
     }
 }
 
 /// A watch that is a closure.
 private final class Watch: ExpiryWatch {
-    private let goesOn: @Sendable (ExpiryProgress) throws -> Bool
+    private let isRunning: @Sendable (ExpiryProgress) throws -> Bool
 
-    init(_ goesOn: @escaping @Sendable (ExpiryProgress) throws -> Bool) { self.goesOn = goesOn }
+    init(_ isRunning: @escaping @Sendable (ExpiryProgress) throws -> Bool) { self.isRunning = isRunning }
 
-    func lookedAt(progress: ExpiryProgress) throws -> Bool { try goesOn(progress) }
+    func scanned(progress: ExpiryProgress) throws -> Bool { try isRunning(progress) }
 }
 
 /// An edit that a closure makes.

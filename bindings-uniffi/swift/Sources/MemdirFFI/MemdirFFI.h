@@ -362,7 +362,7 @@ typedef struct UniffiVTableCallbackInterfaceStoreFactory {
 typedef struct UniffiVTableCallbackInterfaceExpiryWatch {
     UniffiCallbackInterfaceFree _Nonnull uniffiFree;
     UniffiCallbackInterfaceClone _Nonnull uniffiClone;
-    UniffiCallbackInterfaceExpiryWatchMethod0 _Nonnull lookedAt;
+    UniffiCallbackInterfaceExpiryWatchMethod0 _Nonnull scanned;
 } UniffiVTableCallbackInterfaceExpiryWatch;
 
 #endif
@@ -397,8 +397,8 @@ typedef struct UniffiVTableCallbackInterfaceStore {
     UniffiCallbackInterfaceStoreMethod4 _Nonnull delete;
     UniffiCallbackInterfaceStoreMethod5 _Nonnull rename;
     UniffiCallbackInterfaceStoreMethod6 _Nonnull setModified;
-    UniffiCallbackInterfaceStoreMethod7 _Nonnull keepsAccess;
-    UniffiCallbackInterfaceStoreMethod8 _Nonnull setAccessed;
+    UniffiCallbackInterfaceStoreMethod7 _Nonnull tracksAccess;
+    UniffiCallbackInterfaceStoreMethod8 _Nonnull recordAccess;
     UniffiCallbackInterfaceStoreMethod9 _Nonnull deleteUnused;
 } UniffiVTableCallbackInterfaceStore;
 
@@ -459,9 +459,9 @@ void uniffi_memdir_ffi_fn_free_expirywatch(uint64_t handle, RustCallStatus *_Non
 void uniffi_memdir_ffi_fn_init_callback_vtable_expirywatch(const UniffiVTableCallbackInterfaceExpiryWatch* _Nonnull vtable
 );
 #endif
-#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_EXPIRYWATCH_LOOKED_AT
-#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_EXPIRYWATCH_LOOKED_AT
-int8_t uniffi_memdir_ffi_fn_method_expirywatch_looked_at(uint64_t ptr, RustBuffer progress, RustCallStatus *_Nonnull out_status
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_EXPIRYWATCH_SCANNED
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_EXPIRYWATCH_SCANNED
+int8_t uniffi_memdir_ffi_fn_method_expirywatch_scanned(uint64_t ptr, RustBuffer progress, RustCallStatus *_Nonnull out_status
 );
 #endif
 #ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_CLONE_MEMORYHOOKS
@@ -654,14 +654,14 @@ void uniffi_memdir_ffi_fn_method_store_rename(uint64_t ptr, RustBuffer source, R
 void uniffi_memdir_ffi_fn_method_store_set_modified(uint64_t ptr, RustBuffer path, RustBuffer time, RustCallStatus *_Nonnull out_status
 );
 #endif
-#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_STORE_KEEPS_ACCESS
-#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_STORE_KEEPS_ACCESS
-int8_t uniffi_memdir_ffi_fn_method_store_keeps_access(uint64_t ptr, RustCallStatus *_Nonnull out_status
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_STORE_TRACKS_ACCESS
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_STORE_TRACKS_ACCESS
+int8_t uniffi_memdir_ffi_fn_method_store_tracks_access(uint64_t ptr, RustCallStatus *_Nonnull out_status
 );
 #endif
-#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_STORE_SET_ACCESSED
-#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_STORE_SET_ACCESSED
-void uniffi_memdir_ffi_fn_method_store_set_accessed(uint64_t ptr, RustBuffer path, RustBuffer time, RustCallStatus *_Nonnull out_status
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_STORE_RECORD_ACCESS
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_STORE_RECORD_ACCESS
+void uniffi_memdir_ffi_fn_method_store_record_access(uint64_t ptr, RustBuffer path, RustBuffer time, RustCallStatus *_Nonnull out_status
 );
 #endif
 #ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_STORE_DELETE_UNUSED
@@ -689,6 +689,11 @@ RustBuffer uniffi_memdir_ffi_fn_method_hookfailure_uniffi_trait_display(RustBuff
 RustBuffer uniffi_memdir_ffi_fn_method_storefailure_uniffi_trait_display(RustBuffer ptr, RustCallStatus *_Nonnull out_status
 );
 #endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_FUNC_OPEN_STORE
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_FUNC_OPEN_STORE
+uint64_t uniffi_memdir_ffi_fn_func_open_store(RustBuffer address, RustBuffer options, RustCallStatus *_Nonnull out_status
+);
+#endif
 #ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_FUNC_CHECK_STORE_CONTRACT
 #define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_FUNC_CHECK_STORE_CONTRACT
 RustBuffer uniffi_memdir_ffi_fn_func_check_store_contract(uint64_t factory, RustCallStatus *_Nonnull out_status
@@ -700,14 +705,14 @@ RustBuffer uniffi_memdir_ffi_fn_func_closed_reply(RustCallStatus *_Nonnull out_s
 
 );
 #endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_FUNC_NO_THREAD_REPLY
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_FUNC_NO_THREAD_REPLY
+RustBuffer uniffi_memdir_ffi_fn_func_no_thread_reply(RustBuffer cause, RustCallStatus *_Nonnull out_status
+);
+#endif
 #ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_FUNC_OPEN_MOUNTS
 #define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_FUNC_OPEN_MOUNTS
 uint64_t uniffi_memdir_ffi_fn_func_open_mounts(RustBuffer mounts, RustBuffer options, RustCallStatus *_Nonnull out_status
-);
-#endif
-#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_FUNC_OPEN_STORE
-#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_FUNC_OPEN_STORE
-uint64_t uniffi_memdir_ffi_fn_func_open_store(RustBuffer address, RustBuffer options, RustCallStatus *_Nonnull out_status
 );
 #endif
 #ifndef UNIFFI_FFIDEF_FFI_MEMDIR_FFI_RUSTBUFFER_ALLOC
@@ -970,6 +975,12 @@ void ffi_memdir_ffi_rust_future_free_void(uint64_t handle
 void ffi_memdir_ffi_rust_future_complete_void(uint64_t handle, RustCallStatus *_Nonnull out_status
 );
 #endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_FUNC_OPEN_STORE
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_FUNC_OPEN_STORE
+uint16_t uniffi_memdir_ffi_checksum_func_open_store(void
+
+);
+#endif
 #ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_FUNC_CHECK_STORE_CONTRACT
 #define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_FUNC_CHECK_STORE_CONTRACT
 uint16_t uniffi_memdir_ffi_checksum_func_check_store_contract(void
@@ -982,15 +993,15 @@ uint16_t uniffi_memdir_ffi_checksum_func_closed_reply(void
 
 );
 #endif
-#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_FUNC_OPEN_MOUNTS
-#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_FUNC_OPEN_MOUNTS
-uint16_t uniffi_memdir_ffi_checksum_func_open_mounts(void
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_FUNC_NO_THREAD_REPLY
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_FUNC_NO_THREAD_REPLY
+uint16_t uniffi_memdir_ffi_checksum_func_no_thread_reply(void
 
 );
 #endif
-#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_FUNC_OPEN_STORE
-#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_FUNC_OPEN_STORE
-uint16_t uniffi_memdir_ffi_checksum_func_open_store(void
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_FUNC_OPEN_MOUNTS
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_FUNC_OPEN_MOUNTS
+uint16_t uniffi_memdir_ffi_checksum_func_open_mounts(void
 
 );
 #endif
@@ -1006,9 +1017,9 @@ uint16_t uniffi_memdir_ffi_checksum_method_storefactory_make(void
 
 );
 #endif
-#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_EXPIRYWATCH_LOOKED_AT
-#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_EXPIRYWATCH_LOOKED_AT
-uint16_t uniffi_memdir_ffi_checksum_method_expirywatch_looked_at(void
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_EXPIRYWATCH_SCANNED
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_EXPIRYWATCH_SCANNED
+uint16_t uniffi_memdir_ffi_checksum_method_expirywatch_scanned(void
 
 );
 #endif
@@ -1138,15 +1149,15 @@ uint16_t uniffi_memdir_ffi_checksum_method_store_set_modified(void
 
 );
 #endif
-#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_STORE_KEEPS_ACCESS
-#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_STORE_KEEPS_ACCESS
-uint16_t uniffi_memdir_ffi_checksum_method_store_keeps_access(void
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_STORE_TRACKS_ACCESS
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_STORE_TRACKS_ACCESS
+uint16_t uniffi_memdir_ffi_checksum_method_store_tracks_access(void
 
 );
 #endif
-#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_STORE_SET_ACCESSED
-#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_STORE_SET_ACCESSED
-uint16_t uniffi_memdir_ffi_checksum_method_store_set_accessed(void
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_STORE_RECORD_ACCESS
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_STORE_RECORD_ACCESS
+uint16_t uniffi_memdir_ffi_checksum_method_store_record_access(void
 
 );
 #endif

@@ -119,7 +119,7 @@ final class ConformanceTests: XCTestCase {
             for (path, seconds) in ages {
                 let time = Date(timeIntervalSinceNow: -seconds)
                 try opened.store.setModified(path: path, time: time)
-                try opened.store.setAccessed(path: path, time: time)
+                try opened.store.recordAccess(path: path, time: time)
             }
         case .expire(let olderThan, let dryRun, let expected):
             var removed: [String]?

@@ -64,7 +64,7 @@ final class DocumentationTests: XCTestCase {
         print(try await memory.view(path: "/memories/notes.md"))
 
         // The input of a tool use, as Claude sent it; what comes back goes into the tool_result.
-        let reply = await memory.reply(to: #"{"command": "delete", "path": "/memories/old.md"}"#)
+        let reply = await memory.execute(json: #"{"command": "delete", "path": "/memories/old.md"}"#)
         print("is_error: \(reply.isError), content: \(reply.content)")
         // end
     }

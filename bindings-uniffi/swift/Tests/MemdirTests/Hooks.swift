@@ -20,19 +20,19 @@ final class CaseHooks: MemoryHooks, @unchecked Sendable {
         return taken
     }
 
-    func before(command: Command) throws -> Verdict {
+    func before(command: Command) throws -> HookDecision {
         let fields = command.fields
         for rule in rules {
-            let rule = try rule.fields(of: ["when", "veto", "replace", "fail"])
+            let rule = try rule.fields(of: ["when", "deny", "replace", "fail"])
             guard case .object(let wanted) = try expanded(rule.need("when")) else { throw Problem("when is no object") }
             guard try wanted.allSatisfy({ try fields[$0]?.encoded() == $1.encoded() }) else { continue }
-            if let sentence = rule["veto"] { return .veto(reason: try text(sentence)) }
+            if let sentence = rule["deny"] { return .deny(reason: try text(sentence)) }
             if let problem = rule["fail"] { throw Problem(try text(problem)) }
             let texts = try rule.need("replace").items().map(text)
             guard texts.count == 2, let written = command.written else { throw Problem("there is nothing to replace") }
-            return .write(text: written.replacingOccurrences(of: texts[0], with: texts[1], options: .literal))
+            return .replace(text: written.replacingOccurrences(of: texts[0], with: texts[1], options: .literal))
         }
-        return .pass
+        return .allow
     }
 
     func after(event: Event) throws {

@@ -9,11 +9,11 @@ final class HooksTests: XCTestCase {
         var memory: Memory?
         private let lock = NSLock()
         private var all: [Outcome] = []
-        private let decide: (Command, Memory?) throws -> Verdict
+        private let decide: (Command, Memory?) throws -> HookDecision
         private let done: (Event, Memory?) throws -> Void
 
         init(
-            _ decide: @escaping (Command, Memory?) throws -> Verdict = { _, _ in .pass },
+            _ decide: @escaping (Command, Memory?) throws -> HookDecision = { _, _ in .allow },
             after done: @escaping (Event, Memory?) throws -> Void = { _, _ in }
         ) {
             self.decide = decide
@@ -22,7 +22,7 @@ final class HooksTests: XCTestCase {
 
         var outcomes: [Outcome] { lock.withLock { all } }
 
-        func before(command: Command) throws -> Verdict { try decide(command, memory) }
+        func before(command: Command) throws -> HookDecision { try decide(command, memory) }
 
         func after(event: Event) throws {
             lock.withLock { all.append(event.outcome) }
@@ -31,7 +31,7 @@ final class HooksTests: XCTestCase {
     }
 
     func testAVetoIsThrown() throws {
-        let memory = try Memory(store: "memory:", hooks: Told({ _, _ in .veto(reason: "Not here.") }))
+        let memory = try Memory(store: "memory:", hooks: Told({ _, _ in .deny(reason: "Not here.") }))
         let reply = memory.execute(json: #"{"command":"delete","path":"/memories/a"}"#)
         XCTAssertEqual(reply, Reply(content: "Not here.", isError: true, cause: nil))
         XCTAssertThrowsError(try memory.delete(path: "/memories/a")) { error in
@@ -63,7 +63,7 @@ final class HooksTests: XCTestCase {
     }
 
     func testATextForACommandThatWritesNoneIsAFailure() throws {
-        let memory = try Memory(store: MapStore(), hooks: Told({ _, _ in .write(text: "text") }))
+        let memory = try Memory(store: MapStore(), hooks: Told({ _, _ in .replace(text: "text") }))
         _ = try memory.create(path: "/memories/a", fileText: "one")
         XCTAssertThrowsError(try memory.view(path: "/memories/a"))
     }
@@ -71,24 +71,24 @@ final class HooksTests: XCTestCase {
     func testAHookMayUseItsOwnMemory() throws {
         let hooks = Told({ command, memory in
             _ = try memory?.view(path: "/memories")
-            guard case .delete(let path) = command else { return .pass }
+            guard case .delete(let path) = command else { return .allow }
             _ = try memory?.rename(oldPath: path, newPath: "/memories/archived")
-            return .veto(reason: "It was archived.")
+            return .deny(reason: "It was archived.")
         }, after: { _, memory in _ = try memory?.create(path: "/memories/log", fileText: "") })
         let memory = try Memory(store: MapStore(), hooks: hooks)
         hooks.memory = memory
         _ = try memory.create(path: "/memories/a", fileText: "one")
         XCTAssertThrowsError(try memory.delete(path: "/memories/a"))
         XCTAssertTrue(try memory.view(path: "/memories/archived").hasSuffix("one"))
-        XCTAssertEqual(hooks.outcomes, [.ok, .vetoed, .ok])
+        XCTAssertEqual(hooks.outcomes, [.ok, .denied, .ok])
         hooks.memory = nil
     }
 
     func testManyThreadsAtOnce() throws {
         let hooks = Told({ command, memory in
             _ = try memory?.view(path: "/memories")
-            guard case .insert(_, _, let text) = command else { return .pass }
-            return .write(text: text.uppercased())
+            guard case .insert(_, _, let text) = command else { return .allow }
+            return .replace(text: text.uppercased())
         })
         let memory = try Memory(store: "memory:", hooks: hooks)
         hooks.memory = memory
@@ -130,11 +130,11 @@ final class HooksTests: XCTestCase {
     private func careful() throws -> Memory {
         // swift-hooks
         final class Careful: MemoryHooks {
-            func before(command: Command) -> Verdict {
+            func before(command: Command) -> HookDecision {
                 switch command {
-                case .delete: return .veto(reason: "Nothing is deleted here: rename it to /memories/archive instead.")
-                case .create(_, let text): return .write(text: text.replacingOccurrences(of: "Anna Kareva", with: "A. K."))
-                default: return .pass
+                case .delete: return .deny(reason: "Nothing is deleted here: rename it to /memories/archive instead.")
+                case .create(_, let text): return .replace(text: text.replacingOccurrences(of: "Anna Kareva", with: "A. K."))
+                default: return .allow
                 }
             }
         }

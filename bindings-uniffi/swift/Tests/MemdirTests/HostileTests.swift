@@ -94,13 +94,13 @@ final class HostileTests: XCTestCase {
         _ = try await memory.create(path: "/memories/log", fileText: "")
         store.turn.wait()
         let calls = (0..<100).map { number in
-            Task { await memory.reply(to: #"{"command":"insert","path":"/memories/log","insert_line":0,"insert_text":"\#(number)"}"#) }
+            Task { await memory.execute(json: #"{"command":"insert","path":"/memories/log","insert_line":0,"insert_text":"\#(number)"}"#) }
         }
         let typed = Task { try await memory.insert(path: "/memories/log", insertLine: 0, insertText: "given up") }
         while store.asked < 10 { try await Task.sleep(nanoseconds: 1_000_000) }
         // Views do not wait behind them.
         for _ in 0..<20 {
-            let shown = await memory.reply(to: #"{"command":"view","path":"/memories/log"}"#)
+            let shown = await memory.execute(json: #"{"command":"view","path":"/memories/log"}"#)
             XCTAssertFalse(shown.isError)
         }
         calls.forEach { $0.cancel() }

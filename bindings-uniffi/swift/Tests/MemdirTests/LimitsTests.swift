@@ -18,8 +18,8 @@ final class LimitsTests: XCTestCase {
         try store.write(path: "/memories/list.md", content: Data("milk\n".utf8), overwrite: false)
         // stale views
         let memory = try Memory(store: store, options: MemoryOptions(staleGuard: .strict))
-        let reply = await memory.reply(
-            to: #"{"command": "insert", "path": "/memories/list.md", "insert_line": 1, "insert_text": "bread"}"#
+        let reply = await memory.execute(
+            json: #"{"command": "insert", "path": "/memories/list.md", "insert_line": 1, "insert_text": "bread"}"#
         )
         // end
         XCTAssertTrue(reply.isError)
@@ -30,7 +30,7 @@ final class LimitsTests: XCTestCase {
     func testSomePathsCannotBeWritten() async throws {
         // write patterns
         let memory = try Memory(store: "memory:", options: MemoryOptions(readOnlyPaths: ["/memories/handbook"]))
-        let reply = await memory.reply(to: #"{"command": "delete", "path": "/memories/handbook"}"#)
+        let reply = await memory.execute(json: #"{"command": "delete", "path": "/memories/handbook"}"#)
         // end
         XCTAssertEqual(reply.content, "Error: /memories/handbook is read-only: it can be viewed but not changed")
         try isOnThePage("write patterns")

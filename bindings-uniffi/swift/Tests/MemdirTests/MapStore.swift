@@ -52,9 +52,9 @@ final class MapStore: Store, @unchecked Sendable {
         }
     }
 
-    func keepsAccess() -> Bool { true }
+    func tracksAccess() -> Bool { true }
 
-    func setAccessed(path: String, time: Date) throws {
+    func recordAccess(path: String, time: Date) throws {
         try lock.withLock {
             _ = try file(Path(path))
             accessed[Path(path)] = time

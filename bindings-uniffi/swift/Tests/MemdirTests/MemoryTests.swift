@@ -64,10 +64,11 @@ final class MemoryTests: XCTestCase {
         _ = try await memory.strReplace(path: "/memories/a.md", oldStr: "three", newStr: "3")
         let view = try await memory.view(path: "/memories/a.md", viewRange: [2, -1])
         XCTAssertEqual(view, shown + "     2\ttwo\n     3\t3")
-        let reply = await memory.reply(to: #"{"command":"view","path":"/memories/a.md","view_range":[2,3]}"#)
+        let reply = await memory.execute(json: #"{"command":"view","path":"/memories/a.md","view_range":[2,3]}"#)
         XCTAssertEqual(reply.content, view)
-        // For whoever may block: it needs no await, here neither.
-        XCTAssertEqual(memory.execute(json: #"{"command":"view","path":"/memories/a.md","view_range":[2,3]}"#), reply)
+        // For whoever may block: outside of asynchronous code it needs no await.
+        let blocking = { memory.execute(json: #"{"command":"view","path":"/memories/a.md","view_range":[2,3]}"#) }
+        XCTAssertEqual(blocking(), reply)
         _ = try await memory.rename(oldPath: "/memories/a.md", newPath: "/memories/b.md")
         do {
             _ = try await memory.delete(path: "/memories/a.md")

@@ -203,7 +203,7 @@ fn keeping(store: &dyn Store, name: &str) -> Result<(), Error> {
     Err(Error::Config(format!(
         "{name} needs a store that keeps when files were last accessed: a directory on a file system \
          with extended attributes, a database, object storage, or a store of your own that implements \
-         keeps_access, set_accessed and delete_unused"
+         tracks_access, record_access and delete_unused"
     )))
 }
 

@@ -268,10 +268,9 @@ interface UniffiRustCallStatusErrorHandler<E> {
 
 // Call a rust function that returns a Result<>.  Pass in the Error class companion that corresponds to the Err
 private inline fun <U, E: kotlin.Exception> uniffiRustCallWithError(errorHandler: UniffiRustCallStatusErrorHandler<E>, callback: (UniffiRustCallStatus) -> U): U {
-    val status = CallStatuses.take()
+    var status = UniffiRustCallStatus()
     val return_value = callback(status)
     uniffiCheckCallStatus(errorHandler, status)
-    CallStatuses.giveBack(status)
     return return_value
 }
 
@@ -715,22 +714,22 @@ internal open class UniffiVTableCallbackInterfaceStoreFactory(
     }
 
 }
-@Structure.FieldOrder("uniffiFree", "uniffiClone", "lookedAt")
+@Structure.FieldOrder("uniffiFree", "uniffiClone", "scanned")
 internal open class UniffiVTableCallbackInterfaceExpiryWatch(
     @JvmField internal var `uniffiFree`: UniffiCallbackInterfaceFree? = null,
     @JvmField internal var `uniffiClone`: UniffiCallbackInterfaceClone? = null,
-    @JvmField internal var `lookedAt`: UniffiCallbackInterfaceExpiryWatchMethod0? = null,
+    @JvmField internal var `scanned`: UniffiCallbackInterfaceExpiryWatchMethod0? = null,
 ) : Structure() {
     class UniffiByValue(
         `uniffiFree`: UniffiCallbackInterfaceFree? = null,
         `uniffiClone`: UniffiCallbackInterfaceClone? = null,
-        `lookedAt`: UniffiCallbackInterfaceExpiryWatchMethod0? = null,
-    ): UniffiVTableCallbackInterfaceExpiryWatch(`uniffiFree`,`uniffiClone`,`lookedAt`,), Structure.ByValue
+        `scanned`: UniffiCallbackInterfaceExpiryWatchMethod0? = null,
+    ): UniffiVTableCallbackInterfaceExpiryWatch(`uniffiFree`,`uniffiClone`,`scanned`,), Structure.ByValue
 
    internal fun uniffiSetValue(other: UniffiVTableCallbackInterfaceExpiryWatch) {
         `uniffiFree` = other.`uniffiFree`
         `uniffiClone` = other.`uniffiClone`
-        `lookedAt` = other.`lookedAt`
+        `scanned` = other.`scanned`
     }
 
 }
@@ -775,7 +774,7 @@ internal open class UniffiVTableCallbackInterfaceEdit(
     }
 
 }
-@Structure.FieldOrder("uniffiFree", "uniffiClone", "read", "list", "write", "update", "delete", "rename", "setModified", "keepsAccess", "setAccessed", "deleteUnused")
+@Structure.FieldOrder("uniffiFree", "uniffiClone", "read", "list", "write", "update", "delete", "rename", "setModified", "tracksAccess", "recordAccess", "deleteUnused")
 internal open class UniffiVTableCallbackInterfaceStore(
     @JvmField internal var `uniffiFree`: UniffiCallbackInterfaceFree? = null,
     @JvmField internal var `uniffiClone`: UniffiCallbackInterfaceClone? = null,
@@ -786,8 +785,8 @@ internal open class UniffiVTableCallbackInterfaceStore(
     @JvmField internal var `delete`: UniffiCallbackInterfaceStoreMethod4? = null,
     @JvmField internal var `rename`: UniffiCallbackInterfaceStoreMethod5? = null,
     @JvmField internal var `setModified`: UniffiCallbackInterfaceStoreMethod6? = null,
-    @JvmField internal var `keepsAccess`: UniffiCallbackInterfaceStoreMethod7? = null,
-    @JvmField internal var `setAccessed`: UniffiCallbackInterfaceStoreMethod8? = null,
+    @JvmField internal var `tracksAccess`: UniffiCallbackInterfaceStoreMethod7? = null,
+    @JvmField internal var `recordAccess`: UniffiCallbackInterfaceStoreMethod8? = null,
     @JvmField internal var `deleteUnused`: UniffiCallbackInterfaceStoreMethod9? = null,
 ) : Structure() {
     class UniffiByValue(
@@ -800,10 +799,10 @@ internal open class UniffiVTableCallbackInterfaceStore(
         `delete`: UniffiCallbackInterfaceStoreMethod4? = null,
         `rename`: UniffiCallbackInterfaceStoreMethod5? = null,
         `setModified`: UniffiCallbackInterfaceStoreMethod6? = null,
-        `keepsAccess`: UniffiCallbackInterfaceStoreMethod7? = null,
-        `setAccessed`: UniffiCallbackInterfaceStoreMethod8? = null,
+        `tracksAccess`: UniffiCallbackInterfaceStoreMethod7? = null,
+        `recordAccess`: UniffiCallbackInterfaceStoreMethod8? = null,
         `deleteUnused`: UniffiCallbackInterfaceStoreMethod9? = null,
-    ): UniffiVTableCallbackInterfaceStore(`uniffiFree`,`uniffiClone`,`read`,`list`,`write`,`update`,`delete`,`rename`,`setModified`,`keepsAccess`,`setAccessed`,`deleteUnused`,), Structure.ByValue
+    ): UniffiVTableCallbackInterfaceStore(`uniffiFree`,`uniffiClone`,`read`,`list`,`write`,`update`,`delete`,`rename`,`setModified`,`tracksAccess`,`recordAccess`,`deleteUnused`,), Structure.ByValue
 
    internal fun uniffiSetValue(other: UniffiVTableCallbackInterfaceStore) {
         `uniffiFree` = other.`uniffiFree`
@@ -815,8 +814,8 @@ internal open class UniffiVTableCallbackInterfaceStore(
         `delete` = other.`delete`
         `rename` = other.`rename`
         `setModified` = other.`setModified`
-        `keepsAccess` = other.`keepsAccess`
-        `setAccessed` = other.`setAccessed`
+        `tracksAccess` = other.`tracksAccess`
+        `recordAccess` = other.`recordAccess`
         `deleteUnused` = other.`deleteUnused`
     }
 
@@ -846,19 +845,21 @@ internal object IntegrityCheckingUniffiLib {
     }
 
     internal fun ensureInitialized() = Unit
+    external fun uniffi_memdir_ffi_checksum_func_open_store(
+    ): Int
     external fun uniffi_memdir_ffi_checksum_func_check_store_contract(
     ): Int
     external fun uniffi_memdir_ffi_checksum_func_closed_reply(
     ): Int
-    external fun uniffi_memdir_ffi_checksum_func_open_mounts(
+    external fun uniffi_memdir_ffi_checksum_func_no_thread_reply(
     ): Int
-    external fun uniffi_memdir_ffi_checksum_func_open_store(
+    external fun uniffi_memdir_ffi_checksum_func_open_mounts(
     ): Int
     external fun uniffi_memdir_ffi_checksum_method_cancellation_cancel(
     ): Int
     external fun uniffi_memdir_ffi_checksum_method_storefactory_make(
     ): Int
-    external fun uniffi_memdir_ffi_checksum_method_expirywatch_looked_at(
+    external fun uniffi_memdir_ffi_checksum_method_expirywatch_scanned(
     ): Int
     external fun uniffi_memdir_ffi_checksum_method_memoryhooks_before(
     ): Int
@@ -902,9 +903,9 @@ internal object IntegrityCheckingUniffiLib {
     ): Int
     external fun uniffi_memdir_ffi_checksum_method_store_set_modified(
     ): Int
-    external fun uniffi_memdir_ffi_checksum_method_store_keeps_access(
+    external fun uniffi_memdir_ffi_checksum_method_store_tracks_access(
     ): Int
-    external fun uniffi_memdir_ffi_checksum_method_store_set_accessed(
+    external fun uniffi_memdir_ffi_checksum_method_store_record_access(
     ): Int
     external fun uniffi_memdir_ffi_checksum_method_store_delete_unused(
     ): Int
@@ -965,7 +966,7 @@ internal object UniffiLib {
     ): Unit
     external fun uniffi_memdir_ffi_fn_init_callback_vtable_expirywatch(`vtable`: UniffiVTableCallbackInterfaceExpiryWatch,
     ): Unit
-    external fun uniffi_memdir_ffi_fn_method_expirywatch_looked_at(`ptr`: Long,`progress`: RustBuffer.ByValue,uniffi_out_err: UniffiRustCallStatus,
+    external fun uniffi_memdir_ffi_fn_method_expirywatch_scanned(`ptr`: Long,`progress`: RustBuffer.ByValue,uniffi_out_err: UniffiRustCallStatus,
     ): Byte
     external fun uniffi_memdir_ffi_fn_clone_memoryhooks(`handle`: Long,uniffi_out_err: UniffiRustCallStatus,
     ): Long
@@ -1043,9 +1044,9 @@ internal object UniffiLib {
     ): Unit
     external fun uniffi_memdir_ffi_fn_method_store_set_modified(`ptr`: Long,`path`: RustBuffer.ByValue,`time`: RustBuffer.ByValue,uniffi_out_err: UniffiRustCallStatus,
     ): Unit
-    external fun uniffi_memdir_ffi_fn_method_store_keeps_access(`ptr`: Long,uniffi_out_err: UniffiRustCallStatus,
+    external fun uniffi_memdir_ffi_fn_method_store_tracks_access(`ptr`: Long,uniffi_out_err: UniffiRustCallStatus,
     ): Byte
-    external fun uniffi_memdir_ffi_fn_method_store_set_accessed(`ptr`: Long,`path`: RustBuffer.ByValue,`time`: RustBuffer.ByValue,uniffi_out_err: UniffiRustCallStatus,
+    external fun uniffi_memdir_ffi_fn_method_store_record_access(`ptr`: Long,`path`: RustBuffer.ByValue,`time`: RustBuffer.ByValue,uniffi_out_err: UniffiRustCallStatus,
     ): Unit
     external fun uniffi_memdir_ffi_fn_method_store_delete_unused(`ptr`: Long,`path`: RustBuffer.ByValue,`since`: RustBuffer.ByValue,uniffi_out_err: UniffiRustCallStatus,
     ): Byte
@@ -1057,13 +1058,15 @@ internal object UniffiLib {
     ): RustBuffer.ByValue
     external fun uniffi_memdir_ffi_fn_method_storefailure_uniffi_trait_display(`ptr`: RustBuffer.ByValue,uniffi_out_err: UniffiRustCallStatus,
     ): RustBuffer.ByValue
+    external fun uniffi_memdir_ffi_fn_func_open_store(`address`: RustBuffer.ByValue,`options`: RustBuffer.ByValue,uniffi_out_err: UniffiRustCallStatus,
+    ): Long
     external fun uniffi_memdir_ffi_fn_func_check_store_contract(`factory`: Long,uniffi_out_err: UniffiRustCallStatus,
     ): RustBuffer.ByValue
     external fun uniffi_memdir_ffi_fn_func_closed_reply(uniffi_out_err: UniffiRustCallStatus,
     ): RustBuffer.ByValue
+    external fun uniffi_memdir_ffi_fn_func_no_thread_reply(`cause`: RustBuffer.ByValue,uniffi_out_err: UniffiRustCallStatus,
+    ): RustBuffer.ByValue
     external fun uniffi_memdir_ffi_fn_func_open_mounts(`mounts`: RustBuffer.ByValue,`options`: RustBuffer.ByValue,uniffi_out_err: UniffiRustCallStatus,
-    ): Long
-    external fun uniffi_memdir_ffi_fn_func_open_store(`address`: RustBuffer.ByValue,`options`: RustBuffer.ByValue,uniffi_out_err: UniffiRustCallStatus,
     ): Long
     external fun ffi_memdir_ffi_rustbuffer_alloc(`size`: Long,uniffi_out_err: UniffiRustCallStatus,
     ): RustBuffer.ByValue
@@ -1184,16 +1187,19 @@ private fun uniffiCheckContractApiVersion(lib: IntegrityCheckingUniffiLib) {
 }
 @Suppress("UNUSED_PARAMETER")
 private fun uniffiCheckApiChecksums(lib: IntegrityCheckingUniffiLib) {
+    if ((lib.uniffi_memdir_ffi_checksum_func_open_store() and 0xFFFF) != 16709) {
+        throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
+    }
     if ((lib.uniffi_memdir_ffi_checksum_func_check_store_contract() and 0xFFFF) != 51652) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
     if ((lib.uniffi_memdir_ffi_checksum_func_closed_reply() and 0xFFFF) != 32118) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_func_open_mounts() and 0xFFFF) != 58834) {
+    if ((lib.uniffi_memdir_ffi_checksum_func_no_thread_reply() and 0xFFFF) != 62874) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_func_open_store() and 0xFFFF) != 58554) {
+    if ((lib.uniffi_memdir_ffi_checksum_func_open_mounts() and 0xFFFF) != 58834) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
     if ((lib.uniffi_memdir_ffi_checksum_method_cancellation_cancel() and 0xFFFF) != 59654) {
@@ -1202,10 +1208,10 @@ private fun uniffiCheckApiChecksums(lib: IntegrityCheckingUniffiLib) {
     if ((lib.uniffi_memdir_ffi_checksum_method_storefactory_make() and 0xFFFF) != 35026) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_method_expirywatch_looked_at() and 0xFFFF) != 9641) {
+    if ((lib.uniffi_memdir_ffi_checksum_method_expirywatch_scanned() and 0xFFFF) != 24877) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_method_memoryhooks_before() and 0xFFFF) != 42946) {
+    if ((lib.uniffi_memdir_ffi_checksum_method_memoryhooks_before() and 0xFFFF) != 52142) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
     if ((lib.uniffi_memdir_ffi_checksum_method_memoryhooks_after() and 0xFFFF) != 7567) {
@@ -1268,10 +1274,10 @@ private fun uniffiCheckApiChecksums(lib: IntegrityCheckingUniffiLib) {
     if ((lib.uniffi_memdir_ffi_checksum_method_store_set_modified() and 0xFFFF) != 64210) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_method_store_keeps_access() and 0xFFFF) != 20103) {
+    if ((lib.uniffi_memdir_ffi_checksum_method_store_tracks_access() and 0xFFFF) != 19726) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_method_store_set_accessed() and 0xFFFF) != 27243) {
+    if ((lib.uniffi_memdir_ffi_checksum_method_store_record_access() and 0xFFFF) != 58282) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
     if ((lib.uniffi_memdir_ffi_checksum_method_store_delete_unused() and 0xFFFF) != 16519) {
@@ -2396,7 +2402,7 @@ public interface ExpiryWatch {
      * Whether it goes on. Where it does not, or this throws, it ends, and what was removed by then is
      * removed.
      */
-    fun `lookedAt`(`progress`: ExpiryProgress): kotlin.Boolean
+    fun `scanned`(`progress`: ExpiryProgress): kotlin.Boolean
 
     companion object
 }
@@ -2510,11 +2516,11 @@ open class ExpiryWatchImpl: Disposable, AutoCloseable, ExpiryWatch
      * Whether it goes on. Where it does not, or this throws, it ends, and what was removed by then is
      * removed.
      */
-    @Throws(StoreFailure::class)override fun `lookedAt`(`progress`: ExpiryProgress): kotlin.Boolean {
+    @Throws(StoreFailure::class)override fun `scanned`(`progress`: ExpiryProgress): kotlin.Boolean {
             return FfiConverterBoolean.lift(
     callWithHandle {
     uniffiRustCallWithError(StoreFailure) { _status ->
-    UniffiLib.uniffi_memdir_ffi_fn_method_expirywatch_looked_at(
+    UniffiLib.uniffi_memdir_ffi_fn_method_expirywatch_scanned(
         it,
 
         FfiConverterTypeExpiryProgress.lower(`progress`),_status)
@@ -2542,11 +2548,11 @@ open class ExpiryWatchImpl: Disposable, AutoCloseable, ExpiryWatch
 
 // Put the implementation in an object so we don't pollute the top-level namespace
 internal object uniffiCallbackInterfaceExpiryWatch {
-    internal object `lookedAt`: UniffiCallbackInterfaceExpiryWatchMethod0 {
+    internal object `scanned`: UniffiCallbackInterfaceExpiryWatchMethod0 {
         override fun callback(`uniffiHandle`: Long,`progress`: RustBuffer.ByValue,`uniffiOutReturn`: ByteByReference,uniffiCallStatus: UniffiRustCallStatus,) {
             val uniffiObj = FfiConverterTypeExpiryWatch.handleMap.get(uniffiHandle)
             val makeCall = { ->
-                uniffiObj.`lookedAt`(
+                uniffiObj.`scanned`(
                     FfiConverterTypeExpiryProgress.lift(`progress`),
                 )
             }
@@ -2575,7 +2581,7 @@ internal object uniffiCallbackInterfaceExpiryWatch {
     internal var vtable = UniffiVTableCallbackInterfaceExpiryWatch.UniffiByValue(
         uniffiFree,
         uniffiClone,
-        `lookedAt`,
+        `scanned`,
     )
 
     // Registers the foreign callback with the Rust side.
@@ -3340,7 +3346,7 @@ public interface MemoryHooks {
      * Whatever it throws means that it failed: the command is not carried out, and the model reads
      * only that it could not be checked. By default every command passes.
      */
-    fun `before`(`command`: Command): Verdict = Verdict.Pass
+    fun `before`(`command`: Command): HookDecision = HookDecision.Allow
 
     /**
      * Called after each call, when the command is done; also for input that is no command. What it
@@ -3467,8 +3473,8 @@ open class MemoryHooksImpl: Disposable, AutoCloseable, MemoryHooks
      * Whatever it throws means that it failed: the command is not carried out, and the model reads
      * only that it could not be checked. By default every command passes.
      */
-    @Throws(HookFailure::class)override fun `before`(`command`: Command): Verdict {
-            return FfiConverterTypeVerdict.lift(
+    @Throws(HookFailure::class)override fun `before`(`command`: Command): HookDecision {
+            return FfiConverterTypeHookDecision.lift(
     callWithHandle {
     uniffiRustCallWithError(HookFailure) { _status ->
     UniffiLib.uniffi_memdir_ffi_fn_method_memoryhooks_before(
@@ -3526,7 +3532,7 @@ internal object uniffiCallbackInterfaceMemoryHooks {
                     FfiConverterTypeCommand.lift(`command`),
                 )
             }
-            val writeReturn = { value: Verdict -> uniffiOutReturn.setValue(FfiConverterTypeVerdict.lower(value)) }
+            val writeReturn = { value: HookDecision -> uniffiOutReturn.setValue(FfiConverterTypeHookDecision.lower(value)) }
             uniffiTraitInterfaceCallWithError(
                 uniffiCallStatus,
                 makeCall,
@@ -4058,16 +4064,16 @@ public interface Store {
 
     /**
      * Whether the store keeps when files were last accessed, so that unused ones can expire: then it
-     * has `set_accessed` and `delete_unused`, and says `accessed` in the entries that it lists. By
+     * has `record_access` and `delete_unused`, and says `accessed` in the entries that it lists. By
      * default it does not.
      */
-    fun `keepsAccess`(): kotlin.Boolean = false
+    fun `tracksAccess`(): kotlin.Boolean = false
 
     /**
      * Says that a file was accessed at `time`, which is no change of it, and goes along when it is
      * renamed; to the microsecond. Throws `NotFound`, `IsADirectory`. By default nothing is done.
      */
-    fun `setAccessed`(`path`: kotlin.String, `time`: java.time.Instant) = Unit
+    fun `recordAccess`(`path`: kotlin.String, `time`: java.time.Instant)
 
     /**
      * Deletes a file if it was neither written nor accessed at `since` or later, while no writer can
@@ -4336,14 +4342,14 @@ open class StoreImpl: Disposable, AutoCloseable, Store
 
     /**
      * Whether the store keeps when files were last accessed, so that unused ones can expire: then it
-     * has `set_accessed` and `delete_unused`, and says `accessed` in the entries that it lists. By
+     * has `record_access` and `delete_unused`, and says `accessed` in the entries that it lists. By
      * default it does not.
      */
-    @Throws(StoreFailure::class)override fun `keepsAccess`(): kotlin.Boolean {
+    @Throws(StoreFailure::class)override fun `tracksAccess`(): kotlin.Boolean {
             return FfiConverterBoolean.lift(
     callWithHandle {
     uniffiRustCallWithError(StoreFailure) { _status ->
-    UniffiLib.uniffi_memdir_ffi_fn_method_store_keeps_access(
+    UniffiLib.uniffi_memdir_ffi_fn_method_store_tracks_access(
         it,
         _status)
 }
@@ -4357,11 +4363,11 @@ open class StoreImpl: Disposable, AutoCloseable, Store
      * Says that a file was accessed at `time`, which is no change of it, and goes along when it is
      * renamed; to the microsecond. Throws `NotFound`, `IsADirectory`. By default nothing is done.
      */
-    @Throws(StoreFailure::class)override fun `setAccessed`(`path`: kotlin.String, `time`: java.time.Instant)
+    @Throws(StoreFailure::class)override fun `recordAccess`(`path`: kotlin.String, `time`: java.time.Instant)
         =
     callWithHandle {
     uniffiRustCallWithError(StoreFailure) { _status ->
-    UniffiLib.uniffi_memdir_ffi_fn_method_store_set_accessed(
+    UniffiLib.uniffi_memdir_ffi_fn_method_store_record_access(
         it,
 
         FfiConverterString.lower(`path`),
@@ -4533,11 +4539,11 @@ internal object uniffiCallbackInterfaceStore {
             )
         }
     }
-    internal object `keepsAccess`: UniffiCallbackInterfaceStoreMethod7 {
+    internal object `tracksAccess`: UniffiCallbackInterfaceStoreMethod7 {
         override fun callback(`uniffiHandle`: Long,`uniffiOutReturn`: ByteByReference,uniffiCallStatus: UniffiRustCallStatus,) {
             val uniffiObj = FfiConverterTypeStore.handleMap.get(uniffiHandle)
             val makeCall = { ->
-                uniffiObj.`keepsAccess`(
+                uniffiObj.`tracksAccess`(
                 )
             }
             val writeReturn = { value: kotlin.Boolean -> uniffiOutReturn.setValue(FfiConverterBoolean.lower(value)) }
@@ -4549,11 +4555,11 @@ internal object uniffiCallbackInterfaceStore {
             )
         }
     }
-    internal object `setAccessed`: UniffiCallbackInterfaceStoreMethod8 {
+    internal object `recordAccess`: UniffiCallbackInterfaceStoreMethod8 {
         override fun callback(`uniffiHandle`: Long,`path`: RustBuffer.ByValue,`time`: RustBuffer.ByValue,`uniffiOutReturn`: Pointer,uniffiCallStatus: UniffiRustCallStatus,) {
             val uniffiObj = FfiConverterTypeStore.handleMap.get(uniffiHandle)
             val makeCall = { ->
-                uniffiObj.`setAccessed`(
+                uniffiObj.`recordAccess`(
                     FfiConverterString.lift(`path`),
                     FfiConverterTimestamp.lift(`time`),
                 )
@@ -4608,8 +4614,8 @@ internal object uniffiCallbackInterfaceStore {
         `delete`,
         `rename`,
         `setModified`,
-        `keepsAccess`,
-        `setAccessed`,
+        `tracksAccess`,
+        `recordAccess`,
         `deleteUnused`,
     )
 
@@ -5822,6 +5828,123 @@ public object FfiConverterTypeDurability: FfiConverterRustBuffer<Durability> {
 
 
 
+/**
+ * What becomes of a command.
+ */
+sealed class HookDecision {
+
+    /**
+     * It is carried out.
+     */
+    object Allow : HookDecision()
+
+
+    /**
+     * It is carried out with `text` in the place of its file text, new string or inserted text; what
+     * other policies say about texts, they say about this one. For a command that writes no text it is
+     * a failure of the hook.
+     */
+    data class Replace(
+        /**
+         * What to write instead.
+         */
+        val `text`: kotlin.String) : HookDecision()
+
+    {
+
+
+        companion object
+    }
+
+    /**
+     * It is not carried out.
+     */
+    data class Deny(
+        /**
+         * What the model reads: what is forbidden, and what to do instead.
+         */
+        val `reason`: kotlin.String) : HookDecision()
+
+    {
+
+
+        companion object
+    }
+
+
+
+
+
+
+
+
+    companion object
+}
+
+/**
+ * @suppress
+ */
+public object FfiConverterTypeHookDecision : FfiConverterRustBuffer<HookDecision>{
+    override fun read(buf: ByteBuffer): HookDecision {
+        return when(buf.getInt()) {
+            1 -> HookDecision.Allow
+            2 -> HookDecision.Replace(
+                FfiConverterString.read(buf),
+                )
+            3 -> HookDecision.Deny(
+                FfiConverterString.read(buf),
+                )
+            else -> throw RuntimeException("invalid enum value, something is very wrong!!")
+        }
+    }
+
+    override fun allocationSize(value: HookDecision): ULong = when(value) {
+        is HookDecision.Allow -> {
+            // Add the size for the Int that specifies the variant plus the size needed for all fields
+            (
+                4UL
+            )
+        }
+        is HookDecision.Replace -> {
+            // Add the size for the Int that specifies the variant plus the size needed for all fields
+            (
+                4UL
+                + FfiConverterString.allocationSize(value.`text`)
+            )
+        }
+        is HookDecision.Deny -> {
+            // Add the size for the Int that specifies the variant plus the size needed for all fields
+            (
+                4UL
+                + FfiConverterString.allocationSize(value.`reason`.wellFormed())
+            )
+        }
+    }
+
+    override fun write(value: HookDecision, buf: ByteBuffer) {
+        when(value) {
+            is HookDecision.Allow -> {
+                buf.putInt(1)
+                Unit
+            }
+            is HookDecision.Replace -> {
+                buf.putInt(2)
+                FfiConverterString.write(value.`text`, buf)
+                Unit
+            }
+            is HookDecision.Deny -> {
+                buf.putInt(3)
+                FfiConverterString.write(value.`reason`.wellFormed(), buf)
+                Unit
+            }
+        }.let { /* this makes the `when` an expression, which ensures it is exhaustive */ }
+    }
+}
+
+
+
+
+
 
 
 /**
@@ -6148,7 +6271,7 @@ enum class Outcome {
     /**
      * A hook forbade it.
      */
-    VETOED,
+    DENIED,
     /**
      * The store or a hook failed.
      */
@@ -6638,123 +6761,6 @@ public object FfiConverterTypeStoreFailure : FfiConverterRustBuffer<StoreFailure
     }
 
 }
-
-
-
-/**
- * What becomes of a command.
- */
-sealed class Verdict {
-
-    /**
-     * It is carried out.
-     */
-    object Pass : Verdict()
-
-
-    /**
-     * It is carried out with `text` in the place of its file text, new string or inserted text; what
-     * other policies say about texts, they say about this one. For a command that writes no text it is
-     * a failure of the hook.
-     */
-    data class Write(
-        /**
-         * What to write instead.
-         */
-        val `text`: kotlin.String) : Verdict()
-
-    {
-
-
-        companion object
-    }
-
-    /**
-     * It is not carried out.
-     */
-    data class Veto(
-        /**
-         * What the model reads: what is forbidden, and what to do instead.
-         */
-        val `reason`: kotlin.String) : Verdict()
-
-    {
-
-
-        companion object
-    }
-
-
-
-
-
-
-
-
-    companion object
-}
-
-/**
- * @suppress
- */
-public object FfiConverterTypeVerdict : FfiConverterRustBuffer<Verdict>{
-    override fun read(buf: ByteBuffer): Verdict {
-        return when(buf.getInt()) {
-            1 -> Verdict.Pass
-            2 -> Verdict.Write(
-                FfiConverterString.read(buf),
-                )
-            3 -> Verdict.Veto(
-                FfiConverterString.read(buf),
-                )
-            else -> throw RuntimeException("invalid enum value, something is very wrong!!")
-        }
-    }
-
-    override fun allocationSize(value: Verdict): ULong = when(value) {
-        is Verdict.Pass -> {
-            // Add the size for the Int that specifies the variant plus the size needed for all fields
-            (
-                4UL
-            )
-        }
-        is Verdict.Write -> {
-            // Add the size for the Int that specifies the variant plus the size needed for all fields
-            (
-                4UL
-                + FfiConverterString.allocationSize(value.`text`)
-            )
-        }
-        is Verdict.Veto -> {
-            // Add the size for the Int that specifies the variant plus the size needed for all fields
-            (
-                4UL
-                + FfiConverterString.allocationSize(value.`reason`.wellFormed())
-            )
-        }
-    }
-
-    override fun write(value: Verdict, buf: ByteBuffer) {
-        when(value) {
-            is Verdict.Pass -> {
-                buf.putInt(1)
-                Unit
-            }
-            is Verdict.Write -> {
-                buf.putInt(2)
-                FfiConverterString.write(value.`text`, buf)
-                Unit
-            }
-            is Verdict.Veto -> {
-                buf.putInt(3)
-                FfiConverterString.write(value.`reason`.wellFormed(), buf)
-                Unit
-            }
-        }.let { /* this makes the `when` an expression, which ensures it is exhaustive */ }
-    }
-}
-
-
 
 
 
@@ -7547,6 +7553,26 @@ public object FfiConverterTypeMemdirText: FfiConverter<MemdirText, RustBuffer.By
     }
 }
         /**
+         * Opens a store that comes with memdir: a directory such as `./memory`, which is made if it is not
+         * there, or `memory:` for a new one in this process.
+         *
+         * To be shared between memories, written to directly, or built upon. Of the options only
+         * `durability` and `read_only` matter.
+         */
+    @Throws(MemdirException::class) fun `openStore`(`address`: MemdirText, `options`: MemoryOptions = MemoryOptions()): Store {
+            return FfiConverterTypeStore.lift(
+    uniffiRustCallWithError(MemdirException) { _status ->
+    UniffiLib.uniffi_memdir_ffi_fn_func_open_store(
+
+
+        FfiConverterTypeMemdirText.lower(`address`),
+        FfiConverterTypeMemoryOptions.lower(`options`),_status)
+}
+    )
+    }
+
+
+        /**
          * Checks whether the stores that `factory` makes keep the contract of a store: for the tests of
          * those who write one.
          *
@@ -7579,6 +7605,20 @@ public object FfiConverterTypeMemdirText: FfiConverter<MemdirText, RustBuffer.By
 
 
         /**
+         * What a memory throws that gets no thread to work on; `cause` is what the system said.
+         */ fun `noThreadReply`(`cause`: kotlin.String): Reply {
+            return FfiConverterTypeReply.lift(
+    uniffiRustCall() { _status ->
+    UniffiLib.uniffi_memdir_ffi_fn_func_no_thread_reply(
+
+
+        FfiConverterString.lower(`cause`),_status)
+}
+    )
+    }
+
+
+        /**
          * Opens several stores and mounts them into one tree; one of them is at `/memories`.
          *
          * Of the options only `durability` and `read_only` matter. Throws `Config` if a path, an address
@@ -7591,26 +7631,6 @@ public object FfiConverterTypeMemdirText: FfiConverter<MemdirText, RustBuffer.By
 
 
         FfiConverterSequenceTypeMount.lower(`mounts`),
-        FfiConverterTypeMemoryOptions.lower(`options`),_status)
-}
-    )
-    }
-
-
-        /**
-         * Opens a store that comes with memdir: a directory such as `./memory`, which is made if it is not
-         * there, or `memory:` for a new one in this process.
-         *
-         * To be shared between memories, written to directly, or built upon. Of the options only
-         * `durability` and `read_only` matter.
-         */
-    @Throws(MemdirException::class) fun `openStore`(`address`: MemdirText, `options`: MemoryOptions = MemoryOptions()): Store {
-            return FfiConverterTypeStore.lift(
-    uniffiRustCallWithError(MemdirException) { _status ->
-    UniffiLib.uniffi_memdir_ffi_fn_func_open_store(
-
-
-        FfiConverterTypeMemdirText.lower(`address`),
         FfiConverterTypeMemoryOptions.lower(`options`),_status)
 }
     )

@@ -37,7 +37,13 @@ private fun String.isWellFormed(): Boolean {
 }
 
 /** What a [Memory] throws that was closed. */
-internal fun closed(): MemdirException = closedReply().let { MemdirException.Store(it.cause.orEmpty(), it.content) }
+internal fun closed(): MemdirException = outOfReach(closedReply())
+
+/** What a call throws that gets no thread to run on, in the JVM's words. */
+internal fun noThread(error: OutOfMemoryError): MemdirException =
+    outOfReach(noThreadReply(error.message.orEmpty().wellFormed()))
+
+private fun outOfReach(reply: Reply): MemdirException = MemdirException.Store(reply.cause.orEmpty(), reply.content)
 
 /** What the call replies, or what a closed memory says to it. */
 internal inline fun <T> replying(otherwise: (Reply) -> T, call: () -> T): T =

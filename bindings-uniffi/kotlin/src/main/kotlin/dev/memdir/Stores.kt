@@ -31,19 +31,19 @@ public fun Edit(change: (ByteArray) -> ByteArray?): Edit =
 public fun Store.update(path: String, change: (ByteArray) -> ByteArray?): Unit = update(path, Edit(change))
 
 /**
- * As `expire` with an [ExpiryWatch], which [goesOn] is: it is called now and then, and at the end, and says
+ * As `expire` with an [ExpiryWatch], which [isRunning] is: it is called now and then, and at the end, and says
  * whether it goes on.
  */
 public fun Memory.expire(
     olderThan: Duration,
     dryRun: Boolean = false,
-    goesOn: (ExpiryProgress) -> Boolean,
+    isRunning: (ExpiryProgress) -> Boolean,
 ): List<Expired> =
     expire(
         olderThan,
         dryRun,
         object : ExpiryWatch {
-            override fun lookedAt(progress: ExpiryProgress): Boolean = goesOn(progress)
+            override fun scanned(progress: ExpiryProgress): Boolean = isRunning(progress)
         },
     )
 

@@ -65,14 +65,22 @@ constructor(
     /** As [Memory.clear]. */
     public suspend fun clear(): Unit = off { it.clear() }
 
-    private suspend fun <T> off(on: CoroutineDispatcher = dispatcher, call: (Memory) -> T): T =
-        withContext(on) {
-            suspendCancellableCoroutine { continuation ->
-                val cancellation = Cancellation()
-                continuation.invokeOnCancellation { cancellation.cancel() }
-                continuation.resumeWith(runCatching { memory.cancelledBy(cancellation).use(call) })
+    private suspend fun <T> off(on: CoroutineDispatcher = dispatcher, call: (Memory) -> T): T {
+        var hasBegun = false
+        try {
+            return withContext(on) {
+                hasBegun = true
+                suspendCancellableCoroutine { continuation ->
+                    val cancellation = Cancellation()
+                    continuation.invokeOnCancellation { cancellation.cancel() }
+                    continuation.resumeWith(runCatching { memory.cancelledBy(cancellation).use(call) })
+                }
             }
+        } catch (error: OutOfMemoryError) {
+            // So the JVM says that the system gives it no thread.
+            throw if (hasBegun) error else noThread(error)
         }
+    }
 
     private companion object {
         // Each has threads of its own, which are started as they are needed.

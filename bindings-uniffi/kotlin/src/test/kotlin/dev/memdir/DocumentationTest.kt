@@ -114,10 +114,10 @@ private fun hooked(): List<String> {
     val log = mutableListOf<String>()
     // kotlin-hooks
     val hooks = object : MemoryHooks {
-        override fun before(command: Command): Verdict = when (command) {
-            is Command.Delete -> Verdict.Veto("Nothing is deleted here: rename it to /memories/archive instead.")
-            is Command.Create -> Verdict.Write(command.fileText.replace("Anna Kareva", "A. K."))
-            else -> Verdict.Pass
+        override fun before(command: Command): HookDecision = when (command) {
+            is Command.Delete -> HookDecision.Deny("Nothing is deleted here: rename it to /memories/archive instead.")
+            is Command.Create -> HookDecision.Replace(command.fileText.replace("Anna Kareva", "A. K."))
+            else -> HookDecision.Allow
         }
 
         override fun after(event: Event) {

@@ -15,12 +15,12 @@ class HooksTest {
 
     /** Hooks that are two functions. */
     private class Told(
-        private val before: (Command) -> Verdict = { Verdict.Pass },
+        private val before: (Command) -> HookDecision = { HookDecision.Allow },
         private val after: (Event) -> Unit = {},
     ) : MemoryHooks {
         val events = ConcurrentLinkedQueue<Event>()
 
-        override fun before(command: Command): Verdict = before.invoke(command)
+        override fun before(command: Command): HookDecision = before.invoke(command)
 
         override fun after(event: Event) {
             events += event
@@ -29,8 +29,8 @@ class HooksTest {
     }
 
     @Test
-    fun `a veto is thrown, and sent by the SDK's handler`() {
-        Memory("memory:", hooks = Told({ Verdict.Veto("Error: Not here.") })).use { memory ->
+    fun `a denial is thrown, and sent by the SDK's handler`() {
+        Memory("memory:", hooks = Told({ HookDecision.Deny("Error: Not here.") })).use { memory ->
             assertEquals(Reply("Error: Not here.", isError = true, cause = null), memory.execute(create))
             val error = assertThrows<MemdirException.Tool> { memory.delete("/memories/a") }
             assertEquals("Error: Not here.", error.message)
@@ -71,7 +71,7 @@ class HooksTest {
 
     @Test
     fun `a text for a command that writes none is a failure`() {
-        Memory("memory:", hooks = Told({ Verdict.Write("text") })).use { memory ->
+        Memory("memory:", hooks = Told({ HookDecision.Replace("text") })).use { memory ->
             memory.create("/memories/a", "one")
             assertThrows<MemdirException.Hook> { memory.view("/memories/a") }
             assertThrows<MemdirException.Hook> { memory.delete("/memories/a") }
@@ -87,9 +87,9 @@ class HooksTest {
                 when (command) {
                     is Command.Delete -> {
                         memory.rename(command.path, "/memories/archived")
-                        Verdict.Veto("It was archived.")
+                        HookDecision.Deny("It was archived.")
                     }
-                    else -> Verdict.Pass
+                    else -> HookDecision.Allow
                 }
             }, { memory.create("/memories/log", it.outcome.name) })
         memory = Memory(MapStore(), hooks = hooks)
@@ -99,7 +99,7 @@ class HooksTest {
             assertThrows<MemdirException.Tool> { it.delete("/memories/a") }
             assertTrue(it.view("/memories/archived").endsWith("one"))
         }
-        assertEquals(listOf("REFUSED", "OK", "VETOED", "OK"), hooks.events.map { it.outcome.name })
+        assertEquals(listOf("REFUSED", "OK", "DENIED", "OK"), hooks.events.map { it.outcome.name })
     }
 
     @Test
@@ -108,7 +108,7 @@ class HooksTest {
         val hooks =
             Told({ command ->
                 memory.view("/memories")
-                if (command is Command.Insert) Verdict.Write(command.insertText.uppercase()) else Verdict.Pass
+                if (command is Command.Insert) HookDecision.Replace(command.insertText.uppercase()) else HookDecision.Allow
             })
         memory = Memory("memory:", hooks = hooks)
         memory.create("/memories/a", "")

@@ -5,6 +5,9 @@ import com.fasterxml.jackson.databind.ObjectMapper
 import com.fasterxml.jackson.databind.node.ArrayNode
 import dev.memdir.conformance.root
 import java.time.Duration
+import kotlin.coroutines.CoroutineContext
+import kotlinx.coroutines.CoroutineDispatcher
+import kotlinx.coroutines.runBlocking
 import org.junit.jupiter.api.Assertions.assertEquals
 import org.junit.jupiter.api.Assertions.assertFalse
 import org.junit.jupiter.api.Assertions.assertNotNull
@@ -108,7 +111,32 @@ class HostileTest {
         val thrown = assertThrows<RuntimeException> { MemdirHandler(memory) { told = it }.delete("/memories/a") }
         assertEquals(expected, "Error: ${thrown.message}")
         assertNotNull(told)
-        kotlinx.coroutines.runBlocking { assertEquals(reply, memory.suspending.execute(VIEW)) }
+        runBlocking { assertEquals(reply, memory.suspending.execute(VIEW)) }
+    }
+
+    @Test
+    fun `where no thread can be had the memory is out of reach`() {
+        // What the JVM throws where a dispatcher starts a thread.
+        val words = "unable to create native thread: possibly out of memory or process/resource limits reached"
+        val none =
+            object : CoroutineDispatcher() {
+                override fun dispatch(context: CoroutineContext, block: Runnable): Unit = throw OutOfMemoryError(words)
+            }
+        Memory("memory:").use { blocking ->
+            val memory = SuspendingMemory(blocking, none)
+            runBlocking {
+                val reply = memory.execute("{\"command\": \"create\", \"path\": \"/memories/a\", \"file_text\": \"\"}")
+                assertEquals(
+                    "Error: The memory directory cannot be reached at the moment. Nothing was changed; try again later.",
+                    reply.content,
+                )
+                assertTrue(reply.isError)
+                assertTrue(words in reply.cause.orEmpty(), reply.cause)
+                val error = assertThrows<MemdirException.Store> { memory.view("/memories") }
+                assertTrue(words in error.message.orEmpty())
+            }
+            assertTrue(blocking.view("/memories").endsWith("4.0K\t/memories"))
+        }
     }
 
     @Test

@@ -41,9 +41,9 @@ class MapStore : Store {
             modified[path] = time
         }
 
-    override fun keepsAccess() = true
+    override fun tracksAccess() = true
 
-    override fun setAccessed(path: String, time: Instant) =
+    override fun recordAccess(path: String, time: Instant) =
         synchronized(nodes) {
             file(path)
             accessed[path] = time

@@ -118,7 +118,7 @@ class ConformanceTest {
                 for ((path, seconds) in step.ages) {
                     val time = Instant.now().minusSeconds(seconds)
                     opened.store.setModified(path, time)
-                    opened.store.setAccessed(path, time)
+                    opened.store.recordAccess(path, time)
                 }
             is Upkeep.Expire -> {
                 val removed =

@@ -7,7 +7,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode
 import dev.memdir.Command
 import dev.memdir.Event
 import dev.memdir.MemoryHooks
-import dev.memdir.Verdict
+import dev.memdir.HookDecision
 import java.util.concurrent.ConcurrentLinkedQueue
 
 /** Hooks that do what the first of [rules] says that fits. */
@@ -17,16 +17,16 @@ class CaseHooks(private val rules: List<JsonNode>) : MemoryHooks {
     /** What `after` was told since this was asked last. */
     fun take(): List<JsonNode> = generateSequence { told.poll() }.toList()
 
-    override fun before(command: Command): Verdict {
+    override fun before(command: Command): HookDecision {
         val fields = fields(command)
         val rule = rules.find { rule -> rule["when"].properties().all { (name, wanted) -> same(fields[name], expanded(wanted)) } }
         return when {
-            rule == null -> Verdict.Pass
-            rule.has("veto") -> Verdict.Veto(text(rule["veto"]))
+            rule == null -> HookDecision.Allow
+            rule.has("deny") -> HookDecision.Deny(text(rule["deny"]))
             rule.has("fail") -> error(text(rule["fail"]))
             else -> {
                 val (old, new) = rule["replace"].map(::text)
-                Verdict.Write(written(command).replace(old, new))
+                HookDecision.Replace(written(command).replace(old, new))
             }
         }
     }
