@@ -4,6 +4,8 @@ use memdir::{Content, Error, Reply};
 use napi::bindgen_prelude::{Buffer, JsObjectValue, JsValue, Object};
 use napi::{Env, Result};
 
+use crate::options;
+
 /// A reply whose text is in an encoding that the engine keeps strings in, so that JavaScript's
 /// thread has nothing left to do but to copy it: there, turning UTF-8 into UTF-16 is several times
 /// slower than here.
@@ -44,7 +46,7 @@ impl From<Reply> for Answer {
             hook: matches!(reply.cause, Some(Error::Hook(_))),
             cause: reply.cause.map(|cause| match cause {
                 Error::Store(cause) => cause.to_string(),
-                other => other.to_string(),
+                other => options::sentence(&other),
             }),
         }
     }

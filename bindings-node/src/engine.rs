@@ -6,8 +6,8 @@ use std::sync::Arc;
 use memdir::Memory;
 use memdir::command::{Command, Decoded};
 use memdir::store::{encrypt, encrypt_lazily};
+use napi::Env;
 use napi::bindgen_prelude::{ClassInstance, Function, Object, Unknown};
-use napi::{Env, Error};
 use napi_derive::napi;
 
 use crate::answer::Answer;
@@ -37,7 +37,7 @@ impl Engine {
         #[napi(ts_arg_type = "object | undefined")] options: Option<Unknown<'_>>,
     ) -> napi::Result<Self> {
         let memory = Memory::open(&address, options::read(options)?)
-            .map_err(|error| Error::from_reason(error.to_string()))?;
+            .map_err(|error| options::thrown(&error))?;
         Ok(Self { memory, workers: Workers::shared() })
     }
 
@@ -48,8 +48,8 @@ impl Engine {
         #[napi(ts_arg_type = "object | undefined")] options: Option<Unknown<'_>>,
     ) -> napi::Result<Self> {
         let (options, workers) = (options::read(options)?, Arc::clone(store.workers()));
-        let store = encrypt(Arc::clone(store.core()), &options)
-            .map_err(|error| Error::from_reason(error.to_string()))?;
+        let store =
+            encrypt(Arc::clone(store.core()), &options).map_err(|error| options::thrown(&error))?;
         Ok(Self { memory: validated(Memory::with_store(store, options))?, workers })
     }
 
@@ -139,7 +139,7 @@ impl Engine {
                 });
             match thrown {
                 Some(error) => Err(error),
-                None => expired.map_err(|error| Error::from_reason(error.to_string())),
+                None => expired.map_err(|error| options::thrown(&error)),
             }
         };
         self.workers.promise(env, Purpose::Change, work, |_, expired| {
@@ -149,7 +149,7 @@ impl Engine {
 }
 
 fn validated(memory: Memory) -> napi::Result<Memory> {
-    memory.validated().map_err(|error| Error::from_reason(error.to_string()))
+    memory.validated().map_err(|error| options::thrown(&error))
 }
 
 impl Engine {

@@ -51,7 +51,7 @@ impl NativeStore {
         #[napi(ts_arg_type = "object | undefined")] options: Option<Unknown<'_>>,
     ) -> napi::Result<Self> {
         let store = open_store(&address, &options::read(options)?)
-            .map_err(|error| Error::from_reason(error.to_string()))?;
+            .map_err(|error| options::thrown(&error))?;
         Ok(Self { store, workers: Workers::shared() })
     }
 
@@ -78,7 +78,7 @@ impl NativeStore {
     #[napi(factory)]
     pub fn beneath(address: String) -> napi::Result<Self> {
         let store = open_raw_store(&address, &Options::default())
-            .map_err(|error| Error::from_reason(error.to_string()))?;
+            .map_err(|error| options::thrown(&error))?;
         Ok(Self { store, workers: Workers::shared() })
     }
 
@@ -98,7 +98,7 @@ impl NativeStore {
             move || rekey(&store, &old, &new),
             |_, result| match result {
                 Ok(count) => Ok(i64::try_from(count).unwrap_or(i64::MAX)),
-                Err(error) => Err(Error::from_reason(error.to_string())),
+                Err(error) => Err(options::thrown(&error)),
             },
         )
     }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use memdir::policy::PathPattern;
 use memdir::policy::sensitive::SensitiveRule;
 use memdir::value::Value;
-use memdir::{EncryptionKey, Error as CoreError, Options};
+use memdir::{EncryptionKey, Error as CoreError, NameCase, Options};
 use napi::bindgen_prelude::{FromNapiValue, JsObjectValue, JsValue, Object, Uint8Array, Unknown};
 use napi::{Error, Result, Status, ValueType};
 
@@ -57,11 +57,11 @@ pub(crate) fn read(given: Option<Unknown<'_>>) -> Result<Options> {
             "afterContent" => options.after_content = flag(&name, &set)?,
             "sensitiveOnView" => options.sensitive_on_view = flag(&name, &set)?,
             "expireAfter" => {
-                options.expire_after = Some(span(&name, number(&set))?);
+                options.expire_after = Some(duration(&name, &set)?);
             }
             "lockTimeout" => {
                 let given = !matches!(set, Value::Null);
-                options.lock_timeout = given.then(|| span(&name, number(&set))).transpose()?;
+                options.lock_timeout = given.then(|| duration(&name, &set)).transpose()?;
             }
             "namespace" => options.namespace = text(&name, &set)?,
             "recordAccess" => options.record_access = flag(&name, &set)?,
@@ -104,7 +104,13 @@ fn flag(name: &str, set: &Value<'_>) -> Result<bool> {
     }
 }
 
-/// What is none is none that any option takes.
+/// So many milliseconds.
+fn duration(name: &str, set: &Value<'_>) -> Result<Duration> {
+    let unfit = || wrong(format!("{name} must be a number of milliseconds from 0 on, got {set}"));
+    Duration::try_from_secs_f64(number(set) / 1_000.0).map_err(|_| unfit())
+}
+
+/// Anything else becomes NaN, which no option takes.
 #[expect(clippy::cast_precision_loss, reason = "exact for 285,000 years of milliseconds")]
 fn number(set: &Value<'_>) -> f64 {
     match set {
@@ -116,8 +122,9 @@ fn number(set: &Value<'_>) -> f64 {
 
 /// So many milliseconds.
 pub(crate) fn span(name: &str, millis: f64) -> Result<Duration> {
-    Duration::try_from_secs_f64(millis / 1_000.0)
-        .map_err(|_| wrong(format!("{name} must be a number of milliseconds from 0 on")))
+    Duration::try_from_secs_f64(millis / 1_000.0).map_err(|_| {
+        wrong(format!("{name} must be a number of milliseconds from 0 on, got {millis}"))
+    })
 }
 
 /// Patterns of paths.
@@ -129,8 +136,7 @@ fn patterns(name: &str, set: &Value<'_>) -> Result<Vec<PathPattern>> {
         Value::Text(pattern) => Ok(pattern.as_ref()),
         other => Err(wrong(format!("{name}[{at}] must be a string, got {other}"))),
     });
-    PathPattern::all(name, texts.collect::<Result<Vec<_>>>()?)
-        .map_err(|error| wrong(error.to_string()))
+    PathPattern::all(name, texts.collect::<Result<Vec<_>>>()?).map_err(|error| refused(name, error))
 }
 
 /// Patterns by the ids of their rules.
@@ -148,7 +154,7 @@ fn rules(name: &str, set: &Unknown<'_>) -> Result<Vec<SensitiveRule>> {
             other => return Err(wrong(format!("{name}.{id} must be a string, got {other}"))),
         }
     }
-    SensitiveRule::all(patterns).map_err(|error| renamed(name, &error))
+    SensitiveRule::all(patterns).map_err(|error| refused(name, error))
 }
 
 /// The key of an encrypted store: bytes, or a text of which the core says what it means. No sentence
@@ -168,26 +174,37 @@ pub(crate) fn key(name: &str, given: Unknown<'_>) -> Result<EncryptionKey> {
         }
         _ => return Err(wrong(format!("{name} must be a Uint8Array or a string"))),
     };
-    key.map_err(|error| renamed(name, &error))
+    key.map_err(|error| refused(name, error))
 }
 
 /// One of the words that the core knows.
 fn word<W: FromStr<Err = CoreError>>(name: &str, set: &Value<'_>) -> Result<W> {
     match set {
-        Value::Text(word) => word.parse().map_err(|error| renamed(name, &error)),
+        Value::Text(word) => word.parse().map_err(|error| refused(name, error)),
         _ => Err(wrong(format!("{name} must be a string, got {set}"))),
     }
 }
 
-/// The core's sentence, which begins with the option's name in Rust's case.
-fn renamed(name: &str, error: &CoreError) -> Error {
-    let sentence = error.to_string();
-    wrong(match sentence.split_once(' ') {
-        Some((rust, said)) => {
-            format!("{name}{} {said}", if rust.ends_with(':') { ":" } else { "" })
-        }
-        None => sentence,
-    })
+/// What the core says of the value of `name`.
+fn refused(name: &str, error: CoreError) -> Error {
+    let error = match error {
+        CoreError::Config(error) => CoreError::Config(error.renamed(name)),
+        other => other,
+    };
+    wrong(sentence(&error))
+}
+
+/// An error of the core in words, which have JavaScript's names.
+pub(crate) fn sentence(error: &CoreError) -> String {
+    match error {
+        CoreError::Config(error) => error.in_case(NameCase::Camel),
+        other => other.to_string(),
+    }
+}
+
+/// An error of the core.
+pub(crate) fn thrown(error: &CoreError) -> Error {
+    Error::from_reason(sentence(error))
 }
 
 fn wrong(sentence: String) -> Error {

@@ -216,7 +216,7 @@ async function upkeep(step: Upkeep, store: Store, memory: Memory): Promise<void>
   const { older_than, dry_run } = step.expire;
   const expiring = memory.expire(older_than * 1000, { dryRun: dry_run });
   if (step.refused) {
-    await assert.rejects(expiring, /record_access/);
+    await assert.rejects(expiring, /recordAccess/);
   } else {
     const removed = (await expiring).map(({ path }) => path);
     assert.deepEqual(removed, step.removed);

@@ -44,6 +44,19 @@ test('each option of the table is taken, with its default', () => {
   }
 });
 
+test('a wrong value is told with what is taken and what came', () => {
+  for (const [name, value, sentence] of [
+    ['readOnly', ['/memories/x'], 'readOnly must be true or false, got ["/memories/x"]'],
+    ['maxFiles', -1, 'maxFiles must be a whole number from 0 on, or null, got -1'],
+    ['lockTimeout', 'x', 'lockTimeout must be a number of milliseconds from 0 on, got "x"'],
+    ['staleGuard', 'x', 'staleGuard must be "off", "on" or "strict", got "x"'],
+    ['readOnlyPaths', ['x'], 'readOnlyPaths: the pattern "x" does not start with /memories'],
+    ['encryptionKey', 'hex:0', 'encryptionKey must have 64 hexadecimal digits after "hex:"'],
+  ] as const) {
+    assert.throws(() => new Memory('memory:', { [name]: value }), { message: sentence });
+  }
+});
+
 test('no other option is taken', () => {
   for (const name of ['maxViewChar', 'max_view_chars', 'stale']) {
     assert.throws(() => new Memory('memory:', { [name]: 1 }), new RegExp(`\\b${name}\\b`));

@@ -107,14 +107,14 @@ test('wrong rules are told at once', () => {
     [{ sensitiveRules: { badge: 1 } }, /^sensitiveRules\.badge must be a string, got 1$/],
     [{ sensitiveRules: { badge: '(' } }, /^sensitiveRules: the pattern of "badge" is not usable/],
     [{ sensitiveRules: { Badge: 'x' } }, /^sensitiveRules: an id must be/],
-    [{ expireAfter: '1' }, /^expireAfter must be a number of milliseconds from 0 on$/],
-    [{ expireAfter: -1 }, /^expireAfter must be a number of milliseconds from 0 on$/],
+    [
+      { expireAfter: '1' },
+      /^expireAfter must be a number of milliseconds from 0 on, got ("1"|-1)$/,
+    ],
+    [{ expireAfter: -1 }, /^expireAfter must be a number of milliseconds from 0 on, got ("1"|-1)$/],
     [{ recordAccess: 1 }, /^recordAccess must be true or false, got 1$/],
     [{ pins: ['notes'] }, /^pins: the pattern "notes" does not start with \/memories$/],
-    [
-      { recordAccess: true, readOnly: true },
-      /^record_access cannot be set together with read_only/,
-    ],
+    [{ recordAccess: true, readOnly: true }, /^recordAccess cannot be set together with readOnly/],
   ];
   for (const [options, message] of cases) {
     assert.throws(() => new Memory('memory:', options as Options), { message });

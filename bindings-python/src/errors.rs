@@ -3,7 +3,7 @@
 
 use std::error::Error as _;
 
-use memdir::{CopyError, Error, HookError, MemoryPath, StoreError};
+use memdir::{ConfigError, CopyError, Error, HookError, MemoryPath, StoreError};
 use pyo3::PyTypeInfo;
 use pyo3::exceptions::{
     PyException, PyFileExistsError, PyFileNotFoundError, PyIsADirectoryError, PyNotADirectoryError,
@@ -47,8 +47,12 @@ pub(crate) fn copy_error(py: Python<'_>, error: &CopyError) -> PyErr {
 }
 
 /// A wrong address or option.
-pub(crate) fn config_error(py: Python<'_>, error: &Error) -> PyErr {
-    raised(py, &class::CONFIG, "ConfigError", &error.to_string())
+fn config_error(py: Python<'_>, error: &ConfigError) -> PyErr {
+    let exception = raised(py, &class::CONFIG, "ConfigError", &error.to_string());
+    match exception.value(py).setattr("option", error.option()) {
+        Ok(()) => exception,
+        Err(error) => error,
+    }
 }
 
 /// What a store or a hook written in Python raised that is no error at all, such as a
@@ -94,7 +98,8 @@ pub(crate) fn to_python(py: Python<'_>, error: &Error) -> PyErr {
         Error::Hook(source) => {
             interruption(py, error).unwrap_or_else(|| hook_error(py, error, source))
         }
-        other => config_error(py, other),
+        Error::Config(error) => config_error(py, error),
+        other => config_error(py, &ConfigError::from(other.to_string())),
     }
 }
 

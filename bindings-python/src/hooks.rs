@@ -6,14 +6,14 @@ use std::cell::RefCell;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use memdir::value::Value;
-use memdir::{Command, Error, Event as CoreEvent, HookDecision, HookError, Hooks};
+use memdir::{Command, ConfigError, Event as CoreEvent, HookDecision, HookError, Hooks};
 use pyo3::exceptions::{PyException, PyTypeError};
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyMapping, PyMappingProxy, PyType};
 
-use crate::errors::config_error;
+use crate::errors::to_python;
 use crate::fields::Input;
 use crate::gate::attached;
 use crate::logging;
@@ -202,13 +202,13 @@ impl Function {
             .call_method1("iscoroutinefunction", (function,))?
             .extract::<bool>()?;
         if asynchronous {
-            let problem = format!(
-                "{name} must be a function that is called at once, not a coroutine function"
-            );
-            return Err(config_error(py, &Error::Config(problem)));
+            let problem = ConfigError::of_option(name)
+                .and(" must be a function that is called at once, not a coroutine function")
+                .into();
+            return Err(to_python(py, &problem));
         }
         if !function.is_callable() {
-            return Err(config_error(py, &wrong(name, "a function, or None", function)));
+            return Err(to_python(py, &wrong(name, "a function, or None", function)));
         }
         Ok(Self(Mutex::new(Some(function.clone().unbind()))))
     }

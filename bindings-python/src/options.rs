@@ -10,14 +10,14 @@ use std::time::Duration;
 
 use memdir::policy::sensitive::{Sensitive, SensitiveRule};
 use memdir::policy::{PathPattern, StaleGuard};
-use memdir::{Durability, EncryptionKey, Error, OnExisting, Options};
+use memdir::{ConfigError, Durability, EncryptionKey, Error, OnExisting, Options};
 use pyo3::Borrowed;
 use pyo3::exceptions::PyTypeError;
 use pyo3::inspect::PyStaticExpr;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyDelta, PyDict, PyString};
 
-use crate::errors::config_error;
+use crate::errors::to_python;
 use crate::fields::owned_value;
 use crate::hints::Hint;
 
@@ -131,7 +131,7 @@ impl<'py> Keywords<'py> {
                 "before" => keywords.before = Some(value).filter(|hook| !hook.is_none()),
                 "after" => keywords.after = Some(value).filter(|hook| !hook.is_none()),
                 name => put(&mut keywords.options, name, &value)
-                    .map_err(|error| config_error(py, &error))?,
+                    .map_err(|error| to_python(py, &error))?,
             }
         }
         Ok(keywords)
@@ -152,7 +152,15 @@ fn unexpected(py: Python<'_>, function: &str, name: &str, names: &[&str]) -> PyR
 
 /// Reads the option `name`.
 pub(crate) fn read<K: Kind>(name: &str, given: &Bound<'_, PyAny>) -> PyResult<K::Value> {
-    K::read(name, given).map_err(|error| config_error(given.py(), &error))
+    K::read(name, given).map_err(|error| {
+        to_python(
+            given.py(),
+            &match error {
+                Error::Config(error) => error.renamed(name).into(),
+                other => other,
+            },
+        )
+    })
 }
 
 /// What kind of values an option takes.
@@ -164,7 +172,7 @@ pub(crate) trait Kind {
 
 /// That a value is not what the option takes.
 pub(crate) fn wrong(name: &str, expected: &str, given: &Bound<'_, PyAny>) -> Error {
-    Error::Config(format!("{name} must be {expected}, got {}", owned_value(given)))
+    ConfigError::of_option(name).and(format!(" must be {expected}")).got(owned_value(given)).into()
 }
 
 /// A whole number from 0 on; `None` sets no limit.
@@ -270,7 +278,9 @@ impl Kind for Key {
         }
         match given.cast::<PyString>().ok().and_then(|text| text.to_str().ok()) {
             Some(text) => text.parse(),
-            None => Err(Error::Config(format!("{name} must be bytes or a str of valid Unicode"))),
+            None => Err(ConfigError::of_option(name)
+                .and(" must be bytes or a str of valid Unicode")
+                .into()),
         }
     }
 }

@@ -99,6 +99,7 @@ def test_a_wrong_value_is_told_with_what_is_taken_and_what_came() -> None:
             with pytest.raises(ConfigError) as raised:
                 entry_point("memory:", **options)
             assert str(raised.value) == sentence
+            assert raised.value.option == name
     with pytest.raises(ConfigError, match=r"^dry_run must be True or False, got \[\]$"):
         Memory("memory:").expire(1, dry_run=[])  # type: ignore[arg-type]
     with pytest.raises(ConfigError, match=r"^overwrite must be True or False, got \[\]$"):

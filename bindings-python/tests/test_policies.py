@@ -20,8 +20,9 @@ def test_the_examples_of_the_page() -> None:
 
 
 def test_wrong_options_are_told_at_once() -> None:
-    with pytest.raises(ConfigError, match="sensitive must be"):
+    with pytest.raises(ConfigError, match="sensitive must be") as raised:
         Memory("memory:", sensitive="yes")  # type: ignore[arg-type]
+    assert raised.value.option == "sensitive"
     with pytest.raises(ConfigError, match='the pattern of "badge" is not usable'):
         Memory("memory:", sensitive_rules={"badge": "("})
     with pytest.raises(ConfigError, match="an id must be"):

@@ -4,6 +4,7 @@
 
 use std::time::Duration;
 
+use memdir::ConfigError;
 use memdir::value::Value;
 
 use crate::error::MemdirError;
@@ -30,8 +31,8 @@ impl MemdirText {
 
     /// As an option, or a part of an address.
     pub(crate) fn option(self, name: &str) -> Result<String, MemdirError> {
-        String::from_utf8(self.0).map_err(|_| MemdirError::Config {
-            reason: format!("{name} is text that is not valid Unicode"),
+        String::from_utf8(self.0).map_err(|_| {
+            ConfigError::of_option(name).and(" is text that is not valid Unicode").into()
         })
     }
 
@@ -69,8 +70,9 @@ impl From<Duration> for MemdirDuration {
 
 impl MemdirDuration {
     pub(crate) fn option(self, name: &str) -> Result<Duration, MemdirError> {
-        Duration::try_from_secs_f64(self.0).map_err(|_| MemdirError::Config {
-            reason: format!("{name} must be 0 seconds or more, got {} seconds", self.0),
+        Duration::try_from_secs_f64(self.0).map_err(|_| {
+            let error = ConfigError::of_option(name).and(" must be 0 seconds or more");
+            error.got(format_args!("{} seconds", self.0)).into()
         })
     }
 }

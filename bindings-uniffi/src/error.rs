@@ -1,8 +1,8 @@
 //! What a call throws.
 
-use memdir::StoreError;
+use memdir::{ConfigError, NameCase, StoreError};
 
-use crate::reply::Reply;
+use crate::reply::{Reply, sentence};
 
 /// Why a call did not do what it was asked to do.
 #[derive(uniffi::Error, thiserror::Error, Debug)]
@@ -37,9 +37,15 @@ pub enum MemdirError {
     },
 }
 
+impl From<ConfigError> for MemdirError {
+    fn from(error: ConfigError) -> Self {
+        Self::Config { reason: error.in_case(NameCase::Camel) }
+    }
+}
+
 impl From<memdir::Error> for MemdirError {
     fn from(error: memdir::Error) -> Self {
-        let reason = error.to_string();
+        let reason = sentence(&error);
         match error {
             memdir::Error::Refused(_) => Self::Tool { reason },
             memdir::Error::Store(error) => Self::from(error),
@@ -101,7 +107,7 @@ impl MemdirError {
             Self::Hook { reason } => {
                 (memdir::Error::Hook(reason.as_str().into()), Some(reason.clone()))
             }
-            Self::Config { reason } => (memdir::Error::Config(reason.clone()), None),
+            Self::Config { reason } => (memdir::Error::Config(reason.clone().into()), None),
         };
         Reply { cause, ..memdir::Reply::from(Err(error)).into() }
     }

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use memdir::ConfigError;
 use memdir::policy::{self, PathPattern, sensitive};
 
 use crate::border::{self, MemdirDuration, MemdirText};
@@ -186,8 +187,9 @@ fn limit<T: TryFrom<i64>>(name: &str, given: Option<i64>) -> Result<Option<T>, M
     let Some(given) = given else { return Ok(None) };
     match T::try_from(given) {
         Ok(limit) => Ok(Some(limit)),
-        Err(_) => Err(MemdirError::Config {
-            reason: format!("{name} must be a number from 0 on, got {given}"),
-        }),
+        Err(_) => {
+            let error = ConfigError::of_option(name).and(" must be a number from 0 on, or null");
+            Err(error.got(given).into())
+        }
     }
 }

@@ -1,5 +1,7 @@
 //! What a tool call is answered with.
 
+use memdir::NameCase;
+
 /// The answer to one tool call.
 #[derive(uniffi::Record, Debug, Clone, PartialEq, Eq)]
 pub struct Reply {
@@ -18,8 +20,16 @@ impl From<memdir::Reply> for Reply {
             is_error: reply.is_error,
             cause: reply.cause.map(|cause| match cause {
                 memdir::Error::Store(cause) => cause.to_string(),
-                other => other.to_string(),
+                other => sentence(&other),
             }),
         }
+    }
+}
+
+/// An error in words, which have the names of Kotlin and Swift.
+pub(crate) fn sentence(error: &memdir::Error) -> String {
+    match error {
+        memdir::Error::Config(error) => error.in_case(NameCase::Camel),
+        other => other.to_string(),
     }
 }

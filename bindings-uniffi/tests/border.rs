@@ -234,6 +234,33 @@ fn options_are_taken_over_and_wrong_ones_refused() {
 }
 
 #[test]
+fn a_wrong_option_is_told_by_its_name_in_kotlin_and_swift() {
+    let options = MemoryOptions { record_access: true, read_only: true, ..defaults() };
+    for (options, sentence) in [
+        (
+            MemoryOptions { max_files: Some(-1), ..defaults() },
+            "maxFiles must be a number from 0 on, or null, got -1",
+        ),
+        (
+            MemoryOptions { read_only_paths: Some(vec!["notes".into()]), ..defaults() },
+            "readOnlyPaths: the pattern \"notes\" does not start with /memories",
+        ),
+        (
+            options,
+            "recordAccess cannot be set together with readOnly, as nothing is changed then, and not \
+             even an access recorded",
+        ),
+    ] {
+        let Err(MemdirError::Config { reason }) =
+            Memory::new(Some("memory:".into()), options, None)
+        else {
+            panic!("{sentence}")
+        };
+        assert_eq!(reason, sentence);
+    }
+}
+
+#[test]
 fn a_range_that_is_none_has_the_sentence_that_execute_gives() {
     let memory = Memory::new(Some("memory:".into()), defaults(), None).unwrap();
     memory.create("/memories/a".into(), "one\ntwo\nthree\n".into()).unwrap();

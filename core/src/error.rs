@@ -2,7 +2,9 @@
 //! [`Memory::execute`](crate::Memory::execute); the typed methods hand it over as
 //! [`Error::Refused`].
 
+use std::borrow::Cow;
 use std::error::Error as StdError;
+use std::fmt;
 
 use crate::store::{Effect, StoreError};
 
@@ -27,15 +29,173 @@ pub enum Error {
     Hook(#[source] HookError),
     /// The store's address or an option is wrong.
     #[error("{0}")]
-    Config(String),
+    Config(ConfigError),
+}
+
+impl From<ConfigError> for Error {
+    fn from(error: ConfigError) -> Self {
+        Self::Config(error)
+    }
 }
 
 impl Error {
+    /// That the store's address or an option is wrong.
+    pub(crate) fn config(problem: impl Into<ConfigError>) -> Self {
+        Self::Config(problem.into())
+    }
+
     /// The same error; a failure of the store is of that effect.
     pub(crate) fn with_effect(self, effect: Effect) -> Self {
         match self {
             Self::Store(error) => Self::Store(error.with_effect(effect)),
             other => other,
         }
+    }
+}
+
+/// What is wrong with an option or with a store's address.
+///
+/// It is shown as a sentence with the names of options as Rust has them; a binding shows it
+/// [in the case](Self::in_case) of its language.
+///
+/// ```
+/// use memdir::{ConfigError, NameCase};
+///
+/// let error = ConfigError::of_option("max_files").and(" must be a whole number").got(-1);
+/// assert_eq!(error.to_string(), "max_files must be a whole number, got -1");
+/// assert_eq!(error.in_case(NameCase::Camel), "maxFiles must be a whole number, got -1");
+/// assert_eq!((error.option(), error.value()), (Some("max_files"), Some("-1")));
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ConfigError {
+    option: Option<String>,
+    value: Option<String>,
+    sentence: Vec<Part>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Part {
+    Text(Cow<'static, str>),
+    /// The name of an option or a method, in Rust's case.
+    Name(String),
+}
+
+/// How a language writes a name of several words.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum NameCase {
+    /// `max_view_chars`.
+    Snake,
+    /// `maxViewChars`.
+    Camel,
+}
+
+impl ConfigError {
+    /// A sentence that begins with the name of the option that is wrong.
+    #[must_use]
+    pub fn of_option(name: &str) -> Self {
+        let (option, name) = (Some(name.to_owned()), Part::Name(name.to_owned()));
+        Self { option, value: None, sentence: vec![name] }
+    }
+
+    /// The sentence goes on.
+    #[must_use]
+    pub fn and(mut self, text: impl Into<Cow<'static, str>>) -> Self {
+        self.sentence.push(Part::Text(text.into()));
+        self
+    }
+
+    /// The sentence goes on with the name of an option or a method.
+    #[must_use]
+    pub fn and_name(mut self, name: &str) -> Self {
+        self.sentence.push(Part::Name(name.to_owned()));
+        self
+    }
+
+    /// The sentence ends with the value that was given. Never call it with a secret.
+    #[must_use]
+    pub fn got(mut self, value: impl fmt::Display) -> Self {
+        let value = value.to_string();
+        self = self.and(format!(", got {value}"));
+        self.value = Some(value);
+        self
+    }
+
+    /// The same error about a value that came under another name, such as the old key of two.
+    #[must_use]
+    pub fn renamed(mut self, name: &str) -> Self {
+        if let Some(Part::Name(first)) = self.sentence.first_mut() {
+            name.clone_into(first);
+        }
+        self.about(name)
+    }
+
+    /// The same error, which is about an option that its sentence does not begin with.
+    pub(crate) fn about(mut self, option: &str) -> Self {
+        self.option = Some(option.to_owned());
+        self
+    }
+
+    /// The option that is wrong, in Rust's case; `None` where it is the address.
+    #[must_use]
+    pub fn option(&self) -> Option<&str> {
+        self.option.as_deref()
+    }
+
+    /// The value that was given, as the sentence shows it; `None` where it could be a secret, or is not
+    /// what is wrong.
+    #[must_use]
+    pub fn value(&self) -> Option<&str> {
+        self.value.as_deref()
+    }
+
+    /// The sentence, with names as a language writes them.
+    #[must_use]
+    pub fn in_case(&self, case: NameCase) -> String {
+        let written = |part: &Part| match part {
+            Part::Text(text) => text.clone().into_owned(),
+            Part::Name(name) => case.of(name),
+        };
+        self.sentence.iter().map(written).collect()
+    }
+}
+
+impl NameCase {
+    fn of(self, name: &str) -> String {
+        match self {
+            Self::Snake => name.to_owned(),
+            Self::Camel => {
+                let mut after_underscore = false;
+                let mut written = String::with_capacity(name.len());
+                for letter in name.chars() {
+                    if letter != '_' {
+                        let upper = after_underscore;
+                        written.push(if upper { letter.to_ascii_uppercase() } else { letter });
+                    }
+                    after_underscore = letter == '_';
+                }
+                written
+            }
+        }
+    }
+}
+
+impl fmt::Display for ConfigError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.in_case(NameCase::Snake))
+    }
+}
+
+impl StdError for ConfigError {}
+
+impl From<&'static str> for ConfigError {
+    fn from(sentence: &'static str) -> Self {
+        Self { option: None, value: None, sentence: Vec::new() }.and(sentence)
+    }
+}
+
+impl From<String> for ConfigError {
+    fn from(sentence: String) -> Self {
+        Self { option: None, value: None, sentence: Vec::new() }.and(sentence)
     }
 }

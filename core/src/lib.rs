@@ -84,7 +84,7 @@ pub use cancel::Cancellation;
 pub use check::{Checked, check};
 pub use command::Command;
 pub use copy::{CopyError, copy};
-pub use error::{Error, HookError};
+pub use error::{ConfigError, Error, HookError, NameCase};
 pub use hooks::{Event, HookDecision, Hooks, Outcome};
 pub use memory::Memory;
 pub use options::Options;

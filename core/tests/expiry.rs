@@ -322,7 +322,7 @@ fn a_rekey_keeps_the_times() {
 
 fn config_error(result: Result<impl Sized, Error>) -> String {
     match result {
-        Err(Error::Config(sentence)) => sentence,
+        Err(Error::Config(error)) => error.to_string(),
         Err(other) => panic!("{other}"),
         Ok(_) => panic!("it was allowed"),
     }

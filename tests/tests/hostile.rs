@@ -83,7 +83,10 @@ fn wrong_options_are_the_declared_error() {
         let opened = done.and_then(|()| Memory::open("memory:", options));
         match (row.get("fits"), opened) {
             (Some(_), Ok(memory)) => assert!(memory.view("/memories", None).is_ok(), "{row}"),
-            (None, Err(error)) => assert!(matches!(error, Error::Config(_)), "{row}: {error}"),
+            (None, Err(Error::Config(error))) => {
+                assert_eq!(error.option(), Some(name), "{row}: {error}");
+                assert!(error.to_string().starts_with(name), "{row}: {error}");
+            }
             (_, opened) => panic!("{row}: {opened:?}"),
         }
     }

@@ -47,6 +47,9 @@ class CopyError(MemdirError):
 class ConfigError(MemdirError, ValueError):
     """A store's address or an option is wrong."""
 
+    option: str | None = None
+    """The option or argument that is wrong; `None` if it is the address."""
+
 
 for _class in (
     MemdirError,

@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::glob::Glob;
-use crate::error::Error;
+use crate::error::{ConfigError, Error};
 use crate::path::MemoryPath;
 
 /// A pattern of paths under `/memories`, such as `/memories/handbook` or `/memories/**/*.md`.
@@ -45,7 +45,8 @@ impl PathPattern {
         patterns: impl IntoIterator<Item = P>,
     ) -> Result<Vec<Self>, Error> {
         let parse = |pattern: P| {
-            Self::parse(pattern.as_ref()).map_err(|why| Error::Config(format!("{name}: {why}")))
+            Self::parse(pattern.as_ref())
+                .map_err(|why| ConfigError::of_option(name).and(format!(": {why}")).into())
         };
         patterns.into_iter().map(parse).collect()
     }
@@ -101,7 +102,7 @@ impl FromStr for PathPattern {
     type Err = Error;
 
     fn from_str(pattern: &str) -> Result<Self, Error> {
-        Self::parse(pattern).map_err(Error::Config)
+        Self::parse(pattern).map_err(Error::config)
     }
 }
 

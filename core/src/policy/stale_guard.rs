@@ -8,7 +8,7 @@ use std::hash::{BuildHasher as _, DefaultHasher, Hasher as _, RandomState};
 use std::io::{self, Read};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crate::error::Error;
+use crate::error::{ConfigError, Error};
 use crate::path::MemoryPath;
 use crate::reply;
 
@@ -33,9 +33,10 @@ impl std::str::FromStr for StaleGuard {
             "off" => Ok(Self::Off),
             "on" => Ok(Self::On),
             "strict" => Ok(Self::Strict),
-            _ => Err(Error::Config(format!(
-                "stale_guard must be \"off\", \"on\" or \"strict\", got {word:?}"
-            ))),
+            _ => Err(ConfigError::of_option("stale_guard")
+                .and(" must be \"off\", \"on\" or \"strict\"")
+                .got(format_args!("{word:?}"))
+                .into()),
         }
     }
 }

@@ -10,7 +10,7 @@ use super::encryption_record::is_encrypted;
 use super::local_path::{FILES, check_not_files, expand_home};
 use super::options::StoreOptions;
 use super::{InProcess, Location, ReadOnly, Store};
-use crate::error::Error;
+use crate::error::{ConfigError, Error};
 #[cfg(feature = "encryption")]
 use crate::path::MemoryPath;
 
@@ -50,7 +50,9 @@ pub(super) fn finished(
     // Without the key, a model would be shown what it cannot read, and write what the key does not
     // open.
     if !elsewhere && is_encrypted(&*store) {
-        return Err(Error::Config("the store is encrypted: its key is needed".to_owned()));
+        return Err(Error::config(
+            ConfigError::from("the store is encrypted: its key is needed").about("encryption_key"),
+        ));
     }
     Ok(store)
 }
@@ -108,14 +110,13 @@ fn open_any(address: &str, options: &StoreOptions) -> Result<Arc<dyn Store>, Err
         Some("sqlite") => open_sqlite(&address["sqlite:".len()..], options),
         Some("postgres" | "postgresql") => open_postgres(address, options),
         Some("s3" | "gs" | "az") => open_objects(address, options),
-        Some("dir") => Err(Error::Config(
-            "the store address \"dir:\" has no path: use a directory such as \"dir:./notes\""
-                .to_owned(),
+        Some("dir") => Err(Error::config(
+            "the store address \"dir:\" has no path: use a directory such as \"dir:./notes\"",
         )),
-        Some(scheme) => Err(Error::Config(unknown_scheme(scheme))),
-        None if address.is_empty() => Err(Error::Config(
-            "the store address is empty: use a directory such as \"./memory\"".to_owned(),
-        )),
+        Some(scheme) => Err(Error::config(unknown_scheme(scheme))),
+        None if address.is_empty() => {
+            Err(Error::config("the store address is empty: use a directory such as \"./memory\""))
+        }
         None => open_local(&files_of(address.as_ref())?, options),
     }
 }
@@ -130,11 +131,8 @@ fn has_namespaces(address: &str) -> bool {
 pub(super) fn refuse_namespace(options: &StoreOptions) -> Result<(), Error> {
     match options.namespace {
         None => Ok(()),
-        Some(_) => Err(Error::Config(
-            "the option \"namespace\" is for PostgreSQL and object storage: this store is one memory; \
-             give each namespace a store of its own"
-                .to_owned(),
-        )),
+        Some(_) => Err(Error::config(ConfigError::from("the option \"namespace\" is for PostgreSQL and object storage: this store is one memory; \
+             give each namespace a store of its own").about("namespace"))),
     }
 }
 
@@ -356,10 +354,9 @@ fn open_existing_local(
 
 #[cfg(not(unix))]
 fn open_local(_: &Path, _: &StoreOptions) -> Result<Arc<dyn Store>, Error> {
-    Err(Error::Config(
+    Err(Error::config(
         "local directories are not supported on this platform yet: use \"memory:\", or a store of \
-         your own"
-            .to_owned(),
+         your own",
     ))
 }
 
@@ -405,7 +402,7 @@ fn sqlite_path(path: &str) -> Result<PathBuf, Error> {
         path => return expand_home(path.as_ref()),
     };
     let address = redact_address(&format!("sqlite:{path}"));
-    Err(Error::Config(format!(
+    Err(Error::config(format!(
         "the store address \"{address}\" {problem}: use a file such as \"sqlite:agent.db\" or \
          \"sqlite:/var/lib/agent.db\""
     )))
@@ -413,10 +410,9 @@ fn sqlite_path(path: &str) -> Result<PathBuf, Error> {
 
 #[cfg(not(feature = "sqlite"))]
 fn open_sqlite(_: &str, _: &StoreOptions) -> Result<Arc<dyn Store>, Error> {
-    Err(Error::Config(
+    Err(Error::config(
         "this build of memdir is without SQLite: build it with the cargo feature \"sqlite\", or use \
-         a directory such as \"./memory\""
-            .to_owned(),
+         a directory such as \"./memory\"",
     ))
 }
 
@@ -433,10 +429,9 @@ fn open_postgres(address: &str, options: &StoreOptions) -> Result<Arc<dyn Store>
 
 #[cfg(not(feature = "postgres"))]
 fn open_postgres(_: &str, _: &StoreOptions) -> Result<Arc<dyn Store>, Error> {
-    Err(Error::Config(
+    Err(Error::config(
         "this build of memdir is without PostgreSQL: build it with the cargo feature \"postgres\", \
-         or use a directory such as \"./memory\""
-            .to_owned(),
+         or use a directory such as \"./memory\"",
     ))
 }
 
@@ -448,10 +443,9 @@ fn open_objects(address: &str, options: &StoreOptions) -> Result<Arc<dyn Store>,
 
 #[cfg(not(feature = "object-storage"))]
 fn open_objects(_: &str, _: &StoreOptions) -> Result<Arc<dyn Store>, Error> {
-    Err(Error::Config(
+    Err(Error::config(
         "this build of memdir is without object storage: build it with the cargo feature \
-         \"object-storage\", or use a directory such as \"./memory\""
-            .to_owned(),
+         \"object-storage\", or use a directory such as \"./memory\"",
     ))
 }
 
@@ -498,7 +492,7 @@ mod tests {
         let options = StoreOptions { namespace: Some("me".to_owned()), ..StoreOptions::default() };
         let refused = |opened: Result<(), Error>, what: &str| match opened {
             Err(Error::Config(problem)) => {
-                assert!(problem.contains("namespace"), "{what}: {problem}");
+                assert!(problem.to_string().contains("namespace"), "{what}: {problem}");
             }
             other => panic!("{what}: {other:?}"),
         };

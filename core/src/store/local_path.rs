@@ -24,7 +24,7 @@ fn expand(path: &Path, home: impl FnOnce() -> Option<PathBuf>) -> Result<PathBuf
     let first = components.next().unwrap_or_default();
     if first == "~" {
         let home = home().ok_or_else(|| {
-            Error::Config(format!(
+            Error::config(format!(
                 "the home directory for \"{}\" is not known: set HOME to it, or write it out",
                 path.display()
             ))
@@ -32,7 +32,7 @@ fn expand(path: &Path, home: impl FnOnce() -> Option<PathBuf>) -> Result<PathBuf
         return Ok(home.join(components.as_path()));
     }
     if first.as_encoded_bytes().starts_with(b"~") {
-        return Err(Error::Config(format!(
+        return Err(Error::config(format!(
             "\"{}\" is not expanded: write out the home directory that is meant, or \"./{}\" for a \
              file or directory of that name",
             first.display(),
@@ -67,7 +67,7 @@ pub(super) fn check_not_files(base: &Path) -> Result<(), Error> {
         Some(around) if !around.as_os_str().is_empty() => around.display().to_string(),
         _ => ".".to_owned(),
     };
-    Err(Error::Config(format!(
+    Err(Error::config(format!(
         "\"{shown}\" holds the files of a memory, and not a memory of its own: open \"{around}\", whose files \
          are in its directory \"{FILES}\", or \"dir:{shown}\" for the files of that very directory (to begin \
          another memory there, make \"{}\" first)",

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use crate::error::Error;
+use crate::error::{ConfigError, Error};
 
 /// How long writers wait for each other.
 pub(crate) const LOCK_TIMEOUT: Duration = Duration::from_secs(10);
@@ -48,9 +48,10 @@ impl std::str::FromStr for OnExisting {
         match word {
             "error" => Ok(Self::Error),
             "overwrite" => Ok(Self::Overwrite),
-            _ => Err(Error::Config(format!(
-                "on_existing must be \"error\" or \"overwrite\", got {word:?}"
-            ))),
+            _ => Err(ConfigError::of_option("on_existing")
+                .and(" must be \"error\" or \"overwrite\"")
+                .got(format_args!("{word:?}"))
+                .into()),
         }
     }
 }
@@ -63,9 +64,10 @@ impl std::str::FromStr for Durability {
         match word {
             "full" => Ok(Self::Full),
             "relaxed" => Ok(Self::Relaxed),
-            _ => Err(Error::Config(format!(
-                "durability must be \"full\" or \"relaxed\", got {word:?}"
-            ))),
+            _ => Err(ConfigError::of_option("durability")
+                .and(" must be \"full\" or \"relaxed\"")
+                .got(format_args!("{word:?}"))
+                .into()),
         }
     }
 }

@@ -12,7 +12,7 @@ use super::limits::Limits;
 use super::pattern::PathPattern;
 use super::stale_guard::ViewLog;
 use super::write_patterns::WritePatterns;
-use crate::error::Error;
+use crate::error::{ConfigError, Error};
 use crate::path::MemoryPath;
 use crate::store::{Entry, EntryKind, Store, StoreError};
 
@@ -89,22 +89,22 @@ impl Expiry {
     /// # Errors
     /// [`Error::Config`].
     pub(crate) fn check(&self, store: &dyn Store) -> Result<(), Error> {
-        let wrong = |sentence: &str| Err(Error::Config(sentence.to_owned()));
         let name = match (self.settings.expire_after, self.settings.record_access) {
             (Some(Duration::ZERO), _) => {
-                return wrong(
-                    "expire_after must be more than 0, or nothing would outlive the opening",
-                );
+                return Err(ConfigError::of_option("expire_after")
+                    .and(" must be more than 0, or nothing would outlive the opening")
+                    .into());
             }
             (Some(_), _) => "expire_after",
             (None, true) => "record_access",
             (None, false) => return Ok(()),
         };
         if self.settings.read_only {
-            return Err(Error::Config(format!(
-                "{name} cannot be set together with read_only, as nothing is changed then, and not even \
-                 an access recorded"
-            )));
+            return Err(ConfigError::of_option(name)
+                .and(" cannot be set together with ")
+                .and_name("read_only")
+                .and(", as nothing is changed then, and not even an access recorded")
+                .into());
         }
         keeping(store, name)
     }
@@ -126,17 +126,20 @@ impl Expiry {
         progress: &mut Watch<'_>,
     ) -> Result<Vec<Expired>, Error> {
         if self.settings.read_only || store.is_read_only() {
-            return Err(Error::Config(
-                "expire removes files, and this memory is read-only: open it without read_only"
-                    .to_owned(),
-            ));
+            return Err(ConfigError::from("expire removes files, and this memory is read-only: ")
+                .and("open it without ")
+                .and_name("read_only")
+                .about("read_only")
+                .into());
         }
         if !self.records_access() {
-            return Err(Error::Config(
-                "expire has to know which files were viewed, and this memory does not record that: open \
-                 it with record_access or expire_after"
-                    .to_owned(),
-            ));
+            return Err(ConfigError::from("expire has to know which files were viewed, and ")
+                .and("this memory does not record that: open it with ")
+                .and_name("record_access")
+                .and(" or ")
+                .and_name("expire_after")
+                .about("record_access")
+                .into());
         }
         keeping(store, "expire")?;
         // Longer than any clock can tell no file was unused.
@@ -200,11 +203,16 @@ fn keeping(store: &dyn Store, name: &str) -> Result<(), Error> {
     if store.tracks_access() {
         return Ok(());
     }
-    Err(Error::Config(format!(
-        "{name} needs a store that keeps when files were last accessed: a directory on a file system \
-         with extended attributes, a database, object storage, or a store of your own that implements \
-         tracks_access, record_access and delete_unused"
-    )))
+    Err(ConfigError::of_option(name)
+        .and(" needs a store that keeps when files were last accessed: a directory on a file system ")
+        .and("with extended attributes, a database, object storage, or a store of your own that ")
+        .and("implements ")
+        .and_name("tracks_access")
+        .and(", ")
+        .and_name("record_access")
+        .and(" and ")
+        .and_name("delete_unused")
+        .into())
 }
 
 /// Whether the file was deleted. What the store does not allow to be deleted stays.

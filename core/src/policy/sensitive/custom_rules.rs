@@ -6,7 +6,7 @@ use regex_lite::{Captures, Regex, RegexBuilder};
 
 use super::rule::floor;
 use super::steps;
-use crate::error::Error;
+use crate::error::{ConfigError, Error};
 
 /// A longer pattern is a mistake.
 const MAX_PATTERN_BYTES: usize = 4096;
@@ -40,6 +40,10 @@ pub struct SensitiveRule {
     regex: Regex,
 }
 
+fn wrong_rules(problem: String) -> Error {
+    ConfigError::of_option("sensitive_rules").and(": ").and(problem).into()
+}
+
 impl SensitiveRule {
     /// A rule that finds what `pattern` matches, or its first group where it has one.
     ///
@@ -53,14 +57,11 @@ impl SensitiveRule {
     pub fn new(id: &str, pattern: &str) -> Result<Self, Error> {
         let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
         if id.is_empty() || id.len() > MAX_ID_BYTES || !id.bytes().all(plain) {
-            return Err(Error::Config(format!(
-                "sensitive_rules: an id must be 1 to {MAX_ID_BYTES} lower-case letters, digits and \
-                 hyphens, got {id:?}"
+            return Err(wrong_rules(format!(
+                "an id must be 1 to {MAX_ID_BYTES} lower-case letters, digits and hyphens, got {id:?}"
             )));
         }
-        let wrong = |why: &str| {
-            Error::Config(format!("sensitive_rules: the pattern of {id:?} is not usable: {why}"))
-        };
+        let wrong = |why: &str| wrong_rules(format!("the pattern of {id:?} is not usable: {why}"));
         if pattern.len() > MAX_PATTERN_BYTES {
             return Err(wrong(&format!("it is over {MAX_PATTERN_BYTES} bytes long")));
         }
@@ -210,7 +211,7 @@ mod tests {
             ("badge", &"x".repeat(5000), "over 4096 bytes"),
         ] {
             match SensitiveRule::new(id, pattern) {
-                Err(Error::Config(sentence)) => assert!(sentence.contains(why), "{sentence}"),
+                Err(Error::Config(error)) => assert!(error.to_string().contains(why), "{error}"),
                 other => panic!("{id} {pattern}: {other:?}"),
             }
         }

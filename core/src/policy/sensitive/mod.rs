@@ -33,7 +33,7 @@ pub use scan::{Finding, find, redact};
 #[cfg(any(test, fuzzing))]
 pub use steps::count as count_steps;
 
-use crate::error::Error;
+use crate::error::{ConfigError, Error};
 
 /// What is done about sensitive text in a command that would write it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -68,9 +68,10 @@ impl std::str::FromStr for Sensitive {
             "off" => Ok(Self::Off),
             "reject" => Ok(Self::Reject),
             "redact" => Ok(Self::Redact),
-            _ => Err(Error::Config(format!(
-                "sensitive must be \"off\", \"reject\" or \"redact\", got {word:?}"
-            ))),
+            _ => Err(ConfigError::of_option("sensitive")
+                .and(" must be \"off\", \"reject\" or \"redact\"")
+                .got(format_args!("{word:?}"))
+                .into()),
         }
     }
 }

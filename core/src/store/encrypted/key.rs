@@ -10,7 +10,7 @@ use unicode_normalization::UnicodeNormalization;
 use zeroize::Zeroizing;
 
 use super::seal::{self, KEY, Key};
-use crate::error::Error;
+use crate::error::{ConfigError, Error};
 use crate::store::StoreError;
 
 /// The key of an encrypted store: 32 bytes, or a passphrase.
@@ -60,7 +60,7 @@ impl EncryptionKey {
     pub fn from_slice(bytes: &[u8]) -> Result<Self, Error> {
         <[u8; KEY]>::try_from(bytes).map(Self::from_bytes).map_err(|_| {
             let got = bytes.len();
-            Error::Config(format!("encryption_key must have {KEY} bytes, got {got}"))
+            wrong_key(format!("must have {KEY} bytes, got {got}"))
         })
     }
 
@@ -72,10 +72,15 @@ impl EncryptionKey {
     pub fn passphrase(phrase: impl Into<String>) -> Result<Self, Error> {
         let phrase = Zeroizing::new(phrase.into());
         if phrase.is_empty() {
-            return Err(Error::Config("encryption_key must not be empty".to_owned()));
+            return Err(wrong_key("must not be empty".to_owned()));
         }
         Ok(Self(Kind::Passphrase(phrase)))
     }
+}
+
+/// That the option is wrong; its value is never told.
+fn wrong_key(problem: String) -> Error {
+    ConfigError::of_option("encryption_key").and(" ").and(problem).into()
 }
 
 impl FromStr for EncryptionKey {
@@ -91,7 +96,7 @@ impl FromStr for EncryptionKey {
         };
         let wrong = || {
             let prefix = &text[..text.len() - digits.len()];
-            Error::Config(format!("encryption_key must have {what} after \"{prefix}\""))
+            wrong_key(format!("must have {what} after \"{prefix}\""))
         };
         let bytes = Zeroizing::new(encoding.decode(digits.as_bytes()).map_err(|_| wrong())?);
         Self::from_slice(&bytes).map_err(|_| wrong())

@@ -23,7 +23,7 @@ use super::{
     Edit, Entry, EntryKind, Location, Node, Problem, ProblemKind, Splice, Store, StoreError,
     clear_each,
 };
-use crate::error::Error;
+use crate::error::{ConfigError, Error};
 use crate::path::MemoryPath;
 use crate::store::settings::OnExisting;
 
@@ -114,15 +114,13 @@ impl Encrypted {
             read => read.map_err(Error::Store)?,
         };
         let Some(known) = Known::read(bytes, &self.opener).map_err(Error::Store)? else {
-            return Err(Error::Config(
-                "the store is encrypted under another key or passphrase".to_owned(),
+            return Err(Error::config(
+                ConfigError::from("the store is encrypted under another key or passphrase")
+                    .about("encryption_key"),
             ));
         };
         if self.encrypt_names && known.ring.names.is_none() {
-            return Err(Error::Config(
-                "the store's names are not encrypted, and stay so: copy its files into a new one"
-                    .to_owned(),
-            ));
+            return Err(Error::config(ConfigError::from("the store's names are not encrypted, and stay so: copy its files into a new one").about("encrypt_names")));
         }
         let known = self.set_known(known);
         self.finish_abandoned(&known);
@@ -290,11 +288,8 @@ fn make(
     if !inner.list(&MemoryPath::root()).map_err(Error::Store)?.is_empty() {
         // It may have been made, and written into, since we looked for its record.
         return inner.read(path).map_err(|error| match error {
-            StoreError::NotFound => Error::Config(
-                "the store holds files that are not encrypted: a key is for a new, empty store, into \
-                 which files can be copied"
-                    .to_owned(),
-            ),
+            StoreError::NotFound => Error::config(ConfigError::from("the store holds files that are not encrypted: a key is for a new, empty store, into \
+                 which files can be copied").about("encryption_key")),
             other => Error::Store(other),
         });
     }

@@ -50,10 +50,10 @@ pub fn rekey(
     new: &EncryptionKey,
 ) -> Result<u64, Error> {
     if old == new {
-        return Err(Error::Config("the new key is the same as the old one".to_owned()));
+        return Err(Error::config("the new key is the same as the old one"));
     }
     let bytes = inner.read(&super::record::path()).map_err(|error| match error {
-        StoreError::NotFound => Error::Config("the store is not encrypted".to_owned()),
+        StoreError::NotFound => Error::config("the store is not encrypted"),
         other => Error::Store(other),
     })?;
     let new_opener = Opener::new(new);
@@ -115,8 +115,8 @@ impl Encrypted {
         });
         begun.map_err(Error::Store)?;
         if another {
-            return Err(Error::Config(
-                "the store's key is being changed to a third one: finish that first".to_owned(),
+            return Err(Error::config(
+                "the store's key is being changed to a third one: finish that first",
             ));
         }
         Ok(())

@@ -103,10 +103,10 @@ impl Mounts {
     /// is so deep that nothing could be in it.
     pub fn mount(mut self, at: MemoryPath, store: Arc<dyn Store>) -> Result<Self, Error> {
         if self.all().any(|mounted| mounted.at == at) {
-            return Err(Error::Config(format!("two stores are to be mounted at {at}")));
+            return Err(Error::config(format!("two stores are to be mounted at {at}")));
         }
         if at.join("a").is_err() {
-            return Err(Error::Config(format!("no store can be mounted at {at}: it is too deep")));
+            return Err(Error::config(format!("no store can be mounted at {at}: it is too deep")));
         }
         let place = self.below.partition_point(|mounted| mounted.at < at);
         self.below.insert(place, Mounted { at, store });

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::Mounts;
-use crate::error::Error;
+use crate::error::{ConfigError, Error};
 use crate::path::MemoryPath;
 use crate::store::address::{finished, is_path, refuse_namespace};
 use crate::store::{Store, StoreOptions, open_bare_directory, open_directory, open_store};
@@ -115,38 +115,31 @@ pub fn open_mounts(
     let options = &options.into();
     #[cfg(feature = "encryption")]
     if options.encryption_key.is_some() {
-        return Err(Error::Config(
-            "an encryption key is for one store: open those that shall be encrypted before they are \
-             mounted, each with its key"
-                .to_owned(),
-        ));
+        return Err(Error::config(ConfigError::from("an encryption key is for one store: open those that shall be encrypted before they are \
+             mounted, each with its key").about("encryption_key")));
     }
     if options.namespace.is_some() {
-        return Err(Error::Config(
-            "the option \"namespace\" is for one store: open those that shall have one before they are \
-             mounted"
-                .to_owned(),
-        ));
+        return Err(Error::config(ConfigError::from("the option \"namespace\" is for one store: open those that shall have one before they are \
+             mounted").about("namespace")));
     }
     let mut valid = Vec::new();
     for mount in mounts {
         let at = MemoryPath::parse(&mount.at).map_err(|error| {
-            Error::Config(format!("a store cannot be mounted at {:?}: {error}", mount.at))
+            Error::config(format!("a store cannot be mounted at {:?}: {error}", mount.at))
         })?;
         valid.push((at, mount));
     }
     // In the order of their paths, and nothing is opened before it is known that all is right.
     valid.sort_by(|(a, _), (b, _)| a.cmp(b));
     if let Some(twice) = valid.windows(2).find(|two| two[0].0 == two[1].0) {
-        return Err(Error::Config(format!("two stores are to be mounted at {}", twice[0].0)));
+        return Err(Error::config(format!("two stores are to be mounted at {}", twice[0].0)));
     }
     let mut valid = valid.into_iter();
     let root = match valid.next() {
         Some((at, mount)) if at.is_root() => open(&at, mount, options)?,
         _ => {
-            return Err(Error::Config(
-                "no store is mounted at \"/memories\": one has to be, for all that is in no other"
-                    .to_owned(),
+            return Err(Error::config(
+                "no store is mounted at \"/memories\": one has to be, for all that is in no other",
             ));
         }
     };

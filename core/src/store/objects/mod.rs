@@ -82,9 +82,9 @@ impl ObjectStorage {
     /// # Errors
     /// As [`open`](Self::open); [`Error::Config`] also where it is too long.
     pub fn open_namespace(address: &str, namespace: Option<&str>) -> Result<Self, Error> {
-        let (service, prefix) = address::parse(address).map_err(Error::Config)?;
+        let (service, prefix) = address::parse(address).map_err(Error::config)?;
         let prefix = match namespace {
-            Some(text) => address::namespace(&prefix, text).map_err(Error::Config)?,
+            Some(text) => address::namespace(&prefix, text).map_err(Error::config)?,
             None => prefix,
         };
         let store = Self { service, prefix, client: PerProcess::new(), max_file_bytes: None };

@@ -86,7 +86,7 @@ impl PostgresDatabase {
         durability: Durability,
     ) -> Result<Self, Error> {
         let wrong = |problem| {
-            Error::Config(format!("the address of a PostgreSQL store is wrong: {problem}"))
+            Error::config(format!("the address of a PostgreSQL store is wrong: {problem}"))
         };
         let parsed = Address::parse(address).map_err(wrong)?;
         let namespace = parsed.namespace(namespace).map_err(wrong)?;

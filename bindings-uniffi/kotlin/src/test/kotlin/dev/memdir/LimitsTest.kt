@@ -37,9 +37,9 @@ class LimitsTest {
     fun `wrong options are told at once`() {
         val wrong =
             mapOf(
-                MemoryOptions(maxFiles = -1) to "max_files must be a number from 0 on, got -1",
+                MemoryOptions(maxFiles = -1) to "maxFiles must be a number from 0 on, or null, got -1",
                 MemoryOptions(readOnlyPaths = listOf("notes")) to
-                    "read_only_paths: the pattern \"notes\" does not start with /memories",
+                    "readOnlyPaths: the pattern \"notes\" does not start with /memories",
             )
         for ((options, sentence) in wrong) {
             val error = assertThrows<MemdirException> { Memory("memory:", options) }
