@@ -18,11 +18,11 @@ from anthropic.lib.tools import ToolError
 from memdir import (
     AsyncMemoryTool,
     CommandError,
+    Deny,
     Event,
     HookError,
     Memory,
     MemoryTool,
-    Deny,
 )
 
 if TYPE_CHECKING:
