@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex, mpsc};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
-use memdir::store::{Edit, Encrypted, Entry, InProcess, Mounts, Node, ReadOnly};
+use memdir::store::{Edit, Encrypted, Entry, InProcess, Layer, Mounts, Node, ReadOnly};
 use memdir::{
     EncryptionKey, Error, Memory, MemoryPath, OnExisting, Options, Store, StoreError, open_store,
 };
@@ -138,51 +138,15 @@ struct Interrupted<F> {
     then: F,
 }
 
-impl<F: Fn() + Send + Sync> Store for Interrupted<F> {
-    fn read(&self, path: &MemoryPath) -> Result<Vec<u8>, StoreError> {
-        self.store.read(path)
-    }
-
-    fn list(&self, path: &MemoryPath) -> Result<Vec<Entry>, StoreError> {
-        self.store.list(path)
-    }
-
-    fn write(&self, path: &MemoryPath, text: &[u8], how: OnExisting) -> Result<(), StoreError> {
-        self.store.write(path, text, how)
-    }
-
-    fn update(&self, path: &MemoryPath, edit: &mut Edit<'_>) -> Result<(), StoreError> {
-        self.store.update(path, edit)
-    }
-
-    fn delete(&self, path: &MemoryPath) -> Result<(), StoreError> {
-        self.store.delete(path)
-    }
-
-    fn rename(&self, from: &MemoryPath, to: &MemoryPath) -> Result<(), StoreError> {
-        self.store.rename(from, to)
-    }
-
-    fn files(&self, visit: &mut dyn FnMut(Entry)) -> Result<(), StoreError> {
-        self.store.files(visit)
-    }
-
-    fn tracks_access(&self) -> bool {
-        self.store.tracks_access()
-    }
-
-    fn record_access(&self, path: &MemoryPath, time: SystemTime) -> Result<(), StoreError> {
-        self.store.record_access(path, time)
+impl<F: Fn() + Send + Sync> Layer for Interrupted<F> {
+    fn inner(&self) -> &dyn Store {
+        &*self.store
     }
 
     fn unused(&self, files: Vec<Entry>, since: SystemTime) -> Result<Vec<Entry>, StoreError> {
         let unused = self.store.unused(files, since);
         (self.then)();
         unused
-    }
-
-    fn delete_unused(&self, path: &MemoryPath, since: SystemTime) -> Result<bool, StoreError> {
-        self.store.delete_unused(path, since)
     }
 }
 
@@ -458,37 +422,13 @@ fn expire_after_comes_first_once_and_everybody_waits() {
 /// A store that cannot be listed as a whole.
 struct Unlistable(InProcess);
 
-impl Store for Unlistable {
-    fn read(&self, path: &MemoryPath) -> Result<Vec<u8>, StoreError> {
-        self.0.read(path)
-    }
-
-    fn list(&self, path: &MemoryPath) -> Result<Vec<Entry>, StoreError> {
-        self.0.list(path)
-    }
-
-    fn write(&self, path: &MemoryPath, text: &[u8], how: OnExisting) -> Result<(), StoreError> {
-        self.0.write(path, text, how)
-    }
-
-    fn update(&self, path: &MemoryPath, edit: &mut Edit<'_>) -> Result<(), StoreError> {
-        self.0.update(path, edit)
-    }
-
-    fn delete(&self, path: &MemoryPath) -> Result<(), StoreError> {
-        self.0.delete(path)
-    }
-
-    fn rename(&self, from: &MemoryPath, to: &MemoryPath) -> Result<(), StoreError> {
-        self.0.rename(from, to)
+impl Layer for Unlistable {
+    fn inner(&self) -> &dyn Store {
+        &self.0
     }
 
     fn files(&self, _: &mut dyn FnMut(Entry)) -> Result<(), StoreError> {
         Err(StoreError::failed("listing", "out of order"))
-    }
-
-    fn tracks_access(&self) -> bool {
-        true
     }
 }
 
@@ -510,14 +450,14 @@ struct Counting {
     contents: AtomicUsize,
 }
 
-impl Store for Counting {
+impl Layer for Counting {
+    fn inner(&self) -> &dyn Store {
+        &*self.store
+    }
+
     fn read(&self, path: &MemoryPath) -> Result<Vec<u8>, StoreError> {
         self.contents.fetch_add(1, Ordering::SeqCst);
         self.store.read(path)
-    }
-
-    fn list(&self, path: &MemoryPath) -> Result<Vec<Entry>, StoreError> {
-        self.store.list(path)
     }
 
     fn open(&self, path: &MemoryPath, depth: usize) -> Result<Node<'_>, StoreError> {
@@ -525,37 +465,9 @@ impl Store for Counting {
         self.store.open(path, depth)
     }
 
-    fn write(&self, path: &MemoryPath, text: &[u8], how: OnExisting) -> Result<(), StoreError> {
-        self.store.write(path, text, how)
-    }
-
     fn update(&self, path: &MemoryPath, edit: &mut Edit<'_>) -> Result<(), StoreError> {
         self.contents.fetch_add(1, Ordering::SeqCst);
         self.store.update(path, edit)
-    }
-
-    fn delete(&self, path: &MemoryPath) -> Result<(), StoreError> {
-        self.store.delete(path)
-    }
-
-    fn rename(&self, from: &MemoryPath, to: &MemoryPath) -> Result<(), StoreError> {
-        self.store.rename(from, to)
-    }
-
-    fn files(&self, visit: &mut dyn FnMut(Entry)) -> Result<(), StoreError> {
-        self.store.files(visit)
-    }
-
-    fn tracks_access(&self) -> bool {
-        self.store.tracks_access()
-    }
-
-    fn unused(&self, files: Vec<Entry>, since: SystemTime) -> Result<Vec<Entry>, StoreError> {
-        self.store.unused(files, since)
-    }
-
-    fn delete_unused(&self, path: &MemoryPath, since: SystemTime) -> Result<bool, StoreError> {
-        self.store.delete_unused(path, since)
     }
 }
 

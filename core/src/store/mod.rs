@@ -18,6 +18,7 @@ mod encryption_record;
 mod error;
 mod fork;
 mod in_process;
+mod layer;
 #[cfg(unix)]
 mod local;
 mod local_path;
@@ -61,6 +62,7 @@ pub use encrypted::{Encrypted, EncryptionKey, rekey};
 pub use error::{Effect, StoreError};
 pub use fork::{after_fork_in_child, after_fork_in_parent, before_fork};
 pub use in_process::InProcess;
+pub use layer::Layer;
 #[cfg(unix)]
 pub use local::LocalDirectory;
 pub use location::Location;

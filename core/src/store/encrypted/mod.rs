@@ -7,6 +7,7 @@
 
 use std::fmt;
 use std::io::Read;
+use std::path::Path;
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::SystemTime;
 
@@ -350,6 +351,8 @@ enum Edited {
     Failed(StoreError),
 }
 
+// A method that the trait has a default for is decided about all the same.
+#[deny(clippy::missing_trait_methods)]
 impl Store for Encrypted {
     fn read(&self, path: &MemoryPath) -> Result<Vec<u8>, StoreError> {
         let at = self.at_existing(path)?;
@@ -500,6 +503,11 @@ impl Store for Encrypted {
 
     fn is_read_only(&self) -> bool {
         self.inner.is_read_only()
+    }
+
+    /// None: what is in the directory of the store beneath is not what the files hold.
+    fn directory(&self) -> Option<&Path> {
+        None
     }
 
     fn locations(&self) -> Vec<Location> {
