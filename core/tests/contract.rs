@@ -251,3 +251,16 @@ fn the_check_notices_what_is_wrong() {
         assert_eq!(violation.rule, rule, "{fault:?}: {violation}");
     }
 }
+
+#[test]
+fn the_page_about_stores_names_every_rule_in_its_order() {
+    let page = include_str!("../../docs/stores.md");
+    let (_, section) = page.split_once("## The rules of the check\n").unwrap();
+    let (section, _) = section.split_once("\n## ").unwrap();
+    let numbered = section.lines().filter_map(|line| {
+        let (number, rule) = line.split_once(". **")?;
+        Some((number.parse::<usize>().ok()?, rule.split_once("**")?.0))
+    });
+    let rules = contract::rules().map(|rule| rule.name);
+    assert_eq!(numbered.collect::<Vec<_>>(), (1..).zip(rules).collect::<Vec<_>>());
+}

@@ -103,6 +103,14 @@ pub use walk::walk_files;
 ///   [`StoreError`]; only what broke is [`StoreError::Failed`].
 ///
 /// Methods may be called from many threads at once. Callbacks do not call back into the store.
+///
+/// # Example
+/// A store of one's own in its six methods; [`contract::check`] (feature `testing`) says whether it keeps the contract.
+/// A store over another one is a [`Layer`].
+///
+/// ```
+#[doc = include_str!("../../examples/map_store.rs")]
+/// ```
 pub trait Store: Send + Sync {
     /// The whole content of a file.
     ///
