@@ -19,11 +19,11 @@ from memdir import (
     AsyncMemoryTool,
     CommandError,
     ConfigError,
+    Deny,
     Event,
     HookError,
     Memory,
     MemoryTool,
-    Deny,
 )
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta, timezone
 from typing import TYPE_CHECKING, NoReturn
 
 from dict_store import DictStore
-from memdir import Memory, Deny, open_store
+from memdir import Deny, Memory, open_store
 
 if TYPE_CHECKING:
     import pytest

@@ -26,6 +26,6 @@ def test_what_is_quoted_stands_there(file: str, code: str) -> None:
 def test_every_language_is_quoted_and_every_file_is_there() -> None:
     page = PAGE.read_text("utf-8")
     files = {file for file, _ in QUOTED.findall(page)}
-    assert {file.rpartition(".")[2] for file in files} == {"py", "ts", "kt", "swift"}
+    assert {file.rpartition(".")[2] for file in files} == {"py", "ts", "kt", "swift", "rs"}
     for link in LINK.findall(page):
         assert (PAGE.parent / link).exists(), link

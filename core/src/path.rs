@@ -5,8 +5,11 @@
 //! `/memories` or says why it cannot. Nothing further down ever sees a raw string, and no store
 //! can hand a dangerous name back up, because [`MemoryPath::join`] validates it by the same rules.
 
+use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::fmt;
+
+use percent_encoding::percent_decode_str;
 
 /// The directory that every path starts with.
 pub const ROOT: &str = "/memories";
@@ -286,23 +289,10 @@ fn escapes(path: &str) -> bool {
 
 /// One pass of percent-decoding; `None` if there was nothing to decode.
 fn percent_decoded(text: &str) -> Option<Vec<u8>> {
-    if !text.contains('%') {
-        return None;
+    match percent_decode_str(text).into() {
+        Cow::Owned(decoded) => Some(decoded),
+        Cow::Borrowed(_) => None,
     }
-    let bytes = text.as_bytes();
-    let mut decoded = Vec::with_capacity(bytes.len());
-    let mut at = 0;
-    while let Some(&byte) = bytes.get(at) {
-        let code = (byte == b'%').then(|| hex_pair(bytes.get(at + 1..at + 3)?)).flatten();
-        decoded.push(code.unwrap_or(byte));
-        at += if code.is_some() { 3 } else { 1 };
-    }
-    (decoded.len() < bytes.len()).then_some(decoded)
-}
-
-fn hex_pair(digits: &[u8]) -> Option<u8> {
-    let nibble = |digit: u8| (digit as char).to_digit(16).and_then(|n| u8::try_from(n).ok());
-    Some(nibble(*digits.first()?)? << 4 | nibble(*digits.get(1)?)?)
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use memdir::store::{
-    Edit, Entry, InProcess, LocalDirectory, Node, Problem, ProblemKind, SqliteDatabase,
+    Entry, InProcess, Layer, LocalDirectory, Node, Problem, ProblemKind, SqliteDatabase, walk_files,
 };
 use memdir::{Checked, Durability, MemoryPath, OnExisting, Store, StoreError, check};
 
@@ -194,7 +194,11 @@ enum Fault {
     FilesVanish,
 }
 
-impl Store for Faulty {
+impl Layer for Faulty {
+    fn inner(&self) -> &dyn Store {
+        &self.inner
+    }
+
     fn read(&self, path: &MemoryPath) -> Result<Vec<u8>, StoreError> {
         let failed = || StoreError::failed("reading a file", "a bad block");
         match self.fault {
@@ -217,23 +221,11 @@ impl Store for Faulty {
     }
 
     fn open(&self, path: &MemoryPath, _: usize) -> Result<Node<'_>, StoreError> {
-        self.read(path).map(Node::file)
+        Layer::read(self, path).map(Node::file)
     }
 
-    fn write(&self, path: &MemoryPath, content: &[u8], e: OnExisting) -> Result<(), StoreError> {
-        self.inner.write(path, content, e)
-    }
-
-    fn update(&self, path: &MemoryPath, edit: &mut Edit<'_>) -> Result<(), StoreError> {
-        self.inner.update(path, edit)
-    }
-
-    fn delete(&self, path: &MemoryPath) -> Result<(), StoreError> {
-        self.inner.delete(path)
-    }
-
-    fn rename(&self, from: &MemoryPath, to: &MemoryPath) -> Result<(), StoreError> {
-        self.inner.rename(from, to)
+    fn files(&self, visit: &mut dyn FnMut(Entry)) -> Result<(), StoreError> {
+        walk_files(self, visit)
     }
 }
 

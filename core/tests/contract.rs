@@ -8,7 +8,7 @@ mod postgres;
 use std::sync::{Arc, Mutex};
 use std::time::SystemTime;
 
-use memdir::store::{Edit, Entry, InProcess, Node, Store, StoreError, contract};
+use memdir::store::{Edit, Entry, InProcess, Layer, Node, Store, StoreError, contract};
 use memdir::{MemoryPath, OnExisting};
 
 #[test]
@@ -95,7 +95,11 @@ enum Fault {
     LooksAndThenDeletes,
 }
 
-impl Store for Faulty {
+impl Layer for Faulty {
+    fn inner(&self) -> &dyn Store {
+        &self.0
+    }
+
     fn read(&self, path: &MemoryPath) -> Result<Vec<u8>, StoreError> {
         self.0.read(path)
     }
@@ -193,14 +197,6 @@ impl Store for Faulty {
         Ok(())
     }
 
-    fn set_modified(&self, path: &MemoryPath, time: SystemTime) -> Result<(), StoreError> {
-        self.0.set_modified(path, time)
-    }
-
-    fn tracks_access(&self) -> bool {
-        true
-    }
-
     fn record_access(&self, path: &MemoryPath, time: SystemTime) -> Result<(), StoreError> {
         if self.1 == Fault::AccessIsAChange {
             self.0.set_modified(path, time)?;
@@ -224,7 +220,7 @@ impl Store for Faulty {
                     }
                     std::thread::sleep(std::time::Duration::from_millis(1));
                 }
-                let unused = !self.unused(vec![file], since)?.is_empty();
+                let unused = !self.0.unused(vec![file], since)?.is_empty();
                 Ok(unused && self.0.delete(path).is_ok())
             }
             _ => self.0.delete_unused(path, since),
@@ -254,4 +250,17 @@ fn the_check_notices_what_is_wrong() {
         let violation = check(fault).expect_err(&format!("{fault:?}"));
         assert_eq!(violation.rule, rule, "{fault:?}: {violation}");
     }
+}
+
+#[test]
+fn the_page_about_stores_names_every_rule_in_its_order() {
+    let page = include_str!("../../docs/stores.md");
+    let (_, section) = page.split_once("## The rules of the check\n").unwrap();
+    let (section, _) = section.split_once("\n## ").unwrap();
+    let numbered = section.lines().filter_map(|line| {
+        let (number, rule) = line.split_once(". **")?;
+        Some((number.parse::<usize>().ok()?, rule.split_once("**")?.0))
+    });
+    let rules = contract::rules().map(|rule| rule.name);
+    assert_eq!(numbered.collect::<Vec<_>>(), (1..).zip(rules).collect::<Vec<_>>());
 }

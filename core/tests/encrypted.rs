@@ -8,8 +8,8 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
 
 use memdir::store::{
-    Encrypted, EntryKind, InProcess, LocalDirectory, Node, Splice, SqliteDatabase, contract,
-    encrypt, open_directory,
+    Edit, Encrypted, EntryKind, InProcess, Layer, LocalDirectory, Node, Splice, SqliteDatabase,
+    contract, encrypt, open_directory,
 };
 use memdir::{
     Durability, EncryptionKey, Error, Memory, MemoryPath, OnExisting, Options, Store, StoreError,
@@ -524,41 +524,16 @@ fn make_the_fixtures() {
 /// A store whose owner is killed, so to say, right after a rename: it changes nothing from then on.
 struct Interrupted(Arc<dyn Store>);
 
-impl Store for Interrupted {
-    fn read(&self, path: &MemoryPath) -> Result<Vec<u8>, StoreError> {
-        self.0.read(path)
+impl Layer for Interrupted {
+    fn inner(&self) -> &dyn Store {
+        &*self.0
     }
 
-    fn list(&self, path: &MemoryPath) -> Result<Vec<memdir::store::Entry>, StoreError> {
-        self.0.list(path)
-    }
-
-    fn write(
-        &self,
-        path: &MemoryPath,
-        content: &[u8],
-        existing: OnExisting,
-    ) -> Result<(), StoreError> {
-        self.0.write(path, content, existing)
-    }
-
-    fn update(
-        &self,
-        path: &MemoryPath,
-        edit: &mut memdir::store::Edit<'_>,
-    ) -> Result<(), StoreError> {
+    fn update(&self, path: &MemoryPath, edit: &mut Edit<'_>) -> Result<(), StoreError> {
         if path.as_str() != RECORD {
             return Err(StoreError::failed("updating", "interrupted"));
         }
         self.0.update(path, edit)
-    }
-
-    fn delete(&self, path: &MemoryPath) -> Result<(), StoreError> {
-        self.0.delete(path)
-    }
-
-    fn rename(&self, from: &MemoryPath, to: &MemoryPath) -> Result<(), StoreError> {
-        self.0.rename(from, to)
     }
 }
 

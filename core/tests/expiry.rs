@@ -1,5 +1,6 @@
 //! Expiry: what counts as a use, what goes and what stays, and who is in the way of whom.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a panic is how a test fails")]
+#![allow(clippy::needless_pass_by_value, reason = "each test has a store of its own")]
 
 #[cfg(unix)]
 #[path = "common/clouds.rs"]
@@ -7,6 +8,9 @@ mod clouds;
 #[cfg(unix)]
 #[path = "common/postgres.rs"]
 mod postgres;
+#[path = "common/stores.rs"]
+#[macro_use]
+mod stores;
 
 use std::io::Write as _;
 use std::ops::ControlFlow;
@@ -15,7 +19,7 @@ use std::sync::{Arc, Mutex, mpsc};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
-use memdir::store::{Edit, Encrypted, Entry, InProcess, Mounts, Node, ReadOnly};
+use memdir::store::{Edit, Encrypted, Entry, InProcess, Layer, Mounts, Node, ReadOnly};
 use memdir::{
     EncryptionKey, Error, Memory, MemoryPath, OnExisting, Options, Store, StoreError, open_store,
 };
@@ -57,80 +61,49 @@ fn there(store: &dyn Store, path: &str) -> bool {
     store.read(&at(path)).is_ok()
 }
 
-/// Runs on a fresh store of every kind that keeps times of access.
-fn on_every_store(work: impl Fn(&str, Arc<dyn Store>)) {
-    let place = tempfile::tempdir().unwrap();
-    let local = |name: &str| {
-        let base = place.path().join(name);
-        open_store(base.to_str().unwrap(), &Options::default()).unwrap()
-    };
-    work("memory", Arc::new(InProcess::new()));
-    if cfg!(unix) {
-        work("local", local("plain"));
+fn expiry_reports_exactly_what_it_removes(store: Arc<dyn Store>) {
+    let mut options = recording();
+    options.pins = vec!["/memories/mounted/*.keep".parse().unwrap()];
+    let memory = Memory::with_store(Arc::clone(&store), options).validated().unwrap();
+    for path in
+        ["/memories/mounted/old", "/memories/.old", "/memories/mounted/x.keep", "/memories/viewed"]
+    {
+        put_old(&*store, path, b"12345");
     }
-    let key = EncryptionKey::from_bytes([7; 32]);
-    for (name, names) in [("encrypted", false), ("encrypted names", true)] {
-        let store = Encrypted::open(Arc::new(InProcess::new()), &key, names).unwrap();
-        work(name, Arc::new(store));
+    put(&*store, "/memories/new", b"1");
+    store.set_modified(&at("/memories/new"), SystemTime::now() - HOUR / 2).unwrap();
+    memory.view("/memories/viewed", None).unwrap();
+    memory.view("/memories", None).unwrap();
+    for dry_run in [true, false] {
+        let mut told = Vec::new();
+        let expired = memory.expire(HOUR, dry_run, &mut |at| {
+            told.push((at.files, at.removed));
+            ControlFlow::Continue(())
+        });
+        let expired = expired.unwrap();
+        let paths: Vec<&str> = expired.iter().map(|file| file.path.as_str()).collect();
+        assert_eq!(paths, ["/memories/.old", "/memories/mounted/old"]);
+        for file in &expired {
+            assert_eq!(file.bytes, 5);
+            let ago = SystemTime::now().duration_since(file.last_used).unwrap();
+            assert!(ago >= 10 * HOUR && ago < 11 * HOUR, "{ago:?}");
+        }
+        assert_eq!(told, [(5, 2)]);
     }
-    work("encrypted local", Arc::new(Encrypted::open(local("encrypted"), &key, true).unwrap()));
-    let mounts = Mounts::new(Arc::new(InProcess::new()));
-    work("mounts", Arc::new(mounts.mount(at("/memories/a"), local("mounted")).unwrap()));
-    let database = format!("sqlite:{}", place.path().join("a.db").display());
-    work("sqlite", open_store(&database, &Options::default()).unwrap());
-    #[cfg(unix)]
-    if let Some(server) = postgres::server() {
-        work("postgres", open_store(&server.fresh(), &Options::default()).unwrap());
-    }
-    #[cfg(unix)]
-    for cloud in clouds::all() {
-        let name = if cloud.is_azure() { "azure" } else { "s3" };
-        work(name, open_store(&cloud.fresh(), &Options::default()).unwrap());
+    assert!(!there(&*store, "/memories/mounted/old"));
+    assert!(store.list(&at("/memories/mounted")).is_ok());
+    assert!(expired(&memory).is_empty());
+    let mut problems = Vec::new();
+    store.inspect(&mut |problem| problems.push(problem.to_string())).unwrap();
+    assert!(problems.is_empty(), "{problems:?}");
+    memory.clear().unwrap();
+    // A mount point stays.
+    for entry in store.list(&MemoryPath::root()).unwrap() {
+        let kept = store.delete(&entry.path);
+        assert!(matches!(kept, Err(StoreError::MountPoint)), "{}: {kept:?}", entry.path);
     }
 }
-
-#[test]
-fn what_is_removed_is_told_exactly() {
-    on_every_store(|name, store| {
-        let mut options = recording();
-        options.pins = vec!["/memories/a/*.keep".parse().unwrap()];
-        let memory = Memory::with_store(Arc::clone(&store), options).validated().unwrap();
-        for path in ["/memories/a/old", "/memories/.old", "/memories/a/x.keep", "/memories/viewed"]
-        {
-            put_old(&*store, path, b"12345");
-        }
-        put(&*store, "/memories/new", b"1");
-        store.set_modified(&at("/memories/new"), SystemTime::now() - HOUR / 2).unwrap();
-        memory.view("/memories/viewed", None).unwrap();
-        memory.view("/memories", None).unwrap();
-        for dry_run in [true, false] {
-            let mut told = Vec::new();
-            let expired = memory.expire(HOUR, dry_run, &mut |at| {
-                told.push((at.files, at.removed));
-                ControlFlow::Continue(())
-            });
-            let expired = expired.unwrap();
-            let paths: Vec<&str> = expired.iter().map(|file| file.path.as_str()).collect();
-            assert_eq!(paths, ["/memories/.old", "/memories/a/old"], "{name}");
-            for file in &expired {
-                assert_eq!(file.bytes, 5, "{name}");
-                let ago = SystemTime::now().duration_since(file.last_used).unwrap();
-                assert!(ago >= 10 * HOUR && ago < 11 * HOUR, "{name}: {ago:?}");
-            }
-            assert_eq!(told, [(5, 2)], "{name}");
-        }
-        assert!(!there(&*store, "/memories/a/old"), "{name}");
-        assert!(store.list(&at("/memories/a")).is_ok(), "{name}");
-        assert!(expired(&memory).is_empty(), "{name}");
-        let mut problems = Vec::new();
-        store.inspect(&mut |problem| problems.push(problem.to_string())).unwrap();
-        assert!(problems.is_empty(), "{name}: {problems:?}");
-        memory.clear().unwrap();
-        // A mount point stays.
-        let left = store.list(&MemoryPath::root()).unwrap();
-        assert!(left.iter().all(|entry| name == "mounts" && !entry.is_file()), "{name}: {left:?}");
-    });
-}
+on_every_store!(expiry_reports_exactly_what_it_removes);
 
 /// A store that does something between the listing and the removal.
 struct Interrupted<F> {
@@ -138,41 +111,9 @@ struct Interrupted<F> {
     then: F,
 }
 
-impl<F: Fn() + Send + Sync> Store for Interrupted<F> {
-    fn read(&self, path: &MemoryPath) -> Result<Vec<u8>, StoreError> {
-        self.store.read(path)
-    }
-
-    fn list(&self, path: &MemoryPath) -> Result<Vec<Entry>, StoreError> {
-        self.store.list(path)
-    }
-
-    fn write(&self, path: &MemoryPath, text: &[u8], how: OnExisting) -> Result<(), StoreError> {
-        self.store.write(path, text, how)
-    }
-
-    fn update(&self, path: &MemoryPath, edit: &mut Edit<'_>) -> Result<(), StoreError> {
-        self.store.update(path, edit)
-    }
-
-    fn delete(&self, path: &MemoryPath) -> Result<(), StoreError> {
-        self.store.delete(path)
-    }
-
-    fn rename(&self, from: &MemoryPath, to: &MemoryPath) -> Result<(), StoreError> {
-        self.store.rename(from, to)
-    }
-
-    fn files(&self, visit: &mut dyn FnMut(Entry)) -> Result<(), StoreError> {
-        self.store.files(visit)
-    }
-
-    fn tracks_access(&self) -> bool {
-        self.store.tracks_access()
-    }
-
-    fn record_access(&self, path: &MemoryPath, time: SystemTime) -> Result<(), StoreError> {
-        self.store.record_access(path, time)
+impl<F: Fn() + Send + Sync> Layer for Interrupted<F> {
+    fn inner(&self) -> &dyn Store {
+        &*self.store
     }
 
     fn unused(&self, files: Vec<Entry>, since: SystemTime) -> Result<Vec<Entry>, StoreError> {
@@ -180,130 +121,121 @@ impl<F: Fn() + Send + Sync> Store for Interrupted<F> {
         (self.then)();
         unused
     }
+}
 
-    fn delete_unused(&self, path: &MemoryPath, since: SystemTime) -> Result<bool, StoreError> {
-        self.store.delete_unused(path, since)
+fn expiry_respects_uses_between_listing_and_removal(store: Arc<dyn Store>) {
+    let files = ["edited", "viewed", "directory", "gone", "anew", "renamed", "old"];
+    for file in files {
+        put_old(&*store, &format!("/memories/mounted/{file}"), b"old");
+    }
+    let another = Memory::with_store(Arc::clone(&store), recording());
+    let interrupted = Interrupted {
+        store: Arc::clone(&store),
+        then: move || {
+            let memory = &another;
+            memory.insert("/memories/mounted/edited", 1, "new").unwrap();
+            memory.view("/memories/mounted/viewed", None).unwrap();
+            for gone in ["directory", "gone", "anew"] {
+                memory.delete(&format!("/memories/mounted/{gone}")).unwrap();
+            }
+            memory.create("/memories/mounted/directory/below", "new").unwrap();
+            memory.create("/memories/mounted/anew", "new").unwrap();
+            memory.rename("/memories/mounted/renamed", "/memories/mounted/elsewhere").unwrap();
+        },
+    };
+    let memory = Memory::with_store(Arc::new(interrupted), recording());
+    assert_eq!(expired(&memory), ["/memories/mounted/old"]);
+    for stays in ["edited", "viewed", "directory/below", "anew", "elsewhere"] {
+        assert!(there(&*store, &format!("/memories/mounted/{stays}")), "{stays}");
+    }
+    assert!(!there(&*store, "/memories/mounted/old"));
+}
+on_every_store!(expiry_respects_uses_between_listing_and_removal);
+
+fn concurrent_expiries_remove_each_file_once_and_lose_no_edit(store: Arc<dyn Store>) {
+    const FILES: usize = 40;
+    for number in 0..FILES {
+        put_old(&*store, &format!("/memories/{number}"), b"");
+    }
+    let memory = || Memory::with_store(Arc::clone(&store), recording());
+    let (removed, edited) = (Mutex::new(Vec::new()), Mutex::new(Vec::new()));
+    thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| removed.lock().unwrap().extend(expired(&memory())));
+        }
+        scope.spawn(|| {
+            let memory = memory();
+            for number in (0..FILES).rev() {
+                let path = format!("/memories/{number}");
+                match memory.insert(&path, 0, "kept") {
+                    Ok(_) => edited.lock().unwrap().push(path),
+                    Err(Error::Refused(_)) => {}
+                    Err(error) => panic!("{error}"),
+                }
+            }
+        });
+    });
+    let (mut removed, edited) = (removed.into_inner().unwrap(), edited.into_inner().unwrap());
+    for path in &edited {
+        assert_eq!(store.read(&at(path)).unwrap(), b"kept\n", "{path}");
+    }
+    removed.extend(edited);
+    removed.sort();
+    let told = removed.len();
+    removed.dedup();
+    assert_eq!((told, removed.len()), (FILES, FILES), "each file has one fate");
+}
+on_every_store!(concurrent_expiries_remove_each_file_once_and_lose_no_edit);
+
+fn access_times_are_recorded_only_if_asked(store: Arc<dyn Store>) {
+    put(&*store, "/memories/f", b"a");
+    let memory = Memory::with_store(Arc::clone(&store), Options::default()).validated().unwrap();
+    memory.view("/memories/f", None).unwrap();
+    assert_eq!(store.accessed(&at("/memories/f")).unwrap(), None);
+    let memory = Memory::with_store(Arc::clone(&store), recording());
+    memory.view("/memories", None).unwrap();
+    memory.view("/memories/f", Some((3, 4))).unwrap_err();
+    assert_eq!(store.accessed(&at("/memories/f")).unwrap(), None);
+    let before = SystemTime::now() - Duration::from_secs(1);
+    memory.view("/memories/f", None).unwrap();
+    assert!(store.accessed(&at("/memories/f")).unwrap() >= Some(before));
+}
+on_every_store!(access_times_are_recorded_only_if_asked);
+
+fn access_times_survive_rename_and_copy(store: Arc<dyn Store>) {
+    let long_ago = SystemTime::UNIX_EPOCH + Duration::from_secs(1_234_567_890);
+    let of = |path: &str| store.accessed(&at(path)).unwrap();
+    put(&*store, "/memories/d/a", b"a");
+    put(&*store, "/memories/d/b", b"b");
+    store.record_access(&at("/memories/d/a"), long_ago).unwrap();
+    // In the case of mounts from one store into another.
+    store.rename(&at("/memories/d"), &at("/memories/mounted")).err();
+    store.rename(&at("/memories/d"), &at("/memories/mounted/d")).unwrap_or(());
+    let now = if there(&*store, "/memories/mounted/d/a") {
+        "/memories/mounted/d"
+    } else {
+        "/memories/mounted"
+    };
+    assert_eq!(of(&format!("{now}/a")), Some(long_ago));
+    assert_eq!(of(&format!("{now}/b")), None);
+    let copy = InProcess::new();
+    let go_on = &mut |_: memdir::copy::Progress<'_>| ControlFlow::Continue(());
+    memdir::copy(&*store, &copy, OnExisting::Error, go_on).unwrap();
+    assert_eq!(copy.accessed(&at(&format!("{now}/a"))).unwrap(), Some(long_ago));
+    // Again, to where it was lost, and to where it is newer.
+    for kept in [None, Some(long_ago + HOUR)] {
+        let back = InProcess::new();
+        put(&back, &format!("{now}/a"), b"a");
+        put(&back, &format!("{now}/b"), b"b");
+        kept.iter().for_each(|&time| {
+            back.record_access(&at(&format!("{now}/a")), time).unwrap();
+        });
+        memdir::copy(&copy, &back, OnExisting::Error, go_on).unwrap();
+        let accessed = back.accessed(&at(&format!("{now}/a"))).unwrap();
+        assert_eq!(accessed, kept.or(Some(long_ago)));
     }
 }
-
-#[test]
-fn what_happens_between_the_listing_and_the_removal_counts() {
-    on_every_store(|name, store| {
-        let files = ["edited", "viewed", "directory", "gone", "anew", "renamed", "old"];
-        for file in files {
-            put_old(&*store, &format!("/memories/a/{file}"), b"old");
-        }
-        let another = Memory::with_store(Arc::clone(&store), recording());
-        let interrupted = Interrupted {
-            store: Arc::clone(&store),
-            then: move || {
-                let memory = &another;
-                memory.insert("/memories/a/edited", 1, "new").unwrap();
-                memory.view("/memories/a/viewed", None).unwrap();
-                for gone in ["directory", "gone", "anew"] {
-                    memory.delete(&format!("/memories/a/{gone}")).unwrap();
-                }
-                memory.create("/memories/a/directory/below", "new").unwrap();
-                memory.create("/memories/a/anew", "new").unwrap();
-                memory.rename("/memories/a/renamed", "/memories/a/elsewhere").unwrap();
-            },
-        };
-        let memory = Memory::with_store(Arc::new(interrupted), recording());
-        assert_eq!(expired(&memory), ["/memories/a/old"], "{name}");
-        for stays in ["edited", "viewed", "directory/below", "anew", "elsewhere"] {
-            assert!(there(&*store, &format!("/memories/a/{stays}")), "{name}: {stays}");
-        }
-        assert!(!there(&*store, "/memories/a/old"), "{name}");
-    });
-}
-
-#[test]
-fn two_at_once_remove_each_file_once_and_lose_no_edit() {
-    const FILES: usize = 40;
-    on_every_store(|name, store| {
-        for number in 0..FILES {
-            put_old(&*store, &format!("/memories/{number}"), b"");
-        }
-        let memory = || Memory::with_store(Arc::clone(&store), recording());
-        let (removed, edited) = (Mutex::new(Vec::new()), Mutex::new(Vec::new()));
-        thread::scope(|scope| {
-            for _ in 0..2 {
-                scope.spawn(|| removed.lock().unwrap().extend(expired(&memory())));
-            }
-            scope.spawn(|| {
-                let memory = memory();
-                for number in (0..FILES).rev() {
-                    let path = format!("/memories/{number}");
-                    match memory.insert(&path, 0, "kept") {
-                        Ok(_) => edited.lock().unwrap().push(path),
-                        Err(Error::Refused(_)) => {}
-                        Err(error) => panic!("{name}: {error}"),
-                    }
-                }
-            });
-        });
-        let (mut removed, edited) = (removed.into_inner().unwrap(), edited.into_inner().unwrap());
-        for path in &edited {
-            assert_eq!(store.read(&at(path)).unwrap(), b"kept\n", "{name}: {path}");
-        }
-        removed.extend(edited);
-        removed.sort();
-        let told = removed.len();
-        removed.dedup();
-        assert_eq!((told, removed.len()), (FILES, FILES), "{name}: each file has one fate");
-    });
-}
-
-#[test]
-fn nothing_is_recorded_unless_it_is_wanted() {
-    on_every_store(|name, store| {
-        put(&*store, "/memories/f", b"a");
-        let memory =
-            Memory::with_store(Arc::clone(&store), Options::default()).validated().unwrap();
-        memory.view("/memories/f", None).unwrap();
-        assert_eq!(store.accessed(&at("/memories/f")).unwrap(), None, "{name}");
-        let memory = Memory::with_store(Arc::clone(&store), recording());
-        memory.view("/memories", None).unwrap();
-        memory.view("/memories/f", Some((3, 4))).unwrap_err();
-        assert_eq!(store.accessed(&at("/memories/f")).unwrap(), None, "{name}");
-        let before = SystemTime::now() - Duration::from_secs(1);
-        memory.view("/memories/f", None).unwrap();
-        assert!(store.accessed(&at("/memories/f")).unwrap() >= Some(before), "{name}");
-    });
-}
-
-#[test]
-fn the_time_of_an_access_goes_along() {
-    let long_ago = SystemTime::UNIX_EPOCH + Duration::from_secs(1_234_567_890);
-    on_every_store(|name, store| {
-        let of = |path: &str| store.accessed(&at(path)).unwrap();
-        put(&*store, "/memories/d/a", b"a");
-        put(&*store, "/memories/d/b", b"b");
-        store.record_access(&at("/memories/d/a"), long_ago).unwrap();
-        // In the case of mounts from one store into another.
-        store.rename(&at("/memories/d"), &at("/memories/a")).err();
-        store.rename(&at("/memories/d"), &at("/memories/a/d")).unwrap_or(());
-        let now = if there(&*store, "/memories/a/d/a") { "/memories/a/d" } else { "/memories/a" };
-        assert_eq!(of(&format!("{now}/a")), Some(long_ago), "{name}");
-        assert_eq!(of(&format!("{now}/b")), None, "{name}");
-        let copy = InProcess::new();
-        let go_on = &mut |_: memdir::copy::Progress<'_>| ControlFlow::Continue(());
-        memdir::copy(&*store, &copy, OnExisting::Error, go_on).unwrap();
-        assert_eq!(copy.accessed(&at(&format!("{now}/a"))).unwrap(), Some(long_ago), "{name}");
-        // Again, to where it was lost, and to where it is newer.
-        for kept in [None, Some(long_ago + HOUR)] {
-            let back = InProcess::new();
-            put(&back, &format!("{now}/a"), b"a");
-            put(&back, &format!("{now}/b"), b"b");
-            kept.iter().for_each(|&time| {
-                back.record_access(&at(&format!("{now}/a")), time).unwrap();
-            });
-            memdir::copy(&copy, &back, OnExisting::Error, go_on).unwrap();
-            let accessed = back.accessed(&at(&format!("{now}/a"))).unwrap();
-            assert_eq!(accessed, kept.or(Some(long_ago)), "{name}");
-        }
-    });
-}
+on_every_store!(access_times_survive_rename_and_copy);
 
 #[cfg(unix)]
 #[test]
@@ -458,37 +390,13 @@ fn expire_after_comes_first_once_and_everybody_waits() {
 /// A store that cannot be listed as a whole.
 struct Unlistable(InProcess);
 
-impl Store for Unlistable {
-    fn read(&self, path: &MemoryPath) -> Result<Vec<u8>, StoreError> {
-        self.0.read(path)
-    }
-
-    fn list(&self, path: &MemoryPath) -> Result<Vec<Entry>, StoreError> {
-        self.0.list(path)
-    }
-
-    fn write(&self, path: &MemoryPath, text: &[u8], how: OnExisting) -> Result<(), StoreError> {
-        self.0.write(path, text, how)
-    }
-
-    fn update(&self, path: &MemoryPath, edit: &mut Edit<'_>) -> Result<(), StoreError> {
-        self.0.update(path, edit)
-    }
-
-    fn delete(&self, path: &MemoryPath) -> Result<(), StoreError> {
-        self.0.delete(path)
-    }
-
-    fn rename(&self, from: &MemoryPath, to: &MemoryPath) -> Result<(), StoreError> {
-        self.0.rename(from, to)
+impl Layer for Unlistable {
+    fn inner(&self) -> &dyn Store {
+        &self.0
     }
 
     fn files(&self, _: &mut dyn FnMut(Entry)) -> Result<(), StoreError> {
         Err(StoreError::failed("listing", "out of order"))
-    }
-
-    fn tracks_access(&self) -> bool {
-        true
     }
 }
 
@@ -510,14 +418,14 @@ struct Counting {
     contents: AtomicUsize,
 }
 
-impl Store for Counting {
+impl Layer for Counting {
+    fn inner(&self) -> &dyn Store {
+        &*self.store
+    }
+
     fn read(&self, path: &MemoryPath) -> Result<Vec<u8>, StoreError> {
         self.contents.fetch_add(1, Ordering::SeqCst);
         self.store.read(path)
-    }
-
-    fn list(&self, path: &MemoryPath) -> Result<Vec<Entry>, StoreError> {
-        self.store.list(path)
     }
 
     fn open(&self, path: &MemoryPath, depth: usize) -> Result<Node<'_>, StoreError> {
@@ -525,37 +433,9 @@ impl Store for Counting {
         self.store.open(path, depth)
     }
 
-    fn write(&self, path: &MemoryPath, text: &[u8], how: OnExisting) -> Result<(), StoreError> {
-        self.store.write(path, text, how)
-    }
-
     fn update(&self, path: &MemoryPath, edit: &mut Edit<'_>) -> Result<(), StoreError> {
         self.contents.fetch_add(1, Ordering::SeqCst);
         self.store.update(path, edit)
-    }
-
-    fn delete(&self, path: &MemoryPath) -> Result<(), StoreError> {
-        self.store.delete(path)
-    }
-
-    fn rename(&self, from: &MemoryPath, to: &MemoryPath) -> Result<(), StoreError> {
-        self.store.rename(from, to)
-    }
-
-    fn files(&self, visit: &mut dyn FnMut(Entry)) -> Result<(), StoreError> {
-        self.store.files(visit)
-    }
-
-    fn tracks_access(&self) -> bool {
-        self.store.tracks_access()
-    }
-
-    fn unused(&self, files: Vec<Entry>, since: SystemTime) -> Result<Vec<Entry>, StoreError> {
-        self.store.unused(files, since)
-    }
-
-    fn delete_unused(&self, path: &MemoryPath, since: SystemTime) -> Result<bool, StoreError> {
-        self.store.delete_unused(path, since)
     }
 }
 

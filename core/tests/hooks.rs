@@ -1,17 +1,18 @@
 //! Hooks: what they may do, what they are told, and that nothing of theirs can get stuck.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a panic is how a test fails")]
 
+#[path = "common/failing.rs"]
+mod failing;
+
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::thread;
 
+use failing::Failing;
 use memdir::policy::sensitive::Sensitive;
-use memdir::store::{Edit, Entry, InProcess};
-use memdir::{
-    Command, Error, Event, HookDecision, HookError, Hooks, Memory, MemoryPath, OnExisting, Options,
-    Store, StoreError,
-};
+use memdir::store::InProcess;
+use memdir::{Command, Error, Event, HookDecision, HookError, Hooks, Memory, MemoryPath, Options};
 
 type Before = dyn Fn(&Command<'_>) -> Result<HookDecision, HookError> + Send + Sync;
 
@@ -59,30 +60,8 @@ fn said(event: &Event) -> String {
 
 #[test]
 fn a_command_is_vetoed_before_the_store_is_touched() {
-    /// A store that must not be asked.
-    struct Untouched;
-    impl Store for Untouched {
-        fn read(&self, _: &MemoryPath) -> Result<Vec<u8>, StoreError> {
-            panic!("touched")
-        }
-        fn list(&self, _: &MemoryPath) -> Result<Vec<Entry>, StoreError> {
-            panic!("touched")
-        }
-        fn write(&self, _: &MemoryPath, _: &[u8], _: OnExisting) -> Result<(), StoreError> {
-            panic!("touched")
-        }
-        fn update(&self, _: &MemoryPath, _: &mut Edit<'_>) -> Result<(), StoreError> {
-            panic!("touched")
-        }
-        fn delete(&self, _: &MemoryPath) -> Result<(), StoreError> {
-            panic!("touched")
-        }
-        fn rename(&self, _: &MemoryPath, _: &MemoryPath) -> Result<(), StoreError> {
-            panic!("touched")
-        }
-    }
     let hooks = Told::new(|command| Ok(HookDecision::Deny(format!("Not {}.", command.name()))));
-    let memory = Memory::with_store(Arc::new(Untouched), Options::default())
+    let memory = Memory::with_store(Arc::new(Failing(|| panic!("touched"))), Options::default())
         .with_hooks(Arc::<Told>::clone(&hooks));
     for (input, name) in [
         (r#"{"command":"view","path":"/memories"}"#, "view"),

@@ -7,6 +7,7 @@ mod common;
 
 use std::sync::Arc;
 
+use common::failing::UNREACHABLE;
 use common::mounting::{at, in_process, memory, put, refusal, shown};
 use memdir::store::{Edit, Entry, Mount, Mounts, Node, contract, open_mounts};
 use memdir::{Error, MemoryPath, OnExisting, Options, Store, StoreError};
@@ -339,7 +340,7 @@ fn a_check_looks_into_every_store() {
         &options,
     )
     .unwrap();
-    let stores = stores.mount(at("/memories/broken"), Arc::new(Broken)).unwrap();
+    let stores = stores.mount(at("/memories/broken"), Arc::new(UNREACHABLE)).unwrap();
     put(&stores, "/memories/a/docs/b.md", "b");
     std::os::unix::fs::symlink("b.md", docs.join("link")).unwrap();
     let mut problems = Vec::new();
@@ -353,39 +354,10 @@ fn a_check_looks_into_every_store() {
     }
 }
 
-/// A store that nobody reaches.
-struct Broken;
-
-impl Store for Broken {
-    fn read(&self, _: &MemoryPath) -> Result<Vec<u8>, StoreError> {
-        Err(StoreError::failed("reading", "db.internal is gone"))
-    }
-
-    fn list(&self, _: &MemoryPath) -> Result<Vec<Entry>, StoreError> {
-        Err(StoreError::failed("listing", "db.internal is gone"))
-    }
-
-    fn write(&self, _: &MemoryPath, _: &[u8], _: OnExisting) -> Result<(), StoreError> {
-        Err(StoreError::failed("writing", "db.internal is gone"))
-    }
-
-    fn update(&self, _: &MemoryPath, _: &mut Edit<'_>) -> Result<(), StoreError> {
-        Err(StoreError::failed("updating", "db.internal is gone"))
-    }
-
-    fn delete(&self, _: &MemoryPath) -> Result<(), StoreError> {
-        Err(StoreError::failed("deleting", "db.internal is gone"))
-    }
-
-    fn rename(&self, _: &MemoryPath, _: &MemoryPath) -> Result<(), StoreError> {
-        Err(StoreError::failed("renaming", "db.internal is gone"))
-    }
-}
-
 #[test]
 fn a_broken_store_breaks_no_listing_but_its_own() {
     let mounts = Mounts::new(in_process())
-        .mount(at("/memories/broken"), Arc::new(Broken))
+        .mount(at("/memories/broken"), Arc::new(UNREACHABLE))
         .and_then(|mounts| mounts.mount(at("/memories/well"), in_process()))
         .unwrap();
     let memory = memory(mounts);
@@ -424,7 +396,8 @@ fn a_broken_store_breaks_no_listing_but_its_own() {
         "4.0K\t/memories\n4.0K\t/memories/broken\n4.0K\t/memories/well"
     );
     // Where the store around the mounts is broken, its entries are not said to be gone.
-    let around = Mounts::new(Arc::new(Broken)).mount(at("/memories/a/b"), in_process()).unwrap();
+    let around =
+        Mounts::new(Arc::new(UNREACHABLE)).mount(at("/memories/a/b"), in_process()).unwrap();
     assert!(around.files(&mut |_| {}).is_err());
     for above in ["/memories", "/memories/a"] {
         assert!(matches!(around.open(&at(above), 2), Err(StoreError::Failed { .. })));

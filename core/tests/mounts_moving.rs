@@ -15,7 +15,7 @@ use std::time::{Duration, SystemTime};
 use common::faulty_store::{Fault, FaultyStore, Say, When, answer_lost};
 use common::mounting::{Tree, at, mounted, plant, put, tree};
 use common::{NOBODY, without_power_in};
-use memdir::store::{Edit, Effect, Entry, InProcess, LocalDirectory, Mounts, SqliteDatabase};
+use memdir::store::{Effect, InProcess, Layer, LocalDirectory, Mounts, SqliteDatabase};
 use memdir::{Durability, MemoryPath, OnExisting, Store, StoreError};
 
 #[test]
@@ -324,34 +324,13 @@ fn a_directory_cannot_be_moved_into_itself_by_way_of_another_mount() {
 /// A store that does not let go of what is in it, without being read-only.
 struct Sticky(InProcess);
 
-impl Store for Sticky {
-    fn read(&self, path: &MemoryPath) -> Result<Vec<u8>, StoreError> {
-        self.0.read(path)
-    }
-
-    fn list(&self, path: &MemoryPath) -> Result<Vec<Entry>, StoreError> {
-        self.0.list(path)
-    }
-
-    fn write(
-        &self,
-        path: &MemoryPath,
-        content: &[u8],
-        existing: OnExisting,
-    ) -> Result<(), StoreError> {
-        self.0.write(path, content, existing)
-    }
-
-    fn update(&self, path: &MemoryPath, edit: &mut Edit<'_>) -> Result<(), StoreError> {
-        self.0.update(path, edit)
+impl Layer for Sticky {
+    fn inner(&self) -> &dyn Store {
+        &self.0
     }
 
     fn delete(&self, _: &MemoryPath) -> Result<(), StoreError> {
         Err(StoreError::PermissionDenied)
-    }
-
-    fn rename(&self, from: &MemoryPath, to: &MemoryPath) -> Result<(), StoreError> {
-        self.0.rename(from, to)
     }
 }
 
@@ -376,30 +355,9 @@ struct Meddling {
     meddle: Mutex<Option<Box<dyn FnOnce() + Send>>>,
 }
 
-impl Store for Meddling {
-    fn read(&self, path: &MemoryPath) -> Result<Vec<u8>, StoreError> {
-        self.store.read(path)
-    }
-
-    fn list(&self, path: &MemoryPath) -> Result<Vec<Entry>, StoreError> {
-        self.store.list(path)
-    }
-
-    fn write(
-        &self,
-        path: &MemoryPath,
-        content: &[u8],
-        existing: OnExisting,
-    ) -> Result<(), StoreError> {
-        self.store.write(path, content, existing)
-    }
-
-    fn update(&self, path: &MemoryPath, edit: &mut Edit<'_>) -> Result<(), StoreError> {
-        self.store.update(path, edit)
-    }
-
-    fn delete(&self, path: &MemoryPath) -> Result<(), StoreError> {
-        self.store.delete(path)
+impl Layer for Meddling {
+    fn inner(&self) -> &dyn Store {
+        &self.store
     }
 
     /// The copy comes into its place.

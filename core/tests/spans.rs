@@ -2,13 +2,16 @@
 #![cfg(feature = "tracing")]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a panic is how a test fails")]
 
+#[path = "common/failing.rs"]
+mod failing;
+
 use std::collections::BTreeMap;
 use std::fmt::Debug;
 use std::ops::ControlFlow::Continue;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
-use memdir::store::{Edit, Entry};
+use failing::UNREACHABLE;
 use memdir::{
     Command, HookDecision, HookError, Hooks, Memory, MemoryPath, OnExisting, Options, Store,
     StoreError,
@@ -168,35 +171,19 @@ fn a_command_is_the_execution_of_a_tool() {
     }
 }
 
-/// A store that is out of reach.
+/// A store that is out of reach, and has a word of its own about writing.
 struct Broken;
 
-impl Broken {
-    fn error<T>() -> Result<T, StoreError> {
-        Err(StoreError::failed("asking", "db.internal is gone"))
+impl memdir::store::Layer for Broken {
+    fn inner(&self) -> &dyn Store {
+        &UNREACHABLE
     }
-}
 
-impl Store for Broken {
-    fn read(&self, _: &MemoryPath) -> Result<Vec<u8>, StoreError> {
-        Self::error()
-    }
-    fn list(&self, _: &MemoryPath) -> Result<Vec<Entry>, StoreError> {
-        Self::error()
-    }
-    fn write(&self, _: &MemoryPath, _: &[u8], _: OnExisting) -> Result<(), StoreError> {
+    fn write(&self, path: &MemoryPath, text: &[u8], how: OnExisting) -> Result<(), StoreError> {
         tracing::warn!(target: "memdir", "of the store's own");
-        Self::error()
+        UNREACHABLE.write(path, text, how)
     }
-    fn update(&self, _: &MemoryPath, _: &mut Edit<'_>) -> Result<(), StoreError> {
-        Self::error()
-    }
-    fn delete(&self, _: &MemoryPath) -> Result<(), StoreError> {
-        Self::error()
-    }
-    fn rename(&self, _: &MemoryPath, _: &MemoryPath) -> Result<(), StoreError> {
-        Self::error()
-    }
+
     fn tracks_access(&self) -> bool {
         true
     }

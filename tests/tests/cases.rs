@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use memdir::command::COMMANDS;
-use memdir::store::{Edit, Entry, InProcess};
-use memdir::{MemoryPath, OnExisting, Store, StoreError};
+use memdir::store::{InProcess, Layer};
+use memdir::{MemoryPath, Store, StoreError};
 use memdir_conformance::cases::{Call, CaseFile, Step, case_file, load};
 use memdir_conformance::documented::SENTENCES;
 use memdir_conformance::runner::{self, Opened};
@@ -62,35 +62,14 @@ fn every_documented_sentence_is_expected_somewhere() {
 /// A store that does not undo what it did before it refused.
 struct Careless(InProcess);
 
-impl Store for Careless {
-    fn read(&self, path: &MemoryPath) -> Result<Vec<u8>, StoreError> {
-        self.0.read(path)
-    }
-
-    fn list(&self, path: &MemoryPath) -> Result<Vec<Entry>, StoreError> {
-        self.0.list(path)
-    }
-
-    fn write(
-        &self,
-        path: &MemoryPath,
-        content: &[u8],
-        existing: OnExisting,
-    ) -> Result<(), StoreError> {
-        self.0.write(path, content, existing)
-    }
-
-    fn update(&self, path: &MemoryPath, edit: &mut Edit<'_>) -> Result<(), StoreError> {
-        self.0.update(path, edit)
+impl Layer for Careless {
+    fn inner(&self) -> &dyn Store {
+        &self.0
     }
 
     fn delete(&self, path: &MemoryPath) -> Result<(), StoreError> {
         self.0.delete(path)?;
         Err(StoreError::NotFound)
-    }
-
-    fn rename(&self, from: &MemoryPath, to: &MemoryPath) -> Result<(), StoreError> {
-        self.0.rename(from, to)
     }
 }
 

@@ -1,10 +1,9 @@
 //! The Rust runner on a tree that another store is mounted in, beside everything that a case does.
 
 use std::sync::Arc;
-use std::time::SystemTime;
 
-use memdir::store::{Edit, Entry, InProcess, Mounts, Node};
-use memdir::{MemoryPath, OnExisting, Store, StoreError};
+use memdir::store::{Entry, InProcess, Layer, Mounts, Node};
+use memdir::{MemoryPath, Store, StoreError};
 use memdir_conformance::runner::{self, Opened};
 
 /// A tree with a mount point of which the cases need not know: no listing shows it.
@@ -20,9 +19,9 @@ impl Beside {
     }
 }
 
-impl Store for Beside {
-    fn read(&self, path: &MemoryPath) -> Result<Vec<u8>, StoreError> {
-        self.mounts.read(path)
+impl Layer for Beside {
+    fn inner(&self) -> &dyn Store {
+        &self.mounts
     }
 
     fn list(&self, path: &MemoryPath) -> Result<Vec<Entry>, StoreError> {
@@ -34,43 +33,6 @@ impl Store for Beside {
             Node::Directory(entries) => Node::Directory(self.without(entries)),
             file => file,
         })
-    }
-
-    fn write(
-        &self,
-        path: &MemoryPath,
-        content: &[u8],
-        existing: OnExisting,
-    ) -> Result<(), StoreError> {
-        self.mounts.write(path, content, existing)
-    }
-
-    fn update(&self, path: &MemoryPath, edit: &mut Edit<'_>) -> Result<(), StoreError> {
-        self.mounts.update(path, edit)
-    }
-
-    fn delete(&self, path: &MemoryPath) -> Result<(), StoreError> {
-        self.mounts.delete(path)
-    }
-
-    fn rename(&self, from: &MemoryPath, to: &MemoryPath) -> Result<(), StoreError> {
-        self.mounts.rename(from, to)
-    }
-
-    fn set_modified(&self, path: &MemoryPath, time: SystemTime) -> Result<(), StoreError> {
-        self.mounts.set_modified(path, time)
-    }
-
-    fn tracks_access(&self) -> bool {
-        self.mounts.tracks_access()
-    }
-
-    fn record_access(&self, path: &MemoryPath, time: SystemTime) -> Result<(), StoreError> {
-        self.mounts.record_access(path, time)
-    }
-
-    fn delete_unused(&self, path: &MemoryPath, since: SystemTime) -> Result<bool, StoreError> {
-        self.mounts.delete_unused(path, since)
     }
 }
 

@@ -42,10 +42,10 @@ from memdir._errors import (
     CommandError,
     ConfigError,
     CopyError,
+    Deny,
     HookError,
     MemdirError,
     StoreError,
-    Deny,
 )
 from memdir._memdir import (
     Copied,
@@ -74,6 +74,7 @@ __all__ = [
     "Copied",
     "CopyError",
     "CopyProgress",
+    "Deny",
     "Entry",
     "Event",
     "Expired",
@@ -87,7 +88,6 @@ __all__ = [
     "Reply",
     "Store",
     "StoreError",
-    "Deny",
     "copy",
     "open_store",
     "read_only",

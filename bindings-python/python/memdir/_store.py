@@ -179,8 +179,8 @@ class Store(ABC):
     def tracks_access(self) -> bool:
         """Whether the store keeps when files were last accessed, so that unused ones can expire.
 
-        A store that does has `record_access` and `delete_unused`, and says `accessed` in the entries
-        that it lists. By default it does not.
+        A store that does has `record_access` and `delete_unused`, and says `accessed` in the
+        entries that it lists. By default it does not.
         """
         return False
 

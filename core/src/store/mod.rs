@@ -18,6 +18,7 @@ mod encryption_record;
 mod error;
 mod fork;
 mod in_process;
+mod layer;
 #[cfg(unix)]
 mod local;
 mod local_path;
@@ -61,6 +62,7 @@ pub use encrypted::{Encrypted, EncryptionKey, rekey};
 pub use error::{Effect, StoreError};
 pub use fork::{after_fork_in_child, after_fork_in_parent, before_fork};
 pub use in_process::InProcess;
+pub use layer::Layer;
 #[cfg(unix)]
 pub use local::LocalDirectory;
 pub use location::Location;
@@ -101,6 +103,14 @@ pub use walk::walk_files;
 ///   [`StoreError`]; only what broke is [`StoreError::Failed`].
 ///
 /// Methods may be called from many threads at once. Callbacks do not call back into the store.
+///
+/// # Example
+/// A store of one's own in its six methods; [`contract::check`] (feature `testing`) says whether it keeps the contract.
+/// A store over another one is a [`Layer`].
+///
+/// ```
+#[doc = include_str!("../../examples/map_store.rs")]
+/// ```
 pub trait Store: Send + Sync {
     /// The whole content of a file.
     ///

@@ -1,11 +1,10 @@
 //! A store that may be looked at and not be changed: what is true of a handbook, or of the notes
 //! of somebody else's agent.
 
-use std::path::Path;
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use super::{Edit, Entry, Location, Node, Problem, Store, StoreError};
+use super::{Edit, Entry, Layer, Location, Store, StoreError};
 use crate::path::MemoryPath;
 use crate::store::settings::OnExisting;
 
@@ -57,21 +56,9 @@ impl std::fmt::Debug for ReadOnly {
     }
 }
 
-impl Store for ReadOnly {
-    fn read(&self, path: &MemoryPath) -> Result<Vec<u8>, StoreError> {
-        self.store.read(path)
-    }
-
-    fn list(&self, path: &MemoryPath) -> Result<Vec<Entry>, StoreError> {
-        self.store.list(path)
-    }
-
-    fn open(&self, path: &MemoryPath, depth: usize) -> Result<Node<'_>, StoreError> {
-        self.store.open(path, depth)
-    }
-
-    fn files(&self, visit: &mut dyn FnMut(Entry)) -> Result<(), StoreError> {
-        self.store.files(visit)
+impl Layer for ReadOnly {
+    fn inner(&self) -> &dyn Store {
+        &*self.store
     }
 
     fn write(&self, _: &MemoryPath, _: &[u8], _: OnExisting) -> Result<(), StoreError> {
@@ -94,20 +81,8 @@ impl Store for ReadOnly {
         Err(StoreError::ReadOnly)
     }
 
-    fn modified(&self, path: &MemoryPath) -> Result<Option<SystemTime>, StoreError> {
-        self.store.modified(path)
-    }
-
     fn set_modified(&self, _: &MemoryPath, _: SystemTime) -> Result<(), StoreError> {
         Err(StoreError::ReadOnly)
-    }
-
-    fn tracks_access(&self) -> bool {
-        self.store.tracks_access()
-    }
-
-    fn accessed(&self, path: &MemoryPath) -> Result<Option<SystemTime>, StoreError> {
-        self.store.accessed(path)
     }
 
     /// Nothing: a view of what may be viewed is not refused, and records nothing.
@@ -128,27 +103,11 @@ impl Store for ReadOnly {
         Err(StoreError::ReadOnly)
     }
 
-    fn inspect(&self, report: &mut dyn FnMut(Problem)) -> Result<(), StoreError> {
-        self.store.inspect(report)
-    }
-
     fn is_read_only(&self) -> bool {
         true
     }
 
-    fn folds_case(&self) -> bool {
-        self.store.folds_case()
-    }
-
-    fn directory(&self) -> Option<&Path> {
-        self.store.directory()
-    }
-
     fn locations(&self) -> Vec<Location> {
         self.store.locations().into_iter().map(Location::read_only).collect()
-    }
-
-    fn can_keep(&self, path: &MemoryPath) -> bool {
-        self.store.can_keep(path)
     }
 }

@@ -2,6 +2,7 @@
 #![allow(dead_code, reason = "each test file uses its part")]
 #![allow(clippy::print_stderr, reason = "what is left out is said")]
 
+pub(crate) mod failing;
 pub(crate) mod faulty_store;
 pub(crate) mod fork;
 pub(crate) mod mounting;

@@ -10,7 +10,6 @@ use memdir::{Error, Memory, OnExisting, Options, Store, StoreError};
 
 use crate::mounting::{at, put, refusal};
 use crate::seams::Seams;
-use crate::stores;
 
 const THREADS: u64 = 8;
 
@@ -61,43 +60,39 @@ fn race(each: u64, command: impl Fn(u64, u64) -> Result<String, Error> + Sync) -
     done.into_inner()
 }
 
-#[test]
-fn of_threads_that_race_for_the_last_files_exactly_so_many_get_them() {
-    stores::each(|kind, store| {
-        put(&*store, "/memories/.there/a", "a");
-        let memory = limited(Arc::clone(&store), None, Some(12));
-        let made = race(3, |racer, number| {
-            let directory = if racer % 2 == 0 { "mounted" } else { "dir" };
-            memory.create(&format!("/memories/{directory}/{racer}-{number}"), "")
-        });
-        assert_eq!((made, held(&*store).1), (11, 12), "{kind}");
-        // Who made room has it.
-        memory.delete("/memories/.there").unwrap();
-        memory.create("/memories/b", "").unwrap();
-        assert!(is_full(&memory.create("/memories/c", "")), "{kind}");
+fn max_files_holds_under_races(store: Arc<dyn Store>) {
+    put(&*store, "/memories/.there/a", "a");
+    let memory = limited(Arc::clone(&store), None, Some(12));
+    let made = race(3, |racer, number| {
+        let directory = if racer % 2 == 0 { "mounted" } else { "dir" };
+        memory.create(&format!("/memories/{directory}/{racer}-{number}"), "")
     });
+    assert_eq!((made, held(&*store).1), (11, 12));
+    // Who made room has it.
+    memory.delete("/memories/.there").unwrap();
+    memory.create("/memories/b", "").unwrap();
+    assert!(is_full(&memory.create("/memories/c", "")));
 }
+on_every_store!(max_files_holds_under_races);
 
-#[test]
-fn of_threads_that_race_for_the_last_bytes_exactly_so_many_get_them() {
-    stores::each(|kind, store| {
-        for racer in 0..THREADS {
-            put(&*store, &format!("/memories/{racer}"), "");
-        }
-        let memory = limited(Arc::clone(&store), Some(105), None);
-        // Half of them edit files of their own, half of them the same one.
-        let path =
-            |racer: u64| format!("/memories/{}", if racer.is_multiple_of(2) { 0 } else { racer });
-        let edited = race(3, |racer, _| memory.insert(&path(racer), 0, "123456789"));
-        assert_eq!((edited, held(&*store).0), (10, 100), "{kind}");
-        memory.insert("/memories/0", 0, "1234").unwrap();
-        assert!(is_full(&memory.insert("/memories/0", 0, "")), "{kind}");
-        // What makes a file smaller is done, and what it gives back can be had.
-        memory.str_replace("/memories/0", "1234\n", "").unwrap();
-        memory.create("/memories/new", "12345").unwrap();
-        assert_eq!(held(&*store).0, 105, "{kind}");
-    });
+fn max_total_bytes_holds_under_races(store: Arc<dyn Store>) {
+    for racer in 0..THREADS {
+        put(&*store, &format!("/memories/{racer}"), "");
+    }
+    let memory = limited(Arc::clone(&store), Some(105), None);
+    // Half of them edit files of their own, half of them the same one.
+    let path =
+        |racer: u64| format!("/memories/{}", if racer.is_multiple_of(2) { 0 } else { racer });
+    let edited = race(3, |racer, _| memory.insert(&path(racer), 0, "123456789"));
+    assert_eq!((edited, held(&*store).0), (10, 100));
+    memory.insert("/memories/0", 0, "1234").unwrap();
+    assert!(is_full(&memory.insert("/memories/0", 0, "")));
+    // What makes a file smaller is done, and what it gives back can be had.
+    memory.str_replace("/memories/0", "1234\n", "").unwrap();
+    memory.create("/memories/new", "12345").unwrap();
+    assert_eq!(held(&*store).0, 105);
 }
+on_every_store!(max_total_bytes_holds_under_races);
 
 #[test]
 fn no_mix_of_commands_oversteps_a_limit() {

@@ -3,6 +3,7 @@
 //! the conformance cases.
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a panic is how a test fails")]
+#![allow(clippy::needless_pass_by_value, reason = "each test has a store of its own")]
 
 #[path = "../common/clouds.rs"]
 mod clouds;
@@ -11,9 +12,11 @@ mod clouds;
 mod mounting;
 #[path = "../common/postgres.rs"]
 mod postgres;
+#[path = "../common/stores.rs"]
+#[macro_use]
+mod stores;
 
 mod limits;
 mod seams;
 mod stale_guard;
-mod stores;
 mod write_patterns;

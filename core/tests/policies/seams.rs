@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-use memdir::store::{Edit, Entry, InProcess};
+use memdir::store::{Edit, Entry, InProcess, Layer};
 use memdir::{MemoryPath, OnExisting, Store, StoreError};
 
 /// What is done before a method does its work; an error takes its place.
@@ -52,9 +52,9 @@ impl Seams {
     }
 }
 
-impl Store for Seams {
-    fn read(&self, path: &MemoryPath) -> Result<Vec<u8>, StoreError> {
-        self.store.read(path)
+impl Layer for Seams {
+    fn inner(&self) -> &dyn Store {
+        &self.store
     }
 
     fn list(&self, path: &MemoryPath) -> Result<Vec<Entry>, StoreError> {
@@ -83,13 +83,5 @@ impl Store for Seams {
     fn update(&self, path: &MemoryPath, edit: &mut Edit<'_>) -> Result<(), StoreError> {
         self.store.update(path, edit)?;
         Self::pass(&self.after_editing)
-    }
-
-    fn delete(&self, path: &MemoryPath) -> Result<(), StoreError> {
-        self.store.delete(path)
-    }
-
-    fn rename(&self, from: &MemoryPath, to: &MemoryPath) -> Result<(), StoreError> {
-        self.store.rename(from, to)
     }
 }

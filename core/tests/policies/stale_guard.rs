@@ -9,7 +9,6 @@ use memdir::store::InProcess;
 use memdir::{Error, Memory, OnExisting, Options, Store};
 
 use crate::mounting::{at, put, refusal};
-use crate::stores;
 
 const PATH: &str = "/memories/a.md";
 const CHANGED: &str = "Error: The file /memories/a.md has changed since you last viewed or changed \
@@ -23,41 +22,38 @@ fn guarded(store: &Arc<dyn Store>, guard: StaleGuard) -> Memory {
 
 /// Everybody notes the number of lines that they saw, behind the last of them. Each line then has its
 /// own number, if nobody wrote by a view that was old.
-#[test]
-fn under_races_every_insert_is_into_what_was_last_seen() {
+fn stale_guard_inserts_only_into_what_was_last_viewed_under_races(store: Arc<dyn Store>) {
     const THREADS: u64 = 6;
     const EACH: u64 = 10;
-    stores::each(|kind, store| {
-        put(&*store, PATH, "0\n");
-        let accepted = AtomicU64::new(0);
-        thread::scope(|scope| {
-            for racer in 0..THREADS {
-                let (store, accepted) = (&store, &accepted);
-                scope.spawn(move || {
-                    let memory = guarded(store, StaleGuard::On);
-                    for _ in 0..EACH {
-                        // Half of them see only the end of the file.
-                        let view = memory.view(PATH, (racer % 2 == 0).then_some((1, 1))).unwrap();
-                        let lines = match view.lines().count() {
-                            2 => last_line(&memory.view(PATH, None).unwrap()),
-                            _ => last_line(&view),
-                        };
-                        let at = i64::try_from(lines).unwrap();
-                        match memory.insert(PATH, at, &lines.to_string()) {
-                            Ok(_) => drop(accepted.fetch_add(1, Ordering::Relaxed)),
-                            Err(Error::Refused(sentence)) => assert_eq!(sentence, CHANGED),
-                            Err(broken) => panic!("{kind}: {broken}"),
-                        }
+    put(&*store, PATH, "0\n");
+    let accepted = AtomicU64::new(0);
+    thread::scope(|scope| {
+        for racer in 0..THREADS {
+            let (store, accepted) = (&store, &accepted);
+            scope.spawn(move || {
+                let memory = guarded(store, StaleGuard::On);
+                for _ in 0..EACH {
+                    // Half of them see only the end of the file.
+                    let view = memory.view(PATH, (racer % 2 == 0).then_some((1, 1))).unwrap();
+                    let lines = match view.lines().count() {
+                        2 => last_line(&memory.view(PATH, None).unwrap()),
+                        _ => last_line(&view),
+                    };
+                    let at = i64::try_from(lines).unwrap();
+                    match memory.insert(PATH, at, &lines.to_string()) {
+                        Ok(_) => drop(accepted.fetch_add(1, Ordering::Relaxed)),
+                        Err(Error::Refused(sentence)) => assert_eq!(sentence, CHANGED),
+                        Err(broken) => panic!("{broken}"),
                     }
-                });
-            }
-        });
-        let content = String::from_utf8(store.read(&at(PATH)).unwrap()).unwrap();
-        let expected: String =
-            (0..=accepted.into_inner()).map(|line| format!("{line}\n")).collect();
-        assert_eq!(content, expected, "{kind}");
+                }
+            });
+        }
     });
+    let content = String::from_utf8(store.read(&at(PATH)).unwrap()).unwrap();
+    let expected: String = (0..=accepted.into_inner()).map(|line| format!("{line}\n")).collect();
+    assert_eq!(content, expected);
 }
+on_every_store!(stale_guard_inserts_only_into_what_was_last_viewed_under_races);
 
 /// The number of the last line that a view shows.
 fn last_line(view: &str) -> u64 {
@@ -84,23 +80,21 @@ fn clones_know_the_same_and_another_memory_knows_nothing() {
     memory.insert(PATH, 0, "x").unwrap();
 }
 
-#[test]
-fn a_large_file_is_known_by_all_of_it() {
-    stores::each(|kind, store| {
-        let lines: String = (0..100_000).map(|line| format!("line {line}\n")).collect();
-        put(&*store, PATH, &lines);
-        let memory = guarded(&store, StaleGuard::Strict);
-        memory.view(PATH, Some((2, 3))).unwrap();
-        memory.insert(PATH, 100_000, "more").unwrap();
-        memory.str_replace(PATH, "line 99999\n", "the last\n").unwrap();
-        memory.insert(PATH, 5, "more").unwrap();
-        // A change of one byte near the end, in the same length.
-        let mut content = store.read(&at(PATH)).unwrap();
-        let end = content.len() - 3;
-        content[end] ^= 1;
-        store.write(&at(PATH), &content, OnExisting::Overwrite).unwrap();
-        assert_eq!(refusal(memory.insert(PATH, 0, "x")), CHANGED, "{kind}");
-        assert_eq!(refusal(memory.str_replace(PATH, "the last", "x")), CHANGED, "{kind}");
-        assert_eq!(store.read(&at(PATH)).unwrap(), content, "{kind}");
-    });
+fn stale_guard_notices_a_change_anywhere_in_a_large_file(store: Arc<dyn Store>) {
+    let lines: String = (0..100_000).map(|line| format!("line {line}\n")).collect();
+    put(&*store, PATH, &lines);
+    let memory = guarded(&store, StaleGuard::Strict);
+    memory.view(PATH, Some((2, 3))).unwrap();
+    memory.insert(PATH, 100_000, "more").unwrap();
+    memory.str_replace(PATH, "line 99999\n", "the last\n").unwrap();
+    memory.insert(PATH, 5, "more").unwrap();
+    // A change of one byte near the end, in the same length.
+    let mut content = store.read(&at(PATH)).unwrap();
+    let end = content.len() - 3;
+    content[end] ^= 1;
+    store.write(&at(PATH), &content, OnExisting::Overwrite).unwrap();
+    assert_eq!(refusal(memory.insert(PATH, 0, "x")), CHANGED);
+    assert_eq!(refusal(memory.str_replace(PATH, "the last", "x")), CHANGED);
+    assert_eq!(store.read(&at(PATH)).unwrap(), content);
 }
+on_every_store!(stale_guard_notices_a_change_anywhere_in_a_large_file);

@@ -2,7 +2,7 @@
 //! texts that are made to keep the scan busy.
 
 use super::edit::{check_content, check_splice, shown, shown_lines};
-use super::{Sensitive, SensitiveRule, Settings, count_steps, examples, find, redact};
+use super::{Sensitive, SensitiveRule, Settings, count_steps, examples, find, redact, steps};
 use crate::path::MemoryPath;
 use crate::text::Splice;
 use crate::text::snippet;
@@ -114,6 +114,27 @@ fn assert_linear(what: &str, size: usize, most_per_byte: u64, steps: impl Fn(usi
     assert!(large <= 6 * small, "{what}: {small} steps, then {large}");
     let most = most_per_byte * 4 * size as u64;
     assert!(large <= most, "{what}: {large} steps, at most {most} are expected");
+}
+
+/// The measure itself: what looks at a text once for each of its bytes is noticed.
+#[test]
+#[should_panic(expected = "a square: 16000000 steps, then 256000000")]
+fn the_measure_of_linear_time_notices_a_square() {
+    assert_linear("a square", SMALL, u64::MAX / 4 / SMALL as u64, |size| {
+        count_steps(|| steps::add(size * size))
+    });
+}
+
+/// A text that no rule looks at would show nothing.
+#[test]
+fn most_hostile_texts_are_looked_at() {
+    let shapes = shapes();
+    let scanned = shapes.iter().filter(|(_, shape)| {
+        let text = shape(SMALL);
+        count_steps(|| drop(find(&text, &[]))) >= text.len() as u64
+    });
+    let scanned = scanned.count();
+    assert!(scanned * 10 >= shapes.len() * 9, "{scanned} of {}", shapes.len());
 }
 
 #[test]

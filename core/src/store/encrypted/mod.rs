@@ -7,28 +7,28 @@
 
 use std::fmt;
 use std::io::Read;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::path::Path;
+use std::sync::{Arc, RwLock};
 use std::time::SystemTime;
 
 use zeroize::Zeroizing;
 
 use self::file::Unreadable;
 use self::key::Opener;
+use self::known::Known;
 use self::names::Names;
-use self::record::Record;
-use self::renames::Rename;
-use self::ring::Ring;
 use super::access::if_a_file;
 use super::{
     Edit, Entry, EntryKind, Location, Node, Problem, ProblemKind, Splice, Store, StoreError,
     clear_each,
 };
-use crate::error::{ConfigError, Error};
+use crate::error::Error;
 use crate::path::MemoryPath;
 use crate::store::settings::OnExisting;
 
 mod file;
 mod key;
+mod known;
 mod moving;
 mod names;
 mod record;
@@ -63,16 +63,6 @@ pub struct Encrypted {
     known: RwLock<Option<Arc<Known>>>,
 }
 
-/// Changes a record, given the ring and the renames that it has.
-type Change<'c> = dyn FnMut(&mut Record, &Ring, Vec<Rename>) -> Result<(), StoreError> + 'c;
-
-/// What the record said when it was read last.
-struct Known {
-    bytes: Vec<u8>,
-    ring: Ring,
-    renames: Vec<Rename>,
-}
-
 impl fmt::Debug for Encrypted {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Encrypted").finish_non_exhaustive()
@@ -103,91 +93,6 @@ impl Encrypted {
     pub fn lazy(inner: Arc<dyn Store>, key: &EncryptionKey, encrypt_names: bool) -> Self {
         let (record, opener) = (record::path(), Opener::new(key));
         Self { inner, record, opener, encrypt_names, known: RwLock::new(None) }
-    }
-
-    /// Reads the record for the first time, or makes it.
-    fn first(&self) -> Result<Arc<Known>, Error> {
-        let bytes = match self.inner.read(&self.record) {
-            Err(StoreError::NotFound) => {
-                make(&*self.inner, &self.record, &self.opener, self.encrypt_names)?
-            }
-            read => read.map_err(Error::Store)?,
-        };
-        let Some(known) = Known::read(bytes, &self.opener).map_err(Error::Store)? else {
-            return Err(Error::config(
-                ConfigError::from("the store is encrypted under another key or passphrase")
-                    .about("encryption_key"),
-            ));
-        };
-        if self.encrypt_names && known.ring.names.is_none() {
-            return Err(Error::config(ConfigError::from("the store's names are not encrypted, and stay so: copy its files into a new one").about("encrypt_names")));
-        }
-        let known = self.set_known(known);
-        self.finish_abandoned(&known);
-        Ok(known)
-    }
-
-    fn set_known(&self, known: Known) -> Arc<Known> {
-        let known = Arc::new(known);
-        let mut place = self.known.write().unwrap_or_else(PoisonError::into_inner);
-        *place = Some(Arc::clone(&known));
-        known
-    }
-
-    /// What the record said when it was read last.
-    fn known(&self) -> Result<Arc<Known>, StoreError> {
-        let known = self.known.read().unwrap_or_else(PoisonError::into_inner).clone();
-        match known {
-            Some(known) => Ok(known),
-            None => self.first().map_err(|error| match error {
-                Error::Store(error) => error.unchanged(),
-                other => StoreError::failed("opening the encrypted store", other).unchanged(),
-            }),
-        }
-    }
-
-    /// What the record says now, if it is not what it said when it was read last.
-    fn read_record(&self, known: &Known) -> Result<Option<Known>, StoreError> {
-        let bytes = self.inner.read(&self.record).map_err(without_record)?;
-        if known.bytes == bytes {
-            return Ok(None);
-        }
-        let new = Known::read(bytes, &self.opener)?.ok_or_else(key_changed)?;
-        if new.ring.store != known.ring.store {
-            return Err(StoreError::failed("reading the store's record", "it is another store's"));
-        }
-        Ok(Some(new))
-    }
-
-    /// What the record says now. An error comes before anything was changed.
-    fn reload(&self) -> Result<Arc<Known>, StoreError> {
-        let known = self.known()?;
-        let new = self.read_record(&known).map_err(StoreError::unchanged)?;
-        Ok(new.map_or(known, |new| self.set_known(new)))
-    }
-
-    /// Changes the record, while nobody else does.
-    fn change(&self, change: &mut Change<'_>) -> Result<(), StoreError> {
-        let mut done = Ok(());
-        let mut changed = |bytes: &[u8]| {
-            let mut record = Record::parse(bytes)?;
-            let (_, ring) = record.open(&self.opener)?.ok_or_else(key_changed)?;
-            let renames = record.renames(&ring)?;
-            change(&mut record, &ring, renames)?;
-            Ok(Splice { range: 0..bytes.len(), text: record.to_bytes() })
-        };
-        let updated = self.inner.update(&self.record, &mut |bytes| match changed(bytes) {
-            Ok(splice) => {
-                done = Ok(());
-                Some(splice)
-            }
-            Err(error) => {
-                done = Err(error);
-                None
-            }
-        });
-        updated.map_err(without_record)?;
-        done
     }
 
     /// Where the store beneath keeps what is at `path`.
@@ -278,64 +183,12 @@ impl Encrypted {
     }
 }
 
-/// Makes the record of a new store; what the record is, also where somebody else was faster.
-fn make(
-    inner: &dyn Store,
-    path: &MemoryPath,
-    opener: &Opener,
-    encrypt_names: bool,
-) -> Result<Vec<u8>, Error> {
-    if !inner.list(&MemoryPath::root()).map_err(Error::Store)?.is_empty() {
-        // It may have been made, and written into, since we looked for its record.
-        return inner.read(path).map_err(|error| match error {
-            StoreError::NotFound => Error::config(ConfigError::from("the store holds files that are not encrypted: a key is for a new, empty store, into \
-                 which files can be copied").about("encryption_key")),
-            other => Error::Store(other),
-        });
-    }
-    let made = || {
-        let bytes = Record::new(opener, &Ring::new(encrypt_names)?)?.to_bytes();
-        match inner.write(path, &bytes, OnExisting::Error) {
-            Ok(()) => Ok(bytes),
-            Err(StoreError::AlreadyExists) => inner.read(path),
-            Err(error) => Err(error),
-        }
-    };
-    made().map_err(Error::Store)
-}
-
-impl Known {
-    /// `None` if it is a record for other keys.
-    fn read(bytes: Vec<u8>, opener: &Opener) -> Result<Option<Self>, StoreError> {
-        let record = Record::parse(&bytes)?;
-        let Some((_, ring)) = record.open(opener)? else { return Ok(None) };
-        let renames = record.renames(&ring)?;
-        Ok(Some(Self { bytes, ring, renames }))
-    }
-}
-
 fn unreadable(path: &MemoryPath, problem: Unreadable) -> StoreError {
     StoreError::failed(format!("decrypting {path}"), problem).unchanged()
 }
 
 fn restless(path: &MemoryPath) -> StoreError {
     StoreError::failed(format!("decrypting {path}"), "it is moved again and again").unchanged()
-}
-
-fn key_changed() -> StoreError {
-    StoreError::failed(
-        "reading the store's record",
-        "the store's key was changed: open it anew with the new one",
-    )
-}
-
-fn without_record(error: StoreError) -> StoreError {
-    match error {
-        StoreError::NotFound | StoreError::IsADirectory => {
-            StoreError::failed("reading the store's record", "it is gone")
-        }
-        other => other,
-    }
 }
 
 /// What came of an edit within the store beneath.
@@ -345,6 +198,8 @@ enum Edited {
     Failed(StoreError),
 }
 
+// A method that the trait has a default for is decided about all the same.
+#[deny(clippy::missing_trait_methods)]
 impl Store for Encrypted {
     fn read(&self, path: &MemoryPath) -> Result<Vec<u8>, StoreError> {
         let at = self.at_existing(path)?;
@@ -495,6 +350,11 @@ impl Store for Encrypted {
 
     fn is_read_only(&self) -> bool {
         self.inner.is_read_only()
+    }
+
+    /// None: what is in the directory of the store beneath is not what the files hold.
+    fn directory(&self) -> Option<&Path> {
+        None
     }
 
     fn locations(&self) -> Vec<Location> {

@@ -8,6 +8,7 @@
 //! - `opening` makes it of addresses, for all languages.
 
 use std::fmt;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::SystemTime;
 
@@ -146,6 +147,8 @@ impl Mounts {
     }
 }
 
+// A method that the trait has a default for is decided about all the same.
+#[deny(clippy::missing_trait_methods)]
 impl Store for Mounts {
     fn read(&self, path: &MemoryPath) -> Result<Vec<u8>, StoreError> {
         if self.is_fixed(path) {
@@ -298,6 +301,11 @@ impl Store for Mounts {
             });
         }
         Ok(())
+    }
+
+    /// None: the files are in several places.
+    fn directory(&self) -> Option<&Path> {
+        None
     }
 
     fn locations(&self) -> Vec<Location> {

@@ -232,7 +232,7 @@ mod tests {
     use super::*;
     use crate::cancel;
     use crate::store::settings::OnExisting;
-    use crate::store::{Edit, Entry, InProcess};
+    use crate::store::{Edit, InProcess, Layer};
 
     /// A store whose caller goes away at one of its operations, and which looks whether somebody waits before it
     /// changes anything.
@@ -256,13 +256,9 @@ mod tests {
         }
     }
 
-    impl Store for Watched<'_> {
-        fn read(&self, path: &MemoryPath) -> Result<Vec<u8>, StoreError> {
-            self.store.read(path)
-        }
-
-        fn list(&self, path: &MemoryPath) -> Result<Vec<Entry>, StoreError> {
-            self.store.list(path)
+    impl Layer for Watched<'_> {
+        fn inner(&self) -> &dyn Store {
+            &self.store
         }
 
         fn write(
@@ -284,6 +280,10 @@ mod tests {
 
         fn rename(&self, from: &MemoryPath, to: &MemoryPath) -> Result<(), StoreError> {
             self.change(|| self.store.rename(from, to))
+        }
+
+        fn make_directory(&self, path: &MemoryPath) -> Result<(), StoreError> {
+            self.change(|| self.store.make_directory(path))
         }
     }
 

@@ -115,12 +115,20 @@ pub fn open_mounts(
     let options = &options.into();
     #[cfg(feature = "encryption")]
     if options.encryption_key.is_some() {
-        return Err(Error::config(ConfigError::from("an encryption key is for one store: open those that shall be encrypted before they are \
-             mounted, each with its key").about("encryption_key")));
+        return Err(ConfigError::from(
+            "an encryption key is for one store: open those that shall be ",
+        )
+        .and("encrypted before they are mounted, each with its key")
+        .about("encryption_key")
+        .into());
     }
     if options.namespace.is_some() {
-        return Err(Error::config(ConfigError::from("the option \"namespace\" is for one store: open those that shall have one before they are \
-             mounted").about("namespace")));
+        return Err(ConfigError::from(
+            "the option \"namespace\" is for one store: open those that shall have ",
+        )
+        .and("one before they are mounted")
+        .about("namespace")
+        .into());
     }
     let mut valid = Vec::new();
     for mount in mounts {

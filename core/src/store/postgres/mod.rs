@@ -5,7 +5,6 @@
 //! trip. A change takes two: the first takes the namespace's lock and looks, the second changes and
 //! commits; in between it is decided here, on the thread that asked.
 
-use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -17,6 +16,7 @@ use self::error::Trouble;
 use self::server::Server;
 use self::session::{Begun, Change, Outcome, Parameter, Seen, Session, Wanted};
 use self::statements::{Found, Statement, Way};
+use self::tree::{Opened, add, check_length, file, missing, owned, replace};
 use super::access::is_unused;
 use super::total::Total;
 use super::{Edit, Entry, Location, Node, Problem, Store, StoreError, TotalLimits, runtime};
@@ -33,10 +33,9 @@ mod server;
 mod session;
 mod statements;
 mod tls;
+mod tree;
 mod turns;
 
-/// The most bytes in one file: PostgreSQL's values end at 1 GiB, and a row has more than one.
-const MAX_CONTENT_BYTES: usize = 1_000_000_000;
 /// How often a change is begun that a broken connection undid.
 const ATTEMPTS: usize = 4;
 
@@ -247,96 +246,6 @@ impl PostgresDatabase {
         let problem = "the connection broke again and again; nothing was changed";
         Err(StoreError::failed(operation, problem).unchanged())
     }
-}
-
-/// What [`statements::OPEN`] found.
-enum Opened {
-    File(Vec<u8>),
-    Directory(Vec<Entry>),
-}
-
-impl Opened {
-    /// `node` is at `path`; `below` has every directory before its entries.
-    fn of(path: &MemoryPath, node: &Row, below: &[Row]) -> Result<Self, tokio_postgres::Error> {
-        if let Some(content) = node.try_get(5)? {
-            return Ok(Self::File(content));
-        }
-        let mut directories: HashMap<i64, MemoryPath> = HashMap::new();
-        directories.insert(node.try_get(1)?, path.clone());
-        let mut entries = Vec::with_capacity(below.len());
-        for row in below {
-            // A name that no path can hold: somebody else put it there.
-            let above = directories.get(&row.try_get(0)?);
-            let Some(path) = above.and_then(|above| above.join(row.try_get(2).ok()?).ok()) else {
-                continue;
-            };
-            entries.push(match row.try_get::<_, Option<i32>>(3)? {
-                Some(size) => Entry::file(path, u64::try_from(size).unwrap_or(0))
-                    .modified_at(row.try_get(4)?)
-                    .accessed_at(row.try_get(6)?),
-                None => {
-                    directories.insert(row.try_get(1)?, path.clone());
-                    Entry::directory(path)
-                }
-            });
-        }
-        Ok(Self::Directory(entries))
-    }
-}
-
-/// The directory that the last names of `path` are missing in, and these names.
-fn missing<'p>(way: &Way, path: &'p MemoryPath) -> Result<(i64, Vec<&'p str>), StoreError> {
-    match way.last() {
-        Some((last, levels)) if last.is_directory => {
-            Ok((last.id, path.names().skip(levels).collect()))
-        }
-        Some(_) => Err(StoreError::NotADirectory),
-        // The lock made it.
-        None => {
-            let gone = "the root of the namespace is gone";
-            Err(StoreError::failed("looking for the root", gone).unchanged())
-        }
-    }
-}
-
-/// The file at the end of the way.
-fn file(way: Way) -> Result<Found, StoreError> {
-    match way.end() {
-        None => Err(StoreError::NotFound),
-        Some(found) if found.is_directory => Err(StoreError::IsADirectory),
-        Some(found) => Ok(found),
-    }
-}
-
-/// The file or directory at the end of the way, which is not there yet, and its missing parents.
-fn add(way: &Way, path: &MemoryPath, content: Option<Vec<u8>>) -> Result<Change, StoreError> {
-    let (parent, names) = missing(way, path)?;
-    Ok(Change {
-        statement: &statements::ADD,
-        parameters: vec![Box::new(parent), Box::new(owned(&names)), Box::new(content)],
-        changes_a_row: true,
-    })
-}
-
-fn replace(file: i64, content: Vec<u8>) -> Result<Change, StoreError> {
-    check_length(&content)?;
-    Ok(Change {
-        statement: &statements::REPLACE,
-        parameters: vec![Box::new(file), Box::new(content)],
-        changes_a_row: true,
-    })
-}
-
-fn check_length(content: &[u8]) -> Result<(), StoreError> {
-    if content.len() > MAX_CONTENT_BYTES {
-        let problem = format!("PostgreSQL keeps no more than {MAX_CONTENT_BYTES} bytes in a file");
-        return Err(StoreError::failed("writing a file", problem).unchanged());
-    }
-    Ok(())
-}
-
-fn owned(names: &[&str]) -> Vec<String> {
-    names.iter().map(|&name| name.to_owned()).collect()
 }
 
 impl Store for PostgresDatabase {

@@ -1,0 +1,160 @@
+//! Opens each kind of store, or says that this build is without it.
+
+use std::path::Path;
+#[cfg(feature = "sqlite")]
+use std::path::PathBuf;
+use std::sync::Arc;
+
+#[cfg(feature = "sqlite")]
+use super::redact_address;
+use crate::error::Error;
+#[cfg(unix)]
+use crate::store::ReadOnly;
+use crate::store::Store;
+#[cfg(any(unix, feature = "sqlite"))]
+use crate::store::StoreError;
+#[cfg(feature = "sqlite")]
+use crate::store::local_path::expand_home;
+use crate::store::options::StoreOptions;
+
+#[cfg(any(unix, feature = "sqlite"))]
+fn shared(store: impl Store + 'static) -> Arc<dyn Store> {
+    Arc::new(store)
+}
+
+#[cfg(any(unix, feature = "sqlite"))]
+fn missing(place: &Path) -> Error {
+    let missing = std::io::Error::from(std::io::ErrorKind::NotFound);
+    Error::Store(StoreError::failed(format!("opening {}", place.display()), missing))
+}
+
+#[cfg(unix)]
+pub(super) fn open_local(root: &Path, options: &StoreOptions) -> Result<Arc<dyn Store>, Error> {
+    if options.read_only {
+        let store = open_existing_local(root, options)?.ok_or_else(|| missing(root))?;
+        return Ok(ReadOnly::where_asked(store, options.read_only));
+    }
+    let opened = crate::store::LocalDirectory::open_bare(root, options.durability);
+    opened.map(|store| shared(with_limits(store, options))).map_err(Error::Store)
+}
+
+#[cfg(unix)]
+fn with_limits(
+    store: crate::store::LocalDirectory,
+    options: &StoreOptions,
+) -> crate::store::LocalDirectory {
+    store.with_lock_timeout(options.lock_timeout).with_max_file_bytes(options.max_edited_bytes())
+}
+
+#[cfg(unix)]
+pub(super) fn open_existing_local(
+    root: &Path,
+    options: &StoreOptions,
+) -> Result<Option<Arc<dyn Store>>, Error> {
+    crate::store::LocalDirectory::existing(root, options.durability, options.read_only)
+        .map(|found| found.map(|store| shared(with_limits(store, options))))
+        .map_err(Error::Store)
+}
+
+#[cfg(not(unix))]
+pub(super) fn open_local(_: &Path, _: &StoreOptions) -> Result<Arc<dyn Store>, Error> {
+    Err(Error::config(
+        "local directories are not supported on this platform yet: use \"memory:\", or a store of \
+         your own",
+    ))
+}
+
+#[cfg(feature = "sqlite")]
+pub(super) fn open_sqlite(path: &str, options: &StoreOptions) -> Result<Arc<dyn Store>, Error> {
+    let path = sqlite_path(path)?;
+    if options.read_only {
+        return open_existing_sqlite(&path, options)?.ok_or_else(|| missing(&path));
+    }
+    let store =
+        crate::store::SqliteDatabase::open(path, options.durability).map_err(Error::Store)?;
+    Ok(shared(sqlite_with_limits(store, options)))
+}
+
+#[cfg(feature = "sqlite")]
+pub(super) fn open_existing_sqlite(
+    path: &Path,
+    options: &StoreOptions,
+) -> Result<Option<Arc<dyn Store>>, Error> {
+    let found =
+        crate::store::SqliteDatabase::find(path, options.durability).map_err(Error::Store)?;
+    Ok(found.map(|store| shared(sqlite_with_limits(store, options))))
+}
+
+#[cfg(feature = "sqlite")]
+fn sqlite_with_limits(
+    store: crate::store::SqliteDatabase,
+    options: &StoreOptions,
+) -> crate::store::SqliteDatabase {
+    store
+        .with_lock_timeout(options.lock_timeout)
+        .with_max_file_bytes(options.max_edited_bytes())
+        .with_total_limits(options.total_limits())
+}
+
+/// The part of an address of SQLite that has to be a plain path.
+#[cfg(feature = "sqlite")]
+pub(super) fn sqlite_path(path: &str) -> Result<PathBuf, Error> {
+    let problem = match path {
+        "" => "has no path",
+        ":memory:" => "names a database in memory, for which there is \"memory:\"",
+        // Other tools read two or three slashes each in their own way, and take options so.
+        path if path.starts_with("//") => "has too many slashes",
+        path if path.contains('?') => "has options, of which SQLite takes none here",
+        path => return expand_home(path.as_ref()),
+    };
+    let address = redact_address(&format!("sqlite:{path}"));
+    Err(Error::config(format!(
+        "the store address \"{address}\" {problem}: use a file such as \"sqlite:agent.db\" or \
+         \"sqlite:/var/lib/agent.db\""
+    )))
+}
+
+#[cfg(not(feature = "sqlite"))]
+pub(super) fn open_sqlite(_: &str, _: &StoreOptions) -> Result<Arc<dyn Store>, Error> {
+    Err(Error::config(
+        "this build of memdir is without SQLite: build it with the cargo feature \"sqlite\", or use \
+         a directory such as \"./memory\"",
+    ))
+}
+
+#[cfg(feature = "postgres")]
+pub(super) fn open_postgres(
+    address: &str,
+    options: &StoreOptions,
+) -> Result<Arc<dyn Store>, Error> {
+    let namespace = options.namespace.as_deref();
+    let store =
+        crate::store::PostgresDatabase::open_namespace(address, namespace, options.durability)?;
+    let store = store
+        .with_lock_timeout(options.lock_timeout)
+        .with_max_file_bytes(options.max_edited_bytes())
+        .with_total_limits(options.total_limits());
+    Ok(Arc::new(store))
+}
+
+#[cfg(not(feature = "postgres"))]
+pub(super) fn open_postgres(_: &str, _: &StoreOptions) -> Result<Arc<dyn Store>, Error> {
+    Err(Error::config(
+        "this build of memdir is without PostgreSQL: build it with the cargo feature \"postgres\", \
+         or use a directory such as \"./memory\"",
+    ))
+}
+
+#[cfg(feature = "object-storage")]
+pub(super) fn open_objects(address: &str, options: &StoreOptions) -> Result<Arc<dyn Store>, Error> {
+    let store = crate::store::ObjectStorage::open_namespace(address, options.namespace.as_deref())?;
+    Ok(Arc::new(store.with_max_file_bytes(options.max_edited_bytes())))
+}
+
+#[cfg(not(feature = "object-storage"))]
+pub(super) fn open_objects(_: &str, _: &StoreOptions) -> Result<Arc<dyn Store>, Error> {
+    Err(Error::config(
+        "this build of memdir is without object storage: build it with the cargo feature \
+         \"object-storage\", or use a directory such as \"./memory\"",
+    ))
+}

@@ -1,0 +1,332 @@
+//! Store addresses: which store a text such as `./memory` or `sqlite:agent.db` names.
+//!
+//! - `scheme` tells addresses with a scheme from paths;
+//! - `engines` opens each kind of store, or says that this build is without it;
+//! - `redact` leaves the secrets out of an address that is shown.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::address_hint::unknown_scheme;
+use super::encryption_record::is_encrypted;
+use super::local_path::{FILES, check_not_files, expand_home};
+use super::options::StoreOptions;
+use super::{InProcess, Location, ReadOnly, Store};
+use crate::error::{ConfigError, Error};
+#[cfg(feature = "encryption")]
+use crate::path::MemoryPath;
+
+mod engines;
+mod redact;
+mod scheme;
+
+#[cfg(unix)]
+use engines::open_existing_local;
+#[cfg(feature = "sqlite")]
+use engines::{open_existing_sqlite, sqlite_path};
+use engines::{open_local, open_objects, open_postgres, open_sqlite};
+pub use redact::redact_address;
+pub(super) use scheme::is_path;
+use scheme::scheme;
+
+/// Opens the store that `address` names: `memory:` is a new one in this process, `dir:` and a path
+/// the files of that very directory, `sqlite:` and a path a database (feature `sqlite`),
+/// `postgres://…` a namespace of one (feature `postgres`), `s3://`, `gs://` and `az://` with a bucket and
+/// a prefix object storage (feature `object-storage`), anything else without a scheme a local
+/// directory in the SDKs' layout. `~` as the first component of a path on this machine is the home
+/// directory.
+///
+/// With an `encryption_key` in the options (feature `encryption`) what the store keeps is encrypted.
+///
+/// # Errors
+/// [`Error::Config`] for an address that this build does not know, a key that is not the store's, or
+/// an encrypted store on this machine and no key; [`Error::Store`] if the store cannot be opened.
+pub fn open_store(
+    address: &str,
+    options: impl Into<StoreOptions>,
+) -> Result<Arc<dyn Store>, Error> {
+    let options = &options.into();
+    // Another machine's store is not asked anything before a command needs it.
+    let elsewhere = address.contains("://");
+    finished(open_any(address, options)?, options, elsewhere)
+}
+
+/// Gives a store the layer that the options ask for: encryption.
+pub(in crate::store) fn finished(
+    store: Arc<dyn Store>,
+    options: &StoreOptions,
+    elsewhere: bool,
+) -> Result<Arc<dyn Store>, Error> {
+    let store = ReadOnly::where_asked(store, options.read_only);
+    #[cfg(feature = "encryption")]
+    if options.encryption_key.is_some() {
+        return encrypt(store, options);
+    }
+    // Without the key, a model would be shown what it cannot read, and write what the key does not
+    // open.
+    if !elsewhere && is_encrypted(&*store) {
+        return Err(ConfigError::from("the store is encrypted: its key is needed")
+            .about("encryption_key")
+            .into());
+    }
+    Ok(store)
+}
+
+/// The store, encrypted if the options have an `encryption_key`: for a store of your own, or one
+/// that was opened in another way.
+///
+/// # Errors
+/// As [`Encrypted::open`](super::Encrypted::open).
+#[cfg(feature = "encryption")]
+pub fn encrypt(
+    store: Arc<dyn Store>,
+    options: impl Into<StoreOptions>,
+) -> Result<Arc<dyn Store>, Error> {
+    let options = &options.into();
+    match &options.encryption_key {
+        None => Ok(store),
+        Some(key) => Ok(Arc::new(super::Encrypted::open(store, key, options.encrypt_names)?)),
+    }
+}
+
+/// As [`encrypt`], but the store is not asked before the first command, which then says what is
+/// wrong: for a store that cannot answer before its caller goes on.
+#[cfg(feature = "encryption")]
+pub fn encrypt_lazily(store: Arc<dyn Store>, options: impl Into<StoreOptions>) -> Arc<dyn Store> {
+    let options = options.into();
+    match &options.encryption_key {
+        None => store,
+        Some(key) => Arc::new(super::Encrypted::lazy(store, key, options.encrypt_names)),
+    }
+}
+
+/// As [`open_store`], but what is encrypted comes as it is kept, whatever the options say: to change
+/// its key with `rekey`, or to copy it without having the key.
+///
+/// # Errors
+/// As [`open_store`].
+pub fn open_raw_store(
+    address: &str,
+    options: impl Into<StoreOptions>,
+) -> Result<Arc<dyn Store>, Error> {
+    let options = &options.into();
+    open_any(address, options).map(|store| ReadOnly::where_asked(store, options.read_only))
+}
+
+fn open_any(address: &str, options: &StoreOptions) -> Result<Arc<dyn Store>, Error> {
+    if !has_namespaces(address) {
+        refuse_namespace(options)?;
+    }
+    match scheme(address) {
+        Some("memory") if address.len() == "memory:".len() => Ok(Arc::new(InProcess::new())),
+        Some("dir") if address.len() > "dir:".len() => {
+            open_local(&expand_home(address["dir:".len()..].as_ref())?, options)
+        }
+        Some("sqlite") => open_sqlite(&address["sqlite:".len()..], options),
+        Some("postgres" | "postgresql") => open_postgres(address, options),
+        Some("s3" | "gs" | "az") => open_objects(address, options),
+        Some("dir") => Err(Error::config(
+            "the store address \"dir:\" has no path: use a directory such as \"dir:./notes\"",
+        )),
+        Some(scheme) => Err(Error::config(unknown_scheme(scheme))),
+        None if address.is_empty() => {
+            Err(Error::config("the store address is empty: use a directory such as \"./memory\""))
+        }
+        None => open_local(&files_of(address.as_ref())?, options),
+    }
+}
+
+/// Whether the option `namespace` says which of several memories at `address` is meant.
+fn has_namespaces(address: &str) -> bool {
+    matches!(scheme(address), Some("postgres" | "postgresql" | "s3" | "gs" | "az"))
+}
+
+/// For a store that is one memory. That the option were not looked at, nobody would notice before one
+/// user read what another wrote.
+pub(in crate::store) fn refuse_namespace(options: &StoreOptions) -> Result<(), Error> {
+    match options.namespace {
+        None => Ok(()),
+        Some(_) => Err(ConfigError::from(
+            "the option \"namespace\" is for PostgreSQL and object storage: this ",
+        )
+        .and("store is one memory; give each namespace a store of its own")
+        .about("namespace")
+        .into()),
+    }
+}
+
+/// The directory of the files of the memory at `base`, in the SDKs' layout.
+fn files_of(base: &Path) -> Result<PathBuf, Error> {
+    let base = expand_home(base)?;
+    check_not_files(&base)?;
+    Ok(base.join(FILES))
+}
+
+/// Where the store that `address` names keeps its files, also if it is not there yet. `None` for what is not on
+/// this machine, and for addresses that are wrong.
+#[must_use]
+pub fn location_of(address: &str) -> Option<Location> {
+    let path = match scheme(address) {
+        Some("dir") => expand_home(address["dir:".len()..].as_ref()),
+        Some("sqlite") => expand_home(address["sqlite:".len()..].as_ref()),
+        None => expand_home(address.as_ref()).map(|base| base.join(FILES)),
+        Some(_) => return None,
+    };
+    path.ok().filter(|path| !path.as_os_str().is_empty()).map(Location::file)
+}
+
+/// As [`open_store`], but makes nothing: `None` if there is no local directory or database of that
+/// name yet, and for `memory:`, which is always a new one. A remote store is as it is after
+/// [`open_store`].
+///
+/// # Errors
+/// As [`open_store`].
+pub fn open_existing_store(
+    address: &str,
+    options: impl Into<StoreOptions>,
+) -> Result<Option<Arc<dyn Store>>, Error> {
+    let options = &options.into();
+    let Some(store) = open_existing(address, options)? else { return Ok(None) };
+    let elsewhere = address.contains("://");
+    // Nor are the keys of an encrypted store made: an empty place is none yet.
+    #[cfg(feature = "encryption")]
+    if options.encryption_key.is_some()
+        && !elsewhere
+        && store.list(&MemoryPath::root()).map_err(Error::Store)?.is_empty()
+    {
+        return Ok(None);
+    }
+    finished(store, options, elsewhere).map(Some)
+}
+
+fn open_existing(address: &str, options: &StoreOptions) -> Result<Option<Arc<dyn Store>>, Error> {
+    if !has_namespaces(address) {
+        refuse_namespace(options)?;
+    }
+    match scheme(address) {
+        Some("memory") if address.len() == "memory:".len() => Ok(None),
+        #[cfg(feature = "sqlite")]
+        Some("sqlite") => open_existing_sqlite(&sqlite_path(&address["sqlite:".len()..])?, options),
+        #[cfg(unix)]
+        Some("dir") if address.len() > "dir:".len() => {
+            open_existing_local(&expand_home(address["dir:".len()..].as_ref())?, options)
+        }
+        #[cfg(unix)]
+        None if !address.is_empty() => open_existing_local(&files_of(address.as_ref())?, options),
+        _ => open_any(address, options).map(Some),
+    }
+}
+
+/// Opens the local directory `path` in the SDKs' layout: the files are in its directory
+/// `memories`. The path is never taken for an address with a scheme; `~` as its first component is the
+/// home directory.
+///
+/// # Errors
+/// [`Error::Store`] if it cannot be opened; [`Error::Config`] on a platform without local
+/// directories, for the directory of the files of another memory, and as [`open_store`] where it is
+/// encrypted.
+pub fn open_directory(
+    path: impl AsRef<Path>,
+    options: impl Into<StoreOptions>,
+) -> Result<Arc<dyn Store>, Error> {
+    let options = &options.into();
+    refuse_namespace(options)?;
+    finished(open_local(&files_of(path.as_ref())?, options)?, options, false)
+}
+
+/// Opens the local directory `path`: the files are in that very directory. The path is never taken for
+/// an address with a scheme; `~` as its first component is the home directory.
+///
+/// # Errors
+/// As [`open_directory`].
+pub fn open_bare_directory(
+    path: impl AsRef<Path>,
+    options: impl Into<StoreOptions>,
+) -> Result<Arc<dyn Store>, Error> {
+    let options = &options.into();
+    refuse_namespace(options)?;
+    finished(open_local(&expand_home(path.as_ref())?, options)?, options, false)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_unknown_scheme_is_refused_without_its_secrets() {
+        let error =
+            open_store("redis://user:hunter2@host/0", StoreOptions::default()).err().unwrap();
+        assert!(error.to_string().contains("\"redis:\""));
+        assert!(!error.to_string().contains("hunter2"));
+    }
+
+    #[test]
+    fn a_namespace_is_refused_where_there_is_none_or_two() {
+        use crate::store::{InProcess, Mount, open_mounts, open_place};
+
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path().join("a").display().to_string();
+        let options = StoreOptions { namespace: Some("me".to_owned()), ..StoreOptions::default() };
+        let refused = |opened: Result<(), Error>, what: &str| match opened {
+            Err(Error::Config(problem)) => {
+                assert!(problem.to_string().contains("namespace"), "{what}: {problem}");
+            }
+            other => panic!("{what}: {other:?}"),
+        };
+        let mut addresses = vec![
+            "memory:".to_owned(),
+            path.clone(),
+            format!("dir:{path}"),
+            format!("sqlite:{path}"),
+        ];
+        if cfg!(feature = "postgres") {
+            // Known before the server is asked.
+            addresses.push("postgres://127.0.0.1:1/d?namespace=mine".to_owned());
+        }
+        for address in &addresses {
+            refused(open_store(address, &options).map(drop), address);
+            refused(open_existing_store(address, &options).map(drop), address);
+            refused(open_raw_store(address, &options).map(drop), address);
+            refused(open_place(address.as_str(), &options).map(drop), address);
+        }
+        refused(open_directory(&path, &options).map(drop), "a directory");
+        refused(open_bare_directory(&path, &options).map(drop), "a directory");
+        let store: Arc<dyn Store> = Arc::new(InProcess::new());
+        refused(open_place(store, &options).map(drop), "a store");
+        let mounts = [Mount::new("/memories", "postgres://127.0.0.1:1/d")];
+        refused(open_mounts(mounts, &options).map(drop), "mounts");
+        assert!(!place.path().join("a").exists());
+    }
+
+    #[cfg(feature = "sqlite")]
+    #[test]
+    fn an_address_of_sqlite_is_a_plain_path() {
+        for address in ["sqlite:", "sqlite::memory:", "sqlite:///a.db", "sqlite:a.db?mode=ro"] {
+            let error = open_store(address, StoreOptions::default()).err().unwrap();
+            assert!(matches!(error, Error::Config(_)), "{address}: {error}");
+        }
+    }
+
+    #[cfg(not(feature = "postgres"))]
+    #[test]
+    fn without_postgresql_the_feature_is_named() {
+        for address in ["postgres://me:hunter2@db/d", "postgresql://me:hunter2@db/d"] {
+            let error = open_store(address, StoreOptions::default()).err().unwrap().to_string();
+            assert!(error.contains("feature") && !error.contains("hunter2"), "{error}");
+        }
+    }
+
+    #[cfg(not(feature = "sqlite"))]
+    #[test]
+    fn without_sqlite_the_feature_is_named() {
+        let error = open_store("sqlite:a.db", StoreOptions::default()).err().unwrap();
+        assert!(matches!(&error, Error::Config(_)) && error.to_string().contains("feature"));
+    }
+
+    #[cfg(not(feature = "object-storage"))]
+    #[test]
+    fn without_object_storage_the_feature_is_named() {
+        let error = open_store("s3://bucket/p", StoreOptions::default()).err().unwrap();
+        assert!(matches!(&error, Error::Config(_)) && error.to_string().contains("feature"));
+    }
+}

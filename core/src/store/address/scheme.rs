@@ -1,0 +1,28 @@
+//! Which addresses have a scheme, and which are paths.
+
+/// Whether an address is a path, without a scheme.
+pub(in crate::store) fn is_path(address: &str) -> bool {
+    !address.is_empty() && scheme(address).is_none()
+}
+
+/// The scheme of an address such as `memory:` or `postgres://…`. One letter is a drive.
+pub(super) fn scheme(address: &str) -> Option<&str> {
+    let (scheme, _) = address.split_once(':')?;
+    let plain = scheme.chars().all(|c| c.is_ascii_alphanumeric() || "+-.".contains(c));
+    (scheme.len() > 1 && plain && scheme.starts_with(|c: char| c.is_ascii_alphabetic()))
+        .then_some(scheme)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn schemes_are_told_from_paths() {
+        assert_eq!(scheme("memory:"), Some("memory"));
+        assert_eq!(scheme("postgres://u:p@h/db"), Some("postgres"));
+        for path in ["./memory", "/var/memory", "memory", "C:\\memory", "./a:b", "../x:y"] {
+            assert_eq!(scheme(path), None, "{path}");
+        }
+    }
+}

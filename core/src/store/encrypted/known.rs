@@ -1,0 +1,172 @@
+//! What an open store knows of its record, and how the record is read, made and changed.
+
+use std::sync::{Arc, PoisonError};
+
+use super::Encrypted;
+use super::key::Opener;
+use super::record::Record;
+use super::renames::Rename;
+use super::ring::Ring;
+use crate::error::{ConfigError, Error};
+use crate::path::MemoryPath;
+use crate::store::settings::OnExisting;
+use crate::store::{Splice, Store, StoreError};
+
+/// Changes a record, given the ring and the renames that it has.
+type Change<'c> = dyn FnMut(&mut Record, &Ring, Vec<Rename>) -> Result<(), StoreError> + 'c;
+
+/// What the record said when it was read last.
+pub(super) struct Known {
+    bytes: Vec<u8>,
+    pub(super) ring: Ring,
+    pub(super) renames: Vec<Rename>,
+}
+
+impl Encrypted {
+    /// Reads the record for the first time, or makes it.
+    pub(super) fn first(&self) -> Result<Arc<Known>, Error> {
+        let bytes = match self.inner.read(&self.record) {
+            Err(StoreError::NotFound) => {
+                make(&*self.inner, &self.record, &self.opener, self.encrypt_names)?
+            }
+            read => read.map_err(Error::Store)?,
+        };
+        let Some(known) = Known::read(bytes, &self.opener).map_err(Error::Store)? else {
+            return Err(ConfigError::from(
+                "the store is encrypted under another key or passphrase",
+            )
+            .about("encryption_key")
+            .into());
+        };
+        if self.encrypt_names && known.ring.names.is_none() {
+            return Err(ConfigError::from(
+                "the store's names are not encrypted, and stay so: copy its files into ",
+            )
+            .and("a new one")
+            .about("encrypt_names")
+            .into());
+        }
+        let known = self.set_known(known);
+        self.finish_abandoned(&known);
+        Ok(known)
+    }
+
+    fn set_known(&self, known: Known) -> Arc<Known> {
+        let known = Arc::new(known);
+        let mut place = self.known.write().unwrap_or_else(PoisonError::into_inner);
+        *place = Some(Arc::clone(&known));
+        known
+    }
+
+    /// What the record said when it was read last.
+    pub(super) fn known(&self) -> Result<Arc<Known>, StoreError> {
+        let known = self.known.read().unwrap_or_else(PoisonError::into_inner).clone();
+        match known {
+            Some(known) => Ok(known),
+            None => self.first().map_err(|error| match error {
+                Error::Store(error) => error.unchanged(),
+                other => StoreError::failed("opening the encrypted store", other).unchanged(),
+            }),
+        }
+    }
+
+    /// What the record says now, if it is not what it said when it was read last.
+    fn read_record(&self, known: &Known) -> Result<Option<Known>, StoreError> {
+        let bytes = self.inner.read(&self.record).map_err(without_record)?;
+        if known.bytes == bytes {
+            return Ok(None);
+        }
+        let new = Known::read(bytes, &self.opener)?.ok_or_else(key_changed)?;
+        if new.ring.store != known.ring.store {
+            return Err(StoreError::failed("reading the store's record", "it is another store's"));
+        }
+        Ok(Some(new))
+    }
+
+    /// What the record says now. An error comes before anything was changed.
+    pub(super) fn reload(&self) -> Result<Arc<Known>, StoreError> {
+        let known = self.known()?;
+        let new = self.read_record(&known).map_err(StoreError::unchanged)?;
+        Ok(new.map_or(known, |new| self.set_known(new)))
+    }
+
+    /// Changes the record, while nobody else does.
+    pub(super) fn change(&self, change: &mut Change<'_>) -> Result<(), StoreError> {
+        let mut done = Ok(());
+        let mut changed = |bytes: &[u8]| {
+            let mut record = Record::parse(bytes)?;
+            let (_, ring) = record.open(&self.opener)?.ok_or_else(key_changed)?;
+            let renames = record.renames(&ring)?;
+            change(&mut record, &ring, renames)?;
+            Ok(Splice { range: 0..bytes.len(), text: record.to_bytes() })
+        };
+        let updated = self.inner.update(&self.record, &mut |bytes| match changed(bytes) {
+            Ok(splice) => {
+                done = Ok(());
+                Some(splice)
+            }
+            Err(error) => {
+                done = Err(error);
+                None
+            }
+        });
+        updated.map_err(without_record)?;
+        done
+    }
+}
+
+/// Makes the record of a new store; what the record is, also where somebody else was faster.
+fn make(
+    inner: &dyn Store,
+    path: &MemoryPath,
+    opener: &Opener,
+    encrypt_names: bool,
+) -> Result<Vec<u8>, Error> {
+    if !inner.list(&MemoryPath::root()).map_err(Error::Store)?.is_empty() {
+        // It may have been made, and written into, since we looked for its record.
+        return inner.read(path).map_err(|error| match error {
+            StoreError::NotFound => ConfigError::from(
+                "the store holds files that are not encrypted: a key is for a new, ",
+            )
+            .and("empty store, into which files can be copied")
+            .about("encryption_key")
+            .into(),
+            other => Error::Store(other),
+        });
+    }
+    let made = || {
+        let bytes = Record::new(opener, &Ring::new(encrypt_names)?)?.to_bytes();
+        match inner.write(path, &bytes, OnExisting::Error) {
+            Ok(()) => Ok(bytes),
+            Err(StoreError::AlreadyExists) => inner.read(path),
+            Err(error) => Err(error),
+        }
+    };
+    made().map_err(Error::Store)
+}
+
+impl Known {
+    /// `None` if it is a record for other keys.
+    fn read(bytes: Vec<u8>, opener: &Opener) -> Result<Option<Self>, StoreError> {
+        let record = Record::parse(&bytes)?;
+        let Some((_, ring)) = record.open(opener)? else { return Ok(None) };
+        let renames = record.renames(&ring)?;
+        Ok(Some(Self { bytes, ring, renames }))
+    }
+}
+
+fn key_changed() -> StoreError {
+    StoreError::failed(
+        "reading the store's record",
+        "the store's key was changed: open it anew with the new one",
+    )
+}
+
+fn without_record(error: StoreError) -> StoreError {
+    match error {
+        StoreError::NotFound | StoreError::IsADirectory => {
+            StoreError::failed("reading the store's record", "it is gone")
+        }
+        other => other,
+    }
+}

@@ -1,0 +1,282 @@
+//! [`Layer`]: a store over another one that changes some of its methods and hands on the rest.
+
+use std::path::Path;
+use std::time::SystemTime;
+
+use super::{Edit, Entry, Location, Node, OnExisting, Problem, Store, StoreError};
+use crate::path::MemoryPath;
+
+/// Makes the trait and the store of it from one list, so that neither can lack what the other has.
+macro_rules! layer {
+    ($(#[$about:meta])* {
+        $(fn $method:ident(&self $(, $argument:ident: $type:ty)*) -> $returns:ty;)*
+    }) => {
+        $(#[$about])*
+        pub trait Layer: Send + Sync {
+            /// The store beneath.
+            fn inner(&self) -> &dyn Store;
+
+            $(
+                #[doc = concat!("[`Store::", stringify!($method), "`]; by default that of the store beneath.")]
+                #[allow(clippy::missing_errors_doc, reason = "they are those of the store's method")]
+                fn $method(&self $(, $argument: $type)*) -> $returns {
+                    self.inner().$method($($argument),*)
+                }
+            )*
+        }
+
+        // A method with a default of the trait's own would go round the store beneath.
+        #[deny(clippy::missing_trait_methods)]
+        impl<L: Layer> Store for L {
+            $(
+                fn $method(&self $(, $argument: $type)*) -> $returns {
+                    Layer::$method(self $(, $argument)*)
+                }
+            )*
+        }
+    };
+}
+
+layer! {
+    /// A store over another one: every method goes to [`inner`](Layer::inner) unless it is written anew.
+    ///
+    /// Every layer is a [`Store`]. A wrapper that implemented [`Store`] itself would lose what the store beneath
+    /// does better wherever it forgets a method, because those have defaults.
+    ///
+    /// Everything that is not written anew is allowed. A layer that hides, translates or forbids has to look at each
+    /// method: one that translates paths, as encryption does, better implements [`Store`], so that a new method fails
+    /// there until somebody has decided about it.
+    ///
+    /// Implement one of both traits, and import only the one that you call: they have the same names.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use memdir::store::{InProcess, Layer, Store, StoreError};
+    /// use memdir::{Memory, MemoryPath, Options};
+    ///
+    /// /// Nothing is ever deleted.
+    /// struct KeepsAll<S>(S);
+    ///
+    /// impl<S: Store> Layer for KeepsAll<S> {
+    ///     fn inner(&self) -> &dyn Store {
+    ///         &self.0
+    ///     }
+    ///
+    ///     fn delete(&self, _: &MemoryPath) -> Result<(), StoreError> {
+    ///         Err(StoreError::PermissionDenied)
+    ///     }
+    /// }
+    ///
+    /// let memory = Memory::with_store(Arc::new(KeepsAll(InProcess::new())), Options::default());
+    /// memory.create("/memories/a.md", "one")?;
+    /// assert!(memory.delete("/memories/a.md").is_err());
+    /// # Ok::<(), memdir::Error>(())
+    /// ```
+    {
+        fn read(&self, path: &MemoryPath) -> Result<Vec<u8>, StoreError>;
+        fn list(&self, path: &MemoryPath) -> Result<Vec<Entry>, StoreError>;
+        fn open(&self, path: &MemoryPath, depth: usize) -> Result<Node<'_>, StoreError>;
+        fn files(&self, visit: &mut dyn FnMut(Entry)) -> Result<(), StoreError>;
+        fn write(&self, path: &MemoryPath, content: &[u8], existing: OnExisting) -> Result<(), StoreError>;
+        fn update(&self, path: &MemoryPath, edit: &mut Edit<'_>) -> Result<(), StoreError>;
+        fn delete(&self, path: &MemoryPath) -> Result<(), StoreError>;
+        fn rename(&self, from: &MemoryPath, to: &MemoryPath) -> Result<(), StoreError>;
+        fn clear(&self) -> Result<(), StoreError>;
+        fn modified(&self, path: &MemoryPath) -> Result<Option<SystemTime>, StoreError>;
+        fn set_modified(&self, path: &MemoryPath, time: SystemTime) -> Result<(), StoreError>;
+        fn tracks_access(&self) -> bool;
+        fn accessed(&self, path: &MemoryPath) -> Result<Option<SystemTime>, StoreError>;
+        fn record_access(&self, path: &MemoryPath, time: SystemTime) -> Result<(), StoreError>;
+        fn unused(&self, files: Vec<Entry>, since: SystemTime) -> Result<Vec<Entry>, StoreError>;
+        fn delete_unused(&self, path: &MemoryPath, since: SystemTime) -> Result<bool, StoreError>;
+        fn make_directory(&self, path: &MemoryPath) -> Result<(), StoreError>;
+        fn inspect(&self, report: &mut dyn FnMut(Problem)) -> Result<(), StoreError>;
+        fn is_read_only(&self) -> bool;
+        fn folds_case(&self) -> bool;
+        fn directory(&self) -> Option<&Path>;
+        fn locations(&self) -> Vec<Location>;
+        fn can_keep(&self, path: &MemoryPath) -> bool;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+
+    use super::*;
+    use crate::store::ReadOnly;
+
+    /// Notes which of its methods is called, and refuses it where it may.
+    #[derive(Default)]
+    struct Recorder(Mutex<Vec<&'static str>>);
+
+    impl Recorder {
+        fn note(&self, method: &'static str) {
+            self.0.lock().unwrap().push(method);
+        }
+
+        fn refuse<T>(&self, method: &'static str) -> Result<T, StoreError> {
+            self.note(method);
+            Err(StoreError::Busy)
+        }
+    }
+
+    #[deny(clippy::missing_trait_methods)]
+    impl Store for &'static Recorder {
+        fn read(&self, _: &MemoryPath) -> Result<Vec<u8>, StoreError> {
+            self.refuse("read")
+        }
+        fn list(&self, _: &MemoryPath) -> Result<Vec<Entry>, StoreError> {
+            self.refuse("list")
+        }
+        fn open(&self, _: &MemoryPath, _: usize) -> Result<Node<'_>, StoreError> {
+            self.refuse("open")
+        }
+        fn files(&self, _: &mut dyn FnMut(Entry)) -> Result<(), StoreError> {
+            self.refuse("files")
+        }
+        fn write(&self, _: &MemoryPath, _: &[u8], _: OnExisting) -> Result<(), StoreError> {
+            self.refuse("write")
+        }
+        fn update(&self, _: &MemoryPath, _: &mut Edit<'_>) -> Result<(), StoreError> {
+            self.refuse("update")
+        }
+        fn delete(&self, _: &MemoryPath) -> Result<(), StoreError> {
+            self.refuse("delete")
+        }
+        fn rename(&self, _: &MemoryPath, _: &MemoryPath) -> Result<(), StoreError> {
+            self.refuse("rename")
+        }
+        fn clear(&self) -> Result<(), StoreError> {
+            self.refuse("clear")
+        }
+        fn modified(&self, _: &MemoryPath) -> Result<Option<SystemTime>, StoreError> {
+            self.refuse("modified")
+        }
+        fn set_modified(&self, _: &MemoryPath, _: SystemTime) -> Result<(), StoreError> {
+            self.refuse("set_modified")
+        }
+        fn tracks_access(&self) -> bool {
+            self.note("tracks_access");
+            true
+        }
+        fn accessed(&self, _: &MemoryPath) -> Result<Option<SystemTime>, StoreError> {
+            self.refuse("accessed")
+        }
+        fn record_access(&self, _: &MemoryPath, _: SystemTime) -> Result<(), StoreError> {
+            self.refuse("record_access")
+        }
+        fn unused(&self, _: Vec<Entry>, _: SystemTime) -> Result<Vec<Entry>, StoreError> {
+            self.refuse("unused")
+        }
+        fn delete_unused(&self, _: &MemoryPath, _: SystemTime) -> Result<bool, StoreError> {
+            self.refuse("delete_unused")
+        }
+        fn make_directory(&self, _: &MemoryPath) -> Result<(), StoreError> {
+            self.refuse("make_directory")
+        }
+        fn inspect(&self, _: &mut dyn FnMut(Problem)) -> Result<(), StoreError> {
+            self.refuse("inspect")
+        }
+        fn is_read_only(&self) -> bool {
+            self.note("is_read_only");
+            true
+        }
+        fn folds_case(&self) -> bool {
+            self.note("folds_case");
+            true
+        }
+        fn directory(&self) -> Option<&Path> {
+            self.note("directory");
+            None
+        }
+        fn locations(&self) -> Vec<Location> {
+            self.note("locations");
+            Vec::new()
+        }
+        fn can_keep(&self, _: &MemoryPath) -> bool {
+            self.note("can_keep");
+            false
+        }
+    }
+
+    struct Plain(&'static Recorder);
+
+    impl Layer for Plain {
+        fn inner(&self) -> &dyn Store {
+            &self.0
+        }
+    }
+
+    /// Calls every method once and gives the names of those that came to the recorder.
+    fn reached(over: impl FnOnce(&'static Recorder) -> Box<dyn Store>) -> Vec<&'static str> {
+        let recorder: &'static Recorder = Box::leak(Box::default());
+        let store = over(recorder);
+        let (a, b) =
+            (MemoryPath::parse("/memories/a").unwrap(), MemoryPath::parse("/memories/b").unwrap());
+        let time = SystemTime::UNIX_EPOCH;
+        let _ = store.read(&a);
+        let _ = store.list(&a);
+        let _ = store.open(&a, 1);
+        let _ = store.files(&mut |_| {});
+        let _ = store.write(&a, b"", OnExisting::Error);
+        let _ = store.update(&a, &mut |_| None);
+        let _ = store.delete(&a);
+        let _ = store.rename(&a, &b);
+        let _ = store.clear();
+        let _ = store.modified(&a);
+        let _ = store.set_modified(&a, time);
+        let _ = store.tracks_access();
+        let _ = store.accessed(&a);
+        let _ = store.record_access(&a, time);
+        let _ = store.unused(Vec::new(), time);
+        let _ = store.delete_unused(&a, time);
+        let _ = store.make_directory(&a);
+        let _ = store.inspect(&mut |_| {});
+        let _ = store.is_read_only();
+        let _ = store.folds_case();
+        let _ = store.directory();
+        let _ = store.locations();
+        let _ = store.can_keep(&a);
+        drop(store);
+        std::mem::take(&mut recorder.0.lock().unwrap())
+    }
+
+    /// The names of the methods that the source of [`Store`] has.
+    fn methods_of_store() -> Vec<&'static str> {
+        let (_, source) = include_str!("mod.rs").split_once("\npub trait Store:").unwrap();
+        let (source, _) = source.split_once("\n}\n").unwrap();
+        source
+            .lines()
+            .filter_map(|line| line.strip_prefix("    fn ")?.split_once('(').map(|(name, _)| name))
+            .collect()
+    }
+
+    #[test]
+    fn a_layer_forwards_every_method_of_a_store_once() {
+        assert!(methods_of_store().contains(&"can_keep"));
+        assert_eq!(reached(|recorder| Box::new(recorder)), methods_of_store());
+        assert_eq!(reached(|recorder| Box::new(Plain(recorder))), methods_of_store());
+    }
+
+    #[test]
+    fn a_read_only_layer_forwards_only_what_is_known_to_change_nothing() {
+        assert_eq!(
+            reached(|recorder| Box::new(ReadOnly::new(recorder))),
+            [
+                "read",
+                "list",
+                "open",
+                "files",
+                "modified",
+                "tracks_access",
+                "accessed",
+                "inspect",
+                "folds_case",
+                "directory",
+                "locations",
+                "can_keep"
+            ]
+        );
+    }
+}

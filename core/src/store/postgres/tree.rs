@@ -1,0 +1,114 @@
+//! What the rows of an answer say of the tree, and which statement makes a change to it.
+
+use std::collections::HashMap;
+
+use tokio_postgres::Row;
+
+use super::session::Change;
+use super::statements::{self, Found, Way};
+use crate::path::MemoryPath;
+use crate::store::{Entry, StoreError};
+
+/// The most bytes in one file: PostgreSQL's values end at 1 GiB, and a row has more than one.
+const MAX_CONTENT_BYTES: usize = 1_000_000_000;
+
+/// What [`statements::OPEN`] found.
+pub(super) enum Opened {
+    File(Vec<u8>),
+    Directory(Vec<Entry>),
+}
+
+impl Opened {
+    /// `node` is at `path`; `below` has every directory before its entries.
+    pub(super) fn of(
+        path: &MemoryPath,
+        node: &Row,
+        below: &[Row],
+    ) -> Result<Self, tokio_postgres::Error> {
+        if let Some(content) = node.try_get(5)? {
+            return Ok(Self::File(content));
+        }
+        let mut directories: HashMap<i64, MemoryPath> = HashMap::new();
+        directories.insert(node.try_get(1)?, path.clone());
+        let mut entries = Vec::with_capacity(below.len());
+        for row in below {
+            // A name that no path can hold: somebody else put it there.
+            let above = directories.get(&row.try_get(0)?);
+            let Some(path) = above.and_then(|above| above.join(row.try_get(2).ok()?).ok()) else {
+                continue;
+            };
+            entries.push(match row.try_get::<_, Option<i32>>(3)? {
+                Some(size) => Entry::file(path, u64::try_from(size).unwrap_or(0))
+                    .modified_at(row.try_get(4)?)
+                    .accessed_at(row.try_get(6)?),
+                None => {
+                    directories.insert(row.try_get(1)?, path.clone());
+                    Entry::directory(path)
+                }
+            });
+        }
+        Ok(Self::Directory(entries))
+    }
+}
+
+/// The directory that the last names of `path` are missing in, and these names.
+pub(super) fn missing<'p>(
+    way: &Way,
+    path: &'p MemoryPath,
+) -> Result<(i64, Vec<&'p str>), StoreError> {
+    match way.last() {
+        Some((last, levels)) if last.is_directory => {
+            Ok((last.id, path.names().skip(levels).collect()))
+        }
+        Some(_) => Err(StoreError::NotADirectory),
+        // The lock made it.
+        None => {
+            let gone = "the root of the namespace is gone";
+            Err(StoreError::failed("looking for the root", gone).unchanged())
+        }
+    }
+}
+
+/// The file at the end of the way.
+pub(super) fn file(way: Way) -> Result<Found, StoreError> {
+    match way.end() {
+        None => Err(StoreError::NotFound),
+        Some(found) if found.is_directory => Err(StoreError::IsADirectory),
+        Some(found) => Ok(found),
+    }
+}
+
+/// The file or directory at the end of the way, which is not there yet, and its missing parents.
+pub(super) fn add(
+    way: &Way,
+    path: &MemoryPath,
+    content: Option<Vec<u8>>,
+) -> Result<Change, StoreError> {
+    let (parent, names) = missing(way, path)?;
+    Ok(Change {
+        statement: &statements::ADD,
+        parameters: vec![Box::new(parent), Box::new(owned(&names)), Box::new(content)],
+        changes_a_row: true,
+    })
+}
+
+pub(super) fn replace(file: i64, content: Vec<u8>) -> Result<Change, StoreError> {
+    check_length(&content)?;
+    Ok(Change {
+        statement: &statements::REPLACE,
+        parameters: vec![Box::new(file), Box::new(content)],
+        changes_a_row: true,
+    })
+}
+
+pub(super) fn check_length(content: &[u8]) -> Result<(), StoreError> {
+    if content.len() > MAX_CONTENT_BYTES {
+        let problem = format!("PostgreSQL keeps no more than {MAX_CONTENT_BYTES} bytes in a file");
+        return Err(StoreError::failed("writing a file", problem).unchanged());
+    }
+    Ok(())
+}
+
+pub(super) fn owned(names: &[&str]) -> Vec<String> {
+    names.iter().map(|&name| name.to_owned()).collect()
+}
