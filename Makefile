@@ -38,8 +38,9 @@ endef
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
 
-# $(call ready,FILE...): makes what a recipe needs, after it is known that it can be made.
-ready = $(MAKE) --no-print-directory $(1)
+# $(call ready,FILE...): makes what a recipe needs, after it is known that it can be made; one thing at a time, as make shares
+# its jobs only with recipes that name it themselves.
+ready = MAKEFLAGS=$$(sed -E 's/ -j[0-9]*| --jobserver[^ ]*//g' <<< "$${MAKEFLAGS:-}") $(MAKE) --no-print-directory $(1)
 
 # --- the main job -----------------------------------------------------------------------------
 
