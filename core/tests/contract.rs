@@ -163,6 +163,15 @@ impl Layer for Faulty {
                 Err(StoreError::NotFound) => Ok(()),
                 result => result,
             },
+            Fault::LooksAndThenDeletes => {
+                // Who deletes looks first: an edit of a file that is old waits for that, however busy the machine is.
+                let hour = std::time::Duration::from_secs(3600);
+                let age = self.0.modified(path)?.and_then(|modified| modified.elapsed().ok());
+                if age.is_some_and(|age| age > hour) {
+                    std::thread::sleep(std::time::Duration::from_millis(300));
+                }
+                self.0.update(path, edit)
+            }
             _ => self.0.update(path, edit),
         }
     }
@@ -214,7 +223,7 @@ impl Layer for Faulty {
                 let file = file.accessed_at(self.0.accessed(path)?);
                 // An edit comes in between, if one comes at all: on a busy machine it takes its time.
                 let seen = self.0.read(path)?;
-                for _ in 0..100 {
+                for _ in 0..800 {
                     if self.0.read(path)? != seen {
                         break;
                     }
