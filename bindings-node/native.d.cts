@@ -85,7 +85,7 @@ export declare class NativeStore {
 }
 
 /**
- * One tool call that is decoded and judged. One of `returned`, `deny` and `fail` goes on with it,
+ * One tool call that is decoded and validated. One of `returned`, `deny` and `fail` goes on with it,
  * once.
  */
 export declare class PendingCall {

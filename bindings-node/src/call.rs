@@ -1,7 +1,7 @@
 //! [`PendingCall`]: a call between its two halves, while JavaScript asks the hook `before`.
 //!
 //! A hook may take its time and may use the memory, so that no thread waits for it: the call is
-//! decoded and judged on JavaScript's thread, and goes to a thread of ours when the hook has spoken.
+//! decoded and validated on JavaScript's thread, and goes to a thread of ours when the hook has spoken.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -15,7 +15,7 @@ use crate::answer::Answer;
 use crate::input::{OwnFields, value};
 use crate::work::{Purpose, Ready, Workers};
 
-/// One tool call that is decoded and judged. One of `returned`, `deny` and `fail` goes on with it,
+/// One tool call that is decoded and validated. One of `returned`, `deny` and `fail` goes on with it,
 /// once.
 #[napi]
 pub struct PendingCall {

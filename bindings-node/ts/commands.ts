@@ -2,7 +2,7 @@
  * The commands of Claude's memory tool, in the shapes that `@anthropic-ai/sdk` gives them, so that
  * its types and these are assignable to each other without the SDK being installed.
  *
- * They say what a command should look like. What a model sends is judged when it is executed.
+ * They say what a command should look like. What a model sends is validated when it is executed.
  */
 
 /** Shows a directory two levels deep, the numbered lines of a file, or an image. */

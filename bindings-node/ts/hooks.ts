@@ -29,7 +29,7 @@ export type Changed = {
 }[MemoryCommand['command']];
 
 /**
- * Called with each command before the store is touched; its paths are judged and canonical. It
+ * Called with each command before the store is touched; its paths are valid and canonical. It
  * returns nothing to let the command pass or the changed text, and throws a {@link Deny} to forbid
  * it. If it throws anything else, nothing is done, and the model reads only that the command could
  * not be checked.
@@ -47,7 +47,7 @@ export interface Event {
   command?: MemoryCommand['command'];
   /**
    * The canonical path, of a rename that of what was moved; absent if it was refused before the
-   * paths were judged.
+   * paths were validated.
    */
   path?: string;
   /** Of a rename: where to. */

@@ -20,7 +20,7 @@ export type {
 } from './commands.js';
 export { CopyError, copy } from './copy.js';
 export type { Copied, CopyOptions, CopyProgress } from './copy.js';
-export { HookError, Deny } from './hooks.js';
+export { Deny, HookError } from './hooks.js';
 export type { After, Before, Changed, Event } from './hooks.js';
 export { Memory } from './memory.js';
 export type {

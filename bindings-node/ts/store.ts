@@ -30,7 +30,7 @@ export type Edit = (content: Uint8Array) => Uint8Array | null | undefined;
  * A place that keeps files and directories under `/memories`: implement it to keep memories
  * wherever you like. Every method may return a promise.
  *
- * Paths come judged and canonical (`/memories/notes.md`); the root always exists. Each method does
+ * Paths are valid and canonical (`/memories/notes.md`); the root always exists. Each method does
  * the whole of what it says or throws and changes nothing. To say why, throw an error whose `code`
  * is the one that Node's own `fs` has for it, such as a {@link StoreError}; any other error means
  * that the store is broken, and the model is told only that the memory is out of reach.

@@ -18,7 +18,7 @@ export interface MemoryTool {
    * whose text is for the model. The runner's signal gives it up, if it has not begun to write.
    */
   run: (args: MemoryCommand, context?: CallOptions) => Promise<string | ImageBlock[]>;
-  /** What the model sent, as it is: it is judged when it is run. */
+  /** What the model sent, as it is: it is validated when it is run. */
   parse: (content: unknown) => MemoryCommand;
 }
 

@@ -24,7 +24,7 @@ use crate::options::wrong;
 /// Attributes:
 ///     command: Which of the six commands it was; `None` if the input named none of them.
 ///     path: The canonical path, of a rename that of what was moved; `None` if it was refused before
-///         the paths were judged.
+///         the paths were validated.
 ///     new_path: Of a rename: where to.
 ///     outcome: `"ok"`, `"refused"`, `"denied"` (by `before`) or `"failed"` (the store or a hook).
 ///     bytes: If the outcome is ok: for `create`, `str_replace` and `insert` the bytes of the text

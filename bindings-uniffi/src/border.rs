@@ -1,5 +1,5 @@
 //! Values of the hosts' that may be what no value of ours is: a text that is no Unicode, a duration
-//! that is negative or no number. They come over as they are and are judged here, because UniFFI's own
+//! that is negative or no number. They come over as they are and are validated here, because UniFFI's own
 //! conversions end the process in Swift and throw something undeclared in Kotlin.
 
 use std::time::Duration;

@@ -25,19 +25,19 @@ impl BuiltInStore {
     }
 }
 
-/// The host's own path, judged like a model's: nothing below the core sees a raw string.
-fn judged(path: &str) -> Result<MemoryPath, StoreFailure> {
+/// The host's own path, validated like a model's: nothing below the core sees a raw string.
+fn valid_path(path: &str) -> Result<MemoryPath, StoreFailure> {
     MemoryPath::parse(path)
         .map_err(|error| StoreFailure::Failed { reason: format!("{path:?}: {error}") })
 }
 
 impl Store for BuiltInStore {
     fn read(&self, path: String) -> Result<Vec<u8>, StoreFailure> {
-        Ok(self.0.read(&judged(&path)?)?)
+        Ok(self.0.read(&valid_path(&path)?)?)
     }
 
     fn list(&self, path: String) -> Result<Vec<Entry>, StoreFailure> {
-        let listed = self.0.list(&judged(&path)?)?;
+        let listed = self.0.list(&valid_path(&path)?)?;
         listed
             .into_iter()
             .map(|entry| {
@@ -53,13 +53,13 @@ impl Store for BuiltInStore {
 
     fn write(&self, path: String, content: Vec<u8>, overwrite: bool) -> Result<(), StoreFailure> {
         let existing = if overwrite { OnExisting::Overwrite } else { OnExisting::Error };
-        Ok(self.0.write(&judged(&path)?, &content, existing)?)
+        Ok(self.0.write(&valid_path(&path)?, &content, existing)?)
     }
 
     fn update(&self, path: String, edit: Arc<dyn Edit>) -> Result<(), StoreFailure> {
         let mut broken = None;
         let updated =
-            self.0.update(&judged(&path)?, &mut |content| match edit.apply(content.to_vec()) {
+            self.0.update(&valid_path(&path)?, &mut |content| match edit.apply(content.to_vec()) {
                 Ok(new) => new.map(|text| Splice { range: 0..content.len(), text }),
                 Err(error) => {
                     broken = Some(error);
@@ -73,15 +73,15 @@ impl Store for BuiltInStore {
     }
 
     fn delete(&self, path: String) -> Result<(), StoreFailure> {
-        Ok(self.0.delete(&judged(&path)?)?)
+        Ok(self.0.delete(&valid_path(&path)?)?)
     }
 
     fn rename(&self, source: String, destination: String) -> Result<(), StoreFailure> {
-        Ok(self.0.rename(&judged(&source)?, &judged(&destination)?)?)
+        Ok(self.0.rename(&valid_path(&source)?, &valid_path(&destination)?)?)
     }
 
     fn set_modified(&self, path: String, time: SystemTime) -> Result<(), StoreFailure> {
-        Ok(self.0.set_modified(&judged(&path)?, meant(time))?)
+        Ok(self.0.set_modified(&valid_path(&path)?, meant(time))?)
     }
 
     fn tracks_access(&self) -> Result<bool, StoreFailure> {
@@ -89,11 +89,11 @@ impl Store for BuiltInStore {
     }
 
     fn record_access(&self, path: String, time: SystemTime) -> Result<(), StoreFailure> {
-        Ok(self.0.record_access(&judged(&path)?, meant(time))?)
+        Ok(self.0.record_access(&valid_path(&path)?, meant(time))?)
     }
 
     fn delete_unused(&self, path: String, since: SystemTime) -> Result<bool, StoreFailure> {
-        Ok(self.0.delete_unused(&judged(&path)?, meant(since))?)
+        Ok(self.0.delete_unused(&valid_path(&path)?, meant(since))?)
     }
 }
 

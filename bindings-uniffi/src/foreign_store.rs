@@ -40,7 +40,7 @@ impl memdir::Store for ForeignStore {
             self.0.list(path.to_string()).map_err(|error| named("listing", path, error))?;
         let mut entries = Vec::with_capacity(listed.len());
         for entry in listed {
-            entries.extend(judged(path, &entry)?);
+            entries.extend(valid_entry(path, &entry)?);
         }
         Ok(entries)
     }
@@ -128,7 +128,7 @@ fn named(operation: &str, path: &MemoryPath, failure: StoreFailure) -> StoreErro
 
 /// An entry that the host listed in `directory`. A name that no path can hold is left out, as
 /// everywhere; what is not directly below the directory is a mistake of the store.
-fn judged(directory: &MemoryPath, entry: &Entry) -> Result<Option<CoreEntry>, StoreError> {
+fn valid_entry(directory: &MemoryPath, entry: &Entry) -> Result<Option<CoreEntry>, StoreError> {
     let wrong = |problem: String| {
         Err(StoreError::failed(
             format!("listing {directory}"),

@@ -13,7 +13,7 @@ use uniffi::UnexpectedUniFFICallbackError;
 /// commands that it issues itself on that thread, on the same memory, run without hooks.
 #[uniffi::export(foreign)]
 pub trait MemoryHooks: Send + Sync {
-    /// Called with each command before the store is touched; its paths are judged and canonical. Not
+    /// Called with each command before the store is touched; its paths are valid and canonical. Not
     /// called for input that is no command, or whose path is refused.
     ///
     /// Whatever it throws means that it failed: the command is not carried out, and the model reads
@@ -100,7 +100,7 @@ pub struct Event {
     /// Which of the six commands it was, such as `str_replace`; null if the input named none of them.
     pub command: Option<String>,
     /// The canonical path, of a rename that of what was moved; null if it was refused before the paths
-    /// were judged.
+    /// were validated.
     pub path: Option<String>,
     /// Of a rename: where to.
     pub new_path: Option<String>,

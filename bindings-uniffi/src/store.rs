@@ -9,7 +9,7 @@ use uniffi::UnexpectedUniFFICallbackError;
 /// A place that keeps files and directories under `/memories`: implement it to keep memories
 /// wherever you like.
 ///
-/// Paths come judged and canonical (`/memories/notes.md`); the root always exists. Each method does
+/// Paths are valid and canonical (`/memories/notes.md`); the root always exists. Each method does
 /// the whole of what it says, or throws and changes nothing. To say why, throw the matching
 /// `StoreFailure`; anything else that is thrown means that the store is broken, and the model is
 /// told only that the memory is out of reach. Methods may be called from many threads at once.

@@ -59,14 +59,14 @@ fn edit(what: &str, content: &str) {
     let mut options = Options::default();
     let plain = Memory::open(address, options.clone()).unwrap();
     options.sensitive = Sensitive::Reject;
-    let judged = Memory::open(address, options).unwrap();
+    let checked = Memory::open(address, options).unwrap();
     fs::write(place.path().join("memories/a.md"), format!("unique\n{content}")).unwrap();
 
     let (mut with, mut without) = (Vec::new(), Vec::new());
     let mut flip = false;
     let begun = Instant::now();
     while begun.elapsed() < Duration::from_secs(2) {
-        for (memory, times) in [(&judged, &mut with), (&plain, &mut without)] {
+        for (memory, times) in [(&checked, &mut with), (&plain, &mut without)] {
             flip = !flip;
             let (old, new) = if flip { ("unique", "UNIQUE") } else { ("UNIQUE", "unique") };
             let begun = Instant::now();

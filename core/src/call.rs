@@ -8,8 +8,7 @@ use std::borrow::Cow;
 use std::time::Instant;
 
 use crate::command::{Command, Decoded, Repair, ValidCommand, ViewRange};
-use crate::error::Error;
-use crate::error::HookError;
+use crate::error::{Error, HookError};
 use crate::hooks::{Event, HookDecision, Outcome};
 use crate::path::MemoryPath;
 use crate::policies::Policies;

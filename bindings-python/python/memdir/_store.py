@@ -19,7 +19,7 @@ class Store(ABC):
     r"""A place that keeps files and directories under `/memories`. Extend it for one of your own.
 
     Paths are texts such as `/memories/notes/today.md`: always below `/memories`, canonical and
-    safe; no method needs to judge them. A store keeps bytes and knows no sentence of the tool.
+    safe; no method needs to validate them. A store keeps bytes and knows no sentence of the tool.
 
     What it must guarantee (`memdir.testing.check_store` checks it):
 
@@ -121,7 +121,7 @@ class Store(ABC):
     def rename(self, old: str, new: str) -> None:
         """Moves a file or directory, making missing parents, never overwriting.
 
-        Never called for the root as `old`. The conditions are judged in this order. As with
+        Never called for the root as `old`. The conditions are checked in this order. As with
         Python's own exceptions, `filename` may say which of the two paths it is about; without it,
         that is `new`.
 

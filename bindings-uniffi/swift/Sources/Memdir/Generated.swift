@@ -1657,7 +1657,7 @@ public func FfiConverterTypeMemory_lower(_ value: Memory) -> UInt64 {
 public protocol MemoryHooks: AnyObject, Sendable {
 
     /**
-     * Called with each command before the store is touched; its paths are judged and canonical. Not
+     * Called with each command before the store is touched; its paths are valid and canonical. Not
      * called for input that is no command, or whose path is refused.
      *
      * Whatever it throws means that it failed: the command is not carried out, and the model reads
@@ -1733,7 +1733,7 @@ open class MemoryHooksImpl: MemoryHooks, @unchecked Sendable {
 
 
     /**
-     * Called with each command before the store is touched; its paths are judged and canonical. Not
+     * Called with each command before the store is touched; its paths are valid and canonical. Not
      * called for input that is no command, or whose path is refused.
      *
      * Whatever it throws means that it failed: the command is not carried out, and the model reads
@@ -2067,7 +2067,7 @@ public func FfiConverterTypeMount_lower(_ value: Mount) -> UInt64 {
  * A place that keeps files and directories under `/memories`: implement it to keep memories
  * wherever you like.
  *
- * Paths come judged and canonical (`/memories/notes.md`); the root always exists. Each method does
+ * Paths are valid and canonical (`/memories/notes.md`); the root always exists. Each method does
  * the whole of what it says, or throws and changes nothing. To say why, throw the matching
  * `StoreFailure`; anything else that is thrown means that the store is broken, and the model is
  * told only that the memory is out of reach. Methods may be called from many threads at once.
@@ -2152,7 +2152,7 @@ public protocol Store: AnyObject, Sendable {
  * A place that keeps files and directories under `/memories`: implement it to keep memories
  * wherever you like.
  *
- * Paths come judged and canonical (`/memories/notes.md`); the root always exists. Each method does
+ * Paths are valid and canonical (`/memories/notes.md`); the root always exists. Each method does
  * the whole of what it says, or throws and changes nothing. To say why, throw the matching
  * `StoreFailure`; anything else that is thrown means that the store is broken, and the model is
  * told only that the memory is out of reach. Methods may be called from many threads at once.
@@ -3040,7 +3040,7 @@ public struct Event: Equatable, Hashable {
     public let command: String?
     /**
      * The canonical path, of a rename that of what was moved; null if it was refused before the paths
-     * were judged.
+     * were validated.
      */
     public let path: String?
     /**
@@ -3081,7 +3081,7 @@ public struct Event: Equatable, Hashable {
          */command: String?,
         /**
          * The canonical path, of a rename that of what was moved; null if it was refused before the paths
-         * were judged.
+         * were validated.
          */path: String?,
         /**
          * Of a rename: where to.
@@ -5600,7 +5600,7 @@ private let initializationResult: InitializationResult = {
     if (uniffi_memdir_ffi_checksum_method_expirywatch_scanned() != 24877) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_method_memoryhooks_before() != 52142) {
+    if (uniffi_memdir_ffi_checksum_method_memoryhooks_before() != 23548) {
         return InitializationResult.apiChecksumMismatch
     }
     if (uniffi_memdir_ffi_checksum_method_memoryhooks_after() != 7567) {

@@ -11,7 +11,7 @@ use super::rule::{Candidate, floor};
 use super::steps;
 
 /// How much of a value is checked, in bytes.
-const JUDGED: usize = 256;
+const MAX_CHECKED_BYTES: usize = 256;
 
 /// Whether what follows a name such as `password` may assign something to it: the rest of the name,
 /// and the marks around it, and then what the patterns of both kinds of names take there.
@@ -62,7 +62,7 @@ impl<'t> Value<'t> {
         let matched = text[candidate.extent.clone()].trim_end_matches([' ', '\t', '*', '_']);
         if matched.ends_with('>') && !matched.ends_with("=>") {
             let mut value = Self { text, start, end: None, end_mark: EndMark::Element };
-            value.end = value.end_within(JUDGED);
+            value.end = value.end_within(MAX_CHECKED_BYTES);
             let end = value.end.unwrap_or(start);
             let whole = value.end.is_none() || text[end..].starts_with("</");
             return (whole && is_element_name(text, candidate.extent.start)).then_some(value);
@@ -75,7 +75,7 @@ impl<'t> Value<'t> {
             let start = start + backslashes + 1;
             let end_mark = EndMark::Quote(quote, backslashes);
             let mut value = Self { text, start, end: None, end_mark };
-            value.end = value.end_within(JUDGED);
+            value.end = value.end_within(MAX_CHECKED_BYTES);
             // Without its second quotation mark it is a word like others.
             let checked_end = value.checked_end();
             let line_ends = checked_end == text.len() || text[start..checked_end].contains('\n');
@@ -89,7 +89,7 @@ impl<'t> Value<'t> {
     /// The same value, up to the end of its first word.
     fn word(mut self) -> Self {
         self.end_mark = EndMark::Word;
-        self.end = self.end_within(JUDGED).map(|end| self.without_marks(end));
+        self.end = self.end_within(MAX_CHECKED_BYTES).map(|end| self.without_marks(end));
         self
     }
 
@@ -120,7 +120,7 @@ impl<'t> Value<'t> {
 
     /// The end of what is checked.
     fn checked_end(&self) -> usize {
-        self.end.unwrap_or_else(|| floor(self.text, self.start + JUDGED))
+        self.end.unwrap_or_else(|| floor(self.text, self.start + MAX_CHECKED_BYTES))
     }
 
     /// What is checked: all of it, or the beginning.

@@ -61,7 +61,7 @@ pub(crate) fn check_content(
     if findings.is_empty() {
         return Ok(None);
     }
-    let note = verdict(settings, path, 0, content, &findings)?;
+    let note = note_or_refusal(settings, path, 0, content, &findings)?;
     Ok(Some(Redacted { instead: redact(content, &findings), note }))
 }
 
@@ -91,7 +91,7 @@ pub(super) fn check_window(
     keep_made(&mut findings, settings, old, splice, window);
     let (Some(first), Some(last)) = (findings.first(), findings.last()) else { return Ok(None) };
     let before = count_lines(&old.as_bytes()[..window.old.start]);
-    let note = verdict(settings, path, before, new, &findings)?;
+    let note = note_or_refusal(settings, path, before, new, &findings)?;
 
     // The new text, and what of the findings lies on either side of it.
     let inserted = &window.inserted;
@@ -134,7 +134,7 @@ fn keep_made(
 }
 
 /// The note about what was redacted, or the refusal; `before` is how many lines stand before `text`.
-fn verdict(
+fn note_or_refusal(
     settings: &Settings,
     path: &MemoryPath,
     before: u64,

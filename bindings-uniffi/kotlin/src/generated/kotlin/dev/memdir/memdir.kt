@@ -1211,7 +1211,7 @@ private fun uniffiCheckApiChecksums(lib: IntegrityCheckingUniffiLib) {
     if ((lib.uniffi_memdir_ffi_checksum_method_expirywatch_scanned() and 0xFFFF) != 24877) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_method_memoryhooks_before() and 0xFFFF) != 52142) {
+    if ((lib.uniffi_memdir_ffi_checksum_method_memoryhooks_before() and 0xFFFF) != 23548) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
     if ((lib.uniffi_memdir_ffi_checksum_method_memoryhooks_after() and 0xFFFF) != 7567) {
@@ -3340,7 +3340,7 @@ public object FfiConverterTypeMemory: FfiConverter<Memory, Long> {
 public interface MemoryHooks {
 
     /**
-     * Called with each command before the store is touched; its paths are judged and canonical. Not
+     * Called with each command before the store is touched; its paths are valid and canonical. Not
      * called for input that is no command, or whose path is refused.
      *
      * Whatever it throws means that it failed: the command is not carried out, and the model reads
@@ -3467,7 +3467,7 @@ open class MemoryHooksImpl: Disposable, AutoCloseable, MemoryHooks
 
 
     /**
-     * Called with each command before the store is touched; its paths are judged and canonical. Not
+     * Called with each command before the store is touched; its paths are valid and canonical. Not
      * called for input that is no command, or whose path is refused.
      *
      * Whatever it throws means that it failed: the command is not carried out, and the model reads
@@ -4001,7 +4001,7 @@ public object FfiConverterTypeMount: FfiConverter<Mount, Long> {
  * A place that keeps files and directories under `/memories`: implement it to keep memories
  * wherever you like.
  *
- * Paths come judged and canonical (`/memories/notes.md`); the root always exists. Each method does
+ * Paths are valid and canonical (`/memories/notes.md`); the root always exists. Each method does
  * the whole of what it says, or throws and changes nothing. To say why, throw the matching
  * `StoreFailure`; anything else that is thrown means that the store is broken, and the model is
  * told only that the memory is out of reach. Methods may be called from many threads at once.
@@ -4088,7 +4088,7 @@ public interface Store {
  * A place that keeps files and directories under `/memories`: implement it to keep memories
  * wherever you like.
  *
- * Paths come judged and canonical (`/memories/notes.md`); the root always exists. Each method does
+ * Paths are valid and canonical (`/memories/notes.md`); the root always exists. Each method does
  * the whole of what it says, or throws and changes nothing. To say why, throw the matching
  * `StoreFailure`; anything else that is thrown means that the store is broken, and the model is
  * told only that the memory is out of reach. Methods may be called from many threads at once.
@@ -5069,7 +5069,7 @@ data class Event (
     ,
     /**
      * The canonical path, of a rename that of what was moved; null if it was refused before the paths
-     * were judged.
+     * were validated.
      */
     val `path`: kotlin.String?
     ,

@@ -1,6 +1,7 @@
 /**
- * Values on their way to the library that may be what it has no value for: it judges them itself, and says so
- * in a reply or a [MemdirException]. `uniffi.toml` and `scripts/generate` put this into the generated code.
+ * Conversions of values that the library may have to refuse: a text with half a surrogate pair, a negative duration. They
+ * cross as they are; the library validates them and answers with a reply or a [MemdirException]. `uniffi.toml` and
+ * `scripts/generate` put this into the generated code.
  */
 package dev.memdir
 
