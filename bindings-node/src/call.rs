@@ -13,7 +13,7 @@ use napi_derive::napi;
 
 use crate::answer::Answer;
 use crate::input::{OwnFields, value};
-use crate::work::{Purpose, Ready, Workers};
+use crate::thread_pool::{Purpose, Ready, Workers};
 
 /// One tool call that is decoded and validated. One of `returned`, `deny` and `fail` goes on with it,
 /// once.

@@ -6,7 +6,7 @@ use napi::{Env, Error};
 use napi_derive::napi;
 
 use crate::js_store::{JsStore, StoreRequest};
-use crate::work::{Purpose, Workers};
+use crate::thread_pool::{Purpose, Workers};
 
 /// How many rules the contract of a store has.
 #[napi]

@@ -12,7 +12,7 @@ use napi_derive::napi;
 use crate::conditions::copy_to_js;
 use crate::native_store::NativeStore;
 use crate::progress::{number, watch};
-use crate::work::{Purpose, Workers};
+use crate::thread_pool::{Purpose, Workers};
 
 /// What a copy did.
 #[napi(object, object_from_js = false)]

@@ -19,7 +19,7 @@ use crate::js_store::{JsStore, StoreRequest};
 use crate::native_store::NativeStore;
 use crate::options;
 use crate::progress::watch;
-use crate::work::{Purpose, Ready, Workers};
+use crate::thread_pool::{Purpose, Ready, Workers};
 
 /// A memory directory; the class `Memory` of the package is written on top of it.
 #[napi]

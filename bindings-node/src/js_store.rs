@@ -17,7 +17,7 @@ use napi_derive::napi;
 
 use crate::conditions::from_code;
 use crate::entry::{StoreEntry, from_millis, to_millis};
-use crate::work::receive;
+use crate::thread_pool::receive;
 
 /// A function that gets a request. It is *weak*: a store that is only kept does not keep Node
 /// alive, the promise of a command that is under way does.

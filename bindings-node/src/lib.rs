@@ -1,7 +1,7 @@
 //! The Node binding: JavaScript values on one side, the core on the other, and no decision of its
 //! own in between.
 //!
-//! A call is decoded on JavaScript's thread (`input`), executed on a thread of ours (`work`),
+//! A call is decoded on JavaScript's thread (`input`), executed on a thread of ours (`thread_pool`),
 //! and answered through a promise (`answer`), so that the event loop never waits for a disk. Where
 //! there are hooks, JavaScript is asked in between (`call`).
 //! What a JavaScript developer sees is written in TypeScript, in `ts/`, on top of the classes here.
@@ -24,4 +24,4 @@ mod options;
 mod progress;
 #[cfg(feature = "testing")]
 mod testing;
-mod work;
+mod thread_pool;

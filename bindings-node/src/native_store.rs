@@ -15,7 +15,7 @@ use crate::conditions::to_js;
 use crate::entry::{StoreEntry, from_millis, to_millis};
 use crate::js_store::{JsStore, StoreRequest};
 use crate::options;
-use crate::work::{Purpose, Workers, receive};
+use crate::thread_pool::{Purpose, Workers, receive};
 
 mod mounts;
 

@@ -53,8 +53,8 @@ pub(crate) fn read(given: Option<Unknown<'_>>) -> Result<Options> {
             "durability" => options.durability = word(&name, &set)?,
             "readOnly" => options.read_only = flag(&name, &set)?,
             "encryptNames" => options.encrypt_names = flag(&name, &set)?,
-            "sensitive" => options.sensitive = word(&name, &set)?,
-            "afterContent" => options.after_content = flag(&name, &set)?,
+            "sensitiveText" => options.sensitive_text = word(&name, &set)?,
+            "eventContent" => options.event_content = flag(&name, &set)?,
             "sensitiveOnView" => options.sensitive_on_view = flag(&name, &set)?,
             "expireAfter" => {
                 options.expire_after = Some(duration(&name, &set)?);
@@ -70,7 +70,7 @@ pub(crate) fn read(given: Option<Unknown<'_>>) -> Result<Options> {
                 let given = !matches!(set, Value::Null);
                 options.writable_paths = given.then(|| patterns(&name, &set)).transpose()?;
             }
-            "pins" => options.pins = patterns(&name, &set)?,
+            "neverExpire" => options.never_expire = patterns(&name, &set)?,
             _ => return Err(wrong(format!("there is no option {name}"))),
         }
     }

@@ -6,7 +6,7 @@ use napi::bindgen_prelude::{Function, JsValuesTupleIntoVec};
 use napi::threadsafe_function::ThreadsafeFunctionCallMode;
 use napi::{Error, Result, Status};
 
-use crate::work::receive;
+use crate::thread_pool::receive;
 
 /// Calls a function on JavaScript's thread from another one, which waits for what it returns.
 type Watch<T> = Box<dyn FnMut(T) -> Result<bool> + Send>;

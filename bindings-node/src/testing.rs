@@ -8,7 +8,7 @@ use napi::{Env, Error};
 use napi_derive::napi;
 
 use crate::input::decode;
-use crate::work::{Purpose, Workers};
+use crate::thread_pool::{Purpose, Workers};
 
 /// Runs the commands in turn, so many times, without JavaScript in between; the promise is
 /// fulfilled with what each took, in microseconds.

@@ -11,7 +11,7 @@ import { PACKAGE, PROJECT } from './support.mjs';
 
 test('sensitive text is refused, and the page has the code that runs here', async () => {
   // example
-  const memory = new Memory('memory:', { sensitive: 'reject' });
+  const memory = new Memory('memory:', { sensitiveText: 'reject' });
   const { content, isError } = await memory.execute({
     command: 'create',
     path: '/memories/notes.md',
@@ -66,7 +66,7 @@ test('the limit of Claude is the one by default', async () => {
 test('unused files expire, and the page has the code that runs here', async () => {
   // expiry
   const days = 24 * 60 * 60 * 1000;
-  const memory = new Memory('memory:', { recordAccess: true, pins: ['/memories/handbook'] });
+  const memory = new Memory('memory:', { recordAccess: true, neverExpire: ['/memories/handbook'] });
   const unused = await memory.expire(90 * days, { dryRun: true });
   // end
   assert.deepEqual(unused, []);
@@ -101,7 +101,7 @@ test('wrong rules are told at once', () => {
     [{ readOnlyPaths: '/memories/a' }, /^readOnlyPaths must be an array, got "\/memories\/a"$/],
     [{ readOnlyPaths: ['/memories/a', 1] }, /^readOnlyPaths\[1\] must be a string, got 1$/],
     [{ writablePaths: ['notes'] }, /^writablePaths: the pattern "notes" does not start with/],
-    [{ sensitive: 'yes' }, /^sensitive must be "off", "reject" or "redact", got "yes"$/],
+    [{ sensitiveText: 'yes' }, /^sensitiveText must be "off", "reject" or "redact", got "yes"$/],
     [{ sensitiveOnView: 1 }, /^sensitiveOnView must be true or false, got 1$/],
     [{ sensitiveRules: 'x' }, /^sensitiveRules must be an object, got "x"$/],
     [{ sensitiveRules: { badge: 1 } }, /^sensitiveRules\.badge must be a string, got 1$/],
@@ -113,7 +113,7 @@ test('wrong rules are told at once', () => {
     ],
     [{ expireAfter: -1 }, /^expireAfter must be a number of milliseconds from 0 on, got ("1"|-1)$/],
     [{ recordAccess: 1 }, /^recordAccess must be true or false, got 1$/],
-    [{ pins: ['notes'] }, /^pins: the pattern "notes" does not start with \/memories$/],
+    [{ neverExpire: ['notes'] }, /^neverExpire: the pattern "notes" does not start with \/memories$/],
     [{ recordAccess: true, readOnly: true }, /^recordAccess cannot be set together with readOnly/],
   ];
   for (const [options, message] of cases) {

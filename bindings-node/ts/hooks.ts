@@ -65,7 +65,7 @@ export interface Event {
   duration: number;
   /** The ids of what was repaired in the input, such as `insert_text_from_new_str`. */
   repairs: string[];
-  /** The text of the reply, with `afterContent`. */
+  /** The text of the reply, with `eventContent`. */
   content?: string;
 }
 

@@ -162,7 +162,7 @@ export class Memory<const Given extends Options = Options> {
    * you. Resolves to what was removed, or would be, in the order of the paths.
    *
    * Used is a file that was changed, or shown by a view of that very file, through a memory with
-   * `recordAccess`. What fits one of the `pins` stays, and so do directories, and whatever is used
+   * `recordAccess`. What matches `neverExpire` stays, and so do directories, and whatever is used
    * meanwhile.
    */
   async expire(olderThan: number, options: ExpireOptions = {}): Promise<Expired[]> {

@@ -61,7 +61,7 @@ export interface Options {
    * `'off'` does nothing, `'reject'` refuses the command, `'redact'` writes `[REDACTED:rule]` in
    * their place. Default: `'off'`.
    */
-  sensitive?: 'off' | 'reject' | 'redact' | undefined;
+  sensitiveText?: 'off' | 'reject' | 'redact' | undefined;
   /**
    * Your own rules, beside the built-in ones: patterns in the syntax of Rust's `regex-lite`,
    * without look-around and back-references. An object: patterns by their ids. Default: none.
@@ -86,7 +86,7 @@ export interface Options {
    * Files that never expire: what a pattern matches, such as `'/memories/handbook'`, and everything
    * below it. Default: none.
    */
-  pins?: readonly string[] | undefined;
+  neverExpire?: readonly string[] | undefined;
   /**
    * Called with each command before the store is touched. It allows the command, replaces its text,
    * or denies it. Default: none.
@@ -98,7 +98,7 @@ export interface Options {
    */
   after?: After | undefined;
   /** The events that `after` gets hold the reply's text. Default: `false`. */
-  afterContent?: boolean | undefined;
+  eventContent?: boolean | undefined;
   /**
    * What an acknowledged command survives: `'full'` a loss of power, `'relaxed'` only a crash of
    * the process. Object storage is always durable. Default: `'full'`.

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use memdir::Cancellation as Core;
 use pyo3::prelude::*;
 
-use crate::gate::attached;
+use crate::shutdown::attached;
 
 /// A command that takes less is not interrupted: looking for signals takes the interpreter, which another
 /// thread may be using.

@@ -9,10 +9,10 @@ use pyo3::prelude::*;
 use pyo3::{type_hint_identifier, type_hint_subscript};
 
 use crate::errors::{copy_error, to_python};
-use crate::gate::attached;
 use crate::hints::{self, Hinted, hint};
 use crate::options::{Flag, Given, Word};
 use crate::read_only;
+use crate::shutdown::attached;
 use crate::stores;
 
 /// What a copy did.

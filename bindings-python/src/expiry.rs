@@ -9,8 +9,8 @@ use pyo3::prelude::*;
 use pyo3::types::PyDateTime;
 
 use crate::errors::to_python;
-use crate::gate::attached;
 use crate::logging;
+use crate::shutdown::attached;
 use crate::time::shown;
 
 /// A file that was removed because nobody used it.

@@ -15,9 +15,9 @@ use pyo3::types::{PyDict, PyMapping, PyMappingProxy, PyType};
 
 use crate::errors::to_python;
 use crate::fields::Input;
-use crate::gate::attached;
 use crate::logging;
 use crate::options::wrong;
+use crate::shutdown::attached;
 
 /// What one call came to.
 ///
@@ -32,7 +32,7 @@ use crate::options::wrong;
 ///     lines: The lines of the same text.
 ///     duration: How long it took until the reply was made, `before` included, in seconds.
 ///     repairs: The ids of what was repaired in the input, such as `"insert_text_from_new_str"`.
-///     content: The text of the reply, with `after_content=True`; else `None`.
+///     content: The text of the reply, with `event_content=True`; else `None`.
 #[pyclass(module = "memdir", frozen, get_all)]
 pub(crate) struct Event {
     command: Option<&'static str>,

@@ -15,7 +15,6 @@ mod errors;
 mod expiry;
 mod fields;
 mod fork;
-mod gate;
 mod hints;
 mod hooks;
 mod logging;
@@ -26,6 +25,7 @@ mod options;
 mod python_store;
 mod read_only;
 mod reply;
+mod shutdown;
 mod stores;
 mod swap;
 mod time;
@@ -49,8 +49,6 @@ mod _memdir {
     #[pymodule_export]
     use crate::fork::{after_fork_in_child, after_fork_in_parent, before_fork};
     #[pymodule_export]
-    use crate::gate::before_exit;
-    #[pymodule_export]
     use crate::hooks::Event;
     #[pymodule_export]
     use crate::memory::Memory;
@@ -60,6 +58,8 @@ mod _memdir {
     use crate::opening::{open_store, rekey};
     #[pymodule_export]
     use crate::read_only::{ReadOnly, read_only};
+    #[pymodule_export]
+    use crate::shutdown::before_exit;
     #[pymodule_export]
     use crate::tool::{answer, decode, fail};
 }

@@ -16,7 +16,7 @@ use tracing::span::{Attributes, Id, Record};
 use tracing::subscriber::{Interest, set_global_default};
 use tracing::{Event, Level, Metadata, Subscriber};
 
-use crate::gate::attached;
+use crate::shutdown::attached;
 
 /// Levels as Python counts them.
 const DEBUG: u8 = 10;

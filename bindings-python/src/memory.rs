@@ -61,9 +61,9 @@ use crate::stores::Argument;
 ///     stale_guard: Refuses an edit that was meant for an older content. `"on"` guards `insert`
 ///         into files that this memory has shown or written. `"strict"` also guards `str_replace`,
 ///         and requires a view first.
-///     sensitive: What happens to keys, tokens, passwords and payment cards in text that a command
-///         would write: `"off"` does nothing, `"reject"` refuses the command, `"redact"` writes
-///         `[REDACTED:rule]` in their place.
+///     sensitive_text: What happens to keys, tokens, passwords and payment cards in text that a
+///         command would write: `"off"` does nothing, `"reject"` refuses the command, `"redact"`
+///         writes `[REDACTED:rule]` in their place.
 ///     sensitive_rules: Your own rules, beside the built-in ones: patterns in the syntax of Rust's
 ///         `regex-lite`, without look-around and back-references. A dict: patterns by their ids.
 ///     sensitive_on_view: Views show `[REDACTED:rule]` in the place of sensitive text. The file is
@@ -72,8 +72,8 @@ use crate::stores::Argument;
 ///         be more than 0. The store must keep times of access. Seconds, or a `timedelta`.
 ///     record_access: A view of a file, and a rename of one, is recorded as a use of it. That costs
 ///         a write. It is always on with `expire_after`. `expire()` needs it.
-///     pins: Files that never expire: what a pattern matches, such as `"/memories/handbook"`, and
-///         everything below it.
+///     never_expire: Files that never expire: what a pattern matches, such as
+///         `"/memories/handbook"`, and everything below it.
 ///     before: Called with each command before the store is touched. It allows the command,
 ///         replaces its text, or denies it. The hook gets a mapping with `command` and its fields;
 ///         paths are validated and canonical. It returns `None` to allow the command, or a dict
@@ -82,7 +82,7 @@ use crate::stores::Argument;
 ///         model reads only that the command could not be checked.
 ///     after: Called after each call with what it came to. The hook gets an `Event`. What it raises
 ///         is logged to the logger `memdir`. Commands that a hook issues itself run without hooks.
-///     after_content: The events that `after` gets hold the reply's text.
+///     event_content: The events that `after` gets hold the reply's text.
 ///     durability: What an acknowledged command survives: `"full"` a loss of power, `"relaxed"`
 ///         only a crash of the process. Object storage is always durable.
 ///     lock_timeout: How long a change waits for other writers of the same store (local directory,
@@ -124,10 +124,10 @@ impl Memory {
         text_signature = "(store='./memory', *, max_view_chars=16000, max_file_bytes=16777216, \
             max_total_bytes=None, max_files=None, max_image_bytes=3932160, \
             on_existing='error', read_only=False, read_only_paths=(), \
-            writable_paths=None, stale_guard='off', sensitive='off', \
+            writable_paths=None, stale_guard='off', sensitive_text='off', \
             sensitive_rules={}, sensitive_on_view=False, expire_after=None, \
-            record_access=False, pins=(), before=None, after=None, \
-            after_content=False, durability='full', lock_timeout=10.0, \
+            record_access=False, never_expire=(), before=None, after=None, \
+            event_content=False, durability='full', lock_timeout=10.0, \
             namespace=None, encryption_key=None, encrypt_names=False)",
     )]
     fn new<'py>(
@@ -288,7 +288,7 @@ impl Memory {
     /// Removes the files that nobody used for so long. Not a command of the tool: for you.
     ///
     /// Used is a file that was changed, or shown by a view of that very file, through a memory with
-    /// `record_access`. What fits one of the `pins` stays, and so do directories, and whatever is used
+    /// `record_access`. What matches `never_expire` stays, and so do directories, and whatever is used
     /// meanwhile.
     ///
     /// Args:

@@ -13,9 +13,9 @@ use pyo3::types::{PyBytes, PyDateTime};
 use crate::cancel::interruptible;
 use crate::entry::Entry;
 use crate::errors::raise_condition;
-use crate::gate::attached;
 use crate::hints::{self, Hinted};
 use crate::python_store::PythonStore;
+use crate::shutdown::attached;
 use crate::time::{Time, shown};
 
 /// A store that memdir brings along, as `open_store` opens it. Its methods are those of `Store`.

@@ -8,7 +8,7 @@ use std::marker::PhantomData;
 use std::str::FromStr;
 use std::time::Duration;
 
-use memdir::policy::sensitive::{Sensitive, SensitiveRule};
+use memdir::policy::sensitive::{SensitiveRule, SensitiveText};
 use memdir::policy::{PathPattern, StaleGuard};
 use memdir::{ConfigError, Durability, EncryptionKey, Error, OnExisting, Options};
 use pyo3::Borrowed;
@@ -83,13 +83,13 @@ options! {
     read_only_paths: Paths,
     writable_paths: Maybe<Paths>,
     stale_guard: Word<StaleGuard>,
-    sensitive: Word<Sensitive>,
+    sensitive_text: Word<SensitiveText>,
     sensitive_rules: Rules,
     sensitive_on_view: Flag,
     expire_after: Maybe<Span>,
     record_access: Flag,
-    pins: Paths,
-    after_content: Flag,
+    never_expire: Paths,
+    event_content: Flag,
     durability: Word<Durability>,
     lock_timeout: Maybe<Span>,
     namespace: Text,

@@ -15,7 +15,7 @@ use pyo3::types::{PyBytes, PyString};
 
 use crate::entry::Entry;
 use crate::errors::{condition_from_python, rename_condition_from_python};
-use crate::gate;
+use crate::shutdown;
 use crate::swap::Swap;
 use crate::time::Time;
 
@@ -45,7 +45,7 @@ impl PythonStore {
 
 /// Takes the interpreter back, unless it is shutting down.
 fn attached<T>(work: impl FnOnce(Python<'_>) -> Result<T, StoreError>) -> Result<T, StoreError> {
-    gate::attached(work).unwrap_or_else(|| {
+    shutdown::attached(work).unwrap_or_else(|| {
         Err(StoreError::failed("calling a Python store", "the interpreter is shutting down"))
     })
 }

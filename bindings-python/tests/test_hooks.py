@@ -248,7 +248,7 @@ def test_what_is_no_function_is_told_at_once() -> None:
 
 def test_an_event_is_shown_without_content() -> None:
     events: list[Event] = []
-    memory = Memory("memory:", after=events.append, after_content=True)
+    memory = Memory("memory:", after=events.append, event_content=True)
     memory.create("/memories/a", "secret")
     assert memory.view("/memories/a") == events[1].content
     shown = "Event(command=view, path=/memories/a, outcome=ok, bytes="

@@ -68,7 +68,7 @@ def test_a_name_forges_no_field(caplog: pytest.LogCaptureFixture) -> None:
 def test_a_secret_in_a_path_is_not_told(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG, "memdir")
     token = "ghp_" + "8fK2mQz7Lw4Xt9Rb1Vc6Ny3Hj5Pd0GsAeT2u"
-    memory = Memory("memory:", sensitive="reject")
+    memory = Memory("memory:", sensitive_text="reject")
     memory.execute({"command": "create", "path": f"/memories/{token}.md", "file_text": ""})
     path = "/memories/[REDACTED:github-token].md"
     line = f"command=create path={path} outcome=refused bytes=0 lines=0"

@@ -20,9 +20,9 @@ def test_the_examples_of_the_page() -> None:
 
 
 def test_wrong_options_are_told_at_once() -> None:
-    with pytest.raises(ConfigError, match="sensitive must be") as raised:
-        Memory("memory:", sensitive="yes")  # type: ignore[arg-type]
-    assert raised.value.option == "sensitive"
+    with pytest.raises(ConfigError, match="sensitive_text must be") as raised:
+        Memory("memory:", sensitive_text="yes")  # type: ignore[arg-type]
+    assert raised.value.option == "sensitive_text"
     with pytest.raises(ConfigError, match='the pattern of "badge" is not usable'):
         Memory("memory:", sensitive_rules={"badge": "("})
     with pytest.raises(ConfigError, match="an id must be"):
@@ -57,7 +57,7 @@ def test_the_limit_of_claude_is_the_one_by_default() -> None:
 
 
 def test_expiry_is_told_of_and_can_be_ended() -> None:
-    memory = Memory("memory:", record_access=True, pins=["/memories/handbook"])
+    memory = Memory("memory:", record_access=True, never_expire=["/memories/handbook"])
     for path in ("/memories/a.md", "/memories/handbook/b.md"):
         memory.create(path, "text\n")
     told: list[tuple[int, int]] = []
@@ -80,8 +80,8 @@ def test_wrong_options_of_expiry_are_told_at_once() -> None:
             Memory("memory:", expire_after=wrong)
     with pytest.raises(ConfigError, match=r'^expire_after must be .*, got "1"$'):
         Memory("memory:", expire_after="1")  # type: ignore[arg-type]
-    with pytest.raises(ConfigError, match="pins: the pattern"):
-        Memory("memory:", pins=["notes"])
+    with pytest.raises(ConfigError, match="never_expire: the pattern"):
+        Memory("memory:", never_expire=["notes"])
     with pytest.raises(ConfigError, match="record_access cannot be set together with read_only"):
         Memory("memory:", record_access=True, read_only=True)
     with pytest.raises(ConfigError, match="open it with record_access"):

@@ -115,7 +115,7 @@ pub struct Event {
     pub duration: Duration,
     /// The ids of what was repaired in the input, such as `insert_text_from_new_str`.
     pub repairs: Vec<String>,
-    /// The text of the reply, with the option `after_content`; else null.
+    /// The text of the reply, with the option `event_content`; else null.
     pub content: Option<String>,
 }
 

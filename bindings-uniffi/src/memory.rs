@@ -169,7 +169,7 @@ impl Memory {
     /// With `dry_run` nothing is removed. Not a command of the tool: for the developer.
     ///
     /// Used is a file that was changed, or shown by a view of that very file, through a memory with
-    /// `record_access`. What fits one of the `pins` stays, and so do directories, and whatever is used
+    /// `record_access`. What matches `never_expire` stays, and so do directories, and whatever is used
     /// meanwhile. `watch` is called now and then, and at the end, and can end it there.
     ///
     /// Throws `Config` if accesses are not recorded, the store does not keep them, or it is read-only;

@@ -58,7 +58,7 @@ pub struct MemoryOptions {
     /// What is done about keys, tokens, passwords and payment cards in text that a command would
     /// write; null is the default, nothing.
     #[uniffi(default = None)]
-    pub sensitive: Option<Sensitive>,
+    pub sensitive_text: Option<SensitiveText>,
     /// Patterns of your own by their ids, beside the built-in rules; null is none. The syntax is that
     /// of Rust's `regex-lite`: no look-around, no back-references.
     #[uniffi(default = None)]
@@ -78,15 +78,15 @@ pub struct MemoryOptions {
     pub record_access: bool,
     /// Patterns of paths that never expire, such as `/memories/handbook`; null is none.
     #[uniffi(default = None)]
-    pub pins: Option<Vec<MemdirText>>,
+    pub never_expire: Option<Vec<MemdirText>>,
     /// Whether the events that the hook `after` gets hold the reply's text. Default no.
     #[uniffi(default = false)]
-    pub after_content: bool,
+    pub event_content: bool,
 }
 
 /// What is done about sensitive text in a command that would write it.
 #[derive(uniffi::Enum, Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Sensitive {
+pub enum SensitiveText {
     /// Nothing.
     Off,
     /// The command is refused.
@@ -144,10 +144,10 @@ impl TryFrom<MemoryOptions> for memdir::Options {
             Some(StaleGuard::On) => policy::StaleGuard::On,
             Some(StaleGuard::Strict) => policy::StaleGuard::Strict,
         };
-        options.sensitive = match given.sensitive {
-            None | Some(Sensitive::Off) => sensitive::Sensitive::Off,
-            Some(Sensitive::Reject) => sensitive::Sensitive::Reject,
-            Some(Sensitive::Redact) => sensitive::Sensitive::Redact,
+        options.sensitive_text = match given.sensitive_text {
+            None | Some(SensitiveText::Off) => sensitive::SensitiveText::Off,
+            Some(SensitiveText::Reject) => sensitive::SensitiveText::Reject,
+            Some(SensitiveText::Redact) => sensitive::SensitiveText::Redact,
         };
         let rules = given.sensitive_rules.unwrap_or_default().into_iter().map(|(id, pattern)| {
             Ok((id.option("sensitive_rules")?, pattern.option("sensitive_rules")?))
@@ -161,8 +161,8 @@ impl TryFrom<MemoryOptions> for memdir::Options {
             given.lock_timeout.map(|span| span.option("lock_timeout")).transpose()?;
         options.namespace = given.namespace.map(|text| text.option("namespace")).transpose()?;
         options.record_access = given.record_access;
-        options.pins = patterns("pins", given.pins)?;
-        options.after_content = given.after_content;
+        options.never_expire = patterns("never_expire", given.never_expire)?;
+        options.event_content = given.event_content;
         if let Some(on_existing) = given.on_existing {
             options.on_existing = match on_existing {
                 OnExisting::Error => memdir::OnExisting::Error,

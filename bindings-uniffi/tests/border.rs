@@ -24,13 +24,13 @@ fn defaults() -> MemoryOptions {
         read_only_paths: None,
         writable_paths: None,
         stale_guard: None,
-        sensitive: None,
+        sensitive_text: None,
         sensitive_rules: None,
         sensitive_on_view: false,
         expire_after: None,
         record_access: false,
-        pins: None,
-        after_content: false,
+        never_expire: None,
+        event_content: false,
     }
 }
 

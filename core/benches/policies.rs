@@ -17,7 +17,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use memdir::policy::{StaleGuard, sensitive::Sensitive};
+use memdir::policy::{StaleGuard, sensitive::SensitiveText};
 use memdir::store::{Node, Splice};
 use memdir::text::{Occurrences, Pager, find, snippet};
 use memdir::{Command, Hooks, Memory, MemoryPath, OnExisting, Options, Store, open_store};
@@ -40,7 +40,7 @@ const POLICIES: [(&str, Set); 7] = [
     }),
     ("stale_guard = on", |options| options.stale_guard = StaleGuard::On),
     ("stale_guard = strict", |options| options.stale_guard = StaleGuard::Strict),
-    ("sensitive", |options| options.sensitive = Sensitive::Reject),
+    ("sensitive_text", |options| options.sensitive_text = SensitiveText::Reject),
     ("sensitive_on_view", |options| options.sensitive_on_view = true),
     ("record_access", |options| options.record_access = true),
 ];

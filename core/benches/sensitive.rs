@@ -13,7 +13,7 @@ use std::hint::black_box;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use memdir::policy::sensitive::{Sensitive, find};
+use memdir::policy::sensitive::{SensitiveText, find};
 use memdir::{Memory, Options};
 
 #[path = "../tests/sensitive/corpus.rs"]
@@ -58,7 +58,7 @@ fn edit(what: &str, content: &str) {
     let address = place.path().to_str().unwrap();
     let mut options = Options::default();
     let plain = Memory::open(address, options.clone()).unwrap();
-    options.sensitive = Sensitive::Reject;
+    options.sensitive_text = SensitiveText::Reject;
     let checked = Memory::open(address, options).unwrap();
     fs::write(place.path().join("memories/a.md"), format!("unique\n{content}")).unwrap();
 

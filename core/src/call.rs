@@ -160,7 +160,7 @@ impl<'a> Call<'a> {
             lines,
             duration: begun.map(|begun| begun.elapsed()).unwrap_or_default(),
             repairs,
-            content: if policies.options.after_content { reply::text_of(&result) } else { None },
+            content: if policies.options.event_content { reply::text_of(&result) } else { None },
         };
         traced.end(&event);
         (result, Some(event))

@@ -157,7 +157,7 @@ pub struct Event {
     pub duration: Duration,
     /// What was repaired in the input.
     pub repairs: Vec<Repair>,
-    /// The text of the reply, with [`after_content`](crate::Options::after_content); an image has none.
+    /// The text of the reply, with [`event_content`](crate::Options::event_content); an image has none.
     pub content: Option<String>,
 }
 

@@ -319,7 +319,7 @@ impl Memory {
 
     /// Removes the files that nobody used for `older_than`: that were neither changed nor shown by a
     /// view of that very file, through a memory that records it ([`Options::record_access`]), and that
-    /// fit none of the [`Options::pins`]. Not a command of the tool: for the developer. With `dry_run`
+    /// do not match [`Options::never_expire`]. Not a command of the tool: for the developer. With `dry_run`
     /// nothing is removed. Directories stay, and so does what no command may delete
     /// ([`Options::read_only_paths`], [`Options::writable_paths`]).
     ///
@@ -333,7 +333,7 @@ impl Memory {
     ///
     /// let mut options = Options::default();
     /// options.record_access = true;
-    /// options.pins = vec!["/memories/handbook".parse()?];
+    /// options.never_expire = vec!["/memories/handbook".parse()?];
     /// let memory = Memory::open("memory:", options)?;
     /// memory.create("/memories/old.md", "Milk is out.\n")?;
     /// # let year_ago = SystemTime::now() - Duration::from_secs(365 * 24 * 60 * 60);

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::policy::sensitive::{Sensitive, SensitiveRule};
+use crate::policy::sensitive::{SensitiveRule, SensitiveText};
 use crate::policy::{PathPattern, StaleGuard};
 use crate::store::settings::{LOCK_TIMEOUT, MAX_FILE_BYTES, max_edited_bytes};
 use crate::store::{Durability, OnExisting, Store, StoreOptions};
@@ -76,7 +76,7 @@ pub struct Options {
     pub encrypt_names: bool,
     /// What is done about keys, passwords and the like in text that a command would write.
     /// Default: nothing.
-    pub sensitive: Sensitive,
+    pub sensitive_text: SensitiveText,
     /// Rules of your own, beside the built-in ones; of several that find the same text the first
     /// gives its name. Default: none.
     pub sensitive_rules: Vec<SensitiveRule>,
@@ -91,10 +91,10 @@ pub struct Options {
     /// Always where `expire_after` is set; else the default is no.
     pub record_access: bool,
     /// Which files never expire. Default: none are kept.
-    pub pins: Vec<PathPattern>,
+    pub never_expire: Vec<PathPattern>,
     /// Whether the events that [`Hooks::after`](crate::Hooks::after) gets hold the reply's text.
     /// Default: no.
-    pub after_content: bool,
+    pub event_content: bool,
 }
 
 impl Options {
@@ -120,7 +120,7 @@ impl Options {
                 .map(PathPattern::with_directory)
                 .collect(),
             writable_paths: self.writable_paths.map(folding),
-            pins: folding(self.pins),
+            never_expire: folding(self.never_expire),
             ..self
         }
     }
@@ -164,13 +164,13 @@ impl Default for Options {
             encryption_key: None,
             #[cfg(feature = "encryption")]
             encrypt_names: false,
-            sensitive: Sensitive::Off,
+            sensitive_text: SensitiveText::Off,
             sensitive_rules: Vec::new(),
             sensitive_on_view: false,
             expire_after: None,
             record_access: false,
-            pins: Vec::new(),
-            after_content: false,
+            never_expire: Vec::new(),
+            event_content: false,
         }
     }
 }

@@ -72,7 +72,7 @@ impl Policies {
             ),
             views: ViewLog::new(options.stale_guard),
             sensitive: sensitive::Settings {
-                mode: options.sensitive,
+                mode: options.sensitive_text,
                 rules: options.sensitive_rules.clone(),
                 on_view: options.sensitive_on_view,
             },
@@ -81,7 +81,7 @@ impl Policies {
                 expire_after: options.expire_after,
                 record_access: options.record_access,
                 read_only: options.read_only,
-                pins: options.pins.clone(),
+                never_expire: options.never_expire.clone(),
             }),
             options,
         }

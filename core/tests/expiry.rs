@@ -63,7 +63,7 @@ fn there(store: &dyn Store, path: &str) -> bool {
 
 fn expiry_reports_exactly_what_it_removes(store: Arc<dyn Store>) {
     let mut options = recording();
-    options.pins = vec!["/memories/mounted/*.keep".parse().unwrap()];
+    options.never_expire = vec!["/memories/mounted/*.keep".parse().unwrap()];
     let memory = Memory::with_store(Arc::clone(&store), options).validated().unwrap();
     for path in
         ["/memories/mounted/old", "/memories/.old", "/memories/mounted/x.keep", "/memories/viewed"]

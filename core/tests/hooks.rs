@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 use std::thread;
 
 use failing::Failing;
-use memdir::policy::sensitive::Sensitive;
+use memdir::policy::sensitive::SensitiveText;
 use memdir::store::InProcess;
 use memdir::{Command, Error, Event, HookDecision, HookError, Hooks, Memory, MemoryPath, Options};
 
@@ -93,7 +93,7 @@ fn a_veto_without_a_word_has_a_sentence_all_the_same() {
 #[test]
 fn what_a_hook_writes_is_judged_like_any_text() {
     let mut options = Options::default();
-    options.sensitive = Sensitive::Reject;
+    options.sensitive_text = SensitiveText::Reject;
     options.max_file_bytes = Some(100);
     let hooks = Told::new(|command| {
         Ok(match command.text() {
@@ -193,7 +193,7 @@ fn events_tell_of_every_call() {
 #[test]
 fn the_content_is_told_where_it_is_asked_for() {
     let mut options = Options::default();
-    options.after_content = true;
+    options.event_content = true;
     let hooks = Told::new(|command| match command {
         Command::Delete { .. } => Err("broken".into()),
         _ => Ok(HookDecision::Allow),

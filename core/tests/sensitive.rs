@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 
-use memdir::policy::sensitive::{Sensitive, SensitiveRule, find, redact};
+use memdir::policy::sensitive::{SensitiveRule, SensitiveText, find, redact};
 use memdir::store::InProcess;
 use memdir::{
     Command, Event, HookDecision, HookError, Hooks, Memory, MemoryPath, OnExisting, Options, Store,
@@ -123,11 +123,11 @@ fn content(store: &InProcess) -> String {
 }
 
 fn rejecting(options: &mut Options) {
-    options.sensitive = Sensitive::Reject;
+    options.sensitive_text = SensitiveText::Reject;
 }
 
 fn redacting(options: &mut Options) {
-    options.sensitive = Sensitive::Redact;
+    options.sensitive_text = SensitiveText::Redact;
 }
 
 fn hiding(options: &mut Options) {
@@ -198,7 +198,7 @@ fn what_is_redacted_leaves_the_rest_as_it_was_sent() {
 #[test]
 fn limits_are_those_of_what_is_written() {
     let (memory, store) = holding("", |options| {
-        options.sensitive = Sensitive::Redact;
+        options.sensitive_text = SensitiveText::Redact;
         options.max_file_bytes = Some(20);
     });
     memory.create("/memories/b", "pwd: a1b2c3").unwrap_err();
@@ -300,7 +300,7 @@ fn paths_of_events_hold_no_secret() {
 #[test]
 fn rules_of_ones_own_come_first() {
     let (memory, store) = holding("", |options| {
-        options.sensitive = Sensitive::Redact;
+        options.sensitive_text = SensitiveText::Redact;
         options.sensitive_rules = vec![
             SensitiveRule::new("staff-badge", r"\bEMP-\d{6}\b").unwrap(),
             SensitiveRule::new("our-token", "ghp_[A-Za-z0-9]+").unwrap(),

@@ -291,7 +291,7 @@ fn a_secret_in_a_path_is_not_told() {
     let _alone = alone();
     let token = ["ghp_8fK2mQz7Lw4Xt9Rb", "1Vc6Ny3Hj5Pd0GsAeT2u"].concat();
     let mut options = Options::default();
-    options.sensitive = memdir::policy::sensitive::Sensitive::Reject;
+    options.sensitive_text = memdir::policy::sensitive::SensitiveText::Reject;
     options.record_access = true;
     let memory = Memory::open("memory:", options).unwrap();
     let path = format!("/memories/{token}.md");

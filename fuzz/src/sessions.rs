@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use memdir::policy::StaleGuard;
-use memdir::policy::sensitive::Sensitive;
+use memdir::policy::sensitive::SensitiveText;
 use memdir::text::human_size;
 use memdir::{Memory, MemoryPath, OnExisting, Options, Reply};
 use serde_json::json;
@@ -109,8 +109,8 @@ impl Rules {
         options.max_view_chars = self.view_chars;
         options.stale_guard =
             [StaleGuard::Off, StaleGuard::On, StaleGuard::Strict][self.stale.min(2) as usize];
-        options.sensitive =
-            [Sensitive::Off, Sensitive::Reject, Sensitive::Redact][self.sensitive.min(2) as usize];
+        options.sensitive_text = [SensitiveText::Off, SensitiveText::Reject, SensitiveText::Redact]
+            [self.sensitive.min(2) as usize];
         if self.read_only_paths {
             options.read_only_paths =
                 ["/memories/ro", "/memories/**/*.lock"].map(|it| it.parse().unwrap()).to_vec();

@@ -277,8 +277,8 @@ fn options(json: Option<Value>) -> Result<Options, String> {
         options.durability =
             text(&value)?.parse().map_err(|error: memdir::Error| error.to_string())?;
     }
-    if let Some(value) = fields.take("sensitive") {
-        options.sensitive =
+    if let Some(value) = fields.take("sensitive_text") {
+        options.sensitive_text =
             text(&value)?.parse().map_err(|error: memdir::Error| error.to_string())?;
     }
     if let Some(value) = fields.take("sensitive_rules") {
@@ -290,8 +290,8 @@ fn options(json: Option<Value>) -> Result<Options, String> {
             .collect::<Result<_, &str>>()?;
         options.sensitive_rules = SensitiveRule::all(rules).map_err(|error| error.to_string())?;
     }
-    if let Some(value) = fields.take("after_content") {
-        options.after_content = value.as_bool().ok_or("after_content must be true or false")?;
+    if let Some(value) = fields.take("event_content") {
+        options.event_content = value.as_bool().ok_or("event_content must be true or false")?;
     }
     if let Some(value) = fields.take("sensitive_on_view") {
         options.sensitive_on_view =
@@ -303,9 +303,11 @@ fn options(json: Option<Value>) -> Result<Options, String> {
     if let Some(value) = fields.take("record_access") {
         options.record_access = value.as_bool().ok_or("record_access must be true or false")?;
     }
-    if let Some(value) = fields.take("pins") {
-        let pins: Vec<String> = serde_json::from_value(value).map_err(|error| error.to_string())?;
-        options.pins = PathPattern::all("pins", pins).map_err(|error| error.to_string())?;
+    if let Some(value) = fields.take("never_expire") {
+        let never_expire: Vec<String> =
+            serde_json::from_value(value).map_err(|error| error.to_string())?;
+        options.never_expire =
+            PathPattern::all("never_expire", never_expire).map_err(|error| error.to_string())?;
     }
     fields.end()?;
     Ok(options)
@@ -422,7 +424,7 @@ mod tests {
             ("/steps/0/age", json!({ "/memories/a": "1" })),
             ("/steps/0/expire", json!({ "older_than": 1 })),
             ("/options/expire_after", json!("1")),
-            ("/options/pins", json!(["a"])),
+            ("/options/never_expire", json!(["a"])),
             ("/steps/0/is_error", json!("no")),
             ("/steps/0/content", json!(null)),
             ("/steps/0/content", json!({ "$image": "image/png", "$base64": "/w==" })),

@@ -4,7 +4,7 @@
 use std::str::FromStr;
 use std::time::Duration;
 
-use memdir::policy::sensitive::{Sensitive, SensitiveRule};
+use memdir::policy::sensitive::{SensitiveRule, SensitiveText};
 use memdir::policy::{PathPattern, StaleGuard};
 use memdir::{Durability, EncryptionKey, Error, Memory, OnExisting, Options};
 use serde_json::Value;
@@ -56,10 +56,10 @@ fn set(options: &mut Options, name: &str, value: &Value) -> Option<Result<(), Er
         "lock_timeout" => options.lock_timeout = Some(seconds?),
         "read_only_paths" => return Some(patterns()?.map(|all| options.read_only_paths = all)),
         "writable_paths" => return Some(patterns()?.map(|all| options.writable_paths = Some(all))),
-        "pins" => return Some(patterns()?.map(|all| options.pins = all)),
+        "never_expire" => return Some(patterns()?.map(|all| options.never_expire = all)),
         "on_existing" => return word::<OnExisting>(value, &mut options.on_existing),
         "durability" => return word::<Durability>(value, &mut options.durability),
-        "sensitive" => return word::<Sensitive>(value, &mut options.sensitive),
+        "sensitive_text" => return word::<SensitiveText>(value, &mut options.sensitive_text),
         "stale_guard" => return word::<StaleGuard>(value, &mut options.stale_guard),
         "sensitive_rules" => {
             let rules =

@@ -11,7 +11,7 @@ use napi_derive::napi;
 
 use super::NativeStore;
 use crate::js_store::{JsStore, StoreRequest};
-use crate::work::Workers;
+use crate::thread_pool::Workers;
 
 /// Several stores, each with the path that it is to be mounted at.
 #[napi]

@@ -160,7 +160,7 @@ class Event:
         lines: The lines of the same text.
         duration: How long it took until the reply was made, `before` included, in seconds.
         repairs: The ids of what was repaired in the input, such as `"insert_text_from_new_str"`.
-        content: The text of the reply, with `after_content=True`; else `None`.
+        content: The text of the reply, with `event_content=True`; else `None`.
     """
     def __repr__(self, /) -> str: ...
     @property
@@ -266,9 +266,9 @@ class Memory:
         stale_guard: Refuses an edit that was meant for an older content. `"on"` guards `insert`
             into files that this memory has shown or written. `"strict"` also guards `str_replace`,
             and requires a view first.
-        sensitive: What happens to keys, tokens, passwords and payment cards in text that a command
-            would write: `"off"` does nothing, `"reject"` refuses the command, `"redact"` writes
-            `[REDACTED:rule]` in their place.
+        sensitive_text: What happens to keys, tokens, passwords and payment cards in text that a
+            command would write: `"off"` does nothing, `"reject"` refuses the command, `"redact"`
+            writes `[REDACTED:rule]` in their place.
         sensitive_rules: Your own rules, beside the built-in ones: patterns in the syntax of Rust's
             `regex-lite`, without look-around and back-references. A dict: patterns by their ids.
         sensitive_on_view: Views show `[REDACTED:rule]` in the place of sensitive text. The file is
@@ -277,8 +277,8 @@ class Memory:
             be more than 0. The store must keep times of access. Seconds, or a `timedelta`.
         record_access: A view of a file, and a rename of one, is recorded as a use of it. That costs
             a write. It is always on with `expire_after`. `expire()` needs it.
-        pins: Files that never expire: what a pattern matches, such as `"/memories/handbook"`, and
-            everything below it.
+        never_expire: Files that never expire: what a pattern matches, such as
+            `"/memories/handbook"`, and everything below it.
         before: Called with each command before the store is touched. It allows the command,
             replaces its text, or denies it. The hook gets a mapping with `command` and its fields;
             paths are validated and canonical. It returns `None` to allow the command, or a dict
@@ -287,7 +287,7 @@ class Memory:
             model reads only that the command could not be checked.
         after: Called after each call with what it came to. The hook gets an `Event`. What it raises
             is logged to the logger `memdir`. Commands that a hook issues itself run without hooks.
-        after_content: The events that `after` gets hold the reply's text.
+        event_content: The events that `after` gets hold the reply's text.
         durability: What an acknowledged command survives: `"full"` a loss of power, `"relaxed"`
             only a crash of the process. Object storage is always durable.
         lock_timeout: How long a change waits for other writers of the same store (local directory,
@@ -316,7 +316,7 @@ class Memory:
     >>> content, is_error
     ('Path must start with /memories, got: /etc/passwd', True)
     """
-    def __new__(cls, /, store: str | PathLike[str] | Store | ReadOnly | Mapping[str, str | PathLike[str] | Store | ReadOnly] = ..., *, max_view_chars: int | None = 16000, max_file_bytes: int | None = 16777216, max_total_bytes: int | None = None, max_files: int | None = None, max_image_bytes: int | None = 3932160, on_existing: Literal["error", "overwrite"] = 'error', read_only: bool = False, read_only_paths: Sequence[str] = (), writable_paths: Sequence[str] | None = None, stale_guard: Literal["off", "on", "strict"] = 'off', sensitive: Literal["off", "reject", "redact"] = 'off', sensitive_rules: dict[str, str] = {}, sensitive_on_view: bool = False, expire_after: float | timedelta | None = None, record_access: bool = False, pins: Sequence[str] = (), before: Callable[[Mapping[str, Any]], Mapping[str, object] | None] | None = None, after: Callable[[Event], object] | None = None, after_content: bool = False, durability: Literal["full", "relaxed"] = 'full', lock_timeout: float | timedelta | None = 10.0, namespace: str | None = None, encryption_key: bytes | str | None = None, encrypt_names: bool = False) -> Memory: ...
+    def __new__(cls, /, store: str | PathLike[str] | Store | ReadOnly | Mapping[str, str | PathLike[str] | Store | ReadOnly] = ..., *, max_view_chars: int | None = 16000, max_file_bytes: int | None = 16777216, max_total_bytes: int | None = None, max_files: int | None = None, max_image_bytes: int | None = 3932160, on_existing: Literal["error", "overwrite"] = 'error', read_only: bool = False, read_only_paths: Sequence[str] = (), writable_paths: Sequence[str] | None = None, stale_guard: Literal["off", "on", "strict"] = 'off', sensitive_text: Literal["off", "reject", "redact"] = 'off', sensitive_rules: dict[str, str] = {}, sensitive_on_view: bool = False, expire_after: float | timedelta | None = None, record_access: bool = False, never_expire: Sequence[str] = (), before: Callable[[Mapping[str, Any]], Mapping[str, object] | None] | None = None, after: Callable[[Event], object] | None = None, event_content: bool = False, durability: Literal["full", "relaxed"] = 'full', lock_timeout: float | timedelta | None = 10.0, namespace: str | None = None, encryption_key: bytes | str | None = None, encrypt_names: bool = False) -> Memory: ...
     def clear(self, /) -> str:
         """
         Deletes everything below `/memories`. Not a command of the tool: for you, not the model.
@@ -361,7 +361,7 @@ class Memory:
         Removes the files that nobody used for so long. Not a command of the tool: for you.
 
         Used is a file that was changed, or shown by a view of that very file, through a memory with
-        `record_access`. What fits one of the `pins` stays, and so do directories, and whatever is used
+        `record_access`. What matches `never_expire` stays, and so do directories, and whatever is used
         meanwhile.
 
         Args:

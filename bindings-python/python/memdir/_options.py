@@ -30,15 +30,15 @@ class Options(TypedDict, total=False):
     read_only_paths: Sequence[str]
     writable_paths: Sequence[str] | None
     stale_guard: Literal["off", "on", "strict"]
-    sensitive: Literal["off", "reject", "redact"]
+    sensitive_text: Literal["off", "reject", "redact"]
     sensitive_rules: dict[str, str]
     sensitive_on_view: bool
     expire_after: float | timedelta | None
     record_access: bool
-    pins: Sequence[str]
+    never_expire: Sequence[str]
     before: Callable[[Mapping[str, Any]], Mapping[str, object] | None] | None
     after: Callable[[Event], object] | None
-    after_content: bool
+    event_content: bool
     durability: Literal["full", "relaxed"]
     lock_timeout: float | timedelta | None
     namespace: str | None

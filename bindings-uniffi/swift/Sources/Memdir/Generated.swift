@@ -1284,7 +1284,7 @@ public protocol MemoryProtocol: AnyObject, Sendable {
      * With `dry_run` nothing is removed. Not a command of the tool: for the developer.
      *
      * Used is a file that was changed, or shown by a view of that very file, through a memory with
-     * `record_access`. What fits one of the `pins` stays, and so do directories, and whatever is used
+     * `record_access`. What matches `never_expire` stays, and so do directories, and whatever is used
      * meanwhile. `watch` is called now and then, and at the end, and can end it there.
      *
      * Throws `Config` if accesses are not recorded, the store does not keep them, or it is read-only;
@@ -1511,7 +1511,7 @@ open func executeView(json: MemdirText) -> Reply?  {
      * With `dry_run` nothing is removed. Not a command of the tool: for the developer.
      *
      * Used is a file that was changed, or shown by a view of that very file, through a memory with
-     * `record_access`. What fits one of the `pins` stays, and so do directories, and whatever is used
+     * `record_access`. What matches `never_expire` stays, and so do directories, and whatever is used
      * meanwhile. `watch` is called now and then, and at the end, and can end it there.
      *
      * Throws `Config` if accesses are not recorded, the store does not keep them, or it is read-only;
@@ -3069,7 +3069,7 @@ public struct Event: Equatable, Hashable {
      */
     public let repairs: [String]
     /**
-     * The text of the reply, with the option `after_content`; else null.
+     * The text of the reply, with the option `event_content`; else null.
      */
     public let content: String?
 
@@ -3103,7 +3103,7 @@ public struct Event: Equatable, Hashable {
          * The ids of what was repaired in the input, such as `insert_text_from_new_str`.
          */repairs: [String],
         /**
-         * The text of the reply, with the option `after_content`; else null.
+         * The text of the reply, with the option `event_content`; else null.
          */content: String?) {
         self.command = command
         self.path = path
@@ -3384,7 +3384,7 @@ public struct MemoryOptions: Equatable, Hashable {
      * What is done about keys, tokens, passwords and payment cards in text that a command would
      * write; null is the default, nothing.
      */
-    public let sensitive: Sensitive?
+    public let sensitiveText: SensitiveText?
     /**
      * Patterns of your own by their ids, beside the built-in rules; null is none. The syntax is that
      * of Rust's `regex-lite`: no look-around, no back-references.
@@ -3409,11 +3409,11 @@ public struct MemoryOptions: Equatable, Hashable {
     /**
      * Patterns of paths that never expire, such as `/memories/handbook`; null is none.
      */
-    public let pins: [MemdirText]?
+    public let neverExpire: [MemdirText]?
     /**
      * Whether the events that the hook `after` gets hold the reply's text. Default no.
      */
-    public let afterContent: Bool
+    public let eventContent: Bool
 
     // Default memberwise initializers are never public by default, so we
     // declare one manually.
@@ -3464,7 +3464,7 @@ public struct MemoryOptions: Equatable, Hashable {
         /**
          * What is done about keys, tokens, passwords and payment cards in text that a command would
          * write; null is the default, nothing.
-         */sensitive: Sensitive? = nil,
+         */sensitiveText: SensitiveText? = nil,
         /**
          * Patterns of your own by their ids, beside the built-in rules; null is none. The syntax is that
          * of Rust's `regex-lite`: no look-around, no back-references.
@@ -3484,10 +3484,10 @@ public struct MemoryOptions: Equatable, Hashable {
          */recordAccess: Bool = false,
         /**
          * Patterns of paths that never expire, such as `/memories/handbook`; null is none.
-         */pins: [MemdirText]? = nil,
+         */neverExpire: [MemdirText]? = nil,
         /**
          * Whether the events that the hook `after` gets hold the reply's text. Default no.
-         */afterContent: Bool = false) {
+         */eventContent: Bool = false) {
         self.maxViewChars = maxViewChars
         self.maxFileBytes = maxFileBytes
         self.maxTotalBytes = maxTotalBytes
@@ -3500,13 +3500,13 @@ public struct MemoryOptions: Equatable, Hashable {
         self.readOnlyPaths = readOnlyPaths
         self.writablePaths = writablePaths
         self.staleGuard = staleGuard
-        self.sensitive = sensitive
+        self.sensitiveText = sensitiveText
         self.sensitiveRules = sensitiveRules
         self.sensitiveOnView = sensitiveOnView
         self.expireAfter = expireAfter
         self.recordAccess = recordAccess
-        self.pins = pins
-        self.afterContent = afterContent
+        self.neverExpire = neverExpire
+        self.eventContent = eventContent
     }
 
 
@@ -3537,13 +3537,13 @@ public struct FfiConverterTypeMemoryOptions: FfiConverterRustBuffer {
                 readOnlyPaths: FfiConverterOptionSequenceTypeMemdirText.read(from: &buf),
                 writablePaths: FfiConverterOptionSequenceTypeMemdirText.read(from: &buf),
                 staleGuard: FfiConverterOptionTypeStaleGuard.read(from: &buf),
-                sensitive: FfiConverterOptionTypeSensitive.read(from: &buf),
+                sensitiveText: FfiConverterOptionTypeSensitiveText.read(from: &buf),
                 sensitiveRules: FfiConverterOptionDictionaryTypeMemdirTextTypeMemdirText.read(from: &buf),
                 sensitiveOnView: FfiConverterBool.read(from: &buf),
                 expireAfter: FfiConverterOptionTypeMemdirDuration.read(from: &buf),
                 recordAccess: FfiConverterBool.read(from: &buf),
-                pins: FfiConverterOptionSequenceTypeMemdirText.read(from: &buf),
-                afterContent: FfiConverterBool.read(from: &buf)
+                neverExpire: FfiConverterOptionSequenceTypeMemdirText.read(from: &buf),
+                eventContent: FfiConverterBool.read(from: &buf)
         )
     }
 
@@ -3560,13 +3560,13 @@ public struct FfiConverterTypeMemoryOptions: FfiConverterRustBuffer {
         FfiConverterOptionSequenceTypeMemdirText.write(value.readOnlyPaths, into: &buf)
         FfiConverterOptionSequenceTypeMemdirText.write(value.writablePaths, into: &buf)
         FfiConverterOptionTypeStaleGuard.write(value.staleGuard, into: &buf)
-        FfiConverterOptionTypeSensitive.write(value.sensitive, into: &buf)
+        FfiConverterOptionTypeSensitiveText.write(value.sensitiveText, into: &buf)
         FfiConverterOptionDictionaryTypeMemdirTextTypeMemdirText.write(value.sensitiveRules, into: &buf)
         FfiConverterBool.write(value.sensitiveOnView, into: &buf)
         FfiConverterOptionTypeMemdirDuration.write(value.expireAfter, into: &buf)
         FfiConverterBool.write(value.recordAccess, into: &buf)
-        FfiConverterOptionSequenceTypeMemdirText.write(value.pins, into: &buf)
-        FfiConverterBool.write(value.afterContent, into: &buf)
+        FfiConverterOptionSequenceTypeMemdirText.write(value.neverExpire, into: &buf)
+        FfiConverterBool.write(value.eventContent, into: &buf)
     }
 }
 
@@ -4441,7 +4441,7 @@ public func FfiConverterTypeOutcome_lower(_ value: Outcome) -> RustBuffer {
  * What is done about sensitive text in a command that would write it.
  */
 
-public enum Sensitive: Equatable, Hashable {
+public enum SensitiveText: Equatable, Hashable {
 
     /**
      * Nothing.
@@ -4463,16 +4463,16 @@ public enum Sensitive: Equatable, Hashable {
 }
 
 #if compiler(>=6)
-extension Sensitive: Sendable {}
+extension SensitiveText: Sendable {}
 #endif
 
 #if swift(>=5.8)
 @_documentation(visibility: private)
 #endif
-public struct FfiConverterTypeSensitive: FfiConverterRustBuffer {
-    typealias SwiftType = Sensitive
+public struct FfiConverterTypeSensitiveText: FfiConverterRustBuffer {
+    typealias SwiftType = SensitiveText
 
-    public static func read(from buf: inout (data: Data, offset: Data.Index)) throws -> Sensitive {
+    public static func read(from buf: inout (data: Data, offset: Data.Index)) throws -> SensitiveText {
         let variant: Int32 = try readInt(&buf)
         switch variant {
 
@@ -4486,7 +4486,7 @@ public struct FfiConverterTypeSensitive: FfiConverterRustBuffer {
         }
     }
 
-    public static func write(_ value: Sensitive, into buf: inout [UInt8]) {
+    public static func write(_ value: SensitiveText, into buf: inout [UInt8]) {
         switch value {
 
 
@@ -4509,15 +4509,15 @@ public struct FfiConverterTypeSensitive: FfiConverterRustBuffer {
 #if swift(>=5.8)
 @_documentation(visibility: private)
 #endif
-public func FfiConverterTypeSensitive_lift(_ buf: RustBuffer) throws -> Sensitive {
-    return try FfiConverterTypeSensitive.lift(buf)
+public func FfiConverterTypeSensitiveText_lift(_ buf: RustBuffer) throws -> SensitiveText {
+    return try FfiConverterTypeSensitiveText.lift(buf)
 }
 
 #if swift(>=5.8)
 @_documentation(visibility: private)
 #endif
-public func FfiConverterTypeSensitive_lower(_ value: Sensitive) -> RustBuffer {
-    return FfiConverterTypeSensitive.lower(value)
+public func FfiConverterTypeSensitiveText_lower(_ value: SensitiveText) -> RustBuffer {
+    return FfiConverterTypeSensitiveText.lower(value)
 }
 
 
@@ -5058,8 +5058,8 @@ fileprivate struct FfiConverterOptionTypeOnExisting: FfiConverterRustBuffer {
 #if swift(>=5.8)
 @_documentation(visibility: private)
 #endif
-fileprivate struct FfiConverterOptionTypeSensitive: FfiConverterRustBuffer {
-    typealias SwiftType = Sensitive?
+fileprivate struct FfiConverterOptionTypeSensitiveText: FfiConverterRustBuffer {
+    typealias SwiftType = SensitiveText?
 
     public static func write(_ value: SwiftType, into buf: inout [UInt8]) {
         guard let value = value else {
@@ -5067,13 +5067,13 @@ fileprivate struct FfiConverterOptionTypeSensitive: FfiConverterRustBuffer {
             return
         }
         writeInt(&buf, Int8(1))
-        FfiConverterTypeSensitive.write(value, into: &buf)
+        FfiConverterTypeSensitiveText.write(value, into: &buf)
     }
 
     public static func read(from buf: inout (data: Data, offset: Data.Index)) throws -> SwiftType {
         switch try readInt(&buf) as Int8 {
         case 0: return nil
-        case 1: return try FfiConverterTypeSensitive.read(from: &buf)
+        case 1: return try FfiConverterTypeSensitiveText.read(from: &buf)
         default: throw UniffiInternalError.unexpectedOptionalTag
         }
     }
@@ -5624,7 +5624,7 @@ private let initializationResult: InitializationResult = {
     if (uniffi_memdir_ffi_checksum_method_memory_execute_view() != 55219) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_method_memory_expire() != 35490) {
+    if (uniffi_memdir_ffi_checksum_method_memory_expire() != 54694) {
         return InitializationResult.apiChecksumMismatch
     }
     if (uniffi_memdir_ffi_checksum_method_memory_insert() != 35968) {

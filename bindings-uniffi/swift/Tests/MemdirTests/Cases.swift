@@ -132,7 +132,7 @@ private func options(_ json: JSON?) throws -> MemoryOptions {
     let known = [
         "max_view_chars", "max_file_bytes", "max_image_bytes", "max_total_bytes", "max_files", "on_existing",
         "durability", "read_only_paths", "writable_paths", "stale_guard",
-        "sensitive", "sensitive_rules", "sensitive_on_view", "after_content", "expire_after", "record_access", "pins",
+        "sensitive_text", "sensitive_rules", "sensitive_on_view", "event_content", "expire_after", "record_access", "never_expire",
     ]
     guard let fields = try json?.fields(of: known) else { return MemoryOptions() }
     let defaults = MemoryOptions()
@@ -176,13 +176,13 @@ private func options(_ json: JSON?) throws -> MemoryOptions {
         readOnlyPaths: try list("read_only_paths"),
         writablePaths: try list("writable_paths"),
         staleGuard: try word("stale_guard", ["off": .off, "on": .on, "strict": .strict]),
-        sensitive: try word("sensitive", ["off": .off, "reject": .reject, "redact": .redact]),
+        sensitiveText: try word("sensitive_text", ["off": .off, "reject": .reject, "redact": .redact]),
         sensitiveRules: try patterns(fields["sensitive_rules"]),
         sensitiveOnView: try flag("sensitive_on_view"),
         expireAfter: try fields["expire_after"].map(seconds),
         recordAccess: try flag("record_access"),
-        pins: try fields["pins"].map { try $0.items().map { try $0.string() } },
-        afterContent: try flag("after_content")
+        neverExpire: try fields["never_expire"].map { try $0.items().map { try $0.string() } },
+        eventContent: try flag("event_content")
     )
 }
 

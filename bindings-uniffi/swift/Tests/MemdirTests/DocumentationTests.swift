@@ -33,7 +33,7 @@ final class DocumentationTests: XCTestCase {
 
     func testSensitiveTextIsRedacted() async throws {
         // swift
-        let memory = try Memory(store: "memory:", options: MemoryOptions(sensitive: .redact, sensitiveOnView: true))
+        let memory = try Memory(store: "memory:", options: MemoryOptions(sensitiveText: .redact, sensitiveOnView: true))
         let reply = try await memory.create(path: "/memories/notes.md", fileText: "Router password: sun7-Flower!\n")
         // end
         XCTAssertTrue(reply.contains("line 1 (password-assignment)"), reply)
@@ -41,7 +41,7 @@ final class DocumentationTests: XCTestCase {
 
     func testUnusedFilesExpire() async throws {
         // swift-expiry
-        let memory = try Memory(store: "memory:", options: MemoryOptions(recordAccess: true, pins: ["/memories/handbook"]))
+        let memory = try Memory(store: "memory:", options: MemoryOptions(recordAccess: true, neverExpire: ["/memories/handbook"]))
         let unused = try await memory.expire(olderThan: 90 * 24 * 60 * 60, dryRun: true)
         // end
         XCTAssertEqual(unused, [])

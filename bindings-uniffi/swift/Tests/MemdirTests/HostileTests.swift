@@ -80,7 +80,7 @@ final class HostileTests: XCTestCase {
         case "lock_timeout": return span.map { MemoryOptions(lockTimeout: $0) }
         case "read_only_paths": return texts.flatMap { $0.isEmpty ? nil : MemoryOptions(readOnlyPaths: $0) }
         case "writable_paths": return texts.flatMap { $0.isEmpty ? nil : MemoryOptions(writablePaths: $0) }
-        case "pins": return texts.flatMap { $0.isEmpty ? nil : MemoryOptions(pins: $0) }
+        case "never_expire": return texts.flatMap { $0.isEmpty ? nil : MemoryOptions(neverExpire: $0) }
         case "namespace": return text.map { MemoryOptions(namespace: $0) }
         default: return nil
         }

@@ -54,7 +54,7 @@ pub(crate) struct Settings {
     pub(crate) expire_after: Option<Duration>,
     pub(crate) record_access: bool,
     pub(crate) read_only: bool,
-    pub(crate) pins: Vec<PathPattern>,
+    pub(crate) never_expire: Vec<PathPattern>,
 }
 
 /// What else of a memory has to do with files that go.
@@ -180,7 +180,8 @@ impl Expiry {
 
     /// Whether a file at this path ever expires: not what is pinned, nor what no command may delete.
     fn may_go(&self, others: Others<'_>, path: &MemoryPath) -> bool {
-        !self.settings.pins.iter().any(|pin| pin.matches(path)) && others.patterns.allow(path)
+        !self.settings.never_expire.iter().any(|pin| pin.matches(path))
+            && others.patterns.allow(path)
     }
 
     /// Notes that a file was shown or moved, if the options ask for it.

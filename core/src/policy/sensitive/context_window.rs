@@ -79,7 +79,7 @@ mod tests {
     use proptest::sample::{Index, select};
 
     use super::super::edit::{check_window, shown_lines};
-    use super::super::{Sensitive, Settings, examples};
+    use super::super::{SensitiveText, Settings, examples};
     use super::*;
     use crate::path::MemoryPath;
     use crate::text::snippet;
@@ -153,7 +153,7 @@ mod tests {
         ) {
             let (from, to) = (place(&old, from), place(&old, to));
             let splice = Splice { range: from.min(to)..from.max(to), text: text.into_bytes() };
-            let sensitive = if reject { Sensitive::Reject } else { Sensitive::Redact };
+            let sensitive = if reject { SensitiveText::Reject } else { SensitiveText::Redact };
             let settings = Settings { mode: sensitive, on_view: true, rules: Vec::new() };
             let path = MemoryPath::root().join("a").unwrap();
             let checked = |window: ContextWindow| {

@@ -10,7 +10,7 @@ use memchr::memchr_iter;
 
 use super::context_window::ContextWindow;
 use super::scan::{Finding, MARK, find, mark, redact};
-use super::{Sensitive, Settings, steps};
+use super::{SensitiveText, Settings, steps};
 use crate::error::Error;
 use crate::path::MemoryPath;
 use crate::reply;
@@ -26,7 +26,7 @@ pub(crate) struct Redacted<T> {
 /// Checks a path that is to be made. No mode changes it: a file of another name is not what the
 /// model asked for.
 pub(crate) fn check_path(settings: &Settings, path: &MemoryPath) -> Result<(), Error> {
-    if settings.mode == Sensitive::Off {
+    if settings.mode == SensitiveText::Off {
         return Ok(());
     }
     let findings = find(path.as_str(), &settings.rules);
@@ -36,7 +36,7 @@ pub(crate) fn check_path(settings: &Settings, path: &MemoryPath) -> Result<(), E
 /// A path as logs, spans and events of hooks tell it: without what a rule finds, where the settings are
 /// about sensitive text.
 pub(crate) fn redact_path(settings: &Settings, path: MemoryPath) -> MemoryPath {
-    if settings.mode == Sensitive::Off && !settings.on_view {
+    if settings.mode == SensitiveText::Off && !settings.on_view {
         return path;
     }
     let findings = find(path.as_str(), &settings.rules);
@@ -54,7 +54,7 @@ pub(crate) fn check_content(
     path: &MemoryPath,
     content: &str,
 ) -> Result<Option<Redacted<String>>, Error> {
-    if settings.mode == Sensitive::Off {
+    if settings.mode == SensitiveText::Off {
         return Ok(None);
     }
     let findings = find(content, &settings.rules);
@@ -72,7 +72,7 @@ pub(crate) fn check_splice(
     old: &str,
     splice: &Splice,
 ) -> Result<Option<Redacted<Splice>>, Error> {
-    if settings.mode == Sensitive::Off {
+    if settings.mode == SensitiveText::Off {
         return Ok(None);
     }
     let window = ContextWindow::around(old.as_bytes(), splice, &settings.rules);
@@ -143,7 +143,7 @@ fn note_or_refusal(
 ) -> Result<String, Error> {
     let named = numbered(before, text, findings);
     match settings.mode {
-        Sensitive::Redact => Ok(reply::redacted(&named)),
+        SensitiveText::Redact => Ok(reply::redacted(&named)),
         _ => Err(reply::sensitive(path, &named)),
     }
 }

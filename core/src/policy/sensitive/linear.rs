@@ -2,7 +2,7 @@
 //! texts that are made to keep the scan busy.
 
 use super::edit::{check_content, check_splice, shown, shown_lines};
-use super::{Sensitive, SensitiveRule, Settings, count_steps, examples, find, redact, steps};
+use super::{SensitiveRule, SensitiveText, Settings, count_steps, examples, find, redact, steps};
 use crate::path::MemoryPath;
 use crate::text::Splice;
 use crate::text::snippet;
@@ -153,7 +153,7 @@ fn hostile_texts_take_linear_time() {
 #[test]
 fn commands_on_hostile_texts_take_linear_time() {
     let path = MemoryPath::root().join("a").unwrap();
-    let settings = Settings { mode: Sensitive::Redact, on_view: true, rules: Vec::new() };
+    let settings = Settings { mode: SensitiveText::Redact, on_view: true, rules: Vec::new() };
     for piece in PIECES {
         assert_linear(piece, SMALL, 2000, |size| {
             let text = piece.repeat(size / piece.len());

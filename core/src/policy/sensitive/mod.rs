@@ -37,7 +37,7 @@ use crate::error::{ConfigError, Error};
 
 /// What is done about sensitive text in a command that would write it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Sensitive {
+pub enum SensitiveText {
     /// Nothing: text is written as it comes.
     #[default]
     Off,
@@ -52,14 +52,14 @@ pub enum Sensitive {
 /// What a memory does about sensitive text.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Settings {
-    pub(crate) mode: Sensitive,
+    pub(crate) mode: SensitiveText,
     /// Beside the built-in ones.
     pub(crate) rules: Vec<SensitiveRule>,
     /// Whether views hide it.
     pub(crate) on_view: bool,
 }
 
-impl std::str::FromStr for Sensitive {
+impl std::str::FromStr for SensitiveText {
     type Err = Error;
 
     /// `"off"`, `"reject"` or `"redact"`.

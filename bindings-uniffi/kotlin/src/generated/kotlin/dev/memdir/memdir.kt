@@ -1235,7 +1235,7 @@ private fun uniffiCheckApiChecksums(lib: IntegrityCheckingUniffiLib) {
     if ((lib.uniffi_memdir_ffi_checksum_method_memory_execute_view() and 0xFFFF) != 55219) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_method_memory_expire() and 0xFFFF) != 35490) {
+    if ((lib.uniffi_memdir_ffi_checksum_method_memory_expire() and 0xFFFF) != 54694) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
     if ((lib.uniffi_memdir_ffi_checksum_method_memory_insert() and 0xFFFF) != 35968) {
@@ -2779,7 +2779,7 @@ public interface MemoryInterface {
      * With `dry_run` nothing is removed. Not a command of the tool: for the developer.
      *
      * Used is a file that was changed, or shown by a view of that very file, through a memory with
-     * `record_access`. What fits one of the `pins` stays, and so do directories, and whatever is used
+     * `record_access`. What matches `never_expire` stays, and so do directories, and whatever is used
      * meanwhile. `watch` is called now and then, and at the end, and can end it there.
      *
      * Throws `Config` if accesses are not recorded, the store does not keep them, or it is read-only;
@@ -3068,7 +3068,7 @@ open class Memory: Disposable, AutoCloseable, MemoryInterface
      * With `dry_run` nothing is removed. Not a command of the tool: for the developer.
      *
      * Used is a file that was changed, or shown by a view of that very file, through a memory with
-     * `record_access`. What fits one of the `pins` stays, and so do directories, and whatever is used
+     * `record_access`. What matches `never_expire` stays, and so do directories, and whatever is used
      * meanwhile. `watch` is called now and then, and at the end, and can end it there.
      *
      * Throws `Config` if accesses are not recorded, the store does not keep them, or it is read-only;
@@ -5105,7 +5105,7 @@ data class Event (
     val `repairs`: List<kotlin.String>
     ,
     /**
-     * The text of the reply, with the option `after_content`; else null.
+     * The text of the reply, with the option `event_content`; else null.
      */
     val `content`: kotlin.String?
 
@@ -5340,7 +5340,7 @@ data class MemoryOptions (
      * What is done about keys, tokens, passwords and payment cards in text that a command would
      * write; null is the default, nothing.
      */
-    val `sensitive`: Sensitive? = null
+    val `sensitiveText`: SensitiveText? = null
     ,
     /**
      * Patterns of your own by their ids, beside the built-in rules; null is none. The syntax is that
@@ -5370,12 +5370,12 @@ data class MemoryOptions (
     /**
      * Patterns of paths that never expire, such as `/memories/handbook`; null is none.
      */
-    val `pins`: List<MemdirText>? = null
+    val `neverExpire`: List<MemdirText>? = null
     ,
     /**
      * Whether the events that the hook `after` gets hold the reply's text. Default no.
      */
-    val `afterContent`: kotlin.Boolean = false
+    val `eventContent`: kotlin.Boolean = false
 
 ){
 
@@ -5404,7 +5404,7 @@ public object FfiConverterTypeMemoryOptions: FfiConverterRustBuffer<MemoryOption
             FfiConverterOptionalSequenceTypeMemdirText.read(buf),
             FfiConverterOptionalSequenceTypeMemdirText.read(buf),
             FfiConverterOptionalTypeStaleGuard.read(buf),
-            FfiConverterOptionalTypeSensitive.read(buf),
+            FfiConverterOptionalTypeSensitiveText.read(buf),
             FfiConverterOptionalMapTypeMemdirTextTypeMemdirText.read(buf),
             FfiConverterBoolean.read(buf),
             FfiConverterOptionalTypeMemdirDuration.read(buf),
@@ -5427,13 +5427,13 @@ public object FfiConverterTypeMemoryOptions: FfiConverterRustBuffer<MemoryOption
             FfiConverterOptionalSequenceTypeMemdirText.allocationSize(value.`readOnlyPaths`) +
             FfiConverterOptionalSequenceTypeMemdirText.allocationSize(value.`writablePaths`) +
             FfiConverterOptionalTypeStaleGuard.allocationSize(value.`staleGuard`) +
-            FfiConverterOptionalTypeSensitive.allocationSize(value.`sensitive`) +
+            FfiConverterOptionalTypeSensitiveText.allocationSize(value.`sensitiveText`) +
             FfiConverterOptionalMapTypeMemdirTextTypeMemdirText.allocationSize(value.`sensitiveRules`) +
             FfiConverterBoolean.allocationSize(value.`sensitiveOnView`) +
             FfiConverterOptionalTypeMemdirDuration.allocationSize(value.`expireAfter`) +
             FfiConverterBoolean.allocationSize(value.`recordAccess`) +
-            FfiConverterOptionalSequenceTypeMemdirText.allocationSize(value.`pins`) +
-            FfiConverterBoolean.allocationSize(value.`afterContent`)
+            FfiConverterOptionalSequenceTypeMemdirText.allocationSize(value.`neverExpire`) +
+            FfiConverterBoolean.allocationSize(value.`eventContent`)
     )
 
     override fun write(value: MemoryOptions, buf: ByteBuffer) {
@@ -5449,13 +5449,13 @@ public object FfiConverterTypeMemoryOptions: FfiConverterRustBuffer<MemoryOption
             FfiConverterOptionalSequenceTypeMemdirText.write(value.`readOnlyPaths`, buf)
             FfiConverterOptionalSequenceTypeMemdirText.write(value.`writablePaths`, buf)
             FfiConverterOptionalTypeStaleGuard.write(value.`staleGuard`, buf)
-            FfiConverterOptionalTypeSensitive.write(value.`sensitive`, buf)
+            FfiConverterOptionalTypeSensitiveText.write(value.`sensitiveText`, buf)
             FfiConverterOptionalMapTypeMemdirTextTypeMemdirText.write(value.`sensitiveRules`, buf)
             FfiConverterBoolean.write(value.`sensitiveOnView`, buf)
             FfiConverterOptionalTypeMemdirDuration.write(value.`expireAfter`, buf)
             FfiConverterBoolean.write(value.`recordAccess`, buf)
-            FfiConverterOptionalSequenceTypeMemdirText.write(value.`pins`, buf)
-            FfiConverterBoolean.write(value.`afterContent`, buf)
+            FfiConverterOptionalSequenceTypeMemdirText.write(value.`neverExpire`, buf)
+            FfiConverterBoolean.write(value.`eventContent`, buf)
     }
 }
 
@@ -6311,7 +6311,7 @@ public object FfiConverterTypeOutcome: FfiConverterRustBuffer<Outcome> {
  * What is done about sensitive text in a command that would write it.
  */
 
-enum class Sensitive {
+enum class SensitiveText {
 
     /**
      * Nothing.
@@ -6336,18 +6336,18 @@ enum class Sensitive {
 /**
  * @suppress
  */
-public object FfiConverterTypeSensitive: FfiConverterRustBuffer<Sensitive> {
+public object FfiConverterTypeSensitiveText: FfiConverterRustBuffer<SensitiveText> {
     override fun read(buf: ByteBuffer) = try {
 
-        Sensitive.entries[buf.getInt() - 1]
+        SensitiveText.entries[buf.getInt() - 1]
 
     } catch (e: IndexOutOfBoundsException) {
         throw RuntimeException("invalid enum value, something is very wrong!!", e)
     }
 
-    override fun allocationSize(value: Sensitive) = 4UL
+    override fun allocationSize(value: SensitiveText) = 4UL
 
-    override fun write(value: Sensitive, buf: ByteBuffer) {
+    override fun write(value: SensitiveText, buf: ByteBuffer) {
         buf.putInt(value.ordinal + 1)
     }
 }
@@ -7056,28 +7056,28 @@ public object FfiConverterOptionalTypeOnExisting: FfiConverterRustBuffer<OnExist
 /**
  * @suppress
  */
-public object FfiConverterOptionalTypeSensitive: FfiConverterRustBuffer<Sensitive?> {
-    override fun read(buf: ByteBuffer): Sensitive? {
+public object FfiConverterOptionalTypeSensitiveText: FfiConverterRustBuffer<SensitiveText?> {
+    override fun read(buf: ByteBuffer): SensitiveText? {
         if (buf.get().toInt() == 0) {
             return null
         }
-        return FfiConverterTypeSensitive.read(buf)
+        return FfiConverterTypeSensitiveText.read(buf)
     }
 
-    override fun allocationSize(value: Sensitive?): ULong {
+    override fun allocationSize(value: SensitiveText?): ULong {
         if (value == null) {
             return 1UL
         } else {
-            return 1UL + FfiConverterTypeSensitive.allocationSize(value)
+            return 1UL + FfiConverterTypeSensitiveText.allocationSize(value)
         }
     }
 
-    override fun write(value: Sensitive?, buf: ByteBuffer) {
+    override fun write(value: SensitiveText?, buf: ByteBuffer) {
         if (value == null) {
             buf.put(0)
         } else {
             buf.put(1)
-            FfiConverterTypeSensitive.write(value, buf)
+            FfiConverterTypeSensitiveText.write(value, buf)
         }
     }
 }

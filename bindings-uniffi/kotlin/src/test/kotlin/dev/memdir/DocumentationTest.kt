@@ -104,7 +104,7 @@ fun ask(client: AnthropicClient, memory: Memory, question: String): List<BetaMes
 
 private fun redacted(): String {
     // kotlin
-    val memory = Memory("memory:", MemoryOptions(sensitive = Sensitive.REDACT, sensitiveOnView = true))
+    val memory = Memory("memory:", MemoryOptions(sensitiveText = SensitiveText.REDACT, sensitiveOnView = true))
     val reply = memory.create("/memories/notes.md", "Router password: sun7-Flower!\n")
     // end
     return reply.also { memory.close() }
@@ -132,7 +132,7 @@ private fun hooked(): List<String> {
 
 private fun unused(): List<Expired> {
     // kotlin-expiry
-    val memory = Memory("memory:", MemoryOptions(recordAccess = true, pins = listOf("/memories/handbook")))
+    val memory = Memory("memory:", MemoryOptions(recordAccess = true, neverExpire = listOf("/memories/handbook")))
     val unused = memory.expire(Duration.ofDays(90), dryRun = true)
     // end
     memory.use {

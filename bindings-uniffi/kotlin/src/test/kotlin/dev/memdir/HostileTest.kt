@@ -89,7 +89,7 @@ class HostileTest {
             "lock_timeout" -> if (value.isNull) MemoryOptions(lockTimeout = null) else span?.let { MemoryOptions(lockTimeout = it) }
             "read_only_paths" -> texts?.let { MemoryOptions(readOnlyPaths = it) }
             "writable_paths" -> texts?.let { MemoryOptions(writablePaths = it) }
-            "pins" -> texts?.let { MemoryOptions(pins = it) }
+            "never_expire" -> texts?.let { MemoryOptions(neverExpire = it) }
             "sensitive_rules" -> rules?.let { MemoryOptions(sensitiveRules = it) }
             "namespace" -> text?.let { MemoryOptions(namespace = it) }
             else -> null

@@ -7,7 +7,7 @@ import com.fasterxml.jackson.databind.ObjectMapper
 import dev.memdir.Durability
 import dev.memdir.MemoryOptions
 import dev.memdir.OnExisting
-import dev.memdir.Sensitive
+import dev.memdir.SensitiveText
 import dev.memdir.StaleGuard
 import java.nio.file.Files
 import java.nio.file.Path
@@ -133,14 +133,14 @@ private fun options(json: JsonNode?): MemoryOptions {
                 "stale_guard" -> options.copy(staleGuard = StaleGuard.valueOf(value.textValue().uppercase()))
                 "on_existing" -> options.copy(onExisting = OnExisting.valueOf(value.textValue().uppercase()))
                 "durability" -> options.copy(durability = Durability.valueOf(value.textValue().uppercase()))
-                "sensitive" -> options.copy(sensitive = Sensitive.valueOf(value.textValue().uppercase()))
+                "sensitive_text" -> options.copy(sensitiveText = SensitiveText.valueOf(value.textValue().uppercase()))
                 "sensitive_rules" ->
                     options.copy(sensitiveRules = value.properties().associate { it.key to it.value.textValue() })
-                "after_content" -> options.copy(afterContent = value.booleanValue())
+                "event_content" -> options.copy(eventContent = value.booleanValue())
                 "sensitive_on_view" -> options.copy(sensitiveOnView = value.booleanValue())
                 "expire_after" -> options.copy(expireAfter = seconds(value))
                 "record_access" -> options.copy(recordAccess = value.booleanValue())
-                "pins" -> options.copy(pins = value.map { it.textValue() })
+                "never_expire" -> options.copy(neverExpire = value.map { it.textValue() })
                 else -> throw IllegalArgumentException("the option $name is not in the format")
             }
     }
