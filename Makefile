@@ -307,9 +307,10 @@ lint-node:
 generate: generate-options generate-python generate-node generate-uniffi ## make again what is generated and committed
 
 .PHONY: generate-options
-generate-options: # what is made from the table of the options
+generate-options: # what is made from the tables of the options and of the operations
 	@$(call need,$(PYTHON),Python)
 	@$(PYTHON) core/generate-options
+	@$(PYTHON) core/generate-operations
 
 .PHONY: generate-node
 generate-node: # the types of the native half

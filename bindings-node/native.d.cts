@@ -29,6 +29,8 @@ export declare class Engine {
   executeAs(name: string, input: unknown, cancellation?: Cancellation | undefined | null): Promise<{ content: string | { mediaType: 'image/png' | 'image/jpeg', bytes: Buffer }, isError: boolean, cause?: string }>
   /** The first half of `execute`, or of `executeAs` where there is a name. */
   begin(input: unknown, name?: string | undefined | null, cancellation?: Cancellation | undefined | null): PendingCall
+  /** Deletes everything below `/memories`; the sentence that says so. */
+  clear(): Promise<string>
   /**
    * Removes the files that nobody used for so many milliseconds. `progress` says whether it goes
    * on.
@@ -50,6 +52,8 @@ export declare class Mounts {
 
 /** A store of the core. Its methods are those of the package's `Store`. */
 export declare class NativeStore {
+  /** Inspects the store and reads every file in it. */
+  check(): Promise<Checked>
   /** Copies all that this store holds into another. `progress` says whether it goes on. */
   copyTo(destination: NativeStore, overwrite: boolean, progress?: ((progress: CopyProgress) => boolean) | undefined): Promise<Copied>
   /** Opens the store that `address` names. */
@@ -131,6 +135,18 @@ export declare class StoreRequest {
  */
 export declare function checkContract(rule: number, serve: (arg: StoreRequest) => unknown, methods: Array<string>): Promise<string | null>
 
+/** What a check went through, and what it found. */
+export interface Checked {
+  /** Directories, the root among them. */
+  directories: number
+  /** Files, each read from its start to its end. */
+  files: number
+  /** The bytes that were read. */
+  bytes: number
+  /** What is not as it should be; empty if all is well. */
+  problems: Array<Problem>
+}
+
 /** How many rules the contract of a store has. */
 export declare function contractRules(): number
 
@@ -180,6 +196,18 @@ export interface ExpiryProgress {
   files: number
   /** Those of them that were removed, or would be. */
   removed: number
+}
+
+/** Something that is not as it should be in a store. */
+export interface Problem {
+  /** One word for what is wrong. */
+  kind: 'unreadable' | 'wrong-size' | 'damaged' | 'left-over' | 'link' | 'special-file' | 'bad-name'
+  /** Where: a path, or something like one where no path of a memory can be. */
+  at: string
+  /** All of it in a sentence, for the developer. */
+  description: string
+  /** Whether it is about something beside the memory. */
+  isBeside: boolean
 }
 
 /**

@@ -1,10 +1,8 @@
 //! A reply on its way to JavaScript.
 
-use memdir::{Content, Error, Reply};
+use memdir::{Content, Error, NameCase, Reply};
 use napi::bindgen_prelude::{Buffer, JsObjectValue, JsValue, Object};
 use napi::{Env, Result};
-
-use crate::options;
 
 /// A reply whose text is in an encoding that the engine keeps strings in, so that JavaScript's
 /// thread has nothing left to do but to copy it: there, turning UTF-8 into UTF-16 is several times
@@ -46,7 +44,8 @@ impl From<Reply> for Answer {
             hook: matches!(reply.cause, Some(Error::Hook(_))),
             cause: reply.cause.map(|cause| match cause {
                 Error::Store(cause) => cause.to_string(),
-                other => options::sentence(&other),
+                Error::Config(cause) => cause.in_case(NameCase::Camel),
+                other => other.to_string(),
             }),
         }
     }

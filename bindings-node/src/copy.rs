@@ -9,7 +9,7 @@ use napi::bindgen_prelude::{ClassInstance, Function, Object};
 use napi::{Env, Result};
 use napi_derive::napi;
 
-use crate::conditions::copy_to_js;
+use crate::errors::copy_to_js;
 use crate::native_store::NativeStore;
 use crate::progress::{number, watch};
 use crate::thread_pool::{Purpose, Workers};

@@ -13,6 +13,7 @@ use napi_derive::napi;
 use crate::answer::Answer;
 use crate::call::PendingCall;
 use crate::cancel::Cancellation;
+use crate::errors::Failure;
 use crate::expiry::{ExpiredFile, ExpiryProgress};
 use crate::input::{decode, decode_as};
 use crate::js_store::{JsStore, StoreRequest};
@@ -33,40 +34,49 @@ impl Engine {
     /// Opens the store that `address` names.
     #[napi(factory)]
     pub fn open(
+        env: Env,
         address: String,
         #[napi(ts_arg_type = "object | undefined")] options: Option<Unknown<'_>>,
     ) -> napi::Result<Self> {
-        let memory = Memory::open(&address, options::read(options)?)
-            .map_err(|error| options::thrown(&error))?;
+        let opened =
+            options::read(options).and_then(|options| Ok(Memory::open(&address, options)?));
+        let memory = opened.map_err(|failure| failure.into_js(&env))?;
         Ok(Self { memory, workers: Workers::shared() })
     }
 
     /// On a store that is open already.
     #[napi(factory)]
     pub fn on_native_store(
+        env: Env,
         store: ClassInstance<'_, NativeStore>,
         #[napi(ts_arg_type = "object | undefined")] options: Option<Unknown<'_>>,
     ) -> napi::Result<Self> {
-        let (options, workers) = (options::read(options)?, Arc::clone(store.workers()));
-        let store =
-            encrypt(Arc::clone(store.core()), &options).map_err(|error| options::thrown(&error))?;
-        Ok(Self { memory: validated(Memory::with_store(store, options))?, workers })
+        let opened = options::read(options).and_then(|options| {
+            let store = encrypt(Arc::clone(store.core()), &options)?;
+            Ok(Memory::with_store(store, options).validated()?)
+        });
+        let memory = opened.map_err(|failure| failure.into_js(&env))?;
+        Ok(Self { memory, workers: Arc::clone(store.workers()) })
     }
 
     /// On a store that is written in JavaScript: `serve` is called with every request to it and
     /// must not throw; `methods` are those of the optional ones that the store has.
     #[napi(factory)]
     pub fn on_js_store(
+        env: Env,
         serve: Function<'_, StoreRequest, Unknown<'static>>,
         methods: Vec<String>,
         #[napi(ts_arg_type = "object | undefined")] options: Option<Unknown<'_>>,
     ) -> napi::Result<Self> {
-        let options = options::read(options)?;
-        // Asked later: its answers need the thread that we are on.
-        let store = encrypt_lazily(Arc::new(JsStore::new(&serve, &methods)?), &options);
+        let opened = options::read(options).and_then(|options| {
+            // Asked later: its answers need the thread that we are on.
+            let store = encrypt_lazily(Arc::new(JsStore::new(&serve, &methods)?), &options);
+            Ok(Memory::with_store(store, options).validated()?)
+        });
+        let memory = opened.map_err(|failure| failure.into_js(&env))?;
         // Threads of its own: such a store may call another memory, whose threads must not be the
         // ones that wait for it.
-        Ok(Self { memory: validated(Memory::with_store(store, options))?, workers: Workers::own() })
+        Ok(Self { memory, workers: Workers::own() })
     }
 
     /// Executes one tool call, given as an object or as the JSON text of one.
@@ -112,6 +122,16 @@ impl Engine {
         Ok(PendingCall::new(call, self.memory.clone(), workers, core(cancellation)))
     }
 
+    /// Deletes everything below `/memories`; the sentence that says so.
+    #[napi(ts_return_type = "Promise<string>")]
+    pub fn clear<'env>(&self, env: &'env Env) -> napi::Result<Object<'env>> {
+        let memory = self.memory.clone();
+        let work = move || memory.clear().map_err(Failure::from);
+        self.workers.promise(env, Purpose::Change, work, |env, cleared| {
+            cleared.map_err(|failure| failure.into_js(&env))
+        })
+    }
+
     /// Removes the files that nobody used for so many milliseconds. `progress` says whether it goes
     /// on.
     #[napi(ts_return_type = "Promise<Array<ExpiredFile>>")]
@@ -123,7 +143,8 @@ impl Engine {
         #[napi(ts_arg_type = "((progress: ExpiryProgress) => boolean) | undefined")]
         progress: Option<Function<'_, ExpiryProgress, bool>>,
     ) -> napi::Result<Object<'env>> {
-        let older_than = options::span("olderThan", older_than)?;
+        let older_than =
+            options::span("olderThan", older_than).map_err(|failure| failure.into_js(env))?;
         let mut watch = watch(progress)?;
         let memory = self.memory.clone();
         let work = move || {
@@ -138,18 +159,15 @@ impl Engine {
                     }
                 });
             match thrown {
-                Some(error) => Err(error),
-                None => expired.map_err(|error| options::thrown(&error)),
+                Some(error) => Err(Failure::Thrown(error)),
+                None => expired.map_err(Failure::from),
             }
         };
-        self.workers.promise(env, Purpose::Change, work, |_, expired| {
-            Ok(expired?.into_iter().map(ExpiredFile::from).collect::<Vec<_>>())
+        self.workers.promise(env, Purpose::Change, work, |env, expired| {
+            let expired = expired.map_err(|failure| failure.into_js(&env))?;
+            Ok(expired.into_iter().map(ExpiredFile::from).collect::<Vec<_>>())
         })
     }
-}
-
-fn validated(memory: Memory) -> napi::Result<Memory> {
-    memory.validated().map_err(|error| options::thrown(&error))
 }
 
 impl Engine {

@@ -15,8 +15,8 @@ use napi::threadsafe_function::{ThreadsafeFunction, ThreadsafeFunctionCallMode};
 use napi::{Error, Status};
 use napi_derive::napi;
 
-use crate::conditions::from_code;
 use crate::entry::{StoreEntry, from_millis, to_millis};
+use crate::errors::from_code;
 use crate::thread_pool::receive;
 
 /// A function that gets a request. It is *weak*: a store that is only kept does not keep Node

@@ -10,12 +10,13 @@
 mod answer;
 mod call;
 mod cancel;
+mod check;
 mod cli;
-mod conditions;
 mod contract;
 mod copy;
 mod engine;
 mod entry;
+mod errors;
 mod expiry;
 mod input;
 mod js_store;

@@ -3,7 +3,7 @@
 use std::sync::{Arc, mpsc};
 
 use memdir::store::{Splice, open_raw_store, rekey};
-use memdir::{MemoryPath, OnExisting, Options, Store, StoreError, open_store};
+use memdir::{MemoryOptions, MemoryPath, OnExisting, Store, open_store};
 use napi::bindgen_prelude::{
     ClassInstance, Either, Function, Object, ToNapiValue, Uint8Array, Unknown,
 };
@@ -11,8 +11,8 @@ use napi::threadsafe_function::ThreadsafeFunctionCallMode;
 use napi::{Env, Error, Status};
 use napi_derive::napi;
 
-use crate::conditions::to_js;
 use crate::entry::{StoreEntry, from_millis, to_millis};
+use crate::errors::Failure;
 use crate::js_store::{JsStore, StoreRequest};
 use crate::options;
 use crate::thread_pool::{Purpose, Workers, receive};
@@ -28,40 +28,29 @@ pub struct NativeStore {
     workers: Arc<Workers>,
 }
 
-/// Why a method did not do what it was asked to do.
-enum Failure {
-    /// The store says so.
-    Store(StoreError),
-    /// A function of JavaScript's threw this.
-    Thrown(Error),
-}
-
-impl From<StoreError> for Failure {
-    fn from(error: StoreError) -> Self {
-        Self::Store(error)
-    }
-}
-
 #[napi]
 impl NativeStore {
     /// Opens the store that `address` names.
     #[napi(constructor)]
     pub fn new(
+        env: Env,
         address: String,
         #[napi(ts_arg_type = "object | undefined")] options: Option<Unknown<'_>>,
     ) -> napi::Result<Self> {
-        let store = open_store(&address, &options::read(options)?)
-            .map_err(|error| options::thrown(&error))?;
+        let opened = options::read(options).and_then(|options| Ok(open_store(&address, &options)?));
+        let store = opened.map_err(|failure| failure.into_js(&env))?;
         Ok(Self { store, workers: Workers::shared() })
     }
 
     /// Opens several stores and mounts them into one tree.
     #[napi(factory)]
     pub fn on_mounts(
+        env: Env,
         mut mounts: ClassInstance<'_, Mounts>,
         #[napi(ts_arg_type = "object | undefined")] options: Option<Unknown<'_>>,
     ) -> napi::Result<Self> {
-        let (store, workers) = mounts.open(&options::read(options)?)?;
+        let opened = options::read(options).and_then(|options| mounts.open(&options));
+        let (store, workers) = opened.map_err(|failure| failure.into_js(&env))?;
         Ok(Self { store, workers })
     }
 
@@ -76,9 +65,9 @@ impl NativeStore {
 
     /// Opens the store that `address` names as it is kept, encrypted or not.
     #[napi(factory)]
-    pub fn beneath(address: String) -> napi::Result<Self> {
-        let store = open_raw_store(&address, &Options::default())
-            .map_err(|error| options::thrown(&error))?;
+    pub fn beneath(env: Env, address: String) -> napi::Result<Self> {
+        let store = open_raw_store(&address, &MemoryOptions::default())
+            .map_err(|error| Failure::from(error).into_js(&env))?;
         Ok(Self { store, workers: Workers::shared() })
     }
 
@@ -90,15 +79,17 @@ impl NativeStore {
         #[napi(ts_arg_type = "Uint8Array | string")] old_key: Unknown<'_>,
         #[napi(ts_arg_type = "Uint8Array | string")] new_key: Unknown<'_>,
     ) -> napi::Result<Object<'env>> {
-        let (old, new) = (options::key("oldKey", old_key)?, options::key("newKey", new_key)?);
+        let keys = options::key("oldKey", old_key)
+            .and_then(|old| Ok((old, options::key("newKey", new_key)?)));
+        let (old, new) = keys.map_err(|failure| failure.into_js(env))?;
         let store = Arc::clone(&self.store);
         Workers::shared().promise(
             env,
             Purpose::Change,
             move || rekey(&store, &old, &new),
-            |_, result| match result {
+            |env, result| match result {
                 Ok(count) => Ok(i64::try_from(count).unwrap_or(i64::MAX)),
-                Err(error) => Err(options::thrown(&error)),
+                Err(error) => Err(Failure::from(error).into_js(&env)),
             },
         )
     }
@@ -275,11 +266,7 @@ impl NativeStore {
             env,
             purpose,
             move || work(&*store, &parse(&path)?),
-            |env, result| match result {
-                Ok(value) => Ok(finish(value)),
-                Err(Failure::Store(error)) => Err(to_js(&env, &error)),
-                Err(Failure::Thrown(error)) => Err(error),
-            },
+            |env, result| result.map(finish).map_err(|failure: Failure| failure.into_js(&env)),
         )
     }
 }

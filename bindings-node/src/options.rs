@@ -1,28 +1,36 @@
 //! A memory's options, under their JavaScript names.
 
+use std::borrow::Cow;
+use std::fmt::Display;
 use std::str::FromStr;
 use std::time::Duration;
 
 use memdir::policy::PathPattern;
 use memdir::policy::sensitive::SensitiveRule;
 use memdir::value::Value;
-use memdir::{EncryptionKey, Error as CoreError, NameCase, Options};
+use memdir::{ConfigError, EncryptionKey, Error as CoreError, MemoryOptions};
+use napi::ValueType;
 use napi::bindgen_prelude::{FromNapiValue, JsObjectValue, JsValue, Object, Uint8Array, Unknown};
-use napi::{Error, Result, Status, ValueType};
 
+use crate::errors::Failure;
 use crate::input::value;
+
+type Result<T> = std::result::Result<T, Failure>;
 
 /// Reads the options object: own properties only, `undefined` is as if it were not there.
 ///
 /// # Errors
 /// A sentence about an option that is not known or whose value is wrong.
-pub(crate) fn read(given: Option<Unknown<'_>>) -> Result<Options> {
-    let mut options = Options::default();
+pub(crate) fn read(given: Option<Unknown<'_>>) -> Result<MemoryOptions> {
+    let mut options = MemoryOptions::default();
     // The SDK has a block for them.
-    options.max_image_bytes = Some(Options::CLAUDE_IMAGE_BYTES);
+    options.max_image_bytes = Some(MemoryOptions::CLAUDE_IMAGE_BYTES);
     let Some(given) = given else { return Ok(options) };
     if given.get_type()? != ValueType::Object {
-        return Err(wrong(format!("options must be an object, got {}", value(&given)?)));
+        return Err(ConfigError::of_option("options")
+            .and(" must be an object")
+            .got(value(&given)?)
+            .into());
     }
     let given = given.coerce_to_object()?;
     for name in Object::keys(&given)? {
@@ -38,7 +46,8 @@ pub(crate) fn read(given: Option<Unknown<'_>>) -> Result<Options> {
             continue;
         }
         if name == "encryptionKey" {
-            options.encryption_key = Some(key(&name, set)?);
+            let given = set.get_type()? != ValueType::Null;
+            options.encryption_key = given.then(|| key(&name, set)).transpose()?;
             continue;
         }
         let set = value(&set)?;
@@ -56,13 +65,8 @@ pub(crate) fn read(given: Option<Unknown<'_>>) -> Result<Options> {
             "sensitiveText" => options.sensitive_text = word(&name, &set)?,
             "eventContent" => options.event_content = flag(&name, &set)?,
             "sensitiveOnView" => options.sensitive_on_view = flag(&name, &set)?,
-            "expireAfter" => {
-                options.expire_after = Some(duration(&name, &set)?);
-            }
-            "lockTimeout" => {
-                let given = !matches!(set, Value::Null);
-                options.lock_timeout = given.then(|| duration(&name, &set)).transpose()?;
-            }
+            "expireAfter" => options.expire_after = duration(&name, &set)?,
+            "lockTimeout" => options.lock_timeout = duration(&name, &set)?,
             "namespace" => options.namespace = text(&name, &set)?,
             "recordAccess" => options.record_access = flag(&name, &set)?,
             "readOnlyPaths" => options.read_only_paths = patterns(&name, &set)?,
@@ -71,7 +75,11 @@ pub(crate) fn read(given: Option<Unknown<'_>>) -> Result<Options> {
                 options.writable_paths = given.then(|| patterns(&name, &set)).transpose()?;
             }
             "neverExpire" => options.never_expire = patterns(&name, &set)?,
-            _ => return Err(wrong(format!("there is no option {name}"))),
+            _ => {
+                return Err(ConfigError::from(format!("there is no option {name}"))
+                    .about(&name)
+                    .into());
+            }
         }
     }
     Ok(options)
@@ -84,8 +92,8 @@ fn limit<N: TryFrom<i64>>(name: &str, set: &Value<'_>) -> Result<Option<N>> {
         Value::Integer(number) => N::try_from(*number).ok(),
         _ => None,
     };
-    let unfit = || wrong(format!("{name} must be a whole number from 0 on, or null, got {set}"));
-    number.map(Some).ok_or_else(unfit)
+    let wrong = || wrong(name, " must be a whole number from 0 on, or null", set);
+    number.map(Some).ok_or_else(wrong)
 }
 
 /// A text; null is none.
@@ -93,21 +101,24 @@ fn text(name: &str, set: &Value<'_>) -> Result<Option<String>> {
     match set {
         Value::Null => Ok(None),
         Value::Text(text) => Ok(Some(text.as_ref().to_owned())),
-        _ => Err(wrong(format!("{name} must be a string, or null, got {set}"))),
+        _ => Err(wrong(name, " must be a string, or null", set)),
     }
 }
 
 fn flag(name: &str, set: &Value<'_>) -> Result<bool> {
     match set {
         Value::Bool(flag) => Ok(*flag),
-        _ => Err(wrong(format!("{name} must be true or false, got {set}"))),
+        _ => Err(wrong(name, " must be true or false", set)),
     }
 }
 
-/// So many milliseconds.
-fn duration(name: &str, set: &Value<'_>) -> Result<Duration> {
-    let unfit = || wrong(format!("{name} must be a number of milliseconds from 0 on, got {set}"));
-    Duration::try_from_secs_f64(number(set) / 1_000.0).map_err(|_| unfit())
+/// So many milliseconds; null is none.
+fn duration(name: &str, set: &Value<'_>) -> Result<Option<Duration>> {
+    if matches!(set, Value::Null) {
+        return Ok(None);
+    }
+    let wrong = || wrong(name, " must be a number of milliseconds from 0 on, or null", set);
+    Duration::try_from_secs_f64(number(set) / 1_000.0).map(Some).map_err(|_| wrong())
 }
 
 /// Anything else becomes NaN, which no option takes.
@@ -122,19 +133,18 @@ fn number(set: &Value<'_>) -> f64 {
 
 /// So many milliseconds.
 pub(crate) fn span(name: &str, millis: f64) -> Result<Duration> {
-    Duration::try_from_secs_f64(millis / 1_000.0).map_err(|_| {
-        wrong(format!("{name} must be a number of milliseconds from 0 on, got {millis}"))
-    })
+    Duration::try_from_secs_f64(millis / 1_000.0)
+        .map_err(|_| wrong(name, " must be a number of milliseconds from 0 on", millis))
 }
 
 /// Patterns of paths.
 fn patterns(name: &str, set: &Value<'_>) -> Result<Vec<PathPattern>> {
     let Value::List(items) = set else {
-        return Err(wrong(format!("{name} must be an array, got {set}")));
+        return Err(wrong(name, " must be an array", set));
     };
     let texts = items.iter().enumerate().map(|(at, item)| match item {
         Value::Text(pattern) => Ok(pattern.as_ref()),
-        other => Err(wrong(format!("{name}[{at}] must be a string, got {other}"))),
+        other => Err(wrong(name, format!("[{at}] must be a string"), other)),
     });
     PathPattern::all(name, texts.collect::<Result<Vec<_>>>()?).map_err(|error| refused(name, error))
 }
@@ -143,7 +153,7 @@ fn patterns(name: &str, set: &Value<'_>) -> Result<Vec<PathPattern>> {
 fn rules(name: &str, set: &Unknown<'_>) -> Result<Vec<SensitiveRule>> {
     let given = value(set)?;
     if given != Value::Object {
-        return Err(wrong(format!("{name} must be an object, got {given}")));
+        return Err(wrong(name, " must be an object", given));
     }
     let set = set.coerce_to_object()?;
     let mut patterns = Vec::new();
@@ -151,7 +161,7 @@ fn rules(name: &str, set: &Unknown<'_>) -> Result<Vec<SensitiveRule>> {
         let given: Unknown<'_> = set.get_named_property_unchecked(&id)?;
         match value(&given)? {
             Value::Text(pattern) => patterns.push((id, pattern.into_owned())),
-            other => return Err(wrong(format!("{name}.{id} must be a string, got {other}"))),
+            other => return Err(wrong(name, format!(".{id} must be a string"), other)),
         }
     }
     SensitiveRule::all(patterns).map_err(|error| refused(name, error))
@@ -164,15 +174,17 @@ pub(crate) fn key(name: &str, given: Unknown<'_>) -> Result<EncryptionKey> {
         // Not as UTF-8, which would put something else in the place of half a pair.
         ValueType::String => match given.coerce_to_string()?.into_utf16()?.as_str() {
             Ok(key) => key.parse(),
-            Err(_) => return Err(wrong(format!("{name} must be valid Unicode"))),
+            Err(_) => {
+                return Err(ConfigError::of_option(name).and(" must be valid Unicode").into());
+            }
         },
         ValueType::Object if given.is_typedarray()? || given.is_buffer()? => {
             match Uint8Array::from_unknown(given) {
                 Ok(bytes) => EncryptionKey::from_slice(&bytes),
-                Err(_) => return Err(wrong(format!("{name} must be a Uint8Array or a string"))),
+                Err(_) => return Err(no_key(name)),
             }
         }
-        _ => return Err(wrong(format!("{name} must be a Uint8Array or a string"))),
+        _ => return Err(no_key(name)),
     };
     key.map_err(|error| refused(name, error))
 }
@@ -181,32 +193,23 @@ pub(crate) fn key(name: &str, given: Unknown<'_>) -> Result<EncryptionKey> {
 fn word<W: FromStr<Err = CoreError>>(name: &str, set: &Value<'_>) -> Result<W> {
     match set {
         Value::Text(word) => word.parse().map_err(|error| refused(name, error)),
-        _ => Err(wrong(format!("{name} must be a string, got {set}"))),
+        _ => Err(wrong(name, " must be a string", set)),
     }
 }
 
 /// What the core says of the value of `name`.
-fn refused(name: &str, error: CoreError) -> Error {
-    let error = match error {
-        CoreError::Config(error) => CoreError::Config(error.renamed(name)),
-        other => other,
-    };
-    wrong(sentence(&error))
-}
-
-/// An error of the core in words, which have JavaScript's names.
-pub(crate) fn sentence(error: &CoreError) -> String {
+fn refused(name: &str, error: CoreError) -> Failure {
     match error {
-        CoreError::Config(error) => error.in_case(NameCase::Camel),
-        other => other.to_string(),
+        CoreError::Config(error) => error.renamed(name).into(),
+        other => other.into(),
     }
 }
 
-/// An error of the core.
-pub(crate) fn thrown(error: &CoreError) -> Error {
-    Error::from_reason(sentence(error))
+fn wrong(name: &str, problem: impl Into<Cow<'static, str>>, got: impl Display) -> Failure {
+    ConfigError::of_option(name).and(problem).got(got).into()
 }
 
-fn wrong(sentence: String) -> Error {
-    Error::new(Status::InvalidArg, sentence)
+/// Says nothing of what was given, which could be a key.
+fn no_key(name: &str) -> Failure {
+    ConfigError::of_option(name).and(" must be a Uint8Array or a string").into()
 }

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use memdir::{Memory, Options};
+use memdir::{Memory, MemoryOptions};
 use napi::bindgen_prelude::{Object, Unknown};
 use napi::{Env, Error};
 use napi_derive::napi;
@@ -19,7 +19,7 @@ pub(crate) fn time_core<'env>(
     commands: Vec<Unknown<'_>>,
     times: u32,
 ) -> napi::Result<Object<'env>> {
-    let memory = Memory::open(&address, Options::default())
+    let memory = Memory::open(&address, MemoryOptions::default())
         .map_err(|error| Error::from_reason(error.to_string()))?;
     let mut decoded = Vec::new();
     for command in commands {

@@ -16,7 +16,7 @@ use memdir::StoreError;
 use napi::bindgen_prelude::{Object, ToNapiValue};
 use napi::{Env, Error, Result};
 
-use crate::conditions::to_js;
+use crate::errors::to_js;
 
 /// As many threads work for one purpose of one set of callers at most; what comes beyond waits its turn. Far more
 /// than there are processors, because these threads mostly wait: for a disk, for another writer's

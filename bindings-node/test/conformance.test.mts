@@ -9,8 +9,8 @@ import { test } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
 
 import { HookError, Memory, Deny, openStore } from 'memdir';
-import type { Before, Event, Options, Store } from 'memdir';
-import { checkStore } from 'memdir/testing';
+import type { Before, Event, MemoryOptions, Store } from 'memdir';
+import { checkContract } from 'memdir/testing';
 
 import { postgres } from './servers.mjs';
 import { MapStore, tableStore } from './stores.mjs';
@@ -154,7 +154,7 @@ function shown(tree: Tree): [string, string | null][] {
     .sort(([a], [b]) => (a < b ? -1 : 1));
 }
 
-function camelCase(options: Record<string, unknown> = {}): Options {
+function camelCase(options: Record<string, unknown> = {}): MemoryOptions {
   return Object.fromEntries(
     Object.entries(options).map(([name, value]) => [
       name.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase()),
@@ -314,7 +314,7 @@ test('every case and the contract on SQLite databases', async () => {
     return { store: openStore(`sqlite:${secret}/agent.db`, { durability: 'relaxed' }), secret };
   };
   await runAll('node-sqlite', fresh);
-  await checkStore(() => fresh().store);
+  await checkContract(() => fresh().store);
 });
 
 test('every case and the contract on a PostgreSQL database', async (t) => {
@@ -324,7 +324,7 @@ test('every case and the contract on a PostgreSQL database', async (t) => {
     return;
   }
   await runAll('node-postgres', () => ({ store: openStore(fresh()), secret: '127.0.0.1' }));
-  await checkStore(() => openStore(fresh()));
+  await checkContract(() => openStore(fresh()));
 });
 
 test('every case and the contract on object storage', async (t) => {
@@ -343,7 +343,7 @@ test('every case and the contract on object storage', async (t) => {
     return { store: openStore(`s3://memdir/${secret}?${options}`), secret };
   };
   await runAll('node-s3', fresh);
-  await checkStore(() => fresh().store);
+  await checkContract(() => fresh().store);
 });
 
 test('every case on an encrypted directory', async () => {

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 
 import { Memory, memoryTool, openStore, rekey } from 'memdir';
-import type { Options } from 'memdir';
+import type { MemoryOptions } from 'memdir';
 
 import { MapStore } from './stores.mjs';
 import { temporary } from './support.mjs';
@@ -49,7 +49,7 @@ test('plain and encrypted are never mixed, and a wrong key is told at once', asy
   const key = 'correct horse';
   await new Memory(plain).create({ path, file_text: 'x' });
   await new Memory(encrypted, { encryptionKey: key }).create({ path, file_text: 'x' });
-  const cases: [string, Options | undefined, RegExp][] = [
+  const cases: [string, MemoryOptions | undefined, RegExp][] = [
     [plain, { encryptionKey: key }, /not encrypted/],
     [encrypted, undefined, /its key is needed/],
     [encrypted, { encryptionKey: 'correct hors' }, /another key or passphrase/],
@@ -73,9 +73,9 @@ test('what is no key is told, and not shown', () => {
     [5, /^encryptionKey must be a Uint8Array or a string$/],
   ];
   for (const [encryptionKey, message] of cases) {
-    assert.throws(() => new Memory('memory:', { encryptionKey } as Options), { message });
+    assert.throws(() => new Memory('memory:', { encryptionKey } as MemoryOptions), { message });
   }
-  assert.throws(() => new Memory('memory:', { encryptNames: 1 } as unknown as Options), {
+  assert.throws(() => new Memory('memory:', { encryptNames: 1 } as unknown as MemoryOptions), {
     message: /^encryptNames must be true or false, got 1$/,
   });
 });

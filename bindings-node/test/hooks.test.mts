@@ -12,7 +12,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import Anthropic from '@anthropic-ai/sdk';
 import { betaMemoryTool } from '@anthropic-ai/sdk/helpers/beta/memory';
 import { HookError, Memory, Deny, memoryTool, openStore } from 'memdir';
-import type { Before, Event, Options } from 'memdir';
+import type { Before, Event, MemoryOptions } from 'memdir';
 
 import { MapStore } from './stores.mjs';
 import { PACKAGE, PROJECT, runScript } from './support.mjs';
@@ -153,7 +153,7 @@ test('a hook may use its own memory', async () => {
 
 test('two memories may ask each other', async () => {
   const calls = { one: 0, two: 0 };
-  const hooks = (name: 'one' | 'two', other: () => Memory): Options => ({
+  const hooks = (name: 'one' | 'two', other: () => Memory): MemoryOptions => ({
     before: async () => {
       calls[name] += 1;
       await other().view({ path: '/memories' });
@@ -199,7 +199,7 @@ test('more hooks wait than there are threads', async () => {
 
 test('what is no function is told at once', () => {
   for (const name of ['before', 'after']) {
-    const options = { [name]: 3 } as Options;
+    const options = { [name]: 3 } as MemoryOptions;
     assert.throws(() => new Memory('memory:', options), { message: `${name} must be a function` });
   }
   assert.doesNotThrow(() => new Memory('memory:', { before: undefined, after: undefined }));

@@ -4,8 +4,8 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 
-import { Memory } from 'memdir';
-import type { Options } from 'memdir';
+import { ConfigError, Memory } from 'memdir';
+import type { MemoryOptions } from 'memdir';
 
 import { PROJECT } from './support.mjs';
 
@@ -59,7 +59,7 @@ test('a wrong option is an error that names it', async () => {
   type Row = { option: string; value: unknown; fits?: true };
   for (const { option, value, fits } of table<Row>('options')) {
     const name = option.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase());
-    const options = { [name]: put(value) } as Options;
+    const options = { [name]: put(value) } as MemoryOptions;
     const row = `${option}: ${JSON.stringify(value)}`;
     if (fits) {
       const view = { command: 'view', path: '/memories' };
@@ -67,7 +67,7 @@ test('a wrong option is an error that names it', async () => {
     } else {
       assert.throws(
         () => new Memory('memory:', options),
-        (error) => error instanceof Error && (error as { code?: unknown }).code === 'InvalidArg',
+        (error) => error instanceof ConfigError && error.option === name,
         row,
       );
     }

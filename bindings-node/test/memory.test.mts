@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 
 import { Memory, openStore } from 'memdir';
-import type { Options } from 'memdir';
+import type { MemoryOptions } from 'memdir';
 
 import { temporary } from './support.mjs';
 
@@ -123,11 +123,11 @@ test('a wrong option is told at once', () => {
     [5, /^options must be an object, got 5$/],
   ];
   for (const [options, message] of cases) {
-    assert.throws(() => new Memory('memory:', options as Options), { message });
-    assert.throws(() => openStore('memory:', options as Options), { message });
+    assert.throws(() => new Memory('memory:', options as MemoryOptions), { message });
+    assert.throws(() => openStore('memory:', options as MemoryOptions), { message });
   }
   // What is inherited is nobody's option.
-  new Memory('memory:', Object.create({ nonsense: 1 }) as Options);
+  new Memory('memory:', Object.create({ nonsense: 1 }) as MemoryOptions);
 });
 
 test('a wrong address is told at once, without its secrets', () => {

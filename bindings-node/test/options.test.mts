@@ -12,6 +12,7 @@ interface Option {
   name: string;
   type: string;
   default: unknown;
+  none: boolean;
   defaults?: { typescript?: unknown };
   languages: string[];
 }
@@ -25,9 +26,9 @@ const options = table.sections
 const camel = (name: string) => name.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase());
 const names = options.map((option) => camel(option.name));
 
-test('the type Options has exactly the members of the table', () => {
+test('the type MemoryOptions has exactly the members of the table', () => {
   const source = readFileSync(new URL('ts/options.ts', PACKAGE), 'utf8');
-  const body = /export interface Options \{\n(.*?)\n\}/s.exec(source)?.[1] ?? '';
+  const body = /export interface MemoryOptions \{\n(.*?)\n\}/s.exec(source)?.[1] ?? '';
   assert.deepEqual(
     [...body.matchAll(/^ {2}(\w+)\?: /gm)].map((member) => member[1]),
     names,
@@ -41,6 +42,9 @@ test('each option of the table is taken, with its default', () => {
       [camel(option.name)]: option.type === 'duration' ? Number(value ?? 1) * 1000 : value,
     };
     assert.ok(new Memory('memory:', given), option.name);
+    if (option.none) {
+      assert.ok(new Memory('memory:', { [camel(option.name)]: null }), option.name);
+    }
   }
 });
 
@@ -48,12 +52,17 @@ test('a wrong value is told with what is taken and what came', () => {
   for (const [name, value, sentence] of [
     ['readOnly', ['/memories/x'], 'readOnly must be true or false, got ["/memories/x"]'],
     ['maxFiles', -1, 'maxFiles must be a whole number from 0 on, or null, got -1'],
-    ['lockTimeout', 'x', 'lockTimeout must be a number of milliseconds from 0 on, got "x"'],
+    [
+      'lockTimeout',
+      'x',
+      'lockTimeout must be a number of milliseconds from 0 on, or null, got "x"',
+    ],
     ['staleGuard', 'x', 'staleGuard must be "off", "on" or "strict", got "x"'],
     ['readOnlyPaths', ['x'], 'readOnlyPaths: the pattern "x" does not start with /memories'],
     ['encryptionKey', 'hex:0', 'encryptionKey must have 64 hexadecimal digits after "hex:"'],
   ] as const) {
-    assert.throws(() => new Memory('memory:', { [name]: value }), { message: sentence });
+    const expected = { name: 'ConfigError', message: sentence, option: name };
+    assert.throws(() => new Memory('memory:', { [name]: value }), expected);
   }
 });
 

@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 
 import { Memory, openStore } from 'memdir';
-import type { ExpiryProgress, Options } from 'memdir';
+import type { ExpiryProgress, MemoryOptions } from 'memdir';
 
 import { PACKAGE, PROJECT } from './support.mjs';
 
@@ -109,14 +109,20 @@ test('wrong rules are told at once', () => {
     [{ sensitiveRules: { Badge: 'x' } }, /^sensitiveRules: an id must be/],
     [
       { expireAfter: '1' },
-      /^expireAfter must be a number of milliseconds from 0 on, got ("1"|-1)$/,
+      /^expireAfter must be a number of milliseconds from 0 on, or null, got ("1"|-1)$/,
     ],
-    [{ expireAfter: -1 }, /^expireAfter must be a number of milliseconds from 0 on, got ("1"|-1)$/],
+    [
+      { expireAfter: -1 },
+      /^expireAfter must be a number of milliseconds from 0 on, or null, got ("1"|-1)$/,
+    ],
     [{ recordAccess: 1 }, /^recordAccess must be true or false, got 1$/],
-    [{ neverExpire: ['notes'] }, /^neverExpire: the pattern "notes" does not start with \/memories$/],
+    [
+      { neverExpire: ['notes'] },
+      /^neverExpire: the pattern "notes" does not start with \/memories$/,
+    ],
     [{ recordAccess: true, readOnly: true }, /^recordAccess cannot be set together with readOnly/],
   ];
   for (const [options, message] of cases) {
-    assert.throws(() => new Memory('memory:', options as Options), { message });
+    assert.throws(() => new Memory('memory:', options as MemoryOptions), { message });
   }
 });

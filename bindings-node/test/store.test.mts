@@ -7,7 +7,7 @@ import { test } from 'node:test';
 
 import { Memory, StoreError, openStore } from 'memdir';
 import type { Edit, Entry, Store } from 'memdir';
-import { checkStore } from 'memdir/testing';
+import { checkContract } from 'memdir/testing';
 
 import { FileStore, MapStore, OpeningStore, tableStore } from './stores.mjs';
 import { temporary } from './support.mjs';
@@ -17,15 +17,15 @@ const OUT_OF_REACH =
   'Error: The memory directory cannot be reached at the moment. Try again later.';
 
 test('stores in JavaScript keep the contract of a store', async () => {
-  await checkStore(() => new MapStore());
-  await checkStore(() => new OpeningStore());
-  await checkStore(() => FileStore.at(temporary()));
-  await checkStore(tableStore);
+  await checkContract(() => new MapStore());
+  await checkContract(() => new OpeningStore());
+  await checkContract(() => FileStore.at(temporary()));
+  await checkContract(tableStore);
 });
 
 test('the core’s own stores keep it too when JavaScript hands them on', async () => {
-  await checkStore(() => openStore(temporary(), { durability: 'relaxed' }));
-  await checkStore(() => openStore('memory:'));
+  await checkContract(() => openStore(temporary(), { durability: 'relaxed' }));
+  await checkContract(() => openStore('memory:'));
 });
 
 test('the contract notices a store that does not keep it', async () => {
@@ -35,7 +35,7 @@ test('the contract notices a store that does not keep it', async () => {
     }
   }
   await assert.rejects(
-    checkStore(() => new Overwriting()),
+    checkContract(() => new Overwriting()),
     (error) =>
       error instanceof AssertionError &&
       /does not keep the rule "creation is exclusive/.test(error.message),
@@ -47,18 +47,18 @@ test('the contract notices a store that does not keep it', async () => {
     }
   }
   await assert.rejects(
-    checkStore(() => new Forgetful()),
+    checkContract(() => new Forgetful()),
     /the rule "a time that is set stays/,
   );
 });
 
 test('the check says when there is no store', async () => {
   await assert.rejects(
-    checkStore(() => Promise.reject(new Error('none today'))),
+    checkContract(() => Promise.reject(new Error('none today'))),
     /none today/,
   );
   await assert.rejects(
-    checkStore(() => ({ read() {} }) as unknown as Store),
+    checkContract(() => ({ read() {} }) as unknown as Store),
     /it lacks list, write, update, delete, rename/,
   );
 });

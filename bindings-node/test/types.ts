@@ -11,8 +11,8 @@ import type {
   BetaToolResultContentBlockParam,
 } from '@anthropic-ai/sdk/resources/beta';
 import { Memory, StoreError, memoryTool, openStore, readOnly } from 'memdir';
-import { checkStore } from 'memdir/testing';
-import type { Entry, ImageBlock, MemoryCommand, MemoryTool, Options, Reply, Store } from 'memdir';
+import { checkContract } from 'memdir/testing';
+import type { Entry, ImageBlock, MemoryCommand, MemoryTool, MemoryOptions, Reply, Store } from 'memdir';
 
 /** Fails to compile unless the two types are the same. */
 type Same<A, B> =
@@ -53,7 +53,7 @@ check<Same<ReturnType<Memory['view']>, Promise<string | ImageBlock[]>>>();
 export const block: BetaImageBlockParam = {} as ImageBlock;
 export const blocks: Array<BetaToolResultContentBlockParam> = [{} as ImageBlock];
 check<Same<ReturnType<typeof openStore>, Store>>();
-check<Same<ReturnType<typeof checkStore>, Promise<void>>>();
+check<Same<ReturnType<typeof checkContract>, Promise<void>>>();
 export const viewed: Promise<string> = new Memory('memory:', { maxImageBytes: null }).view({
   path: '/memories',
   view_range: [1, -1],
@@ -81,7 +81,7 @@ void (() => new Memory({ '/memories': 'memory:', '/tmp': 'memory:' }));
 void (() => new Memory({ '/memories': { '/memories': 'memory:' } }));
 
 // Options.
-export const options: Options = { maxViewChars: null, onExisting: 'overwrite', durability: 'full' };
+export const options: MemoryOptions = { maxViewChars: null, onExisting: 'overwrite', durability: 'full' };
 // @ts-expect-error: there is no such option
 new Memory('./memory', { maxViewChar: 1 });
 // @ts-expect-error: there is no such word

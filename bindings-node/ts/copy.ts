@@ -2,7 +2,7 @@
 
 import type { NativeStore } from '../native.cjs';
 
-import type { Options } from './options.js';
+import type { MemoryOptions } from './options.js';
 import { openNative } from './places.js';
 import type { Places } from './places.js';
 
@@ -44,7 +44,7 @@ export interface CopyOptions {
    * What a copied file survives: `full` loss of power, `relaxed` a crash of the process, which is
    * faster for many small files. For a destination that is given by its address. Default `full`.
    */
-  durability?: Options['durability'];
+  durability?: MemoryOptions['durability'];
   /** Called before each file. If it returns `false` or throws, the copy ends there. */
   onProgress?: ((progress: CopyProgress) => unknown) | undefined;
 }

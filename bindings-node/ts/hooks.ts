@@ -10,8 +10,9 @@ import process from 'node:process';
 
 import type { Engine, PendingCall } from '../native.cjs';
 
+import { ConfigError } from './errors.js';
 import type { MemoryCommand } from './commands.js';
-import type { Options } from './options.js';
+import type { MemoryOptions } from './options.js';
 
 /** Thrown by the hook `before` to forbid a command; its message is what the model reads. */
 export class Deny extends Error {
@@ -142,18 +143,20 @@ export class Hooks {
 }
 
 /** What of the options is for the native half, and the hooks among them. */
-export function withoutHooks(options: Options | undefined): [Options | undefined, Hooks?] {
+export function withoutHooks(
+  options: MemoryOptions | undefined,
+): [MemoryOptions | undefined, Hooks?] {
   // What is no object at all is for the native half to refuse.
   if (typeof options !== 'object' || options === null) {
     return [options];
   }
   const { before, after, ...rest } = options;
   for (const [name, hook] of Object.entries({ before, after })) {
-    if (hook !== undefined && typeof hook !== 'function') {
-      throw new TypeError(`${name} must be a function`);
+    if (hook !== undefined && hook !== null && typeof hook !== 'function') {
+      throw new ConfigError(`${name} must be a function, got ${typeof hook}`, name);
     }
   }
-  return before || after ? [rest, new Hooks(before, after)] : [rest];
+  return before || after ? [rest, new Hooks(before ?? undefined, after ?? undefined)] : [rest];
 }
 
 /** The command is done: what `after` threw must not look as if it were not. */

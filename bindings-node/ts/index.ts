@@ -18,8 +18,11 @@ export type {
   StrReplaceCommand,
   ViewCommand,
 } from './commands.js';
+export { check } from './check.js';
+export type { Checked, Problem } from './check.js';
 export { CopyError, copy } from './copy.js';
 export type { Copied, CopyOptions, CopyProgress } from './copy.js';
+export { ConfigError } from './errors.js';
 export { Deny, HookError } from './hooks.js';
 export type { After, Before, Changed, Event } from './hooks.js';
 export { Memory } from './memory.js';
@@ -32,7 +35,7 @@ export type {
   Shown,
   TextOnly,
 } from './memory.js';
-export type { Options } from './options.js';
+export type { MemoryOptions } from './options.js';
 export { ReadOnly, openStore, readOnly, rekey } from './places.js';
 export type { Place, Places } from './places.js';
 export { StoreError } from './store.js';

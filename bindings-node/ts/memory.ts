@@ -13,9 +13,10 @@ import type {
   StrReplaceCommand,
   ViewCommand,
 } from './commands.js';
+import { withOurErrorsAsync } from './errors.js';
 import { HookError, withoutHooks } from './hooks.js';
 import type { Answered, Hooks } from './hooks.js';
-import type { Options } from './options.js';
+import type { MemoryOptions } from './options.js';
 import { openEngine } from './places.js';
 import type { Places } from './places.js';
 import { StoreError } from './store.js';
@@ -39,12 +40,12 @@ export interface TextOnly {
  * What a memory with these options shows: text, or the image block that a view of an image is. With
  * `maxImageBytes: null` it is always text.
  */
-export type Shown<Given extends Options = Options> = Given extends TextOnly
+export type Shown<Given extends MemoryOptions = MemoryOptions> = Given extends TextOnly
   ? string
   : string | ImageBlock[];
 
 /** The answer to one call of the tool. */
-export interface Reply<Given extends Options = Options> {
+export interface Reply<Given extends MemoryOptions = MemoryOptions> {
   /**
    * What goes back to the model: text, or the image block that a view of an image is. Both are what
    * the Messages API takes as the content of a `tool_result`.
@@ -100,7 +101,7 @@ export interface ExpireOptions {
  * The methods named after the commands are what the SDK's `betaMemoryTool(new Memory())` asks for.
  * They reject with the SDK's `ToolError`, whose text is the exact answer for the model.
  */
-export class Memory<const Given extends Options = Options> {
+export class Memory<const Given extends MemoryOptions = MemoryOptions> {
   readonly #engine: Engine;
   readonly #hooks: Hooks | undefined;
 
@@ -109,7 +110,8 @@ export class Memory<const Given extends Options = Options> {
    *   directory, as the SDK's own tool keeps them); `sqlite:agent.db` for an SQLite
    *   database; `memory:` for a new store in this process; a store of your own; or several of
    *   these by the paths where they are mounted.
-   * @throws An error if the address or an option is wrong, or if the store cannot be opened.
+   * @throws {@link ConfigError} if the address or an option is wrong, {@link StoreError} if the store
+   *   cannot be opened.
    */
   constructor(store: Places = './memory', options?: Given) {
     const [rest, hooks] = withoutHooks(options);
@@ -158,6 +160,14 @@ export class Memory<const Given extends Options = Options> {
   }
 
   /**
+   * Deletes everything below `/memories`. Not a command of the tool: for you. Resolves to a sentence that
+   * says so.
+   */
+  async clear(): Promise<string> {
+    return withOurErrorsAsync(async () => this.#engine.clear());
+  }
+
+  /**
    * Removes the files that nobody used for `olderThan` milliseconds. Not a command of the tool: for
    * you. Resolves to what was removed, or would be, in the order of the paths.
    *
@@ -168,7 +178,7 @@ export class Memory<const Given extends Options = Options> {
   async expire(olderThan: number, options: ExpireOptions = {}): Promise<Expired[]> {
     const { dryRun = false, onProgress } = options;
     const watch = onProgress && ((progress: ExpiryProgress) => onProgress(progress) !== false);
-    return this.#engine.expire(olderThan, dryRun, watch);
+    return withOurErrorsAsync(async () => this.#engine.expire(olderThan, dryRun, watch));
   }
 
   async #run(name: string, fields: unknown, call?: CallOptions): Promise<string> {
@@ -191,14 +201,14 @@ export class Memory<const Given extends Options = Options> {
 }
 
 /** What a reply shows, or the error that the SDK's tool runner understands. */
-export async function orThrow<G extends Options>(reply: Reply<G>): Promise<Shown<G>> {
+export async function orThrow<G extends MemoryOptions>(reply: Reply<G>): Promise<Shown<G>> {
   if (reply.isError) {
     throw await toolError(reply.content as string, reply.cause);
   }
   return reply.content;
 }
 
-function reply<G extends Options>(answered: Answered): Reply<G> {
+function reply<G extends MemoryOptions>(answered: Answered): Reply<G> {
   const { content: shown, isError, cause, hook, thrown } = answered;
   // No image comes where the options say so.
   const content = (typeof shown === 'string' ? shown : image(shown)) as Shown<G>;

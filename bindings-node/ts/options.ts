@@ -3,7 +3,7 @@
 import type { After, Before } from './hooks.js';
 
 /** How a memory behaves where the tool's documentation leaves a choice. All may be left out. */
-export interface Options {
+export interface MemoryOptions {
   /**
    * The most characters (Unicode scalar values) of one view. A longer view is cut and says how to
    * go on. `null` lifts the limit. Default: 16,000.
@@ -74,9 +74,9 @@ export interface Options {
   sensitiveOnView?: boolean | undefined;
   /**
    * Before the first command, files are removed that nobody used for so long. Must be more than 0.
-   * The store must keep times of access. In milliseconds. Default: none.
+   * The store must keep times of access. In milliseconds. Default: `null`.
    */
-  expireAfter?: number | undefined;
+  expireAfter?: number | null | undefined;
   /**
    * A view of a file, and a rename of one, is recorded as a use of it. That costs a write. It is
    * always on with `expireAfter`. `expire()` needs it. Default: `false`.
@@ -91,12 +91,12 @@ export interface Options {
    * Called with each command before the store is touched. It allows the command, replaces its text,
    * or denies it. Default: none.
    */
-  before?: Before | undefined;
+  before?: Before | null | undefined;
   /**
    * Called after each call with what it came to. Commands that a hook issues itself run without
    * hooks. Default: none.
    */
-  after?: After | undefined;
+  after?: After | null | undefined;
   /** The events that `after` gets hold the reply's text. Default: `false`. */
   eventContent?: boolean | undefined;
   /**
@@ -118,9 +118,9 @@ export interface Options {
   namespace?: string | null | undefined;
   /**
    * Encrypts what the store keeps. A store is encrypted from its beginning or never. A `Uint8Array`
-   * of 32 bytes; a string is a passphrase, or `hex:…` or `base64:…`. Default: none.
+   * of 32 bytes; a string is a passphrase, or `hex:…` or `base64:…`. Default: `null`.
    */
-  encryptionKey?: Uint8Array | string | undefined;
+  encryptionKey?: Uint8Array | string | null | undefined;
   /**
    * A store that is made with a key encrypts names, too. An existing store stays as it was made.
    * Default: `false`.

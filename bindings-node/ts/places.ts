@@ -3,8 +3,9 @@
 import native from '../native.cjs';
 import type { Engine, Mounts, NativeStore } from '../native.cjs';
 
+import { withOurErrors, withOurErrorsAsync } from './errors.js';
 import { withoutHooks } from './hooks.js';
-import type { Options } from './options.js';
+import type { MemoryOptions } from './options.js';
 import { assertStore, optionalMethods, serve } from './store.js';
 import type { Store } from './store.js';
 
@@ -46,9 +47,13 @@ export function readOnly(store: string | Store): ReadOnly {
 }
 
 /** The engine on whatever was given. */
-export function openEngine(places: Places, options?: Options): Engine {
+export function openEngine(places: Places, options?: MemoryOptions): Engine {
+  return withOurErrors(() => engine(places, options));
+}
+
+function engine(places: Places, options?: MemoryOptions): Engine {
   if (places instanceof ReadOnly) {
-    return openEngine(places.store, { ...options, readOnly: true });
+    return engine(places.store, { ...options, readOnly: true });
   }
   if (typeof places === 'string') {
     return native.Engine.open(places, options);
@@ -72,14 +77,19 @@ export function openEngine(places: Places, options?: Options): Engine {
  * content but is synchronous: do it once, at the start. Of the options `durability`, `readOnly`,
  * `encryptionKey` and `encryptNames` matter.
  *
- * @throws An error if the address or an option is wrong, or if the store cannot be opened.
+ * @throws {@link ConfigError} if the address or an option is wrong, {@link StoreError} if the store
+ *   cannot be opened.
  */
-export function openStore(places: Exclude<Places, Store>, given?: Options): Store {
+export function openStore(places: Exclude<Places, Store>, given?: MemoryOptions): Store {
   return openNative(places, withoutHooks(given)[0]);
 }
 
 /** Any store as one of the core's. */
-export function openNative(places: Places, options?: Options): NativeStore {
+export function openNative(places: Places, options?: MemoryOptions): NativeStore {
+  return withOurErrors(() => store(places, options));
+}
+
+function store(places: Places, options?: MemoryOptions): NativeStore {
   if (typeof places === 'string') {
     return new native.NativeStore(places, options);
   }
@@ -111,10 +121,10 @@ export async function rekey(
   oldKey: Uint8Array | string,
   newKey: Uint8Array | string,
 ): Promise<number> {
-  return native.NativeStore.beneath(address).rekey(oldKey, newKey);
+  return withOurErrorsAsync(async () => native.NativeStore.beneath(address).rekey(oldKey, newKey));
 }
 
-function openMounts(places: Exclude<Places, Place>, options?: Options): NativeStore {
+function openMounts(places: Exclude<Places, Place>, options?: MemoryOptions): NativeStore {
   const mounts = new native.Mounts();
   for (const [path, place] of Object.entries(places)) {
     add(mounts, path, place, false);

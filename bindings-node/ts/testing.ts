@@ -23,12 +23,12 @@ import type { Store } from './store.js';
  * @example
  * ```ts
  * import { test } from 'node:test';
- * import { checkStore } from 'memdir/testing';
+ * import { checkContract } from 'memdir/testing';
  *
- * test('my store keeps the contract', () => checkStore(() => new MyStore()));
+ * test('my store keeps the contract', () => checkContract(() => new MyStore()));
  * ```
  */
-export async function checkStore(factory: () => Store | Promise<Store>): Promise<void> {
+export async function checkContract(factory: () => Store | Promise<Store>): Promise<void> {
   for (let rule = 0; rule < native.contractRules(); rule += 1) {
     const store = await factory();
     assertStore(store);

@@ -4,7 +4,7 @@ import type { CallOptions } from './cancellation.js';
 import type { MemoryCommand } from './commands.js';
 import { Memory, orThrow } from './memory.js';
 import type { ImageBlock } from './memory.js';
-import type { Options } from './options.js';
+import type { MemoryOptions } from './options.js';
 import type { Places } from './places.js';
 
 /** Claude's memory tool as `@anthropic-ai/sdk` runs it: its `BetaRunnableTool`. */
@@ -36,7 +36,7 @@ export interface MemoryTool {
  * @param store As for {@link Memory}.
  * @throws An error if the address or an option is wrong, or if the store cannot be opened.
  */
-export function memoryTool(store: Places = './memory', options?: Options): MemoryTool {
+export function memoryTool(store: Places = './memory', options?: MemoryOptions): MemoryTool {
   const memory = new Memory(store, options);
   return {
     type: 'memory_20250818',

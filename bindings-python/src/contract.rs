@@ -18,7 +18,7 @@ pub(crate) fn check_contract(
     let factory = factory.into_inner().unbind();
     let raised = Mutex::new(None);
     let checked = py.detach(|| {
-        contract::check(&|| {
+        contract::check_contract(&|| {
             let made = Python::attach(|py| {
                 let store = factory.bind(py).call0()?;
                 stores::from_object(&store)

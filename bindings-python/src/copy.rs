@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use memdir::copy::{Copied as Core, CopyError, Progress};
-use memdir::{Error, OnExisting, Options};
+use memdir::{Error, MemoryOptions, OnExisting};
 use pyo3::inspect::PyStaticExpr;
 use pyo3::prelude::*;
 use pyo3::{type_hint_identifier, type_hint_subscript};
@@ -137,7 +137,7 @@ pub(crate) fn copy(
     durability: Given<'_, hints::Durability>,
     on_progress: Option<Hinted<'_, OnProgress>>,
 ) -> PyResult<Copied> {
-    let mut options = Options::default();
+    let mut options = MemoryOptions::default();
     options.durability = durability.or::<Word<_>>("durability", options.durability)?;
     let overwrite = overwrite.or::<Flag>("overwrite", false)?;
     let to_read = {

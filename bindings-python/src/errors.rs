@@ -32,8 +32,8 @@ fn raised(py: Python<'_>, class: &PyOnceLock<Py<PyType>>, name: &str, text: &str
 }
 
 /// A refused command.
-pub(crate) fn command_error(py: Python<'_>, text: &str) -> PyErr {
-    raised(py, &class::COMMAND, "CommandError", text)
+pub(crate) fn refused_error(py: Python<'_>, text: &str) -> PyErr {
+    raised(py, &class::COMMAND, "RefusedError", text)
 }
 
 /// A refused copy.
@@ -93,7 +93,7 @@ fn python_cause(error: &StoreError) -> Option<&PyErr> {
 /// Any error of the core.
 pub(crate) fn to_python(py: Python<'_>, error: &Error) -> PyErr {
     match error {
-        Error::Refused(text) => command_error(py, text),
+        Error::Refused(text) => refused_error(py, text),
         Error::Store(error) => store_error(py, error),
         Error::Hook(source) => {
             interruption(py, error).unwrap_or_else(|| hook_error(py, error, source))

@@ -6,7 +6,7 @@ use std::cell::RefCell;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use memdir::value::Value;
-use memdir::{Command, ConfigError, Event as CoreEvent, HookDecision, HookError, Hooks};
+use memdir::{Command, ConfigError, Event as CoreEvent, HookDecision, HookError, MemoryHooks};
 use pyo3::exceptions::{PyException, PyTypeError};
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
@@ -102,7 +102,7 @@ impl PythonHooks {
     }
 }
 
-impl Hooks for PythonHooks {
+impl MemoryHooks for PythonHooks {
     fn before(&self, command: &Command<'_>) -> Result<HookDecision, HookError> {
         let asked = attached(|py| match self.before.get(py) {
             Some(before) => ask(before.bind(py), command),

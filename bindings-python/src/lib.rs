@@ -7,6 +7,7 @@
 //! SDK's tool) is written in Python, in `python/memdir`.
 
 mod cancel;
+mod check;
 mod cli;
 mod contract;
 mod copy;
@@ -36,6 +37,8 @@ mod tool;
 mod _memdir {
     #[pymodule_export]
     use crate::cancel::Cancellation;
+    #[pymodule_export]
+    use crate::check::{Checked, Problem, check};
     #[pymodule_export]
     use crate::cli::run_command_line;
     #[pymodule_export]

@@ -1,11 +1,10 @@
 //! [`Memory`]: the engine, for Python.
 
-use std::borrow::Cow;
 use std::path::Path;
 use std::sync::Arc;
 
-use memdir::command::{Decoded, ViewRange};
-use memdir::{Cancellation, Command, Content, Error, Memory as Core, Reply, StoreError};
+use memdir::command::Decoded;
+use memdir::{Cancellation, Content, Error, Memory as Core, Reply, StoreError};
 use pyo3::exceptions::PyOverflowError;
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::inspect::PyStaticExpr;
@@ -14,7 +13,7 @@ use pyo3::types::{PyDict, PyString};
 use pyo3::{Borrowed, IntoPyObjectExt};
 
 use crate::cancel::interruptible;
-use crate::errors::{command_error, to_python};
+use crate::errors::{refused_error, to_python};
 use crate::expiry::{self, Expired};
 use crate::fields::{Input, owned_value};
 use crate::hints::{self, Hinted};
@@ -28,7 +27,7 @@ use crate::stores::Argument;
 ///
 /// It needs no SDK. `execute` takes a tool call's input as it came from the model and never raises
 /// for anything that the model did; the methods named after the commands take plain arguments,
-/// return the text of the reply and raise `CommandError` where the command was refused.
+/// return the text of the reply and raise `RefusedError` where the command was refused.
 ///
 /// It may be used by many threads at once, and by many processes on one directory: the store
 /// excludes writers from each other. Other Python threads run while the store works.
@@ -180,95 +179,92 @@ impl Memory {
     ///     Text, or the image block that the Messages API takes.
     ///
     /// Raises:
-    ///     CommandError: The command was refused; its text is the answer for the model.
+    ///     RefusedError: The command was refused; its text is the answer for the model.
     ///     StoreError: The store itself failed.
     #[pyo3(signature = (path, view_range = None))]
     fn view<'py>(
         &self,
         py: Python<'py>,
-        path: &str,
+        path: &Bound<'py, PyString>,
         view_range: Option<[Whole<'py>; 2]>,
     ) -> PyResult<Hinted<'py, hints::Content>> {
-        let view_range = match view_range {
-            None => None,
-            Some([Whole::Small(first), Whole::Small(last)]) => Some(ViewRange::Lines(first, last)),
-            Some(range) => {
-                let fields = [
-                    ("path", path.into_bound_py_any(py)?),
-                    ("view_range", range.into_bound_py_any(py)?),
-                ];
-                return reply::content(py, &self.done_as_sent(py, "view", fields)?);
-            }
-        };
-        let command = Command::View { path: Cow::Borrowed(path), view_range };
-        let content = done(py, |core| core.run(&command), &self.core)?;
-        reply::content(py, &content)
+        let range = view_range.map(|range| range.into_bound_py_any(py)).transpose()?;
+        let mut fields = vec![("path", path.as_any())];
+        fields.extend(range.as_ref().map(|range| ("view_range", range)));
+        reply::content(py, &self.command(py, "view", &fields)?)
     }
 
     /// Makes a new file, with its parents.
     ///
     /// Raises:
-    ///     CommandError: The command was refused; its text is the answer for the model.
+    ///     RefusedError: The command was refused; its text is the answer for the model.
     ///     StoreError: The store itself failed.
-    fn create(&self, py: Python<'_>, path: &str, file_text: &str) -> PyResult<String> {
-        done(py, |core| core.create(path, file_text), &self.core)
+    fn create(
+        &self,
+        py: Python<'_>,
+        path: &Bound<'_, PyString>,
+        file_text: &Bound<'_, PyString>,
+    ) -> PyResult<String> {
+        self.text(py, "create", &[("path", path), ("file_text", file_text)])
     }
 
-    /// Replaces the only occurrence of `old_str` in a file by `new_str`; an empty one deletes.
+    /// Replaces the only occurrence of `old_str` in a file by `new_str`; an empty one, or `None`, deletes it.
     ///
     /// Raises:
-    ///     CommandError: The command was refused; its text is the answer for the model.
+    ///     RefusedError: The command was refused; its text is the answer for the model.
     ///     StoreError: The store itself failed.
-    #[pyo3(signature = (path, old_str, new_str = ""))]
+    #[pyo3(signature = (path, old_str, new_str = None))]
     fn str_replace(
         &self,
         py: Python<'_>,
-        path: &str,
-        old_str: &str,
-        new_str: &str,
+        path: &Bound<'_, PyString>,
+        old_str: &Bound<'_, PyString>,
+        new_str: Option<&Bound<'_, PyString>>,
     ) -> PyResult<String> {
-        done(py, |core| core.str_replace(path, old_str, new_str), &self.core)
+        let mut fields = vec![("path", path.as_any()), ("old_str", old_str)];
+        fields.extend(new_str.map(|new_str| ("new_str", new_str.as_any())));
+        self.text(py, "str_replace", &fields)
     }
 
     /// Inserts `insert_text` as whole lines after line `insert_line`; 0 is the file's start.
     ///
     /// Raises:
-    ///     CommandError: The command was refused; its text is the answer for the model.
+    ///     RefusedError: The command was refused; its text is the answer for the model.
     ///     StoreError: The store itself failed.
     fn insert(
         &self,
         py: Python<'_>,
-        path: &str,
+        path: &Bound<'_, PyString>,
         insert_line: Whole<'_>,
-        insert_text: &str,
+        insert_text: &Bound<'_, PyString>,
     ) -> PyResult<String> {
-        if let Whole::Small(insert_line) = insert_line {
-            return done(py, |core| core.insert(path, insert_line, insert_text), &self.core);
-        }
-        let fields = [
-            ("path", path.into_bound_py_any(py)?),
-            ("insert_line", insert_line.into_bound_py_any(py)?),
-            ("insert_text", insert_text.into_bound_py_any(py)?),
-        ];
-        self.done_as_sent(py, "insert", fields).map(Content::into_text)
+        let Whole(insert_line) = insert_line;
+        let fields =
+            [("path", path.as_any()), ("insert_line", &insert_line), ("insert_text", insert_text)];
+        self.text(py, "insert", &fields)
     }
 
     /// Deletes a file, or a directory and all that it holds.
     ///
     /// Raises:
-    ///     CommandError: The command was refused; its text is the answer for the model.
+    ///     RefusedError: The command was refused; its text is the answer for the model.
     ///     StoreError: The store itself failed.
-    fn delete(&self, py: Python<'_>, path: &str) -> PyResult<String> {
-        done(py, |core| core.delete(path), &self.core)
+    fn delete(&self, py: Python<'_>, path: &Bound<'_, PyString>) -> PyResult<String> {
+        self.text(py, "delete", &[("path", path)])
     }
 
     /// Renames or moves a file or directory; never overwrites.
     ///
     /// Raises:
-    ///     CommandError: The command was refused; its text is the answer for the model.
+    ///     RefusedError: The command was refused; its text is the answer for the model.
     ///     StoreError: The store itself failed.
-    fn rename(&self, py: Python<'_>, old_path: &str, new_path: &str) -> PyResult<String> {
-        done(py, |core| core.rename(old_path, new_path), &self.core)
+    fn rename(
+        &self,
+        py: Python<'_>,
+        old_path: &Bound<'_, PyString>,
+        new_path: &Bound<'_, PyString>,
+    ) -> PyResult<String> {
+        self.text(py, "rename", &[("old_path", old_path), ("new_path", new_path)])
     }
 
     /// The directory of this machine that holds the files; `None` if they are kept elsewhere.
@@ -355,27 +351,37 @@ impl Memory {
         })
     }
 
-    /// Runs a typed command as if the model had sent its fields: for numbers that a command cannot hold, so that
-    /// they are refused in the words of the tool.
-    fn done_as_sent<'py>(
+    /// Runs a command as if the model had sent these fields, so that what no command can hold (a huge
+    /// number, half a surrogate pair) is refused in the words of the tool.
+    fn command(
         &self,
-        py: Python<'py>,
-        command: &str,
-        fields: impl IntoIterator<Item = (&'static str, Bound<'py, PyAny>)>,
+        py: Python<'_>,
+        name: &str,
+        fields: &[(&str, &Bound<'_, PyAny>)],
     ) -> PyResult<Content> {
         let input = PyDict::new(py);
         for (name, value) in fields {
             input.set_item(name, value)?;
         }
-        let reply = self.run(&input, Some(command), None)?;
+        let reply = self.run(&input, Some(name), None)?;
         pass_on()?;
         match &reply.cause {
             Some(cause) => Err(to_python(py, cause)),
             None if reply.is_error => {
-                Err(command_error(py, reply.content.as_text().unwrap_or_default()))
+                Err(refused_error(py, reply.content.as_text().unwrap_or_default()))
             }
             None => Ok(reply.content),
         }
+    }
+
+    /// A command that answers with text.
+    fn text(
+        &self,
+        py: Python<'_>,
+        name: &str,
+        fields: &[(&str, &Bound<'_, PyAny>)],
+    ) -> PyResult<String> {
+        self.command(py, name, fields).map(Content::into_text)
     }
 
     /// The answer to a call that cannot be carried out because of `error`.
@@ -395,12 +401,7 @@ impl Memory {
 
 /// A whole number of any size, as Python's are.
 #[derive(IntoPyObject)]
-enum Whole<'py> {
-    /// One that a command can hold.
-    Small(i64),
-    /// One that no command can hold.
-    Huge(Bound<'py, PyAny>),
-}
+struct Whole<'py>(Bound<'py, PyAny>);
 
 impl<'py> FromPyObject<'_, 'py> for Whole<'py> {
     type Error = PyErr;
@@ -409,11 +410,8 @@ impl<'py> FromPyObject<'_, 'py> for Whole<'py> {
 
     fn extract(given: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
         match given.extract::<i64>() {
-            Ok(number) => Ok(Self::Small(number)),
-            Err(error) if error.is_instance_of::<PyOverflowError>(given.py()) => {
-                given.call_method0("__index__").map(Self::Huge)
-            }
-            Err(error) => Err(error),
+            Err(error) if !error.is_instance_of::<PyOverflowError>(given.py()) => Err(error),
+            _ => given.call_method0("__index__").map(Self),
         }
     }
 }

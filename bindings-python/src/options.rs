@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use memdir::policy::sensitive::{SensitiveRule, SensitiveText};
 use memdir::policy::{PathPattern, StaleGuard};
-use memdir::{ConfigError, Durability, EncryptionKey, Error, OnExisting, Options};
+use memdir::{ConfigError, Durability, EncryptionKey, Error, MemoryOptions, OnExisting};
 use pyo3::Borrowed;
 use pyo3::exceptions::PyTypeError;
 use pyo3::inspect::PyStaticExpr;
@@ -51,7 +51,7 @@ impl<H> Given<'_, H> {
 
 /// What the keyword arguments of an entry point say.
 pub(crate) struct Keywords<'py> {
-    pub(crate) options: Options,
+    pub(crate) options: MemoryOptions,
     pub(crate) before: Option<Bound<'py, PyAny>>,
     pub(crate) after: Option<Bound<'py, PyAny>>,
 }
@@ -63,7 +63,7 @@ macro_rules! options {
         const OF_MEMORY: &[&str] = &[$(stringify!($name),)* "before", "after"];
 
         /// Puts a value in the place of the default.
-        fn put(options: &mut Options, name: &str, given: &Bound<'_, PyAny>) -> Result<(), Error> {
+        fn put(options: &mut MemoryOptions, name: &str, given: &Bound<'_, PyAny>) -> Result<(), Error> {
             $(if name == stringify!($name) {
                 options.$name = <$kind>::read(name, given)?;
             })*
@@ -118,9 +118,9 @@ impl<'py> Keywords<'py> {
         function: &str,
         names: &[&str],
     ) -> PyResult<Self> {
-        let mut options = Options::default();
+        let mut options = MemoryOptions::default();
         // The SDK has a block for them.
-        options.max_image_bytes = Some(Options::CLAUDE_IMAGE_BYTES);
+        options.max_image_bytes = Some(MemoryOptions::CLAUDE_IMAGE_BYTES);
         let mut keywords = Self { options, before: None, after: None };
         for (name, value) in given.into_iter().flatten() {
             let name = name.extract::<String>()?;

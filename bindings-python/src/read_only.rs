@@ -60,7 +60,7 @@ impl ReadOnly {
 /// >>> memory = Memory({"/memories": "memory:", "/memories/handbook": read_only("memory:")})
 /// >>> memory.create("/memories/handbook/a.md", "one")
 /// Traceback (most recent call last):
-/// memdir.CommandError: Error: /memories/handbook/a.md is read-only: it can be viewed but not changed
+/// memdir.RefusedError: Error: /memories/handbook/a.md is read-only: it can be viewed but not changed
 #[pyfunction]
 pub(crate) fn read_only(store: Hinted<'_, Place>) -> ReadOnly {
     ReadOnly { store: store.into_inner().unbind() }

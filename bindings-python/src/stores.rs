@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use memdir::store::{Mount, Place, open_mounts, open_place, open_raw_store};
-use memdir::{Options, Store, open_store};
+use memdir::{MemoryOptions, Store, open_store};
 use pyo3::Borrowed;
 use pyo3::exceptions::PyTypeError;
 use pyo3::inspect::PyStaticExpr;
@@ -39,7 +39,7 @@ impl<'py> FromPyObject<'_, 'py> for Argument<'py> {
 }
 
 impl Argument<'_> {
-    pub(crate) fn open(self, py: Python<'_>, options: &Options) -> PyResult<Arc<dyn Store>> {
+    pub(crate) fn open(self, py: Python<'_>, options: &MemoryOptions) -> PyResult<Arc<dyn Store>> {
         match self {
             Self::Given(store) => open(&store, options),
             Self::Default => {
@@ -50,7 +50,7 @@ impl Argument<'_> {
 }
 
 /// Opens the store that `store` is or names; the stores, where it is a mapping.
-pub(crate) fn open(store: &Bound<'_, PyAny>, options: &Options) -> PyResult<Arc<dyn Store>> {
+pub(crate) fn open(store: &Bound<'_, PyAny>, options: &MemoryOptions) -> PyResult<Arc<dyn Store>> {
     let py = store.py();
     let opened = match store.cast::<PyMapping>() {
         // A store of one's own may be a mapping too.
@@ -101,7 +101,7 @@ fn place(store: &Bound<'_, PyAny>, expected: &str) -> PyResult<(Place, bool)> {
 
 /// Opens the store that `store` is or names as it is kept, encrypted or not.
 pub(crate) fn open_raw(store: &Bound<'_, PyAny>) -> PyResult<Arc<dyn Store>> {
-    let (py, options) = (store.py(), Options::default());
+    let (py, options) = (store.py(), MemoryOptions::default());
     let address = match object(store)? {
         Some(store) => return Ok(store),
         None => py.import("os")?.call_method1("fspath", (store,))?.extract::<String>()?,

@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::cancel::Cancellation;
-use crate::errors::command_error;
+use crate::errors::refused_error;
 use crate::fields::{Input, owned_value};
 use crate::hints::{self, Hinted};
 use crate::hooks::{pass_on, set};
@@ -54,7 +54,7 @@ fn in_parts<'py>(py: Python<'py>, reply: &Reply) -> PyResult<Hinted<'py, hints::
 /// The command in `input`, repaired, as a dict with the fields that the documentation names.
 ///
 /// Raises:
-///     CommandError: With the sentence for the model.
+///     RefusedError: With the sentence for the model.
 #[pyfunction]
 pub(crate) fn decode<'py>(
     memory: &Bound<'py, Memory>,
@@ -66,7 +66,7 @@ pub(crate) fn decode<'py>(
         // It is a call like any other, of which hooks are told.
         let refusal = py.detach(|| core.execute_decoded(decoded.into_owned()));
         pass_on()?;
-        Err(command_error(py, refusal.content.as_text().unwrap_or_default()))
+        Err(refused_error(py, refusal.content.as_text().unwrap_or_default()))
     };
     let Some(fields) = Input::of_call(input) else {
         return refused(Decoded::not_an_object(&owned_value(input)));

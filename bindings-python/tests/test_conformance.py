@@ -17,7 +17,7 @@ import cases
 import servers
 from dict_store import DictStore
 from memdir import AsyncMemoryTool, Memory, MemoryTool, open_store
-from memdir.testing import check_store
+from memdir.testing import check_contract
 from redis_store import RedisStore
 
 if TYPE_CHECKING:
@@ -62,15 +62,15 @@ def bucket(endpoint: str, prefix: str) -> str:
 
 def test_contract_of_sqlite(tmp_path: Path) -> None:
     numbers = itertools.count()
-    check_store(lambda: open_store(f"sqlite:{tmp_path}/{next(numbers)}.db"))
+    check_contract(lambda: open_store(f"sqlite:{tmp_path}/{next(numbers)}.db"))
 
 
 def test_contract_of_postgres(postgres: Callable[[], str]) -> None:
-    check_store(lambda: open_store(postgres()))
+    check_contract(lambda: open_store(postgres()))
 
 
 def test_contract_of_s3(s3: str) -> None:
-    check_store(lambda: open_store(bucket(s3, uuid.uuid4().hex)))
+    check_contract(lambda: open_store(bucket(s3, uuid.uuid4().hex)))
 
 
 def count(counts: Counter[tuple[str, str]], runner: str, steps: int) -> None:

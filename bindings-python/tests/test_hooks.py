@@ -17,7 +17,7 @@ from anthropic.lib.tools import ToolError
 
 from memdir import (
     AsyncMemoryTool,
-    CommandError,
+    RefusedError,
     ConfigError,
     Deny,
     Event,
@@ -69,7 +69,7 @@ def test_a_veto_is_an_answer_everywhere() -> None:
         lambda: memory.rename("/memories/a", "/memories/b"),
     ]
     for call in calls:
-        with pytest.raises(CommandError, match=r"^Not \w+\.$"):
+        with pytest.raises(RefusedError, match=r"^Not \w+\.$"):
             call()
     with pytest.raises(ToolError, match="Not create"):
         MemoryTool("memory:", before=forbid).call(CREATE)

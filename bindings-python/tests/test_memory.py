@@ -12,7 +12,7 @@ import pytest
 
 import memdir
 from memdir import (
-    CommandError,
+    RefusedError,
     ConfigError,
     Entry,
     MemdirError,
@@ -44,14 +44,14 @@ def test_the_typed_commands(memory: Memory) -> None:
 
 
 def test_a_refused_command_is_a_command_error_with_the_exact_text(memory: Memory) -> None:
-    with pytest.raises(CommandError) as raised:
+    with pytest.raises(RefusedError) as raised:
         memory.view("/memories/none")
     assert str(raised.value) == (
         "The path /memories/none does not exist. Please provide a valid path."
     )
     assert isinstance(raised.value, MemdirError)
     memory.create("/memories/a", "one")
-    with pytest.raises(CommandError, match="Invalid `view_range` parameter"):
+    with pytest.raises(RefusedError, match="Invalid `view_range` parameter"):
         memory.view("/memories/a", (3, 1))
 
 
@@ -70,7 +70,6 @@ def test_wrong_arguments_of_the_host_are_python_s_own_errors(memory: Memory) -> 
         with pytest.raises(TypeError):
             wrong()
     for wrong in (
-        lambda: anything.view("\ud800"),
         lambda: anything.view("/memories", (1, 2, 3)),
         lambda: anything.view("/memories", "x"),
         lambda: Memory("memory:", on_existing="replace"),  # type: ignore[arg-type]
@@ -85,6 +84,24 @@ def test_wrong_arguments_of_the_host_are_python_s_own_errors(memory: Memory) -> 
         Memory("memory:", on_existing="replace")  # type: ignore[arg-type]
 
 
+def test_half_a_surrogate_pair_is_refused_as_if_the_model_had_sent_it() -> None:
+    memory = Memory("memory:")
+    memory.create("/memories/a", "one\n")
+    half = "/memories/\ud800"
+    for command, fields in (
+        ("view", {"path": half}),
+        ("create", {"path": "/memories/b", "file_text": half}),
+        ("str_replace", {"path": "/memories/a", "old_str": half}),
+        ("str_replace", {"path": "/memories/a", "old_str": "one", "new_str": half}),
+        ("insert", {"path": "/memories/a", "insert_line": 0, "insert_text": half}),
+        ("delete", {"path": half}),
+        ("rename", {"old_path": "/memories/a", "new_path": half}),
+    ):
+        with pytest.raises(RefusedError, match="not valid Unicode") as raised:
+            getattr(memory, command)(**fields)
+        assert str(raised.value) == memory.execute({"command": command, **fields}).content
+
+
 def test_a_number_that_no_command_can_hold_is_refused_as_if_the_model_had_sent_it() -> None:
     memory = Memory("memory:")
     memory.create("/memories/a", "one\n")
@@ -94,11 +111,11 @@ def test_a_number_that_no_command_can_hold_is_refused_as_if_the_model_had_sent_i
             "insert_line": number,
             "insert_text": "two",
         }
-        with pytest.raises(CommandError) as raised:
+        with pytest.raises(RefusedError) as raised:
             memory.insert(**insert)
         assert str(raised.value) == memory.execute({"command": "insert", **insert}).content
         assert "insert_line" in str(raised.value)
-        with pytest.raises(CommandError, match="Invalid `view_range` parameter"):
+        with pytest.raises(RefusedError, match="Invalid `view_range` parameter"):
             memory.view("/memories/a", (1, number))
     assert str(memory.view("/memories/a")).endswith("\tone")
 
@@ -150,7 +167,7 @@ def test_an_entry() -> None:
 
 
 def test_exceptions_can_be_pickled() -> None:
-    for kind in (CommandError, ConfigError, MemdirError, StoreError):
+    for kind in (RefusedError, ConfigError, MemdirError, StoreError):
         again = pickle.loads(pickle.dumps(kind("why")))
         assert type(again) is kind
         assert str(again) == "why"
@@ -186,7 +203,7 @@ def store_of(memory: Memory, path: str) -> memdir.Store:
 def test_the_default_of_max_file_bytes(memory: Memory) -> None:
     limit = default("max_file_bytes")
     memory.create("/memories/a", "x" * limit)
-    with pytest.raises(CommandError, match="would hold"):
+    with pytest.raises(RefusedError, match="would hold"):
         memory.create("/memories/b", "x" * (limit + 1))
     Memory("memory:", max_file_bytes=None).create("/memories/b", "x" * (limit + 1))
 
@@ -198,7 +215,7 @@ def test_the_default_of_on_existing(memory: Memory) -> None:
         each.create("/memories/a", "one")
     overwriting.create("/memories/a", "two")
     assert str(overwriting.view("/memories/a")).endswith("two")
-    with pytest.raises(CommandError, match="already exists"):
+    with pytest.raises(RefusedError, match="already exists"):
         memory.create("/memories/a", "two")
 
 

@@ -15,7 +15,7 @@ import cases
 from dict_store import DictStore
 from memdir import (
     AsyncMemoryTool,
-    CommandError,
+    RefusedError,
     ConfigError,
     Memory,
     MemoryTool,
@@ -23,7 +23,7 @@ from memdir import (
     open_store,
     read_only,
 )
-from memdir.testing import check_store
+from memdir.testing import check_contract
 
 if TYPE_CHECKING:
     from memdir._options import Place
@@ -119,12 +119,12 @@ def test_conditions_of_mounts_are_those_of_a_file_system() -> None:
             raise OSError(self.number, "no", path)
 
     for number, said in [(errno.EROFS, "is read-only"), (errno.EBUSY, "is or holds a fixed")]:
-        with pytest.raises(CommandError, match=f"^Error: /memories/a {said}"):
+        with pytest.raises(RefusedError, match=f"^Error: /memories/a {said}"):
             Memory(Refusing(number)).delete("/memories/a")
 
 
 def test_mounts_keep_the_contract() -> None:
-    check_store(lambda: open_store({"/memories": "memory:"}))
+    check_contract(lambda: open_store({"/memories": "memory:"}))
 
 
 def test_what_cannot_be_mounted() -> None:
@@ -162,7 +162,7 @@ def test_read_only_changes_nothing(place: Path) -> None:
     stores: list[Place] = ["dir:./docs", read_only("dir:./docs"), open_store("dir:./docs")]
     for store in stores:
         memory = Memory(store, read_only=True)
-        with pytest.raises(CommandError, match="is read-only"):
+        with pytest.raises(RefusedError, match="is read-only"):
             memory.create("/memories/a.md", "a")
         assert str(memory.view("/memories")).endswith("\n10B\t/memories/style.md")
     assert on_disk(place) == before

@@ -12,7 +12,7 @@ import pytest
 import cases
 import memdir
 from memdir import AsyncMemoryTool, ConfigError, Memory, MemoryTool, copy, open_store
-from memdir._options import Options
+from memdir._options import MemoryOptions
 
 SECTIONS = json.loads((cases.PROJECT / "core" / "options.json").read_text("utf-8"))["sections"]
 TABLE: dict[str, dict[str, Any]] = {
@@ -41,11 +41,11 @@ def test_the_signatures_have_the_names_and_defaults() -> None:
 
 
 def test_the_tools_take_the_same() -> None:
-    assert set(get_type_hints(Options, vars(memdir._options))) == set(TABLE)
+    assert set(get_type_hints(MemoryOptions, vars(memdir._options))) == set(TABLE)
     for tool in (MemoryTool, AsyncMemoryTool):
         options = inspect.signature(tool).parameters["options"]
         assert options.kind is options.VAR_KEYWORD
-        assert options.annotation == "Unpack[Options]"
+        assert options.annotation == "Unpack[MemoryOptions]"
         for name in TABLE:
             value = () if default(name) == () else default(name)
             given: Any = {name: value}
@@ -53,7 +53,7 @@ def test_the_tools_take_the_same() -> None:
 
 
 def test_the_words_are_those_of_the_table() -> None:
-    for name, hint in get_type_hints(Options, vars(memdir._options)).items():
+    for name, hint in get_type_hints(MemoryOptions, vars(memdir._options)).items():
         words = [word for word in get_args(hint) if isinstance(word, str)]
         assert words == TABLE[name].get("words", []), name
         for word in words:

@@ -105,12 +105,12 @@ def examples() -> list[doctest.DocTest]:
     """The examples in the docstrings of everything public, and on the page about Python."""
     import memdir.testing
 
-    things = {"memdir": memdir, "memdir.testing.check_store": memdir.testing.check_store}
+    things = {"memdir": memdir, "memdir.testing.check_contract": memdir.testing.check_contract}
     things |= {f"memdir.{name}": getattr(memdir, name) for name in memdir.__all__}
     parser = doctest.DocTestParser()
     tests = [
         parser.get_doctest(
-            thing.__doc__ or "", {"check_store": memdir.testing.check_store}, name, None, 0
+            thing.__doc__ or "", {"check_contract": memdir.testing.check_contract}, name, None, 0
         )
         for name, thing in things.items()
     ]

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta, timezone
 import pytest
 
 import cases
-from memdir import CommandError, ConfigError, Memory, open_store
+from memdir import RefusedError, ConfigError, Memory, open_store
 
 
 def test_the_examples_of_the_page() -> None:
@@ -52,7 +52,7 @@ def test_the_limit_of_claude_is_the_one_by_default() -> None:
         assert reply.is_error
         assert sentence in str(reply.content)
     none = Memory(store, max_image_bytes=None)
-    with pytest.raises(CommandError, match="images cannot be shown here"):
+    with pytest.raises(RefusedError, match="images cannot be shown here"):
         none.view("/memories/a.png")
 
 
@@ -69,7 +69,7 @@ def test_expiry_is_told_of_and_can_be_ended() -> None:
     assert abs(datetime.now(timezone.utc) - expired.last_used) < timedelta(hours=1)
     with pytest.raises(ZeroDivisionError):
         memory.expire(0, on_progress=lambda at: at.files / 0)
-    with pytest.raises(CommandError):
+    with pytest.raises(RefusedError):
         memory.view("/memories/a.md")
     assert memory.expire(0) == []
 

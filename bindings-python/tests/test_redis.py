@@ -17,7 +17,7 @@ import redis
 import cases
 import servers
 from memdir import Memory
-from memdir.testing import check_store
+from memdir.testing import check_contract
 from redis_store import RedisStore
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def fresh(address: str) -> RedisStore:
 
 
 def test_the_contract_is_kept(redis_server: str) -> None:
-    check_store(lambda: fresh(redis_server))
+    check_contract(lambda: fresh(redis_server))
 
 
 def test_namespaces_are_apart_and_nothing_stays(redis_server: str) -> None:

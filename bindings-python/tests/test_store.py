@@ -23,7 +23,7 @@ from memdir import (
     StoreError,
     open_store,
 )
-from memdir.testing import check_store
+from memdir.testing import check_contract
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -120,7 +120,7 @@ class Elsewhere(DictStore):
     ids=["dict", "optimistic", "elsewhere", "native", "handing to native", "handing to dict"],
 )
 def test_the_contract_is_kept(factory: Callable[[], Store]) -> None:
-    check_store(factory)
+    check_contract(factory)
 
 
 @pytest.mark.parametrize("wrapped", [False, True])
@@ -131,7 +131,7 @@ def test_the_contract_is_kept_by_a_directory(tmp_path: Path, wrapped: bool) -> N
         store = open_store(tmp_path / str(next(made)), durability="relaxed")
         return Handing(store) if wrapped else store
 
-    check_store(factory)
+    check_contract(factory)
 
 
 def test_times_are_exact_and_older_than_any_computer() -> None:
@@ -191,7 +191,7 @@ def test_a_store_that_keeps_no_times_says_so() -> None:
     assert not store.tracks_access()
     assert not store.delete_unused("/memories/a/b", datetime.now(timezone.utc))
     assert store.read("/memories/a/b") == b""
-    check_store(Timeless)
+    check_contract(Timeless)
     for options in ({"record_access": True}, {"expire_after": 1}):
         with pytest.raises(ConfigError, match="tracks_access, record_access and delete_unused"):
             Memory(store, **options)
@@ -228,7 +228,7 @@ class Overwriting(DictStore):
 )
 def test_the_contract_check_finds_a_fault(factory: Callable[[], Store], rule: str) -> None:
     with pytest.raises(AssertionError, match=rule):
-        check_store(factory)
+        check_contract(factory)
 
 
 def test_the_contract_check_says_when_there_is_no_store() -> None:
@@ -236,9 +236,9 @@ def test_the_contract_check_says_when_there_is_no_store() -> None:
         raise RuntimeError("no store today")
 
     with pytest.raises(RuntimeError, match="no store today"):
-        check_store(none)
+        check_contract(none)
     with pytest.raises(TypeError, match=r"memdir\.Store, not int"):
-        check_store(lambda: 3)  # type: ignore[arg-type, return-value]
+        check_contract(lambda: 3)  # type: ignore[arg-type, return-value]
 
 
 # --- what a store raises -----------------------------------------------------------------------

@@ -10,14 +10,14 @@
 use std::hint::black_box;
 use std::time::Instant;
 
-use memdir::{Memory, Options};
+use memdir::{Memory, MemoryOptions};
 
 fn main() {
     // The directory that the other side measures, too; `cargo bench` gives an argument of its own.
     let directory = std::env::args().nth(1).filter(|argument| !argument.starts_with("--"));
     for (name, address) in [("memory", Some("memory:".to_owned())), ("local", directory)] {
         let Some(address) = address else { continue };
-        let memory = Memory::open(&address, Options::default()).unwrap();
+        let memory = Memory::open(&address, MemoryOptions::default()).unwrap();
         let line = "- a remembered fact of sixty-four characters, give or take one.\n";
         let _ = memory.create("/memories/small.md", &line.repeat(64));
         println!("{name} {}", median(|| drop(black_box(memory.view("/memories/small.md", None)))));

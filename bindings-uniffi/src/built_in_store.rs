@@ -4,12 +4,12 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use memdir::store::{EntryKind, Splice};
-use memdir::{MemoryPath, OnExisting, StoreError};
+use memdir::{MemoryPath, OnExisting, StoreError as CoreStoreError};
 
 use crate::border::MemdirText;
 use crate::error::MemdirError;
 use crate::options::MemoryOptions;
-use crate::store::{Edit, Entry, Store, StoreFailure};
+use crate::store::{Edit, Entry, Store, StoreError};
 use crate::time::meant;
 
 /// A store that comes with memdir.
@@ -26,17 +26,17 @@ impl BuiltInStore {
 }
 
 /// The host's own path, validated like a model's: nothing below the core sees a raw string.
-fn valid_path(path: &str) -> Result<MemoryPath, StoreFailure> {
+fn valid_path(path: &str) -> Result<MemoryPath, StoreError> {
     MemoryPath::parse(path)
-        .map_err(|error| StoreFailure::Failed { reason: format!("{path:?}: {error}") })
+        .map_err(|error| StoreError::Failed { reason: format!("{path:?}: {error}") })
 }
 
 impl Store for BuiltInStore {
-    fn read(&self, path: String) -> Result<Vec<u8>, StoreFailure> {
+    fn read(&self, path: String) -> Result<Vec<u8>, StoreError> {
         Ok(self.0.read(&valid_path(&path)?)?)
     }
 
-    fn list(&self, path: String) -> Result<Vec<Entry>, StoreFailure> {
+    fn list(&self, path: String) -> Result<Vec<Entry>, StoreError> {
         let listed = self.0.list(&valid_path(&path)?)?;
         listed
             .into_iter()
@@ -51,12 +51,12 @@ impl Store for BuiltInStore {
             .collect()
     }
 
-    fn write(&self, path: String, content: Vec<u8>, overwrite: bool) -> Result<(), StoreFailure> {
+    fn write(&self, path: String, content: Vec<u8>, overwrite: bool) -> Result<(), StoreError> {
         let existing = if overwrite { OnExisting::Overwrite } else { OnExisting::Error };
         Ok(self.0.write(&valid_path(&path)?, &content, existing)?)
     }
 
-    fn update(&self, path: String, edit: Arc<dyn Edit>) -> Result<(), StoreFailure> {
+    fn update(&self, path: String, edit: Arc<dyn Edit>) -> Result<(), StoreError> {
         let mut broken = None;
         let updated =
             self.0.update(&valid_path(&path)?, &mut |content| match edit.apply(content.to_vec()) {
@@ -72,52 +72,52 @@ impl Store for BuiltInStore {
         }
     }
 
-    fn delete(&self, path: String) -> Result<(), StoreFailure> {
+    fn delete(&self, path: String) -> Result<(), StoreError> {
         Ok(self.0.delete(&valid_path(&path)?)?)
     }
 
-    fn rename(&self, source: String, destination: String) -> Result<(), StoreFailure> {
+    fn rename(&self, source: String, destination: String) -> Result<(), StoreError> {
         Ok(self.0.rename(&valid_path(&source)?, &valid_path(&destination)?)?)
     }
 
-    fn set_modified(&self, path: String, time: SystemTime) -> Result<(), StoreFailure> {
+    fn set_modified(&self, path: String, time: SystemTime) -> Result<(), StoreError> {
         Ok(self.0.set_modified(&valid_path(&path)?, meant(time))?)
     }
 
-    fn tracks_access(&self) -> Result<bool, StoreFailure> {
+    fn tracks_access(&self) -> Result<bool, StoreError> {
         Ok(self.0.tracks_access())
     }
 
-    fn record_access(&self, path: String, time: SystemTime) -> Result<(), StoreFailure> {
+    fn record_access(&self, path: String, time: SystemTime) -> Result<(), StoreError> {
         Ok(self.0.record_access(&valid_path(&path)?, meant(time))?)
     }
 
-    fn delete_unused(&self, path: String, since: SystemTime) -> Result<bool, StoreFailure> {
+    fn delete_unused(&self, path: String, since: SystemTime) -> Result<bool, StoreError> {
         Ok(self.0.delete_unused(&valid_path(&path)?, meant(since))?)
     }
 }
 
-impl From<StoreError> for StoreFailure {
-    fn from(error: StoreError) -> Self {
+impl From<CoreStoreError> for StoreError {
+    fn from(error: CoreStoreError) -> Self {
         match error {
-            StoreError::NotFound => Self::NotFound,
-            StoreError::AlreadyExists => Self::AlreadyExists,
-            StoreError::IsADirectory => Self::IsADirectory,
-            StoreError::NotADirectory => Self::NotADirectory,
-            StoreError::Symlink => Self::Symlink,
-            StoreError::SpecialFile => Self::SpecialFile,
-            StoreError::IntoItself => Self::IntoItself,
-            StoreError::NameTooLong => Self::NameTooLong,
-            StoreError::PermissionDenied => Self::PermissionDenied,
-            StoreError::ReadOnly => Self::ReadOnly,
-            StoreError::MountPoint => Self::MountPoint,
-            StoreError::Full | StoreError::OverLimit { .. } => Self::Full,
-            StoreError::TooLarge { size } => {
+            CoreStoreError::NotFound => Self::NotFound,
+            CoreStoreError::AlreadyExists => Self::AlreadyExists,
+            CoreStoreError::IsADirectory => Self::IsADirectory,
+            CoreStoreError::NotADirectory => Self::NotADirectory,
+            CoreStoreError::Symlink => Self::Symlink,
+            CoreStoreError::SpecialFile => Self::SpecialFile,
+            CoreStoreError::IntoItself => Self::IntoItself,
+            CoreStoreError::NameTooLong => Self::NameTooLong,
+            CoreStoreError::PermissionDenied => Self::PermissionDenied,
+            CoreStoreError::ReadOnly => Self::ReadOnly,
+            CoreStoreError::MountPoint => Self::MountPoint,
+            CoreStoreError::Full | CoreStoreError::OverLimit { .. } => Self::Full,
+            CoreStoreError::TooLarge { size } => {
                 Self::TooLarge { size: i64::try_from(size).unwrap_or(i64::MAX) }
             }
-            StoreError::Busy => Self::Busy,
-            StoreError::Cancelled => Self::Cancelled,
-            StoreError::Source(error) => Self::from(*error),
+            CoreStoreError::Busy => Self::Busy,
+            CoreStoreError::Cancelled => Self::Cancelled,
+            CoreStoreError::Source(error) => Self::from(*error),
             other => Self::Failed { reason: other.to_string() },
         }
     }
@@ -133,7 +133,9 @@ pub fn open_store(
     address: MemdirText,
     options: MemoryOptions,
 ) -> Result<Arc<dyn Store>, MemdirError> {
-    let store =
-        memdir::open_store(&address.option("address")?, &memdir::Options::try_from(options)?)?;
+    let store = memdir::open_store(
+        &address.option("address")?,
+        &memdir::MemoryOptions::try_from(options)?,
+    )?;
     Ok(Arc::new(BuiltInStore::new(store)))
 }

@@ -5,13 +5,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 use memdir::store::{InProcess, contract};
 
 use crate::foreign_store::ForeignStore;
-use crate::store::{Store, StoreFailure};
+use crate::store::{Store, StoreError};
 
-/// Makes stores, for `check_store_contract`.
+/// Makes stores, for `check_contract`.
 #[uniffi::export(rust, foreign)]
 pub trait StoreFactory: Send + Sync {
     /// A fresh, empty store.
-    fn make(&self) -> Result<Arc<dyn Store>, StoreFailure>;
+    fn make(&self) -> Result<Arc<dyn Store>, StoreError>;
 }
 
 /// Checks whether the stores that `factory` makes keep the contract of a store: for the tests of
@@ -21,11 +21,9 @@ pub trait StoreFactory: Send + Sync {
 /// throws.
 #[uniffi::export]
 #[expect(clippy::needless_pass_by_value, reason = "UniFFI hands objects over by value")]
-pub fn check_store_contract(
-    factory: Arc<dyn StoreFactory>,
-) -> Result<Option<String>, StoreFailure> {
+pub fn check_contract(factory: Arc<dyn StoreFactory>) -> Result<Option<String>, StoreError> {
     let failed = Mutex::new(None);
-    let checked = contract::check(&|| match factory.make() {
+    let checked = contract::check_contract(&|| match factory.make() {
         Ok(store) => Arc::new(ForeignStore::new(store)) as Arc<dyn memdir::Store>,
         Err(failure) => {
             // The check cannot stop here; what it finds from now on does not count.

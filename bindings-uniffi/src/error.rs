@@ -10,7 +10,7 @@ use crate::reply::{Reply, sentence};
 pub enum MemdirError {
     /// The command was wrong, and nothing was changed.
     #[error("{reason}")]
-    Tool {
+    Refused {
         /// The exact answer for the model, to be sent back with `is_error: true`.
         reason: String,
     },
@@ -34,12 +34,23 @@ pub enum MemdirError {
     Config {
         /// What is wrong with it.
         reason: String,
+        /// The option or argument; null if it is the address.
+        option: Option<String>,
+    },
+    /// A copy was refused or stopped.
+    #[error("{reason}")]
+    Copy {
+        /// Why.
+        reason: String,
+        /// Where the destination holds something else; empty if the copy was stopped.
+        paths: Vec<String>,
     },
 }
 
 impl From<ConfigError> for MemdirError {
     fn from(error: ConfigError) -> Self {
-        Self::Config { reason: error.in_case(NameCase::Camel) }
+        let option = error.option_in_case(NameCase::Camel);
+        Self::Config { reason: error.in_case(NameCase::Camel), option }
     }
 }
 
@@ -47,10 +58,11 @@ impl From<memdir::Error> for MemdirError {
     fn from(error: memdir::Error) -> Self {
         let reason = sentence(&error);
         match error {
-            memdir::Error::Refused(_) => Self::Tool { reason },
+            memdir::Error::Refused(_) => Self::Refused { reason },
             memdir::Error::Store(error) => Self::from(error),
             memdir::Error::Hook(_) => Self::Hook { reason },
-            _ => Self::Config { reason },
+            memdir::Error::Config(error) => Self::from(error),
+            _ => Self::Config { reason, option: None },
         }
     }
 }
@@ -67,7 +79,7 @@ impl From<StoreError> for MemdirError {
 pub(crate) fn result(reply: memdir::Reply) -> Result<String, MemdirError> {
     let answer = reply.content.into_text();
     match reply.cause {
-        None if reply.is_error => Err(MemdirError::Tool { reason: answer }),
+        None if reply.is_error => Err(MemdirError::Refused { reason: answer }),
         None => Ok(answer),
         Some(memdir::Error::Store(error)) => {
             Err(MemdirError::Store { reason: error.to_string(), answer })
@@ -99,7 +111,7 @@ impl MemdirError {
     #[must_use]
     pub fn reply(&self) -> Reply {
         let (error, cause) = match self {
-            Self::Tool { reason } => (memdir::Error::Refused(reason.clone()), None),
+            Self::Refused { reason } => (memdir::Error::Refused(reason.clone()), None),
             Self::Store { reason, answer } => {
                 let (content, cause) = (answer.clone(), Some(reason.clone()));
                 return Reply { content, is_error: true, cause };
@@ -107,7 +119,9 @@ impl MemdirError {
             Self::Hook { reason } => {
                 (memdir::Error::Hook(reason.as_str().into()), Some(reason.clone()))
             }
-            Self::Config { reason } => (memdir::Error::Config(reason.clone().into()), None),
+            Self::Config { reason, .. } | Self::Copy { reason, .. } => {
+                (memdir::Error::Config(reason.clone().into()), None)
+            }
         };
         Reply { cause, ..memdir::Reply::from(Err(error)).into() }
     }

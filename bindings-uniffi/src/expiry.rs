@@ -4,11 +4,11 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use memdir::StoreError;
+use memdir::StoreError as CoreStoreError;
 use memdir::policy::expiry::Progress;
 
 use crate::error::MemdirError;
-use crate::store::StoreFailure;
+use crate::store::StoreError;
 
 /// A file that was removed because nobody used it.
 #[derive(uniffi::Record, Debug, Clone, PartialEq, Eq)]
@@ -43,7 +43,7 @@ impl From<Progress> for ExpiryProgress {
     }
 }
 
-fn number(count: u64) -> i64 {
+pub(crate) fn number(count: u64) -> i64 {
     i64::try_from(count).unwrap_or(i64::MAX)
 }
 
@@ -52,7 +52,7 @@ fn number(count: u64) -> i64 {
 pub trait ExpiryWatch: Send + Sync {
     /// Whether it goes on. Where it does not, or this throws, it ends, and what was removed by then is
     /// removed.
-    fn scanned(&self, progress: ExpiryProgress) -> Result<bool, StoreFailure>;
+    fn scanned(&self, progress: ExpiryProgress) -> Result<bool, StoreError>;
 }
 
 pub(crate) fn expire(
@@ -75,7 +75,7 @@ pub(crate) fn expire(
         }
     });
     match thrown {
-        Some(failure) => Err(StoreError::failed("expiring", failure).into()),
+        Some(failure) => Err(CoreStoreError::failed("expiring", failure).into()),
         None => Ok(expired?.into_iter().map(Expired::from).collect()),
     }
 }

@@ -6,10 +6,10 @@ use std::time::SystemTime;
 
 use memdir::path::PathError;
 use memdir::store::{Edit, Entry as CoreEntry, update_by_swap};
-use memdir::{MemoryPath, OnExisting, StoreError};
+use memdir::{MemoryPath, OnExisting, StoreError as CoreStoreError};
 
 use crate::built_in_store::BuiltInStore;
-use crate::store::{Entry, Store, StoreFailure};
+use crate::store::{Entry, Store, StoreError};
 use crate::swap::Swap;
 use crate::time::meant;
 
@@ -31,11 +31,11 @@ impl ForeignStore {
 }
 
 impl memdir::Store for ForeignStore {
-    fn read(&self, path: &MemoryPath) -> Result<Vec<u8>, StoreError> {
+    fn read(&self, path: &MemoryPath) -> Result<Vec<u8>, CoreStoreError> {
         self.0.read(path.to_string()).map_err(|failure| named("reading", path, failure))
     }
 
-    fn list(&self, path: &MemoryPath) -> Result<Vec<CoreEntry>, StoreError> {
+    fn list(&self, path: &MemoryPath) -> Result<Vec<CoreEntry>, CoreStoreError> {
         let listed =
             self.0.list(path.to_string()).map_err(|error| named("listing", path, error))?;
         let mut entries = Vec::with_capacity(listed.len());
@@ -50,7 +50,7 @@ impl memdir::Store for ForeignStore {
         path: &MemoryPath,
         content: &[u8],
         existing: OnExisting,
-    ) -> Result<(), StoreError> {
+    ) -> Result<(), CoreStoreError> {
         let overwrite = existing == OnExisting::Overwrite;
         self.0
             .write(path.to_string(), content.to_vec(), overwrite)
@@ -58,7 +58,7 @@ impl memdir::Store for ForeignStore {
     }
 
     /// The host gets an object that may outlive this call, which the borrowed `edit` must not.
-    fn update(&self, path: &MemoryPath, edit: &mut Edit<'_>) -> Result<(), StoreError> {
+    fn update(&self, path: &MemoryPath, edit: &mut Edit<'_>) -> Result<(), CoreStoreError> {
         update_by_swap(self, path, edit, |swap| {
             self.0
                 .update(path.to_string(), Arc::new(Swap(swap)))
@@ -66,17 +66,17 @@ impl memdir::Store for ForeignStore {
         })
     }
 
-    fn delete(&self, path: &MemoryPath) -> Result<(), StoreError> {
+    fn delete(&self, path: &MemoryPath) -> Result<(), CoreStoreError> {
         self.0.delete(path.to_string()).map_err(|failure| named("deleting", path, failure))
     }
 
-    fn rename(&self, from: &MemoryPath, to: &MemoryPath) -> Result<(), StoreError> {
+    fn rename(&self, from: &MemoryPath, to: &MemoryPath) -> Result<(), CoreStoreError> {
         self.0
             .rename(from.to_string(), to.to_string())
             .map_err(|failure| named("renaming", from, failure))
     }
 
-    fn set_modified(&self, path: &MemoryPath, time: SystemTime) -> Result<(), StoreError> {
+    fn set_modified(&self, path: &MemoryPath, time: SystemTime) -> Result<(), CoreStoreError> {
         self.0
             .set_modified(path.to_string(), time)
             .map_err(|failure| named("setting the time of", path, failure))
@@ -87,13 +87,13 @@ impl memdir::Store for ForeignStore {
         self.0.tracks_access().unwrap_or(false)
     }
 
-    fn record_access(&self, path: &MemoryPath, time: SystemTime) -> Result<(), StoreError> {
+    fn record_access(&self, path: &MemoryPath, time: SystemTime) -> Result<(), CoreStoreError> {
         self.0
             .record_access(path.to_string(), time)
             .map_err(|failure| named("noting the access of", path, failure))
     }
 
-    fn delete_unused(&self, path: &MemoryPath, since: SystemTime) -> Result<bool, StoreError> {
+    fn delete_unused(&self, path: &MemoryPath, since: SystemTime) -> Result<bool, CoreStoreError> {
         self.0
             .delete_unused(path.to_string(), since)
             .map_err(|failure| named("deleting", path, failure))
@@ -101,36 +101,36 @@ impl memdir::Store for ForeignStore {
 }
 
 /// The core's name for what a host's store threw while it was `operation` a path.
-fn named(operation: &str, path: &MemoryPath, failure: StoreFailure) -> StoreError {
+fn named(operation: &str, path: &MemoryPath, failure: StoreError) -> CoreStoreError {
     match failure {
-        StoreFailure::NotFound => StoreError::NotFound,
-        StoreFailure::AlreadyExists => StoreError::AlreadyExists,
-        StoreFailure::IsADirectory => StoreError::IsADirectory,
-        StoreFailure::NotADirectory => StoreError::NotADirectory,
-        StoreFailure::Symlink => StoreError::Symlink,
-        StoreFailure::SpecialFile => StoreError::SpecialFile,
-        StoreFailure::IntoItself => StoreError::IntoItself,
-        StoreFailure::NameTooLong => StoreError::NameTooLong,
-        StoreFailure::PermissionDenied => StoreError::PermissionDenied,
-        StoreFailure::ReadOnly => StoreError::ReadOnly,
-        StoreFailure::MountPoint => StoreError::MountPoint,
-        StoreFailure::Full => StoreError::Full,
-        StoreFailure::TooLarge { size } => {
-            StoreError::TooLarge { size: u64::try_from(size).unwrap_or_default() }
+        StoreError::NotFound => CoreStoreError::NotFound,
+        StoreError::AlreadyExists => CoreStoreError::AlreadyExists,
+        StoreError::IsADirectory => CoreStoreError::IsADirectory,
+        StoreError::NotADirectory => CoreStoreError::NotADirectory,
+        StoreError::Symlink => CoreStoreError::Symlink,
+        StoreError::SpecialFile => CoreStoreError::SpecialFile,
+        StoreError::IntoItself => CoreStoreError::IntoItself,
+        StoreError::NameTooLong => CoreStoreError::NameTooLong,
+        StoreError::PermissionDenied => CoreStoreError::PermissionDenied,
+        StoreError::ReadOnly => CoreStoreError::ReadOnly,
+        StoreError::MountPoint => CoreStoreError::MountPoint,
+        StoreError::Full => CoreStoreError::Full,
+        StoreError::TooLarge { size } => {
+            CoreStoreError::TooLarge { size: u64::try_from(size).unwrap_or_default() }
         }
-        StoreFailure::Busy => StoreError::Busy,
-        StoreFailure::Cancelled => StoreError::Cancelled,
-        StoreFailure::Failed { reason } => {
-            StoreError::failed(format!("{operation} {path}"), reason)
+        StoreError::Busy => CoreStoreError::Busy,
+        StoreError::Cancelled => CoreStoreError::Cancelled,
+        StoreError::Failed { reason } => {
+            CoreStoreError::failed(format!("{operation} {path}"), reason)
         }
     }
 }
 
 /// An entry that the host listed in `directory`. A name that no path can hold is left out, as
 /// everywhere; what is not directly below the directory is a mistake of the store.
-fn valid_entry(directory: &MemoryPath, entry: &Entry) -> Result<Option<CoreEntry>, StoreError> {
+fn valid_entry(directory: &MemoryPath, entry: &Entry) -> Result<Option<CoreEntry>, CoreStoreError> {
     let wrong = |problem: String| {
-        Err(StoreError::failed(
+        Err(CoreStoreError::failed(
             format!("listing {directory}"),
             format!("{:?} {problem}", entry.path),
         ))

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use memdir::command::ViewRange;
-use memdir::{HookError, Hooks, MemoryPath};
+use memdir::{HookError as CoreHookError, MemoryHooks as CoreHooks, MemoryPath};
 use uniffi::UnexpectedUniFFICallbackError;
 
 /// Your own code before and after each command of a memory.
@@ -18,12 +18,12 @@ pub trait MemoryHooks: Send + Sync {
     ///
     /// Whatever it throws means that it failed: the command is not carried out, and the model reads
     /// only that it could not be checked. By default every command passes.
-    fn before(&self, command: Command) -> Result<HookDecision, HookFailure>;
+    fn before(&self, command: Command) -> Result<HookDecision, HookError>;
 
     /// Called after each call, when the command is done; also for input that is no command. What it
     /// throws is dropped, as the command is done: catch it, and report it in your own way. By default
     /// it does nothing.
-    fn after(&self, event: Event) -> Result<(), HookFailure>;
+    fn after(&self, event: Event) -> Result<(), HookError>;
 }
 
 /// What becomes of a command.
@@ -135,7 +135,7 @@ pub enum Outcome {
 /// Why a hook failed.
 #[derive(uniffi::Error, thiserror::Error, Debug, Clone, PartialEq, Eq)]
 #[uniffi::export(Display)]
-pub enum HookFailure {
+pub enum HookError {
     /// Whatever it threw.
     #[error("{reason}")]
     Failed {
@@ -145,7 +145,7 @@ pub enum HookFailure {
 }
 
 /// Whatever else a foreign hook throws: without this UniFFI would panic.
-impl From<UnexpectedUniFFICallbackError> for HookFailure {
+impl From<UnexpectedUniFFICallbackError> for HookError {
     fn from(error: UnexpectedUniFFICallbackError) -> Self {
         Self::Failed { reason: error.reason }
     }
@@ -165,8 +165,8 @@ pub(crate) fn with_hooks(
 /// Hooks of the host's, as the core sees them.
 struct ForeignHooks(Arc<dyn MemoryHooks>);
 
-impl Hooks for ForeignHooks {
-    fn before(&self, command: &memdir::Command<'_>) -> Result<memdir::HookDecision, HookError> {
+impl CoreHooks for ForeignHooks {
+    fn before(&self, command: &memdir::Command<'_>) -> Result<memdir::HookDecision, CoreHookError> {
         let Some(command) = handed_over(command) else { return Ok(memdir::HookDecision::Allow) };
         Ok(match self.0.before(command)? {
             HookDecision::Allow => memdir::HookDecision::Allow,

@@ -94,7 +94,7 @@ impl Memory {
     /// Shows a directory two levels deep, or the numbered lines of a file: all of them, or
     /// `view_range` as first and last line (1-based, inclusive; a last line of -1 is the end).
     ///
-    /// Throws `Tool` with the exact answer for the model, `Store` if the store is broken, `Hook` if the
+    /// Throws `Refused` with the exact answer for the model, `Store` if the store is broken, `Hook` if the
     /// hook `before` is.
     #[uniffi::method(default(view_range = None))]
     pub fn view(

@@ -66,6 +66,6 @@ pub fn open_mounts(
         Ok(if mount.read_only { of_core.read_only() } else { of_core })
     });
     let mounts = mounts.collect::<Result<Vec<_>, MemdirError>>()?;
-    let opened = memdir::store::open_mounts(mounts, &memdir::Options::try_from(options)?)?;
+    let opened = memdir::store::open_mounts(mounts, &memdir::MemoryOptions::try_from(options)?)?;
     Ok(Arc::new(BuiltInStore::new(Arc::new(opened))))
 }

@@ -124,7 +124,7 @@ pub enum Durability {
     Relaxed,
 }
 
-impl TryFrom<MemoryOptions> for memdir::Options {
+impl TryFrom<MemoryOptions> for memdir::MemoryOptions {
     type Error = MemdirError;
 
     fn try_from(given: MemoryOptions) -> Result<Self, MemdirError> {

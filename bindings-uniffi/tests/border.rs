@@ -5,12 +5,12 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use memdir_ffi::{
-    Edit, Entry, MemdirError, Memory, MemoryOptions, OnExisting, Store, StoreFactory, StoreFailure,
-    check_store_contract, open_store,
+    Edit, Entry, MemdirError, Memory, MemoryOptions, OnExisting, Store, StoreError, StoreFactory,
+    check_contract, open_store,
 };
 
 fn defaults() -> MemoryOptions {
-    let core = memdir::Options::default();
+    let core = memdir::MemoryOptions::default();
     MemoryOptions {
         max_view_chars: core.max_view_chars.map(|limit| i64::try_from(limit).unwrap()),
         max_file_bytes: core.max_file_bytes.map(|limit| i64::try_from(limit).unwrap()),
@@ -37,28 +37,28 @@ fn defaults() -> MemoryOptions {
 struct BuiltIn;
 
 impl StoreFactory for BuiltIn {
-    fn make(&self) -> Result<Arc<dyn Store>, StoreFailure> {
+    fn make(&self) -> Result<Arc<dyn Store>, StoreError> {
         open_store("memory:".into(), defaults())
-            .map_err(|error| StoreFailure::Failed { reason: error.to_string() })
+            .map_err(|error| StoreError::Failed { reason: error.to_string() })
     }
 }
 
 #[test]
 fn a_built_in_store_keeps_the_contract_there_and_back() {
-    assert_eq!(check_store_contract(Arc::new(BuiltIn)), Ok(None));
+    assert_eq!(check_contract(Arc::new(BuiltIn)), Ok(None));
 }
 
 struct Nothing;
 
 impl StoreFactory for Nothing {
-    fn make(&self) -> Result<Arc<dyn Store>, StoreFailure> {
-        Err(StoreFailure::Full)
+    fn make(&self) -> Result<Arc<dyn Store>, StoreError> {
+        Err(StoreError::Full)
     }
 }
 
 #[test]
 fn a_factory_that_fails_is_no_store_that_passes() {
-    assert_eq!(check_store_contract(Arc::new(Nothing)), Err(StoreFailure::Full));
+    assert_eq!(check_contract(Arc::new(Nothing)), Err(StoreError::Full));
 }
 
 /// A store that answers everything wrongly.
@@ -67,46 +67,46 @@ struct Wrong {
 }
 
 impl Store for Wrong {
-    fn read(&self, path: String) -> Result<Vec<u8>, StoreFailure> {
+    fn read(&self, path: String) -> Result<Vec<u8>, StoreError> {
         match path.as_str() {
-            "/memories" => Err(StoreFailure::IsADirectory),
+            "/memories" => Err(StoreError::IsADirectory),
             _ => Ok(b"one\n".to_vec()),
         }
     }
 
-    fn list(&self, _: String) -> Result<Vec<Entry>, StoreFailure> {
+    fn list(&self, _: String) -> Result<Vec<Entry>, StoreError> {
         Ok(vec![self.listed.clone()])
     }
 
-    fn write(&self, _: String, _: Vec<u8>, _: bool) -> Result<(), StoreFailure> {
-        Err(StoreFailure::Failed { reason: "no route to db.internal".to_owned() })
+    fn write(&self, _: String, _: Vec<u8>, _: bool) -> Result<(), StoreError> {
+        Err(StoreError::Failed { reason: "no route to db.internal".to_owned() })
     }
 
-    fn update(&self, _: String, _: Arc<dyn Edit>) -> Result<(), StoreFailure> {
+    fn update(&self, _: String, _: Arc<dyn Edit>) -> Result<(), StoreError> {
         Ok(())
     }
 
-    fn delete(&self, _: String) -> Result<(), StoreFailure> {
-        Err(StoreFailure::PermissionDenied)
+    fn delete(&self, _: String) -> Result<(), StoreError> {
+        Err(StoreError::PermissionDenied)
     }
 
-    fn rename(&self, _: String, _: String) -> Result<(), StoreFailure> {
-        Err(StoreFailure::Full)
+    fn rename(&self, _: String, _: String) -> Result<(), StoreError> {
+        Err(StoreError::Full)
     }
 
-    fn set_modified(&self, _: String, _: SystemTime) -> Result<(), StoreFailure> {
+    fn set_modified(&self, _: String, _: SystemTime) -> Result<(), StoreError> {
         Ok(())
     }
 
-    fn tracks_access(&self) -> Result<bool, StoreFailure> {
+    fn tracks_access(&self) -> Result<bool, StoreError> {
         Ok(false)
     }
 
-    fn record_access(&self, _: String, _: SystemTime) -> Result<(), StoreFailure> {
+    fn record_access(&self, _: String, _: SystemTime) -> Result<(), StoreError> {
         Ok(())
     }
 
-    fn delete_unused(&self, _: String, _: SystemTime) -> Result<bool, StoreFailure> {
+    fn delete_unused(&self, _: String, _: SystemTime) -> Result<bool, StoreError> {
         Ok(false)
     }
 }
@@ -147,7 +147,7 @@ fn what_a_store_does_wrong_is_told_to_the_developer_alone() {
     let reply = MemdirError::Store { reason: reason.clone(), answer }.reply();
     assert!(reply.is_error && !reply.content.contains("db.internal"), "{}", reply.content);
     assert_eq!(reply.cause, Some(reason));
-    assert!(matches!(memory.delete("/memories/a".into()), Err(MemdirError::Tool { reason })
+    assert!(matches!(memory.delete("/memories/a".into()), Err(MemdirError::Refused { reason })
         if reason.contains("Permission denied")));
 }
 
@@ -158,46 +158,46 @@ struct Raced {
 }
 
 impl Store for Raced {
-    fn read(&self, path: String) -> Result<Vec<u8>, StoreFailure> {
+    fn read(&self, path: String) -> Result<Vec<u8>, StoreError> {
         self.store.read(path)
     }
 
-    fn list(&self, path: String) -> Result<Vec<Entry>, StoreFailure> {
+    fn list(&self, path: String) -> Result<Vec<Entry>, StoreError> {
         self.store.list(path)
     }
 
-    fn write(&self, path: String, content: Vec<u8>, overwrite: bool) -> Result<(), StoreFailure> {
+    fn write(&self, path: String, content: Vec<u8>, overwrite: bool) -> Result<(), StoreError> {
         self.store.write(path, content, overwrite)
     }
 
-    fn update(&self, path: String, edit: Arc<dyn Edit>) -> Result<(), StoreFailure> {
+    fn update(&self, path: String, edit: Arc<dyn Edit>) -> Result<(), StoreError> {
         self.other.call_once(|| {
             self.store.write(path.clone(), b"zero\none\n".to_vec(), true).unwrap();
         });
         self.store.update(path, edit)
     }
 
-    fn delete(&self, path: String) -> Result<(), StoreFailure> {
+    fn delete(&self, path: String) -> Result<(), StoreError> {
         self.store.delete(path)
     }
 
-    fn rename(&self, source: String, destination: String) -> Result<(), StoreFailure> {
+    fn rename(&self, source: String, destination: String) -> Result<(), StoreError> {
         self.store.rename(source, destination)
     }
 
-    fn set_modified(&self, path: String, time: SystemTime) -> Result<(), StoreFailure> {
+    fn set_modified(&self, path: String, time: SystemTime) -> Result<(), StoreError> {
         self.store.set_modified(path, time)
     }
 
-    fn tracks_access(&self) -> Result<bool, StoreFailure> {
+    fn tracks_access(&self) -> Result<bool, StoreError> {
         Ok(false)
     }
 
-    fn record_access(&self, _: String, _: SystemTime) -> Result<(), StoreFailure> {
+    fn record_access(&self, _: String, _: SystemTime) -> Result<(), StoreError> {
         Ok(())
     }
 
-    fn delete_unused(&self, _: String, _: SystemTime) -> Result<bool, StoreFailure> {
+    fn delete_unused(&self, _: String, _: SystemTime) -> Result<bool, StoreError> {
         Ok(false)
     }
 }
@@ -251,7 +251,7 @@ fn a_wrong_option_is_told_by_its_name_in_kotlin_and_swift() {
              even an access recorded",
         ),
     ] {
-        let Err(MemdirError::Config { reason }) =
+        let Err(MemdirError::Config { reason, .. }) =
             Memory::new(Some("memory:".into()), options, None)
         else {
             panic!("{sentence}")

@@ -13,12 +13,12 @@ use std::hint::black_box;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use memdir::{EncryptionKey, Memory, Options};
+use memdir::{EncryptionKey, Memory, MemoryOptions};
 
 fn main() {
     let shm = Path::new("/dev/shm");
     let place = if shm.is_dir() { tempfile::tempdir_in(shm) } else { tempfile::tempdir() }.unwrap();
-    let memory = Memory::open(place.path().to_str().unwrap(), Options::default()).unwrap();
+    let memory = Memory::open(place.path().to_str().unwrap(), MemoryOptions::default()).unwrap();
     let line = "- a remembered fact of sixty-four characters, give or take one.\n";
     memory.create("/memories/small.md", &line.repeat(64)).unwrap();
     let large = place.path().join("memories/large.md");
@@ -77,7 +77,7 @@ fn main() {
 
 /// The same commands on an encrypted directory beside the plain one.
 fn encrypted(plain: &Memory, place: &Path) {
-    let mut options = Options::default();
+    let mut options = MemoryOptions::default();
     options.encryption_key = Some(EncryptionKey::from_bytes([1; 32]));
     let base = place.join("encrypted");
     let encrypted = Memory::open(base.to_str().unwrap(), options).unwrap();

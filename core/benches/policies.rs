@@ -20,14 +20,16 @@ use std::time::{Duration, Instant};
 use memdir::policy::{StaleGuard, sensitive::SensitiveText};
 use memdir::store::{Node, Splice};
 use memdir::text::{Occurrences, Pager, find, snippet};
-use memdir::{Command, Hooks, Memory, MemoryPath, OnExisting, Options, Store, open_store};
+use memdir::{
+    Command, Memory, MemoryHooks, MemoryOptions, MemoryPath, OnExisting, Store, open_store,
+};
 
 /// Hooks that let everything through.
 struct Silent;
 
-impl Hooks for Silent {}
+impl MemoryHooks for Silent {}
 
-type Set = fn(&mut Options);
+type Set = fn(&mut MemoryOptions);
 
 const POLICIES: [(&str, Set); 7] = [
     ("max_total_bytes, max_files", |options| {
@@ -57,7 +59,7 @@ fn main() {
         let directory = place.path().join(number.to_string());
         for address in [directory.to_str().unwrap(), "memory:"] {
             let kind = if address == "memory:" { address } else { "a local directory" };
-            let store = open_store(address, &Options::default()).unwrap();
+            let store = open_store(address, &MemoryOptions::default()).unwrap();
             println!("\n4 KiB of {what}, {kind}, durability full");
             compare("str_replace", &store, text, edit, &bare_edit);
             compare("view", &store, text, view, &bare_view);
@@ -81,8 +83,8 @@ fn compare(what: &str, store: &Arc<dyn Store>, text: &str, run: Run, bare: Bare<
         store.write(&given, content.as_bytes(), OnExisting::Overwrite).unwrap();
         path
     };
-    let add = |name: &str, set: &dyn Fn(&mut Options), hooks: bool| -> Box<dyn FnMut(bool)> {
-        let mut options = Options::default();
+    let add = |name: &str, set: &dyn Fn(&mut MemoryOptions), hooks: bool| -> Box<dyn FnMut(bool)> {
+        let mut options = MemoryOptions::default();
         set(&mut options);
         let mut memory = Memory::with_store(Arc::clone(store), options);
         if hooks {
@@ -100,7 +102,7 @@ fn compare(what: &str, store: &Arc<dyn Store>, text: &str, run: Run, bare: Bare<
         contenders.push((name, add(name, &set, false)));
     }
     contenders.push(("hooks", add("hooks", &|_| {}, true)));
-    let all = |options: &mut Options| POLICIES.iter().for_each(|(_, set)| set(options));
+    let all = |options: &mut MemoryOptions| POLICIES.iter().for_each(|(_, set)| set(options));
     contenders.push(("all of them", add("all", &all, true)));
 
     let times = measure(&mut contenders);

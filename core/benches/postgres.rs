@@ -23,7 +23,7 @@ mod on_a_server {
     use std::hint::black_box;
     use std::time::{Duration, Instant};
 
-    use memdir::{Memory, Options};
+    use memdir::{Memory, MemoryOptions};
 
     use super::real::Server;
 
@@ -76,7 +76,8 @@ mod on_a_server {
     }
 
     fn memory(database: &str, tenant: usize) -> Memory {
-        Memory::open(&format!("{database}namespace=tenant-{tenant}"), Options::default()).unwrap()
+        Memory::open(&format!("{database}namespace=tenant-{tenant}"), MemoryOptions::default())
+            .unwrap()
     }
 
     fn fill(server: &Server, content: &str) {

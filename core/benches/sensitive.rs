@@ -14,7 +14,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use memdir::policy::sensitive::{SensitiveText, find};
-use memdir::{Memory, Options};
+use memdir::{Memory, MemoryOptions};
 
 #[path = "../tests/sensitive/corpus.rs"]
 mod corpus;
@@ -56,7 +56,7 @@ fn edit(what: &str, content: &str) {
     let shm = Path::new("/dev/shm");
     let place = if shm.is_dir() { tempfile::tempdir_in(shm) } else { tempfile::tempdir() }.unwrap();
     let address = place.path().to_str().unwrap();
-    let mut options = Options::default();
+    let mut options = MemoryOptions::default();
     let plain = Memory::open(address, options.clone()).unwrap();
     options.sensitive_text = SensitiveText::Reject;
     let checked = Memory::open(address, options).unwrap();

@@ -14,7 +14,7 @@ use std::io::Write;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use memdir::{Memory, Options};
+use memdir::{Memory, MemoryOptions};
 
 const TEXT: &str = "- a remembered fact of sixty-four characters, give or take one.\n";
 
@@ -27,7 +27,8 @@ fn main() {
         let (mut ours, mut floor) = (Vec::new(), Vec::new());
         for round in 0..8 {
             let place = tempfile::tempdir().unwrap();
-            let memory = Memory::open(place.path().to_str().unwrap(), Options::default()).unwrap();
+            let memory =
+                Memory::open(place.path().to_str().unwrap(), MemoryOptions::default()).unwrap();
             let bare = place.path().join("bare");
             fs::create_dir(&bare).unwrap();
             let each = 400 / writers;

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::iter::successors;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use memdir::store::{Edit, Entry, contract};
-use memdir::{Memory, MemoryPath, OnExisting, Options, Store, StoreError};
+use memdir::store::{Edit, Entry, check_contract};
+use memdir::{Memory, MemoryOptions, MemoryPath, OnExisting, Store, StoreError};
 
 /// What is at each path below the root: a file's content, or `None` for a directory.
 type Tree = BTreeMap<MemoryPath, Option<Vec<u8>>>;
@@ -122,9 +122,9 @@ impl Store for MapStore {
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     // Each rule is checked on a fresh store.
-    contract::check(&|| Arc::new(MapStore::default()))?;
+    check_contract(&|| Arc::new(MapStore::default()))?;
 
-    let memory = Memory::with_store(Arc::new(MapStore::default()), Options::default());
+    let memory = Memory::with_store(Arc::new(MapStore::default()), MemoryOptions::default());
     let created = memory.create("/memories/notes.md", "- likes tea\n")?;
     assert_eq!(created, "File created successfully at: /memories/notes.md");
     Ok(())

@@ -58,7 +58,7 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// The command as [`before`](crate::Hooks::before) gets it; `None` if it is refused already.
+    /// The command as [`before`](crate::MemoryHooks::before) gets it; `None` if it is refused already.
     #[must_use]
     pub fn command(&self) -> Option<Command<'_>> {
         let mut command = self.command.as_ref().ok()?.borrowed();

@@ -18,9 +18,9 @@ use crate::store::StoreError;
 /// out to its end: nothing is ever left half done.
 ///
 /// ```
-/// use memdir::{Cancellation, Memory, Options};
+/// use memdir::{Cancellation, Memory, MemoryOptions};
 ///
-/// let memory = Memory::open("memory:", Options::default())?;
+/// let memory = Memory::open("memory:", MemoryOptions::default())?;
 /// let cancellation = Cancellation::new();
 /// cancellation.cancel();
 /// let reply = cancellation.within(|| {

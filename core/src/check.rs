@@ -27,7 +27,7 @@ pub struct Checked {
 /// Others may use the store meanwhile: what they change while it is looked at is no problem.
 ///
 /// ```
-/// let store = memdir::open_store("memory:", &memdir::Options::default())?;
+/// let store = memdir::open_store("memory:", &memdir::MemoryOptions::default())?;
 /// let checked = memdir::check(&*store, &mut |problem| println!("{problem}"))?;
 /// assert_eq!((checked.directories, checked.files, checked.problems), (1, 0, 0));
 /// # Ok::<(), Box<dyn std::error::Error>>(())

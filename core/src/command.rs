@@ -9,7 +9,7 @@ use std::convert::Infallible;
 use crate::error::Error;
 use crate::path::MemoryPath;
 use crate::reply;
-use crate::value::{Fields, Value};
+use crate::value::Value;
 
 mod decode;
 
@@ -19,7 +19,7 @@ pub use decode::Decoded;
 /// One command of the tool.
 ///
 /// `P` is what its paths are: text as it came, unless something else is said. The command that
-/// [`Hooks::before`](crate::Hooks::before) gets is one of text, too, whose paths are valid and canonical.
+/// [`MemoryHooks::before`](crate::MemoryHooks::before) gets is one of text, too, whose paths are valid and canonical.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Command<'a, P = Cow<'a, str>> {
@@ -89,26 +89,6 @@ pub enum ViewRange {
 pub const COMMANDS: [&str; 6] = ["view", "create", "str_replace", "insert", "delete", "rename"];
 
 impl<'a> Command<'a> {
-    /// Decodes the input of one tool call.
-    ///
-    /// Repaired, because it has only one meaning: `insert` takes `new_str` where `insert_text` is
-    /// absent, `rename` takes `path` where `old_path` is absent, integers may come as `2.0` or
-    /// `"2"`, `view_range` and `new_str` may be null.
-    ///
-    /// # Errors
-    /// A sentence for the model that names the field, what was expected and what came.
-    pub fn decode(fields: &'a dyn Fields) -> Result<Self, String> {
-        Decoded::of(fields).command
-    }
-
-    /// Decodes the fields of the command `name`, whatever their own `command` field says.
-    ///
-    /// # Errors
-    /// As [`Command::decode`].
-    pub fn decode_as(name: &str, fields: &'a dyn Fields) -> Result<Self, String> {
-        Decoded::named(name, fields).command
-    }
-
     /// Validates its paths, in the order in which the documentation names them.
     ///
     /// # Errors

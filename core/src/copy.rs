@@ -30,12 +30,12 @@ use crate::store::{
 /// largest file takes, and the paths of what is to be copied.
 ///
 /// ```
-/// use memdir::{Memory, OnExisting, Options};
+/// use memdir::{Memory, OnExisting, MemoryOptions};
 /// use std::ops::ControlFlow;
 ///
 /// let (old, new) = (
-///     Memory::open("memory:", Options::default())?,
-///     Memory::open("memory:", Options::default())?,
+///     Memory::open("memory:", MemoryOptions::default())?,
+///     Memory::open("memory:", MemoryOptions::default())?,
 /// );
 /// old.create("/memories/notes.md", "- likes tea\n")?;
 /// let (from, to) = (&**old.store(), &**new.store());

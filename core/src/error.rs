@@ -23,7 +23,7 @@ pub enum Error {
     /// developer and not for the model.
     #[error("the memory store failed: {0}")]
     Store(#[source] StoreError),
-    /// The hook [`before`](crate::Hooks::before) failed, and the command was not carried out. The
+    /// The hook [`before`](crate::MemoryHooks::before) failed, and the command was not carried out. The
     /// details are for the developer and not for the model.
     #[error("the hook `before` failed: {0}")]
     Hook(#[source] HookError),
@@ -131,7 +131,8 @@ impl ConfigError {
     }
 
     /// The same error, which is about an option that its sentence does not begin with.
-    pub(crate) fn about(mut self, option: &str) -> Self {
+    #[must_use]
+    pub fn about(mut self, option: &str) -> Self {
         self.option = Some(option.to_owned());
         self
     }
@@ -147,6 +148,12 @@ impl ConfigError {
     #[must_use]
     pub fn value(&self) -> Option<&str> {
         self.value.as_deref()
+    }
+
+    /// The option that is wrong, as a language of that case writes it; `None` where it is the address.
+    #[must_use]
+    pub fn option_in_case(&self, case: NameCase) -> Option<String> {
+        self.option().map(|name| case.of(name))
     }
 
     /// The sentence, with names as a language writes them.

@@ -21,11 +21,11 @@ use crate::value::{Fields, Value};
 ///
 /// ```
 /// use std::sync::Arc;
-/// use memdir::{Command, Event, HookError, Hooks, Memory, Options, HookDecision};
+/// use memdir::{Command, Event, HookError, MemoryHooks, Memory, MemoryOptions, HookDecision};
 ///
 /// struct Careful;
 ///
-/// impl Hooks for Careful {
+/// impl MemoryHooks for Careful {
 ///     fn before(&self, command: &Command<'_>) -> Result<HookDecision, HookError> {
 ///         Ok(match command {
 ///             Command::Delete { .. } => HookDecision::Deny("Error: Nothing is deleted here.".into()),
@@ -39,14 +39,14 @@ use crate::value::{Fields, Value};
 ///     }
 /// }
 ///
-/// let memory = Memory::open("memory:", Options::default())?.with_hooks(Arc::new(Careful));
+/// let memory = Memory::open("memory:", MemoryOptions::default())?.with_hooks(Arc::new(Careful));
 /// memory.create("/memories/a", "one\r\ntwo\r\n")?;
 /// assert!(memory.view("/memories/a", None)?.ends_with("     1\tone\n     2\ttwo"));
 /// let error = memory.delete("/memories/a").unwrap_err();
 /// assert_eq!(error.to_string(), "Error: Nothing is deleted here.");
 /// # Ok::<(), memdir::Error>(())
 /// ```
-pub trait Hooks: Send + Sync {
+pub trait MemoryHooks: Send + Sync {
     /// Called with each command before the store is touched: decoded, its paths validated and
     /// canonical, a `view_range` that is none left out. Not called for input that is no command, or
     /// whose path is refused.
@@ -148,7 +148,7 @@ pub struct Event {
     /// How it ended.
     pub outcome: Outcome,
     /// If the outcome is ok: for `create`, `str_replace` and `insert` the bytes of the text that was
-    /// to be written, as [`before`](Hooks::before) left it; for `view` those of the reply, or of the
+    /// to be written, as [`before`](MemoryHooks::before) left it; for `view` those of the reply, or of the
     /// image. Else 0.
     pub bytes: u64,
     /// The lines of the same text.
@@ -157,7 +157,7 @@ pub struct Event {
     pub duration: Duration,
     /// What was repaired in the input.
     pub repairs: Vec<Repair>,
-    /// The text of the reply, with [`event_content`](crate::Options::event_content); an image has none.
+    /// The text of the reply, with [`event_content`](crate::MemoryOptions::event_content); an image has none.
     pub content: Option<String>,
 }
 
@@ -202,10 +202,10 @@ thread_local! {
 
 /// The hooks of one memory, as a command calls them.
 #[derive(Clone)]
-pub(crate) struct Installed(Arc<dyn Hooks>);
+pub(crate) struct Installed(Arc<dyn MemoryHooks>);
 
 impl Installed {
-    pub(crate) fn new(hooks: Arc<dyn Hooks>) -> Self {
+    pub(crate) fn new(hooks: Arc<dyn MemoryHooks>) -> Self {
         Self(hooks)
     }
 
@@ -248,11 +248,12 @@ impl Drop for Running {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::command::Decoded;
 
     fn read(command: &str, returned: &str) -> Result<HookDecision, String> {
         let command: serde_json::Map<_, _> = serde_json::from_str(command).unwrap();
         let returned: serde_json::Map<_, _> = serde_json::from_str(returned).unwrap();
-        let command = Command::decode(&command).unwrap();
+        let command = Decoded::of(&command).command.unwrap();
         HookDecision::read(&command, &returned).map_err(|error| error.to_string())
     }
 

@@ -6,9 +6,9 @@
 //! paths are, and on any [`Store`].
 //!
 //! ```
-//! use memdir::{Memory, Options};
+//! use memdir::{Memory, MemoryOptions};
 //!
-//! let memory = Memory::open("memory:", Options::default())?;
+//! let memory = Memory::open("memory:", MemoryOptions::default())?;
 //! let reply = memory.execute(r#"{"command": "view", "path": "/memories/../etc/passwd"}"#);
 //! assert!(reply.is_error);
 //! assert_eq!(
@@ -29,7 +29,7 @@
 //! | files that are there already, in a directory of their own | `"dir:./notes"` | |
 //! | a test, or a memory that may be forgotten | `"memory:"` | |
 //! | one machine and many small memories, or one file to ship | `"sqlite:agent.db"` | `sqlite` |
-//! | many machines and many tenants | `"postgres://…"`, with [`Options::namespace`] | `postgres` |
+//! | many machines and many tenants | `"postgres://…"`, with [`MemoryOptions::namespace`] | `postgres` |
 //! | many machines, and no database | `"s3://…"`, `"gs://…"`, `"az://…"` | `object-storage` |
 //! | a store of your own | [`Memory::with_store`] | |
 //! | several of these in one tree | [`store::Mounts`], then [`Memory::with_store`] | |
@@ -43,7 +43,7 @@
 //! | `sqlite` | the store in an SQLite database; SQLite itself is compiled in |
 //! | `postgres` | the store in a PostgreSQL database |
 //! | `object-storage` | the stores in S3, Google's and Azure's object storage |
-//! | `encryption` | encryption over any store: `encryption_key` of [`Options`] |
+//! | `encryption` | encryption over any store: `encryption_key` of [`MemoryOptions`] |
 //! | `tracing` | a span for each call |
 //! | `cli` | the program `memdir` |
 //! | `testing` | `store::contract`, which checks a store of your own |
@@ -51,7 +51,7 @@
 //! # Where is what?
 //!
 //! [`command`] decodes a call, [`path`] validates its paths, [`hooks`] are your code before and after it, [`policy`] is
-//! what [`Options`] switch on, a [`store`] keeps the files, [`text`] formats them, and [`reply`] has every sentence that
+//! what [`MemoryOptions`] switch on, a [`store`] keeps the files, [`text`] formats them, and [`reply`] has every sentence that
 //! the model reads. Imports go downward only.
 #![deny(unsafe_code)]
 
@@ -85,9 +85,9 @@ pub use check::{Checked, check};
 pub use command::Command;
 pub use copy::{CopyError, copy};
 pub use error::{ConfigError, Error, HookError, NameCase};
-pub use hooks::{Event, HookDecision, Hooks, Outcome};
+pub use hooks::{Event, HookDecision, MemoryHooks, Outcome};
 pub use memory::Memory;
-pub use options::Options;
+pub use options::MemoryOptions;
 pub use path::MemoryPath;
 pub use policy::expiry::Expired;
 pub use reply::{Content, Reply};

@@ -10,24 +10,23 @@ use crate::cancel;
 use crate::command::{Command, Decoded, ViewRange};
 use crate::error::{Error, HookError};
 use crate::handlers;
-use crate::hooks::{Event, HookDecision, Hooks, Installed};
-use crate::options::Options;
+use crate::hooks::{Event, HookDecision, Installed, MemoryHooks};
+use crate::options::MemoryOptions;
 use crate::path::MemoryPath;
 use crate::policies::Policies;
 use crate::policy::expiry::{self, Expired};
 use crate::reply::{self, Content, Reply};
 use crate::store::{ReadOnly, Store, StoreError, open_store};
 use crate::trace;
-use crate::value::{Fields, Value};
 
 /// The memory directory: executes the six commands of Claude's memory tool on a store.
 ///
 /// Cheap to clone, and to be shared between threads: the store excludes writers from each other.
 ///
 /// ```
-/// use memdir::{Memory, Options};
+/// use memdir::{Memory, MemoryOptions};
 ///
-/// let memory = Memory::open("memory:", Options::default())?;
+/// let memory = Memory::open("memory:", MemoryOptions::default())?;
 /// let reply = memory.execute(
 ///     r#"{"command": "create", "path": "/memories/notes.md", "file_text": "- likes tea\n"}"#,
 /// );
@@ -64,7 +63,7 @@ impl Memory {
     ///
     /// # Errors
     /// [`Error::Config`] if the address is not known, [`Error::Store`] if it cannot be opened.
-    pub fn open(address: &str, options: Options) -> Result<Self, Error> {
+    pub fn open(address: &str, options: MemoryOptions) -> Result<Self, Error> {
         let store = open_store(address, &options)?;
         Self::new(store, options).validated()
     }
@@ -76,11 +75,11 @@ impl Memory {
     /// `encryption_key`) is not looked at. [`encrypt`](crate::store::encrypt) encrypts it. Whether
     /// the store supports the others says [`validated`](Memory::validated).
     #[must_use]
-    pub fn with_store(store: Arc<dyn Store>, options: Options) -> Self {
+    pub fn with_store(store: Arc<dyn Store>, options: MemoryOptions) -> Self {
         Self::new(ReadOnly::where_asked(store, options.read_only), options)
     }
 
-    fn new(store: Arc<dyn Store>, options: Options) -> Self {
+    fn new(store: Arc<dyn Store>, options: MemoryOptions) -> Self {
         let options = options.for_store(&*store);
         Self { store, policies: Arc::new(Policies::new(options)), hooks: None }
     }
@@ -88,7 +87,7 @@ impl Memory {
     /// The same memory with code of your own before and after each command, in the place of any that
     /// it had.
     #[must_use]
-    pub fn with_hooks(self, hooks: Arc<dyn Hooks>) -> Self {
+    pub fn with_hooks(self, hooks: Arc<dyn MemoryHooks>) -> Self {
         Self { hooks: Some(Installed::new(hooks)), ..self }
     }
 
@@ -111,7 +110,7 @@ impl Memory {
 
     /// The options in force.
     #[must_use]
-    pub fn options(&self) -> &Options {
+    pub fn options(&self) -> &MemoryOptions {
         &self.policies.options
     }
 
@@ -121,37 +120,13 @@ impl Memory {
     /// store (the reply's `cause` has the details for the developer).
     #[must_use]
     pub fn execute(&self, json: &str) -> Reply {
-        match serde_json::from_str(json) {
-            Ok(input) => self.execute_value(&input),
-            Err(error) => {
-                self.execute_decoded(Decoded::refused(reply::not_json(&error.to_string())))
-            }
-        }
+        self.execute_decoded(Decoded::parse(json))
     }
 
     /// As [`execute`](Memory::execute), for input that is parsed already.
     #[must_use]
     pub fn execute_value(&self, input: &serde_json::Value) -> Reply {
         self.execute_decoded(Decoded::of_json(input))
-    }
-
-    /// As [`execute`](Memory::execute), for the dict or object of a host language.
-    #[must_use]
-    pub fn execute_fields(&self, fields: &dyn Fields) -> Reply {
-        self.execute_decoded(Decoded::of(fields))
-    }
-
-    /// As [`execute_fields`](Memory::execute_fields), for the command `name`, whatever the input's
-    /// own `command` field says.
-    #[must_use]
-    pub fn execute_as(&self, name: &str, fields: &dyn Fields) -> Reply {
-        self.execute_decoded(Decoded::named(name, fields))
-    }
-
-    /// The answer to input that is not an object at all.
-    #[must_use]
-    pub fn refuse_input(&self, input: &Value<'_>) -> Reply {
-        self.execute_decoded(Decoded::not_an_object(input))
     }
 
     /// As [`execute`](Memory::execute), for input that is decoded already.
@@ -162,6 +137,7 @@ impl Memory {
 
     /// The answer to a call that cannot be executed because of what broke around it: a thread that
     /// cannot be had, say. As if the store were broken; nothing is changed, and no hook is asked before.
+    #[doc(hidden)]
     #[must_use]
     pub fn fail(&self, decoded: Decoded<'_>, error: StoreError) -> Reply {
         let hooks = self.asked_hooks();
@@ -318,10 +294,10 @@ impl Memory {
     }
 
     /// Removes the files that nobody used for `older_than`: that were neither changed nor shown by a
-    /// view of that very file, through a memory that records it ([`Options::record_access`]), and that
-    /// do not match [`Options::never_expire`]. Not a command of the tool: for the developer. With `dry_run`
+    /// view of that very file, through a memory that records it ([`MemoryOptions::record_access`]), and that
+    /// do not match [`MemoryOptions::never_expire`]. Not a command of the tool: for the developer. With `dry_run`
     /// nothing is removed. Directories stay, and so does what no command may delete
-    /// ([`Options::read_only_paths`], [`Options::writable_paths`]).
+    /// ([`MemoryOptions::read_only_paths`], [`MemoryOptions::writable_paths`]).
     ///
     /// What is used, edited or replaced meanwhile stays. No content is read. `progress` is called now and
     /// then, and at the end, and can end it there: what was removed by then is removed.
@@ -329,9 +305,9 @@ impl Memory {
     /// ```
     /// # use std::ops::ControlFlow;
     /// # use std::time::{Duration, SystemTime};
-    /// use memdir::{Memory, MemoryPath, Options};
+    /// use memdir::{Memory, MemoryPath, MemoryOptions};
     ///
-    /// let mut options = Options::default();
+    /// let mut options = MemoryOptions::default();
     /// options.record_access = true;
     /// options.never_expire = vec!["/memories/handbook".parse()?];
     /// let memory = Memory::open("memory:", options)?;

@@ -10,9 +10,9 @@ use crate::store::{Durability, OnExisting, Store, StoreOptions};
 /// How a [`Memory`](crate::Memory) behaves where the tool's documentation leaves a choice.
 ///
 /// ```
-/// use memdir::{Memory, OnExisting, Options};
+/// use memdir::{Memory, OnExisting, MemoryOptions};
 ///
-/// let mut options = Options::default();
+/// let mut options = MemoryOptions::default();
 /// options.on_existing = OnExisting::Overwrite;
 /// let memory = Memory::open("memory:", options).unwrap();
 /// memory.create("/memories/a", "one").unwrap();
@@ -20,7 +20,7 @@ use crate::store::{Durability, OnExisting, Store, StoreOptions};
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Options {
+pub struct MemoryOptions {
     /// The most characters (Unicode scalar values) that one view returns before it is cut and
     /// says how to go on; `None` lifts the limit. Default 16,000, the figure in Claude's own
     /// description of the tool.
@@ -92,12 +92,12 @@ pub struct Options {
     pub record_access: bool,
     /// Which files never expire. Default: none are kept.
     pub never_expire: Vec<PathPattern>,
-    /// Whether the events that [`Hooks::after`](crate::Hooks::after) gets hold the reply's text.
+    /// Whether the events that [`MemoryHooks::after`](crate::MemoryHooks::after) gets hold the reply's text.
     /// Default: no.
     pub event_content: bool,
 }
 
-impl Options {
+impl MemoryOptions {
     /// The largest image that Claude's API takes: 5 MiB, counted in base64, which makes four bytes
     /// of three.
     pub const CLAUDE_IMAGE_BYTES: u64 = 5 * 1024 * 1024 / 4 * 3;
@@ -126,8 +126,8 @@ impl Options {
     }
 }
 
-impl From<&Options> for StoreOptions {
-    fn from(options: &Options) -> Self {
+impl From<&MemoryOptions> for StoreOptions {
+    fn from(options: &MemoryOptions) -> Self {
         Self {
             max_file_bytes: options.max_file_bytes,
             max_total_bytes: options.max_total_bytes,
@@ -144,7 +144,7 @@ impl From<&Options> for StoreOptions {
     }
 }
 
-impl Default for Options {
+impl Default for MemoryOptions {
     fn default() -> Self {
         Self {
             max_view_chars: Some(16_000),

@@ -17,7 +17,7 @@
 use std::borrow::Cow;
 
 use crate::error::Error;
-use crate::options::Options;
+use crate::options::MemoryOptions;
 use crate::path::MemoryPath;
 use crate::policy::expiry::{self, Expiry};
 use crate::policy::limits::{self, Change, Limits, Reservation, Unreserved};
@@ -32,7 +32,7 @@ use crate::text::Splice;
 /// share them.
 #[derive(Debug)]
 pub(crate) struct Policies {
-    pub(crate) options: Options,
+    pub(crate) options: MemoryOptions,
     patterns: WritePatterns,
     /// What was last shown or written of each file.
     pub(crate) views: ViewLog,
@@ -63,8 +63,8 @@ impl From<Error> for Stop {
 
 impl Policies {
     /// Hands each policy what the options say about it.
-    pub(crate) fn new(options: Options) -> Self {
-        let Options { max_file_bytes, max_total_bytes, max_files, .. } = options;
+    pub(crate) fn new(options: MemoryOptions) -> Self {
+        let MemoryOptions { max_file_bytes, max_total_bytes, max_files, .. } = options;
         Self {
             patterns: WritePatterns::new(
                 options.read_only_paths.clone(),

@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use memdir::store::{Encrypted, EntryKind, InProcess, LocalDirectory, Mounts, SqliteDatabase};
-use memdir::{Durability, EncryptionKey, Memory, MemoryPath, Options, Store};
+use memdir::{Durability, EncryptionKey, Memory, MemoryOptions, MemoryPath, Store};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -96,7 +96,7 @@ fn agree(
     commands: Vec<Value>,
     limits: (Option<usize>, Option<u64>),
 ) -> Result<(), TestCaseError> {
-    let mut options = Options::default();
+    let mut options = MemoryOptions::default();
     (options.max_view_chars, options.max_file_bytes) = limits;
     let memory = |store| Memory::with_store(store, options.clone());
     let first = memory(Arc::new(InProcess::new()));
@@ -222,7 +222,7 @@ proptest! {
             one.delete(&inside).unwrap();
         }
         let [one, mounted] = [Arc::new(one) as Arc<dyn Store>, Arc::new(mounts)]
-            .map(|store| Memory::with_store(store, Options::default()));
+            .map(|store| Memory::with_store(store, MemoryOptions::default()));
         for command in commands {
             let before = tree(&mounted);
             let b = mounted.execute_value(&command);

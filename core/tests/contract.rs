@@ -8,12 +8,14 @@ mod postgres;
 use std::sync::{Arc, Mutex};
 use std::time::SystemTime;
 
-use memdir::store::{Edit, Entry, InProcess, Layer, Node, Store, StoreError, contract};
+use memdir::store::{
+    Edit, Entry, InProcess, Layer, Node, Store, StoreError, check_contract, contract,
+};
 use memdir::{MemoryPath, OnExisting};
 
 #[test]
 fn the_in_process_store_keeps_the_contract() {
-    contract::check(&|| Arc::new(InProcess::new())).unwrap();
+    check_contract(&|| Arc::new(InProcess::new())).unwrap();
 }
 
 #[cfg(unix)]
@@ -24,7 +26,7 @@ fn the_local_directory_keeps_the_contract() {
 
     for durability in [Durability::Full, Durability::Relaxed] {
         let places = Mutex::new(Vec::new());
-        contract::check(&|| {
+        check_contract(&|| {
             let place = tempfile::tempdir().unwrap();
             let store = LocalDirectory::open(place.path(), durability).unwrap();
             places.lock().unwrap().push(place);
@@ -43,7 +45,7 @@ fn the_sqlite_database_keeps_the_contract() {
 
     for durability in [Durability::Full, Durability::Relaxed] {
         let places = Mutex::new(Vec::new());
-        contract::check(&|| {
+        check_contract(&|| {
             let place = tempfile::tempdir().unwrap();
             let store = SqliteDatabase::open(place.path().join("a.db"), durability).unwrap();
             places.lock().unwrap().push(place);
@@ -65,7 +67,7 @@ fn the_postgresql_database_keeps_the_contract() {
     std::thread::scope(|scope| {
         for durability in [Durability::Full, Durability::Relaxed, Durability::Full] {
             scope.spawn(move || {
-                contract::check(&|| {
+                check_contract(&|| {
                     Arc::new(PostgresDatabase::open(&server.fresh(), durability).unwrap())
                 })
                 .unwrap();
@@ -239,7 +241,7 @@ impl Layer for Faulty {
 
 #[test]
 fn the_check_notices_what_is_wrong() {
-    let check = |fault| contract::check(&|| Arc::new(Faulty(InProcess::new(), fault)));
+    let check = |fault| check_contract(&|| Arc::new(Faulty(InProcess::new(), fault)));
     check(Fault::None).unwrap();
     for (fault, rule) in [
         (Fault::RenameOverwrites, "renaming never overwrites and fails whole"),

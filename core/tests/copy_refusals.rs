@@ -12,7 +12,7 @@ use std::sync::Arc;
 use common::mounting::{at, in_process, mounted, put, tree};
 use memdir::copy::{Copied, CopyError, Plan, Progress, There};
 use memdir::store::{Encrypted, InProcess, Mounts, ProblemKind, ReadOnly, open_store};
-use memdir::{EncryptionKey, OnExisting, Options, Store, copy};
+use memdir::{EncryptionKey, MemoryOptions, OnExisting, Store, copy};
 
 fn go_on(_: Progress<'_>) -> ControlFlow<()> {
     ControlFlow::Continue(())
@@ -26,7 +26,7 @@ fn open(place: &Path, address: &str) -> Arc<dyn Store> {
     let (scheme, path) = address.split_once(':').unwrap_or(("", address));
     let path = place.join(path).display().to_string();
     let address = if scheme.is_empty() { path } else { format!("{scheme}:{path}") };
-    open_store(&address, &Options::default()).unwrap()
+    open_store(&address, &MemoryOptions::default()).unwrap()
 }
 
 fn key() -> EncryptionKey {

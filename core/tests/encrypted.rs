@@ -8,11 +8,12 @@ use std::sync::{Arc, Mutex};
 use std::time::SystemTime;
 
 use memdir::store::{
-    Encrypted, EntryKind, InProcess, LocalDirectory, Node, Splice, SqliteDatabase, contract,
-    encrypt, open_directory,
+    Encrypted, EntryKind, InProcess, LocalDirectory, Node, Splice, SqliteDatabase, check_contract,
+    contract, encrypt, open_directory,
 };
 use memdir::{
-    Durability, EncryptionKey, Error, Memory, MemoryPath, OnExisting, Options, Store, StoreError,
+    Durability, EncryptionKey, Error, Memory, MemoryOptions, MemoryPath, OnExisting, Store,
+    StoreError,
 };
 
 const RECORD: &str = "/memories/.memdir-encryption";
@@ -33,8 +34,8 @@ fn in_process() -> Arc<dyn Store> {
     Arc::new(InProcess::new())
 }
 
-fn options(key: EncryptionKey) -> Options {
-    let mut options = Options::default();
+fn options(key: EncryptionKey) -> MemoryOptions {
+    let mut options = MemoryOptions::default();
     options.encryption_key = Some(key);
     options
 }
@@ -72,7 +73,7 @@ mod keeps_the_contract {
 
     fn check(names: bool, inner: &dyn Fn(&Path) -> Arc<dyn Store>) {
         let places = Mutex::new(Vec::new());
-        contract::check(&|| {
+        check_contract(&|| {
             let place = tempfile::tempdir().unwrap();
             let store = over(&inner(place.path()), names);
             places.lock().unwrap().push(place);
@@ -175,7 +176,7 @@ fn a_file_that_is_not_ours_is_a_failure_and_the_model_hears_no_detail() {
     let EntryKind::File(size) = store.list(&MemoryPath::root()).unwrap()[0].kind else { panic!() };
     assert_eq!(size, 500 - 120);
 
-    let memory = Memory::with_store(store, Options::default());
+    let memory = Memory::with_store(store, MemoryOptions::default());
     let reply = memory.execute(r#"{"command": "view", "path": "/memories/secret-name"}"#);
     assert!(reply.is_error && reply.cause.is_some());
     for word in ["crypt", "damaged", "key", "written"] {
@@ -214,7 +215,7 @@ fn a_passphrase_opens_what_it_made() {
 fn what_is_encrypted_and_what_is_not_are_never_mixed() {
     let place = tempfile::tempdir().unwrap();
     let address = place.path().to_str().unwrap();
-    let refused = |options: Options| {
+    let refused = |options: MemoryOptions| {
         for error in [
             Memory::open(address, options.clone()).err().unwrap(),
             open_directory(address, &options).err().unwrap(),
@@ -222,12 +223,12 @@ fn what_is_encrypted_and_what_is_not_are_never_mixed() {
             assert!(matches!(&error, Error::Config(_)), "{error}");
         }
     };
-    let plain = Memory::open(address, Options::default()).unwrap();
+    let plain = Memory::open(address, MemoryOptions::default()).unwrap();
     plain.create("/memories/a", "plain").unwrap();
     refused(options(key(1)));
     plain.clear().unwrap();
     let encrypted = Memory::open(address, options(key(1))).unwrap();
-    refused(Options::default());
+    refused(MemoryOptions::default());
     refused(options(key(2)));
     let mut with_names = options(key(1));
     with_names.encrypt_names = true;
@@ -236,7 +237,7 @@ fn what_is_encrypted_and_what_is_not_are_never_mixed() {
 
     let database = format!("sqlite:{}", place.path().join("a.db").display());
     Memory::open(&database, options(key(1))).unwrap().create("/memories/a", "x").unwrap();
-    assert!(matches!(Memory::open(&database, Options::default()), Err(Error::Config(_))));
+    assert!(matches!(Memory::open(&database, MemoryOptions::default()), Err(Error::Config(_))));
 
     // A layer too many is noticed, too.
     let twice = encrypt(Arc::clone(encrypted.store()), &options(key(1)));
@@ -399,7 +400,9 @@ fn looking_for_a_store_makes_none() {
     assert_eq!(made.list(&MemoryPath::root()).unwrap(), []);
     Memory::open(address.to_str().unwrap(), options(key(1))).unwrap();
     assert!(find().unwrap().is_some());
-    assert!(memdir::open_existing_store(address.to_str().unwrap(), &Options::default()).is_err());
+    assert!(
+        memdir::open_existing_store(address.to_str().unwrap(), &MemoryOptions::default()).is_err()
+    );
 }
 
 #[test]

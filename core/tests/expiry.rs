@@ -21,7 +21,8 @@ use std::time::{Duration, Instant, SystemTime};
 
 use memdir::store::{Edit, Encrypted, Entry, InProcess, Layer, Mounts, Node, ReadOnly};
 use memdir::{
-    EncryptionKey, Error, Memory, MemoryPath, OnExisting, Options, Store, StoreError, open_store,
+    EncryptionKey, Error, Memory, MemoryOptions, MemoryPath, OnExisting, Store, StoreError,
+    open_store,
 };
 
 const HOUR: Duration = Duration::from_secs(3600);
@@ -30,8 +31,8 @@ fn at(path: &str) -> MemoryPath {
     MemoryPath::parse(path).unwrap()
 }
 
-fn recording() -> Options {
-    let mut options = Options::default();
+fn recording() -> MemoryOptions {
+    let mut options = MemoryOptions::default();
     options.record_access = true;
     options
 }
@@ -189,7 +190,8 @@ on_every_store!(concurrent_expiries_remove_each_file_once_and_lose_no_edit);
 
 fn access_times_are_recorded_only_if_asked(store: Arc<dyn Store>) {
     put(&*store, "/memories/f", b"a");
-    let memory = Memory::with_store(Arc::clone(&store), Options::default()).validated().unwrap();
+    let memory =
+        Memory::with_store(Arc::clone(&store), MemoryOptions::default()).validated().unwrap();
     memory.view("/memories/f", None).unwrap();
     assert_eq!(store.accessed(&at("/memories/f")).unwrap(), None);
     let memory = Memory::with_store(Arc::clone(&store), recording());
@@ -242,7 +244,7 @@ on_every_store!(access_times_survive_rename_and_copy);
 fn a_rekey_keeps_the_times() {
     let (old, new) = (EncryptionKey::from_bytes([1; 32]), EncryptionKey::from_bytes([2; 32]));
     let place = tempfile::tempdir().unwrap();
-    let inner = open_store(place.path().to_str().unwrap(), &Options::default()).unwrap();
+    let inner = open_store(place.path().to_str().unwrap(), &MemoryOptions::default()).unwrap();
     let long_ago = SystemTime::UNIX_EPOCH + Duration::from_secs(1_234_567_890);
     let store = Encrypted::open(Arc::clone(&inner), &old, false).unwrap();
     put(&store, "/memories/a", b"a");
@@ -263,7 +265,7 @@ fn config_error(result: Result<impl Sized, Error>) -> String {
 #[test]
 fn what_cannot_be_had_is_one_clear_sentence() {
     let go_on = || |_: memdir::policy::expiry::Progress| ControlFlow::Continue(());
-    let memory = Memory::open("memory:", Options::default()).unwrap();
+    let memory = Memory::open("memory:", MemoryOptions::default()).unwrap();
     assert_eq!(
         config_error(memory.expire(HOUR, true, &mut go_on())),
         "expire has to know which files were viewed, and this memory does not record that: open it \
@@ -278,7 +280,7 @@ fn what_cannot_be_had_is_one_clear_sentence() {
     );
     options.expire_after = Some(HOUR);
     assert!(config_error(Memory::open("memory:", options)).starts_with("expire_after cannot"));
-    let mut options = Options::default();
+    let mut options = MemoryOptions::default();
     options.expire_after = Some(Duration::ZERO);
     assert!(config_error(Memory::open("memory:", options)).starts_with("expire_after must be"));
     let closed = Arc::new(ReadOnly::new(InProcess::new()));
@@ -363,7 +365,7 @@ fn expire_after_comes_first_once_and_everybody_waits() {
             let _ = may_go_on.lock().unwrap().recv();
         },
     };
-    let mut options = Options::default();
+    let mut options = MemoryOptions::default();
     options.expire_after = Some(HOUR);
     let memory = Memory::with_store(Arc::new(interrupted), options).validated().unwrap();
     assert!(there(&*store, "/memories/0"), "nothing happens before the first command");
@@ -402,7 +404,7 @@ impl Layer for Unlistable {
 
 #[test]
 fn a_failure_before_the_first_command_does_not_fail_it() {
-    let mut options = Options::default();
+    let mut options = MemoryOptions::default();
     options.expire_after = Some(HOUR);
     let store = Unlistable(InProcess::new());
     put(&store, "/memories/a", b"a\n");

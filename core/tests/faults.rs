@@ -11,7 +11,7 @@ use std::sync::Arc;
 use common::faulty_store::{Fault, FaultyStore, Say, When, answer_lost};
 use common::mounting::{Tree, at, put, tree};
 use memdir::store::{Encrypted, InProcess, Mounts};
-use memdir::{Content, EncryptionKey, Memory, Options, Reply, Store, StoreError};
+use memdir::{Content, EncryptionKey, Memory, MemoryOptions, Reply, Store, StoreError};
 
 const UNCHANGED: &str = "Nothing was changed";
 const UNKNOWN: &str = "The change may or may not have been saved";
@@ -54,8 +54,8 @@ impl Layers {
         }
     }
 
-    fn options(self) -> Options {
-        let mut options = Options::default();
+    fn options(self) -> MemoryOptions {
+        let mut options = MemoryOptions::default();
         if self == Self::Limited {
             options.max_total_bytes = Some(1000);
             options.max_files = Some(10);

@@ -40,7 +40,7 @@ mod linux {
 
     use super::common::on_disk;
     use memdir::store::walk_files;
-    use memdir::{Memory, OnExisting, Options};
+    use memdir::{Memory, MemoryOptions, OnExisting};
 
     /// What a command may run into.
     const ERRORS: &[&str] =
@@ -138,7 +138,7 @@ mod linux {
     type Tree = BTreeMap<String, String>;
 
     fn memory(base: &str) -> Memory {
-        let mut options = Options::default();
+        let mut options = MemoryOptions::default();
         options.on_existing = OnExisting::Overwrite;
         Memory::open(base, options).unwrap()
     }

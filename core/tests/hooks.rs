@@ -12,7 +12,9 @@ use std::thread;
 use failing::Failing;
 use memdir::policy::sensitive::SensitiveText;
 use memdir::store::InProcess;
-use memdir::{Command, Error, Event, HookDecision, HookError, Hooks, Memory, MemoryPath, Options};
+use memdir::{
+    Command, Error, Event, HookDecision, HookError, Memory, MemoryHooks, MemoryOptions, MemoryPath,
+};
 
 type Before = dyn Fn(&Command<'_>) -> Result<HookDecision, HookError> + Send + Sync;
 
@@ -38,7 +40,7 @@ impl Told {
     }
 }
 
-impl Hooks for Told {
+impl MemoryHooks for Told {
     fn before(&self, command: &Command<'_>) -> Result<HookDecision, HookError> {
         (self.before)(command)
     }
@@ -48,7 +50,7 @@ impl Hooks for Told {
     }
 }
 
-fn memory(options: Options, hooks: &Arc<Told>) -> Memory {
+fn memory(options: MemoryOptions, hooks: &Arc<Told>) -> Memory {
     Memory::open("memory:", options).unwrap().with_hooks(Arc::<Told>::clone(hooks))
 }
 
@@ -61,8 +63,9 @@ fn said(event: &Event) -> String {
 #[test]
 fn a_command_is_vetoed_before_the_store_is_touched() {
     let hooks = Told::new(|command| Ok(HookDecision::Deny(format!("Not {}.", command.name()))));
-    let memory = Memory::with_store(Arc::new(Failing(|| panic!("touched"))), Options::default())
-        .with_hooks(Arc::<Told>::clone(&hooks));
+    let memory =
+        Memory::with_store(Arc::new(Failing(|| panic!("touched"))), MemoryOptions::default())
+            .with_hooks(Arc::<Told>::clone(&hooks));
     for (input, name) in [
         (r#"{"command":"view","path":"/memories"}"#, "view"),
         (r#"{"command":"create","path":"/memories/a","file_text":"x"}"#, "create"),
@@ -85,14 +88,15 @@ fn a_command_is_vetoed_before_the_store_is_touched() {
 
 #[test]
 fn a_veto_without_a_word_has_a_sentence_all_the_same() {
-    let memory = memory(Options::default(), &Told::new(|_| Ok(HookDecision::Deny(" ".into()))));
+    let memory =
+        memory(MemoryOptions::default(), &Told::new(|_| Ok(HookDecision::Deny(" ".into()))));
     let error = memory.delete("/memories/a").unwrap_err().to_string();
     assert_eq!(error, "Error: This command is not allowed here. Nothing was changed.");
 }
 
 #[test]
 fn what_a_hook_writes_is_judged_like_any_text() {
-    let mut options = Options::default();
+    let mut options = MemoryOptions::default();
     options.sensitive_text = SensitiveText::Reject;
     options.max_file_bytes = Some(100);
     let hooks = Told::new(|command| {
@@ -128,7 +132,7 @@ fn a_hook_that_fails_carries_nothing_out_and_tells_the_developer_alone() {
         Command::Delete { .. } => Ok(HookDecision::Replace("text".into())),
         _ => Err("no route to rules.internal".into()),
     });
-    let memory = memory(Options::default(), &hooks);
+    let memory = memory(MemoryOptions::default(), &hooks);
     let reply = memory.execute(r#"{"command":"create","path":"/memories/a","file_text":"x"}"#);
     assert!(reply.is_error);
     assert!(
@@ -149,7 +153,7 @@ fn a_hook_that_fails_carries_nothing_out_and_tells_the_developer_alone() {
 #[test]
 fn events_tell_of_every_call() {
     let hooks = Told::new(|_| Ok(HookDecision::Allow));
-    let memory = memory(Options::default(), &hooks);
+    let memory = memory(MemoryOptions::default(), &hooks);
     for (input, expected) in [
         (
             r#"{"command":"create","path":"/memories//é","file_text":"é\nb"}"#,
@@ -192,7 +196,7 @@ fn events_tell_of_every_call() {
 
 #[test]
 fn the_content_is_told_where_it_is_asked_for() {
-    let mut options = Options::default();
+    let mut options = MemoryOptions::default();
     options.event_content = true;
     let hooks = Told::new(|command| match command {
         Command::Delete { .. } => Err("broken".into()),
@@ -233,7 +237,7 @@ impl CallsBack {
     }
 }
 
-impl Hooks for CallsBack {
+impl MemoryHooks for CallsBack {
     fn before(&self, command: &Command<'_>) -> Result<HookDecision, HookError> {
         self.write(command.name());
         Ok(HookDecision::Allow)
@@ -254,7 +258,7 @@ fn a_hook_may_use_its_own_memory_and_another_whose_hooks_use_this_one() {
         })
     });
     let open = |hooks: &Arc<CallsBack>| {
-        let memory = Memory::open("memory:", Options::default()).unwrap();
+        let memory = Memory::open("memory:", MemoryOptions::default()).unwrap();
         memory.with_hooks(Arc::<CallsBack>::clone(hooks))
     };
     let (first, second) = (open(&one), open(&two));
@@ -280,7 +284,7 @@ fn many_threads_at_once() {
             None => HookDecision::Allow,
         })
     });
-    let memory = Memory::with_store(Arc::new(InProcess::new()), Options::default())
+    let memory = Memory::with_store(Arc::new(InProcess::new()), MemoryOptions::default())
         .with_hooks(Arc::<Told>::clone(&hooks));
     let _ = STORE.set(memory.clone());
     memory.create("/memories/a", "x\n").unwrap();
@@ -303,7 +307,7 @@ fn a_hook_that_panics_leaves_the_next_command_its_hooks() {
         Command::Delete { .. } => panic!("a mistake"),
         _ => Ok(HookDecision::Deny("No.".into())),
     });
-    let memory = memory(Options::default(), &hooks);
+    let memory = memory(MemoryOptions::default(), &hooks);
     assert!(catch_unwind(AssertUnwindSafe(|| memory.delete("/memories/a"))).is_err());
     assert_eq!(memory.view("/memories", None).unwrap_err().to_string(), "No.");
 }

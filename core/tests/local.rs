@@ -10,7 +10,7 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::Path;
 
 use common::{NOBODY, memory, memory_with, on_disk, process};
-use memdir::{Durability, Memory, OnExisting, Options};
+use memdir::{Durability, Memory, MemoryOptions, OnExisting};
 
 fn mode(path: &Path) -> u32 {
     fs::metadata(path).unwrap().permissions().mode() & 0o7777
@@ -68,7 +68,7 @@ fn an_existing_directory_is_taken_over_and_edits_keep_modes() {
     assert_eq!(mode(&root.join("old.sh")), 0o754);
     assert_eq!(mode(&root), 0o755);
 
-    let mut options = Options::default();
+    let mut options = MemoryOptions::default();
     options.on_existing = OnExisting::Overwrite;
     let overwriting = Memory::open(place.path().to_str().unwrap(), options).unwrap();
     overwriting.create("/memories/old.sh", "anew").unwrap();
@@ -200,9 +200,9 @@ fn a_base_that_cannot_be_is_an_error_for_the_developer() {
     let place = tempfile::tempdir().unwrap();
     fs::write(place.path().join("file"), "").unwrap();
     let base = place.path().join("file");
-    let error = Memory::open(base.to_str().unwrap(), Options::default()).unwrap_err();
+    let error = Memory::open(base.to_str().unwrap(), MemoryOptions::default()).unwrap_err();
     assert!(matches!(error, memdir::Error::Store(_)), "{error}");
-    assert!(Memory::open("", Options::default()).is_err());
+    assert!(Memory::open("", MemoryOptions::default()).is_err());
 }
 
 /// Root gives the file to another user; anybody else can give it to another group of theirs.

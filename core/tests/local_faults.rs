@@ -10,7 +10,7 @@ use std::os::unix::fs::{PermissionsExt, chown};
 use std::path::Path;
 
 use common::{memory, memory_with, on_disk, process, without_power, without_power_in};
-use memdir::{Durability, Error, Memory, MemoryPath, Options};
+use memdir::{Durability, Error, Memory, MemoryOptions, MemoryPath};
 use rustix::process::{Resource, Rlimit, setrlimit};
 
 const ROOT: u32 = 0;
@@ -239,7 +239,7 @@ fn names_of_ours_that_somebody_else_made_are_in_nobodys_way() {
 fn an_edit_of_a_file_that_is_too_large_is_refused_unread() {
     let place = tempfile::tempdir().unwrap();
     let memory = memory(place.path());
-    let mut without_limit = Options::default();
+    let mut without_limit = MemoryOptions::default();
     without_limit.max_file_bytes = None;
     let without_limit = Memory::open(place.path().to_str().unwrap(), without_limit).unwrap();
     let sparse = File::create(place.path().join("memories/sparse")).unwrap();
@@ -250,7 +250,7 @@ fn an_edit_of_a_file_that_is_too_large_is_refused_unread() {
         assert_eq!(refusal(memory.insert("/memories/sparse", 0, "x")), sentence);
         assert_eq!(refusal(memory.str_replace("/memories/sparse", "x", "y")), sentence);
     }
-    let mut looked_through = Options::default();
+    let mut looked_through = MemoryOptions::default();
     looked_through.sensitive_on_view = true;
     let looked_through = Memory::open(place.path().to_str().unwrap(), looked_through).unwrap();
     let refused = refusal(looked_through.view("/memories/sparse", Some((1, 1))));
@@ -265,7 +265,7 @@ fn an_edit_of_a_file_that_is_too_large_is_refused_unread() {
 fn an_edit_without_memory_is_refused() {
     const ME: &str = "an_edit_without_memory_is_refused";
     if let Ok(base) = std::env::var("NO_MEMORY_JOB") {
-        let mut options = Options::default();
+        let mut options = MemoryOptions::default();
         options.max_file_bytes = None;
         let memory = Memory::open(&base, options).unwrap();
         let file = File::create(Path::new(&base).join("memories/large")).unwrap();

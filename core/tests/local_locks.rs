@@ -10,12 +10,12 @@ use std::path::Path;
 use std::time::Duration;
 
 use common::{fork, memory, memory_with, on_disk, process};
-use memdir::{Durability, Error, Memory, MemoryPath, Options, StoreError};
+use memdir::{Durability, Error, Memory, MemoryOptions, MemoryPath, StoreError};
 use rustix::process::{Pid, Signal, kill_process};
 
 /// A memory that waits for others only so long.
 fn impatient(base: &Path, timeout: Duration) -> Memory {
-    let mut options = Options::default();
+    let mut options = MemoryOptions::default();
     options.durability = Durability::Relaxed;
     options.lock_timeout = Some(timeout);
     Memory::open(base.to_str().unwrap(), options).unwrap()

@@ -9,8 +9,8 @@ use std::sync::Arc;
 
 use common::failing::UNREACHABLE;
 use common::mounting::{at, in_process, memory, put, refusal, shown};
-use memdir::store::{Edit, Entry, Mount, Mounts, Node, contract, open_mounts};
-use memdir::{Error, MemoryPath, OnExisting, Options, Store, StoreError};
+use memdir::store::{Edit, Entry, Mount, Mounts, Node, check_contract, open_mounts};
+use memdir::{Error, MemoryOptions, MemoryPath, OnExisting, Store, StoreError};
 
 /// Mounts that are looked at from a place of their own: below `top`, and without `hidden`.
 struct Seen {
@@ -99,15 +99,15 @@ fn mounts_keep_the_contract() {
         Arc::new(Seen { mounts, top: at(top), hidden: at(hidden) })
     };
     // Nothing mounted.
-    contract::check(&|| Arc::new(Mounts::new(in_process()))).unwrap();
+    check_contract(&|| Arc::new(Mounts::new(in_process()))).unwrap();
     // Beside a mount point.
-    contract::check(&|| {
+    check_contract(&|| {
         let mounts = Mounts::new(in_process()).mount(none.clone(), in_process()).unwrap();
         seen(mounts, "/memories", "/memories/.none")
     })
     .unwrap();
     // Below a mount point, which is below another.
-    contract::check(&|| {
+    check_contract(&|| {
         let mounts = Mounts::new(in_process())
             .mount(at("/memories/outer"), in_process())
             .and_then(|mounts| mounts.mount(at("/memories/outer/deep/inner"), in_process()));
@@ -177,7 +177,7 @@ fn a_mount_needs_a_place_of_its_own() {
 
     let open = |mounts: &[(&str, &str)]| {
         let mounts = mounts.iter().map(|(path, address)| Mount::new(*path, *address));
-        open_mounts(mounts, &Options::default()).map(drop).unwrap_err().to_string()
+        open_mounts(mounts, &MemoryOptions::default()).map(drop).unwrap_err().to_string()
     };
     assert_eq!(
         open(&[("/memories/a", "memory:")]),
@@ -333,7 +333,7 @@ fn mount_points_and_what_is_above_them_stay() {
 #[test]
 fn a_check_looks_into_every_store() {
     let place = tempfile::tempdir().unwrap();
-    let options = Options::default();
+    let options = MemoryOptions::default();
     let docs = place.path().join("docs");
     let stores = open_mounts(
         [Mount::new("/memories", "memory:"), Mount::new("/memories/a/docs", docs.clone())],

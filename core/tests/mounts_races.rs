@@ -14,7 +14,7 @@ use common::mounting::{Tree, at, mounted, plant, put, tree};
 use memdir::store::{
     InProcess, LocalDirectory, Mount, Mounts, Node, Splice, SqliteDatabase, open_mounts,
 };
-use memdir::{Durability, Options, Store, StoreError};
+use memdir::{Durability, MemoryOptions, Store, StoreError};
 
 #[test]
 fn no_acknowledged_edit_is_lost_while_a_file_moves() {
@@ -138,7 +138,7 @@ fn of_renames_at_once_one_wins() {
 
 fn directories(place: &Path) -> Mounts {
     let path = |name| place.join(name);
-    let mut options = Options::default();
+    let mut options = MemoryOptions::default();
     options.durability = Durability::Relaxed;
     let mounts =
         [Mount::new("/memories", path("root")), Mount::new("/memories/other", path("other"))];

@@ -16,15 +16,15 @@ use std::thread;
 
 use clouds::{BUCKET, Cloud, SECRETS, prefix};
 use faulty::{Fault, Plan, Proxy};
-use memdir::store::{Node, ObjectStorage, Splice, contract};
-use memdir::{Memory, MemoryPath, OnExisting, Options, Store, StoreError};
+use memdir::store::{Node, ObjectStorage, Splice, check_contract};
+use memdir::{Memory, MemoryOptions, MemoryPath, OnExisting, Store, StoreError};
 
 fn at(path: &str) -> MemoryPath {
     MemoryPath::parse(path).unwrap()
 }
 
 fn memory(address: &str) -> Memory {
-    Memory::open(address, Options::default()).unwrap()
+    Memory::open(address, MemoryOptions::default()).unwrap()
 }
 
 /// Runs on several threads at once, and counts how often `each` is true.
@@ -60,7 +60,7 @@ fn the_server_checks_conditions_and_writes_as_one(cloud: &'static Cloud) {
 }
 
 fn object_storage_keeps_the_contract(cloud: &'static Cloud) {
-    contract::check(&|| Arc::new(cloud.open(&prefix()))).unwrap();
+    check_contract(&|| Arc::new(cloud.open(&prefix()))).unwrap();
 }
 
 fn a_bucket_without_a_prefix_is_a_memory_too(cloud: &'static Cloud) {
@@ -336,7 +336,7 @@ fn a_namespace_reaches_no_other(cloud: &'static Cloud) {
     let prefix = prefix();
     let address = cloud.address(&prefix);
     let open = |namespace: &str| {
-        let mut options = Options::default();
+        let mut options = MemoryOptions::default();
         options.namespace = Some(namespace.to_owned());
         Memory::open(&address, options).unwrap()
     };

@@ -15,10 +15,10 @@ use std::process::{Command, Stdio};
 use clouds::{Cloud, SECRETS};
 use common::fork::{child, succeeded};
 use common::workers::{self, Job, Worker, directories, insert, lines, rounds};
-use memdir::{Memory, MemoryPath, OnExisting, Options};
+use memdir::{Memory, MemoryOptions, MemoryPath, OnExisting};
 
 fn memory(address: &str) -> Memory {
-    Memory::open(address, Options::default()).unwrap()
+    Memory::open(address, MemoryOptions::default()).unwrap()
 }
 
 /// Not a test of its own: the work of the processes that the tests below start.
@@ -26,7 +26,7 @@ fn memory(address: &str) -> Memory {
 fn worker() {
     let Some(job) = Job::of_this_process() else { return };
     if job.name == "open in vain" {
-        let error = Memory::open(&job.address, Options::default()).err().unwrap().to_string();
+        let error = Memory::open(&job.address, MemoryOptions::default()).err().unwrap().to_string();
         assert!(error.contains(&job.me), "{error}");
         assert!(!SECRETS.iter().any(|secret| error.contains(secret)), "{error}");
         return;

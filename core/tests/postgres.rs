@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use common::{Server, server};
 use memdir::store::{Effect, Mounts, PostgresDatabase, Splice};
-use memdir::{Durability, Memory, MemoryPath, OnExisting, Options, Store, StoreError};
+use memdir::{Durability, Memory, MemoryOptions, MemoryPath, OnExisting, Store, StoreError};
 use proxy::{Loss, Proxy};
 
 fn at(path: &str) -> MemoryPath {
@@ -24,7 +24,7 @@ fn open(address: &str) -> PostgresDatabase {
 }
 
 fn memory(address: &str) -> Memory {
-    Memory::open(address, Options::default()).unwrap()
+    Memory::open(address, MemoryOptions::default()).unwrap()
 }
 
 fn port(server: &Server) -> u16 {

@@ -11,7 +11,7 @@ use std::process::Command;
 
 use common::{Server, server};
 use memdir::store::{PostgresDatabase, Splice};
-use memdir::{Durability, Error, Memory, MemoryPath, OnExisting, Options, Store, StoreError};
+use memdir::{Durability, Error, Memory, MemoryOptions, MemoryPath, OnExisting, Store, StoreError};
 
 fn at(path: &str) -> MemoryPath {
     MemoryPath::parse(path).unwrap()
@@ -22,7 +22,7 @@ fn open(address: &str) -> PostgresDatabase {
 }
 
 fn memory(address: &str) -> Memory {
-    Memory::open(address, Options::default()).unwrap()
+    Memory::open(address, MemoryOptions::default()).unwrap()
 }
 
 /// Why a store cannot be opened, in the words for the developer.

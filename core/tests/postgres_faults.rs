@@ -11,7 +11,7 @@ mod proxy;
 use std::collections::BTreeMap;
 
 use memdir::store::walk_files;
-use memdir::{Memory, OnExisting, Options};
+use memdir::{Memory, MemoryOptions, OnExisting};
 use postgres::server;
 use proxy::{Loss, Proxy};
 
@@ -40,7 +40,7 @@ fn tree(memory: &Memory) -> Tree {
 
 /// A memory with the tree, seen from nearby.
 fn prepared(address: &str) -> Memory {
-    let memory = Memory::open(address, Options::default()).unwrap();
+    let memory = Memory::open(address, MemoryOptions::default()).unwrap();
     for (file, text) in [("a.md", "a\n"), ("d/b.md", "b\n"), ("d/e/c.md", "c\n")] {
         memory.create(&format!("/memories/{file}"), text).unwrap();
     }
@@ -53,7 +53,7 @@ fn a_request_that_is_lost_once_changes_nothing_about_the_truth_of_a_reply() {
     let real: u16 =
         server.base().rsplit(':').next().unwrap().split('/').next().unwrap().parse().unwrap();
     let proxy = Proxy::before(real);
-    let mut options = Options::default();
+    let mut options = MemoryOptions::default();
     options.on_existing = OnExisting::Overwrite;
     let mut lost = 0;
     for (command, input) in COMMANDS.iter().enumerate() {

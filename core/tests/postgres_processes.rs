@@ -15,11 +15,11 @@ use std::time::Duration;
 
 use common::fork::{child, succeeded};
 use common::workers::{self, Job, Worker, insert, lines, numbers, rounds, text, until};
-use memdir::{Memory, MemoryPath, Options};
+use memdir::{Memory, MemoryOptions, MemoryPath};
 use postgres::{Server, server};
 
 fn memory(address: &str) -> Memory {
-    Memory::open(address, Options::default()).unwrap()
+    Memory::open(address, MemoryOptions::default()).unwrap()
 }
 
 /// Figures, for whoever asked for more rounds than usual.
@@ -44,7 +44,7 @@ fn worker() {
 /// unless the error says that this is not known.
 fn insist(address: &str, base: &Path, me: &str) {
     let memory = loop {
-        match Memory::open(address, Options::default()) {
+        match Memory::open(address, MemoryOptions::default()) {
             Ok(memory) => break memory,
             Err(_) => std::thread::sleep(Duration::from_millis(20)),
         }

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use common::{Server, server};
 use memdir::store::{PostgresDatabase, Splice};
 use memdir::{
-    Cancellation, Durability, Memory, MemoryPath, OnExisting, Options, Store, StoreError,
+    Cancellation, Durability, Memory, MemoryOptions, MemoryPath, OnExisting, Store, StoreError,
 };
 
 fn at(path: &str) -> MemoryPath {
@@ -96,7 +96,7 @@ fn a_writer_waits_for_others_as_long_as_it_may_and_changes_nothing() {
 fn the_lock_timeout_is_an_option_and_a_sentence() {
     let Some(server) = server() else { return };
     let address = server.fresh();
-    let mut options = Options::default();
+    let mut options = MemoryOptions::default();
     options.lock_timeout = Some(Duration::from_millis(50));
     let memory = Memory::open(&address, options).unwrap();
     memory.create("/memories/a", "one\n").unwrap();
@@ -275,7 +275,7 @@ fn it_works_behind_a_connection_pooler_in_transaction_mode() {
     let memory = |client: usize, namespace: &str| {
         // Connections of its own.
         let address = format!("{}?namespace={namespace}&application_name=c{client}", pooler.base());
-        Memory::open(&address, Options::default()).unwrap()
+        Memory::open(&address, MemoryOptions::default()).unwrap()
     };
     memory(0, "pooled").create("/memories/log", "start\n").unwrap();
     let start = Barrier::new(CLIENTS);

@@ -9,8 +9,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use common::mounting::{at, in_process, memory, put, refusal, shown};
-use memdir::store::{LocalDirectory, Mount, Mounts, ReadOnly, contract, open_mounts};
-use memdir::{Durability, Error, Memory, OnExisting, Options, Store, StoreError, open_store};
+use memdir::store::{LocalDirectory, Mount, Mounts, ReadOnly, check_contract, open_mounts};
+use memdir::{Durability, Error, Memory, MemoryOptions, OnExisting, Store, StoreError, open_store};
 
 /// That every command which would change something at `path` is refused.
 fn refuses_changes(memory: &Memory, path: &str) {
@@ -64,7 +64,7 @@ fn what_is_read_only_is_viewed_and_not_changed() {
         "4.0K\t/memories\n4.0K\t/memories/handbook\n1B\t/memories/handbook/a.md"
     );
 
-    let mut options = Options::default();
+    let mut options = MemoryOptions::default();
     options.read_only = true;
     let whole = Memory::with_store(Arc::clone(&handbook), options);
     refuses_changes(&whole, "/memories/a.md");
@@ -82,7 +82,7 @@ fn address(path: &Path) -> String {
 #[test]
 fn a_read_only_directory_is_neither_made_nor_changed() {
     let place = tempfile::tempdir().unwrap();
-    let mut options = Options::default();
+    let mut options = MemoryOptions::default();
     options.read_only = true;
     let docs = place.path().join("docs");
     let database = place.path().join("a.db");
@@ -122,7 +122,7 @@ fn a_read_only_directory_is_neither_made_nor_changed() {
     let store = LocalDirectory::open_read_only(&docs).unwrap();
     assert!(store.is_read_only());
     refuses_changes(
-        &Memory::with_store(Arc::new(ReadOnly::new(store)), Options::default()),
+        &Memory::with_store(Arc::new(ReadOnly::new(store)), MemoryOptions::default()),
         "/memories/a.md",
     );
     let store = LocalDirectory::open_read_only(&docs).unwrap();
@@ -142,7 +142,7 @@ fn a_path_is_the_sdks_layout_at_the_root_and_itself_below() {
     fs::write(path("docs/style.md"), "Be brief.\n").unwrap();
     let team = in_process();
     put(&*team, "/memories/t.md", "t");
-    let options = Options::default();
+    let options = MemoryOptions::default();
     let stores = open_mounts(
         [
             Mount::new("/memories/handbook", path("docs")).read_only(),
@@ -171,15 +171,15 @@ fn a_path_is_the_sdks_layout_at_the_root_and_itself_below() {
     assert_eq!(fs::read_to_string(path("more/b.md")).unwrap(), "b");
 
     // `dir:` says it for any place.
-    let bare = Memory::open(&format!("dir:{}", path("docs")), Options::default()).unwrap();
+    let bare = Memory::open(&format!("dir:{}", path("docs")), MemoryOptions::default()).unwrap();
     bare.create("/memories/new.md", "new").unwrap();
     assert_eq!(fs::read_to_string(path("docs/new.md")).unwrap(), "new");
-    assert!(matches!(open_store("dir:", &Options::default()), Err(Error::Config(_))));
+    assert!(matches!(open_store("dir:", &MemoryOptions::default()), Err(Error::Config(_))));
     // As a path object, it is a directory whatever it looks like.
     let odd = place.path().join("sqlite:x");
     let stores = open_mounts(
         [Mount::new("/memories", odd.clone()), Mount::new("/memories/odd", odd.clone())],
-        &Options::default(),
+        &MemoryOptions::default(),
     );
     put(&stores.unwrap(), "/memories/a", "a");
     assert_eq!(common::on_disk(&odd), ["memories", "memories/a"]);
@@ -188,7 +188,7 @@ fn a_path_is_the_sdks_layout_at_the_root_and_itself_below() {
 #[test]
 fn a_bare_directory_keeps_the_contract() {
     let places = std::sync::Mutex::new(Vec::new());
-    contract::check(&|| {
+    check_contract(&|| {
         let place = tempfile::tempdir().unwrap();
         let store = LocalDirectory::open_bare(place.path(), Durability::Relaxed).unwrap();
         places.lock().unwrap().push(place);

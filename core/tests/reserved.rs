@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use common::mounting::{at, put, refusal};
 use memdir::store::{InProcess, Mount, open_existing_store, open_mounts, open_store};
-use memdir::{EncryptionKey, Error, Memory, Options};
+use memdir::{EncryptionKey, Error, Memory, MemoryOptions};
 
 const RECORD: &str = "/memories/.memdir-encryption";
 
@@ -30,7 +30,7 @@ fn a_model_cannot_make_a_store_look_encrypted() {
         assert_eq!(refusal(memory.rename("/memories/a.md", path)), expected);
         assert_eq!(refusal(memory.rename("/memories/d", path)), expected);
     };
-    let options = Options::default();
+    let options = MemoryOptions::default();
     for address in addresses(place.path()) {
         let memory = Memory::open(&address, options.clone()).unwrap();
         memory.create("/memories/a.md", "one").unwrap();
@@ -51,7 +51,7 @@ fn a_model_cannot_make_a_store_look_encrypted() {
 
 #[test]
 fn what_is_no_record_does_not_keep_anybody_out() {
-    let options = Options::default();
+    let options = MemoryOptions::default();
     for content in ["", "x", "{}", "{\"format\": \"something else\"}", "\"memdir-encryption\""] {
         let place = tempfile::tempdir().unwrap();
         for address in addresses(place.path()) {
@@ -61,7 +61,7 @@ fn what_is_no_record_does_not_keep_anybody_out() {
             let found = open_existing_store(&address, &options).unwrap().unwrap();
             assert_eq!(found.read(&at(RECORD)).unwrap(), content.as_bytes());
             // Nor is it taken for one where there is a key, nor replaced.
-            let mut with_key = Options::default();
+            let mut with_key = MemoryOptions::default();
             with_key.encryption_key = Some(EncryptionKey::from_bytes([1; 32]));
             assert!(matches!(open_store(&address, &with_key), Err(Error::Store(_))));
             assert_eq!(found.read(&at(RECORD)).unwrap(), content.as_bytes());
@@ -77,14 +77,14 @@ fn what_is_no_record_does_not_keep_anybody_out() {
 #[test]
 fn a_record_of_memdir_means_encrypted_also_when_it_is_damaged() {
     let place = tempfile::tempdir().unwrap();
-    let mut with_key = Options::default();
+    let mut with_key = MemoryOptions::default();
     with_key.encryption_key = Some(EncryptionKey::from_bytes([1; 32]));
     for address in addresses(place.path()) {
         open_store(&address, &with_key).unwrap();
-        let raw = memdir::store::open_raw_store(&address, &Options::default()).unwrap();
+        let raw = memdir::store::open_raw_store(&address, &MemoryOptions::default()).unwrap();
         let record = raw.read(&at(RECORD)).unwrap();
         let refused = || {
-            let error = open_store(&address, &Options::default()).err().unwrap();
+            let error = open_store(&address, &MemoryOptions::default()).err().unwrap();
             assert!(error.to_string().contains("the store is encrypted"), "{error}");
         };
         refused();

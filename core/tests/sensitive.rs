@@ -8,7 +8,8 @@ use std::sync::{Arc, Mutex};
 use memdir::policy::sensitive::{SensitiveRule, SensitiveText, find, redact};
 use memdir::store::InProcess;
 use memdir::{
-    Command, Event, HookDecision, HookError, Hooks, Memory, MemoryPath, OnExisting, Options, Store,
+    Command, Event, HookDecision, HookError, Memory, MemoryHooks, MemoryOptions, MemoryPath,
+    OnExisting, Store,
 };
 use proptest::prelude::*;
 
@@ -108,11 +109,11 @@ fn token() -> String {
 }
 
 /// A memory on a store in which `/memories/a` holds `content` already.
-fn holding(content: &str, change: impl FnOnce(&mut Options)) -> (Memory, Arc<InProcess>) {
+fn holding(content: &str, change: impl FnOnce(&mut MemoryOptions)) -> (Memory, Arc<InProcess>) {
     let store = Arc::new(InProcess::new());
     let path = MemoryPath::parse("/memories/a").unwrap();
     store.write(&path, content.as_bytes(), OnExisting::Error).unwrap();
-    let mut options = Options::default();
+    let mut options = MemoryOptions::default();
     change(&mut options);
     (Memory::with_store(store.clone(), options), store)
 }
@@ -122,15 +123,15 @@ fn content(store: &InProcess) -> String {
     String::from_utf8(store.read(&path).unwrap()).unwrap()
 }
 
-fn rejecting(options: &mut Options) {
+fn rejecting(options: &mut MemoryOptions) {
     options.sensitive_text = SensitiveText::Reject;
 }
 
-fn redacting(options: &mut Options) {
+fn redacting(options: &mut MemoryOptions) {
     options.sensitive_text = SensitiveText::Redact;
 }
 
-fn hiding(options: &mut Options) {
+fn hiding(options: &mut MemoryOptions) {
     options.sensitive_on_view = true;
 }
 
@@ -258,7 +259,7 @@ fn paths_are_judged_and_not_repeated() {
 #[derive(Default)]
 struct Told(Mutex<Vec<String>>);
 
-impl Hooks for Told {
+impl MemoryHooks for Told {
     fn before(&self, command: &Command<'_>) -> Result<HookDecision, HookError> {
         Ok(match command {
             Command::Delete { .. } => HookDecision::Deny("No.".to_owned()),

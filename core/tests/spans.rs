@@ -13,8 +13,8 @@ use std::time::{Duration, SystemTime};
 
 use failing::UNREACHABLE;
 use memdir::{
-    Command, HookDecision, HookError, Hooks, Memory, MemoryPath, OnExisting, Options, Store,
-    StoreError,
+    Command, HookDecision, HookError, Memory, MemoryHooks, MemoryOptions, MemoryPath, OnExisting,
+    Store, StoreError,
 };
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
@@ -117,7 +117,7 @@ const SECRET: &str = "what nobody shall read";
 #[test]
 fn a_command_is_the_execution_of_a_tool() {
     let _alone = alone();
-    let memory = Memory::open("memory:", Options::default()).unwrap();
+    let memory = Memory::open("memory:", MemoryOptions::default()).unwrap();
     let all = seen(Level::DEBUG, || {
         let input = serde_json::json!({
             "command": "insert", "path": "/memories//a", "insert_line": "0", "new_str": SECRET,
@@ -192,7 +192,7 @@ impl memdir::store::Layer for Broken {
 #[test]
 fn an_expiry_that_fails_is_a_warning_without_details() {
     let _alone = alone();
-    let mut options = Options::default();
+    let mut options = MemoryOptions::default();
     options.expire_after = Some(Duration::from_secs(3600));
     let memory = Memory::with_store(Arc::new(Broken), options);
     let all = seen(Level::WARN, || assert!(memory.delete("/memories/a").is_err()));
@@ -206,7 +206,7 @@ fn an_expiry_that_fails_is_a_warning_without_details() {
 #[test]
 fn a_broken_store_is_a_warning_without_details() {
     let _alone = alone();
-    let memory = Memory::with_store(Arc::new(Broken), Options::default());
+    let memory = Memory::with_store(Arc::new(Broken), MemoryOptions::default());
     let all = seen(Level::WARN, || {
         assert!(memory.delete("/memories/a").is_err());
         assert!(memory.delete("/memories").is_err());
@@ -223,7 +223,7 @@ fn what_expires_is_told_also_where_nobody_asked() {
     let _alone = alone();
     let place = tempfile::tempdir().unwrap();
     let open = || {
-        let mut options = Options::default();
+        let mut options = MemoryOptions::default();
         options.expire_after = Some(Duration::from_secs(3600));
         Memory::open(place.path().to_str().unwrap(), options).unwrap()
     };
@@ -250,7 +250,7 @@ fn what_expires_is_told_also_where_nobody_asked() {
 fn what_a_store_or_a_hook_records_stands_in_the_span() {
     let _alone = alone();
     struct Records;
-    impl Hooks for Records {
+    impl MemoryHooks for Records {
         fn before(&self, command: &Command<'_>) -> Result<HookDecision, HookError> {
             tracing::info!(target: "memdir", "of the hook's own");
             Ok(match command {
@@ -259,8 +259,8 @@ fn what_a_store_or_a_hook_records_stands_in_the_span() {
             })
         }
     }
-    let memory =
-        Memory::with_store(Arc::new(Broken), Options::default()).with_hooks(Arc::new(Records));
+    let memory = Memory::with_store(Arc::new(Broken), MemoryOptions::default())
+        .with_hooks(Arc::new(Records));
     let all = seen(Level::INFO, || {
         assert!(memory.create("/memories/a", "x").is_err());
         assert!(memory.delete("/memories/a").is_err());
@@ -290,7 +290,7 @@ fn what_a_store_or_a_hook_records_stands_in_the_span() {
 fn a_secret_in_a_path_is_not_told() {
     let _alone = alone();
     let token = ["ghp_8fK2mQz7Lw4Xt9Rb", "1Vc6Ny3Hj5Pd0GsAeT2u"].concat();
-    let mut options = Options::default();
+    let mut options = MemoryOptions::default();
     options.sensitive_text = memdir::policy::sensitive::SensitiveText::Reject;
     options.record_access = true;
     let memory = Memory::open("memory:", options).unwrap();

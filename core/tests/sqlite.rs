@@ -12,7 +12,8 @@ use std::time::Duration;
 
 use memdir::store::{Effect, Node, Splice, SqliteDatabase};
 use memdir::{
-    Cancellation, Durability, Error, Memory, MemoryPath, OnExisting, Options, Store, StoreError,
+    Cancellation, Durability, Error, Memory, MemoryOptions, MemoryPath, OnExisting, Store,
+    StoreError,
 };
 
 fn at(path: &str) -> MemoryPath {
@@ -45,7 +46,7 @@ fn an_address_opens_it_and_what_was_written_is_there_again() {
     let place = tempfile::tempdir().unwrap();
     let address = format!("sqlite:{}", place.path().join("agent.db").display());
     for round in 0..2 {
-        let memory = Memory::open(&address, Options::default()).unwrap();
+        let memory = Memory::open(&address, MemoryOptions::default()).unwrap();
         assert_eq!(memory.create("/memories/dir/a", "kept").is_ok(), round == 0);
         assert!(memory.view("/memories/dir/a", None).unwrap().ends_with("\tkept"));
         drop(memory);
@@ -131,7 +132,7 @@ fn a_damaged_page_is_an_error_for_the_developer_and_one_sentence_for_the_model()
     fs::write(&path, bytes).unwrap();
 
     let address = format!("sqlite:{}", path.display());
-    let memory = Memory::open(&address, Options::default()).unwrap();
+    let memory = Memory::open(&address, MemoryOptions::default()).unwrap();
     let Err(Error::Store(error)) = memory.view("/memories/file 7", None) else {
         panic!("a damaged database answered")
     };
@@ -292,7 +293,7 @@ fn a_writer_waits_for_others_as_long_as_it_may_and_changes_nothing() {
     let store = open(&path).unwrap().with_lock_timeout(Some(Duration::from_millis(50)));
     let file = at("/memories/a");
     store.write(&file, b"one", OnExisting::Error).unwrap();
-    let mut options = Options::default();
+    let mut options = MemoryOptions::default();
     options.lock_timeout = Some(Duration::from_millis(20));
     let memory = Memory::open(&format!("sqlite:{}", path.display()), options).unwrap();
     while_locked(&path, || {
@@ -400,7 +401,8 @@ fn what_broke_before_anything_was_committed_changed_nothing_and_says_so() {
     assert!(matches!(broken, Err(StoreError::Failed { effect: Effect::Unchanged, .. })));
     drop((db, store));
     fs::remove_file(&path).unwrap();
-    let memory = Memory::open(&format!("sqlite:{}", path.display()), Options::default()).unwrap();
+    let memory =
+        Memory::open(&format!("sqlite:{}", path.display()), MemoryOptions::default()).unwrap();
     fs::remove_file(&path).unwrap();
     let reply = memory.execute(r#"{"command": "create", "path": "/memories/a", "file_text": "x"}"#);
     assert!(

@@ -10,14 +10,14 @@ use std::sync::mpsc;
 
 use common::workers::{self, Job, Worker, insert, lines, rounds, text};
 use memdir::store::{self, Splice, SqliteDatabase};
-use memdir::{Durability, Memory, MemoryPath, OnExisting, Options, Store};
+use memdir::{Durability, Memory, MemoryOptions, MemoryPath, OnExisting, Store};
 
 fn memory(base: &Path) -> Memory {
     opened(&address(base))
 }
 
 fn opened(address: &str) -> Memory {
-    let mut options = Options::default();
+    let mut options = MemoryOptions::default();
     options.durability = Durability::Relaxed;
     Memory::open(address, options).unwrap()
 }

@@ -9,7 +9,7 @@ package dev.memdir.examples
 import dev.memdir.Edit
 import dev.memdir.Entry
 import dev.memdir.Store
-import dev.memdir.StoreFailure
+import dev.memdir.StoreException
 import java.time.Instant
 import java.time.temporal.ChronoUnit.MICROS
 
@@ -56,7 +56,7 @@ class RoomStore(private val dao: MemoryDao) : Store {
 
     override fun list(path: String): List<Entry> =
         dao.transaction {
-            if (existing(path).content != null) throw StoreFailure.NotADirectory()
+            if (existing(path).content != null) throw StoreException.NotADirectory()
             dao.list(path).map { row ->
                 Entry(row.path, row.size, row.size?.let { time(row.modified) }, row.accessed?.let(::time))
             }
@@ -65,7 +65,7 @@ class RoomStore(private val dao: MemoryDao) : Store {
     override fun write(path: String, content: ByteArray, overwrite: Boolean) =
         dao.transaction {
             val found = find(path)
-            if (found != null && !(overwrite && found.content != null)) throw StoreFailure.AlreadyExists()
+            if (found != null && !(overwrite && found.content != null)) throw StoreException.AlreadyExists()
             dao.put(missingParents(path) + Row(path, parentOf(path), content, micros(Instant.now())))
         }
 
@@ -106,8 +106,8 @@ class RoomStore(private val dao: MemoryDao) : Store {
     override fun rename(source: String, destination: String) =
         dao.transaction {
             val moved = existing(source)
-            if (find(destination) != null) throw StoreFailure.AlreadyExists()
-            if (moved.content == null && destination.startsWith("$source/")) throw StoreFailure.IntoItself()
+            if (find(destination) != null) throw StoreException.AlreadyExists()
+            if (moved.content == null && destination.startsWith("$source/")) throw StoreException.IntoItself()
             val made = missingParents(destination)
             val tree = dao.tree(source)
             val there =
@@ -115,7 +115,7 @@ class RoomStore(private val dao: MemoryDao) : Store {
                     val path = destination + it.path.removePrefix(source)
                     Row(path, parentOf(path), it.content, it.modified, it.accessed)
                 }
-            if (there.any { isTooLong(it.path) }) throw StoreFailure.NameTooLong()
+            if (there.any { isTooLong(it.path) }) throw StoreException.NameTooLong()
             dao.remove(tree)
             dao.put(made + there)
         }
@@ -123,16 +123,16 @@ class RoomStore(private val dao: MemoryDao) : Store {
     /** What is at a path; the root is there without having been made. */
     private fun find(path: String): Row? = if (path == ROOT) directory(ROOT) else dao.find(path)
 
-    private fun existing(path: String): Row = find(path) ?: throw StoreFailure.NotFound()
+    private fun existing(path: String): Row = find(path) ?: throw StoreException.NotFound()
 
     private fun file(path: String): Row =
-        existing(path).also { if (it.content == null) throw StoreFailure.IsADirectory() }
+        existing(path).also { if (it.content == null) throw StoreException.IsADirectory() }
 
     /** The directories that are to be made for a path. */
     private fun missingParents(path: String): List<Row> {
         val missing = generateSequence(parentOf(path), ::parentOf).takeWhile { find(it) == null }.toList()
         val above = parentOf(missing.lastOrNull() ?: path)
-        if (existing(above).content != null) throw StoreFailure.NotADirectory()
+        if (existing(above).content != null) throw StoreException.NotADirectory()
         return missing.map(::directory)
     }
 

@@ -1,6 +1,6 @@
 //! Text editing: `insert`, `str_replace` and `view` on a file, against a model that is a list of lines.
 
-use memdir::{Error, Memory, MemoryPath, Options};
+use memdir::{Error, Memory, MemoryOptions, MemoryPath};
 
 use crate::{RECORD, UNIT, model};
 
@@ -22,7 +22,7 @@ pub fn edits(data: &[u8]) {
         Some((limit, content)) => (limit.parse().ok(), content),
         None => (None, start),
     };
-    let mut options = Options::default();
+    let mut options = MemoryOptions::default();
     options.max_view_chars = limit;
     let memory = Memory::open("memory:", options).unwrap();
     memory.create(PATH, content).unwrap();

@@ -2,8 +2,9 @@
 
 use std::sync::{Arc, OnceLock};
 
+use memdir::command::Decoded;
 use memdir::store::{Encrypted, InProcess};
-use memdir::{EncryptionKey, Memory, MemoryPath, OnExisting, Options, Store, StoreError};
+use memdir::{EncryptionKey, Memory, MemoryOptions, MemoryPath, OnExisting, Store, StoreError};
 
 use crate::tree::{self, Tree};
 
@@ -48,9 +49,9 @@ pub fn encrypted(data: &[u8]) {
 
     // What cannot be read is neither edited nor shown.
     let before = inner.read(files[chosen].0).unwrap();
-    let memory = Memory::with_store(Arc::new(store), Options::default());
+    let memory = Memory::with_store(Arc::new(store), MemoryOptions::default());
     for (path, content) in FILES {
-        let viewed = memory.execute_as("view", &fields(path));
+        let viewed = memory.execute_decoded(Decoded::named("view", &fields(path)));
         assert!(
             viewed.is_error
                 || viewed.content.as_text().unwrap_or_default().lines().count()

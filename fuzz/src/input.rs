@@ -1,13 +1,14 @@
 //! Input decoding: whatever text comes, there is a reply, and what is refused changes nothing.
 
-use memdir::{Memory, Options};
+use memdir::command::Decoded;
+use memdir::{Memory, MemoryOptions};
 
 use crate::tree;
 
 /// The input is the JSON text of a tool call, or what should be one.
 pub fn input(data: &[u8]) {
     let json = String::from_utf8_lossy(data);
-    let mut options = Options::default();
+    let mut options = MemoryOptions::default();
     options.max_view_chars = Some(2_000);
     let memory = Memory::open("memory:", options).unwrap();
     memory.create("/memories/notes.md", "one\ntwo\nthree").unwrap();
@@ -43,7 +44,7 @@ pub fn input(data: &[u8]) {
         let again = Memory::open("memory:", memory.options().clone()).unwrap();
         again.create("/memories/notes.md", "one\ntwo\nthree").unwrap();
         again.create("/memories/d/.hidden", "").unwrap();
-        let named = again.execute_as(command, fields);
+        let named = again.execute_decoded(Decoded::named(command, fields));
         assert_eq!(
             (named.content.as_text().unwrap_or_default(), named.is_error),
             (text, reply.is_error)

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use memdir::policy::StaleGuard;
 use memdir::policy::sensitive::SensitiveText;
 use memdir::text::human_size;
-use memdir::{Memory, MemoryPath, OnExisting, Options, Reply};
+use memdir::{Memory, MemoryOptions, MemoryPath, OnExisting, Reply};
 use serde_json::json;
 
 use crate::tree::{self, Tree};
@@ -99,8 +99,8 @@ impl Rules {
         rules
     }
 
-    fn options(&self) -> Options {
-        let mut options = Options::default();
+    fn options(&self) -> MemoryOptions {
+        let mut options = MemoryOptions::default();
         options.on_existing =
             if self.overwrite { OnExisting::Overwrite } else { OnExisting::Error };
         options.max_file_bytes = self.file_bytes;

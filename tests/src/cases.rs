@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use base64::Engine as _;
 use memdir::policy::PathPattern;
 use memdir::policy::sensitive::SensitiveRule;
-use memdir::{Content, MemoryPath, Options};
+use memdir::{Content, MemoryOptions, MemoryPath};
 use serde_json::{Map, Value};
 
 use crate::hooks::{Rule, Then, Told};
@@ -33,7 +33,7 @@ pub struct Case {
     /// The rule that it checks, and where that comes from.
     pub rule: String,
     /// The options of the memory.
-    pub options: Options,
+    pub options: MemoryOptions,
     /// What its hook `before` does; `None` if it has no hooks.
     pub hooks: Option<Vec<Rule>>,
     /// What is in the store before the first step.
@@ -235,8 +235,8 @@ fn shown(value: &Value) -> Result<Content, String> {
     Ok(Content::Image { media_type: known.ok_or("not a media type")?, bytes })
 }
 
-fn options(json: Option<Value>) -> Result<Options, String> {
-    let mut options = Options::default();
+fn options(json: Option<Value>) -> Result<MemoryOptions, String> {
+    let mut options = MemoryOptions::default();
     let Some(json) = json else { return Ok(options) };
     let mut fields = Fields::of(json)?;
     let limit = |value: &Value| match value {

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::sync::{Mutex, PoisonError};
 
 use memdir::value::Value as Field;
-use memdir::{Command, Event, HookDecision, HookError, Hooks, MemoryPath};
+use memdir::{Command, Event, HookDecision, HookError, MemoryHooks, MemoryPath};
 use serde_json::{Map, Value};
 
 /// What a hook does about some commands.
@@ -87,7 +87,7 @@ impl CaseHooks {
     }
 }
 
-impl Hooks for CaseHooks {
+impl MemoryHooks for CaseHooks {
     fn before(&self, command: &Command<'_>) -> Result<HookDecision, HookError> {
         let fields = command.fields();
         let has = |(name, wanted): (&String, &Value)| {

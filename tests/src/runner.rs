@@ -6,7 +6,7 @@ use std::io::{self, Write as _};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use memdir::{Error, Memory, Options, Reply, Store};
+use memdir::{Error, Memory, MemoryOptions, Reply, Store};
 
 use crate::cases::{self, Call, Case, CaseFile, Step};
 use crate::hooks::{self, CaseHooks};
@@ -30,7 +30,7 @@ pub type Check = Box<dyn Fn(&Tree) -> Result<(), String>>;
 
 impl Opened {
     /// A memory on `store`, about which there is nothing more to check.
-    pub fn on(store: impl Store + 'static, options: Options) -> Self {
+    pub fn on(store: impl Store + 'static, options: MemoryOptions) -> Self {
         Self::of(Memory::with_store(Arc::new(store), options), None)
     }
 
@@ -46,7 +46,10 @@ impl Opened {
 ///
 /// # Errors
 /// Every failure, readably, one after the other.
-pub fn run(runner: &str, open: impl Fn(Options) -> Result<Opened, String>) -> Result<(), String> {
+pub fn run(
+    runner: &str,
+    open: impl Fn(MemoryOptions) -> Result<Opened, String>,
+) -> Result<(), String> {
     let counts = counts_file(runner)?;
     let files = cases::load()?;
     let failures = failures(&files, open);
@@ -76,7 +79,7 @@ fn counts_file(runner: &str) -> Result<PathBuf, String> {
 /// What fails, one text for each case that does.
 pub fn failures(
     files: &[CaseFile],
-    open: impl Fn(Options) -> Result<Opened, String>,
+    open: impl Fn(MemoryOptions) -> Result<Opened, String>,
 ) -> Vec<String> {
     let mut failures = Vec::new();
     for file in files {

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use memdir::policy::sensitive::{SensitiveRule, SensitiveText};
 use memdir::policy::{PathPattern, StaleGuard};
-use memdir::{Durability, EncryptionKey, Error, Memory, OnExisting, Options};
+use memdir::{Durability, EncryptionKey, Error, Memory, MemoryOptions, OnExisting};
 use serde_json::Value;
 
 fn table(name: &str) -> Vec<Value> {
@@ -25,7 +25,7 @@ fn put(text: &str) -> Option<String> {
 
 #[test]
 fn input_that_nobody_should_send_is_answered() {
-    let memory = Memory::open("memory:", Options::default()).unwrap();
+    let memory = Memory::open("memory:", MemoryOptions::default()).unwrap();
     for row in table("inputs") {
         let Some(json) = put(row["json"].as_str().unwrap()) else { continue };
         let reply = memory.execute(&json);
@@ -37,7 +37,7 @@ fn input_that_nobody_should_send_is_answered() {
 }
 
 /// What the types of Rust can hold of an option; `None` if it is nothing.
-fn set(options: &mut Options, name: &str, value: &Value) -> Option<Result<(), Error>> {
+fn set(options: &mut MemoryOptions, name: &str, value: &Value) -> Option<Result<(), Error>> {
     fn word<W: FromStr<Err = Error>>(value: &Value, place: &mut W) -> Option<Result<(), Error>> {
         Some(put(value.as_str()?)?.parse().map(|word| *place = word))
     }
@@ -76,7 +76,7 @@ fn set(options: &mut Options, name: &str, value: &Value) -> Option<Result<(), Er
 fn wrong_options_are_the_declared_error() {
     let mut tried = 0;
     for row in table("options") {
-        let mut options = Options::default();
+        let mut options = MemoryOptions::default();
         let name = row["option"].as_str().unwrap();
         let Some(done) = set(&mut options, name, &row["value"]) else { continue };
         tried += 1;

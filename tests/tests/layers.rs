@@ -20,8 +20,8 @@ const ADDED: [Added; 7] = [
     // By another name, without a `use`.
     Added {
         file: "core/src/store/walk.rs",
-        code: "fn wrong(_: crate::Options) {}",
-        wrong: "imports crate::Options, which is in a higher layer",
+        code: "fn wrong(_: crate::MemoryOptions) {}",
+        wrong: "imports crate::MemoryOptions, which is in a higher layer",
     },
     Added {
         file: "core/src/store/node.rs",

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use memdir::Options;
+use memdir::MemoryOptions;
 use serde_json::Value;
 
 const PROJECT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
@@ -52,8 +52,9 @@ fn rust_has_the_options_and_defaults_of_the_table() {
         if option["none"] == true { format!("Some({value})") } else { value }
     });
     // Every field is in it, without a second list of them.
-    let shown = format!("{:?}", Options::default());
-    let fields = shown.strip_prefix("Options { ").and_then(|fields| fields.strip_suffix(" }"));
+    let shown = format!("{:?}", MemoryOptions::default());
+    let fields =
+        shown.strip_prefix("MemoryOptions { ").and_then(|fields| fields.strip_suffix(" }"));
     let actual: BTreeMap<_, _> = fields
         .unwrap()
         .split(", ")

@@ -5,7 +5,7 @@ use std::time::SystemTime;
 
 use memdir::store::{Edit, Encrypted, Entry, InProcess};
 use memdir::{
-    EncryptionKey, Memory, MemoryPath, OnExisting, Options, Store, StoreError, open_store,
+    EncryptionKey, Memory, MemoryOptions, MemoryPath, OnExisting, Store, StoreError, open_store,
 };
 use memdir_conformance::cases;
 use memdir_conformance::runner::{self, Opened};
@@ -17,7 +17,7 @@ fn passes(ran: Result<(), String>) {
 
 /// The store of that address; one that keeps limits itself has none so.
 fn without_options(address: &str) -> Result<Arc<dyn Store>, String> {
-    open_store(address, &Options::default()).map_err(|error| error.to_string())
+    open_store(address, &MemoryOptions::default()).map_err(|error| error.to_string())
 }
 
 #[test]
@@ -101,7 +101,7 @@ fn rust_sqlite() {
     }));
 }
 
-fn encrypted(options: Options, names: bool) -> Result<Opened, String> {
+fn encrypted(options: MemoryOptions, names: bool) -> Result<Opened, String> {
     let key = EncryptionKey::from_bytes([1; 32]);
     let store = Encrypted::open(Arc::new(InProcess::new()), &key, names);
     Ok(Opened::on(store.map_err(|error| error.to_string())?, options))
@@ -237,7 +237,7 @@ mod local {
 
 #[test]
 fn input_that_is_not_json_is_an_error_like_any_other() {
-    let memory = Memory::open("memory:", Options::default()).unwrap();
+    let memory = Memory::open("memory:", MemoryOptions::default()).unwrap();
     let deep = "[".repeat(100_000);
     for input in ["", " ", "{", "{\"command\"", "view", "{} {}", "{'command': 'view'}", &deep] {
         let reply = memory.execute(input);

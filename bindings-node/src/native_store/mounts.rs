@@ -4,12 +4,12 @@ use std::mem;
 use std::sync::Arc;
 
 use memdir::store::{Mount, Place, open_mounts};
-use memdir::{Options, Store};
-use napi::Error;
+use memdir::{MemoryOptions, Store};
 use napi::bindgen_prelude::{ClassInstance, Function, Unknown};
 use napi_derive::napi;
 
 use super::NativeStore;
+use crate::errors::Failure;
 use crate::js_store::{JsStore, StoreRequest};
 use crate::thread_pool::Workers;
 
@@ -76,10 +76,9 @@ impl Mounts {
     /// Opens them, which leaves none here, and says which threads are to work for them.
     pub(crate) fn open(
         &mut self,
-        options: &Options,
-    ) -> napi::Result<(Arc<dyn Store>, Arc<Workers>)> {
-        let opened = open_mounts(mem::take(&mut self.mounts), options);
-        let mounts = opened.map_err(|error| Error::from_reason(error.to_string()))?;
+        options: &MemoryOptions,
+    ) -> Result<(Arc<dyn Store>, Arc<Workers>), Failure> {
+        let mounts = open_mounts(mem::take(&mut self.mounts), options)?;
         Ok((Arc::new(mounts), Arc::clone(&self.workers)))
     }
 }

@@ -39,7 +39,7 @@ from typing import TYPE_CHECKING
 # In this order.
 from memdir import _main_interpreter, _memdir
 from memdir._errors import (
-    CommandError,
+    RefusedError,
     ConfigError,
     CopyError,
     Deny,
@@ -48,6 +48,7 @@ from memdir._errors import (
     StoreError,
 )
 from memdir._memdir import (
+    Checked,
     Copied,
     CopyProgress,
     Entry,
@@ -55,7 +56,9 @@ from memdir._memdir import (
     Expired,
     ExpiryProgress,
     Memory,
+    Problem,
     ReadOnly,
+    check,
     copy,
     open_store,
     read_only,
@@ -69,7 +72,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AsyncMemoryTool",
-    "CommandError",
+    "Checked",
     "ConfigError",
     "Copied",
     "CopyError",
@@ -84,10 +87,13 @@ __all__ = [
     "MemdirError",
     "Memory",
     "MemoryTool",
+    "Problem",
     "ReadOnly",
+    "RefusedError",
     "Reply",
     "Store",
     "StoreError",
+    "check",
     "copy",
     "open_store",
     "read_only",

@@ -7,7 +7,7 @@ class MemdirError(Exception):
     """What every exception of memdir is."""
 
 
-class CommandError(MemdirError):
+class RefusedError(MemdirError):
     """A command was refused, and nothing was changed.
 
     `str(error)` is the exact answer for the model, to be sent back with `is_error`.
@@ -53,12 +53,12 @@ class ConfigError(MemdirError, ValueError):
 
 for _class in (
     MemdirError,
-    CommandError,
+    RefusedError,
     StoreError,
     HookError,
     Deny,
     CopyError,
     ConfigError,
 ):
-    # They are public as `memdir.CommandError` and so on, and are shown and pickled as that.
+    # They are public as `memdir.RefusedError` and so on, and are shown and pickled as that.
     _class.__module__ = "memdir"

@@ -12,7 +12,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, Final, Literal, SupportsIndex, final
 
-__all__ = ["Cancellation", "Copied", "CopyProgress", "Entry", "Event", "Expired", "ExpiryProgress", "Memory", "NativeStore", "ReadOnly", "after_fork_in_child", "after_fork_in_parent", "answer", "before_exit", "before_fork", "check_contract", "copy", "decode", "fail", "listed_time", "open_store", "open_whole", "read_only", "rekey", "run_command_line"]
+__all__ = ["Cancellation", "Checked", "Copied", "CopyProgress", "Entry", "Event", "Expired", "ExpiryProgress", "Memory", "NativeStore", "Problem", "ReadOnly", "after_fork_in_child", "after_fork_in_parent", "answer", "before_exit", "before_fork", "check", "check_contract", "copy", "decode", "fail", "listed_time", "open_store", "open_whole", "read_only", "rekey", "run_command_line"]
 
 @final
 class Cancellation:
@@ -24,6 +24,33 @@ class Cancellation:
     def cancel(self, /) -> None:
         """
         Nobody waits any more.
+        """
+
+@final
+class Checked:
+    """
+    What a check went through, and what it found.
+    """
+    def __repr__(self, /) -> str: ...
+    @property
+    def bytes(self, /) -> int:
+        """
+        The bytes that were read.
+        """
+    @property
+    def directories(self, /) -> int:
+        """
+        Directories, the root among them.
+        """
+    @property
+    def files(self, /) -> int:
+        """
+        Files, each read from its start to its end.
+        """
+    @property
+    def problems(self, /) -> list[Problem]:
+        """
+        What is not as it should be; empty if all is well.
         """
 
 @final
@@ -233,7 +260,7 @@ class Memory:
 
     It needs no SDK. `execute` takes a tool call's input as it came from the model and never raises
     for anything that the model did; the methods named after the commands take plain arguments,
-    return the text of the reply and raise `CommandError` where the command was refused.
+    return the text of the reply and raise `RefusedError` where the command was refused.
 
     It may be used by many threads at once, and by many processes on one directory: the store
     excludes writers from each other. Other Python threads run while the store works.
@@ -329,7 +356,7 @@ class Memory:
         Makes a new file, with its parents.
 
         Raises:
-            CommandError: The command was refused; its text is the answer for the model.
+            RefusedError: The command was refused; its text is the answer for the model.
             StoreError: The store itself failed.
         """
     def delete(self, /, path: str) -> str:
@@ -337,7 +364,7 @@ class Memory:
         Deletes a file, or a directory and all that it holds.
 
         Raises:
-            CommandError: The command was refused; its text is the answer for the model.
+            RefusedError: The command was refused; its text is the answer for the model.
             StoreError: The store itself failed.
         """
     @property
@@ -382,7 +409,7 @@ class Memory:
         Inserts `insert_text` as whole lines after line `insert_line`; 0 is the file's start.
 
         Raises:
-            CommandError: The command was refused; its text is the answer for the model.
+            RefusedError: The command was refused; its text is the answer for the model.
             StoreError: The store itself failed.
         """
     def rename(self, /, old_path: str, new_path: str) -> str:
@@ -390,7 +417,7 @@ class Memory:
         Renames or moves a file or directory; never overwrites.
 
         Raises:
-            CommandError: The command was refused; its text is the answer for the model.
+            RefusedError: The command was refused; its text is the answer for the model.
             StoreError: The store itself failed.
         """
     def str_replace(self, /, path: str, old_str: str, new_str: str = "") -> str:
@@ -398,7 +425,7 @@ class Memory:
         Replaces the only occurrence of `old_str` in a file by `new_str`; an empty one deletes.
 
         Raises:
-            CommandError: The command was refused; its text is the answer for the model.
+            RefusedError: The command was refused; its text is the answer for the model.
             StoreError: The store itself failed.
         """
     def view(self, /, path: str, view_range: SupportsLenAndGetItem[SupportsIndex] | None = None) -> str | list[ImageBlock]:
@@ -414,7 +441,7 @@ class Memory:
             Text, or the image block that the Messages API takes.
 
         Raises:
-            CommandError: The command was refused; its text is the answer for the model.
+            RefusedError: The command was refused; its text is the answer for the model.
             StoreError: The store itself failed.
         """
 
@@ -477,6 +504,35 @@ class NativeStore:
         """
 
 @final
+class Problem:
+    """
+    Something that is not as it should be in a store; as text, a sentence for the developer.
+    """
+    def __repr__(self, /) -> str: ...
+    def __str__(self, /) -> str: ...
+    @property
+    def at(self, /) -> str:
+        """
+        Where: a path, or something like one where no path of a memory can be. Safe to be shown.
+        """
+    @property
+    def description(self, /) -> str:
+        """
+        All of it in a sentence, for the developer.
+        """
+    @property
+    def is_beside(self, /) -> bool:
+        """
+        Whether it is about something beside the memory, which is as it should be itself.
+        """
+    @property
+    def kind(self, /) -> str:
+        """
+        One word for what is wrong: `"unreadable"`, `"wrong-size"`, `"damaged"`, `"left-over"`, `"link"`,
+        `"special-file"` or `"bad-name"`.
+        """
+
+@final
 class ReadOnly:
     """
     What `read_only` returns: to be given wherever a store is taken.
@@ -508,6 +564,22 @@ def before_exit() -> None:
 def before_fork() -> None:
     """
     Waits until no other thread is where a forked child could not go on from.
+    """
+
+def check(store: str | PathLike[str] | Store | ReadOnly | Mapping[str, str | PathLike[str] | Store | ReadOnly]) -> Checked:
+    """
+    Inspects a store and reads every file in it. Changes nothing. Others may use the store meanwhile.
+
+    Args:
+        store: The store, or its address; it has to be there.
+
+    Raises:
+        StoreError: The store cannot be opened, is out of reach, or its root cannot be read.
+        ConfigError: The address is wrong.
+
+    >>> from memdir import check
+    >>> check("memory:")
+    Checked(directories=1, files=0, bytes=0, problems=0)
     """
 
 def check_contract(factory: Callable[[], Store]) -> str | None:
@@ -551,7 +623,7 @@ def decode(memory: Memory, input: Any) -> dict[str, object]:
     The command in `input`, repaired, as a dict with the fields that the documentation names.
 
     Raises:
-        CommandError: With the sentence for the model.
+        RefusedError: With the sentence for the model.
     """
 
 def fail(memory: Memory, input: Any, command: str | None, raised: Any) -> tuple[str | list[ImageBlock], bool, MemdirError | None]:
@@ -619,7 +691,7 @@ def read_only(store: str | PathLike[str] | Store | ReadOnly) -> ReadOnly:
     >>> memory = Memory({"/memories": "memory:", "/memories/handbook": read_only("memory:")})
     >>> memory.create("/memories/handbook/a.md", "one")
     Traceback (most recent call last):
-    memdir.CommandError: Error: /memories/handbook/a.md is read-only: it can be viewed but not changed
+    memdir.RefusedError: Error: /memories/handbook/a.md is read-only: it can be viewed but not changed
     """
 
 def rekey(store: str | PathLike[str] | Store | ReadOnly, old_key: bytes | str, new_key: bytes | str) -> int:

@@ -17,7 +17,7 @@ Places: TypeAlias = Place | Mapping[str, Place]
 """A store, or several of them by where they are mounted."""
 
 
-class Options(TypedDict, total=False):
+class MemoryOptions(TypedDict, total=False):
     """What a developer can set; `Memory` says what each one means."""
 
     max_view_chars: int | None

@@ -21,7 +21,7 @@ class Store(ABC):
     Paths are texts such as `/memories/notes/today.md`: always below `/memories`, canonical and
     safe; no method needs to validate them. A store keeps bytes and knows no sentence of the tool.
 
-    What it must guarantee (`memdir.testing.check_store` checks it):
+    What it must guarantee (`memdir.testing.check_contract` checks it):
 
     - One tree. Directories exist by themselves, also when empty; the root always exists.
     - All or nothing. A method does the whole of what it says, or raises and leaves everything as

@@ -21,7 +21,7 @@ from anthropic.lib.tools import (
     ToolError,
 )
 
-from memdir._errors import CommandError, StoreError
+from memdir._errors import RefusedError, StoreError
 from memdir._memdir import Memory, answer, decode, fail
 from memdir._threads import NoThreadError, in_thread
 
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
     from memdir._errors import MemdirError
     from memdir._memdir import Cancellation, Expired, ExpiryProgress
-    from memdir._options import Options, Places
+    from memdir._options import MemoryOptions, Places
 
 logger = logging.getLogger("memdir")
 
@@ -81,7 +81,7 @@ class _Engine:
     base_path: Path | None
     memory_root: Path | None
 
-    def _open(self, store: Places, options: Options) -> None:
+    def _open(self, store: Places, options: MemoryOptions) -> None:
         self._memory = Memory(store, **options)
         directory = self._memory.directory
         if directory is None:
@@ -141,7 +141,7 @@ class _Engine:
         """The input, repaired and complete, for somebody's own method."""
         try:
             return decode(self._memory, input)
-        except CommandError as error:
+        except RefusedError as error:
             raise ToolError(str(error)) from None
 
     def _is_replaced(self, method: str) -> bool:
@@ -192,7 +192,7 @@ class MemoryTool(_Engine, BetaAbstractMemoryTool):
         store: Places = "./memory",
         *,
         cache_control: BetaCacheControlEphemeralParam | None = None,
-        **options: Unpack[Options],
+        **options: Unpack[MemoryOptions],
     ) -> None:
         super().__init__(cache_control=cache_control)
         self._open(store, options)
@@ -351,7 +351,7 @@ class AsyncMemoryTool(_Engine, BetaAsyncAbstractMemoryTool):
         store: Places = "./memory",
         *,
         cache_control: BetaCacheControlEphemeralParam | None = None,
-        **options: Unpack[Options],
+        **options: Unpack[MemoryOptions],
     ) -> None:
         super().__init__(cache_control=cache_control)
         self._open(store, options)

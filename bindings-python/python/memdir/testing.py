@@ -11,10 +11,10 @@ if TYPE_CHECKING:
 
     from memdir._store import Store
 
-__all__ = ["check_store"]
+__all__ = ["check_contract"]
 
 
-def check_store(factory: Callable[[], Store]) -> None:
+def check_contract(factory: Callable[[], Store]) -> None:
     """Checks that a store keeps what `Store` promises: on each rule, a fresh store.
 
     The rules are about single calls as well as about threads that read and write at once, so that
@@ -27,7 +27,7 @@ def check_store(factory: Callable[[], Store]) -> None:
         AssertionError: With the first rule that is not kept, what was expected and what came.
 
     >>> from memdir import open_store
-    >>> check_store(lambda: open_store("memory:"))
+    >>> check_contract(lambda: open_store("memory:"))
     """
     violation = _memdir.check_contract(factory)
     if violation is not None:

@@ -7,12 +7,12 @@ use super::output::{Output, count};
 use super::stores::{self, Place};
 use super::{Ended, Failure};
 use crate::error::Error;
-use crate::options::Options;
+use crate::options::MemoryOptions;
 use crate::store::Problem;
 use crate::text::human_size;
 
 pub(super) fn run(wanted: &Check, output: &mut Output) -> Result<Ended, Failure> {
-    let place = stores::only(&wanted.store, Options::default())?;
+    let place = stores::only(&wanted.store, MemoryOptions::default())?;
     let store = place.existing()?;
     let mut printed = Ok(());
     let checked = crate::check(&*store, &mut |problem| {

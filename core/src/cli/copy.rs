@@ -12,12 +12,12 @@ use super::output::{Output, count};
 use super::stores::{self, Place};
 use super::{Ended, Failure, say};
 use crate::copy::{Copied, CopyError, Phase, Plan, Progress, Refusal, There};
-use crate::options::Options;
+use crate::options::MemoryOptions;
 use crate::store::OnExisting;
 use crate::text::human_size;
 
 pub(super) fn run(wanted: &Copy, output: &mut Output) -> Result<Ended, Failure> {
-    let options = Options { durability: wanted.durability, ..Options::default() };
+    let options = MemoryOptions { durability: wanted.durability, ..MemoryOptions::default() };
     let (source, mut destination) = stores::pair(&wanted.from, &wanted.to, &options)?;
     if source.overlaps(&destination) {
         return Err(overlapping());

@@ -10,13 +10,13 @@ use super::stores::{self, Place};
 use super::{Ended, Failure};
 use crate::error::Error;
 use crate::memory::Memory;
-use crate::options::Options;
+use crate::options::MemoryOptions;
 use crate::path::MemoryPath;
 use crate::store::{Node, Store, StoreError};
 
 pub(super) fn run(wanted: &Show, output: &mut Output) -> Result<Ended, Failure> {
     let path = stores::path(&wanted.path)?;
-    let options = Options { max_view_chars: None, ..Options::default() };
+    let options = MemoryOptions { max_view_chars: None, ..MemoryOptions::default() };
     let place = stores::only(&wanted.store, options.clone())?;
     let store = place.existing()?;
     if wanted.lines {

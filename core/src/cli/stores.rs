@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::Failure;
 use crate::error::Error;
-use crate::options::Options;
+use crate::options::MemoryOptions;
 use crate::path::MemoryPath;
 #[cfg(feature = "encryption")]
 use crate::store::encrypt;
@@ -20,12 +20,16 @@ const FROM_KEY: &str = "MEMDIR_FROM_ENCRYPTION_KEY";
 const TO_KEY: &str = "MEMDIR_TO_ENCRYPTION_KEY";
 
 /// The only store of a command.
-pub(super) fn only(given: &str, options: Options) -> Result<Place, Failure> {
+pub(super) fn only(given: &str, options: MemoryOptions) -> Result<Place, Failure> {
     Place::new(given, with_key(options, KEY)?)
 }
 
 /// The store that is copied from, and the one that is copied to.
-pub(super) fn pair(from: &str, to: &str, options: &Options) -> Result<(Place, Place), Failure> {
+pub(super) fn pair(
+    from: &str,
+    to: &str,
+    options: &MemoryOptions,
+) -> Result<(Place, Place), Failure> {
     // Whoever sets it may believe that the copy is encrypted.
     if env::var_os(KEY).is_some() {
         return Err(Failure::Usage(format!(
@@ -37,7 +41,7 @@ pub(super) fn pair(from: &str, to: &str, options: &Options) -> Result<(Place, Pl
 }
 
 #[cfg(feature = "encryption")]
-fn with_key(mut options: Options, variable: &str) -> Result<Options, Failure> {
+fn with_key(mut options: MemoryOptions, variable: &str) -> Result<MemoryOptions, Failure> {
     options.encryption_key = match env::var(variable) {
         Ok(key) => Some(key.parse().map_err(|error: Error| {
             Failure::Usage(error.to_string().replace("encryption_key", variable))
@@ -51,7 +55,7 @@ fn with_key(mut options: Options, variable: &str) -> Result<Options, Failure> {
 }
 
 #[cfg(not(feature = "encryption"))]
-fn with_key(options: Options, variable: &str) -> Result<Options, Failure> {
+fn with_key(options: MemoryOptions, variable: &str) -> Result<MemoryOptions, Failure> {
     match env::var_os(variable) {
         None => Ok(options),
         Some(_) => Err(Failure::Usage(format!(
@@ -64,12 +68,12 @@ fn with_key(options: Options, variable: &str) -> Result<Options, Failure> {
 pub(super) struct Place {
     address: String,
     shown: String,
-    options: Options,
+    options: MemoryOptions,
 }
 
 impl Place {
     /// The place that `given` says: an address, or `env:` and the name of the variable with it.
-    fn new(given: &str, options: Options) -> Result<Self, Failure> {
+    fn new(given: &str, options: MemoryOptions) -> Result<Self, Failure> {
         let Some(name) = given.strip_prefix("env:") else {
             return Self::at(given.to_owned(), redact_address(given), options);
         };
@@ -85,7 +89,7 @@ impl Place {
         Err(Failure::Usage(format!("the environment variable \"{name}\" {problem}")))
     }
 
-    fn at(address: String, shown: String, options: Options) -> Result<Self, Failure> {
+    fn at(address: String, shown: String, options: MemoryOptions) -> Result<Self, Failure> {
         if address == "memory:" {
             return Err(Failure::Usage(
                 "\"memory:\" is a new store in each process: there is nothing to be done with it \

@@ -8,14 +8,14 @@ use super::arguments::Tree;
 use super::output::{Output, age, count, time};
 use super::stores::{self, Place};
 use super::{Ended, Failure, say};
-use crate::options::Options;
+use crate::options::MemoryOptions;
 use crate::path::{MemoryPath, is_hidden};
 use crate::store::{Entry, EntryKind, Store, StoreError};
 use crate::text::human_size;
 
 pub(super) fn run(wanted: &Tree, output: &mut Output) -> Result<Ended, Failure> {
     let path = stores::path(&wanted.path)?;
-    let place = stores::only(&wanted.store, Options::default())?;
+    let place = stores::only(&wanted.store, MemoryOptions::default())?;
     let store = place.existing()?;
     let mut drawing = Drawing {
         wanted,

@@ -1,7 +1,7 @@
 //! Turns input into a [`Command`], or into a sentence about what is wrong with it.
 //!
 //! The only place that knows the names of fields. Models drift between argument schemas, so what
-//! has only one meaning is repaired (see [`Command::decode`]); nothing else is guessed. Fields
+//! has only one meaning is repaired (see [`Decoded::of`]); nothing else is guessed. Fields
 //! that a command does not have are ignored.
 
 use std::borrow::Cow;
@@ -23,7 +23,11 @@ pub struct Decoded<'a> {
 }
 
 impl<'a> Decoded<'a> {
-    /// Decodes the input of one tool call, as [`Command::decode`] does.
+    /// Decodes the input of one tool call.
+    ///
+    /// Input with only one meaning is repaired: `insert` takes `new_str` where `insert_text` is
+    /// absent, `rename` takes `path` where `old_path` is absent, integers may come as `2.0` or
+    /// `"2"`, `view_range` and `new_str` may be null.
     #[must_use]
     pub fn of(fields: &'a dyn Fields) -> Self {
         match fields.get("command") {
@@ -54,7 +58,7 @@ impl<'a> Decoded<'a> {
         }
     }
 
-    /// Decodes the fields of the command `name`, as [`Command::decode_as`] does.
+    /// Decodes the fields of the command `name`, whatever their own `command` field says.
     #[must_use]
     pub fn named(name: &str, fields: &'a dyn Fields) -> Self {
         let mut input = Input { command: name, fields, repairs: Vec::new() };
@@ -205,7 +209,7 @@ mod tests {
 
     fn decode(json: &str) -> Result<String, String> {
         let fields: serde_json::Map<_, _> = serde_json::from_str(json).unwrap();
-        Command::decode(&fields).map(|command| format!("{command:?}"))
+        Decoded::of(&fields).command.map(|command| format!("{command:?}"))
     }
 
     #[test]

@@ -7,7 +7,7 @@ use super::text;
 use crate::command::ViewRange;
 use crate::error::Error;
 use crate::image::{Image, MAX_IMAGE_SIDE};
-use crate::options::Options;
+use crate::options::MemoryOptions;
 use crate::path::MemoryPath;
 use crate::policies::Policies;
 use crate::policy::sensitive;
@@ -72,7 +72,7 @@ fn file(
 
 /// `notice` is the last line, whatever has to be left out for it.
 fn listing(
-    options: &Options,
+    options: &MemoryOptions,
     path: &MemoryPath,
     mut entries: Vec<Entry>,
     notice: Option<String>,
@@ -114,7 +114,7 @@ fn is_image(path: &MemoryPath) -> bool {
 
 /// The whole of an image, whatever range was asked for. No more is read than may be shown.
 fn image(
-    options: &Options,
+    options: &MemoryOptions,
     path: &MemoryPath,
     size: u64,
     content: Box<dyn Read + '_>,
@@ -184,7 +184,7 @@ fn redacted(
 }
 
 fn numbered(
-    options: &Options,
+    options: &MemoryOptions,
     path: &MemoryPath,
     range: Option<&ViewRange>,
     size: u64,

@@ -36,7 +36,7 @@ pub enum Content {
     /// Text.
     Text(String),
     /// An image, for an image block of the `tool_result`. There is none unless
-    /// [`Options::max_image_bytes`](crate::Options::max_image_bytes) is set.
+    /// [`MemoryOptions::max_image_bytes`](crate::MemoryOptions::max_image_bytes) is set.
     Image {
         /// `image/png` or `image/jpeg`, as the content says and not the name.
         media_type: &'static str,

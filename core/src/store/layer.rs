@@ -52,7 +52,7 @@ layer! {
     /// ```
     /// use std::sync::Arc;
     /// use memdir::store::{InProcess, Layer, Store, StoreError};
-    /// use memdir::{Memory, MemoryPath, Options};
+    /// use memdir::{Memory, MemoryPath, MemoryOptions};
     ///
     /// /// Nothing is ever deleted.
     /// struct KeepsAll<S>(S);
@@ -67,7 +67,7 @@ layer! {
     ///     }
     /// }
     ///
-    /// let memory = Memory::with_store(Arc::new(KeepsAll(InProcess::new())), Options::default());
+    /// let memory = Memory::with_store(Arc::new(KeepsAll(InProcess::new())), MemoryOptions::default());
     /// memory.create("/memories/a.md", "one")?;
     /// assert!(memory.delete("/memories/a.md").is_err());
     /// # Ok::<(), memdir::Error>(())

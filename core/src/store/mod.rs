@@ -56,6 +56,8 @@ pub use address::{
     location_of, open_bare_directory, open_directory, open_existing_store, open_raw_store,
     open_store, redact_address,
 };
+#[cfg(feature = "testing")]
+pub use contract::check_contract;
 pub use edit::Edit;
 #[cfg(feature = "encryption")]
 pub use encrypted::{Encrypted, EncryptionKey, rekey};
@@ -105,7 +107,7 @@ pub use walk::walk_files;
 /// Methods may be called from many threads at once. Callbacks do not call back into the store.
 ///
 /// # Example
-/// A store of one's own in its six methods; [`contract::check`] (feature `testing`) says whether it keeps the contract.
+/// A store of one's own in its six methods; [`check_contract`] (feature `testing`) says whether it keeps the contract.
 /// A store over another one is a [`Layer`].
 ///
 /// ```

@@ -8,8 +8,8 @@ use super::settings::{Durability, LOCK_TIMEOUT, MAX_FILE_BYTES, max_edited_bytes
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
 use super::total::TotalLimits;
 
-/// What a store is opened with: those of the [`Options`](crate::Options) of a memory that are about its store,
-/// under the same names and with the same defaults. What opens a store also takes `&Options`.
+/// What a store is opened with: those of the [`MemoryOptions`](crate::MemoryOptions) of a memory that are about its store,
+/// under the same names and with the same defaults. What opens a store also takes `&MemoryOptions`.
 ///
 /// ```
 /// use memdir::store::{StoreOptions, open_store};
@@ -22,25 +22,25 @@ use super::total::TotalLimits;
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct StoreOptions {
-    /// [`Options::max_file_bytes`](crate::Options::max_file_bytes): a file that is much larger is not read into
+    /// [`MemoryOptions::max_file_bytes`](crate::MemoryOptions::max_file_bytes): a file that is much larger is not read into
     /// memory to edit it.
     pub max_file_bytes: Option<u64>,
-    /// [`Options::max_total_bytes`](crate::Options::max_total_bytes), of a store that can add up what it holds.
+    /// [`MemoryOptions::max_total_bytes`](crate::MemoryOptions::max_total_bytes), of a store that can add up what it holds.
     pub max_total_bytes: Option<u64>,
-    /// [`Options::max_files`](crate::Options::max_files), of such a store.
+    /// [`MemoryOptions::max_files`](crate::MemoryOptions::max_files), of such a store.
     pub max_files: Option<u64>,
-    /// [`Options::durability`](crate::Options::durability).
+    /// [`MemoryOptions::durability`](crate::MemoryOptions::durability).
     pub durability: Durability,
-    /// [`Options::read_only`](crate::Options::read_only).
+    /// [`MemoryOptions::read_only`](crate::MemoryOptions::read_only).
     pub read_only: bool,
-    /// [`Options::lock_timeout`](crate::Options::lock_timeout).
+    /// [`MemoryOptions::lock_timeout`](crate::MemoryOptions::lock_timeout).
     pub lock_timeout: Option<Duration>,
-    /// [`Options::namespace`](crate::Options::namespace).
+    /// [`MemoryOptions::namespace`](crate::MemoryOptions::namespace).
     pub namespace: Option<String>,
-    /// [`Options::encryption_key`](crate::Options::encryption_key).
+    /// [`MemoryOptions::encryption_key`](crate::MemoryOptions::encryption_key).
     #[cfg(feature = "encryption")]
     pub encryption_key: Option<EncryptionKey>,
-    /// [`Options::encrypt_names`](crate::Options::encrypt_names).
+    /// [`MemoryOptions::encrypt_names`](crate::MemoryOptions::encrypt_names).
     #[cfg(feature = "encryption")]
     pub encrypt_names: bool,
 }

@@ -11,14 +11,14 @@ use crate::store::settings::OnExisting;
 /// Hands on what reads, and refuses what would change anything with [`StoreError::ReadOnly`].
 ///
 /// A change is refused without a look at what is there. To open a directory or a database by its
-/// address without making it, use [`Options::read_only`](crate::Options::read_only).
+/// address without making it, use [`MemoryOptions::read_only`](crate::MemoryOptions::read_only).
 ///
 /// ```
 /// use std::sync::Arc;
 /// use memdir::store::{InProcess, ReadOnly};
-/// use memdir::{Memory, Options};
+/// use memdir::{Memory, MemoryOptions};
 ///
-/// let memory = Memory::with_store(Arc::new(ReadOnly::new(InProcess::new())), Options::default());
+/// let memory = Memory::with_store(Arc::new(ReadOnly::new(InProcess::new())), MemoryOptions::default());
 /// assert_eq!(
 ///     memory.create("/memories/a.md", "one").unwrap_err().to_string(),
 ///     "Error: /memories/a.md is read-only: it can be viewed but not changed",

@@ -13,7 +13,7 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
 
-use memdir::{Durability, Memory, Options};
+use memdir::{Durability, Memory, MemoryOptions};
 
 /// A user without any power: `nobody` on every system.
 pub(crate) const NOBODY: u32 = 65534;
@@ -87,7 +87,7 @@ pub(crate) fn memory(base: &Path) -> Memory {
 }
 
 pub(crate) fn memory_with(base: &Path, durability: Durability) -> Memory {
-    let mut options = Options::default();
+    let mut options = MemoryOptions::default();
     options.durability = durability;
     Memory::open(base.to_str().unwrap(), options).unwrap()
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use memdir::store::{EntryKind, InProcess, Mounts};
-use memdir::{Error, Memory, MemoryPath, OnExisting, Options, Store};
+use memdir::{Error, Memory, MemoryOptions, MemoryPath, OnExisting, Store};
 
 pub(crate) fn at(path: &str) -> MemoryPath {
     MemoryPath::parse(path).unwrap()
@@ -15,7 +15,7 @@ pub(crate) fn in_process() -> Arc<dyn Store> {
 }
 
 pub(crate) fn memory(store: impl Store + 'static) -> Memory {
-    Memory::with_store(Arc::new(store), Options::default())
+    Memory::with_store(Arc::new(store), MemoryOptions::default())
 }
 
 pub(crate) fn refusal(result: Result<String, Error>) -> String {

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use memdir::store::{Encrypted, InProcess, Mounts};
-use memdir::{Durability, EncryptionKey, MemoryPath, Options, Store, open_store};
+use memdir::{Durability, EncryptionKey, MemoryOptions, MemoryPath, Store, open_store};
 
 #[cfg(unix)]
 use crate::{clouds, postgres};
@@ -36,7 +36,7 @@ macro_rules! on_every_store {
 type Check = fn(Arc<dyn Store>);
 
 fn open(address: &str) -> Arc<dyn Store> {
-    let mut options = Options::default();
+    let mut options = MemoryOptions::default();
     options.durability = Durability::Relaxed;
     open_store(address, &options).unwrap()
 }

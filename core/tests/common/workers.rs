@@ -9,7 +9,7 @@ use std::process::Child;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use memdir::{Memory, MemoryPath, Options};
+use memdir::{Memory, MemoryOptions, MemoryPath};
 
 use super::process;
 
@@ -90,7 +90,7 @@ fn at(path: &str) -> MemoryPath {
 
 /// On the same store, with records of when its files were last viewed.
 fn recording(memory: &Memory) -> Memory {
-    let mut options = Options::default();
+    let mut options = MemoryOptions::default();
     options.record_access = true;
     Memory::with_store(Arc::clone(memory.store()), options)
 }

@@ -6,7 +6,7 @@ use std::thread;
 use std::time::Instant;
 
 use memdir::store::{EntryKind, InProcess, Mounts};
-use memdir::{Error, Memory, OnExisting, Options, Store, StoreError};
+use memdir::{Error, Memory, MemoryOptions, OnExisting, Store, StoreError};
 
 use crate::mounting::{at, put, refusal};
 use crate::seams::Seams;
@@ -14,7 +14,7 @@ use crate::seams::Seams;
 const THREADS: u64 = 8;
 
 fn limited(store: Arc<dyn Store>, bytes: Option<u64>, files: Option<u64>) -> Memory {
-    let mut options = Options::default();
+    let mut options = MemoryOptions::default();
     options.max_total_bytes = bytes;
     options.max_files = files;
     Memory::with_store(store, options)
@@ -99,7 +99,7 @@ fn no_mix_of_commands_oversteps_a_limit() {
     // Both answer from one state of the tree, so that what is seen in the middle counts.
     let place = tempfile::tempdir().unwrap();
     let database = format!("sqlite:{}/agent.db", place.path().display());
-    let database = memdir::open_store(&database, &Options::default()).unwrap();
+    let database = memdir::open_store(&database, &MemoryOptions::default()).unwrap();
     for store in [Arc::new(InProcess::new()) as Arc<dyn Store>, database] {
         let memory = limited(Arc::clone(&store), Some(200), Some(12));
         let over = AtomicBool::new(false);
@@ -172,7 +172,7 @@ fn on_shared_paths_no_mix_of_creations_and_edits_oversteps_a_limit() {
         let database = format!("sqlite:{}/{round}.db", place.path().display());
         let store = match round % 2 {
             0 => Arc::new(InProcess::new()) as Arc<dyn Store>,
-            _ => memdir::open_store(&database, &Options::default()).unwrap(),
+            _ => memdir::open_store(&database, &MemoryOptions::default()).unwrap(),
         };
         let memory = limited(Arc::clone(&store), Some(5000), Some(4));
         let (over, running) = (AtomicU64::new(0), AtomicBool::new(true));
@@ -218,7 +218,7 @@ fn a_database_keeps_the_limits_for_all_that_write_to_it() {
     addresses.extend(crate::postgres::server().map(crate::postgres::Server::fresh));
     for address in addresses {
         let open = || {
-            let mut options = Options::default();
+            let mut options = MemoryOptions::default();
             (options.max_total_bytes, options.max_files) = (Some(5000), Some(30));
             Memory::open(&address, options).unwrap()
         };

@@ -6,7 +6,7 @@ use std::thread;
 
 use memdir::policy::StaleGuard;
 use memdir::store::InProcess;
-use memdir::{Error, Memory, OnExisting, Options, Store};
+use memdir::{Error, Memory, MemoryOptions, OnExisting, Store};
 
 use crate::mounting::{at, put, refusal};
 
@@ -15,7 +15,7 @@ const CHANGED: &str = "Error: The file /memories/a.md has changed since you last
                        it. Nothing was changed: view it again, then decide anew.";
 
 fn guarded(store: &Arc<dyn Store>, guard: StaleGuard) -> Memory {
-    let mut options = Options::default();
+    let mut options = MemoryOptions::default();
     options.stale_guard = guard;
     Memory::with_store(Arc::clone(store), options)
 }

@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use memdir::policy::PathPattern;
 use memdir::store::{Edit, Entry, InProcess, Mounts, ReadOnly};
-use memdir::{Memory, MemoryPath, OnExisting, Options, Store, StoreError};
+use memdir::{Memory, MemoryOptions, MemoryPath, OnExisting, Store, StoreError};
 
 use crate::mounting::{at, put, refusal, tree};
 use crate::seams::Seams;
 
 fn memory(store: Arc<dyn Store>, read_only: &[&str], writable: Option<&[&str]>) -> Memory {
-    let mut options = Options::default();
+    let mut options = MemoryOptions::default();
     options.read_only_paths = PathPattern::all("read_only_paths", read_only).unwrap();
     options.writable_paths =
         writable.map(|writable| PathPattern::all("writable_paths", writable).unwrap());

@@ -19,7 +19,7 @@ extension Memory {
     /// Shows a directory two levels deep, or the numbered lines of a file: all of them, or
     /// `viewRange` as first and last line (1-based, inclusive; a last line of -1 is the end).
     ///
-    /// Throws `MemdirError.Tool` with the exact answer for the model, `MemdirError.Store` if the
+    /// Throws `MemdirError.Refused` with the exact answer for the model, `MemdirError.Store` if the
     /// store is broken.
     public func view(path: String, viewRange: [Int64]? = nil) async throws -> String {
         try await off(Threads.views) { try $0.view(path: path, viewRange: viewRange) }

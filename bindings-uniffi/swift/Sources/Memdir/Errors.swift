@@ -7,12 +7,12 @@ extension MemdirError: CustomStringConvertible, LocalizedError {
     public var errorDescription: String? { description }
 }
 
-extension StoreFailure: CustomStringConvertible, LocalizedError {
+extension StoreError: CustomStringConvertible, LocalizedError {
     /// The text of the error alone.
     public var errorDescription: String? { description }
 }
 
-extension HookFailure: CustomStringConvertible, LocalizedError {
+extension HookError: CustomStringConvertible, LocalizedError {
     /// The text of the error alone.
     public var errorDescription: String? { description }
 }

@@ -805,6 +805,220 @@ public func FfiConverterTypeCancellation_lower(_ value: Cancellation) -> UInt64 
 
 
 /**
+ * Follows a copy.
+ */
+public protocol CopyWatch: AnyObject, Sendable {
+
+    /**
+     * Called before each file. If it returns false or throws, the copy ends there, and what was copied
+     * before stays.
+     */
+    func copying(progress: CopyProgress) throws  -> Bool
+
+}
+/**
+ * Follows a copy.
+ */
+open class CopyWatchImpl: CopyWatch, @unchecked Sendable {
+    fileprivate let handle: UInt64
+
+    /// Used to instantiate a [FFIObject] without an actual handle, for fakes in tests, mostly.
+#if swift(>=5.8)
+    @_documentation(visibility: private)
+#endif
+    public struct NoHandle {
+        public init() {}
+    }
+
+    // TODO: We'd like this to be `private` but for Swifty reasons,
+    // we can't implement `FfiConverter` without making this `required` and we can't
+    // make it `required` without making it `public`.
+#if swift(>=5.8)
+    @_documentation(visibility: private)
+#endif
+    required public init(unsafeFromHandle handle: UInt64) {
+        self.handle = handle
+    }
+
+    // This constructor can be used to instantiate a fake object.
+    // - Parameter noHandle: Placeholder value so we can have a constructor separate from the default empty one that may be implemented for classes extending [FFIObject].
+    //
+    // - Warning:
+    //     Any object instantiated with this constructor cannot be passed to an actual Rust-backed object. Since there isn't a backing handle the FFI lower functions will crash.
+#if swift(>=5.8)
+    @_documentation(visibility: private)
+#endif
+    public init(noHandle: NoHandle) {
+        self.handle = 0
+    }
+
+#if swift(>=5.8)
+    @_documentation(visibility: private)
+#endif
+    public func uniffiCloneHandle() -> UInt64 {
+        return try! rustCall { uniffi_memdir_ffi_fn_clone_copywatch(self.handle, $0) }
+    }
+    // No primary constructor declared for this class.
+
+    deinit {
+        if handle == 0 {
+            // Mock objects have handle=0 don't try to free them
+            return
+        }
+
+        try! rustCall { uniffi_memdir_ffi_fn_free_copywatch(handle, $0) }
+    }
+
+
+
+
+    /**
+     * Called before each file. If it returns false or throws, the copy ends there, and what was copied
+     * before stays.
+     */
+open func copying(progress: CopyProgress)throws  -> Bool  {
+    return try  FfiConverterBool.lift(try rustCallWithError(FfiConverterTypeStoreError_lift) {
+        uniffiCallStatus in
+    uniffi_memdir_ffi_fn_method_copywatch_copying(
+            self.uniffiCloneHandle(),
+        FfiConverterTypeCopyProgress_lower(progress),uniffiCallStatus
+    )
+})
+}
+
+
+
+}
+
+
+
+// Put the implementation in a struct so we don't pollute the top-level namespace
+fileprivate struct UniffiCallbackInterfaceCopyWatch {
+
+    // Create the VTable using a series of closures.
+    // Swift automatically converts these into C callback functions.
+    //
+    // Store the vtable directly.
+    static let vtable: UniffiVTableCallbackInterfaceCopyWatch = UniffiVTableCallbackInterfaceCopyWatch(
+        uniffiFree: { (uniffiHandle: UInt64) -> () in
+            do {
+                try FfiConverterTypeCopyWatch.handleMap.remove(handle: uniffiHandle)
+            } catch {
+                print("Uniffi callback interface CopyWatch: handle missing in uniffiFree")
+            }
+        },
+        uniffiClone: { (uniffiHandle: UInt64) -> UInt64 in
+            do {
+                return try FfiConverterTypeCopyWatch.handleMap.clone(handle: uniffiHandle)
+            } catch {
+                fatalError("Uniffi callback interface CopyWatch: handle missing in uniffiClone")
+            }
+        },
+        copying: { (
+            uniffiHandle: UInt64,
+            progress: RustBuffer,
+            uniffiOutReturn: UnsafeMutablePointer<Int8>,
+            uniffiCallStatus: UnsafeMutablePointer<RustCallStatus>
+        ) in
+            let makeCall = {
+                () throws -> Bool in
+                guard let uniffiObj = try? FfiConverterTypeCopyWatch.handleMap.get(handle: uniffiHandle) else {
+                    throw UniffiInternalError.unexpectedStaleHandle
+                }
+                return try uniffiObj.copying(
+                     progress: try FfiConverterTypeCopyProgress_lift(progress)
+                )
+            }
+
+
+            let writeReturn = { uniffiOutReturn.pointee = FfiConverterBool.lower($0) }
+            uniffiTraitInterfaceCallWithError(
+                callStatus: uniffiCallStatus,
+                makeCall: makeCall,
+                writeReturn: writeReturn,
+                lowerError: FfiConverterTypeStoreError_lower
+            )
+        }
+    )
+
+    // Rust stores this pointer for future callback invocations, so it must live
+    // for the process lifetime (not just for the init function call).
+    //
+    // `nonisolated(unsafe)` is needed under Swift 6 strict concurrency.
+    // This is safe because the pointee is initialized once during static init
+    // and never mutated by either side of the FFI.  Its fields are C function pointers.
+    nonisolated(unsafe) static let vtablePtr: UnsafePointer<UniffiVTableCallbackInterfaceCopyWatch> = {
+        let ptr = UnsafeMutablePointer<UniffiVTableCallbackInterfaceCopyWatch>.allocate(capacity: 1)
+        ptr.initialize(to: vtable)
+        return UnsafePointer(ptr)
+    }()
+}
+
+private func uniffiCallbackInitCopyWatch() {
+    uniffi_memdir_ffi_fn_init_callback_vtable_copywatch(UniffiCallbackInterfaceCopyWatch.vtablePtr)
+}
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public struct FfiConverterTypeCopyWatch: FfiConverter {
+    fileprivate static let handleMap = UniffiHandleMap<CopyWatch>()
+
+    typealias FfiType = UInt64
+    typealias SwiftType = CopyWatch
+
+    public static func lift(_ handle: UInt64) throws -> CopyWatch {
+        if ((handle & 1) == 0) {
+            // Rust-generated handle, construct a new class that uses the handle to implement the
+            // interface
+            return CopyWatchImpl(unsafeFromHandle: handle)
+        } else {
+            // Swift-generated handle, get the object from the handle map
+            return try handleMap.remove(handle: handle)
+        }
+    }
+
+    public static func lower(_ value: CopyWatch) -> UInt64 {
+         if let rustImpl = value as? CopyWatchImpl {
+             // Rust-implemented object.  Clone the handle and return it
+            return rustImpl.uniffiCloneHandle()
+         } else {
+            // Swift object, generate a new vtable handle and return that.
+            return handleMap.insert(obj: value)
+         }
+    }
+
+    public static func read(from buf: inout (data: Data, offset: Data.Index)) throws -> CopyWatch {
+        let handle: UInt64 = try readInt(&buf)
+        return try lift(handle)
+    }
+
+    public static func write(_ value: CopyWatch, into buf: inout [UInt8]) {
+        writeInt(&buf, lower(value))
+    }
+}
+
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public func FfiConverterTypeCopyWatch_lift(_ handle: UInt64) throws -> CopyWatch {
+    return try FfiConverterTypeCopyWatch.lift(handle)
+}
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public func FfiConverterTypeCopyWatch_lower(_ value: CopyWatch) -> UInt64 {
+    return FfiConverterTypeCopyWatch.lower(value)
+}
+
+
+
+
+
+
+/**
  * Says what a file's content becomes.
  */
 public protocol Edit: AnyObject, Sendable {
@@ -875,7 +1089,7 @@ open class EditImpl: Edit, @unchecked Sendable {
      * The content to write instead of `content`; null leaves the file as it is.
      */
 open func apply(content: Data)throws  -> Data?  {
-    return try  FfiConverterOptionData.lift(try rustCallWithError(FfiConverterTypeStoreFailure_lift) {
+    return try  FfiConverterOptionData.lift(try rustCallWithError(FfiConverterTypeStoreError_lift) {
         uniffiCallStatus in
     uniffi_memdir_ffi_fn_method_edit_apply(
             self.uniffiCloneHandle(),
@@ -934,7 +1148,7 @@ fileprivate struct UniffiCallbackInterfaceEdit {
                 callStatus: uniffiCallStatus,
                 makeCall: makeCall,
                 writeReturn: writeReturn,
-                lowerError: FfiConverterTypeStoreFailure_lower
+                lowerError: FfiConverterTypeStoreError_lower
             )
         }
     )
@@ -1089,7 +1303,7 @@ open class ExpiryWatchImpl: ExpiryWatch, @unchecked Sendable {
      * removed.
      */
 open func scanned(progress: ExpiryProgress)throws  -> Bool  {
-    return try  FfiConverterBool.lift(try rustCallWithError(FfiConverterTypeStoreFailure_lift) {
+    return try  FfiConverterBool.lift(try rustCallWithError(FfiConverterTypeStoreError_lift) {
         uniffiCallStatus in
     uniffi_memdir_ffi_fn_method_expirywatch_scanned(
             self.uniffiCloneHandle(),
@@ -1148,7 +1362,7 @@ fileprivate struct UniffiCallbackInterfaceExpiryWatch {
                 callStatus: uniffiCallStatus,
                 makeCall: makeCall,
                 writeReturn: writeReturn,
-                lowerError: FfiConverterTypeStoreFailure_lower
+                lowerError: FfiConverterTypeStoreError_lower
             )
         }
     )
@@ -1318,7 +1532,7 @@ public protocol MemoryProtocol: AnyObject, Sendable {
      * Shows a directory two levels deep, or the numbered lines of a file: all of them, or
      * `view_range` as first and last line (1-based, inclusive; a last line of -1 is the end).
      *
-     * Throws `Tool` with the exact answer for the model, `Store` if the store is broken, `Hook` if the
+     * Throws `Refused` with the exact answer for the model, `Store` if the store is broken, `Hook` if the
      * hook `before` is.
      */
     func view(path: MemdirText, viewRange: [Int64]?) throws  -> String
@@ -1584,7 +1798,7 @@ open func strReplace(path: MemdirText, oldStr: MemdirText, newStr: MemdirText? =
      * Shows a directory two levels deep, or the numbered lines of a file: all of them, or
      * `view_range` as first and last line (1-based, inclusive; a last line of -1 is the end).
      *
-     * Throws `Tool` with the exact answer for the model, `Store` if the store is broken, `Hook` if the
+     * Throws `Refused` with the exact answer for the model, `Store` if the store is broken, `Hook` if the
      * hook `before` is.
      */
 open func view(path: MemdirText, viewRange: [Int64]? = nil)throws  -> String  {
@@ -1740,7 +1954,7 @@ open class MemoryHooksImpl: MemoryHooks, @unchecked Sendable {
      * only that it could not be checked. By default every command passes.
      */
 open func before(command: Command)throws  -> HookDecision  {
-    return try  FfiConverterTypeHookDecision_lift(try rustCallWithError(FfiConverterTypeHookFailure_lift) {
+    return try  FfiConverterTypeHookDecision_lift(try rustCallWithError(FfiConverterTypeHookError_lift) {
         uniffiCallStatus in
     uniffi_memdir_ffi_fn_method_memoryhooks_before(
             self.uniffiCloneHandle(),
@@ -1754,7 +1968,7 @@ open func before(command: Command)throws  -> HookDecision  {
      * throws is dropped, as the command is done: catch it, and report it in your own way. By default
      * it does nothing.
      */
-open func after(event: Event)throws   {try rustCallWithError(FfiConverterTypeHookFailure_lift) {
+open func after(event: Event)throws   {try rustCallWithError(FfiConverterTypeHookError_lift) {
         uniffiCallStatus in
     uniffi_memdir_ffi_fn_method_memoryhooks_after(
             self.uniffiCloneHandle(),
@@ -1813,7 +2027,7 @@ fileprivate struct UniffiCallbackInterfaceMemoryHooks {
                 callStatus: uniffiCallStatus,
                 makeCall: makeCall,
                 writeReturn: writeReturn,
-                lowerError: FfiConverterTypeHookFailure_lower
+                lowerError: FfiConverterTypeHookError_lower
             )
         },
         after: { (
@@ -1838,7 +2052,7 @@ fileprivate struct UniffiCallbackInterfaceMemoryHooks {
                 callStatus: uniffiCallStatus,
                 makeCall: makeCall,
                 writeReturn: writeReturn,
-                lowerError: FfiConverterTypeHookFailure_lower
+                lowerError: FfiConverterTypeHookError_lower
             )
         }
     )
@@ -2069,7 +2283,7 @@ public func FfiConverterTypeMount_lower(_ value: Mount) -> UInt64 {
  *
  * Paths are valid and canonical (`/memories/notes.md`); the root always exists. Each method does
  * the whole of what it says, or throws and changes nothing. To say why, throw the matching
- * `StoreFailure`; anything else that is thrown means that the store is broken, and the model is
+ * `StoreError`; anything else that is thrown means that the store is broken, and the model is
  * told only that the memory is out of reach. Methods may be called from many threads at once.
  */
 public protocol Store: AnyObject, Sendable {
@@ -2154,7 +2368,7 @@ public protocol Store: AnyObject, Sendable {
  *
  * Paths are valid and canonical (`/memories/notes.md`); the root always exists. Each method does
  * the whole of what it says, or throws and changes nothing. To say why, throw the matching
- * `StoreFailure`; anything else that is thrown means that the store is broken, and the model is
+ * `StoreError`; anything else that is thrown means that the store is broken, and the model is
  * told only that the memory is out of reach. Methods may be called from many threads at once.
  */
 open class StoreImpl: Store, @unchecked Sendable {
@@ -2215,7 +2429,7 @@ open class StoreImpl: Store, @unchecked Sendable {
      * `IsADirectory`.
      */
 open func read(path: String)throws  -> Data  {
-    return try  FfiConverterData.lift(try rustCallWithError(FfiConverterTypeStoreFailure_lift) {
+    return try  FfiConverterData.lift(try rustCallWithError(FfiConverterTypeStoreError_lift) {
         uniffiCallStatus in
     uniffi_memdir_ffi_fn_method_store_read(
             self.uniffiCloneHandle(),
@@ -2229,7 +2443,7 @@ open func read(path: String)throws  -> Data  {
      * `NotFound`, `NotADirectory`.
      */
 open func list(path: String)throws  -> [Entry]  {
-    return try  FfiConverterSequenceTypeEntry.lift(try rustCallWithError(FfiConverterTypeStoreFailure_lift) {
+    return try  FfiConverterSequenceTypeEntry.lift(try rustCallWithError(FfiConverterTypeStoreError_lift) {
         uniffiCallStatus in
     uniffi_memdir_ffi_fn_method_store_list(
             self.uniffiCloneHandle(),
@@ -2245,7 +2459,7 @@ open func list(path: String)throws  -> [Entry]  {
      * file that is there is replaced. Throws `AlreadyExists` if there is a file (unless
      * overwriting) or a directory (always), `NotADirectory` if a parent is a file.
      */
-open func write(path: String, content: Data, overwrite: Bool)throws   {try rustCallWithError(FfiConverterTypeStoreFailure_lift) {
+open func write(path: String, content: Data, overwrite: Bool)throws   {try rustCallWithError(FfiConverterTypeStoreError_lift) {
         uniffiCallStatus in
     uniffi_memdir_ffi_fn_method_store_write(
             self.uniffiCloneHandle(),
@@ -2263,7 +2477,7 @@ open func write(path: String, content: Data, overwrite: Bool)throws   {try rustC
      * A store that finds that one did calls `edit` again with the newer content; the last call
      * counts. Where `edit` returns null nothing is written. Throws `NotFound`, `IsADirectory`.
      */
-open func update(path: String, edit: Edit)throws   {try rustCallWithError(FfiConverterTypeStoreFailure_lift) {
+open func update(path: String, edit: Edit)throws   {try rustCallWithError(FfiConverterTypeStoreError_lift) {
         uniffiCallStatus in
     uniffi_memdir_ffi_fn_method_store_update(
             self.uniffiCloneHandle(),
@@ -2276,7 +2490,7 @@ open func update(path: String, edit: Edit)throws   {try rustCallWithError(FfiCon
     /**
      * Deletes a file, or a directory and all that it holds. Throws `NotFound`.
      */
-open func delete(path: String)throws   {try rustCallWithError(FfiConverterTypeStoreFailure_lift) {
+open func delete(path: String)throws   {try rustCallWithError(FfiConverterTypeStoreError_lift) {
         uniffiCallStatus in
     uniffi_memdir_ffi_fn_method_store_delete(
             self.uniffiCloneHandle(),
@@ -2294,7 +2508,7 @@ open func delete(path: String)throws   {try rustCallWithError(FfiConverterTypeSt
      * below `source` would come to have a path of more than 64 levels below `/memories` or of more
      * than 4,096 bytes.
      */
-open func rename(source: String, destination: String)throws   {try rustCallWithError(FfiConverterTypeStoreFailure_lift) {
+open func rename(source: String, destination: String)throws   {try rustCallWithError(FfiConverterTypeStoreError_lift) {
         uniffiCallStatus in
     uniffi_memdir_ffi_fn_method_store_rename(
             self.uniffiCloneHandle(),
@@ -2310,7 +2524,7 @@ open func rename(source: String, destination: String)throws   {try rustCallWithE
      *
      * A store that keeps no times, or cannot set them, does nothing, as by default.
      */
-open func setModified(path: String, time: Date)throws   {try rustCallWithError(FfiConverterTypeStoreFailure_lift) {
+open func setModified(path: String, time: Date)throws   {try rustCallWithError(FfiConverterTypeStoreError_lift) {
         uniffiCallStatus in
     uniffi_memdir_ffi_fn_method_store_set_modified(
             self.uniffiCloneHandle(),
@@ -2326,7 +2540,7 @@ open func setModified(path: String, time: Date)throws   {try rustCallWithError(F
      * default it does not.
      */
 open func tracksAccess()throws  -> Bool  {
-    return try  FfiConverterBool.lift(try rustCallWithError(FfiConverterTypeStoreFailure_lift) {
+    return try  FfiConverterBool.lift(try rustCallWithError(FfiConverterTypeStoreError_lift) {
         uniffiCallStatus in
     uniffi_memdir_ffi_fn_method_store_tracks_access(
             self.uniffiCloneHandle(),uniffiCallStatus
@@ -2338,7 +2552,7 @@ open func tracksAccess()throws  -> Bool  {
      * Says that a file was accessed at `time`, which is no change of it, and goes along when it is
      * renamed; to the microsecond. Throws `NotFound`, `IsADirectory`. By default nothing is done.
      */
-open func recordAccess(path: String, time: Date)throws   {try rustCallWithError(FfiConverterTypeStoreFailure_lift) {
+open func recordAccess(path: String, time: Date)throws   {try rustCallWithError(FfiConverterTypeStoreError_lift) {
         uniffiCallStatus in
     uniffi_memdir_ffi_fn_method_store_record_access(
             self.uniffiCloneHandle(),
@@ -2353,7 +2567,7 @@ open func recordAccess(path: String, time: Date)throws   {try rustCallWithError(
      * come between. Whether it did; false also where nothing is, or a directory, and by default.
      */
 open func deleteUnused(path: String, since: Date)throws  -> Bool  {
-    return try  FfiConverterBool.lift(try rustCallWithError(FfiConverterTypeStoreFailure_lift) {
+    return try  FfiConverterBool.lift(try rustCallWithError(FfiConverterTypeStoreError_lift) {
         uniffiCallStatus in
     uniffi_memdir_ffi_fn_method_store_delete_unused(
             self.uniffiCloneHandle(),
@@ -2413,7 +2627,7 @@ fileprivate struct UniffiCallbackInterfaceStore {
                 callStatus: uniffiCallStatus,
                 makeCall: makeCall,
                 writeReturn: writeReturn,
-                lowerError: FfiConverterTypeStoreFailure_lower
+                lowerError: FfiConverterTypeStoreError_lower
             )
         },
         list: { (
@@ -2438,7 +2652,7 @@ fileprivate struct UniffiCallbackInterfaceStore {
                 callStatus: uniffiCallStatus,
                 makeCall: makeCall,
                 writeReturn: writeReturn,
-                lowerError: FfiConverterTypeStoreFailure_lower
+                lowerError: FfiConverterTypeStoreError_lower
             )
         },
         write: { (
@@ -2467,7 +2681,7 @@ fileprivate struct UniffiCallbackInterfaceStore {
                 callStatus: uniffiCallStatus,
                 makeCall: makeCall,
                 writeReturn: writeReturn,
-                lowerError: FfiConverterTypeStoreFailure_lower
+                lowerError: FfiConverterTypeStoreError_lower
             )
         },
         update: { (
@@ -2494,7 +2708,7 @@ fileprivate struct UniffiCallbackInterfaceStore {
                 callStatus: uniffiCallStatus,
                 makeCall: makeCall,
                 writeReturn: writeReturn,
-                lowerError: FfiConverterTypeStoreFailure_lower
+                lowerError: FfiConverterTypeStoreError_lower
             )
         },
         delete: { (
@@ -2519,7 +2733,7 @@ fileprivate struct UniffiCallbackInterfaceStore {
                 callStatus: uniffiCallStatus,
                 makeCall: makeCall,
                 writeReturn: writeReturn,
-                lowerError: FfiConverterTypeStoreFailure_lower
+                lowerError: FfiConverterTypeStoreError_lower
             )
         },
         rename: { (
@@ -2546,7 +2760,7 @@ fileprivate struct UniffiCallbackInterfaceStore {
                 callStatus: uniffiCallStatus,
                 makeCall: makeCall,
                 writeReturn: writeReturn,
-                lowerError: FfiConverterTypeStoreFailure_lower
+                lowerError: FfiConverterTypeStoreError_lower
             )
         },
         setModified: { (
@@ -2573,7 +2787,7 @@ fileprivate struct UniffiCallbackInterfaceStore {
                 callStatus: uniffiCallStatus,
                 makeCall: makeCall,
                 writeReturn: writeReturn,
-                lowerError: FfiConverterTypeStoreFailure_lower
+                lowerError: FfiConverterTypeStoreError_lower
             )
         },
         tracksAccess: { (
@@ -2596,7 +2810,7 @@ fileprivate struct UniffiCallbackInterfaceStore {
                 callStatus: uniffiCallStatus,
                 makeCall: makeCall,
                 writeReturn: writeReturn,
-                lowerError: FfiConverterTypeStoreFailure_lower
+                lowerError: FfiConverterTypeStoreError_lower
             )
         },
         recordAccess: { (
@@ -2623,7 +2837,7 @@ fileprivate struct UniffiCallbackInterfaceStore {
                 callStatus: uniffiCallStatus,
                 makeCall: makeCall,
                 writeReturn: writeReturn,
-                lowerError: FfiConverterTypeStoreFailure_lower
+                lowerError: FfiConverterTypeStoreError_lower
             )
         },
         deleteUnused: { (
@@ -2650,7 +2864,7 @@ fileprivate struct UniffiCallbackInterfaceStore {
                 callStatus: uniffiCallStatus,
                 makeCall: makeCall,
                 writeReturn: writeReturn,
-                lowerError: FfiConverterTypeStoreFailure_lower
+                lowerError: FfiConverterTypeStoreError_lower
             )
         }
     )
@@ -2733,7 +2947,7 @@ public func FfiConverterTypeStore_lower(_ value: Store) -> UInt64 {
 
 
 /**
- * Makes stores, for `check_store_contract`.
+ * Makes stores, for `check_contract`.
  */
 public protocol StoreFactory: AnyObject, Sendable {
 
@@ -2744,7 +2958,7 @@ public protocol StoreFactory: AnyObject, Sendable {
 
 }
 /**
- * Makes stores, for `check_store_contract`.
+ * Makes stores, for `check_contract`.
  */
 open class StoreFactoryImpl: StoreFactory, @unchecked Sendable {
     fileprivate let handle: UInt64
@@ -2803,7 +3017,7 @@ open class StoreFactoryImpl: StoreFactory, @unchecked Sendable {
      * A fresh, empty store.
      */
 open func make()throws  -> Store  {
-    return try  FfiConverterTypeStore_lift(try rustCallWithError(FfiConverterTypeStoreFailure_lift) {
+    return try  FfiConverterTypeStore_lift(try rustCallWithError(FfiConverterTypeStoreError_lift) {
         uniffiCallStatus in
     uniffi_memdir_ffi_fn_method_storefactory_make(
             self.uniffiCloneHandle(),uniffiCallStatus
@@ -2859,7 +3073,7 @@ fileprivate struct UniffiCallbackInterfaceStoreFactory {
                 callStatus: uniffiCallStatus,
                 makeCall: makeCall,
                 writeReturn: writeReturn,
-                lowerError: FfiConverterTypeStoreFailure_lower
+                lowerError: FfiConverterTypeStoreError_lower
             )
         }
     )
@@ -2937,6 +3151,303 @@ public func FfiConverterTypeStoreFactory_lower(_ value: StoreFactory) -> UInt64 
 }
 
 
+
+
+/**
+ * What a check went through, and what it found.
+ */
+public struct Checked: Equatable, Hashable {
+    /**
+     * Directories, the root among them.
+     */
+    public let directories: Int64
+    /**
+     * Files, each read from its start to its end.
+     */
+    public let files: Int64
+    /**
+     * The bytes that were read.
+     */
+    public let bytes: Int64
+    /**
+     * What is not as it should be; empty if all is well.
+     */
+    public let problems: [Problem]
+
+    // Default memberwise initializers are never public by default, so we
+    // declare one manually.
+    public init(
+        /**
+         * Directories, the root among them.
+         */directories: Int64,
+        /**
+         * Files, each read from its start to its end.
+         */files: Int64,
+        /**
+         * The bytes that were read.
+         */bytes: Int64,
+        /**
+         * What is not as it should be; empty if all is well.
+         */problems: [Problem]) {
+        self.directories = directories
+        self.files = files
+        self.bytes = bytes
+        self.problems = problems
+    }
+
+
+
+
+}
+
+#if compiler(>=6)
+extension Checked: Sendable {}
+#endif
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public struct FfiConverterTypeChecked: FfiConverterRustBuffer {
+    public static func read(from buf: inout (data: Data, offset: Data.Index)) throws -> Checked {
+        return
+            try Checked(
+                directories: FfiConverterInt64.read(from: &buf),
+                files: FfiConverterInt64.read(from: &buf),
+                bytes: FfiConverterInt64.read(from: &buf),
+                problems: FfiConverterSequenceTypeProblem.read(from: &buf)
+        )
+    }
+
+    public static func write(_ value: Checked, into buf: inout [UInt8]) {
+        FfiConverterInt64.write(value.directories, into: &buf)
+        FfiConverterInt64.write(value.files, into: &buf)
+        FfiConverterInt64.write(value.bytes, into: &buf)
+        FfiConverterSequenceTypeProblem.write(value.problems, into: &buf)
+    }
+}
+
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public func FfiConverterTypeChecked_lift(_ buf: RustBuffer) throws -> Checked {
+    return try FfiConverterTypeChecked.lift(buf)
+}
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public func FfiConverterTypeChecked_lower(_ value: Checked) -> RustBuffer {
+    return FfiConverterTypeChecked.lower(value)
+}
+
+
+/**
+ * What a copy did.
+ */
+public struct Copied: Equatable, Hashable {
+    /**
+     * Files that were written.
+     */
+    public let files: Int64
+    /**
+     * Their bytes.
+     */
+    public let bytes: Int64
+    /**
+     * Files that were there already, with the same content.
+     */
+    public let equal: Int64
+    /**
+     * Empty directories that were made.
+     */
+    public let directories: Int64
+    /**
+     * What is kept beside the memory that was copied, such as links, and is no part of it.
+     */
+    public let leftOut: [String]
+
+    // Default memberwise initializers are never public by default, so we
+    // declare one manually.
+    public init(
+        /**
+         * Files that were written.
+         */files: Int64,
+        /**
+         * Their bytes.
+         */bytes: Int64,
+        /**
+         * Files that were there already, with the same content.
+         */equal: Int64,
+        /**
+         * Empty directories that were made.
+         */directories: Int64,
+        /**
+         * What is kept beside the memory that was copied, such as links, and is no part of it.
+         */leftOut: [String]) {
+        self.files = files
+        self.bytes = bytes
+        self.equal = equal
+        self.directories = directories
+        self.leftOut = leftOut
+    }
+
+
+
+
+}
+
+#if compiler(>=6)
+extension Copied: Sendable {}
+#endif
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public struct FfiConverterTypeCopied: FfiConverterRustBuffer {
+    public static func read(from buf: inout (data: Data, offset: Data.Index)) throws -> Copied {
+        return
+            try Copied(
+                files: FfiConverterInt64.read(from: &buf),
+                bytes: FfiConverterInt64.read(from: &buf),
+                equal: FfiConverterInt64.read(from: &buf),
+                directories: FfiConverterInt64.read(from: &buf),
+                leftOut: FfiConverterSequenceString.read(from: &buf)
+        )
+    }
+
+    public static func write(_ value: Copied, into buf: inout [UInt8]) {
+        FfiConverterInt64.write(value.files, into: &buf)
+        FfiConverterInt64.write(value.bytes, into: &buf)
+        FfiConverterInt64.write(value.equal, into: &buf)
+        FfiConverterInt64.write(value.directories, into: &buf)
+        FfiConverterSequenceString.write(value.leftOut, into: &buf)
+    }
+}
+
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public func FfiConverterTypeCopied_lift(_ buf: RustBuffer) throws -> Copied {
+    return try FfiConverterTypeCopied.lift(buf)
+}
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public func FfiConverterTypeCopied_lower(_ value: Copied) -> RustBuffer {
+    return FfiConverterTypeCopied.lower(value)
+}
+
+
+/**
+ * How far a copy is.
+ */
+public struct CopyProgress: Equatable, Hashable {
+    /**
+     * What is being done.
+     */
+    public let phase: CopyPhase
+    /**
+     * The file that comes next.
+     */
+    public let path: String
+    /**
+     * The files that this phase has finished.
+     */
+    public let files: Int64
+    /**
+     * Their bytes.
+     */
+    public let bytes: Int64
+    /**
+     * The files of this phase; while comparing, as many as were found so far.
+     */
+    public let ofFiles: Int64
+    /**
+     * Their bytes.
+     */
+    public let ofBytes: Int64
+
+    // Default memberwise initializers are never public by default, so we
+    // declare one manually.
+    public init(
+        /**
+         * What is being done.
+         */phase: CopyPhase,
+        /**
+         * The file that comes next.
+         */path: String,
+        /**
+         * The files that this phase has finished.
+         */files: Int64,
+        /**
+         * Their bytes.
+         */bytes: Int64,
+        /**
+         * The files of this phase; while comparing, as many as were found so far.
+         */ofFiles: Int64,
+        /**
+         * Their bytes.
+         */ofBytes: Int64) {
+        self.phase = phase
+        self.path = path
+        self.files = files
+        self.bytes = bytes
+        self.ofFiles = ofFiles
+        self.ofBytes = ofBytes
+    }
+
+
+
+
+}
+
+#if compiler(>=6)
+extension CopyProgress: Sendable {}
+#endif
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public struct FfiConverterTypeCopyProgress: FfiConverterRustBuffer {
+    public static func read(from buf: inout (data: Data, offset: Data.Index)) throws -> CopyProgress {
+        return
+            try CopyProgress(
+                phase: FfiConverterTypeCopyPhase.read(from: &buf),
+                path: FfiConverterString.read(from: &buf),
+                files: FfiConverterInt64.read(from: &buf),
+                bytes: FfiConverterInt64.read(from: &buf),
+                ofFiles: FfiConverterInt64.read(from: &buf),
+                ofBytes: FfiConverterInt64.read(from: &buf)
+        )
+    }
+
+    public static func write(_ value: CopyProgress, into buf: inout [UInt8]) {
+        FfiConverterTypeCopyPhase.write(value.phase, into: &buf)
+        FfiConverterString.write(value.path, into: &buf)
+        FfiConverterInt64.write(value.files, into: &buf)
+        FfiConverterInt64.write(value.bytes, into: &buf)
+        FfiConverterInt64.write(value.ofFiles, into: &buf)
+        FfiConverterInt64.write(value.ofBytes, into: &buf)
+    }
+}
+
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public func FfiConverterTypeCopyProgress_lift(_ buf: RustBuffer) throws -> CopyProgress {
+    return try FfiConverterTypeCopyProgress.lift(buf)
+}
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public func FfiConverterTypeCopyProgress_lower(_ value: CopyProgress) -> RustBuffer {
+    return FfiConverterTypeCopyProgress.lower(value)
+}
 
 
 /**
@@ -3587,6 +4098,97 @@ public func FfiConverterTypeMemoryOptions_lower(_ value: MemoryOptions) -> RustB
 
 
 /**
+ * Something that is not as it should be in a store.
+ */
+public struct Problem: Equatable, Hashable {
+    /**
+     * One word for what is wrong: `unreadable`, `wrong-size`, `damaged`, `left-over`, `link`,
+     * `special-file` or `bad-name`.
+     */
+    public let kind: String
+    /**
+     * Where: a path, or something like one where no path of a memory can be. Safe to be shown.
+     */
+    public let at: String
+    /**
+     * All of it in a sentence, for the developer.
+     */
+    public let description: String
+    /**
+     * Whether it is about something beside the memory, which is as it should be itself.
+     */
+    public let isBeside: Bool
+
+    // Default memberwise initializers are never public by default, so we
+    // declare one manually.
+    public init(
+        /**
+         * One word for what is wrong: `unreadable`, `wrong-size`, `damaged`, `left-over`, `link`,
+         * `special-file` or `bad-name`.
+         */kind: String,
+        /**
+         * Where: a path, or something like one where no path of a memory can be. Safe to be shown.
+         */at: String,
+        /**
+         * All of it in a sentence, for the developer.
+         */description: String,
+        /**
+         * Whether it is about something beside the memory, which is as it should be itself.
+         */isBeside: Bool) {
+        self.kind = kind
+        self.at = at
+        self.description = description
+        self.isBeside = isBeside
+    }
+
+
+
+
+}
+
+#if compiler(>=6)
+extension Problem: Sendable {}
+#endif
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public struct FfiConverterTypeProblem: FfiConverterRustBuffer {
+    public static func read(from buf: inout (data: Data, offset: Data.Index)) throws -> Problem {
+        return
+            try Problem(
+                kind: FfiConverterString.read(from: &buf),
+                at: FfiConverterString.read(from: &buf),
+                description: FfiConverterString.read(from: &buf),
+                isBeside: FfiConverterBool.read(from: &buf)
+        )
+    }
+
+    public static func write(_ value: Problem, into buf: inout [UInt8]) {
+        FfiConverterString.write(value.kind, into: &buf)
+        FfiConverterString.write(value.at, into: &buf)
+        FfiConverterString.write(value.description, into: &buf)
+        FfiConverterBool.write(value.isBeside, into: &buf)
+    }
+}
+
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public func FfiConverterTypeProblem_lift(_ buf: RustBuffer) throws -> Problem {
+    return try FfiConverterTypeProblem.lift(buf)
+}
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public func FfiConverterTypeProblem_lower(_ value: Problem) -> RustBuffer {
+    return FfiConverterTypeProblem.lower(value)
+}
+
+
+/**
  * The answer to one tool call.
  */
 public struct Reply: Equatable, Hashable {
@@ -3845,6 +4447,81 @@ public func FfiConverterTypeCommand_lower(_ value: Command) -> RustBuffer {
 
 
 /**
+ * What a copy is doing.
+ */
+
+public enum CopyPhase: Equatable, Hashable {
+
+    /**
+     * Both stores are compared; nothing is changed.
+     */
+    case comparing
+    /**
+     * Files are written.
+     */
+    case copying
+
+
+
+
+
+}
+
+#if compiler(>=6)
+extension CopyPhase: Sendable {}
+#endif
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public struct FfiConverterTypeCopyPhase: FfiConverterRustBuffer {
+    typealias SwiftType = CopyPhase
+
+    public static func read(from buf: inout (data: Data, offset: Data.Index)) throws -> CopyPhase {
+        let variant: Int32 = try readInt(&buf)
+        switch variant {
+
+        case 1: return .comparing
+
+        case 2: return .copying
+
+        default: throw UniffiInternalError.unexpectedEnumCase
+        }
+    }
+
+    public static func write(_ value: CopyPhase, into buf: inout [UInt8]) {
+        switch value {
+
+
+        case .comparing:
+            writeInt(&buf, Int32(1))
+
+
+        case .copying:
+            writeInt(&buf, Int32(2))
+
+        }
+    }
+}
+
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public func FfiConverterTypeCopyPhase_lift(_ buf: RustBuffer) throws -> CopyPhase {
+    return try FfiConverterTypeCopyPhase.lift(buf)
+}
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public func FfiConverterTypeCopyPhase_lower(_ value: CopyPhase) -> RustBuffer {
+    return FfiConverterTypeCopyPhase.lower(value)
+}
+
+
+
+/**
  * What an acknowledged command survives.
  */
 
@@ -4022,7 +4699,7 @@ public func FfiConverterTypeHookDecision_lower(_ value: HookDecision) -> RustBuf
  * Why a hook failed.
  */
 public
-enum HookFailure: Swift.Error, Equatable, Hashable {
+enum HookError: Swift.Error, Equatable, Hashable {
 
 
 
@@ -4043,8 +4720,8 @@ public var description: String {
     return try!  FfiConverterString.lift(
         try! rustCall() {
         uniffiCallStatus in
-    uniffi_memdir_ffi_fn_method_hookfailure_uniffi_trait_display(
-            FfiConverterTypeHookFailure_lower(self),uniffiCallStatus
+    uniffi_memdir_ffi_fn_method_hookerror_uniffi_trait_display(
+            FfiConverterTypeHookError_lower(self),uniffiCallStatus
     )
 }
     )
@@ -4054,16 +4731,16 @@ public var description: String {
 }
 
 #if compiler(>=6)
-extension HookFailure: Sendable {}
+extension HookError: Sendable {}
 #endif
 
 #if swift(>=5.8)
 @_documentation(visibility: private)
 #endif
-public struct FfiConverterTypeHookFailure: FfiConverterRustBuffer {
-    typealias SwiftType = HookFailure
+public struct FfiConverterTypeHookError: FfiConverterRustBuffer {
+    typealias SwiftType = HookError
 
-    public static func read(from buf: inout (data: Data, offset: Data.Index)) throws -> HookFailure {
+    public static func read(from buf: inout (data: Data, offset: Data.Index)) throws -> HookError {
         let variant: Int32 = try readInt(&buf)
         switch variant {
 
@@ -4078,7 +4755,7 @@ public struct FfiConverterTypeHookFailure: FfiConverterRustBuffer {
         }
     }
 
-    public static func write(_ value: HookFailure, into buf: inout [UInt8]) {
+    public static func write(_ value: HookError, into buf: inout [UInt8]) {
         switch value {
 
 
@@ -4097,15 +4774,15 @@ public struct FfiConverterTypeHookFailure: FfiConverterRustBuffer {
 #if swift(>=5.8)
 @_documentation(visibility: private)
 #endif
-public func FfiConverterTypeHookFailure_lift(_ buf: RustBuffer) throws -> HookFailure {
-    return try FfiConverterTypeHookFailure.lift(buf)
+public func FfiConverterTypeHookError_lift(_ buf: RustBuffer) throws -> HookError {
+    return try FfiConverterTypeHookError.lift(buf)
 }
 
 #if swift(>=5.8)
 @_documentation(visibility: private)
 #endif
-public func FfiConverterTypeHookFailure_lower(_ value: HookFailure) -> RustBuffer {
-    return FfiConverterTypeHookFailure.lower(value)
+public func FfiConverterTypeHookError_lower(_ value: HookError) -> RustBuffer {
+    return FfiConverterTypeHookError.lower(value)
 }
 
 
@@ -4120,7 +4797,7 @@ enum MemdirError: Swift.Error, Equatable, Hashable {
     /**
      * The command was wrong, and nothing was changed.
      */
-    case Tool(
+    case Refused(
         /**
          * The exact answer for the model, to be sent back with `is_error: true`.
          */reason: String
@@ -4151,7 +4828,21 @@ enum MemdirError: Swift.Error, Equatable, Hashable {
     case Config(
         /**
          * What is wrong with it.
-         */reason: String
+         */reason: String,
+        /**
+         * The option or argument; null if it is the address.
+         */option: String?
+    )
+    /**
+     * A copy was refused or stopped.
+     */
+    case Copy(
+        /**
+         * Why.
+         */reason: String,
+        /**
+         * Where the destination holds something else; empty if the copy was stopped.
+         */paths: [String]
     )
 
 
@@ -4202,7 +4893,7 @@ public struct FfiConverterTypeMemdirError: FfiConverterRustBuffer {
 
 
 
-        case 1: return .Tool(
+        case 1: return .Refused(
             reason: try FfiConverterString.read(from: &buf)
             )
         case 2: return .Store(
@@ -4213,7 +4904,12 @@ public struct FfiConverterTypeMemdirError: FfiConverterRustBuffer {
             reason: try FfiConverterString.read(from: &buf)
             )
         case 4: return .Config(
-            reason: try FfiConverterString.read(from: &buf)
+            reason: try FfiConverterString.read(from: &buf),
+            option: try FfiConverterOptionString.read(from: &buf)
+            )
+        case 5: return .Copy(
+            reason: try FfiConverterString.read(from: &buf),
+            paths: try FfiConverterSequenceString.read(from: &buf)
             )
 
          default: throw UniffiInternalError.unexpectedEnumCase
@@ -4227,7 +4923,7 @@ public struct FfiConverterTypeMemdirError: FfiConverterRustBuffer {
 
 
 
-        case let .Tool(reason):
+        case let .Refused(reason):
             writeInt(&buf, Int32(1))
             FfiConverterString.write(reason, into: &buf)
 
@@ -4243,9 +4939,16 @@ public struct FfiConverterTypeMemdirError: FfiConverterRustBuffer {
             FfiConverterString.write(reason, into: &buf)
 
 
-        case let .Config(reason):
+        case let .Config(reason,option):
             writeInt(&buf, Int32(4))
             FfiConverterString.write(reason, into: &buf)
+            FfiConverterOptionString.write(option, into: &buf)
+
+
+        case let .Copy(reason,paths):
+            writeInt(&buf, Int32(5))
+            FfiConverterString.write(reason, into: &buf)
+            FfiConverterSequenceString.write(paths, into: &buf)
 
         }
     }
@@ -4611,7 +5314,7 @@ public func FfiConverterTypeStaleGuard_lower(_ value: StaleGuard) -> RustBuffer 
  * Why a store did not do what it was asked to do.
  */
 public
-enum StoreFailure: Swift.Error, Equatable, Hashable {
+enum StoreError: Swift.Error, Equatable, Hashable {
 
 
 
@@ -4696,8 +5399,8 @@ public var description: String {
     return try!  FfiConverterString.lift(
         try! rustCall() {
         uniffiCallStatus in
-    uniffi_memdir_ffi_fn_method_storefailure_uniffi_trait_display(
-            FfiConverterTypeStoreFailure_lower(self),uniffiCallStatus
+    uniffi_memdir_ffi_fn_method_storeerror_uniffi_trait_display(
+            FfiConverterTypeStoreError_lower(self),uniffiCallStatus
     )
 }
     )
@@ -4707,16 +5410,16 @@ public var description: String {
 }
 
 #if compiler(>=6)
-extension StoreFailure: Sendable {}
+extension StoreError: Sendable {}
 #endif
 
 #if swift(>=5.8)
 @_documentation(visibility: private)
 #endif
-public struct FfiConverterTypeStoreFailure: FfiConverterRustBuffer {
-    typealias SwiftType = StoreFailure
+public struct FfiConverterTypeStoreError: FfiConverterRustBuffer {
+    typealias SwiftType = StoreError
 
-    public static func read(from buf: inout (data: Data, offset: Data.Index)) throws -> StoreFailure {
+    public static func read(from buf: inout (data: Data, offset: Data.Index)) throws -> StoreError {
         let variant: Int32 = try readInt(&buf)
         switch variant {
 
@@ -4748,7 +5451,7 @@ public struct FfiConverterTypeStoreFailure: FfiConverterRustBuffer {
         }
     }
 
-    public static func write(_ value: StoreFailure, into buf: inout [UInt8]) {
+    public static func write(_ value: StoreError, into buf: inout [UInt8]) {
         switch value {
 
 
@@ -4828,15 +5531,15 @@ public struct FfiConverterTypeStoreFailure: FfiConverterRustBuffer {
 #if swift(>=5.8)
 @_documentation(visibility: private)
 #endif
-public func FfiConverterTypeStoreFailure_lift(_ buf: RustBuffer) throws -> StoreFailure {
-    return try FfiConverterTypeStoreFailure.lift(buf)
+public func FfiConverterTypeStoreError_lift(_ buf: RustBuffer) throws -> StoreError {
+    return try FfiConverterTypeStoreError.lift(buf)
 }
 
 #if swift(>=5.8)
 @_documentation(visibility: private)
 #endif
-public func FfiConverterTypeStoreFailure_lower(_ value: StoreFailure) -> RustBuffer {
-    return FfiConverterTypeStoreFailure.lower(value)
+public func FfiConverterTypeStoreError_lower(_ value: StoreError) -> RustBuffer {
+    return FfiConverterTypeStoreError.lower(value)
 }
 
 #if swift(>=5.8)
@@ -4930,6 +5633,30 @@ fileprivate struct FfiConverterOptionTimestamp: FfiConverterRustBuffer {
         switch try readInt(&buf) as Int8 {
         case 0: return nil
         case 1: return try FfiConverterTimestamp.read(from: &buf)
+        default: throw UniffiInternalError.unexpectedOptionalTag
+        }
+    }
+}
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+fileprivate struct FfiConverterOptionTypeCopyWatch: FfiConverterRustBuffer {
+    typealias SwiftType = CopyWatch?
+
+    public static func write(_ value: SwiftType, into buf: inout [UInt8]) {
+        guard let value = value else {
+            writeInt(&buf, Int8(0))
+            return
+        }
+        writeInt(&buf, Int8(1))
+        FfiConverterTypeCopyWatch.write(value, into: &buf)
+    }
+
+    public static func read(from buf: inout (data: Data, offset: Data.Index)) throws -> SwiftType {
+        switch try readInt(&buf) as Int8 {
+        case 0: return nil
+        case 1: return try FfiConverterTypeCopyWatch.read(from: &buf)
         default: throw UniffiInternalError.unexpectedOptionalTag
         }
     }
@@ -5351,6 +6078,31 @@ fileprivate struct FfiConverterSequenceTypeExpired: FfiConverterRustBuffer {
 #if swift(>=5.8)
 @_documentation(visibility: private)
 #endif
+fileprivate struct FfiConverterSequenceTypeProblem: FfiConverterRustBuffer {
+    typealias SwiftType = [Problem]
+
+    public static func write(_ value: [Problem], into buf: inout [UInt8]) {
+        let len = Int32(value.count)
+        writeInt(&buf, len)
+        for item in value {
+            FfiConverterTypeProblem.write(item, into: &buf)
+        }
+    }
+
+    public static func read(from buf: inout (data: Data, offset: Data.Index)) throws -> [Problem] {
+        let len: Int32 = try readInt(&buf)
+        var seq = [Problem]()
+        seq.reserveCapacity(Int(len))
+        for _ in 0 ..< len {
+            seq.append(try FfiConverterTypeProblem.read(from: &buf))
+        }
+        return seq
+    }
+}
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
 fileprivate struct FfiConverterSequenceTypeMemdirText: FfiConverterRustBuffer {
     typealias SwiftType = [MemdirText]
 
@@ -5510,17 +6262,53 @@ public func openStore(address: MemdirText, options: MemoryOptions = MemoryOption
 })
 }
 /**
+ * Inspects a store and reads every file in it. Changes nothing. Others may use the store meanwhile.
+ * Not a command of the tool: for the developer.
+ *
+ * Throws `Store` if the store is out of reach or its root cannot be read.
+ */
+public func check(store: Store)throws  -> Checked  {
+    return try  FfiConverterTypeChecked_lift(try rustCallWithError(FfiConverterTypeMemdirError_lift) {
+        uniffiCallStatus in
+    uniffi_memdir_ffi_fn_func_check(
+        FfiConverterTypeStore_lower(store),uniffiCallStatus
+    )
+})
+}
+/**
  * Checks whether the stores that `factory` makes keep the contract of a store: for the tests of
  * those who write one.
  *
  * Returns the first rule that is not kept, and how; null if all are. Throws what the factory
  * throws.
  */
-public func checkStoreContract(factory: StoreFactory)throws  -> String?  {
-    return try  FfiConverterOptionString.lift(try rustCallWithError(FfiConverterTypeStoreFailure_lift) {
+public func checkContract(factory: StoreFactory)throws  -> String?  {
+    return try  FfiConverterOptionString.lift(try rustCallWithError(FfiConverterTypeStoreError_lift) {
         uniffiCallStatus in
-    uniffi_memdir_ffi_fn_func_check_store_contract(
+    uniffi_memdir_ffi_fn_func_check_contract(
         FfiConverterTypeStoreFactory_lower(factory),uniffiCallStatus
+    )
+})
+}
+/**
+ * Copies everything from one store into another: contents, times, hidden files, empty directories.
+ *
+ * Nothing is ever deleted. Both stores are compared first. A file that is there already with the same
+ * content keeps it. If one is there with another content, nothing is copied at all, unless `overwrite`
+ * is true. What is written is read back and compared. After an interruption, the same call does the
+ * rest. Not a command of the tool: for the developer.
+ *
+ * Throws `Copy` if the destination holds something else or `watch` stopped the copy, `Store` if a store
+ * failed. What was copied before stays.
+ */
+public func copy(source: Store, destination: Store, overwrite: Bool = false, watch: CopyWatch? = nil)throws  -> Copied  {
+    return try  FfiConverterTypeCopied_lift(try rustCallWithError(FfiConverterTypeMemdirError_lift) {
+        uniffiCallStatus in
+    uniffi_memdir_ffi_fn_func_copy(
+        FfiConverterTypeStore_lower(source),
+        FfiConverterTypeStore_lower(destination),
+        FfiConverterBool.lower(overwrite),
+        FfiConverterOptionTypeCopyWatch.lower(watch),uniffiCallStatus
     )
 })
 }
@@ -5579,7 +6367,13 @@ private let initializationResult: InitializationResult = {
     if (uniffi_memdir_ffi_checksum_func_open_store() != 16709) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_func_check_store_contract() != 51652) {
+    if (uniffi_memdir_ffi_checksum_func_check() != 32709) {
+        return InitializationResult.apiChecksumMismatch
+    }
+    if (uniffi_memdir_ffi_checksum_func_check_contract() != 33919) {
+        return InitializationResult.apiChecksumMismatch
+    }
+    if (uniffi_memdir_ffi_checksum_func_copy() != 40644) {
         return InitializationResult.apiChecksumMismatch
     }
     if (uniffi_memdir_ffi_checksum_func_closed_reply() != 32118) {
@@ -5594,16 +6388,19 @@ private let initializationResult: InitializationResult = {
     if (uniffi_memdir_ffi_checksum_method_cancellation_cancel() != 59654) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_method_storefactory_make() != 35026) {
+    if (uniffi_memdir_ffi_checksum_method_storefactory_make() != 32079) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_method_expirywatch_scanned() != 24877) {
+    if (uniffi_memdir_ffi_checksum_method_copywatch_copying() != 8217) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_method_memoryhooks_before() != 23548) {
+    if (uniffi_memdir_ffi_checksum_method_expirywatch_scanned() != 5376) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_method_memoryhooks_after() != 7567) {
+    if (uniffi_memdir_ffi_checksum_method_memoryhooks_before() != 62419) {
+        return InitializationResult.apiChecksumMismatch
+    }
+    if (uniffi_memdir_ffi_checksum_method_memoryhooks_after() != 20812) {
         return InitializationResult.apiChecksumMismatch
     }
     if (uniffi_memdir_ffi_checksum_method_memory_cancelled_by() != 14769) {
@@ -5636,40 +6433,40 @@ private let initializationResult: InitializationResult = {
     if (uniffi_memdir_ffi_checksum_method_memory_str_replace() != 38738) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_method_memory_view() != 47837) {
+    if (uniffi_memdir_ffi_checksum_method_memory_view() != 16698) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_method_edit_apply() != 35290) {
+    if (uniffi_memdir_ffi_checksum_method_edit_apply() != 4131) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_method_store_read() != 19431) {
+    if (uniffi_memdir_ffi_checksum_method_store_read() != 30094) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_method_store_list() != 62156) {
+    if (uniffi_memdir_ffi_checksum_method_store_list() != 42798) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_method_store_write() != 1501) {
+    if (uniffi_memdir_ffi_checksum_method_store_write() != 55835) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_method_store_update() != 14075) {
+    if (uniffi_memdir_ffi_checksum_method_store_update() != 37233) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_method_store_delete() != 21826) {
+    if (uniffi_memdir_ffi_checksum_method_store_delete() != 23648) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_method_store_rename() != 61168) {
+    if (uniffi_memdir_ffi_checksum_method_store_rename() != 43) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_method_store_set_modified() != 64210) {
+    if (uniffi_memdir_ffi_checksum_method_store_set_modified() != 51904) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_method_store_tracks_access() != 19726) {
+    if (uniffi_memdir_ffi_checksum_method_store_tracks_access() != 53934) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_method_store_record_access() != 58282) {
+    if (uniffi_memdir_ffi_checksum_method_store_record_access() != 720) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_method_store_delete_unused() != 16519) {
+    if (uniffi_memdir_ffi_checksum_method_store_delete_unused() != 48958) {
         return InitializationResult.apiChecksumMismatch
     }
     if (uniffi_memdir_ffi_checksum_constructor_cancellation_new() != 60276) {
@@ -5688,6 +6485,7 @@ private let initializationResult: InitializationResult = {
         return InitializationResult.apiChecksumMismatch
     }
 
+    uniffiCallbackInitCopyWatch()
     uniffiCallbackInitEdit()
     uniffiCallbackInitExpiryWatch()
     uniffiCallbackInitMemoryHooks()

@@ -52,6 +52,26 @@ extension Memory {
     }
 }
 
+/// As `copy` with a `CopyWatch`, which `isRunning` is: it is called before each file, and says whether the copy
+/// goes on.
+///
+/// Throws `MemdirError.Copy` if the destination holds something else, or the copy was stopped.
+public func copy(
+    source: any Store, destination: any Store, overwrite: Bool = false,
+    isRunning: @escaping @Sendable (CopyProgress) throws -> Bool
+) throws -> Copied {
+    try copy(source: source, destination: destination, overwrite: overwrite, watch: WatchCopy(isRunning))
+}
+
+/// A watch that is a closure.
+private final class WatchCopy: CopyWatch {
+    private let isRunning: @Sendable (CopyProgress) throws -> Bool
+
+    init(_ isRunning: @escaping @Sendable (CopyProgress) throws -> Bool) { self.isRunning = isRunning }
+
+    func copying(progress: CopyProgress) throws -> Bool { try isRunning(progress) }
+}
+
 /// A watch that is a closure.
 private final class Watch: ExpiryWatch {
     private let isRunning: @Sendable (ExpiryProgress) throws -> Bool
@@ -78,8 +98,8 @@ private final class Change: Edit {
 /// store: for the tests of those who write one.
 ///
 /// Returns the first rule that is not kept, and how; nil if all are. Throws what `store` throws.
-public func checkStoreContract(_ store: @escaping @Sendable () throws -> any Store) throws -> String? {
-    try checkStoreContract(factory: Factory(store))
+public func checkContract(_ store: @escaping @Sendable () throws -> any Store) throws -> String? {
+    try checkContract(factory: Factory(store))
 }
 
 /// A factory that is a closure.

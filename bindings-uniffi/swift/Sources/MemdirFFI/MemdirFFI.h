@@ -250,6 +250,13 @@ typedef void (*UniffiCallbackInterfaceStoreFactoryMethod0)(uint64_t, uint64_t* _
     );
 
 #endif
+#ifndef UNIFFI_FFIDEF_CALLBACK_INTERFACE_COPY_WATCH_METHOD0
+#define UNIFFI_FFIDEF_CALLBACK_INTERFACE_COPY_WATCH_METHOD0
+typedef void (*UniffiCallbackInterfaceCopyWatchMethod0)(uint64_t, RustBuffer, int8_t* _Nonnull,
+        RustCallStatus *_Nonnull uniffiCallStatus
+    );
+
+#endif
 #ifndef UNIFFI_FFIDEF_CALLBACK_INTERFACE_EXPIRY_WATCH_METHOD0
 #define UNIFFI_FFIDEF_CALLBACK_INTERFACE_EXPIRY_WATCH_METHOD0
 typedef void (*UniffiCallbackInterfaceExpiryWatchMethod0)(uint64_t, RustBuffer, int8_t* _Nonnull,
@@ -357,6 +364,15 @@ typedef struct UniffiVTableCallbackInterfaceStoreFactory {
 } UniffiVTableCallbackInterfaceStoreFactory;
 
 #endif
+#ifndef UNIFFI_FFIDEF_V_TABLE_CALLBACK_INTERFACE_COPY_WATCH
+#define UNIFFI_FFIDEF_V_TABLE_CALLBACK_INTERFACE_COPY_WATCH
+typedef struct UniffiVTableCallbackInterfaceCopyWatch {
+    UniffiCallbackInterfaceFree _Nonnull uniffiFree;
+    UniffiCallbackInterfaceClone _Nonnull uniffiClone;
+    UniffiCallbackInterfaceCopyWatchMethod0 _Nonnull copying;
+} UniffiVTableCallbackInterfaceCopyWatch;
+
+#endif
 #ifndef UNIFFI_FFIDEF_V_TABLE_CALLBACK_INTERFACE_EXPIRY_WATCH
 #define UNIFFI_FFIDEF_V_TABLE_CALLBACK_INTERFACE_EXPIRY_WATCH
 typedef struct UniffiVTableCallbackInterfaceExpiryWatch {
@@ -442,6 +458,26 @@ void uniffi_memdir_ffi_fn_init_callback_vtable_storefactory(const UniffiVTableCa
 #ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_STOREFACTORY_MAKE
 #define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_STOREFACTORY_MAKE
 uint64_t uniffi_memdir_ffi_fn_method_storefactory_make(uint64_t ptr, RustCallStatus *_Nonnull out_status
+);
+#endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_CLONE_COPYWATCH
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_CLONE_COPYWATCH
+uint64_t uniffi_memdir_ffi_fn_clone_copywatch(uint64_t handle, RustCallStatus *_Nonnull out_status
+);
+#endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_FREE_COPYWATCH
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_FREE_COPYWATCH
+void uniffi_memdir_ffi_fn_free_copywatch(uint64_t handle, RustCallStatus *_Nonnull out_status
+);
+#endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_INIT_CALLBACK_VTABLE_COPYWATCH
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_INIT_CALLBACK_VTABLE_COPYWATCH
+void uniffi_memdir_ffi_fn_init_callback_vtable_copywatch(const UniffiVTableCallbackInterfaceCopyWatch* _Nonnull vtable
+);
+#endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_COPYWATCH_COPYING
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_COPYWATCH_COPYING
+int8_t uniffi_memdir_ffi_fn_method_copywatch_copying(uint64_t ptr, RustBuffer progress, RustCallStatus *_Nonnull out_status
 );
 #endif
 #ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_CLONE_EXPIRYWATCH
@@ -679,14 +715,14 @@ RustBuffer uniffi_memdir_ffi_fn_method_memdirerror_reply(RustBuffer ptr, RustCal
 RustBuffer uniffi_memdir_ffi_fn_method_memdirerror_uniffi_trait_display(RustBuffer ptr, RustCallStatus *_Nonnull out_status
 );
 #endif
-#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_HOOKFAILURE_UNIFFI_TRAIT_DISPLAY
-#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_HOOKFAILURE_UNIFFI_TRAIT_DISPLAY
-RustBuffer uniffi_memdir_ffi_fn_method_hookfailure_uniffi_trait_display(RustBuffer ptr, RustCallStatus *_Nonnull out_status
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_HOOKERROR_UNIFFI_TRAIT_DISPLAY
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_HOOKERROR_UNIFFI_TRAIT_DISPLAY
+RustBuffer uniffi_memdir_ffi_fn_method_hookerror_uniffi_trait_display(RustBuffer ptr, RustCallStatus *_Nonnull out_status
 );
 #endif
-#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_STOREFAILURE_UNIFFI_TRAIT_DISPLAY
-#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_STOREFAILURE_UNIFFI_TRAIT_DISPLAY
-RustBuffer uniffi_memdir_ffi_fn_method_storefailure_uniffi_trait_display(RustBuffer ptr, RustCallStatus *_Nonnull out_status
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_STOREERROR_UNIFFI_TRAIT_DISPLAY
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_STOREERROR_UNIFFI_TRAIT_DISPLAY
+RustBuffer uniffi_memdir_ffi_fn_method_storeerror_uniffi_trait_display(RustBuffer ptr, RustCallStatus *_Nonnull out_status
 );
 #endif
 #ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_FUNC_OPEN_STORE
@@ -694,9 +730,19 @@ RustBuffer uniffi_memdir_ffi_fn_method_storefailure_uniffi_trait_display(RustBuf
 uint64_t uniffi_memdir_ffi_fn_func_open_store(RustBuffer address, RustBuffer options, RustCallStatus *_Nonnull out_status
 );
 #endif
-#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_FUNC_CHECK_STORE_CONTRACT
-#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_FUNC_CHECK_STORE_CONTRACT
-RustBuffer uniffi_memdir_ffi_fn_func_check_store_contract(uint64_t factory, RustCallStatus *_Nonnull out_status
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_FUNC_CHECK
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_FUNC_CHECK
+RustBuffer uniffi_memdir_ffi_fn_func_check(uint64_t store, RustCallStatus *_Nonnull out_status
+);
+#endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_FUNC_CHECK_CONTRACT
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_FUNC_CHECK_CONTRACT
+RustBuffer uniffi_memdir_ffi_fn_func_check_contract(uint64_t factory, RustCallStatus *_Nonnull out_status
+);
+#endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_FUNC_COPY
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_FUNC_COPY
+RustBuffer uniffi_memdir_ffi_fn_func_copy(uint64_t source, uint64_t destination, int8_t overwrite, RustBuffer watch, RustCallStatus *_Nonnull out_status
 );
 #endif
 #ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_FUNC_CLOSED_REPLY
@@ -981,9 +1027,21 @@ uint16_t uniffi_memdir_ffi_checksum_func_open_store(void
 
 );
 #endif
-#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_FUNC_CHECK_STORE_CONTRACT
-#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_FUNC_CHECK_STORE_CONTRACT
-uint16_t uniffi_memdir_ffi_checksum_func_check_store_contract(void
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_FUNC_CHECK
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_FUNC_CHECK
+uint16_t uniffi_memdir_ffi_checksum_func_check(void
+
+);
+#endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_FUNC_CHECK_CONTRACT
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_FUNC_CHECK_CONTRACT
+uint16_t uniffi_memdir_ffi_checksum_func_check_contract(void
+
+);
+#endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_FUNC_COPY
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_FUNC_COPY
+uint16_t uniffi_memdir_ffi_checksum_func_copy(void
 
 );
 #endif
@@ -1014,6 +1072,12 @@ uint16_t uniffi_memdir_ffi_checksum_method_cancellation_cancel(void
 #ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_STOREFACTORY_MAKE
 #define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_STOREFACTORY_MAKE
 uint16_t uniffi_memdir_ffi_checksum_method_storefactory_make(void
+
+);
+#endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_COPYWATCH_COPYING
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_COPYWATCH_COPYING
+uint16_t uniffi_memdir_ffi_checksum_method_copywatch_copying(void
 
 );
 #endif

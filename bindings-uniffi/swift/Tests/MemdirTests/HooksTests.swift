@@ -35,14 +35,14 @@ final class HooksTests: XCTestCase {
         let reply = memory.execute(json: #"{"command":"delete","path":"/memories/a"}"#)
         XCTAssertEqual(reply, Reply(content: "Not here.", isError: true, cause: nil))
         XCTAssertThrowsError(try memory.delete(path: "/memories/a")) { error in
-            guard case MemdirError.Tool(let reason) = error else { return XCTFail("\(error)") }
+            guard case MemdirError.Refused(let reason) = error else { return XCTFail("\(error)") }
             XCTAssertEqual(reason, "Not here.")
         }
         try memory.clear()
     }
 
     func testWhatBeforeThrowsStopsTheCommand() throws {
-        let failures: [any Error] = [Problem("rules.internal"), HookFailure.Failed(reason: "rules.internal")]
+        let failures: [any Error] = [Problem("rules.internal"), HookError.Failed(reason: "rules.internal")]
         for failure in failures {
             let memory = try Memory(store: "memory:", hooks: Told({ _, _ in throw failure }))
             let reply = memory.execute(json: #"{"command":"create","path":"/memories/a","file_text":"x"}"#)

@@ -25,7 +25,7 @@ final class MemoryTests: XCTestCase {
         let memory = try Memory(store: "memory:")
         let text = "The path /memories/a.md does not exist. Please provide a valid path."
         XCTAssertThrowsError(try memory.view(path: "/memories/a.md")) { error in
-            XCTAssertEqual(error as? MemdirError, .Tool(reason: text))
+            XCTAssertEqual(error as? MemdirError, .Refused(reason: text))
             XCTAssertEqual(error.localizedDescription, text)
             XCTAssertEqual("\(error)", text)
             XCTAssertEqual((error as? MemdirError)?.reply(), Reply(content: text, isError: true, cause: nil))
@@ -74,7 +74,7 @@ final class MemoryTests: XCTestCase {
             _ = try await memory.delete(path: "/memories/a.md")
             XCTFail("it was not there")
         } catch {
-            XCTAssertEqual(error as? MemdirError, .Tool(reason: "Error: The path /memories/a.md does not exist"))
+            XCTAssertEqual(error as? MemdirError, .Refused(reason: "Error: The path /memories/a.md does not exist"))
         }
         _ = try await memory.delete(path: "/memories/b.md")
         try await memory.clear()

@@ -36,10 +36,10 @@ final class MountsTests: XCTestCase {
                 "Error: /memories/handbook/style.md is read-only: it can be viewed but not changed")
         }
         XCTAssertThrowsError(try stores.delete(path: "/memories/own")) { error in
-            XCTAssertEqual(error as? StoreFailure, .MountPoint)
+            XCTAssertEqual(error as? StoreError, .MountPoint)
         }
         XCTAssertThrowsError(try stores.delete(path: "/memories/handbook/style.md")) { error in
-            XCTAssertEqual(error as? StoreFailure, .ReadOnly)
+            XCTAssertEqual(error as? StoreError, .ReadOnly)
         }
     }
 

@@ -6,11 +6,11 @@ import XCTest
 /// Stores written in Swift: good ones are stores like any other, bad ones are errors and no crash.
 final class StoreTests: XCTestCase {
     func testAStoreInSwiftKeepsTheContract() throws {
-        XCTAssertNil(try checkStoreContract { MapStore() })
+        XCTAssertNil(try checkContract { MapStore() })
     }
 
     func testTheExampleOnAKeychainKeepsTheContract() throws {
-        XCTAssertNil(try checkStoreContract { try KeychainStore(MapKeychain()) })
+        XCTAssertNil(try checkContract { try KeychainStore(MapKeychain()) })
     }
 
     func testTheExampleChangesAllOrNothingWhereverItsKeychainBreaks() throws {
@@ -44,7 +44,7 @@ final class StoreTests: XCTestCase {
     }
 
     func testTimesGoBothWaysToTheMicrosecond() throws {
-        XCTAssertNil(try checkStoreContract { try Handing(openStore(address: "memory:")) })
+        XCTAssertNil(try checkContract { try Handing(openStore(address: "memory:")) })
         let store = try openStore(address: "memory:")
         try store.write(path: "/memories/a.md", content: Data(), overwrite: false)
         let time = Date(timeIntervalSince1970: 1_779_006_600.123456)
@@ -52,15 +52,15 @@ final class StoreTests: XCTestCase {
         let listed = try XCTUnwrap(store.list(path: "/memories").first?.modified)
         XCTAssertEqual(listed.timeIntervalSince1970, time.timeIntervalSince1970, accuracy: 0.000_000_5)
         XCTAssertThrowsError(try store.setModified(path: "/memories/b.md", time: time)) { error in
-            XCTAssertEqual(error as? StoreFailure, .NotFound)
+            XCTAssertEqual(error as? StoreError, .NotFound)
         }
     }
 
     func testAStoreThatDoesNotKeepTheContractIsToldSo() throws {
-        let broken = try checkStoreContract { Odd(delete: { _ in }) }
+        let broken = try checkContract { Odd(delete: { _ in }) }
         XCTAssertTrue(broken?.hasPrefix("the store does not keep the rule") ?? false, broken ?? "nothing")
-        XCTAssertThrowsError(try checkStoreContract { throw StoreFailure.Full }) { error in
-            XCTAssertEqual(error as? StoreFailure, .Full)
+        XCTAssertThrowsError(try checkContract { throw StoreError.Full }) { error in
+            XCTAssertEqual(error as? StoreError, .Full)
         }
     }
 
@@ -73,7 +73,7 @@ final class StoreTests: XCTestCase {
         XCTAssertEqual(try store.read(path: "/memories/a.md"), Data("one\ntwo\n".utf8))
         XCTAssertThrowsError(try store.update(path: "/memories/a.md") { _ in throw Secret() })
         XCTAssertThrowsError(try store.read(path: "/memories/b.md")) { error in
-            XCTAssertEqual(error as? StoreFailure, .NotFound)
+            XCTAssertEqual(error as? StoreError, .NotFound)
             XCTAssertEqual(error.localizedDescription, "not found")
         }
         XCTAssertThrowsError(try store.read(path: "/etc/passwd"))
@@ -85,7 +85,7 @@ final class StoreTests: XCTestCase {
     }
 
     func testWhateverIsThrownIsAnErrorReplyWhoseCauseIsForTheDeveloper() throws {
-        let thrown: [any Error] = [Secret(), StoreFailure.Failed(reason: "\(Secret())"), MemdirError.Tool(reason: "\(Secret())")]
+        let thrown: [any Error] = [Secret(), StoreError.Failed(reason: "\(Secret())"), MemdirError.Refused(reason: "\(Secret())")]
         for error in thrown {
             let memory = try Memory(store: Throwing(error))
             for command in [
@@ -110,7 +110,7 @@ final class StoreTests: XCTestCase {
     }
 
     func testAConditionThatAStoreNamesIsTheSentenceThatBelongsToIt() throws {
-        let reply = try Memory(store: Throwing(StoreFailure.Full))
+        let reply = try Memory(store: Throwing(StoreError.Full))
             .execute(json: #"{"command":"delete","path":"/memories/a.md"}"#)
         XCTAssertTrue(reply.isError && reply.content.contains("full"), reply.content)
         XCTAssertNil(reply.cause)

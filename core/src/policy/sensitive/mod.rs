@@ -68,7 +68,7 @@ impl std::str::FromStr for SensitiveText {
             "off" => Ok(Self::Off),
             "reject" => Ok(Self::Reject),
             "redact" => Ok(Self::Redact),
-            _ => Err(ConfigError::of_option("sensitive")
+            _ => Err(ConfigError::of_option("sensitive_text")
                 .and(" must be \"off\", \"reject\" or \"redact\"")
                 .got(format_args!("{word:?}"))
                 .into()),

@@ -2,9 +2,9 @@
 //!
 //! ```
 //! use std::sync::Arc;
-//! use memdir::store::{InProcess, contract};
+//! use memdir::store::{InProcess, check_contract};
 //!
-//! contract::check(&|| Arc::new(InProcess::new())).unwrap();
+//! check_contract(&|| Arc::new(InProcess::new())).unwrap();
 //! ```
 
 use std::collections::BTreeMap;
@@ -38,7 +38,7 @@ pub struct Violation {
 ///
 /// # Errors
 /// The [`Violation`].
-pub fn check(factory: &Factory<'_>) -> Result<(), Violation> {
+pub fn check_contract(factory: &Factory<'_>) -> Result<(), Violation> {
     rules().try_for_each(|rule| rule.check(&*factory()))
 }
 

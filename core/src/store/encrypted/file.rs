@@ -169,7 +169,7 @@ mod tests {
 
     #[test]
     fn a_file_of_the_largest_size_can_be_edited_under_its_seal() {
-        let options = crate::Options::default();
+        let options = crate::MemoryOptions::default();
         let largest = options.max_file_bytes.unwrap() + OVERHEAD as u64;
         assert!(options.max_edited_bytes().unwrap() >= largest);
     }

@@ -54,7 +54,7 @@ impl LocalDirectory {
         Self { root, durability, lock_timeout: Some(LOCK_TIMEOUT), max_file_bytes: None, read_only }
     }
 
-    /// The same store, whose writers wait so long for others ([`Options::lock_timeout`](crate::Options::lock_timeout)); by default
+    /// The same store, whose writers wait so long for others ([`MemoryOptions::lock_timeout`](crate::MemoryOptions::lock_timeout)); by default
     /// 10 seconds.
     #[must_use]
     pub fn with_lock_timeout(self, lock_timeout: Option<Duration>) -> Self {

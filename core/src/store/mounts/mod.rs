@@ -46,13 +46,13 @@ use moving::End;
 /// ```
 /// use std::sync::Arc;
 /// use memdir::store::{InProcess, Mounts, ReadOnly};
-/// use memdir::{Memory, MemoryPath, Options};
+/// use memdir::{Memory, MemoryPath, MemoryOptions};
 ///
 /// let at = |path| MemoryPath::parse(path).unwrap();
 /// let stores = Mounts::new(Arc::new(InProcess::new()))
 ///     .mount(at("/memories/team"), Arc::new(InProcess::new()))?
 ///     .mount(at("/memories/handbook"), Arc::new(ReadOnly::new(InProcess::new())))?;
-/// let memory = Memory::with_store(Arc::new(stores), Options::default());
+/// let memory = Memory::with_store(Arc::new(stores), MemoryOptions::default());
 /// memory.create("/memories/team/plan.md", "1. Begin.\n")?;
 /// assert!(memory.view("/memories", None)?.ends_with(
 ///     "\n4.0K\t/memories\n4.0K\t/memories/handbook\n4.0K\t/memories/team\n10B\t/memories/team/plan.md"

@@ -89,10 +89,10 @@ impl std::fmt::Debug for Mount {
 /// # std::fs::create_dir(&docs).unwrap();
 /// # std::fs::write(format!("{docs}/style.md"), "Be brief.\n").unwrap();
 /// use memdir::store::{Mount, open_mounts};
-/// use memdir::{Memory, Options};
+/// use memdir::{Memory, MemoryOptions};
 /// use std::sync::Arc;
 ///
-/// let options = Options::default();
+/// let options = MemoryOptions::default();
 /// let stores = open_mounts(
 ///     [
 ///         Mount::new("/memories", "memory:"),

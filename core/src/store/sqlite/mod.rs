@@ -90,7 +90,7 @@ impl SqliteDatabase {
         })
     }
 
-    /// The same store, whose writers wait so long for others ([`Options::lock_timeout`](crate::Options::lock_timeout)); by default
+    /// The same store, whose writers wait so long for others ([`MemoryOptions::lock_timeout`](crate::MemoryOptions::lock_timeout)); by default
     /// 10 seconds.
     #[must_use]
     pub fn with_lock_timeout(mut self, lock_timeout: Option<Duration>) -> Self {

@@ -653,6 +653,9 @@ internal interface UniffiForeignFutureCompleteVoid : com.sun.jna.Callback {
 internal interface UniffiCallbackInterfaceStoreFactoryMethod0 : com.sun.jna.Callback {
     fun callback(`uniffiHandle`: Long,`uniffiOutReturn`: LongByReference,uniffiCallStatus: UniffiRustCallStatus,)
 }
+internal interface UniffiCallbackInterfaceCopyWatchMethod0 : com.sun.jna.Callback {
+    fun callback(`uniffiHandle`: Long,`progress`: RustBuffer.ByValue,`uniffiOutReturn`: ByteByReference,uniffiCallStatus: UniffiRustCallStatus,)
+}
 internal interface UniffiCallbackInterfaceExpiryWatchMethod0 : com.sun.jna.Callback {
     fun callback(`uniffiHandle`: Long,`progress`: RustBuffer.ByValue,`uniffiOutReturn`: ByteByReference,uniffiCallStatus: UniffiRustCallStatus,)
 }
@@ -711,6 +714,25 @@ internal open class UniffiVTableCallbackInterfaceStoreFactory(
         `uniffiFree` = other.`uniffiFree`
         `uniffiClone` = other.`uniffiClone`
         `make` = other.`make`
+    }
+
+}
+@Structure.FieldOrder("uniffiFree", "uniffiClone", "copying")
+internal open class UniffiVTableCallbackInterfaceCopyWatch(
+    @JvmField internal var `uniffiFree`: UniffiCallbackInterfaceFree? = null,
+    @JvmField internal var `uniffiClone`: UniffiCallbackInterfaceClone? = null,
+    @JvmField internal var `copying`: UniffiCallbackInterfaceCopyWatchMethod0? = null,
+) : Structure() {
+    class UniffiByValue(
+        `uniffiFree`: UniffiCallbackInterfaceFree? = null,
+        `uniffiClone`: UniffiCallbackInterfaceClone? = null,
+        `copying`: UniffiCallbackInterfaceCopyWatchMethod0? = null,
+    ): UniffiVTableCallbackInterfaceCopyWatch(`uniffiFree`,`uniffiClone`,`copying`,), Structure.ByValue
+
+   internal fun uniffiSetValue(other: UniffiVTableCallbackInterfaceCopyWatch) {
+        `uniffiFree` = other.`uniffiFree`
+        `uniffiClone` = other.`uniffiClone`
+        `copying` = other.`copying`
     }
 
 }
@@ -847,7 +869,11 @@ internal object IntegrityCheckingUniffiLib {
     internal fun ensureInitialized() = Unit
     external fun uniffi_memdir_ffi_checksum_func_open_store(
     ): Int
-    external fun uniffi_memdir_ffi_checksum_func_check_store_contract(
+    external fun uniffi_memdir_ffi_checksum_func_check(
+    ): Int
+    external fun uniffi_memdir_ffi_checksum_func_check_contract(
+    ): Int
+    external fun uniffi_memdir_ffi_checksum_func_copy(
     ): Int
     external fun uniffi_memdir_ffi_checksum_func_closed_reply(
     ): Int
@@ -858,6 +884,8 @@ internal object IntegrityCheckingUniffiLib {
     external fun uniffi_memdir_ffi_checksum_method_cancellation_cancel(
     ): Int
     external fun uniffi_memdir_ffi_checksum_method_storefactory_make(
+    ): Int
+    external fun uniffi_memdir_ffi_checksum_method_copywatch_copying(
     ): Int
     external fun uniffi_memdir_ffi_checksum_method_expirywatch_scanned(
     ): Int
@@ -935,6 +963,7 @@ internal object UniffiLib {
 
     init {
         Native.register(UniffiLib::class.java, findLibraryName(componentName = "memdir"))
+        uniffiCallbackInterfaceCopyWatch.register(this)
         uniffiCallbackInterfaceEdit.register(this)
         uniffiCallbackInterfaceExpiryWatch.register(this)
         uniffiCallbackInterfaceMemoryHooks.register(this)
@@ -960,6 +989,14 @@ internal object UniffiLib {
     ): Unit
     external fun uniffi_memdir_ffi_fn_method_storefactory_make(`ptr`: Long,uniffi_out_err: UniffiRustCallStatus,
     ): Long
+    external fun uniffi_memdir_ffi_fn_clone_copywatch(`handle`: Long,uniffi_out_err: UniffiRustCallStatus,
+    ): Long
+    external fun uniffi_memdir_ffi_fn_free_copywatch(`handle`: Long,uniffi_out_err: UniffiRustCallStatus,
+    ): Unit
+    external fun uniffi_memdir_ffi_fn_init_callback_vtable_copywatch(`vtable`: UniffiVTableCallbackInterfaceCopyWatch,
+    ): Unit
+    external fun uniffi_memdir_ffi_fn_method_copywatch_copying(`ptr`: Long,`progress`: RustBuffer.ByValue,uniffi_out_err: UniffiRustCallStatus,
+    ): Byte
     external fun uniffi_memdir_ffi_fn_clone_expirywatch(`handle`: Long,uniffi_out_err: UniffiRustCallStatus,
     ): Long
     external fun uniffi_memdir_ffi_fn_free_expirywatch(`handle`: Long,uniffi_out_err: UniffiRustCallStatus,
@@ -1054,13 +1091,17 @@ internal object UniffiLib {
     ): RustBuffer.ByValue
     external fun uniffi_memdir_ffi_fn_method_memdirerror_uniffi_trait_display(`ptr`: RustBuffer.ByValue,uniffi_out_err: UniffiRustCallStatus,
     ): RustBuffer.ByValue
-    external fun uniffi_memdir_ffi_fn_method_hookfailure_uniffi_trait_display(`ptr`: RustBuffer.ByValue,uniffi_out_err: UniffiRustCallStatus,
+    external fun uniffi_memdir_ffi_fn_method_hookerror_uniffi_trait_display(`ptr`: RustBuffer.ByValue,uniffi_out_err: UniffiRustCallStatus,
     ): RustBuffer.ByValue
-    external fun uniffi_memdir_ffi_fn_method_storefailure_uniffi_trait_display(`ptr`: RustBuffer.ByValue,uniffi_out_err: UniffiRustCallStatus,
+    external fun uniffi_memdir_ffi_fn_method_storeerror_uniffi_trait_display(`ptr`: RustBuffer.ByValue,uniffi_out_err: UniffiRustCallStatus,
     ): RustBuffer.ByValue
     external fun uniffi_memdir_ffi_fn_func_open_store(`address`: RustBuffer.ByValue,`options`: RustBuffer.ByValue,uniffi_out_err: UniffiRustCallStatus,
     ): Long
-    external fun uniffi_memdir_ffi_fn_func_check_store_contract(`factory`: Long,uniffi_out_err: UniffiRustCallStatus,
+    external fun uniffi_memdir_ffi_fn_func_check(`store`: Long,uniffi_out_err: UniffiRustCallStatus,
+    ): RustBuffer.ByValue
+    external fun uniffi_memdir_ffi_fn_func_check_contract(`factory`: Long,uniffi_out_err: UniffiRustCallStatus,
+    ): RustBuffer.ByValue
+    external fun uniffi_memdir_ffi_fn_func_copy(`source`: Long,`destination`: Long,`overwrite`: Byte,`watch`: RustBuffer.ByValue,uniffi_out_err: UniffiRustCallStatus,
     ): RustBuffer.ByValue
     external fun uniffi_memdir_ffi_fn_func_closed_reply(uniffi_out_err: UniffiRustCallStatus,
     ): RustBuffer.ByValue
@@ -1190,7 +1231,13 @@ private fun uniffiCheckApiChecksums(lib: IntegrityCheckingUniffiLib) {
     if ((lib.uniffi_memdir_ffi_checksum_func_open_store() and 0xFFFF) != 16709) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_func_check_store_contract() and 0xFFFF) != 51652) {
+    if ((lib.uniffi_memdir_ffi_checksum_func_check() and 0xFFFF) != 32709) {
+        throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
+    }
+    if ((lib.uniffi_memdir_ffi_checksum_func_check_contract() and 0xFFFF) != 33919) {
+        throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
+    }
+    if ((lib.uniffi_memdir_ffi_checksum_func_copy() and 0xFFFF) != 40644) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
     if ((lib.uniffi_memdir_ffi_checksum_func_closed_reply() and 0xFFFF) != 32118) {
@@ -1205,16 +1252,19 @@ private fun uniffiCheckApiChecksums(lib: IntegrityCheckingUniffiLib) {
     if ((lib.uniffi_memdir_ffi_checksum_method_cancellation_cancel() and 0xFFFF) != 59654) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_method_storefactory_make() and 0xFFFF) != 35026) {
+    if ((lib.uniffi_memdir_ffi_checksum_method_storefactory_make() and 0xFFFF) != 32079) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_method_expirywatch_scanned() and 0xFFFF) != 24877) {
+    if ((lib.uniffi_memdir_ffi_checksum_method_copywatch_copying() and 0xFFFF) != 8217) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_method_memoryhooks_before() and 0xFFFF) != 23548) {
+    if ((lib.uniffi_memdir_ffi_checksum_method_expirywatch_scanned() and 0xFFFF) != 5376) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_method_memoryhooks_after() and 0xFFFF) != 7567) {
+    if ((lib.uniffi_memdir_ffi_checksum_method_memoryhooks_before() and 0xFFFF) != 62419) {
+        throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
+    }
+    if ((lib.uniffi_memdir_ffi_checksum_method_memoryhooks_after() and 0xFFFF) != 20812) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
     if ((lib.uniffi_memdir_ffi_checksum_method_memory_cancelled_by() and 0xFFFF) != 14769) {
@@ -1247,40 +1297,40 @@ private fun uniffiCheckApiChecksums(lib: IntegrityCheckingUniffiLib) {
     if ((lib.uniffi_memdir_ffi_checksum_method_memory_str_replace() and 0xFFFF) != 38738) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_method_memory_view() and 0xFFFF) != 47837) {
+    if ((lib.uniffi_memdir_ffi_checksum_method_memory_view() and 0xFFFF) != 16698) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_method_edit_apply() and 0xFFFF) != 35290) {
+    if ((lib.uniffi_memdir_ffi_checksum_method_edit_apply() and 0xFFFF) != 4131) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_method_store_read() and 0xFFFF) != 19431) {
+    if ((lib.uniffi_memdir_ffi_checksum_method_store_read() and 0xFFFF) != 30094) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_method_store_list() and 0xFFFF) != 62156) {
+    if ((lib.uniffi_memdir_ffi_checksum_method_store_list() and 0xFFFF) != 42798) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_method_store_write() and 0xFFFF) != 1501) {
+    if ((lib.uniffi_memdir_ffi_checksum_method_store_write() and 0xFFFF) != 55835) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_method_store_update() and 0xFFFF) != 14075) {
+    if ((lib.uniffi_memdir_ffi_checksum_method_store_update() and 0xFFFF) != 37233) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_method_store_delete() and 0xFFFF) != 21826) {
+    if ((lib.uniffi_memdir_ffi_checksum_method_store_delete() and 0xFFFF) != 23648) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_method_store_rename() and 0xFFFF) != 61168) {
+    if ((lib.uniffi_memdir_ffi_checksum_method_store_rename() and 0xFFFF) != 43) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_method_store_set_modified() and 0xFFFF) != 64210) {
+    if ((lib.uniffi_memdir_ffi_checksum_method_store_set_modified() and 0xFFFF) != 51904) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_method_store_tracks_access() and 0xFFFF) != 19726) {
+    if ((lib.uniffi_memdir_ffi_checksum_method_store_tracks_access() and 0xFFFF) != 53934) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_method_store_record_access() and 0xFFFF) != 58282) {
+    if ((lib.uniffi_memdir_ffi_checksum_method_store_record_access() and 0xFFFF) != 720) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_method_store_delete_unused() and 0xFFFF) != 16519) {
+    if ((lib.uniffi_memdir_ffi_checksum_method_store_delete_unused() and 0xFFFF) != 48958) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
     if ((lib.uniffi_memdir_ffi_checksum_constructor_cancellation_new() and 0xFFFF) != 60276) {
@@ -2064,6 +2114,338 @@ public object FfiConverterTypeCancellation: FfiConverter<Cancellation, Long> {
 
 
 /**
+ * Follows a copy.
+ */
+public interface CopyWatch {
+
+    /**
+     * Called before each file. If it returns false or throws, the copy ends there, and what was copied
+     * before stays.
+     */
+    fun `copying`(`progress`: CopyProgress): kotlin.Boolean
+
+    companion object
+}
+
+/**
+ * Follows a copy.
+ */
+open class CopyWatchImpl: Disposable, AutoCloseable, CopyWatch
+{
+
+    @Suppress("UNUSED_PARAMETER")
+    /**
+     * @suppress
+     */
+    constructor(withHandle: UniffiWithHandle, handle: Long) {
+        this.handle = handle
+        this.cleanable = UniffiLib.CLEANER.register(this, UniffiCleanAction(handle))
+    }
+
+    /**
+     * @suppress
+     *
+     * This constructor can be used to instantiate a fake object. Only used for tests. Any
+     * attempt to actually use an object constructed this way will fail as there is no
+     * connected Rust object.
+     */
+    @Suppress("UNUSED_PARAMETER")
+    constructor(noHandle: NoHandle) {
+        this.handle = 0
+        this.cleanable = null
+    }
+
+    protected val handle: Long
+    protected val cleanable: UniffiCleaner.Cleanable?
+
+    private val wasDestroyed = AtomicBoolean(false)
+    private val callCounter = AtomicLong(1)
+
+    /**
+     * Whether the current object has been destroyed and its reference is gone in the Rust side.
+     */
+    val uniffiIsDestroyed: Boolean get() = wasDestroyed.get()
+
+    override fun destroy() {
+        // Only allow a single call to this method.
+        // TODO: maybe we should log a warning if called more than once?
+        if (this.wasDestroyed.compareAndSet(false, true)) {
+            // This decrement always matches the initial count of 1 given at creation time.
+            if (this.callCounter.decrementAndGet() == 0L) {
+                cleanable?.clean()
+            }
+        }
+    }
+
+    @Synchronized
+    override fun close() {
+        this.destroy()
+    }
+
+    internal inline fun <R> callWithHandle(block: (handle: Long) -> R): R {
+        // Check and increment the call counter, to keep the object alive.
+        // This needs a compare-and-set retry loop in case of concurrent updates.
+        do {
+            val c = this.callCounter.get()
+            if (c == 0L) {
+                throw IllegalStateException("${this.javaClass.simpleName} object has already been destroyed")
+            }
+            if (c == Long.MAX_VALUE) {
+                throw IllegalStateException("${this.javaClass.simpleName} call counter would overflow")
+            }
+        } while (! this.callCounter.compareAndSet(c, c + 1L))
+        // Now we can safely do the method call without the handle being freed concurrently.
+        try {
+            return block(this.uniffiCloneHandle())
+        } finally {
+            // This decrement always matches the increment we performed above.
+            if (this.callCounter.decrementAndGet() == 0L) {
+                cleanable?.clean()
+            }
+        }
+    }
+
+    // Use a static inner class instead of a closure so as not to accidentally
+    // capture `this` as part of the cleanable's action.
+    private class UniffiCleanAction(private val handle: Long) : Runnable {
+        override fun run() {
+            if (handle == 0.toLong()) {
+                // Fake object created with `NoHandle`, don't try to free.
+                return;
+            }
+            uniffiRustCall { status ->
+                UniffiLib.uniffi_memdir_ffi_fn_free_copywatch(handle, status)
+            }
+        }
+    }
+
+    /**
+     * @suppress
+     */
+    fun uniffiCloneHandle(): Long {
+        if (handle == 0.toLong()) {
+            throw InternalException("uniffiCloneHandle() called on NoHandle object");
+        }
+        return uniffiRustCall() { status ->
+            UniffiLib.uniffi_memdir_ffi_fn_clone_copywatch(handle, status)
+        }
+    }
+
+
+    /**
+     * Called before each file. If it returns false or throws, the copy ends there, and what was copied
+     * before stays.
+     */
+    @Throws(StoreException::class)override fun `copying`(`progress`: CopyProgress): kotlin.Boolean {
+            return FfiConverterBoolean.lift(
+    callWithHandle {
+    uniffiRustCallWithError(StoreException) { _status ->
+    UniffiLib.uniffi_memdir_ffi_fn_method_copywatch_copying(
+        it,
+
+        FfiConverterTypeCopyProgress.lower(`progress`),_status)
+}
+    }
+    )
+    }
+
+
+
+
+
+
+
+
+
+    /**
+     * @suppress
+     */
+    companion object
+
+}
+
+
+
+// Put the implementation in an object so we don't pollute the top-level namespace
+internal object uniffiCallbackInterfaceCopyWatch {
+    internal object `copying`: UniffiCallbackInterfaceCopyWatchMethod0 {
+        override fun callback(`uniffiHandle`: Long,`progress`: RustBuffer.ByValue,`uniffiOutReturn`: ByteByReference,uniffiCallStatus: UniffiRustCallStatus,) {
+            val uniffiObj = FfiConverterTypeCopyWatch.handleMap.get(uniffiHandle)
+            val makeCall = { ->
+                uniffiObj.`copying`(
+                    FfiConverterTypeCopyProgress.lift(`progress`),
+                )
+            }
+            val writeReturn = { value: kotlin.Boolean -> uniffiOutReturn.setValue(FfiConverterBoolean.lower(value)) }
+            uniffiTraitInterfaceCallWithError(
+                uniffiCallStatus,
+                makeCall,
+                writeReturn,
+                { e: StoreException -> FfiConverterTypeStoreError.lower(e) }
+            )
+        }
+    }
+
+    internal object uniffiFree: UniffiCallbackInterfaceFree {
+        override fun callback(handle: Long) {
+            FfiConverterTypeCopyWatch.handleMap.remove(handle)
+        }
+    }
+
+    internal object uniffiClone: UniffiCallbackInterfaceClone {
+        override fun callback(handle: Long): Long {
+            return FfiConverterTypeCopyWatch.handleMap.clone(handle)
+        }
+    }
+
+    internal var vtable = UniffiVTableCallbackInterfaceCopyWatch.UniffiByValue(
+        uniffiFree,
+        uniffiClone,
+        `copying`,
+    )
+
+    // Registers the foreign callback with the Rust side.
+    // This method is generated for each callback interface.
+    internal fun register(lib: UniffiLib) {
+        lib.uniffi_memdir_ffi_fn_init_callback_vtable_copywatch(vtable)
+    }
+}
+
+/**
+ * @suppress
+ */
+public object FfiConverterTypeCopyWatch: FfiConverter<CopyWatch, Long> {
+    internal val handleMap = UniffiHandleMap<CopyWatch>()
+
+    override fun lower(value: CopyWatch): Long {
+        if (value is CopyWatchImpl) {
+             // Rust-implemented object.  Clone the handle and return it
+            return value.uniffiCloneHandle()
+         } else {
+            // Kotlin object, generate a new vtable handle and return that.
+            return handleMap.insert(value)
+         }
+    }
+
+    override fun lift(value: Long): CopyWatch {
+        if ((value and 1.toLong()) == 0.toLong()) {
+            // Rust-generated handle, construct a new class that uses the handle to implement the
+            // interface
+            return CopyWatchImpl(UniffiWithHandle, value)
+        } else {
+            // Kotlin-generated handle, get the object from the handle map
+            return handleMap.remove(value)
+        }
+    }
+
+    override fun read(buf: ByteBuffer): CopyWatch {
+        return lift(buf.getLong())
+    }
+
+    override fun allocationSize(value: CopyWatch) = 8UL
+
+    override fun write(value: CopyWatch, buf: ByteBuffer) {
+        buf.putLong(lower(value))
+    }
+}
+
+
+// This template implements a class for working with a Rust struct via a handle
+// to the live Rust struct on the other side of the FFI.
+//
+// There's some subtlety here, because we have to be careful not to operate on a Rust
+// struct after it has been dropped, and because we must expose a public API for freeing
+// theq Kotlin wrapper object in lieu of reliable finalizers. The core requirements are:
+//
+//   * Each instance holds an opaque handle to the underlying Rust struct.
+//     Method calls need to read this handle from the object's state and pass it in to
+//     the Rust FFI.
+//
+//   * When an instance is no longer needed, its handle should be passed to a
+//     special destructor function provided by the Rust FFI, which will drop the
+//     underlying Rust struct.
+//
+//   * Given an instance, calling code is expected to call the special
+//     `destroy` method in order to free it after use, either by calling it explicitly
+//     or by using a higher-level helper like the `use` method. Failing to do so risks
+//     leaking the underlying Rust struct.
+//
+//   * We can't assume that calling code will do the right thing, and must be prepared
+//     to handle Kotlin method calls executing concurrently with or even after a call to
+//     `destroy`, and to handle multiple (possibly concurrent!) calls to `destroy`.
+//
+//   * We must never allow Rust code to operate on the underlying Rust struct after
+//     the destructor has been called, and must never call the destructor more than once.
+//     Doing so may trigger memory unsafety.
+//
+//   * To mitigate many of the risks of leaking memory and use-after-free unsafety, a `Cleaner`
+//     is implemented to call the destructor when the Kotlin object becomes unreachable.
+//     This is done in a background thread. This is not a panacea, and client code should be aware that
+//      1. the thread may starve if some there are objects that have poorly performing
+//     `drop` methods or do significant work in their `drop` methods.
+//      2. the thread is shared across the whole library. This can be tuned by using `android_cleaner = true`,
+//         or `android = true` in the [`kotlin` section of the `uniffi.toml` file](https://mozilla.github.io/uniffi-rs/kotlin/configuration.html).
+//
+// If we try to implement this with mutual exclusion on access to the handle, there is the
+// possibility of a race between a method call and a concurrent call to `destroy`:
+//
+//    * Thread A starts a method call, reads the value of the handle, but is interrupted
+//      before it can pass the handle over the FFI to Rust.
+//    * Thread B calls `destroy` and frees the underlying Rust struct.
+//    * Thread A resumes, passing the already-read handle value to Rust and triggering
+//      a use-after-free.
+//
+// One possible solution would be to use a `ReadWriteLock`, with each method call taking
+// a read lock (and thus allowed to run concurrently) and the special `destroy` method
+// taking a write lock (and thus blocking on live method calls). However, we aim not to
+// generate methods with any hidden blocking semantics, and a `destroy` method that might
+// block if called incorrectly seems to meet that bar.
+//
+// So, we achieve our goals by giving each instance an associated `AtomicLong` counter to track
+// the number of in-flight method calls, and an `AtomicBoolean` flag to indicate whether `destroy`
+// has been called. These are updated according to the following rules:
+//
+//    * The initial value of the counter is 1, indicating a live object with no in-flight calls.
+//      The initial value for the flag is false.
+//
+//    * At the start of each method call, we atomically check the counter.
+//      If it is 0 then the underlying Rust struct has already been destroyed and the call is aborted.
+//      If it is nonzero them we atomically increment it by 1 and proceed with the method call.
+//
+//    * At the end of each method call, we atomically decrement and check the counter.
+//      If it has reached zero then we destroy the underlying Rust struct.
+//
+//    * When `destroy` is called, we atomically flip the flag from false to true.
+//      If the flag was already true we silently fail.
+//      Otherwise we atomically decrement and check the counter.
+//      If it has reached zero then we destroy the underlying Rust struct.
+//
+// Astute readers may observe that this all sounds very similar to the way that Rust's `Arc<T>` works,
+// and indeed it is, with the addition of a flag to guard against multiple calls to `destroy`.
+//
+// The overall effect is that the underlying Rust struct is destroyed only when `destroy` has been
+// called *and* all in-flight method calls have completed, avoiding violating any of the expectations
+// of the underlying Rust code.
+//
+// This makes a cleaner a better alternative to _not_ calling `destroy()` as
+// and when the object is finished with, but the abstraction is not perfect: if the Rust object's `drop`
+// method is slow, and/or there are many objects to cleanup, and it's on a low end Android device, then the cleaner
+// thread may be starved, and the app will leak memory.
+//
+// In this case, `destroy`ing manually may be a better solution.
+//
+// The cleaner can live side by side with the manual calling of `destroy`. In the order of responsiveness, uniffi objects
+// with Rust peers are reclaimed:
+//
+// 1. By calling the `destroy` method of the object, which calls `rustObject.free()`. If that doesn't happen:
+// 2. When the object becomes unreachable, AND the Cleaner thread gets to call `rustObject.free()`. If the thread is starved then:
+// 3. The memory is reclaimed when the process terminates.
+//
+// [1] https://stackoverflow.com/questions/24376768/can-java-finalize-an-object-when-it-is-still-in-scope/24380219
+//
+
+
+/**
  * Says what a file's content becomes.
  */
 public interface Edit {
@@ -2184,10 +2566,10 @@ open class EditImpl: Disposable, AutoCloseable, Edit
     /**
      * The content to write instead of `content`; null leaves the file as it is.
      */
-    @Throws(StoreFailure::class)override fun `apply`(`content`: kotlin.ByteArray): kotlin.ByteArray? {
+    @Throws(StoreException::class)override fun `apply`(`content`: kotlin.ByteArray): kotlin.ByteArray? {
             return FfiConverterOptionalByteArray.lift(
     callWithHandle {
-    uniffiRustCallWithError(StoreFailure) { _status ->
+    uniffiRustCallWithError(StoreException) { _status ->
     UniffiLib.uniffi_memdir_ffi_fn_method_edit_apply(
         it,
 
@@ -2229,7 +2611,7 @@ internal object uniffiCallbackInterfaceEdit {
                 uniffiCallStatus,
                 makeCall,
                 writeReturn,
-                { e: StoreFailure -> FfiConverterTypeStoreFailure.lower(e) }
+                { e: StoreException -> FfiConverterTypeStoreError.lower(e) }
             )
         }
     }
@@ -2516,10 +2898,10 @@ open class ExpiryWatchImpl: Disposable, AutoCloseable, ExpiryWatch
      * Whether it goes on. Where it does not, or this throws, it ends, and what was removed by then is
      * removed.
      */
-    @Throws(StoreFailure::class)override fun `scanned`(`progress`: ExpiryProgress): kotlin.Boolean {
+    @Throws(StoreException::class)override fun `scanned`(`progress`: ExpiryProgress): kotlin.Boolean {
             return FfiConverterBoolean.lift(
     callWithHandle {
-    uniffiRustCallWithError(StoreFailure) { _status ->
+    uniffiRustCallWithError(StoreException) { _status ->
     UniffiLib.uniffi_memdir_ffi_fn_method_expirywatch_scanned(
         it,
 
@@ -2561,7 +2943,7 @@ internal object uniffiCallbackInterfaceExpiryWatch {
                 uniffiCallStatus,
                 makeCall,
                 writeReturn,
-                { e: StoreFailure -> FfiConverterTypeStoreFailure.lower(e) }
+                { e: StoreException -> FfiConverterTypeStoreError.lower(e) }
             )
         }
     }
@@ -2813,7 +3195,7 @@ public interface MemoryInterface {
      * Shows a directory two levels deep, or the numbered lines of a file: all of them, or
      * `view_range` as first and last line (1-based, inclusive; a last line of -1 is the end).
      *
-     * Throws `Tool` with the exact answer for the model, `Store` if the store is broken, `Hook` if the
+     * Throws `Refused` with the exact answer for the model, `Store` if the store is broken, `Hook` if the
      * hook `before` is.
      */
     fun `view`(`path`: MemdirText, `viewRange`: List<kotlin.Long>? = null): kotlin.String
@@ -3161,7 +3543,7 @@ open class Memory: Disposable, AutoCloseable, MemoryInterface
      * Shows a directory two levels deep, or the numbered lines of a file: all of them, or
      * `view_range` as first and last line (1-based, inclusive; a last line of -1 is the end).
      *
-     * Throws `Tool` with the exact answer for the model, `Store` if the store is broken, `Hook` if the
+     * Throws `Refused` with the exact answer for the model, `Store` if the store is broken, `Hook` if the
      * hook `before` is.
      */
     @Throws(MemdirException::class)override fun `view`(`path`: MemdirText, `viewRange`: List<kotlin.Long>?): kotlin.String {
@@ -3473,10 +3855,10 @@ open class MemoryHooksImpl: Disposable, AutoCloseable, MemoryHooks
      * Whatever it throws means that it failed: the command is not carried out, and the model reads
      * only that it could not be checked. By default every command passes.
      */
-    @Throws(HookFailure::class)override fun `before`(`command`: Command): HookDecision {
+    @Throws(HookException::class)override fun `before`(`command`: Command): HookDecision {
             return FfiConverterTypeHookDecision.lift(
     callWithHandle {
-    uniffiRustCallWithError(HookFailure) { _status ->
+    uniffiRustCallWithError(HookException) { _status ->
     UniffiLib.uniffi_memdir_ffi_fn_method_memoryhooks_before(
         it,
 
@@ -3493,10 +3875,10 @@ open class MemoryHooksImpl: Disposable, AutoCloseable, MemoryHooks
      * throws is dropped, as the command is done: catch it, and report it in your own way. By default
      * it does nothing.
      */
-    @Throws(HookFailure::class)override fun `after`(`event`: Event)
+    @Throws(HookException::class)override fun `after`(`event`: Event)
         =
     callWithHandle {
-    uniffiRustCallWithError(HookFailure) { _status ->
+    uniffiRustCallWithError(HookException) { _status ->
     UniffiLib.uniffi_memdir_ffi_fn_method_memoryhooks_after(
         it,
 
@@ -3537,7 +3919,7 @@ internal object uniffiCallbackInterfaceMemoryHooks {
                 uniffiCallStatus,
                 makeCall,
                 writeReturn,
-                { e: HookFailure -> FfiConverterTypeHookFailure.lower(e) }
+                { e: HookException -> FfiConverterTypeHookError.lower(e) }
             )
         }
     }
@@ -3554,7 +3936,7 @@ internal object uniffiCallbackInterfaceMemoryHooks {
                 uniffiCallStatus,
                 makeCall,
                 writeReturn,
-                { e: HookFailure -> FfiConverterTypeHookFailure.lower(e) }
+                { e: HookException -> FfiConverterTypeHookError.lower(e) }
             )
         }
     }
@@ -4003,7 +4385,7 @@ public object FfiConverterTypeMount: FfiConverter<Mount, Long> {
  *
  * Paths are valid and canonical (`/memories/notes.md`); the root always exists. Each method does
  * the whole of what it says, or throws and changes nothing. To say why, throw the matching
- * `StoreFailure`; anything else that is thrown means that the store is broken, and the model is
+ * `StoreError`; anything else that is thrown means that the store is broken, and the model is
  * told only that the memory is out of reach. Methods may be called from many threads at once.
  */
 public interface Store {
@@ -4073,7 +4455,7 @@ public interface Store {
      * Says that a file was accessed at `time`, which is no change of it, and goes along when it is
      * renamed; to the microsecond. Throws `NotFound`, `IsADirectory`. By default nothing is done.
      */
-    fun `recordAccess`(`path`: kotlin.String, `time`: java.time.Instant)
+    fun `recordAccess`(`path`: kotlin.String, `time`: java.time.Instant) = Unit
 
     /**
      * Deletes a file if it was neither written nor accessed at `since` or later, while no writer can
@@ -4090,7 +4472,7 @@ public interface Store {
  *
  * Paths are valid and canonical (`/memories/notes.md`); the root always exists. Each method does
  * the whole of what it says, or throws and changes nothing. To say why, throw the matching
- * `StoreFailure`; anything else that is thrown means that the store is broken, and the model is
+ * `StoreError`; anything else that is thrown means that the store is broken, and the model is
  * told only that the memory is out of reach. Methods may be called from many threads at once.
  */
 open class StoreImpl: Disposable, AutoCloseable, Store
@@ -4199,10 +4581,10 @@ open class StoreImpl: Disposable, AutoCloseable, Store
      * The whole content of a file. Throws `NotFound` (also where a parent is a file),
      * `IsADirectory`.
      */
-    @Throws(StoreFailure::class)override fun `read`(`path`: kotlin.String): kotlin.ByteArray {
+    @Throws(StoreException::class)override fun `read`(`path`: kotlin.String): kotlin.ByteArray {
             return FfiConverterByteArray.lift(
     callWithHandle {
-    uniffiRustCallWithError(StoreFailure) { _status ->
+    uniffiRustCallWithError(StoreException) { _status ->
     UniffiLib.uniffi_memdir_ffi_fn_method_store_read(
         it,
 
@@ -4218,10 +4600,10 @@ open class StoreImpl: Disposable, AutoCloseable, Store
      * The entries of a directory, one level deep, in any order, hidden ones included. Throws
      * `NotFound`, `NotADirectory`.
      */
-    @Throws(StoreFailure::class)override fun `list`(`path`: kotlin.String): List<Entry> {
+    @Throws(StoreException::class)override fun `list`(`path`: kotlin.String): List<Entry> {
             return FfiConverterSequenceTypeEntry.lift(
     callWithHandle {
-    uniffiRustCallWithError(StoreFailure) { _status ->
+    uniffiRustCallWithError(StoreException) { _status ->
     UniffiLib.uniffi_memdir_ffi_fn_method_store_list(
         it,
 
@@ -4240,10 +4622,10 @@ open class StoreImpl: Disposable, AutoCloseable, Store
      * file that is there is replaced. Throws `AlreadyExists` if there is a file (unless
      * overwriting) or a directory (always), `NotADirectory` if a parent is a file.
      */
-    @Throws(StoreFailure::class)override fun `write`(`path`: kotlin.String, `content`: kotlin.ByteArray, `overwrite`: kotlin.Boolean)
+    @Throws(StoreException::class)override fun `write`(`path`: kotlin.String, `content`: kotlin.ByteArray, `overwrite`: kotlin.Boolean)
         =
     callWithHandle {
-    uniffiRustCallWithError(StoreFailure) { _status ->
+    uniffiRustCallWithError(StoreException) { _status ->
     UniffiLib.uniffi_memdir_ffi_fn_method_store_write(
         it,
 
@@ -4263,10 +4645,10 @@ open class StoreImpl: Disposable, AutoCloseable, Store
      * A store that finds that one did calls `edit` again with the newer content; the last call
      * counts. Where `edit` returns null nothing is written. Throws `NotFound`, `IsADirectory`.
      */
-    @Throws(StoreFailure::class)override fun `update`(`path`: kotlin.String, `edit`: Edit)
+    @Throws(StoreException::class)override fun `update`(`path`: kotlin.String, `edit`: Edit)
         =
     callWithHandle {
-    uniffiRustCallWithError(StoreFailure) { _status ->
+    uniffiRustCallWithError(StoreException) { _status ->
     UniffiLib.uniffi_memdir_ffi_fn_method_store_update(
         it,
 
@@ -4281,10 +4663,10 @@ open class StoreImpl: Disposable, AutoCloseable, Store
     /**
      * Deletes a file, or a directory and all that it holds. Throws `NotFound`.
      */
-    @Throws(StoreFailure::class)override fun `delete`(`path`: kotlin.String)
+    @Throws(StoreException::class)override fun `delete`(`path`: kotlin.String)
         =
     callWithHandle {
-    uniffiRustCallWithError(StoreFailure) { _status ->
+    uniffiRustCallWithError(StoreException) { _status ->
     UniffiLib.uniffi_memdir_ffi_fn_method_store_delete(
         it,
 
@@ -4304,10 +4686,10 @@ open class StoreImpl: Disposable, AutoCloseable, Store
      * below `source` would come to have a path of more than 64 levels below `/memories` or of more
      * than 4,096 bytes.
      */
-    @Throws(StoreFailure::class)override fun `rename`(`source`: kotlin.String, `destination`: kotlin.String)
+    @Throws(StoreException::class)override fun `rename`(`source`: kotlin.String, `destination`: kotlin.String)
         =
     callWithHandle {
-    uniffiRustCallWithError(StoreFailure) { _status ->
+    uniffiRustCallWithError(StoreException) { _status ->
     UniffiLib.uniffi_memdir_ffi_fn_method_store_rename(
         it,
 
@@ -4325,10 +4707,10 @@ open class StoreImpl: Disposable, AutoCloseable, Store
      *
      * A store that keeps no times, or cannot set them, does nothing, as by default.
      */
-    @Throws(StoreFailure::class)override fun `setModified`(`path`: kotlin.String, `time`: java.time.Instant)
+    @Throws(StoreException::class)override fun `setModified`(`path`: kotlin.String, `time`: java.time.Instant)
         =
     callWithHandle {
-    uniffiRustCallWithError(StoreFailure) { _status ->
+    uniffiRustCallWithError(StoreException) { _status ->
     UniffiLib.uniffi_memdir_ffi_fn_method_store_set_modified(
         it,
 
@@ -4345,10 +4727,10 @@ open class StoreImpl: Disposable, AutoCloseable, Store
      * has `record_access` and `delete_unused`, and says `accessed` in the entries that it lists. By
      * default it does not.
      */
-    @Throws(StoreFailure::class)override fun `tracksAccess`(): kotlin.Boolean {
+    @Throws(StoreException::class)override fun `tracksAccess`(): kotlin.Boolean {
             return FfiConverterBoolean.lift(
     callWithHandle {
-    uniffiRustCallWithError(StoreFailure) { _status ->
+    uniffiRustCallWithError(StoreException) { _status ->
     UniffiLib.uniffi_memdir_ffi_fn_method_store_tracks_access(
         it,
         _status)
@@ -4363,10 +4745,10 @@ open class StoreImpl: Disposable, AutoCloseable, Store
      * Says that a file was accessed at `time`, which is no change of it, and goes along when it is
      * renamed; to the microsecond. Throws `NotFound`, `IsADirectory`. By default nothing is done.
      */
-    @Throws(StoreFailure::class)override fun `recordAccess`(`path`: kotlin.String, `time`: java.time.Instant)
+    @Throws(StoreException::class)override fun `recordAccess`(`path`: kotlin.String, `time`: java.time.Instant)
         =
     callWithHandle {
-    uniffiRustCallWithError(StoreFailure) { _status ->
+    uniffiRustCallWithError(StoreException) { _status ->
     UniffiLib.uniffi_memdir_ffi_fn_method_store_record_access(
         it,
 
@@ -4382,10 +4764,10 @@ open class StoreImpl: Disposable, AutoCloseable, Store
      * Deletes a file if it was neither written nor accessed at `since` or later, while no writer can
      * come between. Whether it did; false also where nothing is, or a directory, and by default.
      */
-    @Throws(StoreFailure::class)override fun `deleteUnused`(`path`: kotlin.String, `since`: java.time.Instant): kotlin.Boolean {
+    @Throws(StoreException::class)override fun `deleteUnused`(`path`: kotlin.String, `since`: java.time.Instant): kotlin.Boolean {
             return FfiConverterBoolean.lift(
     callWithHandle {
-    uniffiRustCallWithError(StoreFailure) { _status ->
+    uniffiRustCallWithError(StoreException) { _status ->
     UniffiLib.uniffi_memdir_ffi_fn_method_store_delete_unused(
         it,
 
@@ -4428,7 +4810,7 @@ internal object uniffiCallbackInterfaceStore {
                 uniffiCallStatus,
                 makeCall,
                 writeReturn,
-                { e: StoreFailure -> FfiConverterTypeStoreFailure.lower(e) }
+                { e: StoreException -> FfiConverterTypeStoreError.lower(e) }
             )
         }
     }
@@ -4445,7 +4827,7 @@ internal object uniffiCallbackInterfaceStore {
                 uniffiCallStatus,
                 makeCall,
                 writeReturn,
-                { e: StoreFailure -> FfiConverterTypeStoreFailure.lower(e) }
+                { e: StoreException -> FfiConverterTypeStoreError.lower(e) }
             )
         }
     }
@@ -4464,7 +4846,7 @@ internal object uniffiCallbackInterfaceStore {
                 uniffiCallStatus,
                 makeCall,
                 writeReturn,
-                { e: StoreFailure -> FfiConverterTypeStoreFailure.lower(e) }
+                { e: StoreException -> FfiConverterTypeStoreError.lower(e) }
             )
         }
     }
@@ -4482,7 +4864,7 @@ internal object uniffiCallbackInterfaceStore {
                 uniffiCallStatus,
                 makeCall,
                 writeReturn,
-                { e: StoreFailure -> FfiConverterTypeStoreFailure.lower(e) }
+                { e: StoreException -> FfiConverterTypeStoreError.lower(e) }
             )
         }
     }
@@ -4499,7 +4881,7 @@ internal object uniffiCallbackInterfaceStore {
                 uniffiCallStatus,
                 makeCall,
                 writeReturn,
-                { e: StoreFailure -> FfiConverterTypeStoreFailure.lower(e) }
+                { e: StoreException -> FfiConverterTypeStoreError.lower(e) }
             )
         }
     }
@@ -4517,7 +4899,7 @@ internal object uniffiCallbackInterfaceStore {
                 uniffiCallStatus,
                 makeCall,
                 writeReturn,
-                { e: StoreFailure -> FfiConverterTypeStoreFailure.lower(e) }
+                { e: StoreException -> FfiConverterTypeStoreError.lower(e) }
             )
         }
     }
@@ -4535,7 +4917,7 @@ internal object uniffiCallbackInterfaceStore {
                 uniffiCallStatus,
                 makeCall,
                 writeReturn,
-                { e: StoreFailure -> FfiConverterTypeStoreFailure.lower(e) }
+                { e: StoreException -> FfiConverterTypeStoreError.lower(e) }
             )
         }
     }
@@ -4551,7 +4933,7 @@ internal object uniffiCallbackInterfaceStore {
                 uniffiCallStatus,
                 makeCall,
                 writeReturn,
-                { e: StoreFailure -> FfiConverterTypeStoreFailure.lower(e) }
+                { e: StoreException -> FfiConverterTypeStoreError.lower(e) }
             )
         }
     }
@@ -4569,7 +4951,7 @@ internal object uniffiCallbackInterfaceStore {
                 uniffiCallStatus,
                 makeCall,
                 writeReturn,
-                { e: StoreFailure -> FfiConverterTypeStoreFailure.lower(e) }
+                { e: StoreException -> FfiConverterTypeStoreError.lower(e) }
             )
         }
     }
@@ -4587,7 +4969,7 @@ internal object uniffiCallbackInterfaceStore {
                 uniffiCallStatus,
                 makeCall,
                 writeReturn,
-                { e: StoreFailure -> FfiConverterTypeStoreFailure.lower(e) }
+                { e: StoreException -> FfiConverterTypeStoreError.lower(e) }
             )
         }
     }
@@ -4761,7 +5143,7 @@ public object FfiConverterTypeStore: FfiConverter<Store, Long> {
 
 
 /**
- * Makes stores, for `check_store_contract`.
+ * Makes stores, for `check_contract`.
  */
 public interface StoreFactory {
 
@@ -4774,7 +5156,7 @@ public interface StoreFactory {
 }
 
 /**
- * Makes stores, for `check_store_contract`.
+ * Makes stores, for `check_contract`.
  */
 open class StoreFactoryImpl: Disposable, AutoCloseable, StoreFactory
 {
@@ -4881,10 +5263,10 @@ open class StoreFactoryImpl: Disposable, AutoCloseable, StoreFactory
     /**
      * A fresh, empty store.
      */
-    @Throws(StoreFailure::class)override fun `make`(): Store {
+    @Throws(StoreException::class)override fun `make`(): Store {
             return FfiConverterTypeStore.lift(
     callWithHandle {
-    uniffiRustCallWithError(StoreFailure) { _status ->
+    uniffiRustCallWithError(StoreException) { _status ->
     UniffiLib.uniffi_memdir_ffi_fn_method_storefactory_make(
         it,
         _status)
@@ -4924,7 +5306,7 @@ internal object uniffiCallbackInterfaceStoreFactory {
                 uniffiCallStatus,
                 makeCall,
                 writeReturn,
-                { e: StoreFailure -> FfiConverterTypeStoreFailure.lower(e) }
+                { e: StoreException -> FfiConverterTypeStoreError.lower(e) }
             )
         }
     }
@@ -4989,6 +5371,219 @@ public object FfiConverterTypeStoreFactory: FfiConverter<StoreFactory, Long> {
 
     override fun write(value: StoreFactory, buf: ByteBuffer) {
         buf.putLong(lower(value))
+    }
+}
+
+
+
+/**
+ * What a check went through, and what it found.
+ */
+data class Checked (
+    /**
+     * Directories, the root among them.
+     */
+    val `directories`: kotlin.Long
+    ,
+    /**
+     * Files, each read from its start to its end.
+     */
+    val `files`: kotlin.Long
+    ,
+    /**
+     * The bytes that were read.
+     */
+    val `bytes`: kotlin.Long
+    ,
+    /**
+     * What is not as it should be; empty if all is well.
+     */
+    val `problems`: List<Problem>
+
+){
+
+
+
+
+
+    companion object
+}
+
+/**
+ * @suppress
+ */
+public object FfiConverterTypeChecked: FfiConverterRustBuffer<Checked> {
+    override fun read(buf: ByteBuffer): Checked {
+        return Checked(
+            FfiConverterLong.read(buf),
+            FfiConverterLong.read(buf),
+            FfiConverterLong.read(buf),
+            FfiConverterSequenceTypeProblem.read(buf),
+        )
+    }
+
+    override fun allocationSize(value: Checked) = (
+            FfiConverterLong.allocationSize(value.`directories`) +
+            FfiConverterLong.allocationSize(value.`files`) +
+            FfiConverterLong.allocationSize(value.`bytes`) +
+            FfiConverterSequenceTypeProblem.allocationSize(value.`problems`)
+    )
+
+    override fun write(value: Checked, buf: ByteBuffer) {
+            FfiConverterLong.write(value.`directories`, buf)
+            FfiConverterLong.write(value.`files`, buf)
+            FfiConverterLong.write(value.`bytes`, buf)
+            FfiConverterSequenceTypeProblem.write(value.`problems`, buf)
+    }
+}
+
+
+
+/**
+ * What a copy did.
+ */
+data class Copied (
+    /**
+     * Files that were written.
+     */
+    val `files`: kotlin.Long
+    ,
+    /**
+     * Their bytes.
+     */
+    val `bytes`: kotlin.Long
+    ,
+    /**
+     * Files that were there already, with the same content.
+     */
+    val `equal`: kotlin.Long
+    ,
+    /**
+     * Empty directories that were made.
+     */
+    val `directories`: kotlin.Long
+    ,
+    /**
+     * What is kept beside the memory that was copied, such as links, and is no part of it.
+     */
+    val `leftOut`: List<kotlin.String>
+
+){
+
+
+
+
+
+    companion object
+}
+
+/**
+ * @suppress
+ */
+public object FfiConverterTypeCopied: FfiConverterRustBuffer<Copied> {
+    override fun read(buf: ByteBuffer): Copied {
+        return Copied(
+            FfiConverterLong.read(buf),
+            FfiConverterLong.read(buf),
+            FfiConverterLong.read(buf),
+            FfiConverterLong.read(buf),
+            FfiConverterSequenceString.read(buf),
+        )
+    }
+
+    override fun allocationSize(value: Copied) = (
+            FfiConverterLong.allocationSize(value.`files`) +
+            FfiConverterLong.allocationSize(value.`bytes`) +
+            FfiConverterLong.allocationSize(value.`equal`) +
+            FfiConverterLong.allocationSize(value.`directories`) +
+            FfiConverterSequenceString.allocationSize(value.`leftOut`)
+    )
+
+    override fun write(value: Copied, buf: ByteBuffer) {
+            FfiConverterLong.write(value.`files`, buf)
+            FfiConverterLong.write(value.`bytes`, buf)
+            FfiConverterLong.write(value.`equal`, buf)
+            FfiConverterLong.write(value.`directories`, buf)
+            FfiConverterSequenceString.write(value.`leftOut`, buf)
+    }
+}
+
+
+
+/**
+ * How far a copy is.
+ */
+data class CopyProgress (
+    /**
+     * What is being done.
+     */
+    val `phase`: CopyPhase
+    ,
+    /**
+     * The file that comes next.
+     */
+    val `path`: kotlin.String
+    ,
+    /**
+     * The files that this phase has finished.
+     */
+    val `files`: kotlin.Long
+    ,
+    /**
+     * Their bytes.
+     */
+    val `bytes`: kotlin.Long
+    ,
+    /**
+     * The files of this phase; while comparing, as many as were found so far.
+     */
+    val `ofFiles`: kotlin.Long
+    ,
+    /**
+     * Their bytes.
+     */
+    val `ofBytes`: kotlin.Long
+
+){
+
+
+
+
+
+    companion object
+}
+
+/**
+ * @suppress
+ */
+public object FfiConverterTypeCopyProgress: FfiConverterRustBuffer<CopyProgress> {
+    override fun read(buf: ByteBuffer): CopyProgress {
+        return CopyProgress(
+            FfiConverterTypeCopyPhase.read(buf),
+            FfiConverterString.read(buf),
+            FfiConverterLong.read(buf),
+            FfiConverterLong.read(buf),
+            FfiConverterLong.read(buf),
+            FfiConverterLong.read(buf),
+        )
+    }
+
+    override fun allocationSize(value: CopyProgress) = (
+            FfiConverterTypeCopyPhase.allocationSize(value.`phase`) +
+            FfiConverterString.allocationSize(value.`path`) +
+            FfiConverterLong.allocationSize(value.`files`) +
+            FfiConverterLong.allocationSize(value.`bytes`) +
+            FfiConverterLong.allocationSize(value.`ofFiles`) +
+            FfiConverterLong.allocationSize(value.`ofBytes`)
+    )
+
+    override fun write(value: CopyProgress, buf: ByteBuffer) {
+            FfiConverterTypeCopyPhase.write(value.`phase`, buf)
+            FfiConverterString.write(value.`path`, buf)
+            FfiConverterLong.write(value.`files`, buf)
+            FfiConverterLong.write(value.`bytes`, buf)
+            FfiConverterLong.write(value.`ofFiles`, buf)
+            FfiConverterLong.write(value.`ofBytes`, buf)
     }
 }
 
@@ -5462,6 +6057,70 @@ public object FfiConverterTypeMemoryOptions: FfiConverterRustBuffer<MemoryOption
 
 
 /**
+ * Something that is not as it should be in a store.
+ */
+data class Problem (
+    /**
+     * One word for what is wrong: `unreadable`, `wrong-size`, `damaged`, `left-over`, `link`,
+     * `special-file` or `bad-name`.
+     */
+    val `kind`: kotlin.String
+    ,
+    /**
+     * Where: a path, or something like one where no path of a memory can be. Safe to be shown.
+     */
+    val `at`: kotlin.String
+    ,
+    /**
+     * All of it in a sentence, for the developer.
+     */
+    val `description`: kotlin.String
+    ,
+    /**
+     * Whether it is about something beside the memory, which is as it should be itself.
+     */
+    val `isBeside`: kotlin.Boolean
+
+){
+
+
+
+
+
+    companion object
+}
+
+/**
+ * @suppress
+ */
+public object FfiConverterTypeProblem: FfiConverterRustBuffer<Problem> {
+    override fun read(buf: ByteBuffer): Problem {
+        return Problem(
+            FfiConverterString.read(buf),
+            FfiConverterString.read(buf),
+            FfiConverterString.read(buf),
+            FfiConverterBoolean.read(buf),
+        )
+    }
+
+    override fun allocationSize(value: Problem) = (
+            FfiConverterString.allocationSize(value.`kind`) +
+            FfiConverterString.allocationSize(value.`at`) +
+            FfiConverterString.allocationSize(value.`description`) +
+            FfiConverterBoolean.allocationSize(value.`isBeside`)
+    )
+
+    override fun write(value: Problem, buf: ByteBuffer) {
+            FfiConverterString.write(value.`kind`, buf)
+            FfiConverterString.write(value.`at`, buf)
+            FfiConverterString.write(value.`description`, buf)
+            FfiConverterBoolean.write(value.`isBeside`, buf)
+    }
+}
+
+
+
+/**
  * The answer to one tool call.
  */
 data class Reply (
@@ -5784,6 +6443,51 @@ public object FfiConverterTypeCommand : FfiConverterRustBuffer<Command>{
 
 
 /**
+ * What a copy is doing.
+ */
+
+enum class CopyPhase {
+
+    /**
+     * Both stores are compared; nothing is changed.
+     */
+    COMPARING,
+    /**
+     * Files are written.
+     */
+    COPYING;
+
+
+
+
+    companion object
+}
+
+
+/**
+ * @suppress
+ */
+public object FfiConverterTypeCopyPhase: FfiConverterRustBuffer<CopyPhase> {
+    override fun read(buf: ByteBuffer) = try {
+
+        CopyPhase.entries[buf.getInt() - 1]
+
+    } catch (e: IndexOutOfBoundsException) {
+        throw RuntimeException("invalid enum value, something is very wrong!!", e)
+    }
+
+    override fun allocationSize(value: CopyPhase) = 4UL
+
+    override fun write(value: CopyPhase, buf: ByteBuffer) {
+        buf.putInt(value.ordinal + 1)
+    }
+}
+
+
+
+
+
+/**
  * What an acknowledged command survives.
  */
 
@@ -5950,7 +6654,7 @@ public object FfiConverterTypeHookDecision : FfiConverterRustBuffer<HookDecision
 /**
  * Why a hook failed.
  */
-sealed class HookFailure: kotlin.Exception() {
+sealed class HookException: kotlin.Exception() {
 
     /**
      * Whatever it threw.
@@ -5961,7 +6665,7 @@ sealed class HookFailure: kotlin.Exception() {
          * The details, for the developer and never for the model.
          */
         val `reason`: kotlin.String
-        ) : HookFailure() {
+        ) : HookException() {
         override val message
             get() = `reason`
     }
@@ -5973,14 +6677,14 @@ sealed class HookFailure: kotlin.Exception() {
     override fun toString(): String {
         return FfiConverterString.lift(
     uniffiRustCall() { _status ->
-    UniffiLib.uniffi_memdir_ffi_fn_method_hookfailure_uniffi_trait_display(FfiConverterTypeHookFailure.lower(this),
+    UniffiLib.uniffi_memdir_ffi_fn_method_hookerror_uniffi_trait_display(FfiConverterTypeHookError.lower(this),
         _status)
 }
     )
     }
 
-    companion object ErrorHandler : UniffiRustCallStatusErrorHandler<HookFailure> {
-        override fun lift(error_buf: RustBuffer.ByValue): HookFailure = FfiConverterTypeHookFailure.lift(error_buf)
+    companion object ErrorHandler : UniffiRustCallStatusErrorHandler<HookException> {
+        override fun lift(error_buf: RustBuffer.ByValue): HookException = FfiConverterTypeHookError.lift(error_buf)
     }
 
 
@@ -5989,21 +6693,21 @@ sealed class HookFailure: kotlin.Exception() {
 /**
  * @suppress
  */
-public object FfiConverterTypeHookFailure : FfiConverterRustBuffer<HookFailure> {
-    override fun read(buf: ByteBuffer): HookFailure {
+public object FfiConverterTypeHookError : FfiConverterRustBuffer<HookException> {
+    override fun read(buf: ByteBuffer): HookException {
 
 
         return when(buf.getInt()) {
-            1 -> HookFailure.Failed(
+            1 -> HookException.Failed(
                 FfiConverterString.read(buf),
                 )
             else -> throw RuntimeException("invalid error enum value, something is very wrong!!")
         }
     }
 
-    override fun allocationSize(value: HookFailure): ULong {
+    override fun allocationSize(value: HookException): ULong {
         return when(value) {
-            is HookFailure.Failed -> (
+            is HookException.Failed -> (
                 // Add the size for the Int that specifies the variant plus the size needed for all fields
                 4UL
                 + FfiConverterString.allocationSize(value.`reason`.wellFormed())
@@ -6011,9 +6715,9 @@ public object FfiConverterTypeHookFailure : FfiConverterRustBuffer<HookFailure> 
         }
     }
 
-    override fun write(value: HookFailure, buf: ByteBuffer) {
+    override fun write(value: HookException, buf: ByteBuffer) {
         when(value) {
-            is HookFailure.Failed -> {
+            is HookException.Failed -> {
                 buf.putInt(1)
                 FfiConverterString.write(value.`reason`.wellFormed(), buf)
                 Unit
@@ -6035,7 +6739,7 @@ sealed class MemdirException: kotlin.Exception() {
     /**
      * The command was wrong, and nothing was changed.
      */
-    class Tool(
+    class Refused(
 
         /**
          * The exact answer for the model, to be sent back with `is_error: true`.
@@ -6088,7 +6792,31 @@ sealed class MemdirException: kotlin.Exception() {
         /**
          * What is wrong with it.
          */
-        val `reason`: kotlin.String
+        val `reason`: kotlin.String,
+
+        /**
+         * The option or argument; null if it is the address.
+         */
+        val `option`: kotlin.String?
+        ) : MemdirException() {
+        override val message
+            get() = `reason`
+    }
+
+    /**
+     * A copy was refused or stopped.
+     */
+    class Copy(
+
+        /**
+         * Why.
+         */
+        val `reason`: kotlin.String,
+
+        /**
+         * Where the destination holds something else; empty if the copy was stopped.
+         */
+        val `paths`: List<kotlin.String>
         ) : MemdirException() {
         override val message
             get() = `reason`
@@ -6136,7 +6864,7 @@ public object FfiConverterTypeMemdirError : FfiConverterRustBuffer<MemdirExcepti
 
 
         return when(buf.getInt()) {
-            1 -> MemdirException.Tool(
+            1 -> MemdirException.Refused(
                 FfiConverterString.read(buf),
                 )
             2 -> MemdirException.Store(
@@ -6148,6 +6876,11 @@ public object FfiConverterTypeMemdirError : FfiConverterRustBuffer<MemdirExcepti
                 )
             4 -> MemdirException.Config(
                 FfiConverterString.read(buf),
+                FfiConverterOptionalString.read(buf),
+                )
+            5 -> MemdirException.Copy(
+                FfiConverterString.read(buf),
+                FfiConverterSequenceString.read(buf),
                 )
             else -> throw RuntimeException("invalid error enum value, something is very wrong!!")
         }
@@ -6155,7 +6888,7 @@ public object FfiConverterTypeMemdirError : FfiConverterRustBuffer<MemdirExcepti
 
     override fun allocationSize(value: MemdirException): ULong {
         return when(value) {
-            is MemdirException.Tool -> (
+            is MemdirException.Refused -> (
                 // Add the size for the Int that specifies the variant plus the size needed for all fields
                 4UL
                 + FfiConverterString.allocationSize(value.`reason`.wellFormed())
@@ -6175,13 +6908,20 @@ public object FfiConverterTypeMemdirError : FfiConverterRustBuffer<MemdirExcepti
                 // Add the size for the Int that specifies the variant plus the size needed for all fields
                 4UL
                 + FfiConverterString.allocationSize(value.`reason`.wellFormed())
+                + FfiConverterOptionalString.allocationSize(value.`option`)
+            )
+            is MemdirException.Copy -> (
+                // Add the size for the Int that specifies the variant plus the size needed for all fields
+                4UL
+                + FfiConverterString.allocationSize(value.`reason`.wellFormed())
+                + FfiConverterSequenceString.allocationSize(value.`paths`)
             )
         }
     }
 
     override fun write(value: MemdirException, buf: ByteBuffer) {
         when(value) {
-            is MemdirException.Tool -> {
+            is MemdirException.Refused -> {
                 buf.putInt(1)
                 FfiConverterString.write(value.`reason`.wellFormed(), buf)
                 Unit
@@ -6200,6 +6940,13 @@ public object FfiConverterTypeMemdirError : FfiConverterRustBuffer<MemdirExcepti
             is MemdirException.Config -> {
                 buf.putInt(4)
                 FfiConverterString.write(value.`reason`.wellFormed(), buf)
+                FfiConverterOptionalString.write(value.`option`, buf)
+                Unit
+            }
+            is MemdirException.Copy -> {
+                buf.putInt(5)
+                FfiConverterString.write(value.`reason`.wellFormed(), buf)
+                FfiConverterSequenceString.write(value.`paths`, buf)
                 Unit
             }
         }.let { /* this makes the `when` an expression, which ensures it is exhaustive */ }
@@ -6410,13 +7157,13 @@ public object FfiConverterTypeStaleGuard: FfiConverterRustBuffer<StaleGuard> {
 /**
  * Why a store did not do what it was asked to do.
  */
-sealed class StoreFailure: kotlin.Exception() {
+sealed class StoreException: kotlin.Exception() {
 
     /**
      * Nothing is there.
      */
     class NotFound(
-        ) : StoreFailure() {
+        ) : StoreException() {
         override val message
             get() = ""
     }
@@ -6425,7 +7172,7 @@ sealed class StoreFailure: kotlin.Exception() {
      * Something is there already.
      */
     class AlreadyExists(
-        ) : StoreFailure() {
+        ) : StoreException() {
         override val message
             get() = ""
     }
@@ -6434,7 +7181,7 @@ sealed class StoreFailure: kotlin.Exception() {
      * It is a directory where a file was needed.
      */
     class IsADirectory(
-        ) : StoreFailure() {
+        ) : StoreException() {
         override val message
             get() = ""
     }
@@ -6443,7 +7190,7 @@ sealed class StoreFailure: kotlin.Exception() {
      * It, or a parent of it, is a file where a directory was needed.
      */
     class NotADirectory(
-        ) : StoreFailure() {
+        ) : StoreException() {
         override val message
             get() = ""
     }
@@ -6452,7 +7199,7 @@ sealed class StoreFailure: kotlin.Exception() {
      * A symbolic link is on the way or at the end; links are never followed.
      */
     class Symlink(
-        ) : StoreFailure() {
+        ) : StoreException() {
         override val message
             get() = ""
     }
@@ -6461,7 +7208,7 @@ sealed class StoreFailure: kotlin.Exception() {
      * It is neither a file nor a directory.
      */
     class SpecialFile(
-        ) : StoreFailure() {
+        ) : StoreException() {
         override val message
             get() = ""
     }
@@ -6470,7 +7217,7 @@ sealed class StoreFailure: kotlin.Exception() {
      * A directory was to be moved into its own subtree.
      */
     class IntoItself(
-        ) : StoreFailure() {
+        ) : StoreException() {
         override val message
             get() = ""
     }
@@ -6479,7 +7226,7 @@ sealed class StoreFailure: kotlin.Exception() {
      * The store cannot keep a name or path of this length.
      */
     class NameTooLong(
-        ) : StoreFailure() {
+        ) : StoreException() {
         override val message
             get() = ""
     }
@@ -6488,7 +7235,7 @@ sealed class StoreFailure: kotlin.Exception() {
      * The store does not allow it.
      */
     class PermissionDenied(
-        ) : StoreFailure() {
+        ) : StoreException() {
         override val message
             get() = ""
     }
@@ -6497,7 +7244,7 @@ sealed class StoreFailure: kotlin.Exception() {
      * It may be read and not be changed.
      */
     class ReadOnly(
-        ) : StoreFailure() {
+        ) : StoreException() {
         override val message
             get() = ""
     }
@@ -6506,7 +7253,7 @@ sealed class StoreFailure: kotlin.Exception() {
      * A store is mounted there or below, so that it can be neither deleted nor moved.
      */
     class MountPoint(
-        ) : StoreFailure() {
+        ) : StoreException() {
         override val message
             get() = ""
     }
@@ -6515,7 +7262,7 @@ sealed class StoreFailure: kotlin.Exception() {
      * There is no room left.
      */
     class Full(
-        ) : StoreFailure() {
+        ) : StoreException() {
         override val message
             get() = ""
     }
@@ -6529,7 +7276,7 @@ sealed class StoreFailure: kotlin.Exception() {
          * What it holds, in bytes.
          */
         val `size`: kotlin.Long
-        ) : StoreFailure() {
+        ) : StoreException() {
         override val message
             get() = "size=${ `size` }"
     }
@@ -6538,7 +7285,7 @@ sealed class StoreFailure: kotlin.Exception() {
      * Other writers kept it locked for too long. Nothing was changed.
      */
     class Busy(
-        ) : StoreFailure() {
+        ) : StoreException() {
         override val message
             get() = ""
     }
@@ -6547,7 +7294,7 @@ sealed class StoreFailure: kotlin.Exception() {
      * The call was given up before anything was changed.
      */
     class Cancelled(
-        ) : StoreFailure() {
+        ) : StoreException() {
         override val message
             get() = ""
     }
@@ -6561,7 +7308,7 @@ sealed class StoreFailure: kotlin.Exception() {
          * The details, for the developer and never for the model.
          */
         val `reason`: kotlin.String
-        ) : StoreFailure() {
+        ) : StoreException() {
         override val message
             get() = `reason`
     }
@@ -6573,14 +7320,14 @@ sealed class StoreFailure: kotlin.Exception() {
     override fun toString(): String {
         return FfiConverterString.lift(
     uniffiRustCall() { _status ->
-    UniffiLib.uniffi_memdir_ffi_fn_method_storefailure_uniffi_trait_display(FfiConverterTypeStoreFailure.lower(this),
+    UniffiLib.uniffi_memdir_ffi_fn_method_storeerror_uniffi_trait_display(FfiConverterTypeStoreError.lower(this),
         _status)
 }
     )
     }
 
-    companion object ErrorHandler : UniffiRustCallStatusErrorHandler<StoreFailure> {
-        override fun lift(error_buf: RustBuffer.ByValue): StoreFailure = FfiConverterTypeStoreFailure.lift(error_buf)
+    companion object ErrorHandler : UniffiRustCallStatusErrorHandler<StoreException> {
+        override fun lift(error_buf: RustBuffer.ByValue): StoreException = FfiConverterTypeStoreError.lift(error_buf)
     }
 
 
@@ -6589,99 +7336,99 @@ sealed class StoreFailure: kotlin.Exception() {
 /**
  * @suppress
  */
-public object FfiConverterTypeStoreFailure : FfiConverterRustBuffer<StoreFailure> {
-    override fun read(buf: ByteBuffer): StoreFailure {
+public object FfiConverterTypeStoreError : FfiConverterRustBuffer<StoreException> {
+    override fun read(buf: ByteBuffer): StoreException {
 
 
         return when(buf.getInt()) {
-            1 -> StoreFailure.NotFound()
-            2 -> StoreFailure.AlreadyExists()
-            3 -> StoreFailure.IsADirectory()
-            4 -> StoreFailure.NotADirectory()
-            5 -> StoreFailure.Symlink()
-            6 -> StoreFailure.SpecialFile()
-            7 -> StoreFailure.IntoItself()
-            8 -> StoreFailure.NameTooLong()
-            9 -> StoreFailure.PermissionDenied()
-            10 -> StoreFailure.ReadOnly()
-            11 -> StoreFailure.MountPoint()
-            12 -> StoreFailure.Full()
-            13 -> StoreFailure.TooLarge(
+            1 -> StoreException.NotFound()
+            2 -> StoreException.AlreadyExists()
+            3 -> StoreException.IsADirectory()
+            4 -> StoreException.NotADirectory()
+            5 -> StoreException.Symlink()
+            6 -> StoreException.SpecialFile()
+            7 -> StoreException.IntoItself()
+            8 -> StoreException.NameTooLong()
+            9 -> StoreException.PermissionDenied()
+            10 -> StoreException.ReadOnly()
+            11 -> StoreException.MountPoint()
+            12 -> StoreException.Full()
+            13 -> StoreException.TooLarge(
                 FfiConverterLong.read(buf),
                 )
-            14 -> StoreFailure.Busy()
-            15 -> StoreFailure.Cancelled()
-            16 -> StoreFailure.Failed(
+            14 -> StoreException.Busy()
+            15 -> StoreException.Cancelled()
+            16 -> StoreException.Failed(
                 FfiConverterString.read(buf),
                 )
             else -> throw RuntimeException("invalid error enum value, something is very wrong!!")
         }
     }
 
-    override fun allocationSize(value: StoreFailure): ULong {
+    override fun allocationSize(value: StoreException): ULong {
         return when(value) {
-            is StoreFailure.NotFound -> (
+            is StoreException.NotFound -> (
                 // Add the size for the Int that specifies the variant plus the size needed for all fields
                 4UL
             )
-            is StoreFailure.AlreadyExists -> (
+            is StoreException.AlreadyExists -> (
                 // Add the size for the Int that specifies the variant plus the size needed for all fields
                 4UL
             )
-            is StoreFailure.IsADirectory -> (
+            is StoreException.IsADirectory -> (
                 // Add the size for the Int that specifies the variant plus the size needed for all fields
                 4UL
             )
-            is StoreFailure.NotADirectory -> (
+            is StoreException.NotADirectory -> (
                 // Add the size for the Int that specifies the variant plus the size needed for all fields
                 4UL
             )
-            is StoreFailure.Symlink -> (
+            is StoreException.Symlink -> (
                 // Add the size for the Int that specifies the variant plus the size needed for all fields
                 4UL
             )
-            is StoreFailure.SpecialFile -> (
+            is StoreException.SpecialFile -> (
                 // Add the size for the Int that specifies the variant plus the size needed for all fields
                 4UL
             )
-            is StoreFailure.IntoItself -> (
+            is StoreException.IntoItself -> (
                 // Add the size for the Int that specifies the variant plus the size needed for all fields
                 4UL
             )
-            is StoreFailure.NameTooLong -> (
+            is StoreException.NameTooLong -> (
                 // Add the size for the Int that specifies the variant plus the size needed for all fields
                 4UL
             )
-            is StoreFailure.PermissionDenied -> (
+            is StoreException.PermissionDenied -> (
                 // Add the size for the Int that specifies the variant plus the size needed for all fields
                 4UL
             )
-            is StoreFailure.ReadOnly -> (
+            is StoreException.ReadOnly -> (
                 // Add the size for the Int that specifies the variant plus the size needed for all fields
                 4UL
             )
-            is StoreFailure.MountPoint -> (
+            is StoreException.MountPoint -> (
                 // Add the size for the Int that specifies the variant plus the size needed for all fields
                 4UL
             )
-            is StoreFailure.Full -> (
+            is StoreException.Full -> (
                 // Add the size for the Int that specifies the variant plus the size needed for all fields
                 4UL
             )
-            is StoreFailure.TooLarge -> (
+            is StoreException.TooLarge -> (
                 // Add the size for the Int that specifies the variant plus the size needed for all fields
                 4UL
                 + FfiConverterLong.allocationSize(value.`size`)
             )
-            is StoreFailure.Busy -> (
+            is StoreException.Busy -> (
                 // Add the size for the Int that specifies the variant plus the size needed for all fields
                 4UL
             )
-            is StoreFailure.Cancelled -> (
+            is StoreException.Cancelled -> (
                 // Add the size for the Int that specifies the variant plus the size needed for all fields
                 4UL
             )
-            is StoreFailure.Failed -> (
+            is StoreException.Failed -> (
                 // Add the size for the Int that specifies the variant plus the size needed for all fields
                 4UL
                 + FfiConverterString.allocationSize(value.`reason`.wellFormed())
@@ -6689,70 +7436,70 @@ public object FfiConverterTypeStoreFailure : FfiConverterRustBuffer<StoreFailure
         }
     }
 
-    override fun write(value: StoreFailure, buf: ByteBuffer) {
+    override fun write(value: StoreException, buf: ByteBuffer) {
         when(value) {
-            is StoreFailure.NotFound -> {
+            is StoreException.NotFound -> {
                 buf.putInt(1)
                 Unit
             }
-            is StoreFailure.AlreadyExists -> {
+            is StoreException.AlreadyExists -> {
                 buf.putInt(2)
                 Unit
             }
-            is StoreFailure.IsADirectory -> {
+            is StoreException.IsADirectory -> {
                 buf.putInt(3)
                 Unit
             }
-            is StoreFailure.NotADirectory -> {
+            is StoreException.NotADirectory -> {
                 buf.putInt(4)
                 Unit
             }
-            is StoreFailure.Symlink -> {
+            is StoreException.Symlink -> {
                 buf.putInt(5)
                 Unit
             }
-            is StoreFailure.SpecialFile -> {
+            is StoreException.SpecialFile -> {
                 buf.putInt(6)
                 Unit
             }
-            is StoreFailure.IntoItself -> {
+            is StoreException.IntoItself -> {
                 buf.putInt(7)
                 Unit
             }
-            is StoreFailure.NameTooLong -> {
+            is StoreException.NameTooLong -> {
                 buf.putInt(8)
                 Unit
             }
-            is StoreFailure.PermissionDenied -> {
+            is StoreException.PermissionDenied -> {
                 buf.putInt(9)
                 Unit
             }
-            is StoreFailure.ReadOnly -> {
+            is StoreException.ReadOnly -> {
                 buf.putInt(10)
                 Unit
             }
-            is StoreFailure.MountPoint -> {
+            is StoreException.MountPoint -> {
                 buf.putInt(11)
                 Unit
             }
-            is StoreFailure.Full -> {
+            is StoreException.Full -> {
                 buf.putInt(12)
                 Unit
             }
-            is StoreFailure.TooLarge -> {
+            is StoreException.TooLarge -> {
                 buf.putInt(13)
                 FfiConverterLong.write(value.`size`, buf)
                 Unit
             }
-            is StoreFailure.Busy -> {
+            is StoreException.Busy -> {
                 buf.putInt(14)
                 Unit
             }
-            is StoreFailure.Cancelled -> {
+            is StoreException.Cancelled -> {
                 buf.putInt(15)
                 Unit
             }
-            is StoreFailure.Failed -> {
+            is StoreException.Failed -> {
                 buf.putInt(16)
                 FfiConverterString.write(value.`reason`.wellFormed(), buf)
                 Unit
@@ -6886,6 +7633,38 @@ public object FfiConverterOptionalTimestamp: FfiConverterRustBuffer<java.time.In
         } else {
             buf.put(1)
             FfiConverterTimestamp.write(value, buf)
+        }
+    }
+}
+
+
+
+
+/**
+ * @suppress
+ */
+public object FfiConverterOptionalTypeCopyWatch: FfiConverterRustBuffer<CopyWatch?> {
+    override fun read(buf: ByteBuffer): CopyWatch? {
+        if (buf.get().toInt() == 0) {
+            return null
+        }
+        return FfiConverterTypeCopyWatch.read(buf)
+    }
+
+    override fun allocationSize(value: CopyWatch?): ULong {
+        if (value == null) {
+            return 1UL
+        } else {
+            return 1UL + FfiConverterTypeCopyWatch.allocationSize(value)
+        }
+    }
+
+    override fun write(value: CopyWatch?, buf: ByteBuffer) {
+        if (value == null) {
+            buf.put(0)
+        } else {
+            buf.put(1)
+            FfiConverterTypeCopyWatch.write(value, buf)
         }
     }
 }
@@ -7420,6 +8199,34 @@ public object FfiConverterSequenceTypeExpired: FfiConverterRustBuffer<List<Expir
 /**
  * @suppress
  */
+public object FfiConverterSequenceTypeProblem: FfiConverterRustBuffer<List<Problem>> {
+    override fun read(buf: ByteBuffer): List<Problem> {
+        val len = buf.getInt()
+        return List<Problem>(len) {
+            FfiConverterTypeProblem.read(buf)
+        }
+    }
+
+    override fun allocationSize(value: List<Problem>): ULong {
+        val sizeForLength = 4UL
+        val sizeForItems = value.map { FfiConverterTypeProblem.allocationSize(it) }.sum()
+        return sizeForLength + sizeForItems
+    }
+
+    override fun write(value: List<Problem>, buf: ByteBuffer) {
+        buf.putInt(value.size)
+        value.iterator().forEach {
+            FfiConverterTypeProblem.write(it, buf)
+        }
+    }
+}
+
+
+
+
+/**
+ * @suppress
+ */
 public object FfiConverterSequenceTypeMemdirText: FfiConverterRustBuffer<List<MemdirText>> {
     override fun read(buf: ByteBuffer): List<MemdirText> {
         val len = buf.getInt()
@@ -7573,19 +8380,63 @@ public object FfiConverterTypeMemdirText: FfiConverter<MemdirText, RustBuffer.By
 
 
         /**
+         * Inspects a store and reads every file in it. Changes nothing. Others may use the store meanwhile.
+         * Not a command of the tool: for the developer.
+         *
+         * Throws `Store` if the store is out of reach or its root cannot be read.
+         */
+    @Throws(MemdirException::class) fun `check`(`store`: Store): Checked {
+            return FfiConverterTypeChecked.lift(
+    uniffiRustCallWithError(MemdirException) { _status ->
+    UniffiLib.uniffi_memdir_ffi_fn_func_check(
+
+
+        FfiConverterTypeStore.lower(`store`),_status)
+}
+    )
+    }
+
+
+        /**
          * Checks whether the stores that `factory` makes keep the contract of a store: for the tests of
          * those who write one.
          *
          * Returns the first rule that is not kept, and how; null if all are. Throws what the factory
          * throws.
          */
-    @Throws(StoreFailure::class) fun `checkStoreContract`(`factory`: StoreFactory): kotlin.String? {
+    @Throws(StoreException::class) fun `checkContract`(`factory`: StoreFactory): kotlin.String? {
             return FfiConverterOptionalString.lift(
-    uniffiRustCallWithError(StoreFailure) { _status ->
-    UniffiLib.uniffi_memdir_ffi_fn_func_check_store_contract(
+    uniffiRustCallWithError(StoreException) { _status ->
+    UniffiLib.uniffi_memdir_ffi_fn_func_check_contract(
 
 
         FfiConverterTypeStoreFactory.lower(`factory`),_status)
+}
+    )
+    }
+
+
+        /**
+         * Copies everything from one store into another: contents, times, hidden files, empty directories.
+         *
+         * Nothing is ever deleted. Both stores are compared first. A file that is there already with the same
+         * content keeps it. If one is there with another content, nothing is copied at all, unless `overwrite`
+         * is true. What is written is read back and compared. After an interruption, the same call does the
+         * rest. Not a command of the tool: for the developer.
+         *
+         * Throws `Copy` if the destination holds something else or `watch` stopped the copy, `Store` if a store
+         * failed. What was copied before stays.
+         */
+    @Throws(MemdirException::class) fun `copy`(`source`: Store, `destination`: Store, `overwrite`: kotlin.Boolean = false, `watch`: CopyWatch? = null): Copied {
+            return FfiConverterTypeCopied.lift(
+    uniffiRustCallWithError(MemdirException) { _status ->
+    UniffiLib.uniffi_memdir_ffi_fn_func_copy(
+
+
+        FfiConverterTypeStore.lower(`source`),
+        FfiConverterTypeStore.lower(`destination`),
+        FfiConverterBoolean.lower(`overwrite`),
+        FfiConverterOptionalTypeCopyWatch.lower(`watch`),_status)
 }
     )
     }

@@ -47,7 +47,7 @@ constructor(
         try {
             call()
         } catch (error: MemdirException) {
-            if (error !is MemdirException.Tool) onBroken(error)
+            if (error !is MemdirException.Refused) onBroken(error)
             val text = error.reply().content
             if (!text.startsWith(PREFIX)) text else throw Refusal(text.removePrefix(PREFIX), error)
         }

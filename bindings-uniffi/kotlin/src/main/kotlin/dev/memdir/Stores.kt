@@ -47,7 +47,27 @@ public fun Memory.expire(
         },
     )
 
-/** A [StoreFactory] that calls [store], for `checkStoreContract(StoreFactory { MyStore() })` in your tests. */
+/**
+ * As `copy` with a [CopyWatch], which [isRunning] is: it is called before each file, and says whether the copy goes on.
+ *
+ * @throws MemdirException.Copy if the destination holds something else, or the copy was stopped.
+ */
+public fun copy(
+    source: Store,
+    destination: Store,
+    overwrite: Boolean = false,
+    isRunning: (CopyProgress) -> Boolean,
+): Copied =
+    copy(
+        source,
+        destination,
+        overwrite,
+        object : CopyWatch {
+            override fun copying(progress: CopyProgress): Boolean = isRunning(progress)
+        },
+    )
+
+/** A [StoreFactory] that calls [store], for `checkContract(StoreFactory { MyStore() })` in your tests. */
 public fun StoreFactory(store: () -> Store): StoreFactory =
     object : StoreFactory {
         override fun make(): Store = store()

@@ -148,7 +148,7 @@ private fun unused(): List<Expired> {
 
 private fun checkContract() {
     // contract
-    val broken = checkStoreContract(StoreFactory { MapStore() })
+    val broken = checkContract(StoreFactory { MapStore() })
     check(broken == null) { broken!! }
     // end
 }

@@ -18,11 +18,11 @@ import org.junit.jupiter.api.assertThrows
 class ForeignStoreTest {
     @Test
     fun `a store written in Kotlin keeps the contract`() =
-        assertNull(checkStoreContract(StoreFactory(::MapStore)))
+        assertNull(checkContract(StoreFactory(::MapStore)))
 
     @Test
     fun `the example on a table of Room's kind keeps the contract`() =
-        assertNull(checkStoreContract(StoreFactory { RoomStore(MapDao()) }))
+        assertNull(checkContract(StoreFactory { RoomStore(MapDao()) }))
 
     @Test
     fun `the example changes all or nothing wherever its table breaks`() {
@@ -47,23 +47,23 @@ class ForeignStoreTest {
 
     @Test
     fun `times go both ways to the microsecond`() {
-        assertNull(checkStoreContract(StoreFactory { object : Store by openStore("memory:") {} }))
+        assertNull(checkContract(StoreFactory { object : Store by openStore("memory:") {} }))
         val store = openStore("memory:")
         store.write("/memories/a.md", ByteArray(0), false)
         for (time in listOf("2026-05-17T08:30:00.123456Z", "1970-01-01T00:00:00Z", "1869-10-02T06:30:00.000001Z").map(Instant::parse)) {
             store.setModified("/memories/a.md", time)
             assertEquals(listOf(Entry("/memories/a.md", 0, time)), store.list("/memories"))
         }
-        assertThrows<StoreFailure.IsADirectory> { store.setModified("/memories", Instant.EPOCH) }
-        assertThrows<StoreFailure.NotFound> { store.setModified("/memories/b.md", Instant.EPOCH) }
+        assertThrows<StoreException.IsADirectory> { store.setModified("/memories", Instant.EPOCH) }
+        assertThrows<StoreException.NotFound> { store.setModified("/memories/b.md", Instant.EPOCH) }
     }
 
     @Test
     fun `a store that does not keep the contract is told so`() {
         val forgetful = { object : Store by MapStore() { override fun delete(path: String) = Unit } }
-        val broken = checkStoreContract(StoreFactory(forgetful))
+        val broken = checkContract(StoreFactory(forgetful))
         assertTrue(broken!!.startsWith("the store does not keep the rule"), broken)
-        assertThrows<StoreFailure.Failed> { checkStoreContract(StoreFactory { error("none today") }) }
+        assertThrows<StoreException.Failed> { checkContract(StoreFactory { error("none today") }) }
     }
 
     @Test
@@ -85,9 +85,9 @@ class ForeignStoreTest {
         store.update("/memories/a.md") { it + "three\n".toByteArray() }
         store.update("/memories/a.md") { null }
         assertArrayEquals("two\nthree\n".toByteArray(), store.read("/memories/a.md"))
-        assertThrows<StoreFailure.Failed> { store.update("/memories/a.md") { error("no change") } }
-        assertThrows<StoreFailure.NotFound> { store.read("/memories/b.md") }
-        assertThrows<StoreFailure.Failed> { store.read("/etc/passwd") }
+        assertThrows<StoreException.Failed> { store.update("/memories/a.md") { error("no change") } }
+        assertThrows<StoreException.NotFound> { store.read("/memories/b.md") }
+        assertThrows<StoreException.Failed> { store.read("/etc/passwd") }
     }
 
     /** A store all of whose methods do [what], as Java or reflection might make one. */
@@ -114,13 +114,13 @@ class ForeignStoreTest {
             listOf(
                 { throw IllegalStateException(secret) },
                 { throw java.io.IOException(secret) },
-                { throw StoreFailure.Failed(secret) },
+                { throw StoreException.Failed(secret) },
                 // Errors are no exceptions: a method that is still to be written throws one.
                 { TODO(secret) },
                 { throw AssertionError(secret) },
                 { throw StackOverflowError(secret) },
                 // What belongs to another call.
-                { throw MemdirException.Tool(secret) },
+                { throw MemdirException.Refused(secret) },
             )
         for (throwing in thrown) {
             Memory(storeThat(throwing)).use { memory ->
@@ -153,11 +153,11 @@ class ForeignStoreTest {
 
     @Test
     fun `a condition that a store names is the sentence that belongs to it`() {
-        val full = object : Store by MapStore() { override fun write(path: String, content: ByteArray, overwrite: Boolean) = throw StoreFailure.Full() }
+        val full = object : Store by MapStore() { override fun write(path: String, content: ByteArray, overwrite: Boolean) = throw StoreException.Full() }
         val reply = Memory(full).use { it.execute(commands[2]) }
         assertTrue("full" in reply.content, reply.content)
         assertNull(reply.cause)
-        assertEquals("no space left", StoreFailure.Full().toString())
+        assertEquals("no space left", StoreException.Full().toString())
     }
 
     @Test

@@ -32,7 +32,7 @@ class HooksTest {
     fun `a denial is thrown, and sent by the SDK's handler`() {
         Memory("memory:", hooks = Told({ HookDecision.Deny("Error: Not here.") })).use { memory ->
             assertEquals(Reply("Error: Not here.", isError = true, cause = null), memory.execute(create))
-            val error = assertThrows<MemdirException.Tool> { memory.delete("/memories/a") }
+            val error = assertThrows<MemdirException.Refused> { memory.delete("/memories/a") }
             assertEquals("Error: Not here.", error.message)
             // The SDK puts its own "Error: " before it, with the flag.
             val sent = assertThrows<RuntimeException> { MemdirHandler(memory).delete("/memories/a") }
@@ -43,7 +43,7 @@ class HooksTest {
 
     @Test
     fun `what before throws stops the command and is told to the developer alone`() {
-        for (thrown in listOf(IllegalStateException("rules.internal"), NotImplementedError("rules.internal"), HookFailure.Failed("rules.internal"))) {
+        for (thrown in listOf(IllegalStateException("rules.internal"), NotImplementedError("rules.internal"), HookException.Failed("rules.internal"))) {
             Memory("memory:", hooks = Told({ throw thrown })).use { memory ->
                 val reply = memory.execute(create)
                 assertTrue(reply.isError && "not carried out" in reply.content)
@@ -94,9 +94,9 @@ class HooksTest {
             }, { memory.create("/memories/log", it.outcome.name) })
         memory = Memory(MapStore(), hooks = hooks)
         memory.use {
-            assertThrows<MemdirException.Tool> { it.create("/nowhere", "one") }
+            assertThrows<MemdirException.Refused> { it.create("/nowhere", "one") }
             it.create("/memories/a", "one")
-            assertThrows<MemdirException.Tool> { it.delete("/memories/a") }
+            assertThrows<MemdirException.Refused> { it.delete("/memories/a") }
             assertTrue(it.view("/memories/archived").endsWith("one"))
         }
         assertEquals(listOf("REFUSED", "OK", "DENIED", "OK"), hooks.events.map { it.outcome.name })

@@ -46,12 +46,12 @@ class HostileTest {
             val half = "\ud800"
             assertTrue("not valid Unicode" in memory.execute("{\"command\": \"$half\"}").content)
             val expected = "Error: Invalid `file_text` parameter: expected a string, got text that is not valid Unicode"
-            assertEquals(expected, assertThrows<MemdirException.Tool> { memory.create("/memories/a", half) }.reason)
-            assertThrows<MemdirException.Tool> { memory.view(half) }
-            assertThrows<MemdirException.Tool> { memory.strReplace("/memories/a", "a", half) }
-            assertThrows<MemdirException.Tool> { memory.insert("/memories/a", 0, half) }
-            assertThrows<MemdirException.Tool> { memory.delete("/memories/$half") }
-            assertThrows<MemdirException.Tool> { memory.rename("/memories/a", half) }
+            assertEquals(expected, assertThrows<MemdirException.Refused> { memory.create("/memories/a", half) }.reason)
+            assertThrows<MemdirException.Refused> { memory.view(half) }
+            assertThrows<MemdirException.Refused> { memory.strReplace("/memories/a", "a", half) }
+            assertThrows<MemdirException.Refused> { memory.insert("/memories/a", 0, half) }
+            assertThrows<MemdirException.Refused> { memory.delete("/memories/$half") }
+            assertThrows<MemdirException.Refused> { memory.rename("/memories/a", half) }
             assertThrows<MemdirException.Config> { Memory(half) }
             assertThrows<MemdirException.Config> { openStore(half) }
             // A pair is no mistake.
@@ -142,7 +142,7 @@ class HostileTest {
     @Test
     fun `a store may break in words that are no text`() {
         val broken = object : Store by MapStore() {
-            override fun read(path: String): ByteArray = throw StoreFailure.Failed("\ud800")
+            override fun read(path: String): ByteArray = throw StoreException.Failed("\ud800")
             override fun delete(path: String): Unit = error("\udfff")
         }
         Memory(broken).use { memory ->

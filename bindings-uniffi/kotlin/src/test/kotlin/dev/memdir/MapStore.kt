@@ -15,8 +15,8 @@ class MapStore : Store {
 
     override fun list(path: String): List<Entry> =
         synchronized(nodes) {
-            if (!isThere(path)) throw StoreFailure.NotFound()
-            if (nodes[path] != null) throw StoreFailure.NotADirectory()
+            if (!isThere(path)) throw StoreException.NotFound()
+            if (nodes[path] != null) throw StoreException.NotADirectory()
             nodes.filterKeys { parent(it) == path }.map { (path, content) ->
                 Entry(path, content?.size?.toLong(), modified[path], accessed[path])
             }
@@ -24,7 +24,7 @@ class MapStore : Store {
 
     override fun write(path: String, content: ByteArray, overwrite: Boolean) =
         synchronized(nodes) {
-            if (isThere(path) && (!overwrite || nodes[path] == null)) throw StoreFailure.AlreadyExists()
+            if (isThere(path) && (!overwrite || nodes[path] == null)) throw StoreException.AlreadyExists()
             makeParents(path)
             put(path, content)
         }
@@ -59,17 +59,17 @@ class MapStore : Store {
 
     override fun delete(path: String) =
         synchronized(nodes) {
-            if (!isThere(path)) throw StoreFailure.NotFound()
+            if (!isThere(path)) throw StoreException.NotFound()
             subtree(path).forEach(::remove)
         }
 
     override fun rename(source: String, destination: String) =
         synchronized(nodes) {
-            if (!isThere(source)) throw StoreFailure.NotFound()
-            if (isThere(destination)) throw StoreFailure.AlreadyExists()
-            if (nodes[source] == null && destination.startsWith("$source/")) throw StoreFailure.IntoItself()
+            if (!isThere(source)) throw StoreException.NotFound()
+            if (isThere(destination)) throw StoreException.AlreadyExists()
+            if (nodes[source] == null && destination.startsWith("$source/")) throw StoreException.IntoItself()
             val moved = subtree(source).associateWith { destination + it.removePrefix(source) }
-            if (moved.values.any(::isTooLong)) throw StoreFailure.NameTooLong()
+            if (moved.values.any(::isTooLong)) throw StoreException.NameTooLong()
             makeParents(destination)
             for ((old, new) in moved) {
                 nodes[new] = nodes.remove(old)
@@ -91,14 +91,14 @@ class MapStore : Store {
     private fun isThere(path: String) = nodes.containsKey(path)
 
     private fun file(path: String): ByteArray =
-        nodes[path] ?: throw if (isThere(path)) StoreFailure.IsADirectory() else StoreFailure.NotFound()
+        nodes[path] ?: throw if (isThere(path)) StoreException.IsADirectory() else StoreException.NotFound()
 
     private fun subtree(path: String) = nodes.keys.filter { it == path || it.startsWith("$path/") }
 
     private fun makeParents(path: String) {
         val missing = generateSequence(parent(path), ::parent).takeWhile { !isThere(it) }.toList()
         val above = parent(missing.lastOrNull() ?: path)
-        if (above != null && nodes[above] != null) throw StoreFailure.NotADirectory()
+        if (above != null && nodes[above] != null) throw StoreException.NotADirectory()
         for (directory in missing) nodes[directory] = null
     }
 

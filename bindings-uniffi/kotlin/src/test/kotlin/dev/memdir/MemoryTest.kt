@@ -32,7 +32,7 @@ class MemoryTest {
     fun `what the model did wrong is thrown with the exact text`() =
         Memory("memory:").use { memory ->
             val text = "The path /memories/a.md does not exist. Please provide a valid path."
-            val error = assertThrows<MemdirException.Tool> { memory.view("/memories/a.md") }
+            val error = assertThrows<MemdirException.Refused> { memory.view("/memories/a.md") }
             assertEquals(text, error.reason)
             assertEquals(text, error.message)
             assertEquals(text, error.toString())
@@ -79,7 +79,7 @@ class MemoryTest {
             assertEquals("$shown     2\ttwo\n     3\t3", memory.view("/memories/a.md", 2..-1))
             assertEquals(memory.view("/memories/a.md"), memory.execute("""{"command":"view","path":"/memories/a.md"}""").content)
             memory.rename("/memories/a.md", "/memories/b.md")
-            val error = assertThrows<MemdirException.Tool> { memory.delete("/memories/a.md") }
+            val error = assertThrows<MemdirException.Refused> { memory.delete("/memories/a.md") }
             assertEquals("Error: The path /memories/a.md does not exist", error.reason)
             memory.delete("/memories/b.md")
             memory.clear()

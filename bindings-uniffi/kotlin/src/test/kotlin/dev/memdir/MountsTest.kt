@@ -47,23 +47,23 @@ class MountsTest {
                         "\n4.0K\t/memories/own\n1B\t/memories/own/b.md\n4.0K\t/memories/shared",
                 ),
             )
-            val error = assertThrows<MemdirException.Tool> { memory.insert("/memories/handbook/style.md", 0, "x") }
+            val error = assertThrows<MemdirException.Refused> { memory.insert("/memories/handbook/style.md", 0, "x") }
             assertEquals("Error: /memories/handbook/style.md is read-only: it can be viewed but not changed", error.reason)
-            assertThrows<MemdirException.Tool> { memory.delete("/memories/own") }
+            assertThrows<MemdirException.Refused> { memory.delete("/memories/own") }
         }
-        assertThrows<StoreFailure.MountPoint> { stores.delete("/memories/own") }
-        assertThrows<StoreFailure.ReadOnly> { stores.delete("/memories/handbook/style.md") }
+        assertThrows<StoreException.MountPoint> { stores.delete("/memories/own") }
+        assertThrows<StoreException.ReadOnly> { stores.delete("/memories/handbook/style.md") }
     }
 
     @Test
     fun `a store of one's own can be read-only and a mount point itself`() {
         val refusing =
             object : Store by MapStore() {
-                override fun delete(path: String) = throw if (path == "/memories/a") StoreFailure.ReadOnly() else StoreFailure.MountPoint()
+                override fun delete(path: String) = throw if (path == "/memories/a") StoreException.ReadOnly() else StoreException.MountPoint()
             }
         Memory(refusing).use { memory ->
-            assertTrue(assertThrows<MemdirException.Tool> { memory.delete("/memories/a") }.reason.contains("is read-only"))
-            assertTrue(assertThrows<MemdirException.Tool> { memory.delete("/memories/b") }.reason.contains("fixed directory"))
+            assertTrue(assertThrows<MemdirException.Refused> { memory.delete("/memories/a") }.reason.contains("is read-only"))
+            assertTrue(assertThrows<MemdirException.Refused> { memory.delete("/memories/b") }.reason.contains("fixed directory"))
         }
     }
 
@@ -80,7 +80,7 @@ class MountsTest {
         assertThrows<MemdirException.Store> { Memory("$missing", MemoryOptions(readOnly = true)) }
         assertFalse(missing.exists())
         Memory("dir:${docs()}", MemoryOptions(readOnly = true)).use { memory ->
-            assertThrows<MemdirException.Tool> { memory.create("/memories/a.md", "a") }
+            assertThrows<MemdirException.Refused> { memory.create("/memories/a.md", "a") }
             assertTrue(memory.view("/memories/style.md").endsWith("Be brief."))
         }
         val docs = place.resolve("docs")

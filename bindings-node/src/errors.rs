@@ -1,9 +1,57 @@
-//! A store's conditions under the names that Node's own file system functions have for them.
+//! What a call throws. A store's conditions have the names that Node's own file system functions have for them.
 
 use memdir::copy::CopyError;
-use memdir::{MemoryPath, StoreError};
+use memdir::{ConfigError, Error as CoreError, MemoryPath, NameCase, StoreError};
 use napi::bindgen_prelude::{JsObjectValue, JsValue, ToNapiValue};
 use napi::{Env, Error};
+
+/// Why a call did not do what it was asked to do. It becomes JavaScript's where JavaScript can be reached.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// The core says so.
+    Core(CoreError),
+    /// JavaScript itself threw this.
+    Thrown(Error),
+}
+
+impl Failure {
+    /// A wrong option is an error with a property `option`, a failure of the store one with a `code`.
+    pub(crate) fn into_js(self, env: &Env) -> Error {
+        match self {
+            Self::Core(CoreError::Config(error)) => {
+                let option = error.option_in_case(NameCase::Camel);
+                with_property(env, &error.in_case(NameCase::Camel), "option", option)
+            }
+            Self::Core(CoreError::Store(error)) => to_js(env, &error),
+            Self::Core(other) => Error::from_reason(other.to_string()),
+            Self::Thrown(error) => error,
+        }
+    }
+}
+
+impl From<CoreError> for Failure {
+    fn from(error: CoreError) -> Self {
+        Self::Core(error)
+    }
+}
+
+impl From<ConfigError> for Failure {
+    fn from(error: ConfigError) -> Self {
+        Self::Core(error.into())
+    }
+}
+
+impl From<StoreError> for Failure {
+    fn from(error: StoreError) -> Self {
+        Self::Core(CoreError::Store(error))
+    }
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        Self::Thrown(error)
+    }
+}
 
 /// The condition that `code` names, if it is one.
 pub(crate) fn from_code(code: &str) -> Option<StoreError> {

@@ -1,0 +1,82 @@
+//! Whether a store is as it should be: what `check` tells JavaScript.
+
+use std::sync::Arc;
+
+use memdir::store::Problem as Core;
+use napi::bindgen_prelude::Object;
+use napi::{Env, Result};
+use napi_derive::napi;
+
+use crate::errors::Failure;
+use crate::native_store::NativeStore;
+use crate::progress::number;
+use crate::thread_pool::{Purpose, Workers};
+
+/// What a check went through, and what it found.
+#[napi(object, object_from_js = false)]
+pub(crate) struct Checked {
+    /// Directories, the root among them.
+    pub directories: i64,
+    /// Files, each read from its start to its end.
+    pub files: i64,
+    /// The bytes that were read.
+    pub bytes: i64,
+    /// What is not as it should be; empty if all is well.
+    pub problems: Vec<Problem>,
+}
+
+/// Something that is not as it should be in a store.
+#[napi(object, object_from_js = false)]
+pub(crate) struct Problem {
+    /// One word for what is wrong.
+    #[napi(
+        ts_type = "'unreadable' | 'wrong-size' | 'damaged' | 'left-over' | 'link' | 'special-file' | 'bad-name'"
+    )]
+    pub kind: &'static str,
+    /// Where: a path, or something like one where no path of a memory can be.
+    pub at: String,
+    /// All of it in a sentence, for the developer.
+    pub description: String,
+    /// Whether it is about something beside the memory.
+    pub is_beside: bool,
+}
+
+impl From<Core> for Problem {
+    fn from(problem: Core) -> Self {
+        Self {
+            kind: problem.kind.as_str(),
+            description: problem.to_string(),
+            is_beside: problem.kind.is_beside(),
+            at: problem.at,
+        }
+    }
+}
+
+#[napi]
+impl NativeStore {
+    /// Inspects the store and reads every file in it.
+    #[napi(ts_return_type = "Promise<Checked>")]
+    pub fn check<'env>(&self, env: &'env Env) -> Result<Object<'env>> {
+        let store = Arc::clone(self.core());
+        let work = move || {
+            let mut problems = Vec::new();
+            let checked = memdir::check(&*store, &mut |problem| problems.push(problem.into()))?;
+            Ok(Checked {
+                directories: number(checked.directories),
+                files: number(checked.files),
+                bytes: number(checked.bytes),
+                problems,
+            })
+        };
+        // Threads of its own: a store may call a memory, whose threads must not be the ones that wait
+        // for it.
+        Workers::own().promise(
+            env,
+            Purpose::View,
+            work,
+            |env, checked: std::result::Result<_, Failure>| {
+                checked.map_err(|failure| failure.into_js(&env))
+            },
+        )
+    }
+}

@@ -1,0 +1,70 @@
+package dev.memdir
+
+import java.nio.file.Path
+import kotlin.io.path.createDirectories
+import kotlin.io.path.createSymbolicLinkPointingTo
+import kotlin.io.path.readText
+import org.junit.jupiter.api.Assertions.assertEquals
+import org.junit.jupiter.api.Assertions.assertTrue
+import org.junit.jupiter.api.Test
+import org.junit.jupiter.api.assertThrows
+import org.junit.jupiter.api.io.TempDir
+
+/** Copying from store to store, and checking a store. */
+class CopyTest {
+    @TempDir lateinit var place: Path
+
+    private fun filled(): Store =
+        openStore("memory:").also {
+            it.write("/memories/a.md", "tea".toByteArray(), false)
+            it.write("/memories/b/c.md", "milk".toByteArray(), false)
+        }
+
+    @Test
+    fun `everything is copied, once, between stores of every kind`() {
+        for (destination in listOf(openStore("$place/a"), openStore("sqlite:$place/a.db"), MapStore())) {
+            val progress = mutableListOf<CopyProgress>()
+            val copied = copy(filled(), destination) { progress.add(it) }
+            assertEquals(listOf(2L, 7L, 0L), listOf(copied.files, copied.bytes, copied.equal))
+            assertEquals("milk", destination.read("/memories/b/c.md").decodeToString())
+            assertEquals(setOf(CopyPhase.COMPARING, CopyPhase.COPYING), progress.map { it.phase }.toSet())
+            assertEquals(2L, copy(filled(), destination).equal)
+        }
+    }
+
+    @Test
+    fun `another content is replaced only where that is said`() {
+        val destination = openStore("$place/a")
+        destination.write("/memories/a.md", "coffee".toByteArray(), false)
+        val error = assertThrows<MemdirException.Copy> { copy(filled(), destination) }
+        assertEquals(listOf("/memories/a.md"), error.paths)
+        assertEquals(error.reason, error.message)
+        assertThrows<StoreException.NotFound> { destination.read("/memories/b/c.md") }
+        copy(filled(), destination, overwrite = true)
+        assertEquals("tea", place.resolve("a/memories/a.md").readText())
+    }
+
+    @Test
+    fun `a copy can be stopped, and failures are told`() {
+        val stopped = assertThrows<MemdirException.Copy> { copy(filled(), MapStore()) { false } }
+        assertEquals(emptyList<String>(), stopped.paths)
+        val told = assertThrows<MemdirException.Store> { copy(filled(), MapStore()) { error("no more") } }
+        assertTrue(told.reason.contains("no more"), told.reason)
+        val readOnly = openStore("$place/a".also { openStore(it) }, MemoryOptions(readOnly = true))
+        val refused = assertThrows<MemdirException.Store> { copy(filled(), readOnly) }
+        assertTrue(refused.reason.startsWith("writing /memories/"), refused.reason)
+    }
+
+    @Test
+    fun `a check reads every file and names what is wrong`() {
+        val store = openStore("$place/a")
+        copy(filled(), store)
+        val checked = check(store)
+        assertEquals(listOf(2L, 2L, 7L), listOf(checked.directories, checked.files, checked.bytes))
+        assertEquals(emptyList<Problem>(), checked.problems)
+        place.resolve("a/memories/link").createSymbolicLinkPointingTo(place.createDirectories())
+        val problem = check(store).problems.single()
+        assertEquals("link" to "/memories/link", problem.kind to problem.at)
+        assertTrue(problem.isBeside)
+    }
+}

@@ -1,0 +1,141 @@
+//! Copying from store to store: what `copy` tells Kotlin and Swift, and is told by them.
+#![allow(clippy::needless_pass_by_value, reason = "UniFFI hands over what it has made")]
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use memdir::copy::{CopyError, Phase, Progress};
+use memdir::{OnExisting, StoreError as CoreStoreError};
+
+use crate::error::MemdirError;
+use crate::expiry::number;
+use crate::foreign_store::core_store;
+use crate::store::{Store, StoreError};
+
+/// What a copy did.
+#[derive(uniffi::Record, Debug, Clone, PartialEq, Eq)]
+pub struct Copied {
+    /// Files that were written.
+    pub files: i64,
+    /// Their bytes.
+    pub bytes: i64,
+    /// Files that were there already, with the same content.
+    pub equal: i64,
+    /// Empty directories that were made.
+    pub directories: i64,
+    /// What is kept beside the memory that was copied, such as links, and is no part of it.
+    pub left_out: Vec<String>,
+}
+
+/// How far a copy is.
+#[derive(uniffi::Record, Debug, Clone, PartialEq, Eq)]
+pub struct CopyProgress {
+    /// What is being done.
+    pub phase: CopyPhase,
+    /// The file that comes next.
+    pub path: String,
+    /// The files that this phase has finished.
+    pub files: i64,
+    /// Their bytes.
+    pub bytes: i64,
+    /// The files of this phase; while comparing, as many as were found so far.
+    pub of_files: i64,
+    /// Their bytes.
+    pub of_bytes: i64,
+}
+
+/// What a copy is doing.
+#[derive(uniffi::Enum, Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CopyPhase {
+    /// Both stores are compared; nothing is changed.
+    Comparing,
+    /// Files are written.
+    Copying,
+}
+
+/// Follows a copy.
+#[uniffi::export(rust, foreign)]
+pub trait CopyWatch: Send + Sync {
+    /// Called before each file. If it returns false or throws, the copy ends there, and what was copied
+    /// before stays.
+    fn copying(&self, progress: CopyProgress) -> Result<bool, StoreError>;
+}
+
+/// Copies everything from one store into another: contents, times, hidden files, empty directories.
+///
+/// Nothing is ever deleted. Both stores are compared first. A file that is there already with the same
+/// content keeps it. If one is there with another content, nothing is copied at all, unless `overwrite`
+/// is true. What is written is read back and compared. After an interruption, the same call does the
+/// rest. Not a command of the tool: for the developer.
+///
+/// Throws `Copy` if the destination holds something else or `watch` stopped the copy, `Store` if a store
+/// failed. What was copied before stays.
+#[uniffi::export(default(overwrite = false, watch = None))]
+pub fn copy(
+    source: Arc<dyn Store>,
+    destination: Arc<dyn Store>,
+    overwrite: bool,
+    watch: Option<Arc<dyn CopyWatch>>,
+) -> Result<Copied, MemdirError> {
+    let existing = if overwrite { OnExisting::Overwrite } else { OnExisting::Error };
+    let mut thrown = None;
+    let mut go_on = |progress: Progress<'_>| match &watch {
+        None => ControlFlow::Continue(()),
+        Some(watch) => match watch.copying(progress.into()) {
+            Ok(true) => ControlFlow::Continue(()),
+            Ok(false) => ControlFlow::Break(()),
+            Err(failure) => {
+                thrown = Some(failure);
+                ControlFlow::Break(())
+            }
+        },
+    };
+    let copied =
+        memdir::copy(&*core_store(source), &*core_store(destination), existing, &mut go_on);
+    match thrown {
+        Some(failure) => Err(CoreStoreError::failed("copying", failure).into()),
+        None => Ok(copied?.into()),
+    }
+}
+
+impl From<Progress<'_>> for CopyProgress {
+    fn from(progress: Progress<'_>) -> Self {
+        Self {
+            phase: match progress.phase {
+                Phase::Comparing => CopyPhase::Comparing,
+                Phase::Copying => CopyPhase::Copying,
+            },
+            path: progress.path.to_string(),
+            files: number(progress.files),
+            bytes: number(progress.bytes),
+            of_files: number(progress.of_files),
+            of_bytes: number(progress.of_bytes),
+        }
+    }
+}
+
+impl From<memdir::copy::Copied> for Copied {
+    fn from(copied: memdir::copy::Copied) -> Self {
+        Self {
+            files: number(copied.files),
+            bytes: number(copied.bytes),
+            equal: number(copied.equal),
+            directories: number(copied.directories),
+            left_out: copied.left_out.iter().map(ToString::to_string).collect(),
+        }
+    }
+}
+
+impl From<CopyError> for MemdirError {
+    fn from(error: CopyError) -> Self {
+        let reason = error.to_string();
+        let paths = error.paths().map(ToString::to_string).collect();
+        match error {
+            CopyError::Source { error, .. } | CopyError::Destination { error, .. } => {
+                let answer = Self::from(error).reply().content;
+                Self::Store { reason, answer }
+            }
+            _ => Self::Copy { reason, paths },
+        }
+    }
+}

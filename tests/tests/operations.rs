@@ -1,0 +1,170 @@
+//! What each language offers is what the table of operations says, `core/operations.json`: every name in it
+//! is public there, and every public function and method is in it.
+
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails where it cannot go on")]
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+use serde_json::Value;
+
+const PROJECT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
+
+fn read(file: &str) -> String {
+    let file = Path::new(PROJECT).join(file);
+    fs::read_to_string(&file).unwrap_or_else(|error| panic!("{}: {error}", file.display()))
+}
+
+/// The names that the table has for a language.
+fn in_table(language: &str) -> BTreeSet<String> {
+    let table: Value = serde_json::from_str(&read("core/operations.json")).unwrap();
+    let groups = table["groups"].as_array().unwrap();
+    let operations = groups.iter().flat_map(|group| group["operations"].as_array().unwrap());
+    let mut names = BTreeSet::new();
+    for operation in operations {
+        let cell = &operation[language];
+        match cell.as_array() {
+            Some(listed) => {
+                names.extend(listed.iter().map(|name| name.as_str().unwrap().to_owned()));
+            }
+            // Another way, or the reason why there is none.
+            None => assert!(cell["how"].is_string() || cell["none"].is_string(), "{operation}"),
+        }
+    }
+    names
+}
+
+/// What stands in `text` between `start` and the next `end`.
+fn between<'t>(text: &'t str, start: &str, end: &str) -> &'t str {
+    let from = text.find(start).unwrap_or_else(|| panic!("there is no {start:?}"));
+    let rest = &text[from + start.len()..];
+    &rest[..rest.find(end).unwrap_or_else(|| panic!("there is no {end:?} after {start:?}"))]
+}
+
+/// The names that follow `mark` at the beginnings of lines.
+fn named(text: &str, mark: &str) -> BTreeSet<String> {
+    let after = text.lines().filter_map(|line| line.strip_prefix(mark));
+    let names = after.map(|rest| {
+        let rest = rest.trim_start_matches('`');
+        rest.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect::<String>()
+    });
+    names.filter(|name| !name.is_empty()).collect()
+}
+
+fn methods(names: BTreeSet<String>, separator: &str) -> impl Iterator<Item = String> {
+    names.into_iter().map(move |name| format!("Memory{separator}{name}"))
+}
+
+fn is_function(name: &str) -> bool {
+    name.starts_with(char::is_lowercase)
+}
+
+/// The language has these functions and methods, and these types beside them.
+fn compare(language: &str, operations: BTreeSet<String>, types: &str) {
+    let table = in_table(language);
+    let missing: Vec<_> = operations.difference(&table).collect();
+    assert!(missing.is_empty(), "public in {language}, and not in the table: {missing:?}");
+    for name in table.difference(&operations) {
+        let stands_there =
+            types.split(|c: char| !(c.is_alphanumeric() || c == '_')).any(|word| word == name);
+        assert!(stands_there, "in the table, and not public in {language}: {name}");
+    }
+}
+
+#[test]
+fn python_has_the_operations_of_the_table() {
+    let all = read("bindings-python/python/memdir/__init__.py");
+    let all = between(&all, "__all__ = [", "]");
+    let mut found: BTreeSet<String> =
+        all.split('"').filter(|name| is_function(name)).map(str::to_owned).collect();
+    let stub = read("bindings-python/python/memdir/_memdir.pyi");
+    let memory = between(&stub, "\nclass Memory:", "\n@final");
+    let public = named(memory, "    def ").into_iter().filter(|name| !name.starts_with('_'));
+    found.extend(methods(public.collect(), "."));
+    found.extend(
+        named(&read("bindings-python/python/memdir/testing.py"), "def ")
+            .into_iter()
+            .map(|name| format!("testing.{name}")),
+    );
+    compare("python", found, all);
+}
+
+#[test]
+fn typescript_has_the_operations_of_the_table() {
+    let index = read("bindings-node/ts/index.ts");
+    let exported: Vec<&str> = index
+        .lines()
+        .filter_map(|line| line.strip_prefix("export {"))
+        .flat_map(|line| line.split('}').next().unwrap().split(','))
+        .map(str::trim)
+        .collect();
+    let functions = exported.iter().filter(|name| is_function(name));
+    let mut found: BTreeSet<String> = functions.map(|name| (*name).to_owned()).collect();
+    let memory = read("bindings-node/ts/memory.ts");
+    let class = between(&memory, "\nexport class Memory", "\n}\n").replace("  async ", "  ");
+    let public = named(&class, "  ")
+        .into_iter()
+        .filter(|name| name != "constructor" && class.contains(&format!("\n  {name}(")));
+    found.extend(methods(public.collect(), "."));
+    let testing = named(&read("bindings-node/ts/testing.ts"), "export async function ");
+    found.extend(testing.into_iter().map(|name| format!("testing.{name}")));
+    compare("typescript", found, &exported.join(" "));
+}
+
+#[test]
+fn kotlin_has_the_operations_of_the_table() {
+    let generated = read("bindings-uniffi/kotlin/src/generated/kotlin/dev/memdir/memdir.kt");
+    let written = ["Stores", "SuspendingMemory", "MemdirHandler"]
+        .map(|file| read(&format!("bindings-uniffi/kotlin/src/main/kotlin/dev/memdir/{file}.kt")))
+        .concat();
+    let memory = between(&generated, "\npublic interface MemoryInterface {", "\n}\n");
+    let mut found: BTreeSet<String> = methods(named(memory, "    fun "), ".").collect();
+    found.extend(methods(named(&written, "public val Memory."), "."));
+    let functions = named(&generated, "    @Throws(MemdirException::class) fun ")
+        .into_iter()
+        .chain(named(&generated, "    @Throws(StoreException::class) fun "))
+        // The second constructor, which is `Memory(store)` in Kotlin.
+        .filter(|name| name != "withStore");
+    found.extend(functions);
+    compare("kotlin", found, &(written + &generated));
+}
+
+#[test]
+fn swift_has_the_operations_of_the_table() {
+    let generated = read("bindings-uniffi/swift/Sources/Memdir/Generated.swift");
+    let memory =
+        between(&generated, "\npublic protocol MemoryProtocol: AnyObject, Sendable {", "\n}\n");
+    let mut found: BTreeSet<String> = methods(named(memory, "    func "), ".").collect();
+    let functions = named(&generated, "public func ").into_iter();
+    // What the package itself uses, and UniFFI's own.
+    let internal = ["closedReply", "noThreadReply", "reply", "uniffiEnsureMemdirFfiInitialized"];
+    found.extend(functions.filter(|name| is_function(name) && !internal.contains(&name.as_str())));
+    compare("swift", found, &generated);
+}
+
+#[test]
+fn rust_has_the_operations_of_the_table() {
+    let memory = read("core/src/memory.rs");
+    let public = memory
+        .replace("#[doc(hidden)]\n    #[must_use]\n    pub fn", "")
+        .replace("#[doc(hidden)]\n    pub fn", "");
+    let mut found: BTreeSet<String> = methods(named(&public, "    pub fn "), "::").collect();
+    let library = read("core/src/lib.rs");
+    let reexported = library.lines().filter_map(|line| line.strip_prefix("pub use "));
+    for line in reexported {
+        let names = line.rsplit("::").next().unwrap();
+        let names = names.split(|c: char| !(c.is_alphanumeric() || c == '_'));
+        found.extend(names.filter(|name| is_function(name)).map(str::to_owned));
+    }
+    let store = read("core/src/store/mod.rs");
+    let types: String = store.lines().filter(|line| line.starts_with("pub use")).collect();
+    for name in in_table("rust").iter().filter_map(|name| name.strip_prefix("store::")) {
+        assert!(
+            types.contains(name) || store.contains(&format!("    {name},")),
+            "store::{name} is not public"
+        );
+        found.insert(format!("store::{name}"));
+    }
+    compare("rust", found, &types);
+}
