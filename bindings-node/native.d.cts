@@ -29,8 +29,8 @@ export declare class Engine {
   executeAs(name: string, input: unknown, cancellation?: Cancellation | undefined | null): Promise<{ content: string | { mediaType: 'image/png' | 'image/jpeg', bytes: Buffer }, isError: boolean, cause?: string }>
   /** The first half of `execute`, or of `executeAs` where there is a name. */
   begin(input: unknown, name?: string | undefined | null, cancellation?: Cancellation | undefined | null): PendingCall
-  /** Deletes everything below `/memories`; the sentence that says so. */
-  clear(): Promise<string>
+  /** Deletes everything below `/memories`. */
+  clear(): Promise<{ content: string | { mediaType: 'image/png' | 'image/jpeg', bytes: Buffer }, isError: boolean, cause?: string }>
   /**
    * Removes the files that nobody used for so many milliseconds. `progress` says whether it goes
    * on.

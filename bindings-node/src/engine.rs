@@ -3,9 +3,9 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use memdir::Memory;
 use memdir::command::{Command, Decoded};
 use memdir::store::{encrypt, encrypt_lazily};
+use memdir::{Content, Error, Memory, Reply};
 use napi::Env;
 use napi::bindgen_prelude::{ClassInstance, Function, Object, Unknown};
 use napi_derive::napi;
@@ -122,14 +122,17 @@ impl Engine {
         Ok(PendingCall::new(call, self.memory.clone(), workers, core(cancellation)))
     }
 
-    /// Deletes everything below `/memories`; the sentence that says so.
-    #[napi(ts_return_type = "Promise<string>")]
+    /// Deletes everything below `/memories`.
+    #[napi(
+        ts_return_type = "Promise<{ content: string | { mediaType: 'image/png' | 'image/jpeg', bytes: Buffer }, isError: boolean, cause?: string }>"
+    )]
     pub fn clear<'env>(&self, env: &'env Env) -> napi::Result<Object<'env>> {
         let memory = self.memory.clone();
-        let work = move || memory.clear().map_err(Failure::from);
-        self.workers.promise(env, Purpose::Change, work, |env, cleared| {
-            cleared.map_err(|failure| failure.into_js(&env))
-        })
+        let work = move |ready: Ready| {
+            let cleared = ready.map_err(Error::Store).and_then(|()| memory.clear());
+            Answer::from(Reply::from(cleared.map(Content::Text)))
+        };
+        self.workers.answer(env, Purpose::Change, work, |env, answer| answer.into_object(&env))
     }
 
     /// Removes the files that nobody used for so many milliseconds. `progress` says whether it goes

@@ -42,5 +42,8 @@ test('clear deletes everything below the root', async () => {
   await memory.create({ path: '/memories/a/b.md', file_text: 'tea' });
   assert.equal(await memory.clear(), 'All memory cleared');
   assert.match(String(await memory.view({ path: '/memories' })), /\n4\.0K\t\/memories$/);
-  await assert.rejects(new Memory('memory:', { readOnly: true }).clear(), StoreError);
+  await assert.rejects(new Memory('memory:', { readOnly: true }).clear(), {
+    name: 'ToolError',
+    message: 'Error: /memories is read-only: it can be viewed but not changed',
+  });
 });

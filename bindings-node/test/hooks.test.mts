@@ -200,7 +200,11 @@ test('more hooks wait than there are threads', async () => {
 test('what is no function is told at once', () => {
   for (const name of ['before', 'after']) {
     const options = { [name]: 3 } as MemoryOptions;
-    assert.throws(() => new Memory('memory:', options), { message: `${name} must be a function` });
+    assert.throws(() => new Memory('memory:', options), {
+      name: 'ConfigError',
+      option: name,
+      message: `${name} must be a function, or null, got number`,
+    });
   }
   assert.doesNotThrow(() => new Memory('memory:', { before: undefined, after: undefined }));
 });

@@ -84,7 +84,10 @@ test('unused files expire, and the page has the code that runs here', async () =
     throw thrown;
   };
   await assert.rejects(memory.expire(0, { onProgress: fail }), thrown);
-  await assert.rejects(memory.expire(-1), /^Error: olderThan must be a number of milliseconds/);
+  await assert.rejects(
+    memory.expire(-1),
+    /^ConfigError: olderThan must be a number of milliseconds/,
+  );
 
   const source = readFileSync(new URL('test/policies.test.mts', PACKAGE), 'utf8');
   const code = /\/\/ expiry\n(.*?)\n *\/\/ end/s.exec(source)?.[1]?.replace(/^ {2}/gm, '');

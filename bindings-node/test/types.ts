@@ -12,7 +12,15 @@ import type {
 } from '@anthropic-ai/sdk/resources/beta';
 import { Memory, StoreError, memoryTool, openStore, readOnly } from 'memdir';
 import { checkContract } from 'memdir/testing';
-import type { Entry, ImageBlock, MemoryCommand, MemoryTool, MemoryOptions, Reply, Store } from 'memdir';
+import type {
+  Entry,
+  ImageBlock,
+  MemoryCommand,
+  MemoryTool,
+  MemoryOptions,
+  Reply,
+  Store,
+} from 'memdir';
 
 /** Fails to compile unless the two types are the same. */
 type Same<A, B> =
@@ -81,7 +89,11 @@ void (() => new Memory({ '/memories': 'memory:', '/tmp': 'memory:' }));
 void (() => new Memory({ '/memories': { '/memories': 'memory:' } }));
 
 // Options.
-export const options: MemoryOptions = { maxViewChars: null, onExisting: 'overwrite', durability: 'full' };
+export const options: MemoryOptions = {
+  maxViewChars: null,
+  onExisting: 'overwrite',
+  durability: 'full',
+};
 // @ts-expect-error: there is no such option
 new Memory('./memory', { maxViewChar: 1 });
 // @ts-expect-error: there is no such word

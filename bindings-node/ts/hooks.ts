@@ -153,7 +153,7 @@ export function withoutHooks(
   const { before, after, ...rest } = options;
   for (const [name, hook] of Object.entries({ before, after })) {
     if (hook !== undefined && hook !== null && typeof hook !== 'function') {
-      throw new ConfigError(`${name} must be a function, got ${typeof hook}`, name);
+      throw new ConfigError(`${name} must be a function, or null, got ${typeof hook}`, name);
     }
   }
   return before || after ? [rest, new Hooks(before ?? undefined, after ?? undefined)] : [rest];

@@ -164,7 +164,7 @@ export class Memory<const Given extends MemoryOptions = MemoryOptions> {
    * says so.
    */
   async clear(): Promise<string> {
-    return withOurErrorsAsync(async () => this.#engine.clear());
+    return (await orThrow(reply(await this.#engine.clear()))) as string;
   }
 
   /**

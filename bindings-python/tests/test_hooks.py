@@ -17,13 +17,13 @@ from anthropic.lib.tools import ToolError
 
 from memdir import (
     AsyncMemoryTool,
-    RefusedError,
     ConfigError,
     Deny,
     Event,
     HookError,
     Memory,
     MemoryTool,
+    RefusedError,
 )
 
 if TYPE_CHECKING:

@@ -12,11 +12,11 @@ import pytest
 
 import memdir
 from memdir import (
-    RefusedError,
     ConfigError,
     Entry,
     MemdirError,
     Memory,
+    RefusedError,
     Reply,
     StoreError,
     open_store,

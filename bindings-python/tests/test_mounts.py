@@ -15,10 +15,10 @@ import cases
 from dict_store import DictStore
 from memdir import (
     AsyncMemoryTool,
-    RefusedError,
     ConfigError,
     Memory,
     MemoryTool,
+    RefusedError,
     StoreError,
     open_store,
     read_only,

@@ -92,7 +92,11 @@ def test_a_wrong_value_is_told_with_what_is_taken_and_what_came() -> None:
         ("max_files", -1, "max_files must be a whole number from 0 on, or None, got -1"),
         ("namespace", 1, "namespace must be a str, or None, got 1"),
         ("before", 3, "before must be a function, or None, got 3"),
-        ("never_expire", nothing, "never_expire must be a sequence of str, got a Python object of type object"),
+        (
+            "never_expire",
+            nothing,
+            "never_expire must be a sequence of str, got a Python object of type object",
+        ),
     ]:
         options: Any = {name: value}
         for entry_point in (Memory, MemoryTool, AsyncMemoryTool):

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta, timezone
 import pytest
 
 import cases
-from memdir import RefusedError, ConfigError, Memory, open_store
+from memdir import ConfigError, Memory, RefusedError, open_store
 
 
 def test_the_examples_of_the_page() -> None:

@@ -39,12 +39,12 @@ from typing import TYPE_CHECKING
 # In this order.
 from memdir import _main_interpreter, _memdir
 from memdir._errors import (
-    RefusedError,
     ConfigError,
     CopyError,
     Deny,
     HookError,
     MemdirError,
+    RefusedError,
     StoreError,
 )
 from memdir._memdir import (

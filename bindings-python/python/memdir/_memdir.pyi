@@ -420,9 +420,9 @@ class Memory:
             RefusedError: The command was refused; its text is the answer for the model.
             StoreError: The store itself failed.
         """
-    def str_replace(self, /, path: str, old_str: str, new_str: str = "") -> str:
+    def str_replace(self, /, path: str, old_str: str, new_str: str | None = None) -> str:
         """
-        Replaces the only occurrence of `old_str` in a file by `new_str`; an empty one deletes.
+        Replaces the only occurrence of `old_str` in a file by `new_str`; an empty one, or `None`, deletes it.
 
         Raises:
             RefusedError: The command was refused; its text is the answer for the model.
