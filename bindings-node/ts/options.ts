@@ -5,55 +5,55 @@ import type { After, Before } from './hooks.js';
 /** How a memory behaves where the tool's documentation leaves a choice. All may be left out. */
 export interface MemoryOptions {
   /**
-   * The most characters (Unicode scalar values) of one view. A longer view is cut and says how to
-   * go on. `null` lifts the limit. Default: 16,000.
+   * The most characters (Unicode scalar values) that one view shows. A longer view is cut, and its
+   * last line says how to go on. `null` lifts the limit. Default: 16,000.
    */
   maxViewChars?: number | null | undefined;
   /**
-   * The most bytes that one file may come to hold by a command. A larger file made by somebody else
-   * can be viewed, and made smaller if it has no more than 16 MiB. `null` lifts the limit. Default:
-   * 16,777,216.
+   * The most bytes that a command may make a file hold. A larger file that another program wrote
+   * can be viewed. It can be edited to be smaller if it has at most 16 MiB. `null` lifts the limit.
+   * Default: 16,777,216.
    */
   maxFileBytes?: number | null | undefined;
   /**
-   * The most bytes that all files together may come to hold, hidden ones included. `null` sets no
-   * limit. Default: `null`.
+   * The most bytes that all files together may hold, hidden ones included. `null` sets no limit.
+   * Default: `null`.
    */
   maxTotalBytes?: number | null | undefined;
   /**
-   * The most files that the memory may come to hold, hidden ones included. `null` sets no limit.
-   * Default: `null`.
+   * The most files that the memory may hold, hidden ones included. `null` sets no limit. Default:
+   * `null`.
    */
   maxFiles?: number | null | undefined;
   /**
-   * The most bytes of a `.png`, `.jpg` or `.jpeg` file that a view shows as an image. Claude takes
-   * 3,932,160. `null` shows no images. Default: 3,932,160.
+   * The most bytes of a `.png`, `.jpg` or `.jpeg` file that a view shows as an image. Claude
+   * accepts at most 3,932,160. `null` shows no images. Default: 3,932,160.
    */
   maxImageBytes?: number | null | undefined;
   /**
-   * What `create` does about a file that is already there: `'error'` refuses, `'overwrite'`
-   * replaces the whole content atomically. Default: `'error'`.
+   * What `create` does if the file already exists: `'error'` refuses, `'overwrite'` replaces the
+   * whole content atomically. Default: `'error'`.
    */
   onExisting?: 'error' | 'overwrite' | undefined;
   /**
-   * The memory can be viewed but not changed. A directory or database must be there already.
-   * Nothing is made in a directory. Default: `false`.
+   * The memory can be viewed but not changed. The directory or database must exist. Nothing is made
+   * in a directory. Default: `false`.
    */
   readOnly?: boolean | undefined;
   /**
-   * What no command may change: what a pattern matches, such as `'/memories/handbook'`, and
-   * everything below it. Wins over `writablePaths`. Default: none.
+   * Patterns of paths that no command may change, such as `'/memories/handbook'`, with everything
+   * below them. They take precedence over `writablePaths`. Default: none.
    */
   readOnlyPaths?: readonly string[] | undefined;
   /**
-   * What commands may change, and nothing else: what a pattern matches, and everything below it. An
-   * empty list is nothing at all. `null` sets no limit. Default: `null`.
+   * Patterns of the only paths that commands may change, with everything below them. An empty list
+   * allows no changes. `null` sets no limit. Default: `null`.
    */
   writablePaths?: readonly string[] | null | undefined;
   /**
-   * Refuses an edit that was meant for an older content. `'on'` guards `insert` into files that
-   * this memory has shown or written. `'strict'` also guards `str_replace`, and requires a view
-   * first. Default: `'off'`.
+   * Refuses an edit that is based on an outdated view. `'on'` guards `insert` into files that this
+   * memory has shown or written. `'strict'` also guards `str_replace`, and requires a view first.
+   * Default: `'off'`.
    */
   staleGuard?: 'off' | 'on' | 'strict' | undefined;
   /**
@@ -63,8 +63,9 @@ export interface MemoryOptions {
    */
   sensitiveText?: 'off' | 'reject' | 'redact' | undefined;
   /**
-   * Your own rules, beside the built-in ones: patterns in the syntax of Rust's `regex-lite`,
-   * without look-around and back-references. An object: patterns by their ids. Default: none.
+   * Your own rules, in addition to the built-in ones: patterns in the syntax of Rust's
+   * `regex-lite`, without look-around and back-references. An object: patterns by their ids.
+   * Default: none.
    */
   sensitiveRules?: Readonly<Record<string, string>> | undefined;
   /**
@@ -73,18 +74,18 @@ export interface MemoryOptions {
    */
   sensitiveOnView?: boolean | undefined;
   /**
-   * Before the first command, files are removed that nobody used for so long. Must be more than 0.
-   * The store must keep times of access. In milliseconds. Default: `null`.
+   * Before its first command, the memory removes files that nobody has used for this long. Must be
+   * more than 0. The store must keep times of access. In milliseconds. Default: `null`.
    */
   expireAfter?: number | null | undefined;
   /**
-   * A view of a file, and a rename of one, is recorded as a use of it. That costs a write. It is
-   * always on with `expireAfter`. `expire()` needs it. Default: `false`.
+   * Records each view and each rename of a file as a use of it. That costs a write. `expireAfter`
+   * turns it on. `expire()` needs it. Default: `false`.
    */
   recordAccess?: boolean | undefined;
   /**
-   * Files that never expire: what a pattern matches, such as `'/memories/handbook'`, and everything
-   * below it. Default: none.
+   * Patterns of files that never expire, such as `'/memories/handbook'`, with everything below
+   * them. Default: none.
    */
   neverExpire?: readonly string[] | undefined;
   /**
@@ -93,11 +94,11 @@ export interface MemoryOptions {
    */
   before?: Before | null | undefined;
   /**
-   * Called after each call with what it came to. Commands that a hook issues itself run without
-   * hooks. Default: none.
+   * Called after each call with its outcome. Commands that a hook issues itself run without hooks.
+   * Default: none.
    */
   after?: After | null | undefined;
-  /** The events that `after` gets hold the reply's text. Default: `false`. */
+  /** The events that `after` gets contain the reply's text. Default: `false`. */
   eventContent?: boolean | undefined;
   /**
    * What an acknowledged command survives: `'full'` a loss of power, `'relaxed'` only a crash of
@@ -106,24 +107,25 @@ export interface MemoryOptions {
   durability?: 'full' | 'relaxed' | undefined;
   /**
    * How long a change waits for other writers of the same store (local directory, SQLite,
-   * PostgreSQL). Then it is refused, and nothing was changed. `null` waits for as long as it takes.
-   * In milliseconds. Default: 10,000.
+   * PostgreSQL). After that the command is refused, and nothing was changed. `null` waits without
+   * limit. In milliseconds. Default: 10,000.
    */
   lockTimeout?: number | null | undefined;
   /**
-   * Which of several memories in one PostgreSQL database or one bucket this is. Any text, such as a
-   * user's name. `null` is the one that the address names. Never put a value that is not your own
-   * into an address. An error on every other store. Default: `null`.
+   * Selects one of several memories in one PostgreSQL database or one bucket. Any text, such as a
+   * user's name. `null` selects the one that the address names. Never put a value that is not your
+   * own into an address. On every other store it is an error. Default: `null`.
    */
   namespace?: string | null | undefined;
   /**
-   * Encrypts what the store keeps. A store is encrypted from its beginning or never. A `Uint8Array`
-   * of 32 bytes; a string is a passphrase, or `hex:…` or `base64:…`. Default: `null`.
+   * Encrypts everything that the store keeps. A store is encrypted from its creation or not at all.
+   * A `Uint8Array` of 32 bytes; a string is a passphrase, or `hex:…` or `base64:…`. Default:
+   * `null`.
    */
   encryptionKey?: Uint8Array | string | null | undefined;
   /**
-   * A store that is made with a key encrypts names, too. An existing store stays as it was made.
-   * Default: `false`.
+   * Also encrypts the names in a store that is made with a key. An existing store stays as it was
+   * made. Default: `false`.
    */
   encryptNames?: boolean | undefined;
 }

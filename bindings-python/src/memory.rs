@@ -38,62 +38,67 @@ use crate::stores::Argument;
 ///         SQLite database; `"dir:./notes"` for the files of that very directory; `"memory:"` for a
 ///         new store in this process; a `Store`; or several of these as a dict from where each one
 ///         is mounted (`"/memories"`, `"/memories/team"`) to what is mounted there.
-///     max_view_chars: The most characters (Unicode scalar values) of one view. A longer view is
-///         cut and says how to go on. `None` lifts the limit.
-///     max_file_bytes: The most bytes that one file may come to hold by a command. A larger file
-///         made by somebody else can be viewed, and made smaller if it has no more than 16 MiB.
-///         `None` lifts the limit.
-///     max_total_bytes: The most bytes that all files together may come to hold, hidden ones
-///         included. `None` sets no limit.
-///     max_files: The most files that the memory may come to hold, hidden ones included. `None`
-///         sets no limit.
+///     max_view_chars: The most characters (Unicode scalar values) that one view shows. A longer
+///         view is cut, and its last line says how to go on. `None` lifts the limit.
+///     max_file_bytes: The most bytes that a command may make a file hold. A larger file that
+///         another program wrote can be viewed. It can be edited to be smaller if it has at most 16
+///         MiB. `None` lifts the limit.
+///     max_total_bytes: The most bytes that all files together may hold, hidden ones included.
+///         `None` sets no limit.
+///     max_files: The most files that the memory may hold, hidden ones included. `None` sets no
+///         limit.
 ///     max_image_bytes: The most bytes of a `.png`, `.jpg` or `.jpeg` file that a view shows as an
-///         image. Claude takes 3,932,160. `None` shows no images.
-///     on_existing: What `create` does about a file that is already there: `"error"` refuses,
-///         `"overwrite"` replaces the whole content atomically.
-///     read_only: The memory can be viewed but not changed. A directory or database must be there
-///         already. Nothing is made in a directory.
-///     read_only_paths: What no command may change: what a pattern matches, such as
-///         `"/memories/handbook"`, and everything below it. Wins over `writable_paths`.
-///     writable_paths: What commands may change, and nothing else: what a pattern matches, and
-///         everything below it. An empty list is nothing at all. `None` sets no limit.
-///     stale_guard: Refuses an edit that was meant for an older content. `"on"` guards `insert`
-///         into files that this memory has shown or written. `"strict"` also guards `str_replace`,
-///         and requires a view first.
+///         image. Claude accepts at most 3,932,160. `None` shows no images.
+///     on_existing: What `create` does if the file already exists: `"error"` refuses, `"overwrite"`
+///         replaces the whole content atomically.
+///     read_only: The memory can be viewed but not changed. The directory or database must exist.
+///         Nothing is made in a directory.
+///     read_only_paths: Patterns of paths that no command may change, such as
+///         `"/memories/handbook"`, with everything below them. They take precedence over
+///         `writable_paths`.
+///     writable_paths: Patterns of the only paths that commands may change, with everything below
+///         them. An empty list allows no changes. `None` sets no limit.
+///     stale_guard: Refuses an edit that is based on an outdated view. `"on"` guards `insert` into
+///         files that this memory has shown or written. `"strict"` also guards `str_replace`, and
+///         requires a view first.
 ///     sensitive_text: What happens to keys, tokens, passwords and payment cards in text that a
 ///         command would write: `"off"` does nothing, `"reject"` refuses the command, `"redact"`
 ///         writes `[REDACTED:rule]` in their place.
-///     sensitive_rules: Your own rules, beside the built-in ones: patterns in the syntax of Rust's
-///         `regex-lite`, without look-around and back-references. A dict: patterns by their ids.
+///     sensitive_rules: Your own rules, in addition to the built-in ones: patterns in the syntax of
+///         Rust's `regex-lite`, without look-around and back-references. A dict: patterns by their
+///         ids.
 ///     sensitive_on_view: Views show `[REDACTED:rule]` in the place of sensitive text. The file is
 ///         not changed. Such a view reads the whole file into memory.
-///     expire_after: Before the first command, files are removed that nobody used for so long. Must
-///         be more than 0. The store must keep times of access. Seconds, or a `timedelta`.
-///     record_access: A view of a file, and a rename of one, is recorded as a use of it. That costs
-///         a write. It is always on with `expire_after`. `expire()` needs it.
-///     never_expire: Files that never expire: what a pattern matches, such as
-///         `"/memories/handbook"`, and everything below it.
+///     expire_after: Before its first command, the memory removes files that nobody has used for
+///         this long. Must be more than 0. The store must keep times of access. Seconds, or a
+///         `timedelta`.
+///     record_access: Records each view and each rename of a file as a use of it. That costs a
+///         write. `expire_after` turns it on. `expire()` needs it.
+///     never_expire: Patterns of files that never expire, such as `"/memories/handbook"`, with
+///         everything below them.
 ///     before: Called with each command before the store is touched. It allows the command,
 ///         replaces its text, or denies it. The hook gets a mapping with `command` and its fields;
 ///         paths are validated and canonical. It returns `None` to allow the command, or a dict
 ///         with the new `file_text`, `new_str` or `insert_text`. It raises `Deny` with a sentence
-///         for the model to deny the command. If it raises anything else, nothing is done, and the
-///         model reads only that the command could not be checked.
-///     after: Called after each call with what it came to. The hook gets an `Event`. What it raises
-///         is logged to the logger `memdir`. Commands that a hook issues itself run without hooks.
-///     event_content: The events that `after` gets hold the reply's text.
+///         for the model to deny the command. If it raises anything else, the command is not
+///         executed, and the model reads only that it could not be checked.
+///     after: Called after each call with its outcome. The hook gets an `Event`. An exception that
+///         it raises goes to the logger `memdir`. Commands that a hook issues itself run without
+///         hooks.
+///     event_content: The events that `after` gets contain the reply's text.
 ///     durability: What an acknowledged command survives: `"full"` a loss of power, `"relaxed"`
 ///         only a crash of the process. Object storage is always durable.
 ///     lock_timeout: How long a change waits for other writers of the same store (local directory,
-///         SQLite, PostgreSQL). Then it is refused, and nothing was changed. `None` waits for as
-///         long as it takes. Seconds, or a `timedelta`.
-///     namespace: Which of several memories in one PostgreSQL database or one bucket this is. Any
-///         text, such as a user's name. `None` is the one that the address names. Never put a value
-///         that is not your own into an address. An error on every other store.
-///     encryption_key: Encrypts what the store keeps. A store is encrypted from its beginning or
-///         never. 32 bytes; as a str, `"hex:…"` or `"base64:…"` for those, or else a passphrase.
-///     encrypt_names: A store that is made with a key encrypts names, too. An existing store stays
-///         as it was made.
+///         SQLite, PostgreSQL). After that the command is refused, and nothing was changed. `None`
+///         waits without limit. Seconds, or a `timedelta`.
+///     namespace: Selects one of several memories in one PostgreSQL database or one bucket. Any
+///         text, such as a user's name. `None` selects the one that the address names. Never put a
+///         value that is not your own into an address. On every other store it is an error.
+///     encryption_key: Encrypts everything that the store keeps. A store is encrypted from its
+///         creation or not at all. 32 bytes; as a str, `"hex:…"` or `"base64:…"` for those, or else
+///         a passphrase.
+///     encrypt_names: Also encrypts the names in a store that is made with a key. An existing store
+///         stays as it was made.
 ///
 /// Raises:
 ///     ConfigError: The address or an option is wrong.

@@ -15,20 +15,21 @@ use crate::{read_only, stores};
 /// Args:
 ///     store: A directory, made if it is not there, `"sqlite:agent.db"` for an SQLite database,
 ///         `"memory:"` for a new store in this process, or whatever else `Memory` takes.
-///     read_only: The memory can be viewed but not changed. A directory or database must be there
-///         already. Nothing is made in a directory.
+///     read_only: The memory can be viewed but not changed. The directory or database must exist.
+///         Nothing is made in a directory.
 ///     durability: What an acknowledged command survives: `"full"` a loss of power, `"relaxed"`
 ///         only a crash of the process. Object storage is always durable.
 ///     lock_timeout: How long a change waits for other writers of the same store (local directory,
-///         SQLite, PostgreSQL). Then it is refused, and nothing was changed. `None` waits for as
-///         long as it takes. Seconds, or a `timedelta`.
-///     namespace: Which of several memories in one PostgreSQL database or one bucket this is. Any
-///         text, such as a user's name. `None` is the one that the address names. Never put a value
-///         that is not your own into an address. An error on every other store.
-///     encryption_key: Encrypts what the store keeps. A store is encrypted from its beginning or
-///         never. 32 bytes; as a str, `"hex:…"` or `"base64:…"` for those, or else a passphrase.
-///     encrypt_names: A store that is made with a key encrypts names, too. An existing store stays
-///         as it was made.
+///         SQLite, PostgreSQL). After that the command is refused, and nothing was changed. `None`
+///         waits without limit. Seconds, or a `timedelta`.
+///     namespace: Selects one of several memories in one PostgreSQL database or one bucket. Any
+///         text, such as a user's name. `None` selects the one that the address names. Never put a
+///         value that is not your own into an address. On every other store it is an error.
+///     encryption_key: Encrypts everything that the store keeps. A store is encrypted from its
+///         creation or not at all. 32 bytes; as a str, `"hex:…"` or `"base64:…"` for those, or else
+///         a passphrase.
+///     encrypt_names: Also encrypts the names in a store that is made with a key. An existing store
+///         stays as it was made.
 ///
 /// Raises:
 ///     ConfigError: The address or an option is wrong.

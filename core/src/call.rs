@@ -1,8 +1,8 @@
-//! [`Call`]: one tool call on its way, from what was decoded to what is told of it.
+//! [`Call`]: the state of one tool call, from the decoded input to the event for the hook `after`.
 //!
-//! A value of its own, so that a language whose hooks take their time (JavaScript's return promises)
-//! can go the way in two steps and block no thread in between: [`Memory::begin`](crate::Memory::begin)
-//! and [`Memory::finish`](crate::Memory::finish).
+//! It is a value, so a binding whose hooks are asynchronous (JavaScript's return promises) can
+//! execute a call in two steps, [`Memory::begin`](crate::Memory::begin) and
+//! [`Memory::finish`](crate::Memory::finish), and block no thread in between.
 
 use std::borrow::Cow;
 use std::time::Instant;
@@ -18,21 +18,21 @@ use crate::store::StoreError;
 use crate::text::count_lines;
 use crate::trace::Traced;
 
-/// One tool call whose command is decoded and validated, and not executed yet.
+/// One tool call whose command is decoded and validated, but not yet executed.
 #[derive(Debug)]
 pub struct Call<'a> {
     name: Option<&'static str>,
     repairs: Vec<Repair>,
     command: Result<ValidCommand<'a>, Error>,
-    /// Why a hook does not let it be executed, and how that ends it.
+    /// If the call ended before its execution: its outcome and the error.
     stopped: Option<(Outcome, Error)>,
     traced: Traced,
-    /// Set if somebody wants to know.
+    /// Set if there are hooks or a subscriber, which want the duration.
     begun: Option<Instant>,
 }
 
 impl<'a> Call<'a> {
-    /// Validates what was decoded. `watched`: there are hooks.
+    /// Validates the decoded command. `watched` says whether there are hooks.
     pub(crate) fn begin(decoded: Decoded<'a>, watched: bool) -> Self {
         let traced = Traced::begin(decoded.name);
         Self {
@@ -45,7 +45,7 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// With texts of its own, so that it can go to another thread.
+    /// The same call with owned texts, so it can be sent to another thread.
     #[must_use]
     pub fn into_owned(self) -> Call<'static> {
         Call {
@@ -58,7 +58,7 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// The command as [`before`](crate::MemoryHooks::before) gets it; `None` if it is refused already.
+    /// The command for [`before`](crate::MemoryHooks::before); `None` if the call is already refused.
     #[must_use]
     pub fn command(&self) -> Option<Command<'_>> {
         let mut command = self.command.as_ref().ok()?.borrowed();
@@ -68,8 +68,8 @@ impl<'a> Call<'a> {
         Some(command)
     }
 
-    /// Ends it, before it is executed, by what broke around it: a thread that cannot be had, say. It is
-    /// answered as if the store were broken; nothing is changed.
+    /// Ends the call before its execution, because something outside the store failed, such as
+    /// starting a thread. Its reply is that of a broken store. Nothing is changed.
     pub fn fail(&mut self, error: StoreError) {
         if self.command.is_ok() {
             self.stopped = Some((Outcome::Failed, Error::Store(error.unchanged())));
@@ -80,7 +80,7 @@ impl<'a> Call<'a> {
         &self.traced
     }
 
-    /// What `before` said about the command.
+    /// Applies the decision of `before` to the command.
     pub(crate) fn apply(&mut self, decision: Result<HookDecision, HookError>) {
         let Ok(command) = &mut self.command else { return };
         if self.stopped.is_some() {
@@ -108,8 +108,8 @@ impl<'a> Call<'a> {
         };
     }
 
-    /// Executes the command by `execute`, unless the call is refused already; and what there is to tell of it
-    /// afterwards, if somebody wants to know.
+    /// Executes the command with `execute`, unless the call is already refused. Returns the event
+    /// as well, if there are hooks or a subscriber.
     pub(crate) fn execute(
         self,
         policies: &Policies,

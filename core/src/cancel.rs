@@ -1,9 +1,9 @@
-//! Calls that are given up before they begin to write.
+//! Cancellation of calls that have not begun to write.
 //!
-//! A caller that stops waiting (a timeout, an abort, a cancelled task) believes that the command did not
-//! happen. So whatever waits on the way of a command asks, when its turn has come and before it changes
-//! anything, whether the caller is still there. The question goes by the thread that carries out the
-//! command, so that stores need not be handed anything.
+//! A caller that stops waiting (a timeout, an abort, a cancelled task) assumes that the command did
+//! not happen. So each step of a command that waited, for a thread, a hook or a lock, checks
+//! afterwards whether the call is cancelled, before anything is changed. The check finds the call
+//! by the thread that executes it, so stores need no parameter for it.
 
 use std::cell::RefCell;
 use std::fmt;
@@ -12,10 +12,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::store::StoreError;
 
-/// Tells a call that nobody waits for its answer any more.
+/// Cancels calls.
 ///
-/// A call that has not begun to write when it is cancelled does not happen. One that has begun is carried
-/// out to its end: nothing is ever left half done.
+/// A call that has not begun to write when it is cancelled does not happen. A call that has begun
+/// goes on to its end: nothing is left half done.
 ///
 /// ```
 /// use memdir::{Cancellation, Memory, MemoryOptions};
@@ -40,31 +40,31 @@ struct State {
 }
 
 thread_local! {
-    /// Of the call that this thread carries out.
+    /// The cancellation of the call that this thread executes.
     static CURRENT: RefCell<Option<Cancellation>> = const { RefCell::new(None) };
 }
 
 impl Cancellation {
-    /// One that has not been cancelled.
+    /// A new one, not yet cancelled.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// One that also asks, whenever it is asked itself, whether the caller has gone: for a host whose
-    /// signals have to be looked for. It is asked on the thread that carries out the command, a few times
-    /// for each, and by whoever waits again and again; it may execute commands itself.
+    /// One that also counts as cancelled if `ask` returns true, for a host that has to poll for its
+    /// signals. `ask` is called on the thread that executes the command: a few times for each
+    /// command, and repeatedly while the command waits. It may execute commands itself.
     #[must_use]
     pub fn asking(ask: impl Fn() -> bool + Send + Sync + 'static) -> Self {
         Self(Arc::new(State { cancelled: AtomicBool::new(false), ask: Some(Box::new(ask)) }))
     }
 
-    /// Nobody waits any more. From any thread, at any time, as often as one likes.
+    /// Cancels the calls. Any thread may call this at any time, also more than once.
     pub fn cancel(&self) {
         self.0.cancelled.store(true, Ordering::SeqCst);
     }
 
-    /// Whether it was cancelled.
+    /// Whether the calls are cancelled.
     #[must_use]
     pub fn is_cancelled(&self) -> bool {
         if !self.0.cancelled.load(Ordering::SeqCst) && self.0.ask.as_ref().is_some_and(|ask| ask())
@@ -74,9 +74,9 @@ impl Cancellation {
         self.0.cancelled.load(Ordering::SeqCst)
     }
 
-    /// Does `work` on this thread; the commands that it executes are cancelled with this.
+    /// Runs `work` on this thread. This cancels the commands that `work` executes.
     pub fn within<T>(&self, work: impl FnOnce() -> T) -> T {
-        /// Puts back what was there, also after a panic.
+        /// Restores the previous cancellation, also after a panic.
         struct Before(Option<Cancellation>);
         impl Drop for Before {
             fn drop(&mut self) {
@@ -95,17 +95,17 @@ impl fmt::Debug for Cancellation {
     }
 }
 
-/// Of the call that this thread carries out; for what may go on in another thread.
+/// The cancellation of the call that this thread executes, for work that goes on in another thread.
 pub(crate) fn current() -> Option<Cancellation> {
     CURRENT.with(|current| current.borrow().clone())
 }
 
-/// To be asked by whoever waited on the way of a command, before anything is changed.
+/// Called after every wait on the way of a command, before anything is changed.
 ///
 /// # Errors
 /// [`StoreError::Cancelled`] if the caller has gone.
 pub(crate) fn check() -> Result<(), StoreError> {
-    // Not under the borrow: what is asked may execute commands of its own.
+    // Not under the borrow: the callback may execute commands itself.
     if current().is_some_and(|current| current.is_cancelled()) {
         Err(StoreError::Cancelled)
     } else {

@@ -1,4 +1,4 @@
-//! Whether a store is as it should be: its own inspection, and a walk that reads every file.
+//! [`check`]: the store's own inspection, and a walk that reads every file.
 
 use std::io::{self, Read};
 
@@ -7,11 +7,11 @@ use crate::store::{
     EntryKind, MOVING, NEW_DIRECTORY, Node, Problem, ProblemKind, Store, StoreError,
 };
 
-/// What a [`check`] went through.
+/// What a [`check`] has read and found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Checked {
-    /// Directories, the root among them.
+    /// Directories, including the root.
     pub directories: u64,
     /// Files, each read from its start to its end.
     pub files: u64,
@@ -24,7 +24,7 @@ pub struct Checked {
 /// Inspects the store and reads every file in it; each problem is reported as it is found. Changes
 /// nothing.
 ///
-/// Others may use the store meanwhile: what they change while it is looked at is no problem.
+/// Others may use the store meanwhile. Their changes are not reported as problems.
 ///
 /// ```
 /// let store = memdir::open_store("memory:", &memdir::MemoryOptions::default())?;
@@ -34,7 +34,7 @@ pub struct Checked {
 /// ```
 ///
 /// # Errors
-/// What keeps it from going on: the store is out of reach, or its root cannot be read.
+/// The store is out of reach, or its root cannot be read.
 pub fn check(store: &dyn Store, report: &mut dyn FnMut(Problem)) -> Result<Checked, StoreError> {
     let mut problems = 0;
     let mut counted = |problem| {
@@ -48,7 +48,7 @@ pub fn check(store: &dyn Store, report: &mut dyn FnMut(Problem)) -> Result<Check
     Ok(Checked { problems, ..checked })
 }
 
-/// Whether a name is one of what is on its way from one mounted store into another.
+/// Whether a name is the hidden one of a rename between mounted stores.
 fn was_moving(name: &str) -> bool {
     name.starts_with(MOVING)
 }
@@ -85,7 +85,7 @@ impl Walk<'_> {
     fn file(&mut self, path: &MemoryPath, listed: u64) -> Result<(), StoreError> {
         let mut listed = Some(listed);
         let mut read = 0;
-        // Where the two differ, somebody may have written in between.
+        // If the sizes differ, somebody may have written in between.
         for _ in 0..3 {
             let Some(size) = listed else { return Ok(()) };
             read = match self.read(path) {
@@ -115,7 +115,7 @@ impl Walk<'_> {
         }
     }
 
-    /// What the directory says now; `None` if it is no file any more.
+    /// The size that the directory lists now; `None` if the path is not a file any more.
     fn size(&self, path: &MemoryPath) -> Result<Option<u64>, StoreError> {
         let Some(above) = path.parent() else { return Ok(None) };
         let listed = match self.store.list(&above) {
@@ -129,8 +129,8 @@ impl Walk<'_> {
         }))
     }
 
-    /// What the error means: a change by somebody else, a problem with what is at the path, or one
-    /// with all of the store.
+    /// Decides what a read error means: somebody else changed the path, there is a problem at the
+    /// path, or the whole store is broken.
     fn unreadable(&mut self, path: &MemoryPath, error: StoreError) -> Result<(), StoreError> {
         match error {
             StoreError::NotFound

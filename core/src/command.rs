@@ -1,7 +1,7 @@
-//! [`Command`]: one command of the tool, as it came and with its paths validated.
+//! [`Command`]: one command of the tool, first as text, then with validated paths.
 //!
-//! - `decode` turns input into a [`Command`], or into a sentence about what is wrong with it.
-//! - What may be executed is a `ValidCommand`. Nothing behind it sees a path as text.
+//! - `decode` turns input into a [`Command`], or into a sentence that says what is wrong.
+//! - A `ValidCommand` may be executed. All later code gets paths as [`MemoryPath`], never as text.
 
 use std::borrow::Cow;
 use std::convert::Infallible;
@@ -18,70 +18,71 @@ pub use decode::Decoded;
 
 /// One command of the tool.
 ///
-/// `P` is what its paths are: text as it came, unless something else is said. The command that
-/// [`MemoryHooks::before`](crate::MemoryHooks::before) gets is one of text, too, whose paths are valid and canonical.
+/// `P` is the type of its paths, by default the text that the model sent.
+/// [`MemoryHooks::before`](crate::MemoryHooks::before) also gets a command with paths as text; they are valid
+/// and canonical.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Command<'a, P = Cow<'a, str>> {
     /// Show a directory, or a file or some lines of it.
     View {
-        /// What to show.
+        /// The path to show.
         path: P,
-        /// Which lines; all if absent.
+        /// The lines to show; all if absent.
         view_range: Option<ViewRange>,
     },
     /// Make a new file.
     Create {
-        /// Where.
+        /// The path of the file.
         path: P,
         /// Its content.
         file_text: Cow<'a, str>,
     },
     /// Replace the only occurrence of a text.
     StrReplace {
-        /// In which file.
+        /// The path of the file.
         path: P,
-        /// The text to replace, to the letter; may span lines.
+        /// The text to replace, verbatim; it may span lines.
         old_str: Cow<'a, str>,
-        /// What to put there; empty deletes.
+        /// The new text; an empty one deletes.
         new_str: Cow<'a, str>,
     },
     /// Insert whole lines.
     Insert {
-        /// Into which file.
+        /// The path of the file.
         path: P,
-        /// After which line; 0 is the start of the file.
+        /// The line after which the text goes; 0 is the start of the file.
         insert_line: i64,
         /// The lines.
         insert_text: Cow<'a, str>,
     },
-    /// Delete a file, or a directory and all that it holds.
+    /// Delete a file, or a directory with everything in it.
     Delete {
-        /// Which.
+        /// The path to delete.
         path: P,
     },
     /// Rename or move a file or directory.
     Rename {
-        /// What.
+        /// The path to move.
         old_path: P,
-        /// Where to.
+        /// The new path.
         new_path: P,
     },
 }
 
-/// A command that may be executed: its paths lead to what a command can reach.
+/// A command that may be executed: its paths are valid and not reserved.
 pub(crate) type ValidCommand<'a> = Command<'a, MemoryPath>;
 
 /// The `view_range` of a view.
 ///
-/// Whether it is valid depends on the file (and on a directory it is ignored), so that a malformed
-/// one is carried along and refused there.
+/// Whether a range is valid depends on the file, and for a directory it is ignored. So a malformed
+/// range is kept here and refused later.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ViewRange {
     /// First and last line, 1-based and inclusive; a last line of -1 is the end of the file.
     Lines(i64, i64),
-    /// Something else than two integers, as the error shows it.
+    /// Anything but two integers, as the error shows it.
     Malformed(String),
 }
 
@@ -92,7 +93,7 @@ impl<'a> Command<'a> {
     /// Validates its paths, in the order in which the documentation names them.
     ///
     /// # Errors
-    /// [`Error::Refused`] for a text that is no path, or one that no command may reach.
+    /// [`Error::Refused`] for a text that is not a path, or for a reserved path.
     pub(crate) fn validated(self) -> Result<ValidCommand<'a>, Error> {
         let valid = |path: Cow<'a, str>| match MemoryPath::parse(&path) {
             Err(error) => Err(reply::bad_path(&path, error)),
@@ -102,15 +103,15 @@ impl<'a> Command<'a> {
         self.convert(valid, |text| text)
     }
 
-    /// The command with texts of its own, so that it can go to another thread.
+    /// The command with owned texts, so it can be sent to another thread.
     #[must_use]
     pub fn into_owned(self) -> Command<'static> {
         let Ok(command) = self.convert::<_, Infallible>(|path| Ok(owned(path)), owned);
         command
     }
 
-    /// The command in the fields that the documentation names, `command` first. A `view_range` that
-    /// is none is left out, and so is an absent one.
+    /// The fields of the command, with the names of the tool's documentation, `command` first. An
+    /// absent or malformed `view_range` is left out.
     #[must_use]
     pub fn fields(&self) -> Vec<(&'static str, Value<'_>)> {
         let text = |text| Value::Text(Cow::Borrowed(text));
@@ -146,7 +147,7 @@ impl<'a> Command<'a> {
 }
 
 impl ValidCommand<'_> {
-    /// Its paths: of a rename also the new one.
+    /// Its path, and for a rename also the new path.
     pub(crate) fn into_paths(self) -> (MemoryPath, Option<MemoryPath>) {
         match self {
             Command::View { path, .. }
@@ -170,7 +171,7 @@ fn owned(text: Cow<'_, str>) -> Cow<'static, str> {
 }
 
 impl<P: AsRef<str>> Command<'_, P> {
-    /// The same command as text, which is borrowed from this one.
+    /// The same command with paths as text. All texts are borrowed from this one.
     #[must_use]
     pub fn borrowed(&self) -> Command<'_> {
         fn lent<T: AsRef<str> + ?Sized>(text: &T) -> Cow<'_, str> {

@@ -1,8 +1,8 @@
-//! Moving house: everything that one store holds, copied into another.
+//! [`copy()`]: copies everything from one store into another.
 //!
-//! First both are compared, and nothing is changed; then what is missing is written, a file at a
-//! time, each whole or not there, and each read back. Where a copy is interrupted, another one finds
-//! what is there already, and does the rest.
+//! A copy first compares both stores and changes nothing. Then it writes the missing files, one at
+//! a time, and reads each one back. A file is written whole or not at all. After an interruption,
+//! another copy skips the files that are there and writes the rest.
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;
@@ -22,12 +22,12 @@ use crate::store::{
 /// Copies everything from one store into another: contents, times, hidden files, empty
 /// directories. Nothing is ever deleted.
 ///
-/// A file that is there already with the same content is left as it is, but for its time. If one
-/// is there with another content, nothing is copied at all, unless `existing` is
-/// [`OnExisting::Overwrite`]. What is written is read back and compared.
+/// If the destination already has a file with the same content, only its time is set. If any file
+/// has another content there, nothing is copied at all, unless `existing` is
+/// [`OnExisting::Overwrite`]. Each file that is written is read back and compared.
 ///
-/// `progress` is called before each file, and can end the copy there. As much is in memory as the
-/// largest file takes, and the paths of what is to be copied.
+/// `progress` is called before each file and can stop the copy. Memory use: the largest file, plus
+/// the list of paths.
 ///
 /// ```
 /// use memdir::{Memory, OnExisting, MemoryOptions};
@@ -45,7 +45,7 @@ use crate::store::{
 /// ```
 ///
 /// # Errors
-/// [`CopyError`] says what was done before it.
+/// [`CopyError`]. Each of its cases says what was copied before.
 pub fn copy(
     from: &dyn Store,
     to: &dyn Store,
@@ -55,38 +55,38 @@ pub fn copy(
     Plan::compare(from, to, existing, progress)?.carry_out(from, to, progress)
 }
 
-/// Is told how far a copy is, and says whether it goes on.
+/// The callback of a copy: gets its progress, and returns whether the copy goes on.
 pub type Watch<'w> = dyn FnMut(Progress<'_>) -> ControlFlow<()> + 'w;
 
-/// How far a copy is.
+/// The progress of a copy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Progress<'p> {
-    /// What is being done.
+    /// The current phase.
     pub phase: Phase,
-    /// The file that comes next.
+    /// The next file.
     pub path: &'p MemoryPath,
-    /// The files that this phase is through with.
+    /// The files that this phase has finished.
     pub files: u64,
     /// Their bytes.
     pub bytes: u64,
-    /// The files that this phase is about; while comparing, as many as were found so far.
+    /// All files of this phase; while comparing, those found so far.
     pub of_files: u64,
     /// Their bytes.
     pub of_bytes: u64,
 }
 
-/// What a copy is at.
+/// The phase of a copy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Phase {
-    /// Both stores are looked through; nothing is changed.
+    /// Both stores are compared; nothing is changed.
     Comparing,
     /// Files are written.
     Copying,
 }
 
 impl Phase {
-    /// Its name, `comparing` or `copying`, as other languages have it.
+    /// Its name in other languages: `comparing` or `copying`.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -104,57 +104,58 @@ pub struct Copied {
     pub files: u64,
     /// Their bytes.
     pub bytes: u64,
-    /// Files that were there already, with the same content.
+    /// Files that the destination already had, with the same content.
     pub equal: u64,
     /// Empty directories that were made.
     pub directories: u64,
-    /// What is kept beside the memory that was copied, such as links, and is no part of it.
+    /// Entries of the source that are not part of the memory, such as links, and were not copied.
     pub left_out: Vec<Problem>,
 }
 
-/// Why not everything was copied.
+/// Why a copy failed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CopyError {
-    /// The destination holds something else at these paths, or cannot keep their names. Nothing was
-    /// changed, unless somebody put it there during the copy: then the files before it are copied.
+    /// The destination has something else at these paths, or cannot keep their names. Nothing was
+    /// changed, unless somebody else made the conflict during the copy: then the files before it
+    /// are copied.
     #[error("{}", list(.0))]
     Refused(Vec<Refusal>),
-    /// Both stores are the same, or one of them is kept within the other. Nothing was changed.
+    /// Both stores are the same, or one is within the other. Nothing was changed.
     #[error("the source and the destination are the same, or one of them is within the other")]
     Overlapping,
-    /// The store that is copied from failed at this path. What was copied before stays.
+    /// The source failed at this path. Files that are already copied stay.
     #[error("reading {path} from the source: {error}")]
     Source {
-        /// What was to be read.
+        /// The path that could not be read.
         path: MemoryPath,
         /// Why it was not.
         #[source]
         error: StoreError,
     },
-    /// The store that is copied to failed at this path. What was copied before stays.
+    /// The destination failed at this path. Files that are already copied stay.
     #[error("writing {path} to the destination: {error}")]
     Destination {
-        /// What was to be written, or compared.
+        /// The path that could not be written or compared.
         path: MemoryPath,
         /// Why it was not.
         #[source]
         error: StoreError,
     },
-    /// The callback ended it. What was copied before stays.
+    /// The callback stopped the copy. Files that are already copied stay.
     #[error("the copy was stopped")]
     Stopped,
 }
 
 impl CopyError {
-    /// Where the destination holds something else; nothing for every other error.
+    /// The paths of [`CopyError::Refused`]; none for every other error.
     pub fn paths(&self) -> impl Iterator<Item = &MemoryPath> {
         let refusals = if let Self::Refused(refusals) = self { &refusals[..] } else { &[] };
         refusals.iter().map(|refusal| &refusal.path)
     }
 }
 
-/// What a copy would do, as a comparison of both stores found it.
+/// What a copy would do, according to a comparison of both stores.
 #[derive(Debug, Clone, Default)]
 pub struct Plan {
     files: Vec<ToWrite>,
@@ -203,7 +204,8 @@ impl Plan {
         Ok(plan)
     }
 
-    /// What is in the way. While there is anything, nothing is carried out.
+    /// The paths that are in the way. If there are any, [`carry_out`](Plan::carry_out) changes
+    /// nothing.
     #[must_use]
     pub fn refused(&self) -> &[Refusal] {
         &self.refused
@@ -214,7 +216,7 @@ impl Plan {
         self.files.iter().map(|file| (&file.path, file.size))
     }
 
-    /// What [`carry_out`](Plan::carry_out) will have done, if all goes well.
+    /// The result of [`carry_out`](Plan::carry_out) if nothing fails.
     #[must_use]
     pub fn outcome(&self) -> Copied {
         Copied {
@@ -226,7 +228,7 @@ impl Plan {
         }
     }
 
-    /// Does it, to the stores that were compared.
+    /// Carries the plan out on the stores that were compared.
     ///
     /// # Errors
     /// As [`copy()`].
@@ -272,7 +274,7 @@ impl Plan {
     }
 }
 
-/// How many bytes were written; `None` if somebody else wrote the same meanwhile.
+/// The number of bytes that were written; `None` if somebody else wrote the same content meanwhile.
 fn copy_one(from: &dyn Store, to: &dyn Store, file: &ToWrite) -> Result<Option<u64>, CopyError> {
     let path = &file.path;
     let of_source = |error| CopyError::Source { path: path.clone(), error };
@@ -354,8 +356,8 @@ impl Comparison<'_, '_> {
         Ok(())
     }
 
-    /// Whether it is what a directory is made with, and only there for as long as that takes. It is named, as
-    /// it may be somebody's own.
+    /// Whether this is the temporary file with which some stores make a directory. It is reported,
+    /// because it may be somebody's own file.
     fn is_left_over(&mut self, entry: &Entry) -> bool {
         let left = entry.kind == EntryKind::File(0) && entry.path.name() == Some(NEW_DIRECTORY);
         if left {
@@ -403,7 +405,8 @@ impl Comparison<'_, '_> {
         }
     }
 
-    /// The file stays; its times may have to be set, where a copy was interrupted just before that.
+    /// The file stays. Its times may still have to be set, if an earlier copy was interrupted
+    /// before it set them.
     fn keep(&mut self, entry: Entry, there: Option<&Entry>) -> Result<(), CopyError> {
         self.plan.equal += 1;
         let kept = there.map(Times::from).unwrap_or_default();
@@ -411,7 +414,7 @@ impl Comparison<'_, '_> {
             return Ok(());
         }
         let path = entry.path;
-        // A listing of object storage only says when the object was put there.
+        // A listing of object storage has only the time at which the object was stored.
         let times = Times::of(self.from, &path);
         let times = times.map_err(|error| CopyError::Source { path: path.clone(), error })?;
         let kept = Times::of(self.to, &path);
@@ -422,7 +425,7 @@ impl Comparison<'_, '_> {
         Ok(())
     }
 
-    /// Those times that are to be set.
+    /// The times that must be set; `None` if there are none.
     fn differing(&self, times: Times, kept: Times) -> Option<Times> {
         let modified = match (times.modified, kept.modified) {
             (Some(time), Some(kept)) if micros::of(time) != micros::of(kept) => Some(time),

@@ -1,6 +1,5 @@
-//! What a host program can run into. A model's mistake is data and not one of these for
-//! [`Memory::execute`](crate::Memory::execute); the typed methods hand it over as
-//! [`Error::Refused`].
+//! [`Error`]: why a call failed. [`Memory::execute`](crate::Memory::execute) returns every failure
+//! as a reply; the typed methods return an [`Error`].
 
 use std::borrow::Cow;
 use std::error::Error as StdError;
@@ -8,23 +7,23 @@ use std::fmt;
 
 use crate::store::{Effect, StoreError};
 
-/// What a hook failed of; for the developer, never for the model.
+/// Why a hook failed. For you, never for the model.
 pub type HookError = Box<dyn StdError + Send + Sync>;
 
-/// Why a call of a typed method did not do what it was asked to do.
+/// Why a call of a typed method failed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The command was wrong, and nothing was changed. The text is the exact answer for the
-    /// model, to be sent back with `is_error: true`.
+    /// The command was refused, and nothing was changed. The text is the exact reply for the model;
+    /// send it back with `is_error: true`.
     #[error("{0}")]
     Refused(String),
-    /// The store itself failed: a disk error, a server that is gone. The details are for the
-    /// developer and not for the model.
+    /// The store itself failed: a disk error, a server that is gone. The details are for you and
+    /// not for the model.
     #[error("the memory store failed: {0}")]
     Store(#[source] StoreError),
-    /// The hook [`before`](crate::MemoryHooks::before) failed, and the command was not carried out. The
-    /// details are for the developer and not for the model.
+    /// The hook [`before`](crate::MemoryHooks::before) failed, and the command was not executed. The
+    /// details are for you and not for the model.
     #[error("the hook `before` failed: {0}")]
     Hook(#[source] HookError),
     /// The store's address or an option is wrong.
@@ -39,12 +38,12 @@ impl From<ConfigError> for Error {
 }
 
 impl Error {
-    /// That the store's address or an option is wrong.
+    /// The error for a wrong address or option.
     pub(crate) fn config(problem: impl Into<ConfigError>) -> Self {
         Self::Config(problem.into())
     }
 
-    /// The same error; a failure of the store is of that effect.
+    /// The same error. A failure of the store gets this effect.
     pub(crate) fn with_effect(self, effect: Effect) -> Self {
         match self {
             Self::Store(error) => Self::Store(error.with_effect(effect)),
@@ -55,8 +54,8 @@ impl Error {
 
 /// What is wrong with an option or with a store's address.
 ///
-/// It is shown as a sentence with the names of options as Rust has them; a binding shows it
-/// [in the case](Self::in_case) of its language.
+/// `Display` shows a sentence with the names of options in Rust's case. A binding shows it [in the
+/// case](Self::in_case) of its language.
 ///
 /// ```
 /// use memdir::{ConfigError, NameCase};
@@ -98,21 +97,21 @@ impl ConfigError {
         Self { option, value: None, sentence: vec![name] }
     }
 
-    /// The sentence goes on.
+    /// Appends a text to the sentence.
     #[must_use]
     pub fn and(mut self, text: impl Into<Cow<'static, str>>) -> Self {
         self.sentence.push(Part::Text(text.into()));
         self
     }
 
-    /// The sentence goes on with the name of an option or a method.
+    /// Appends the name of an option or a method to the sentence.
     #[must_use]
     pub fn and_name(mut self, name: &str) -> Self {
         self.sentence.push(Part::Name(name.to_owned()));
         self
     }
 
-    /// The sentence ends with the value that was given. Never call it with a secret.
+    /// Ends the sentence with the value that was given. Never call it with a secret.
     #[must_use]
     pub fn got(mut self, value: impl fmt::Display) -> Self {
         let value = value.to_string();
@@ -121,7 +120,7 @@ impl ConfigError {
         self
     }
 
-    /// The same error about a value that came under another name, such as the old key of two.
+    /// The same error with another name for its option, such as `old_key` for `encryption_key`.
     #[must_use]
     pub fn renamed(mut self, name: &str) -> Self {
         if let Some(Part::Name(first)) = self.sentence.first_mut() {
@@ -137,14 +136,14 @@ impl ConfigError {
         self
     }
 
-    /// The option that is wrong, in Rust's case; `None` where it is the address.
+    /// The wrong option, in Rust's case; `None` if the address is wrong.
     #[must_use]
     pub fn option(&self) -> Option<&str> {
         self.option.as_deref()
     }
 
-    /// The value that was given, as the sentence shows it; `None` where it could be a secret, or is not
-    /// what is wrong.
+    /// The value that was given, as the sentence shows it. `None` if it could be a secret, or if
+    /// the value is not the problem.
     #[must_use]
     pub fn value(&self) -> Option<&str> {
         self.value.as_deref()

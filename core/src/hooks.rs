@@ -1,7 +1,7 @@
-//! Hooks: the developer's own code before and after each command.
+//! Hooks: your own code before and after each command.
 //!
-//! For what no option can say: rules of one's own, reviews, audit logs. A hook is foreign code: no
-//! lock of ours is held while it runs, and what it asks of the same memory is done without hooks.
+//! Use them for anything that no option offers: your own rules, reviews, audit logs. memdir holds
+//! no lock while a hook runs. Commands that a hook issues on the same memory run without hooks.
 
 use std::cell::RefCell;
 use std::fmt;
@@ -15,8 +15,8 @@ use crate::value::{Fields, Value};
 
 /// Code that runs before and after each command of a [`Memory`](crate::Memory).
 ///
-/// Hooks run on the thread that the command runs on, and many may run at once. Commands that a hook
-/// issues itself on that thread, on this memory or on another one with the same hooks, run without
+/// A hook runs on the thread of its command, and several hooks may run at once. If a hook issues
+/// commands on that thread, on this memory or on another one with the same hooks, they run without
 /// hooks.
 ///
 /// ```
@@ -47,47 +47,47 @@ use crate::value::{Fields, Value};
 /// # Ok::<(), memdir::Error>(())
 /// ```
 pub trait MemoryHooks: Send + Sync {
-    /// Called with each command before the store is touched: decoded, its paths validated and
-    /// canonical, a `view_range` that is none left out. Not called for input that is no command, or
-    /// whose path is refused.
+    /// Called with each command before the store is touched. The command is decoded, its paths are
+    /// validated and canonical, and an invalid `view_range` is left out. Not called for input that
+    /// is not a command, or whose path is refused.
     ///
     /// # Errors
-    /// Whatever went wrong. The command is then not carried out: the model reads that it could not
-    /// be checked, the developer gets [`Error::Hook`](crate::Error::Hook).
+    /// Any error of the hook. The command is then not executed: the model reads that it could not
+    /// be checked, and you get [`Error::Hook`](crate::Error::Hook).
     fn before(&self, command: &Command<'_>) -> Result<HookDecision, HookError> {
         let _ = command;
         Ok(HookDecision::Allow)
     }
 
-    /// Called after each call, when the command is done and its reply is made; also for input that
-    /// is no command.
+    /// Called after each call, when its reply is ready. Also called for input that is not a
+    /// command.
     fn after(&self, event: &Event) {
         let _ = event;
     }
 }
 
-/// What becomes of a command.
+/// What [`MemoryHooks::before`] decides about a command.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum HookDecision {
-    /// It is carried out.
+    /// The command is executed.
     #[default]
     Allow,
-    /// It is carried out with this text in the place of its `file_text`, `new_str` or `insert_text`.
-    /// What other policies say about texts, they say about this one. For a command that writes no
-    /// text it is a failure of the hook.
+    /// The command is executed with this text in the place of its `file_text`, `new_str` or
+    /// `insert_text`. All other policies check this text. If the command writes no text, the hook
+    /// counts as failed.
     Replace(String),
-    /// It is not carried out, and the model reads this sentence, with `is_error`. It should say what
-    /// is forbidden and what to do instead.
+    /// The command is not executed, and the model reads this sentence, with `is_error`. The
+    /// sentence should say what is forbidden and what to do instead.
     Deny(String),
 }
 
 impl HookDecision {
-    /// What a hook of another language means that returned `returned`: a changed text stands under
-    /// its field's name, and everything else is absent or as it was in `command`.
+    /// Reads the decision from the value that a hook of another language returned: the new text
+    /// under its field's name. Every other field must be absent, or be the same as in `command`.
     ///
     /// # Errors
-    /// Something else was changed, or the text is missing.
+    /// Another field was changed, or the text is missing.
     pub fn read(command: &Command<'_>, returned: &dyn Fields) -> Result<Self, HookError> {
         let text = command.text();
         for field in FIELDS.into_iter().filter(|field| Some(*field) != text.map(|(name, _)| name)) {
@@ -119,7 +119,7 @@ impl HookDecision {
     }
 }
 
-/// What the fields of commands are called.
+/// The names of the fields of commands.
 const FIELDS: [&str; 10] = [
     "command",
     "path",
@@ -133,29 +133,29 @@ const FIELDS: [&str; 10] = [
     "insert_text",
 ];
 
-/// What one call came to.
+/// What happened in one call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Event {
-    /// Which of the six commands it was; `None` if the input named none of them.
+    /// The name of the command; `None` if the input named none of the six.
     pub command: Option<&'static str>,
-    /// The canonical path, of a rename that of what was moved; `None` if it was refused before the
-    /// paths were validated. With an option about sensitive text it holds `[REDACTED:rule]` in the place
+    /// The canonical path; for a rename, the old one. `None` if the call was refused before its
+    /// paths were validated. With an option about sensitive text, `[REDACTED:rule]` is in the place
     /// of each finding.
     pub path: Option<MemoryPath>,
-    /// Of a rename: where to.
+    /// For a rename: the new path.
     pub new_path: Option<MemoryPath>,
     /// How it ended.
     pub outcome: Outcome,
-    /// If the outcome is ok: for `create`, `str_replace` and `insert` the bytes of the text that was
-    /// to be written, as [`before`](MemoryHooks::before) left it; for `view` those of the reply, or of the
-    /// image. Else 0.
+    /// If the outcome is [`Outcome::Ok`]: for `create`, `str_replace` and `insert` the bytes of the
+    /// text to write, as [`before`](MemoryHooks::before) left it; for `view` those of the reply or the
+    /// image. Otherwise 0.
     pub bytes: u64,
     /// The lines of the same text.
     pub lines: u64,
-    /// How long it took until the reply was made, `before` included.
+    /// The time until the reply was ready, `before` included.
     pub duration: Duration,
-    /// What was repaired in the input.
+    /// The repairs that the decoder made in the input.
     pub repairs: Vec<Repair>,
     /// The text of the reply, with [`event_content`](crate::MemoryOptions::event_content); an image has none.
     pub content: Option<String>,
@@ -165,11 +165,12 @@ pub struct Event {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Outcome {
-    /// The command was carried out.
+    /// The command was executed.
     Ok,
-    /// It was refused: by its own rules, by a policy, or because the input is no command.
+    /// The call was refused: by the command's own rules, by a policy, or because the input is not a
+    /// command.
     Refused,
-    /// A hook forbade it.
+    /// A hook denied it.
     Denied,
     /// The store or a hook failed.
     Failed,
@@ -195,12 +196,12 @@ impl fmt::Display for Outcome {
 }
 
 thread_local! {
-    /// The hooks that run on this thread, by their addresses: one may have issued a command on a
-    /// memory with other hooks.
+    /// The hooks that run on this thread, by their addresses. There are several if a hook issued a
+    /// command on a memory with other hooks.
     static RUNNING: RefCell<Vec<usize>> = const { RefCell::new(Vec::new()) };
 }
 
-/// The hooks of one memory, as a command calls them.
+/// The hooks of one memory.
 #[derive(Clone)]
 pub(crate) struct Installed(Arc<dyn MemoryHooks>);
 
@@ -209,7 +210,7 @@ impl Installed {
         Self(hooks)
     }
 
-    /// Whether one of them is what runs on this thread.
+    /// Whether one of these hooks runs on this thread.
     pub(crate) fn are_running(&self) -> bool {
         RUNNING.try_with(|running| running.borrow().contains(&self.id())).unwrap_or(false)
     }
@@ -229,7 +230,7 @@ impl Installed {
     }
 }
 
-/// Says that a hook runs, also if it panics.
+/// Marks that a hook runs, until this is dropped, also by a panic.
 struct Running;
 
 impl Running {

@@ -1,15 +1,16 @@
-//! What an image says of itself: an API that is sent what is none refuses the whole conversation, and
-//! goes on to refuse it as long as that stands in it. So a name is not believed, and half a file is no
-//! image.
+//! Checks whether bytes are a whole PNG or JPEG image, and reads its size.
+//!
+//! The API rejects every request of a conversation that contains an invalid image, so we check the
+//! bytes and not the name.
 
 use memchr::memmem;
 
-/// The longest side, in pixels, that Claude's API takes.
+/// The longest side, in pixels, that Claude's API accepts.
 pub(crate) const MAX_IMAGE_SIDE: u32 = 8000;
 
 const PNG: &[u8] = b"\x89PNG\r\n\x1a\n";
 
-/// What is known of an image without decoding it.
+/// The properties of an image that can be read without decoding it.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Image {
     pub(crate) media_type: &'static str,
@@ -19,7 +20,7 @@ pub(crate) struct Image {
 }
 
 impl Image {
-    /// The PNG or JPEG image that `bytes` are; `None` if they are none, or not the whole of one.
+    /// The PNG or JPEG image in `bytes`; `None` if they are not a whole one.
     pub(crate) fn in_bytes(bytes: &[u8]) -> Option<Self> {
         let (media_type, (width, height)) = match bytes.strip_prefix(PNG) {
             Some(chunks) => ("image/png", png_size(chunks)?),
@@ -29,8 +30,8 @@ impl Image {
     }
 }
 
-/// The sides that the first chunk tells, if the chunks go on to the last one. Each is a length, a
-/// type, so many bytes, and a checksum.
+/// The width and height in the first chunk, if all chunks up to the last one are there. A chunk is
+/// a length, a type, that many bytes, and a checksum.
 fn png_size(mut chunks: &[u8]) -> Option<(u32, u32)> {
     let header = chunks.get(4..16).filter(|header| header.starts_with(b"IHDR"))?;
     let size = (number(header.get(4..8)?), number(header.get(8..12)?));
@@ -44,15 +45,15 @@ fn png_size(mut chunks: &[u8]) -> Option<(u32, u32)> {
     }
 }
 
-/// The sides that the frame's segment tells, if an end of the image follows it. A segment is `ff`,
-/// its kind, a length that counts itself, and the rest.
+/// The width and height in the frame's segment, if an end marker follows it. A segment is `ff`, its
+/// kind, a length that includes itself, and the data.
 fn jpeg_size(mut segments: &[u8]) -> Option<(u32, u32)> {
     loop {
         let [0xff, kind, rest @ ..] = segments else { return None };
         match kind {
-            // Filling.
+            // Padding.
             0xff => segments = &segments[1..],
-            // Frames of all kinds; among their numbers are three other segments.
+            // Frames of all kinds. Three numbers in this range are other segments.
             0xc0..=0xcf if !matches!(kind, 0xc4 | 0xc8 | 0xcc) => {
                 let size = (number(rest.get(5..7)?), number(rest.get(3..5)?));
                 return memmem::rfind(rest, b"\xff\xd9").map(|_| size);
@@ -104,7 +105,7 @@ mod tests {
     #[test]
     fn nothing_else_is_one() {
         for whole in [png(3, 2), jpeg(3, 2, 0xc0)] {
-            // The checksum of the last chunk is not looked at.
+            // The checksum of the last chunk is not checked.
             for end in 0..whole.len() - if whole.starts_with(PNG) { 8 } else { 0 } {
                 assert_eq!(Image::in_bytes(&whole[..end]), None, "{end} bytes");
             }

@@ -1,9 +1,8 @@
 //! The memory directory for agents that use Claude's memory tool (`memory_20250818`).
 //!
-//! The tool is client-side: the model asks for `view`, `create`, `str_replace`, `insert`, `delete`
-//! and `rename` on paths under `/memories`, and the developer's own program carries them out.
-//! [`Memory`] does that exactly: in the words of the tool's documentation, safely whatever the
-//! paths are, and on any [`Store`].
+//! The tool is client-side: the model sends the commands `view`, `create`, `str_replace`, `insert`, `delete`
+//! and `rename` for paths under `/memories`, and your program executes them. [`Memory`] does that for you. It
+//! answers in the words of the tool's documentation, refuses unsafe paths, and works on any [`Store`].
 //!
 //! ```
 //! use memdir::{Memory, MemoryOptions};
@@ -26,33 +25,33 @@
 //! | you have | open | cargo feature |
 //! |---|---|---|
 //! | one machine, and files that you want to read | `"./memory"` | |
-//! | files that are there already, in a directory of their own | `"dir:./notes"` | |
-//! | a test, or a memory that may be forgotten | `"memory:"` | |
+//! | a directory with files of your own | `"dir:./notes"` | |
+//! | a test, or a memory that may be lost at the end of the process | `"memory:"` | |
 //! | one machine and many small memories, or one file to ship | `"sqlite:agent.db"` | `sqlite` |
 //! | many machines and many tenants | `"postgres://…"`, with [`MemoryOptions::namespace`] | `postgres` |
 //! | many machines, and no database | `"s3://…"`, `"gs://…"`, `"az://…"` | `object-storage` |
-//! | a store of your own | [`Memory::with_store`] | |
-//! | several of these in one tree | [`store::Mounts`], then [`Memory::with_store`] | |
+//! | your own store | [`Memory::with_store`] | |
+//! | several stores in one tree | [`store::Mounts`], then [`Memory::with_store`] | |
 //!
 //! # Cargo features
 //!
-//! None is on by default; what a feature brings is not compiled without it.
+//! None is on by default.
 //!
 //! | feature | brings |
 //! |---|---|
 //! | `sqlite` | the store in an SQLite database; SQLite itself is compiled in |
 //! | `postgres` | the store in a PostgreSQL database |
 //! | `object-storage` | the stores in S3, Google's and Azure's object storage |
-//! | `encryption` | encryption over any store: `encryption_key` of [`MemoryOptions`] |
+//! | `encryption` | encryption of any store: `encryption_key` of [`MemoryOptions`] |
 //! | `tracing` | a span for each call |
 //! | `cli` | the program `memdir` |
-//! | `testing` | `store::contract`, which checks a store of your own |
+//! | `testing` | `store::contract`, which checks your own store |
 //!
 //! # Where is what?
 //!
-//! [`command`] decodes a call, [`path`] validates its paths, [`hooks`] are your code before and after it, [`policy`] is
-//! what [`MemoryOptions`] switch on, a [`store`] keeps the files, [`text`] formats them, and [`reply`] has every sentence that
-//! the model reads. Imports go downward only.
+//! [`command`] decodes a call, [`path`] validates its paths, [`hooks`] run your code before and after it,
+//! [`policy`] has the rules that [`MemoryOptions`] turn on, [`store`] keeps the files, [`text`] formats them, and
+//! [`reply`] has every sentence that the model reads. `ARCHITECTURE.md` shows how they depend on each other.
 #![deny(unsafe_code)]
 
 #[cfg(feature = "cli")]

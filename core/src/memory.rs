@@ -1,4 +1,4 @@
-//! [`Memory`]: a store and its options, and the way of a command through them.
+//! [`Memory`]: a store with options and hooks, and the steps that execute a command on it.
 
 use std::borrow::Cow;
 use std::ops::ControlFlow;
@@ -21,7 +21,7 @@ use crate::trace;
 
 /// The memory directory: executes the six commands of Claude's memory tool on a store.
 ///
-/// Cheap to clone, and to be shared between threads: the store excludes writers from each other.
+/// A memory is cheap to clone and can be shared between threads: the store keeps writers apart.
 ///
 /// ```
 /// use memdir::{Memory, MemoryOptions};
@@ -54,26 +54,30 @@ impl std::fmt::Debug for Memory {
 }
 
 impl Memory {
-    /// Opens the store that `address` names: a directory such as `./memory` (made if it is not
-    /// there; the files are in its `memories` directory, as the SDKs' own tools keep them),
-    /// `dir:./notes` for the files of that very directory, `sqlite:agent.db` for an SQLite database
-    /// (feature `sqlite`), `postgres://…` for a PostgreSQL database (feature `postgres`), `s3://…`,
-    /// `gs://…` or `az://…` for object storage (feature `object-storage`), or `memory:` for a new
-    /// store in this process.
+    /// Opens the store that `address` names:
+    ///
+    /// - `./memory`, or any other path: a directory, which is made if it does not exist. The files
+    ///   are in its `memories` directory, the layout of the SDKs' own tools.
+    /// - `dir:./notes`: the files of that very directory.
+    /// - `sqlite:agent.db`: an SQLite database (feature `sqlite`).
+    /// - `postgres://…`: a PostgreSQL database (feature `postgres`).
+    /// - `s3://…`, `gs://…`, `az://…`: object storage (feature `object-storage`).
+    /// - `memory:`: a new store in this process.
     ///
     /// # Errors
-    /// [`Error::Config`] if the address is not known, [`Error::Store`] if it cannot be opened.
+    /// [`Error::Config`] if the address or an option is wrong, [`Error::Store`] if the store cannot
+    /// be opened.
     pub fn open(address: &str, options: MemoryOptions) -> Result<Self, Error> {
         let store = open_store(address, &options)?;
         Self::new(store, options).validated()
     }
 
-    /// A memory on a store of your own, on several that are mounted into one tree
-    /// ([`Mounts`](crate::store::Mounts)), or on one that is shared with another memory.
+    /// A memory on your own store, on several stores that are mounted into one tree
+    /// ([`Mounts`](crate::store::Mounts)), or on a store that is shared with another memory.
     ///
-    /// The store is used as it is: what the options say about opening one (`durability`,
-    /// `encryption_key`) is not looked at. [`encrypt`](crate::store::encrypt) encrypts it. Whether
-    /// the store supports the others says [`validated`](Memory::validated).
+    /// The store is used as it is: options for opening a store (`durability`, `encryption_key`)
+    /// have no effect. [`encrypt`](crate::store::encrypt) encrypts a store.
+    /// [`validated`](Memory::validated) checks whether the store supports the other options.
     #[must_use]
     pub fn with_store(store: Arc<dyn Store>, options: MemoryOptions) -> Self {
         Self::new(ReadOnly::where_asked(store, options.read_only), options)
@@ -84,8 +88,7 @@ impl Memory {
         Self { store, policies: Arc::new(Policies::new(options)), hooks: None }
     }
 
-    /// The same memory with code of your own before and after each command, in the place of any that
-    /// it had.
+    /// The same memory with your own code before and after each command. It replaces earlier hooks.
     #[must_use]
     pub fn with_hooks(self, hooks: Arc<dyn MemoryHooks>) -> Self {
         Self { hooks: Some(Installed::new(hooks)), ..self }
@@ -96,13 +99,14 @@ impl Memory {
     /// records no accesses and removes nothing.
     ///
     /// # Errors
-    /// [`Error::Config`] for an option that cannot be had on this store, or together with another one.
+    /// [`Error::Config`] for an option that this store does not support, or that another option
+    /// rules out.
     pub fn validated(self) -> Result<Self, Error> {
         self.policies.expiry.check(&*self.store)?;
         Ok(self)
     }
 
-    /// The store beneath.
+    /// The store of this memory.
     #[must_use]
     pub fn store(&self) -> &Arc<dyn Store> {
         &self.store
@@ -116,14 +120,14 @@ impl Memory {
 
     /// Executes one tool call, given as the JSON text of its `input`.
     ///
-    /// Never fails: whatever the model did wrong is an answer with `is_error`, and so is a broken
-    /// store (the reply's `cause` has the details for the developer).
+    /// Never fails: a model's mistake is a reply with `is_error`, and so is a broken store. The
+    /// reply's `cause` then has the details for you.
     #[must_use]
     pub fn execute(&self, json: &str) -> Reply {
         self.execute_decoded(Decoded::parse(json))
     }
 
-    /// As [`execute`](Memory::execute), for input that is parsed already.
+    /// As [`execute`](Memory::execute), for parsed JSON.
     #[must_use]
     pub fn execute_value(&self, input: &serde_json::Value) -> Reply {
         self.execute_decoded(Decoded::of_json(input))
@@ -146,25 +150,25 @@ impl Memory {
         self.execute_call(call, hooks).0.into()
     }
 
-    /// Executes a command that is not decoded from input.
+    /// Executes a command that your program made.
     ///
     /// # Errors
-    /// [`Error::Refused`] with the exact answer for the model, [`Error::Store`] if the store broke,
-    /// [`Error::Hook`] if a hook did.
+    /// [`Error::Refused`] with the exact reply for the model, [`Error::Store`] if the store failed,
+    /// [`Error::Hook`] if a hook failed.
     pub fn run(&self, command: &Command<'_>) -> Result<Content, Error> {
         self.execute_with_hooks(command.borrowed().into())
     }
 
-    /// The first half of a call, for whoever calls hooks otherwise than through
-    /// [`with_hooks`](Memory::with_hooks), which this leaves out: what the hook `before` is to be
-    /// called with is [`Call::command`].
+    /// The first half of a call, for a binding that calls hooks itself. Call the hook `before` with
+    /// [`Call::command`], then call [`finish`](Memory::finish). The hooks of
+    /// [`with_hooks`](Memory::with_hooks) are not called.
     #[must_use]
     pub fn begin<'a>(&self, decoded: Decoded<'a>) -> Call<'a> {
         Call::begin(decoded, true)
     }
 
-    /// The second half of a call: executes it as far as `before` lets it, and says what the hook
-    /// `after` is to be called with.
+    /// The second half of a call: executes the command if `before` allows it. Call the hook `after`
+    /// with the event that it returns.
     #[must_use]
     pub fn finish(
         &self,
@@ -176,7 +180,7 @@ impl Memory {
         (result.into(), event)
     }
 
-    /// The whole way of a call.
+    /// Both halves of a call, with the hooks of this memory.
     fn execute_with_hooks(&self, decoded: Decoded<'_>) -> Result<Content, Error> {
         let hooks = self.asked_hooks();
         let mut call = Call::begin(decoded, hooks.is_some());
@@ -190,19 +194,19 @@ impl Memory {
         self.execute_call(call, hooks).0
     }
 
-    /// The hooks, unless it is one of them that asks.
+    /// The hooks, unless one of them issued this call.
     fn asked_hooks(&self) -> Option<&Installed> {
         self.hooks.as_ref().filter(|hooks| !hooks.are_running())
     }
 
-    /// The second half of a call's way, when `before` has spoken.
+    /// The second half of a call, after `before`.
     fn execute_call(
         &self,
         call: Call<'_>,
         hooks: Option<&Installed>,
     ) -> (Result<Content, Error>, Option<Event>) {
         let (result, event) = call.execute(&self.policies, |command| {
-            // Whoever called may have gone while a thread or a hook was waited for.
+            // The caller may have gone away while the call waited for a thread or a hook.
             cancel::check().map_err(Error::Store)?;
             self.expire_first();
             handlers::execute(&*self.store, &self.policies, command)
@@ -213,13 +217,15 @@ impl Memory {
         (result, event)
     }
 
-    /// Shows a directory two levels deep, or the numbered lines of a file: all of them, or
-    /// `view_range` as first and last line (1-based, inclusive; a last line of -1 is the end).
+    /// Shows a directory two levels deep, or the numbered lines of a file. `view_range` is the
+    /// first and last line to show (1-based, inclusive; a last line of -1 is the end); `None` shows
+    /// all.
     ///
-    /// This is for text. [`run`](Memory::run) and [`execute`](Memory::execute) show images, too.
+    /// This method returns text only. [`run`](Memory::run) and [`execute`](Memory::execute) show
+    /// images, too.
     ///
     /// # Errors
-    /// As [`run`](Memory::run); and an image is refused.
+    /// As [`run`](Memory::run). An image is refused.
     pub fn view(&self, path: &str, view_range: Option<(i64, i64)>) -> Result<String, Error> {
         let view_range = view_range.map(|(first, last)| ViewRange::Lines(first, last));
         match self.run(&Command::View { path: Cow::Borrowed(path), view_range })? {
@@ -231,7 +237,7 @@ impl Memory {
         }
     }
 
-    /// Makes a new file, with its parents.
+    /// Makes a new file and its missing parents.
     ///
     /// # Errors
     /// As [`run`](Memory::run).
@@ -259,7 +265,7 @@ impl Memory {
         self.run(&Command::Insert { path, insert_line, insert_text }).map(Content::into_text)
     }
 
-    /// Deletes a file, or a directory and all that it holds.
+    /// Deletes a file, or a directory with everything in it.
     ///
     /// # Errors
     /// As [`run`](Memory::run).
@@ -276,10 +282,11 @@ impl Memory {
         self.run(&Command::Rename { old_path, new_path }).map(Content::into_text)
     }
 
-    /// Deletes everything below `/memories`. Not a command of the tool: for the developer.
+    /// Deletes everything below `/memories`. This is not a command of the tool: only your program
+    /// can call it.
     ///
-    /// Of several mounted stores, those that are read-only are left as they are. No policy stands in
-    /// the way: what `read_only_paths` keeps from the model goes, too.
+    /// No policy applies: files that match `read_only_paths` are deleted, too. Mounted stores that
+    /// are read-only stay as they are.
     ///
     /// # Errors
     /// As [`run`](Memory::run).
@@ -293,14 +300,17 @@ impl Memory {
         }
     }
 
-    /// Removes the files that nobody used for `older_than`: that were neither changed nor shown by a
-    /// view of that very file, through a memory that records it ([`MemoryOptions::record_access`]), and that
-    /// do not match [`MemoryOptions::never_expire`]. Not a command of the tool: for the developer. With `dry_run`
-    /// nothing is removed. Directories stay, and so does what no command may delete
-    /// ([`MemoryOptions::read_only_paths`], [`MemoryOptions::writable_paths`]).
+    /// Removes the files that nobody used for `older_than`. With `dry_run` it only returns them.
+    /// This is not a command of the tool: only your program can call it.
     ///
-    /// What is used, edited or replaced meanwhile stays. No content is read. `progress` is called now and
-    /// then, and at the end, and can end it there: what was removed by then is removed.
+    /// A file is used when it is changed, and when it is viewed or renamed through a memory with
+    /// [`MemoryOptions::record_access`]. These stay: directories, files that match
+    /// [`MemoryOptions::never_expire`], files that no command may delete ([`MemoryOptions::read_only_paths`],
+    /// [`MemoryOptions::writable_paths`]), and files that are used, edited or replaced meanwhile. No
+    /// content is read.
+    ///
+    /// `progress` is called after every 1,000 files and at the end. It can stop the removal; files
+    /// that are already removed stay removed.
     ///
     /// ```
     /// # use std::ops::ControlFlow;
@@ -323,8 +333,9 @@ impl Memory {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Config`] if the memory does not record accesses, its store does not keep them, or it is
-    /// read-only; [`Error::Store`] if the store broke: what was removed by then is removed.
+    /// [`Error::Config`] if the memory does not record accesses, its store does not keep them, or
+    /// it is read-only. [`Error::Store`] if the store failed; files that are already removed stay
+    /// removed.
     pub fn expire(
         &self,
         older_than: Duration,
@@ -340,8 +351,8 @@ impl Memory {
         expired
     }
 
-    /// What `expire_after` asks for, before the first command. A store that broke says so to the
-    /// command itself.
+    /// Does what `expire_after` says, before the first command. A failure is not reported here: if
+    /// the store is broken, the command itself fails.
     fn expire_first(&self) {
         self.policies.expiry.before_first(|older_than| {
             let _ = self.expire(older_than, false, &mut |_| ControlFlow::Continue(()));

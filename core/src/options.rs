@@ -1,4 +1,4 @@
-//! What a developer can set. Every language offers these under the same names.
+//! [`MemoryOptions`] of a memory. They have the same names in every language.
 
 use std::time::Duration;
 
@@ -21,85 +21,83 @@ use crate::store::{Durability, OnExisting, Store, StoreOptions};
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MemoryOptions {
-    /// The most characters (Unicode scalar values) that one view returns before it is cut and
-    /// says how to go on; `None` lifts the limit. Default 16,000, the figure in Claude's own
-    /// description of the tool.
+    /// The most characters (Unicode scalar values) that one view shows. A longer view is cut, and
+    /// its last line says how to go on. `None` lifts the limit. Default 16,000, the figure in
+    /// Claude's own description of the tool.
     pub max_view_chars: Option<usize>,
-    /// The most bytes that one file may come to hold by a create, str_replace or insert; `None`
-    /// lifts the limit. Default 16 MiB. Larger files made by somebody else can still be viewed, and
-    /// made smaller if they have no more than 16 MiB.
+    /// The most bytes that a `create`, `str_replace` or `insert` may make a file hold. A larger
+    /// file that another program wrote can be viewed. It can be edited to be smaller if it has at
+    /// most 16 MiB. `None` lifts the limit. Default 16 MiB.
     pub max_file_bytes: Option<u64>,
-    /// The most bytes that all files together may come to hold, hidden ones included; a command that
-    /// would make them more is refused. `None`, the default, sets no limit.
+    /// The most bytes that all files together may hold, hidden ones included. A command that would
+    /// exceed the limit is refused. `None`, the default, sets no limit.
     pub max_total_bytes: Option<u64>,
-    /// The most files that there may come to be, hidden ones included; a command that would make more
-    /// is refused. `None`, the default, sets no limit.
+    /// The most files that the memory may hold, hidden ones included. A command that would exceed
+    /// the limit is refused. `None`, the default, sets no limit.
     pub max_files: Option<u64>,
-    /// The most bytes that an image (a file named `.png`, `.jpg` or `.jpeg`) may have to be shown, as
-    /// a [`Content::Image`](crate::Content::Image). A larger one is an error. `None`, the default,
-    /// shows no images: each is an error. [`CLAUDE_IMAGE_BYTES`](Self::CLAUDE_IMAGE_BYTES) is as
-    /// much as Claude takes.
+    /// The most bytes of an image (a file named `.png`, `.jpg` or `.jpeg`) that a view shows, as a
+    /// [`Content::Image`](crate::Content::Image). The view of a larger one is an error. With
+    /// `None`, the default, the view of any image is an error.
+    /// [`CLAUDE_IMAGE_BYTES`](Self::CLAUDE_IMAGE_BYTES) is the most that Claude accepts.
     pub max_image_bytes: Option<u64>,
-    /// What `create` does about a file that is already there. Default: an error.
+    /// What `create` does if the file already exists. Default: an error.
     pub on_existing: OnExisting,
     /// What an acknowledged command survives. Default: power loss.
     pub durability: Durability,
-    /// Whether the whole memory can be viewed but not changed. A directory or database then has
-    /// to be there; nothing is made or removed in a directory. Default: no.
+    /// Whether the memory can be viewed but not changed. The directory or database must then exist,
+    /// and nothing is made or removed in a directory. Default: no.
     pub read_only: bool,
-    /// How long a change waits for other writers of the same store, in a local directory, SQLite and
-    /// PostgreSQL; then it is refused, and nothing was changed. `None` waits for as long as it takes.
-    /// Default 10 seconds.
+    /// How long a change waits for other writers of the same store, in a local directory, SQLite
+    /// and PostgreSQL. After that the command is refused, and nothing was changed. `None` waits
+    /// without limit. Default 10 seconds.
     pub lock_timeout: Option<Duration>,
-    /// Which of several memories in one PostgreSQL database or one bucket this is: any text, such as a
-    /// user's name as it is; it is encoded where the store needs that. An address may name one as well,
-    /// but never put a value that is not your own into an address. `None`, the default, is the one
-    /// that the address says.
+    /// Selects one of several memories in one PostgreSQL database or one bucket. Any text, such as
+    /// a user's name; the store encodes it if it must. `None`, the default, selects the one that
+    /// the address names. Never put a value that is not your own into an address.
     pub namespace: Option<String>,
-    /// What no command may change: what one of these patterns matches, and all that is below. Default:
-    /// nothing.
+    /// Patterns of paths that no command may change, with everything below them. They take
+    /// precedence over `writable_paths`. Default: none.
     pub read_only_paths: Vec<PathPattern>,
-    /// What commands may change: only what one of these patterns matches, and all that is below; of an
-    /// empty list, nothing. `None`, the default, sets no such limit. Where a path is in both,
-    /// `read_only_paths` counts.
+    /// Patterns of the only paths that commands may change, with everything below them. An empty
+    /// list allows no changes. `None`, the default, sets no limit.
     pub writable_paths: Option<Vec<PathPattern>>,
-    /// Whether an edit is refused that was meant for an older content of its file. Default: no.
+    /// Whether an edit that is based on an outdated view is refused. Default: no.
     pub stale_guard: StaleGuard,
-    /// The key under which a store keeps its files; `None`, the default, keeps them as they are.
-    /// It is for what opens a store: [`Memory::open`](crate::Memory::open),
-    /// [`open_store`](crate::open_store) and [`encrypt`](crate::store::encrypt).
+    /// The key that encrypts everything the store keeps. `None`, the default, encrypts nothing.
+    /// [`Memory::open`](crate::Memory::open), [`open_store`](crate::open_store) and
+    /// [`encrypt`](crate::store::encrypt) use it.
     #[cfg(feature = "encryption")]
     pub encryption_key: Option<crate::store::EncryptionKey>,
-    /// Whether a store that is made with an `encryption_key` encrypts names, too. Default: no. A
-    /// store that is there already does as it was made, whatever this says.
+    /// Whether a store that is made with an `encryption_key` also encrypts names. An existing store
+    /// stays as it was made. Default: no.
     #[cfg(feature = "encryption")]
     pub encrypt_names: bool,
-    /// What is done about keys, passwords and the like in text that a command would write.
-    /// Default: nothing.
+    /// What happens to keys, tokens, passwords and payment cards in text that a command would
+    /// write. Default: nothing.
     pub sensitive_text: SensitiveText,
-    /// Rules of your own, beside the built-in ones; of several that find the same text the first
-    /// gives its name. Default: none.
+    /// Your own rules, in addition to the built-in ones. If several find the same text, the first
+    /// one names it. Default: none.
     pub sensitive_rules: Vec<SensitiveRule>,
-    /// Whether a view shows `[REDACTED:rule]` in the place of sensitive text that a file holds; the
-    /// file is not changed. Such a view reads the whole file into memory. Default: no.
+    /// Whether views show `[REDACTED:rule]` in the place of sensitive text. The file is not
+    /// changed. Such a view reads the whole file into memory. Default: no.
     pub sensitive_on_view: bool,
-    /// Before the first command files are removed that were not used for so long, as by
-    /// [`Memory::expire`](crate::Memory::expire); needs a store that keeps when files were last
-    /// accessed. `None`, the default, removes nothing.
+    /// Before its first command, the memory removes files that nobody has used for this long, as
+    /// [`Memory::expire`](crate::Memory::expire) does. Must be more than 0. The store must keep
+    /// times of access. `None`, the default, removes nothing.
     pub expire_after: Option<Duration>,
-    /// Whether a view of a file, and a rename of one, is noted as a use of it, which costs a write.
-    /// Always where `expire_after` is set; else the default is no.
+    /// Whether each view and each rename of a file is recorded as a use of it. That costs a write.
+    /// `expire_after` turns it on. Default: no.
     pub record_access: bool,
-    /// Which files never expire. Default: none are kept.
+    /// Patterns of files that never expire, with everything below them. Default: none.
     pub never_expire: Vec<PathPattern>,
-    /// Whether the events that [`MemoryHooks::after`](crate::MemoryHooks::after) gets hold the reply's text.
+    /// Whether the events that [`MemoryHooks::after`](crate::MemoryHooks::after) gets contain the reply's text.
     /// Default: no.
     pub event_content: bool,
 }
 
 impl MemoryOptions {
-    /// The largest image that Claude's API takes: 5 MiB, counted in base64, which makes four bytes
-    /// of three.
+    /// The largest image, in bytes, that Claude's API accepts: 5 MiB, counted in base64, which
+    /// makes four bytes of three.
     pub const CLAUDE_IMAGE_BYTES: u64 = 5 * 1024 * 1024 / 4 * 3;
 
     /// The most bytes of a file that are read into memory to edit it.
@@ -107,8 +105,8 @@ impl MemoryOptions {
         max_edited_bytes(self.max_file_bytes)
     }
 
-    /// The same options, whose patterns of paths hold as the store tells names apart, and those that
-    /// protect what is below a directory protect the directory.
+    /// The same options with patterns that suit the store: they ignore case if the store does. A
+    /// pattern of `read_only_paths` for everything below a directory also protects the directory.
     pub(crate) fn for_store(self, store: &dyn Store) -> Self {
         let folds_case = store.folds_case();
         let folding = |patterns: Vec<PathPattern>| -> Vec<PathPattern> {

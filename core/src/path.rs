@@ -1,9 +1,10 @@
-//! The only place that validates a path.
+//! [`MemoryPath`]: the only place that validates paths.
 //!
-//! A model sends paths as text, and text can lie: `..`, backslashes, percent-encoded slashes,
-//! control characters. [`MemoryPath::parse`] turns such a text into a canonical path below
-//! `/memories` or says why it cannot. Nothing further down ever sees a raw string, and no store
-//! can hand a dangerous name back up, because [`MemoryPath::join`] validates it by the same rules.
+//! A model sends paths as text, which may contain `..`, backslashes, percent-encoded slashes or
+//! control characters. [`MemoryPath::parse`] turns the text into a canonical path below
+//! `/memories`, or says why it cannot. All later code gets a [`MemoryPath`] and never a raw string.
+//! A store cannot return a dangerous name either, because [`MemoryPath::join`] validates names by
+//! the same rules.
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -11,7 +12,7 @@ use std::fmt;
 
 use percent_encoding::percent_decode_str;
 
-/// The directory that every path starts with.
+/// The root directory: every path starts with it.
 pub const ROOT: &str = "/memories";
 
 /// The longest path that is accepted, in bytes (Linux's `PATH_MAX`).
@@ -23,11 +24,11 @@ pub const MAX_LEVELS: usize = 64;
 
 /// A canonical, safe path: `/memories` itself or something below it.
 ///
-/// There is no way to make one that holds `..`, an empty or `.` component, a backslash, a control
-/// character, or anything that percent-decodes to one of these.
+/// No [`MemoryPath`] can contain `..`, an empty or `.` component, a backslash, a control character,
+/// or anything that percent-decodes to one of these.
 ///
-/// The order is that of a listing: a directory stands before what it holds, and siblings are in
-/// the byte order of their names.
+/// Paths are ordered as in a listing: a directory comes before its entries, and siblings are in the
+/// byte order of their names.
 ///
 /// ```
 /// use memdir::MemoryPath;
@@ -47,7 +48,7 @@ pub enum PathError {
     /// It is neither `/memories` nor below it.
     #[error("the path does not start with /memories")]
     Outside,
-    /// It holds, as given or after percent-decoding, something that could lead out of `/memories`
+    /// As given or after percent-decoding, it contains something that could lead out of `/memories`
     /// or forge a line of a reply.
     #[error("the path would escape /memories")]
     Escapes,
@@ -69,8 +70,8 @@ impl MemoryPath {
         Self(ROOT.into())
     }
 
-    /// Validates `raw` and brings it into canonical form: doubled and trailing slashes and `.`
-    /// components are dropped.
+    /// Validates `raw` and returns its canonical form, without doubled and trailing slashes and `.`
+    /// components.
     ///
     /// A `%` that decodes to nothing harmful is part of the name and stays as it is.
     ///
@@ -81,7 +82,7 @@ impl MemoryPath {
         if !below.is_empty() && !below.starts_with('/') {
             return Err(PathError::Outside);
         }
-        // Before anything is decoded, so that decoding works on a bounded text.
+        // Before anything is decoded, so decoding works on a text of bounded length.
         if raw.len() > MAX_PATH_BYTES {
             return Err(PathError::PathTooLong);
         }
@@ -100,7 +101,8 @@ impl MemoryPath {
             canonical.push('/');
             canonical.push_str(name);
         }
-        // After all names were looked at: which rule answers does not depend on where each is broken.
+        // Only after all names are checked, so the answer does not depend on the order of the
+        // names.
         if levels > MAX_LEVELS {
             return Err(PathError::TooDeep);
         }
@@ -110,8 +112,8 @@ impl MemoryPath {
     /// The path of the entry `name` in this directory.
     ///
     /// # Errors
-    /// [`PathError`] if `name` is not one plain component: a store meets such names when somebody
-    /// else made them, and leaves them out of its listings.
+    /// [`PathError`] if `name` is not a valid component. Another program may have made such a name;
+    /// stores leave it out of their listings.
     pub fn join(&self, name: &str) -> Result<Self, PathError> {
         if matches!(name, "" | "." | "..") || name.contains('/') || escapes(name) {
             return Err(PathError::Escapes);
@@ -128,10 +130,10 @@ impl MemoryPath {
         Ok(Self(format!("{}/{name}", self.0).into()))
     }
 
-    /// Whether a component is a name of memdir's own: one that starts with `.memdir-`, as given or at any stage
-    /// of percent-decoding, in whatever case, also with characters that are not ASCII in between, of which
-    /// some file systems take no notice. No command of a model reaches such a path; a [`Store`](crate::Store)
-    /// keeps it like any other.
+    /// Whether a component is reserved for memdir: it starts with `.memdir-`, as given or at any
+    /// stage of percent-decoding. Case is ignored, and so are characters that are not ASCII,
+    /// because some file systems ignore them. No command of a model can reach such a path. A
+    /// [`Store`](crate::Store) keeps it like any other.
     ///
     /// ```
     /// use memdir::MemoryPath;
@@ -182,7 +184,7 @@ impl MemoryPath {
         self.0.rsplit_once('/').map(|(parent, _)| Self(parent.into()))
     }
 
-    /// Where this path comes to be when `from`, which is this path or above it, is moved to `to`.
+    /// The new path of this one when `from`, which is this path or above it, is moved to `to`.
     ///
     /// # Errors
     /// [`PathError`] if that path is too long or too deep.
@@ -206,14 +208,14 @@ impl MemoryPath {
     }
 }
 
-/// Whether listings leave an entry of this name out, together with all below it: hidden entries
-/// and `node_modules` (documentation of the tool, "view").
+/// Whether listings leave out an entry of this name, with everything below it: hidden entries and
+/// `node_modules` (documentation of the tool, "view").
 #[must_use]
 pub fn is_hidden(name: &str) -> bool {
     name.starts_with('.') || name == "node_modules"
 }
 
-/// What memdir's own names start with: what keeps an encrypted store's keys, what is half done.
+/// The prefix of reserved names: those of an encrypted store's record and of temporary files.
 pub(crate) const RESERVED_PREFIX: &str = ".memdir-";
 
 fn is_reserved(name: &str) -> bool {
@@ -226,7 +228,7 @@ fn is_reserved(name: &str) -> bool {
         if starts(&stage) {
             return true;
         }
-        // What decodes to no text is no path.
+        // Bytes that are not UTF-8 cannot be a path.
         match percent_decoded(&stage).map(String::from_utf8) {
             Some(Ok(next)) => stage = next,
             _ => return false,

@@ -1,18 +1,19 @@
-//! The policies of one memory: made of its options, and asked in one order.
+//! The policies of one memory, made from its options and applied in one order.
 //!
-//! This is the order in which a command meets them. Each step leaves out what does not concern the command.
+//! This is the order for a command. A command skips the steps that do not concern it.
 //!
-//! 1. **Write patterns**: of a path that no command may change nothing else is said, and nothing is read.
-//! 2. **The stale-view guard**: whoever has not seen what a file holds now learns that first, as every other
-//!    refusal of an edit is about that content.
-//! 3. The command itself: whether the line is there, or the text to be replaced.
-//! 4. **Sensitive text**: what may be written decides how much is written.
-//! 5. **The limit of a file**: it needs nothing but the text.
-//! 6. **The limits of the whole tree**: they may cost a walk through it, and what they allow is reserved and has
-//!    to be given back if nothing is written. So nothing that can refuse comes after them.
+//! 1. **Write patterns**: if no command may change a path, the reply says only that, and nothing is read.
+//! 2. **The stale-view guard**: all later refusals of an edit are about the current content, so the model
+//!    must have seen it.
+//! 3. The command itself: whether the line exists, or the text to replace.
+//! 4. **Sensitive text**: redaction changes how much is written, so it comes before the limits.
+//! 5. **The limit of a file**: it needs only the text.
+//! 6. **The limits of the whole tree**: they may need a walk through the tree, and they reserve what they
+//!    allow. A reservation must be released if nothing is written. So nothing that can refuse comes after
+//!    them.
 //!
-//! A rename asks for sensitive text in its new path first: its write patterns may cost a walk through what is
-//! moved.
+//! A rename checks its new path for sensitive text first, because its write patterns may need a walk through
+//! everything that moves.
 
 use std::borrow::Cow;
 
@@ -28,28 +29,27 @@ use crate::reply;
 use crate::store::{OnExisting, Store};
 use crate::text::Splice;
 
-/// The policies of one memory, with what they remember from one command to the next. Clones of a memory
-/// share them.
+/// The policies of one memory, with their state between commands. Clones of a memory share them.
 #[derive(Debug)]
 pub(crate) struct Policies {
     pub(crate) options: MemoryOptions,
     patterns: WritePatterns,
-    /// What was last shown or written of each file.
+    /// The content that was last shown or written, for each file.
     pub(crate) views: ViewLog,
     pub(crate) sensitive: sensitive::Settings,
     pub(crate) limits: Limits,
     pub(crate) expiry: Expiry,
 }
 
-/// What `create` may write.
+/// The text that `create` may write.
 pub(crate) struct NewFile<'p, 't> {
     pub(crate) text: Cow<'t, str>,
-    /// What the reply says beyond the usual.
+    /// A line to add to the reply.
     pub(crate) note: String,
     pub(crate) reservation: Reservation<'p>,
 }
 
-/// Why an edit does not change anything.
+/// Why an edit changes nothing.
 pub(crate) enum Stop {
     Refused(Error),
     Unreserved(Unreserved),
@@ -62,7 +62,7 @@ impl From<Error> for Stop {
 }
 
 impl Policies {
-    /// Hands each policy what the options say about it.
+    /// Makes each policy from its options.
     pub(crate) fn new(options: MemoryOptions) -> Self {
         let MemoryOptions { max_file_bytes, max_total_bytes, max_files, .. } = options;
         Self {
@@ -87,8 +87,9 @@ impl Policies {
         }
     }
 
-    /// That `create` may write the text, or what of it may be written; `is_taken` says whether something is at
-    /// the path already that stays, where another text would not help.
+    /// Checks that `create` may write the text, and returns the text to write. If the text is refused but
+    /// `is_taken` says that the path is taken, the refusal is about the path, because another text would not
+    /// help.
     pub(crate) fn check_create<'p, 't>(
         &'p self,
         store: &dyn Store,
@@ -116,20 +117,19 @@ impl Policies {
         Ok(NewFile { text, note, reservation })
     }
 
-    /// Whether `create` takes the place of a file that is there already.
+    /// Whether `create` replaces an existing file.
     pub(crate) fn overwrites(&self) -> bool {
         self.options.on_existing == OnExisting::Overwrite
     }
 
-    /// That a command may edit the file at all, with a reservation for what it then takes.
+    /// Checks that a command may edit the file, and returns an empty reservation for the edit.
     pub(crate) fn check_edit(&self, path: &MemoryPath) -> Result<Reservation<'_>, Error> {
         self.patterns.check(path)?;
         Ok(Reservation::new(&self.limits, &self.patterns))
     }
 
-    /// That an edit may change the file's content; `check_view` is the guard's rule for the command, and
-    /// `change` what the command asks for. What comes back is what may be changed, and what the reply says of
-    /// it beyond the usual.
+    /// Checks that an edit may change the file's content. `check_view` is the guard's rule for the command,
+    /// and `change` computes the change. Returns the change to make, and a line to add to the reply.
     pub(crate) fn check_change(
         &self,
         reservation: &mut Reservation<'_>,
@@ -152,12 +152,12 @@ impl Policies {
         Ok((splice, note))
     }
 
-    /// That `delete` may delete what is at the path, and all below it.
+    /// Checks that `delete` may delete the path and everything below it.
     pub(crate) fn check_delete(&self, store: &dyn Store, path: &MemoryPath) -> Result<(), Error> {
         self.patterns.check_delete(store, path)
     }
 
-    /// That `rename` may move what is at `from`, and all below it, to `to`.
+    /// Checks that `rename` may move `from`, and everything below it, to `to`.
     pub(crate) fn check_rename(
         &self,
         store: &dyn Store,
@@ -168,7 +168,7 @@ impl Policies {
         self.patterns.check_rename(store, from, to)
     }
 
-    /// What expiry has to do with.
+    /// The other policies that expiry needs.
     pub(crate) fn beside_expiry(&self) -> expiry::Others<'_> {
         expiry::Others { patterns: &self.patterns, limits: &self.limits, views: &self.views }
     }

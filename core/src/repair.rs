@@ -1,12 +1,12 @@
-//! [`Repair`]: what the decoder put right, under names that stay.
+//! [`Repair`]: a correction that the decoder made, under a stable name.
 //!
-//! A developer who watches them sees which model drifts from the tool's schema, and how.
+//! They show you which model departs from the tool's schema, and how.
 
 use std::fmt;
 
 use crate::value::Value;
 
-/// Something in a command's input that has only one meaning, and was taken for that.
+/// A correction of malformed input that has only one possible meaning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Repair {
@@ -16,11 +16,11 @@ pub enum Repair {
     OldPathFromPath,
     /// An integer came as text, such as `"2"`.
     IntegerFromText,
-    /// An integer came as `2.0`. JavaScript does not keep the two apart.
+    /// An integer came as `2.0`. In JavaScript this does not occur: there `2.0` is `2`.
     IntegerFromFloat,
-    /// `view_range` was null, which is as if it were absent.
+    /// `view_range` was null and counts as absent.
     ViewRangeFromNull,
-    /// `new_str` was null, which is the empty text.
+    /// `new_str` was null and counts as the empty text.
     NewStrFromNull,
 }
 
@@ -38,7 +38,7 @@ impl Repair {
         }
     }
 
-    /// What was repaired in a value that was taken for an integer.
+    /// The repair that reading this value as an integer took, if any.
     pub(crate) fn of_integer(value: &Value<'_>) -> Option<Self> {
         match value {
             Value::Text(_) => Some(Self::IntegerFromText),

@@ -1,31 +1,31 @@
-//! The border between a host language's values and the decoder.
+//! The values of a command's input, as the decoder reads them.
 //!
-//! A binding shows the decoder its dict or object through [`Fields`], so that a command is decoded
-//! once, straight from the host's own values, and every language gets the same sentences.
+//! A binding implements [`Fields`] for its dict or object type. The decoder then reads the host's
+//! own values directly, and every language gets the same sentences.
 
 use std::borrow::Cow;
 use std::fmt::{self, Write as _};
 
-/// One value of a command's input, as far as the decoder cares.
+/// One value of a command's input.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Value<'a> {
     /// JSON's `null`, Python's `None`, JavaScript's `undefined` where it was set by hand.
     Null,
-    /// A boolean; never taken for a number.
+    /// A boolean. It never counts as a number.
     Bool(bool),
     /// An integer that fits 64 bits.
     Integer(i64),
     /// Any other number, also an integer that does not fit.
     Number(f64),
-    /// Text, borrowed from the host where it can be.
+    /// Text, borrowed from the host if possible.
     Text(Cow<'a, str>),
     /// A list, array or tuple.
     List(Vec<Value<'a>>),
     /// An object or dict.
     Object,
-    /// Something a command cannot hold, in words with an article: "a function", "text that is not
-    /// valid Unicode".
+    /// A value that no field can have, described in words with an article: "a function", "text that
+    /// is not valid Unicode".
     Other(Cow<'a, str>),
 }
 
@@ -62,8 +62,8 @@ impl<'a> From<&'a serde_json::Value> for Value<'a> {
 }
 
 impl Value<'_> {
-    /// The integer this means: an integer, a number without a fraction (`2.0`), or the decimal
-    /// text of an integer (`"2"`, and not `"+2"` or `"02"`). Never a boolean.
+    /// The integer that this value stands for: an integer, a number without a fraction (`2.0`), or
+    /// the decimal text of an integer (`"2"`, but not `"+2"` or `"02"`). Never a boolean.
     #[must_use]
     pub fn as_integer(&self) -> Option<i64> {
         /// Up to here a float names every integer exactly: 2^53.
@@ -74,7 +74,7 @@ impl Value<'_> {
             Value::Number(number) if number.fract() == 0.0 && number.abs() <= EXACT => {
                 Some(*number as i64)
             }
-            // As an integer is written, and not `+2` or `02`: who writes so may mean something else.
+            // Only as an integer is usually written. `+2` or `02` may have another meaning.
             Value::Text(text) => {
                 text.parse::<i64>().ok().filter(|integer| integer.to_string() == **text)
             }
@@ -83,11 +83,11 @@ impl Value<'_> {
     }
 }
 
-/// The longest value that is shown whole in a sentence about it, in characters.
+/// The longest value that a reply shows whole, in characters.
 const MAX_SHOWN_CHARS: usize = 100;
 
-/// The value as a sentence shows it: JSON's notation with `, ` between the items of a list,
-/// shortened when it is long.
+/// The value as a reply shows it: in JSON's notation with `, ` between the items of a list,
+/// shortened if it is long.
 impl fmt::Display for Value<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut shown = String::new();
@@ -101,7 +101,7 @@ impl fmt::Display for Value<'_> {
 
 impl Value<'_> {
     fn show(&self, out: &mut String) {
-        // Enough is written when the sentence is going to cut it anyway.
+        // The sentence cuts it to `MAX_SHOWN_CHARS`, so no more is needed.
         if out.len() > 4 * MAX_SHOWN_CHARS {
             return;
         }

@@ -61,11 +61,11 @@ fn is_function(name: &str) -> bool {
 }
 
 /// The language has these functions and methods, and these types beside them.
-fn compare(language: &str, operations: BTreeSet<String>, types: &str) {
+fn compare(language: &str, operations: &BTreeSet<String>, types: &str) {
     let table = in_table(language);
     let missing: Vec<_> = operations.difference(&table).collect();
     assert!(missing.is_empty(), "public in {language}, and not in the table: {missing:?}");
-    for name in table.difference(&operations) {
+    for name in table.difference(operations) {
         let stands_there =
             types.split(|c: char| !(c.is_alphanumeric() || c == '_')).any(|word| word == name);
         assert!(stands_there, "in the table, and not public in {language}: {name}");
@@ -87,7 +87,7 @@ fn python_has_the_operations_of_the_table() {
             .into_iter()
             .map(|name| format!("testing.{name}")),
     );
-    compare("python", found, all);
+    compare("python", &found, all);
 }
 
 #[test]
@@ -109,7 +109,7 @@ fn typescript_has_the_operations_of_the_table() {
     found.extend(methods(public.collect(), "."));
     let testing = named(&read("bindings-node/ts/testing.ts"), "export async function ");
     found.extend(testing.into_iter().map(|name| format!("testing.{name}")));
-    compare("typescript", found, &exported.join(" "));
+    compare("typescript", &found, &exported.join(" "));
 }
 
 #[test]
@@ -127,7 +127,7 @@ fn kotlin_has_the_operations_of_the_table() {
         // The second constructor, which is `Memory(store)` in Kotlin.
         .filter(|name| name != "withStore");
     found.extend(functions);
-    compare("kotlin", found, &(written + &generated));
+    compare("kotlin", &found, &(written + &generated));
 }
 
 #[test]
@@ -140,7 +140,7 @@ fn swift_has_the_operations_of_the_table() {
     // What the package itself uses, and UniFFI's own.
     let internal = ["closedReply", "noThreadReply", "reply", "uniffiEnsureMemdirFfiInitialized"];
     found.extend(functions.filter(|name| is_function(name) && !internal.contains(&name.as_str())));
-    compare("swift", found, &generated);
+    compare("swift", &found, &generated);
 }
 
 #[test]
@@ -166,5 +166,5 @@ fn rust_has_the_operations_of_the_table() {
         );
         found.insert(format!("store::{name}"));
     }
-    compare("rust", found, &types);
+    compare("rust", &found, &types);
 }

@@ -18,7 +18,7 @@ Places: TypeAlias = Place | Mapping[str, Place]
 
 
 class MemoryOptions(TypedDict, total=False):
-    """What a developer can set; `Memory` says what each one means."""
+    """The options of a memory; `Memory` documents each one."""
 
     max_view_chars: int | None
     max_file_bytes: int | None

@@ -1,8 +1,8 @@
-//! Turns input into a [`Command`], or into a sentence about what is wrong with it.
+//! Turns input into a [`Command`], or into a sentence that says what is wrong.
 //!
-//! The only place that knows the names of fields. Models drift between argument schemas, so what
-//! has only one meaning is repaired (see [`Decoded::of`]); nothing else is guessed. Fields
-//! that a command does not have are ignored.
+//! This is the only place that knows the names of fields. Models confuse similar argument schemas,
+//! so input with only one possible meaning is repaired (see [`Command::decode`]); nothing else is
+//! guessed. Fields that a command does not have are ignored.
 
 use std::borrow::Cow;
 
@@ -10,15 +10,15 @@ use super::{COMMANDS, Command, Repair, ViewRange};
 use crate::reply;
 use crate::value::{Fields, Value};
 
-/// What came of decoding an input, also where it is no command.
+/// The result of decoding an input.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Decoded<'a> {
-    /// Which of the six commands the input names, if it names one.
+    /// The command that the input names, if it names one of the six.
     pub name: Option<&'static str>,
-    /// The command, or the sentence about what is wrong with the input.
+    /// The command, or the sentence that says what is wrong with the input.
     pub command: Result<Command<'a>, String>,
-    /// What was repaired, in the order in which it was found.
+    /// The repairs, in the order in which they were made.
     pub repairs: Vec<Repair>,
 }
 
@@ -37,7 +37,7 @@ impl<'a> Decoded<'a> {
         }
     }
 
-    /// Decodes the input of one tool call, which is JSON.
+    /// Decodes the input of one tool call from parsed JSON.
     #[must_use]
     pub fn of_json(input: &'a serde_json::Value) -> Self {
         match input {
@@ -67,18 +67,18 @@ impl<'a> Decoded<'a> {
         Self { name, command, repairs: input.repairs }
     }
 
-    /// An input that is not an object at all.
+    /// The result for input that is not an object.
     #[must_use]
     pub fn not_an_object(input: &Value<'_>) -> Self {
         Self::refused(reply::not_an_object(input))
     }
 
-    /// An input that is none, and the sentence that says so.
+    /// The result for invalid input, with the sentence that says so.
     pub(crate) fn refused(sentence: String) -> Self {
         Self { name: None, command: Err(sentence), repairs: Vec::new() }
     }
 
-    /// With texts of its own, so that it can go to another thread.
+    /// The same with owned texts, so it can be sent to another thread.
     #[must_use]
     pub fn into_owned(self) -> Decoded<'static> {
         let command = self.command.map(Command::into_owned);
@@ -122,7 +122,7 @@ fn read<'a>(name: &str, input: &mut Input<'_, 'a>) -> Result<Command<'a>, String
     }
 }
 
-/// The fields of one command, read with the sentences that belong to it.
+/// Reads the fields of one command.
 struct Input<'i, 'a> {
     command: &'i str,
     fields: &'a dyn Fields,
@@ -138,7 +138,7 @@ impl<'a> Input<'_, 'a> {
         }
     }
 
-    /// A text that may be left out, which is the empty text.
+    /// A text that may be left out; it is then empty.
     fn text_or_null(&mut self, field: &str, null: Repair) -> Result<Cow<'a, str>, String> {
         match self.fields.get(field) {
             None => Ok(Cow::Borrowed("")),
@@ -150,8 +150,8 @@ impl<'a> Input<'_, 'a> {
         }
     }
 
-    /// `alias` stands in for `field` only where `field` is absent (null counts as absent, because
-    /// typed SDKs fill what is missing with null).
+    /// The text of `field`, or of `alias` if `field` is absent. Null counts as absent, because
+    /// typed SDKs fill missing fields with null.
     fn text_or_alias(
         &mut self,
         field: &str,
@@ -265,7 +265,7 @@ mod tests {
                 r#"{"command":"str_replace","path":"a","old_str":"o","new_str":null}"#,
                 "new_str_from_null",
             ),
-            // Also where something else is wrong.
+            // Also if something else is wrong.
             (r#"{"command":"insert","path":"p","insert_line":"2"}"#, "integer_from_text"),
         ] {
             let fields: serde_json::Map<_, _> = serde_json::from_str(json).unwrap();

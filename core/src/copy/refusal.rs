@@ -1,31 +1,31 @@
-//! What keeps a copy from being made: what the destination holds, and names that it cannot keep.
+//! [`Refusal`]: what in the destination prevents a copy.
 
 use std::fmt;
 
 use crate::path::MemoryPath;
 
-/// Something in the way of a copy.
+/// A path that prevents a copy.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Refusal {
-    /// Where it is.
+    /// The path.
     pub path: MemoryPath,
-    /// What is there.
+    /// What the destination has there.
     pub there: There,
 }
 
-/// What is in the way of a copy.
+/// What the destination has at a path that prevents a copy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum There {
     /// A file with another content.
     AnotherContent,
-    /// A directory, where a file is to be. It is not overwritten in any case.
+    /// A directory in the place of a file. It is never overwritten.
     ADirectory,
-    /// A file, where a directory is to be. It is not overwritten in any case.
+    /// A file in the place of a directory. It is never overwritten.
     AFile,
-    /// Nothing may be there: the destination cannot keep that name, which is too long for it, or its own. Of a
-    /// directory what is below is not named.
+    /// A name that the destination cannot keep, because it is too long or reserved there. For a
+    /// directory, the paths below it are not reported.
     BadName,
 }
 
@@ -40,7 +40,7 @@ impl fmt::Display for There {
     }
 }
 
-/// What is in the way, up to three paths of each kind.
+/// A sentence about the paths that are in the way, with up to three paths of each kind.
 pub(super) fn list(refusals: &[Refusal]) -> String {
     let (bad, taken): (Vec<_>, Vec<_>) =
         refusals.iter().partition(|refusal| refusal.there == There::BadName);

@@ -39,8 +39,8 @@ pub(super) fn create(
     }
 }
 
-/// Whether something is there already that stays. Asked for the sentence of a refusal only: whether a file
-/// may be made the store itself decides.
+/// Whether the path is taken. This decides only which sentence a refusal has; the store decides whether the
+/// file can be made.
 fn is_taken(store: &dyn Store, policies: &Policies, path: &MemoryPath) -> bool {
     match store.open(path, 0) {
         Ok(Node::Directory(_)) => true,

@@ -1,4 +1,4 @@
-//! `delete`: a file, or a directory and all that it holds.
+//! `delete`: deletes a file, or a directory with everything in it.
 
 use crate::error::Error;
 use crate::path::MemoryPath;

@@ -1,5 +1,5 @@
-//! What `insert` and `str_replace` have in common: a file's content is looked at, and changed if every
-//! policy allows it, while no other writer can come between.
+//! The common part of `insert` and `str_replace`: reads a file, asks every policy, and writes the
+//! change, while no other writer can come between.
 
 use super::text;
 use crate::cancel;
@@ -15,13 +15,13 @@ use crate::text::Splice;
 /// The reply, given the content before and the change.
 pub(super) type Answer<'e> = dyn Fn(&[u8], &Splice) -> Result<String, Error> + 'e;
 
-/// What a command says of its edit.
+/// The parts of an edit that differ between the commands.
 pub(super) struct Edit<'e> {
-    /// The refusal where there is no file.
+    /// The refusal if there is no file.
     pub(super) missing: fn(&MemoryPath) -> Error,
-    /// Which views of the file are new enough.
+    /// The stale-view guard's check for this command.
     pub(super) check_view: fn(&ViewLog, &MemoryPath, &[u8]) -> Result<(), Error>,
-    /// What becomes of a content.
+    /// Computes the change of a content.
     pub(super) change: &'e dyn Fn(&[u8]) -> Result<Splice, Error>,
     pub(super) answer: &'e Answer<'e>,
 }
@@ -36,12 +36,12 @@ pub(super) fn edit(
     let mut reservation = policies.check_edit(path)?;
     reservation.prepare(store);
     loop {
-        // What the last call of the edit came to; the store may make several.
+        // The result of the last call of the edit; the store may call it several times.
         let mut outcome = Err(Stop::Refused((edit.missing)(path)));
         let mut snapshot = None;
         let done = store.update(path, &mut |content| {
             let mut decide = || -> Result<(Splice, String), Stop> {
-                // Other writers may have been waited for.
+                // The command may have waited for other writers.
                 cancel::check().map_err(Error::Store)?;
                 let old = text(path, content)?;
                 let change = || (edit.change)(content);
@@ -76,7 +76,7 @@ pub(super) fn edit(
             (Ok(()), Err(Stop::Unreserved(Unreserved::Full(over)))) => {
                 return Err(reservation.refusal(path, over));
             }
-            // The store cannot be asked within its own edit. Then the answer is final.
+            // The tree cannot be measured within an edit. Measure it now, then try again.
             (Ok(()), Err(Stop::Unreserved(Unreserved::Unsure))) => reservation.measure(store)?,
             // A directory counts as missing (documentation of the tool).
             (

@@ -1,4 +1,4 @@
-//! `insert`: whole lines between two others.
+//! `insert`: inserts whole lines.
 
 use super::edit::{Edit, edit};
 use crate::error::Error;

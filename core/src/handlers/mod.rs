@@ -1,7 +1,7 @@
-//! What each command decides. One file per command, over any store.
+//! Executes the six commands, with one file for each.
 //!
-//! A handler gets valid paths and answers with the text of the reply, or with the sentence that
-//! says why not. It does no I/O of its own and knows no host language.
+//! A handler gets valid paths. It returns the text of the reply, or the sentence of the refusal. It
+//! does all I/O through the store and knows no host language.
 
 mod create;
 mod delete;
@@ -25,7 +25,7 @@ pub(crate) fn execute(
     command: &ValidCommand<'_>,
 ) -> Result<Content, Error> {
     let done = match command {
-        // Only a view can show something other than text.
+        // Only a view can return something other than text.
         Command::View { path, view_range } => {
             return view::view(store, policies, path, view_range.as_ref())
                 .map_err(|error| error.with_effect(Effect::Read));

@@ -1,4 +1,4 @@
-//! `rename`: a file or directory moves, and never onto another.
+//! `rename`: moves a file or directory, and never overwrites.
 
 use crate::error::Error;
 use crate::path::MemoryPath;
@@ -22,7 +22,8 @@ pub(super) fn rename(
     match done {
         Ok(()) => {
             policies.views.moved(from, to);
-            // Done is done: of a directory nothing is noted, and what broke will show again.
+            // The rename has succeeded, so its reply ignores failures here. For a directory the
+            // store records nothing.
             let _ = policies.expiry.record(store, to);
             Ok(reply::renamed(from, to))
         }

@@ -1,4 +1,4 @@
-//! `str_replace`: the only occurrence of a text gives way to another.
+//! `str_replace`: replaces the only occurrence of a text.
 
 use super::edit::{Edit, edit};
 use crate::error::Error;
@@ -48,7 +48,7 @@ fn change(
     }
 }
 
-/// The reply with the lines around the change, cut like a view if it is as long as one.
+/// The reply with the lines around the change, cut to the limit of a view.
 fn shown(
     policies: &Policies,
     path: &MemoryPath,

@@ -1,4 +1,4 @@
-//! `view`: a directory two levels deep, the numbered lines of a file, or an image.
+//! `view`: shows a directory two levels deep, the numbered lines of a file, or an image.
 
 use std::fmt::Write as _;
 use std::io::Read;
@@ -19,7 +19,7 @@ use crate::text::{Ending, MAX_LINES, Pager, human_size};
 /// How many levels a listing shows (documentation of the tool, "view").
 const LISTED_LEVELS: usize = 2;
 
-/// How much of a file is in memory at a time, in bytes.
+/// How many bytes of a file are in memory at a time.
 const WINDOW: usize = 256 * 1024;
 
 pub(super) fn view(
@@ -70,7 +70,7 @@ fn file(
     numbered(options, path, range, size, content)
 }
 
-/// `notice` is the last line, whatever has to be left out for it.
+/// `notice` is the last line; entries are left out to make room for it.
 fn listing(
     options: &MemoryOptions,
     path: &MemoryPath,
@@ -99,8 +99,8 @@ fn listing(
 fn push_entry(out: &mut String, entry: &Entry) {
     let _ = match entry.kind {
         EntryKind::File(bytes) => write!(out, "\n{}\t{}", human_size(bytes), entry.path),
-        // A directory's own size differs between stores and says nothing: everywhere the figure of
-        // the documentation's example.
+        // A directory's own size differs between stores and means nothing, so it is always the
+        // figure of the documentation's example.
         EntryKind::Directory => write!(out, "\n4.0K\t{}", entry.path),
     };
 }
@@ -112,7 +112,7 @@ fn is_image(path: &MemoryPath) -> bool {
     })
 }
 
-/// The whole of an image, whatever range was asked for. No more is read than may be shown.
+/// The whole image, whatever the range. Reads no more than the limit.
 fn image(
     options: &MemoryOptions,
     path: &MemoryPath,
@@ -149,7 +149,7 @@ struct Lines {
     last: Option<u64>,
 }
 
-/// The range as far as it can be validated without the file; `None` if it is wrong for any file.
+/// Validates the range as far as possible without the file; `None` if it is wrong for every file.
 fn wanted(range: Option<&ViewRange>) -> Option<Lines> {
     match range {
         None => Some(Lines { first: 1, last: None }),
@@ -163,7 +163,8 @@ fn wanted(range: Option<&ViewRange>) -> Option<Lines> {
     }
 }
 
-/// The whole content, as it may be shown: a key of several lines is known by its first one.
+/// The whole content with marks for sensitive text. It reads the whole file, because a key of
+/// several lines is recognised by its first line.
 fn redacted(
     policies: &Policies,
     path: &MemoryPath,
@@ -194,11 +195,11 @@ fn numbered(
     // Also for a wrong range the file is read: the error says how many lines it has.
     let Lines { first, last } = lines.unwrap_or(Lines { first: u64::MAX, last: None });
     let header = reply::file_header(path);
-    // No line beyond the limit is ever shown, so that none is collected.
+    // No line beyond the limit is ever shown, so none is collected.
     let until = last.unwrap_or(MAX_LINES).min(MAX_LINES);
     let mut pager = Pager::new(header, first, until, options.max_view_chars);
 
-    // One byte more than the file is said to have, so that a small one is read in one go.
+    // One byte more than the file's size, so a small file is read in one go.
     let size_hint = usize::try_from(size).unwrap_or(WINDOW).saturating_add(1).clamp(1, WINDOW);
     pager.reserve(size_hint + size_hint / 2);
     let mut window = vec![0; size_hint];

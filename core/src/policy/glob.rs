@@ -1,13 +1,13 @@
-//! Glob patterns over the names of a path, compiled once: by characters, and in time that grows with the
-//! product of pattern and path at most.
+//! Glob patterns over the names of a path. They are compiled once and match characters. The time to
+//! match is at most proportional to the length of the pattern times the length of the path.
 //!
-//! A crate would match bytes, and not as a file system that takes upper for lower case finds its files.
+//! The usual crates match bytes, and cannot ignore case in the way of a file system.
 
 /// A pattern: a path matches if it matches one of the alternatives that braces give.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Glob(Vec<Vec<Segment>>);
 
-/// What one name of a path has to fit.
+/// The pattern for one name of a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Segment {
     /// `**`: any number of names.
@@ -29,11 +29,11 @@ enum Token {
     },
 }
 
-/// More than anybody writes by hand.
+/// The most alternatives; nobody writes more by hand.
 const MAX_ALTERNATIVES: usize = 1000;
 
 impl Glob {
-    /// A pattern of what is below the root.
+    /// Compiles the part of a pattern below the root.
     pub(super) fn compile(pattern: &str) -> Result<Self, String> {
         let alternatives = expand(&lex(pattern)?)?;
         let several = alternatives.len() > 1;
@@ -45,10 +45,10 @@ impl Glob {
         Ok(Self(compiled))
     }
 
-    /// Whether it matches the path of these names, or a directory that the path is below.
+    /// Whether it matches the path of these names, or a directory above that path.
     pub(super) fn matches(&self, names: &[&str], folds_case: bool) -> bool {
         self.0.iter().any(|segments| match segments.as_slice() {
-            // What is below a directory is not the directory.
+            // A pattern for everything below a directory does not match the directory.
             [directory @ .., Segment::Any] => names
                 .split_last()
                 .is_some_and(|(_, above)| fits_start(directory, above, folds_case)),
@@ -56,7 +56,7 @@ impl Glob {
         })
     }
 
-    /// The same pattern that also matches the directory where it matches all that is below one.
+    /// The same pattern; if it matches everything below a directory, it now matches the directory, too.
     pub(super) fn with_directory(mut self) -> Self {
         for segments in &mut self.0 {
             segments.pop_if(|last| *last == Segment::Any);
@@ -133,7 +133,7 @@ fn class(chars: &mut std::str::Chars<'_>) -> Result<Token, String> {
     }
 }
 
-/// The patterns without braces that one with braces stands for.
+/// Expands a pattern with braces into patterns without.
 fn expand(symbols: &[Symbol]) -> Result<Vec<Vec<Symbol>>, String> {
     /// Alternatives up to a brace, of which the last one is being read.
     type Group = (Vec<Vec<Symbol>>, Vec<Vec<Symbol>>);
@@ -198,7 +198,7 @@ fn segments(symbols: &[Symbol]) -> Result<Vec<Segment>, String> {
     Ok(segments)
 }
 
-/// Whether the segments fit the first names, whatever follows.
+/// Whether the segments match the first names.
 fn fits_start(segments: &[Segment], names: &[&str], folds_case: bool) -> bool {
     // Up to which name each prefix of the segments matches.
     let mut ends = vec![false; names.len() + 1];
@@ -268,7 +268,7 @@ fn fits_char(token: &Token, c: char, folds_case: bool) -> bool {
     }
 }
 
-/// A character as a file system takes it that does not tell upper from lower case.
+/// A character as a file system compares it that ignores case.
 fn folded(c: char) -> char {
     let [_, _, lower] = cases(c);
     lower

@@ -1,8 +1,9 @@
-//! What a developer can forbid or change beyond what the tool itself says. One file each; every one
-//! is off unless its option is set.
+//! Policies: the rules that options add to those of the tool. Each has its own file or directory,
+//! and is off unless its option is set.
 //!
-//! A policy knows its own settings and the store, and of another policy only what it is handed. What makes
-//! them of a memory's options, and asks them in their order, is `policies.rs`.
+//! A policy knows its own settings and the store. It gets anything that it needs of another policy
+//! as an argument. `policies.rs` makes the policies from a memory's options and applies them in
+//! their order.
 
 pub mod expiry;
 mod glob;

@@ -1,4 +1,4 @@
-//! [`PathPattern`]: which paths an option is about.
+//! [`PathPattern`]: a pattern of paths, for options.
 
 use std::fmt;
 use std::str::FromStr;
@@ -9,10 +9,14 @@ use crate::path::MemoryPath;
 
 /// A pattern of paths under `/memories`, such as `/memories/handbook` or `/memories/**/*.md`.
 ///
-/// `*` stands for any number of characters within a name; `**` as a whole name for any number of
-/// directories, between others also for none; `?` for one character, `[ab]` for one of those, `[!ab]` for any other;
-/// `{a,b}` for one of the texts; and a `\` takes the next character as it is. A pattern that matches a
-/// directory matches all that is below it, too. As in a path, doubled slashes and `.` do not count.
+/// - `*` matches any number of characters within a name.
+/// - `**`, as a whole name, matches any number of directories, between other names also none.
+/// - `?` matches one character, `[ab]` one of these characters, `[!ab]` any other character.
+/// - `{a,b}` matches one of these texts.
+/// - `\` takes the next character as it is.
+///
+/// A pattern that matches a directory also matches everything below it. As in a path, doubled slashes and `.`
+/// do not count.
 ///
 /// ```
 /// use memdir::MemoryPath;
@@ -31,15 +35,15 @@ pub struct PathPattern {
     folds_case: bool,
 }
 
-/// More than any path has.
+/// The most bytes of a pattern; no path has more.
 const MAX_BYTES: usize = 4096;
 
 impl PathPattern {
-    /// The patterns of the option `name`, in the order in which they came.
+    /// Parses the patterns of the option `name`, in their order.
     ///
     /// # Errors
-    /// [`Error::Config`], which begins with the option's name: a pattern does not begin with
-    /// `/memories`, is longer than 4,096 bytes, is not in the syntax, or holds what no path does.
+    /// [`Error::Config`], which begins with the option's name, if a pattern does not begin with `/memories`,
+    /// is longer than 4,096 bytes, breaks the syntax, or contains something that no path can contain.
     pub fn all<P: AsRef<str>>(
         name: &str,
         patterns: impl IntoIterator<Item = P>,
@@ -71,20 +75,20 @@ impl PathPattern {
         &self.text
     }
 
-    /// The same pattern for a store that does [not tell](crate::Store::folds_case) upper from lower case:
-    /// it then matches a path in whatever case either is written.
+    /// The same pattern for a store that may [ignore case](crate::Store::folds_case): if `folds_case` is set,
+    /// it matches a path in any case.
     #[must_use]
     pub fn folding_case(self, folds_case: bool) -> Self {
         Self { folds_case, ..self }
     }
 
-    /// The same pattern, which matches a directory where it fits all that is below: of `/memories/a/**` also
-    /// `/memories/a`.
+    /// The same pattern; if it matches everything below a directory, it now matches the directory, too:
+    /// `/memories/a/**` also matches `/memories/a`.
     pub(crate) fn with_directory(self) -> Self {
         Self { glob: self.glob.with_directory(), ..self }
     }
 
-    /// Whether it matches the path, or a directory that the path is below.
+    /// Whether it matches the path, or a directory above it.
     #[must_use]
     pub fn matches(&self, path: &MemoryPath) -> bool {
         let names: Vec<&str> = path.names().collect();

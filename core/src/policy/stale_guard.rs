@@ -1,7 +1,8 @@
-//! The stale-view guard: an edit by line number is only as good as the view that the numbers are from.
+//! The stale-view guard: refuses edits that are based on an outdated view.
 //!
-//! What a memory last showed or wrote of each file is remembered as a fingerprint of its content, and
-//! compared with the very content that an edit would change, so that no other writer can come between.
+//! For each file, a memory remembers a fingerprint of the content that it last showed or wrote. It compares
+//! the fingerprint with the content that an edit is about to change, within the store's update, so no other
+//! writer can come between.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher as _, DefaultHasher, Hasher as _, RandomState};
@@ -12,15 +13,16 @@ use crate::error::{ConfigError, Error};
 use crate::path::MemoryPath;
 use crate::reply;
 
-/// Whether an edit is refused that was meant for an older content of its file.
+/// Whether an edit that is based on an outdated view is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum StaleGuard {
     /// Never.
     #[default]
     Off,
-    /// An `insert` is refused into a file that has changed since this memory last showed or wrote it.
+    /// Refuses an `insert` into a file that has changed since this memory last showed or wrote it.
     On,
-    /// So is a `str_replace`; and both into a file that this memory has never shown or written.
+    /// Also refuses such a `str_replace`, and both commands for a file that this memory has never shown or
+    /// written.
     Strict,
 }
 
@@ -41,11 +43,12 @@ impl std::str::FromStr for StaleGuard {
     }
 }
 
-/// What a memory last showed or wrote of each file. Remembers nothing while the guard is off.
+/// Remembers, for each file, the content that a memory last showed or wrote. Remembers nothing while the
+/// guard is off.
 #[derive(Debug, Default)]
 pub(crate) struct ViewLog {
     guard: StaleGuard,
-    /// Of this memory alone, so that nobody can make a content that is taken for another one.
+    /// Random keys of this memory, so nobody can make two contents with the same fingerprint.
     keys: RandomState,
     state: Mutex<State>,
 }
@@ -56,7 +59,7 @@ struct State {
     last: u64,
 }
 
-/// Which of several came last, where threads finish in another order than they saw the file in.
+/// The order in which threads saw a file; they may finish in another order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Sequence(u64);
 
@@ -72,7 +75,7 @@ pub(crate) struct Fingerprint {
     hash: u64,
 }
 
-/// What is remembered of a content when its command has succeeded.
+/// A fingerprint of a content, to remember if the command succeeds.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Snapshot {
     sequence: Sequence,
@@ -104,12 +107,12 @@ impl ViewLog {
         reading.end()
     }
 
-    /// That an `insert` into the content is meant for it.
+    /// Checks that an `insert` is based on this content.
     pub(crate) fn check_insert(&self, path: &MemoryPath, content: &[u8]) -> Result<(), Error> {
         if self.is_off() { Ok(()) } else { self.check(path, content) }
     }
 
-    /// That a `str_replace` in the content is meant for it.
+    /// Checks that a `str_replace` is based on this content.
     pub(crate) fn check_replace(&self, path: &MemoryPath, content: &[u8]) -> Result<(), Error> {
         if self.guard == StaleGuard::Strict { self.check(path, content) } else { Ok(()) }
     }
@@ -132,7 +135,7 @@ impl ViewLog {
         (!self.is_off()).then(snapshot)
     }
 
-    /// A reader that looks along; to be made before the file is opened. `None` while the guard is off.
+    /// A fingerprint to take while reading; make it before the file is opened. `None` while the guard is off.
     pub(crate) fn watch(&self) -> Option<Watch> {
         (!self.is_off()).then(|| Watch {
             sequence: self.next(),
@@ -140,7 +143,7 @@ impl ViewLog {
         })
     }
 
-    /// That the file was shown or written so.
+    /// Remembers that the file was shown or written with this content.
     pub(crate) fn remember(&self, path: &MemoryPath, snapshot: Option<Snapshot>) {
         let Some(Snapshot { sequence, fingerprint }) = snapshot else { return };
         let mut state = self.state();
@@ -149,14 +152,14 @@ impl ViewLog {
         }
     }
 
-    /// That a file or directory was deleted.
+    /// Forgets a deleted file or directory.
     pub(crate) fn forget(&self, path: &MemoryPath) {
         if !self.is_off() {
             self.state().records.retain(|known, _| known != path && !path.is_above(known));
         }
     }
 
-    /// That a file or directory was renamed.
+    /// Follows a renamed file or directory.
     pub(crate) fn moved(&self, from: &MemoryPath, to: &MemoryPath) {
         if self.is_off() {
             return;
@@ -171,19 +174,19 @@ impl ViewLog {
     }
 }
 
-/// Takes the fingerprint of what is read through it.
+/// Takes the fingerprint of a content while it is read.
 pub(crate) struct Watch {
     sequence: Sequence,
     reading: Reading,
 }
 
 impl Watch {
-    /// The same content, while this looks along.
+    /// A reader of the same content that feeds this fingerprint.
     pub(crate) fn through<'r>(&'r mut self, content: Box<dyn Read + 'r>) -> Box<dyn Read + 'r> {
         Box::new(Through { content, reading: &mut self.reading })
     }
 
-    /// What was seen: the whole content, if it was read to its end.
+    /// The fingerprint of the bytes that were read.
     pub(crate) fn end(self) -> Snapshot {
         Snapshot { sequence: self.sequence, fingerprint: self.reading.end() }
     }
@@ -202,11 +205,11 @@ impl Read for Through<'_> {
     }
 }
 
-/// A fingerprint in the making.
+/// An unfinished fingerprint.
 struct Reading {
     hasher: DefaultHasher,
     len: u64,
-    /// What does not fill a block yet. A hasher may tell apart in which pieces it was fed.
+    /// Bytes that do not fill a block yet. The hash could depend on the pieces in which it is fed.
     block: Vec<u8>,
 }
 

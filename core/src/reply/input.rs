@@ -1,4 +1,4 @@
-//! What is said about input that is no command, and about paths that are none.
+//! The sentences about malformed input and invalid paths.
 
 use super::refused;
 use crate::error::Error;
@@ -37,7 +37,7 @@ pub(crate) fn reserved_path(path: &MemoryPath) -> Error {
     ))
 }
 
-/// A path that was refused, as it came, unless it is longer than any path could be.
+/// A refused path as the model sent it, shortened if it is longer than any valid path.
 fn echoed(raw: &str) -> String {
     if raw.len() > MAX_PATH_BYTES { shortened(raw) } else { raw.to_owned() }
 }
@@ -81,7 +81,7 @@ pub(crate) fn wrong_type(field: &str, expected: &str, came: &Value<'_>) -> Strin
     format!("Error: Invalid `{field}` parameter: expected {expected}, got {}", described(came))
 }
 
-/// A value in words: what kind it is, and itself where that says more.
+/// A value in words: its kind, and the value itself if that says more.
 fn described(value: &Value<'_>) -> String {
     match value {
         Value::Null => "null".to_owned(),

@@ -1,8 +1,8 @@
-//! Every sentence that a model can read, and nothing else.
+//! [`Reply`], and every sentence that a model can read.
 //!
-//! What the tool's documentation quotes stands here to the letter; what it leaves open is worded
-//! to say what happened, what was expected and what to do next. No sentence names anything of the
-//! host: no path, no bucket, no operating-system error.
+//! Sentences of the tool's documentation are here to the letter. Our own sentences say what
+//! happened, what was expected and what to do next. No sentence reveals anything about the host: no
+//! path, no bucket, no operating-system error.
 
 use std::fmt;
 
@@ -16,20 +16,20 @@ mod policies;
 pub(crate) use input::*;
 pub(crate) use policies::*;
 
-/// The answer to one tool call: what goes back to the model.
+/// The answer to one tool call, for the model.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Reply {
-    /// What the model is shown.
+    /// The text or image for the model.
     pub content: Content,
-    /// Whether the command failed; goes into the `is_error` of the `tool_result`.
+    /// Whether the command failed: the `is_error` of the `tool_result`.
     pub is_error: bool,
-    /// What broke, if the store itself or a hook did ([`Error::Store`], [`Error::Hook`]): for the
-    /// developer's log and never for the model, whose `content` then says no more than that.
+    /// The error, if the store itself or a hook failed ([`Error::Store`], [`Error::Hook`]). It is
+    /// for your log and never for the model: `content` reveals no details.
     pub cause: Option<Error>,
 }
 
-/// What a [`Reply`] shows.
+/// The content of a [`Reply`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Content {
@@ -38,7 +38,7 @@ pub enum Content {
     /// An image, for an image block of the `tool_result`. There is none unless
     /// [`MemoryOptions::max_image_bytes`](crate::MemoryOptions::max_image_bytes) is set.
     Image {
-        /// `image/png` or `image/jpeg`, as the content says and not the name.
+        /// `image/png` or `image/jpeg`, according to the content and not the name.
         media_type: &'static str,
         /// The file's content.
         bytes: Vec<u8>,
@@ -46,7 +46,7 @@ pub enum Content {
 }
 
 impl Content {
-    /// The text of it; an image has none.
+    /// The text; `None` for an image.
     #[must_use]
     pub fn as_text(&self) -> Option<&str> {
         match self {
@@ -55,7 +55,7 @@ impl Content {
         }
     }
 
-    /// The text of it, by value; an image has none.
+    /// The text, by value; empty for an image.
     #[must_use]
     pub fn into_text(self) -> String {
         match self {
@@ -76,7 +76,7 @@ impl fmt::Display for Content {
     }
 }
 
-/// The text of the reply that a result becomes; an image has none.
+/// The text of the reply to a result; `None` for an image.
 pub(crate) fn text_of(result: &Result<Content, Error>) -> Option<String> {
     Some(match result {
         Ok(Content::Image { .. }) => return None,
@@ -96,7 +96,7 @@ impl From<Result<Content, Error>> for Reply {
                 (Content::Text(failure(&error)), true, Some(Error::Store(error)))
             }
             Err(cause @ Error::Hook(_)) => (Content::Text(unchecked()), true, Some(cause)),
-            // Options are validated when a memory is opened, so that no command meets this.
+            // Options are checked when a memory is opened, so this does not happen in a command.
             Err(Error::Config(_)) => (Content::Text(out_of_reach(Effect::Unchanged)), true, None),
         };
         Self { content, is_error, cause }
@@ -180,8 +180,8 @@ pub(crate) fn empty_image(path: &MemoryPath) -> Error {
     ))
 }
 
-/// The last line of a page that shows the lines `first..=last` of `total`; `end` is the last line
-/// that was asked for.
+/// The last line of a page that shows the lines `first..=last` of `total`; `end` is the last
+/// requested line.
 pub(crate) fn more_lines(first: u64, last: u64, total: u64, end: Option<u64>) -> String {
     let next = next_range(last, end);
     format!(
@@ -190,7 +190,7 @@ pub(crate) fn more_lines(first: u64, last: u64, total: u64, end: Option<u64>) ->
     )
 }
 
-/// The last line of a page that holds one line and not the whole of it.
+/// The last line of a page that shows only a part of a single line.
 pub(crate) fn cut_line(line: u64, chars: usize, total: u64, end: Option<u64>) -> String {
     let more = if line < end.unwrap_or(total) {
         format!(" To go on with the next line, view with view_range {}.", next_range(line, end))
@@ -257,7 +257,7 @@ pub(crate) fn replace_not_found(path: &MemoryPath, old_str: &str) -> Error {
 }
 
 pub(crate) fn replace_ambiguous(old_str: &str, lines: &[u64]) -> Error {
-    /// More line numbers than this help nobody.
+    /// More line numbers than these are of no use.
     const MAX_LINES_NAMED: usize = 1000;
     let old_str = quoted(old_str);
     let mut named: Vec<String> =
@@ -272,7 +272,7 @@ pub(crate) fn replace_ambiguous(old_str: &str, lines: &[u64]) -> Error {
     ))
 }
 
-/// A text that was sent, as a sentence repeats it: whole, unless it is absurdly long.
+/// A text of the model for a sentence that repeats it, cut if it is very long.
 fn quoted(text: &str) -> String {
     const MAX_QUOTED_CHARS: usize = 16_000;
     match text.char_indices().nth(MAX_QUOTED_CHARS) {
@@ -322,7 +322,7 @@ pub(crate) fn rename_into_itself(from: &MemoryPath, to: &MemoryPath) -> Error {
     refused(format!("Error: The directory {from} cannot be moved into itself, to {to}"))
 }
 
-/// It may be the new path itself that is too long, or what something below it would come to have.
+/// Either the new path is too long, or that of something below it.
 pub(crate) fn rename_too_long(from: &MemoryPath, to: &MemoryPath) -> Error {
     refused(format!(
         "Error: {from} cannot be moved to {to}: the new path, or that of something below it, would be too \
@@ -341,7 +341,7 @@ pub(crate) fn cleared() -> String {
 
 // --- stores -----------------------------------------------------------------------------------
 
-/// What a condition of the tree is called, where the command has no sentence of its own for it.
+/// The sentence about a condition of the tree, if the command has no special one.
 pub(crate) fn condition(path: &MemoryPath, error: StoreError) -> Error {
     refused(match error {
         StoreError::Symlink => {
@@ -394,7 +394,7 @@ pub(crate) fn condition(path: &MemoryPath, error: StoreError) -> Error {
     })
 }
 
-/// What broke, for the model: no more than what that means for its command.
+/// The sentence about a failure. It only says what the failure means for the command.
 fn failure(error: &StoreError) -> String {
     match error {
         StoreError::Busy => {
@@ -406,7 +406,7 @@ fn failure(error: &StoreError) -> String {
             "Error: The command was cancelled before it began. Nothing was changed.".to_owned()
         }
         StoreError::Failed { effect, .. } => out_of_reach(*effect),
-        // A condition has its own sentence; as a failure it is one that changed nothing.
+        // Conditions have their own sentences. As a failure, a condition changed nothing.
         _ => out_of_reach(Effect::Unchanged),
     }
 }

@@ -1,4 +1,4 @@
-//! What policies say: limits, stale views, write patterns, sensitive text, hooks.
+//! The sentences of policies: limits, stale views, write patterns, sensitive text, hooks.
 
 use super::input::shortened;
 use super::refused;
@@ -15,7 +15,7 @@ pub(crate) struct Used {
     pub(crate) limit: u64,
 }
 
-/// How much is used of each limit that a sentence is about.
+/// The use of each limit that a sentence names.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Uses {
     pub(crate) bytes: Option<Used>,
@@ -36,7 +36,7 @@ pub(crate) fn file_too_large(
     ))
 }
 
-/// `over` are the limits that would be overstepped, `largest` some files and their sizes.
+/// `over` are the limits that the command would exceed, `largest` some files and their sizes.
 pub(crate) fn memory_full(path: &MemoryPath, over: Uses, largest: &[&(MemoryPath, u64)]) -> Error {
     let amounts = |amount: fn(Used) -> u64| {
         let sizes = over.bytes.map(|used| bytes(amount(used)));
@@ -58,8 +58,8 @@ pub(crate) fn memory_full(path: &MemoryPath, over: Uses, largest: &[&(MemoryPath
     ))
 }
 
-/// The last line of a listing of a memory that is full, or nearly so; `uses` are the limits that it
-/// is near.
+/// The last line of a listing if the memory is full or nearly full; `uses` are the limits that are
+/// near.
 pub(crate) fn nearly_full(uses: Uses) -> String {
     let sizes =
         uses.bytes.map(|used| format!("{} of {}", human_size(used.held), human_size(used.limit)));
@@ -119,7 +119,7 @@ pub(crate) fn not_viewed(path: &MemoryPath) -> Error {
 }
 
 pub(crate) fn not_writable(path: &MemoryPath, writable: &[&str]) -> Error {
-    /// More help nobody.
+    /// More are of no use.
     const MAX_NAMED: usize = 10;
     let mut named: Vec<String> =
         writable.iter().take(MAX_NAMED).map(|pattern| shortened(pattern)).collect();
@@ -137,7 +137,7 @@ pub(crate) fn not_writable(path: &MemoryPath, writable: &[&str]) -> Error {
 
 // --- sensitive text ---------------------------------------------------------------------------
 
-/// `named` are the lines of the file that would have come to be, and the rules.
+/// `named` are the findings: the line in the file that would result, and the rule.
 pub(crate) fn sensitive(path: &MemoryPath, named: &[(u64, &str)]) -> Error {
     refused(format!(
         "Error: {path} was not changed, because it would hold sensitive text: {}. Leave such text \
@@ -146,7 +146,7 @@ pub(crate) fn sensitive(path: &MemoryPath, named: &[(u64, &str)]) -> Error {
     ))
 }
 
-/// The path is not repeated.
+/// Does not repeat the path.
 pub(crate) fn sensitive_path(rules: &[&str]) -> Error {
     refused(format!(
         "Error: Nothing was changed, because the path itself holds sensitive text ({}). Choose \
@@ -165,7 +165,7 @@ pub(crate) fn redacted(named: &[(u64, &str)]) -> String {
 
 /// `line 3 (github-token), line 7 (jwt)`.
 fn places(named: &[(u64, &str)]) -> String {
-    /// More help nobody.
+    /// More are of no use.
     const MAX_NAMED: usize = 20;
     let mut places: Vec<String> =
         named.iter().take(MAX_NAMED).map(|(line, rule)| format!("line {line} ({rule})")).collect();
@@ -185,12 +185,12 @@ pub(crate) fn replace_redacted(path: &MemoryPath) -> Error {
 
 // --- hooks ------------------------------------------------------------------------------------
 
-/// Where a hook forbids a command and does not say why.
+/// For a denial without a sentence.
 pub(crate) fn denied() -> String {
     "Error: This command is not allowed here. Nothing was changed.".to_owned()
 }
 
-/// Where the hook that was to look at a command failed.
+/// For a failure of the hook `before`.
 pub(super) fn unchecked() -> String {
     "Error: The command was not carried out, because the program that runs this memory could not \
      check it. Nothing was changed; try again later."

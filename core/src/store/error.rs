@@ -1,10 +1,11 @@
-//! [`StoreError`]: why a store did not do what it was asked to do.
+//! [`StoreError`]: why a method of a store failed.
 
 use std::borrow::Cow;
 
-/// Why a store did not do what it was asked to do.
+/// Why a method of a store failed.
 ///
-/// All but [failures](StoreError::is_failure) are conditions of the tree, which a model can act on.
+/// All cases but [failures](StoreError::is_failure) are conditions of the tree, which a model can
+/// act on.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StoreError {
@@ -20,16 +21,16 @@ pub enum StoreError {
     /// It, or a parent of it, is a file where a directory was needed.
     #[error("not a directory")]
     NotADirectory,
-    /// A symbolic link is on the way or at the end; links are never followed.
+    /// The path, or a parent of it, is a symbolic link. Links are never followed.
     #[error("a symbolic link")]
     Symlink,
     /// It is neither a file nor a directory: a FIFO, a socket, a device.
     #[error("neither a file nor a directory")]
     SpecialFile,
-    /// A directory was to be moved into its own subtree.
+    /// A directory cannot be moved into its own subtree.
     #[error("a directory cannot be moved into itself")]
     IntoItself,
-    /// In a [`rename`](crate::Store::rename), a condition of the path that was to be moved.
+    /// In a [`rename`](crate::Store::rename), a condition of the old path.
     #[error("the source: {0}")]
     Source(#[source] Box<StoreError>),
     /// The store cannot keep a name or path of this length.
@@ -38,10 +39,10 @@ pub enum StoreError {
     /// The store does not allow it.
     #[error("permission denied")]
     PermissionDenied,
-    /// It may be read and not be changed.
+    /// It may be read but not changed.
     #[error("read-only")]
     ReadOnly,
-    /// A store is mounted there or below, so that it can be neither deleted nor moved.
+    /// A store is mounted there or below, so it can be neither deleted nor moved.
     #[error("a mount point, or above one")]
     MountPoint,
     /// A directory that this store cannot move in one step, though the files in it can be moved.
@@ -50,19 +51,19 @@ pub enum StoreError {
     /// There is no room left.
     #[error("no space left")]
     Full,
-    /// The file holds more bytes than are read into memory to edit it.
+    /// The file is larger than the limit for reading a file into memory to edit it.
     #[error("the file is too large to be edited: {size} bytes")]
     TooLarge {
-        /// What it holds, in bytes.
+        /// Its size in bytes.
         size: u64,
     },
-    /// All files together would come to hold more than they may
-    /// ([`TotalLimits`](crate::store::TotalLimits)): so many bytes, or so many files.
+    /// The change would exceed a limit of the whole store
+    /// ([`TotalLimits`](crate::store::TotalLimits)).
     #[error("the store would hold more than it may")]
     OverLimit {
-        /// How many bytes it would hold, if they are too many.
+        /// How many bytes the store would hold, if they are too many.
         bytes: Option<u64>,
-        /// How many files there would be, if they are too many.
+        /// How many files the store would hold, if they are too many.
         files: Option<u64>,
     },
     /// Other writers kept the store locked for longer than the lock timeout
@@ -75,19 +76,19 @@ pub enum StoreError {
     /// The store itself is broken or out of reach.
     #[error("{operation}: {source}")]
     Failed {
-        /// What was being done, in a few words for the developer.
+        /// The operation that failed, in a few words for you.
         operation: Cow<'static, str>,
         /// What went wrong.
         source: Box<dyn std::error::Error + Send + Sync>,
-        /// What is known of the change that was under way.
+        /// Whether the operation changed anything.
         effect: Effect,
     },
 }
 
-/// What is known of the change that a [failure](StoreError::Failed) broke off.
+/// Whether an operation that [failed](StoreError::Failed) changed anything.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Effect {
-    /// It may have been made or not.
+    /// The change may or may not have been made.
     Unknown,
     /// Nothing was changed.
     Unchanged,
@@ -96,8 +97,8 @@ pub enum Effect {
 }
 
 impl StoreError {
-    /// A failure of the store itself while doing `operation`. Whether anything was changed is taken to be
-    /// unknown, unless it is said with [`unchanged`](StoreError::unchanged).
+    /// A failure of the store itself during `operation`. Its effect is [`Effect::Unknown`]; call
+    /// [`unchanged`](StoreError::unchanged) if nothing was changed.
     pub fn failed(
         operation: impl Into<Cow<'static, str>>,
         source: impl Into<Box<dyn std::error::Error + Send + Sync>>,
@@ -106,14 +107,15 @@ impl StoreError {
         Self::Failed { operation, source, effect: Effect::Unknown }
     }
 
-    /// The same error, known to have come before anything was changed, or after everything was put back.
+    /// The same error for an operation that changed nothing, or put everything back.
     #[must_use]
     pub fn unchanged(self) -> Self {
         self.with_effect(Effect::Unchanged)
     }
 
-    /// What an error means that comes after other steps have changed something: a failure, because what a condition
-    /// says of the tree, or that nothing was changed, does not hold for the whole.
+    /// The error of a whole operation if this error comes after earlier steps have changed
+    /// something. A condition becomes a failure, because "nothing was changed" is not true for the
+    /// whole operation.
     #[must_use]
     pub(crate) fn after_changes(self) -> Self {
         match self {
@@ -122,7 +124,7 @@ impl StoreError {
         }
     }
 
-    /// The same error; a failure is of that effect.
+    /// The same error. A failure gets this effect.
     #[must_use]
     pub(crate) fn with_effect(self, effect: Effect) -> Self {
         match self {
@@ -132,8 +134,8 @@ impl StoreError {
         }
     }
 
-    /// Whether the store did not get to answer at all, which is for the developer to look into: every
-    /// other error is a condition of the tree.
+    /// Whether the store itself failed, was busy, or the call was cancelled. Every other error is a
+    /// condition of the tree.
     #[must_use]
     pub fn is_failure(&self) -> bool {
         matches!(self, Self::Failed { .. } | Self::Busy | Self::Cancelled)

@@ -1,4 +1,4 @@
-//! [`Layer`]: a store over another one that changes some of its methods and hands on the rest.
+//! [`Layer`]: a store that wraps another one and overrides some of its methods.
 
 use std::path::Path;
 use std::time::SystemTime;
@@ -6,14 +6,15 @@ use std::time::SystemTime;
 use super::{Edit, Entry, Location, Node, OnExisting, Problem, Store, StoreError};
 use crate::path::MemoryPath;
 
-/// Makes the trait and the store of it from one list, so that neither can lack what the other has.
+/// Makes the trait and its implementation of [`Store`] from one list of methods, so neither can
+/// lack a method.
 macro_rules! layer {
     ($(#[$about:meta])* {
         $(fn $method:ident(&self $(, $argument:ident: $type:ty)*) -> $returns:ty;)*
     }) => {
         $(#[$about])*
         pub trait Layer: Send + Sync {
-            /// The store beneath.
+            /// The wrapped store.
             fn inner(&self) -> &dyn Store;
 
             $(
@@ -25,7 +26,7 @@ macro_rules! layer {
             )*
         }
 
-        // A method with a default of the trait's own would go round the store beneath.
+        // A method with the default of `Store` would bypass the wrapped store.
         #[deny(clippy::missing_trait_methods)]
         impl<L: Layer> Store for L {
             $(
@@ -38,16 +39,18 @@ macro_rules! layer {
 }
 
 layer! {
-    /// A store over another one: every method goes to [`inner`](Layer::inner) unless it is written anew.
+    /// A store that wraps another one: every method that you do not override goes to
+    /// [`inner`](Layer::inner).
     ///
-    /// Every layer is a [`Store`]. A wrapper that implemented [`Store`] itself would lose what the store beneath
-    /// does better wherever it forgets a method, because those have defaults.
+    /// Every layer is a [`Store`]. If a wrapper implements [`Store`] itself and forgets a method,
+    /// it gets that method's default instead of the wrapped store's better way.
     ///
-    /// Everything that is not written anew is allowed. A layer that hides, translates or forbids has to look at each
-    /// method: one that translates paths, as encryption does, better implements [`Store`], so that a new method fails
-    /// there until somebody has decided about it.
+    /// A layer passes on every method that it does not override. If it hides, translates or forbids
+    /// something, check each method. A wrapper that translates paths, as encryption does, should
+    /// implement [`Store`] itself, so it does not pass on a new method unnoticed.
     ///
-    /// Implement one of both traits, and import only the one that you call: they have the same names.
+    /// Implement only one of the two traits, and import only the one whose methods you call: they
+    /// have the same names.
     ///
     /// ```
     /// use std::sync::Arc;

@@ -1,7 +1,7 @@
-//! Where memories are kept: one trait, its contract, and its implementations.
+//! [`Store`], the trait of everything that can keep a memory, and its implementations.
 //!
-//! A store keeps bytes under a [`MemoryPath`] and knows no sentence. What every store must
-//! guarantee is written on [`Store`] and its methods; [`contract`] checks it.
+//! A store keeps bytes under a [`MemoryPath`]. It needs to know nothing about commands and replies.
+//! [`Store`] and its methods document the guarantees of every store; [`contract`] checks them.
 
 use std::path::Path;
 use std::time::SystemTime;
@@ -93,22 +93,22 @@ pub use walk::walk_files;
 /// # Contract
 /// - **One tree.** Directories exist by themselves, also when empty; the root always exists. A
 ///   file's parents are directories.
-/// - **All or nothing.** Each method either does the whole of what it says and returns `Ok`, or
-///   leaves the store as it was and returns `Err`: no new parents, no empty file, no half of a
-///   content. Where an engine cannot delete or move a directory in one step, the store's own page
-///   says what a crash in the middle leaves.
-/// - **Nothing acknowledged is lost.** When a writing method has returned `Ok`, every later read,
-///   by whomever, sees its effect, and no concurrent writer can undo it unknowingly. Writers
-///   exclude each other by the store's own means, across threads and processes.
+/// - **All or nothing.** Each method either succeeds completely and returns `Ok`, or leaves the
+///   store as it was and returns `Err`: no new parents, no empty file, no half-written content. If
+///   an engine cannot delete or move a directory in one step, the store's documentation says what a
+///   crash in the middle leaves.
+/// - **Nothing acknowledged is lost.** When a writing method has returned `Ok`, every later read by
+///   anybody sees its effect, and no concurrent writer can undo it unknowingly. The store keeps
+///   writers apart by its own means, across threads and processes.
 /// - **Readers see whole contents**: the state before or after a concurrent write, never a mix.
-/// - **Conditions have names.** A state of the tree that forbids the operation is the matching
-///   [`StoreError`]; only what broke is [`StoreError::Failed`].
+/// - **Each condition has its error.** If the state of the tree forbids an operation, the error is
+///   the matching case of [`StoreError`]. [`StoreError::Failed`] is for a broken store only.
 ///
 /// Methods may be called from many threads at once. Callbacks do not call back into the store.
 ///
 /// # Example
-/// A store of one's own in its six methods; [`check_contract`] (feature `testing`) says whether it keeps the contract.
-/// A store over another one is a [`Layer`].
+/// A store with the six required methods. [`check_contract`] (feature `testing`) checks that a
+/// store keeps the contract. To wrap another store, implement [`Layer`].
 ///
 /// ```
 #[doc = include_str!("../../examples/map_store.rs")]
@@ -117,23 +117,23 @@ pub trait Store: Send + Sync {
     /// The whole content of a file.
     ///
     /// # Errors
-    /// [`NotFound`](StoreError::NotFound) if there is nothing (also where a parent is a file),
+    /// [`NotFound`](StoreError::NotFound) if nothing is there (also if a parent is a file),
     /// [`IsADirectory`](StoreError::IsADirectory).
     fn read(&self, path: &MemoryPath) -> Result<Vec<u8>, StoreError>;
 
-    /// The entries of a directory, one level deep, in any order, hidden ones included. Entries
-    /// whose names no [`MemoryPath`] can hold, links and special files are left out.
+    /// The entries of a directory, one level deep, in any order, hidden ones included. Links,
+    /// special files, and names that no [`MemoryPath`] can contain are left out.
     ///
     /// # Errors
     /// [`NotFound`](StoreError::NotFound), [`NotADirectory`](StoreError::NotADirectory) if it is a
     /// file.
     fn list(&self, path: &MemoryPath) -> Result<Vec<Entry>, StoreError>;
 
-    /// What is at `path`: a file to read from, or a directory's entries `depth` levels deep, in
-    /// any order, without the hidden ones and what is below them.
+    /// Opens `path`: a file to read from, or a directory's entries `depth` levels deep, in any
+    /// order, without hidden entries and everything below them.
     ///
-    /// This is one method so that a remote store can answer it in one round trip and a local one
-    /// can stream; by default it is made of [`read`](Store::read) and [`list`](Store::list).
+    /// This is one method, so a remote store can answer it in one round trip, and a local store can
+    /// stream. By default it calls [`read`](Store::read) and [`list`](Store::list).
     ///
     /// # Errors
     /// [`NotFound`](StoreError::NotFound).
@@ -141,23 +141,24 @@ pub trait Store: Send + Sync {
         open_whole(self, path, depth)
     }
 
-    /// Shows every file of the tree to `visit`, hidden ones included, in any order, without reading
-    /// contents. `visit` keeps no entry from the others.
+    /// Calls `visit` with every file of the tree, hidden ones included, in any order, without
+    /// reading contents.
     ///
-    /// This is one method so that a store which knows all of its files can say so in one round trip; by
-    /// default it is a walk through the listings. What somebody changes meanwhile may be missed or shown
-    /// as it was; what is below a directory that is closed to us is left out.
+    /// This is one method, so a store that knows all of its files can answer it in one round trip.
+    /// By default it walks through the listings. A change that somebody makes meanwhile may or may
+    /// not be seen. Files below a directory that cannot be read are left out.
     ///
     /// # Errors
-    /// Only what broke; `visit` may have been called before.
+    /// Only failures of the store; `visit` may already have been called.
     fn files(&self, visit: &mut dyn FnMut(Entry)) -> Result<(), StoreError> {
         walk_files(self, visit)
     }
 
     /// Writes a whole file, making missing parents.
     ///
-    /// With [`OnExisting::Error`] creation is exclusive: of two at once exactly one succeeds. With
-    /// [`OnExisting::Overwrite`] a file that is there is replaced atomically.
+    /// With [`OnExisting::Error`] creation is exclusive: if two calls create the same path at once,
+    /// exactly one succeeds. With [`OnExisting::Overwrite`] an existing file is replaced
+    /// atomically.
     ///
     /// # Errors
     /// [`AlreadyExists`](StoreError::AlreadyExists) if there is a file (unless overwriting) or a
@@ -169,46 +170,46 @@ pub trait Store: Send + Sync {
         existing: OnExisting,
     ) -> Result<(), StoreError>;
 
-    /// Changes a file: reads it, asks `edit` for the change, and writes the result, while no other
-    /// writer can come between.
+    /// Changes a file: reads it, passes the content to `edit`, and writes the result, while no
+    /// other writer can come between.
     ///
-    /// A store that retries on conflict calls `edit` again with the newer content; the last call
-    /// counts. When `edit` returns `None` nothing is written.
+    /// A store that retries on a conflict calls `edit` again with the newer content; the last call
+    /// counts. If `edit` returns `None`, nothing is written.
     ///
     /// # Errors
     /// [`NotFound`](StoreError::NotFound), [`IsADirectory`](StoreError::IsADirectory).
     fn update(&self, path: &MemoryPath, edit: &mut Edit<'_>) -> Result<(), StoreError>;
 
-    /// Deletes a file, or a directory and all that it holds. Never called for the root.
+    /// Deletes a file, or a directory with everything in it. Never called for the root.
     ///
     /// # Errors
     /// [`NotFound`](StoreError::NotFound).
     fn delete(&self, path: &MemoryPath) -> Result<(), StoreError>;
 
-    /// Moves a file or directory, making the destination's missing parents, never overwriting.
+    /// Moves a file or directory, and makes the destination's missing parents. It never overwrites.
     /// Never called for the root as `from`.
     ///
     /// # Errors
-    /// In this order: [`NotFound`](StoreError::NotFound) if `from` is not there (any other
+    /// In this order: [`NotFound`](StoreError::NotFound) if `from` does not exist (any other
     /// condition of `from` is wrapped in [`Source`](StoreError::Source)),
-    /// [`AlreadyExists`](StoreError::AlreadyExists) if `to` is (also when both are the same),
-    /// [`IntoItself`](StoreError::IntoItself) if `to` lies below the directory `from`,
+    /// [`AlreadyExists`](StoreError::AlreadyExists) if `to` exists (also if both are the same),
+    /// [`IntoItself`](StoreError::IntoItself) if `to` is below the directory `from`,
     /// [`NotADirectory`](StoreError::NotADirectory) if a parent of `to` is a file,
-    /// [`NameTooLong`](StoreError::NameTooLong) if something below `from` would come to have a path
-    /// that no [`MemoryPath`] can be.
+    /// [`NameTooLong`](StoreError::NameTooLong) if a path below `from` would become too long or too
+    /// deep for a [`MemoryPath`].
     fn rename(&self, from: &MemoryPath, to: &MemoryPath) -> Result<(), StoreError>;
 
     /// Deletes everything below the root; the root stays.
     ///
     /// # Errors
-    /// Only what broke.
+    /// Only failures of the store.
     fn clear(&self) -> Result<(), StoreError> {
         clear_each(self, |_| true)
     }
 
-    /// When the file was last written, as far as the store keeps that; to the microsecond.
+    /// When the file was last written, to the microsecond; `None` if the store keeps no times.
     ///
-    /// By default it is what the listing of its directory says.
+    /// By default it lists the file's directory.
     ///
     /// # Errors
     /// [`NotFound`](StoreError::NotFound), [`IsADirectory`](StoreError::IsADirectory).
@@ -216,9 +217,9 @@ pub trait Store: Send + Sync {
         listed_time(self, path)
     }
 
-    /// Says that the file was last written at `time`, for a copy that keeps its original's time.
+    /// Sets when the file was last written, for a copy that keeps its original's time.
     ///
-    /// A store that keeps no times, or cannot set them, does nothing, as by default.
+    /// A store that keeps no times, or cannot set them, does nothing. This is the default.
     ///
     /// # Errors
     /// As [`modified`](Store::modified).
@@ -227,18 +228,18 @@ pub trait Store: Send + Sync {
         self.modified(path).map(drop)
     }
 
-    /// Whether it keeps when files were last accessed: [`record_access`](Store::record_access) and
-    /// [`delete_unused`](Store::delete_unused) do what they say, and listings tell the times. Only then
-    /// can what is not used any more be told from what is ([`Memory::expire`](crate::Memory::expire)).
+    /// Whether the store keeps times of access: it then implements
+    /// [`record_access`](Store::record_access) and [`delete_unused`](Store::delete_unused), and its
+    /// listings have the times. [`Memory::expire`](crate::Memory::expire) needs such a store.
     ///
     /// By default it does not.
     fn tracks_access(&self) -> bool {
         false
     }
 
-    /// When the file was last said to be accessed; `None` if it never was.
+    /// The last recorded access of the file; `None` if there is none.
     ///
-    /// By default it is what the listing of its directory says.
+    /// By default it lists the file's directory.
     ///
     /// # Errors
     /// As [`modified`](Store::modified).
@@ -246,11 +247,12 @@ pub trait Store: Send + Sync {
         access::listed(self, path)
     }
 
-    /// Says that the file was accessed at `time`; to the microsecond. This is no change of the file: no
-    /// editor is kept waiting by it, its [`modified`](Store::modified) stays, and it goes along when the
-    /// file is moved. Whether an edit keeps or drops it is the store's own, as the edit is newer.
+    /// Records that the file was accessed at `time`, to the microsecond. This is not a change of
+    /// the file: no writer waits for it, and [`modified`](Store::modified) stays. The time moves
+    /// with the file. An edit may keep or drop it, because the edit is newer.
     ///
-    /// A store that does not [keep](Store::tracks_access) it does nothing, as by default.
+    /// A store that does not [keep](Store::tracks_access) times of access does nothing. This is the
+    /// default.
     ///
     /// # Errors
     /// As [`modified`](Store::modified).
@@ -259,35 +261,36 @@ pub trait Store: Send + Sync {
         self.modified(path).map(drop)
     }
 
-    /// Those of `files`, which a listing of this store told of, that were neither written nor
-    /// accessed since then, and of which at least one of both times is known.
+    /// Those of `files` that were neither written nor accessed at `since` or later. `files` come from a
+    /// listing of this store. A file of which neither time is known is not among the result.
     ///
-    /// By default it is as the listing said. For a store that knows better than its listings, or of
-    /// which a part is closed to changes.
+    /// By default it compares the times of the listing. Override it if the store knows more exact
+    /// times than its listings, or if a part of the store may not be changed.
     ///
     /// # Errors
-    /// Only what broke.
+    /// Only failures of the store.
     fn unused(&self, files: Vec<Entry>, since: SystemTime) -> Result<Vec<Entry>, StoreError> {
         Ok(access::unused(files, since))
     }
 
-    /// Deletes the file if it was neither written nor accessed since then, by a look that is newer than
-    /// any listing, and while no writer can come between: an edit that was acknowledged is never lost.
-    /// Whether it did; `false` also if there is no such file any more, or a directory.
+    /// Deletes the file if it was neither written nor accessed at `since` or later, and returns whether
+    /// it did. The store checks the times itself, not by an earlier listing, and no writer can come
+    /// between the check and the deletion: an acknowledged edit is never lost. Returns `false` also
+    /// if the file is gone, or is a directory.
     ///
     /// By default nothing is ever deleted.
     ///
     /// # Errors
-    /// Conditions that forbid deleting it, and what broke.
+    /// Conditions that forbid deleting the file, and failures of the store.
     fn delete_unused(&self, path: &MemoryPath, since: SystemTime) -> Result<bool, StoreError> {
         let _ = (path, since);
         Ok(false)
     }
 
-    /// Makes a directory, with its missing parents; where it is already, nothing is to be done.
+    /// Makes a directory and its missing parents. If the directory exists, nothing is done.
     ///
-    /// By default a file is written into it and deleted again. A process that is killed in between
-    /// leaves that file, which is empty and hidden, until the directory is made again.
+    /// By default it writes a file into the directory and deletes it again. A process that is
+    /// killed in between leaves that empty, hidden file until the directory is made again.
     ///
     /// # Errors
     /// [`AlreadyExists`](StoreError::AlreadyExists) if there is a file,
@@ -296,61 +299,61 @@ pub trait Store: Send + Sync {
         make_by_writing(self, path)
     }
 
-    /// Looks for what is wrong with the store and would not show in reading its files, such as
-    /// structures that contradict each other, and for what is beside the memory in the place where
-    /// it is kept, such as links. Changes nothing. [`check`](crate::check()) asks for this and then
-    /// reads every file.
+    /// Reports problems that reading the files would not show, such as structures that contradict
+    /// each other, and entries that are not part of the memory, such as links. Changes nothing.
+    /// [`check`](crate::check()) calls this and then reads every file.
     ///
-    /// By default there is nothing to look for.
+    /// By default it reports nothing.
     ///
     /// # Errors
-    /// Only what kept it from looking.
+    /// Only failures that prevent the inspection.
     fn inspect(&self, report: &mut dyn FnMut(Problem)) -> Result<(), StoreError> {
         let _ = report;
         Ok(())
     }
 
-    /// Whether every change is refused with [`StoreError::ReadOnly`], whatever it is.
+    /// Whether every change is refused with [`StoreError::ReadOnly`].
     ///
-    /// A store that wraps another one hands the question on.
+    /// A store that wraps another one returns that store's answer.
     fn is_read_only(&self) -> bool {
         false
     }
 
-    /// Whether names that differ only in upper and lower case are one name, as in file systems of macOS and
-    /// Windows. Patterns of paths then [hold in any case](crate::policy::PathPattern::folding_case).
+    /// Whether the store ignores case in names, as file systems of macOS and Windows do. Patterns
+    /// of paths then [match in any case](crate::policy::PathPattern::folding_case).
     ///
-    /// By default they are different. A store that wraps another one hands the question on.
+    /// By default it does not. A store that wraps another one returns that store's answer.
     fn folds_case(&self) -> bool {
         false
     }
 
-    /// The directory of this machine that the files are in, if that is where they are.
+    /// The directory on this machine that contains the files, if there is one.
     fn directory(&self) -> Option<&Path> {
         None
     }
 
-    /// Where it keeps what it holds, as far as that can be compared with where another store does: so that nothing
-    /// is copied, or moved, into itself. A store that wraps others hands the question on.
+    /// Where the store keeps its data, in a form that can be compared with other stores. It
+    /// prevents that data is copied or moved into itself. A store that wraps others returns their
+    /// answers.
     ///
     /// By default it is the [`directory`](Store::directory).
     fn locations(&self) -> Vec<Location> {
         self.directory().map(Location::file).into_iter().collect()
     }
 
-    /// Whether it could keep something at `path`, as far as its name is concerned. A copy asks for this before it
+    /// Whether the store can keep something under this path's names. A copy checks this before it
     /// begins.
     ///
-    /// By default it could.
+    /// By default it can.
     fn can_keep(&self, path: &MemoryPath) -> bool {
         let _ = path;
         true
     }
 }
 
-/// What [`Store::open`] does by default: the whole content, or a walk through the listings.
+/// The default of [`Store::open`]: reads the whole content, or walks through the listings.
 ///
-/// For a store that only sometimes has a better way, such as one that hands on to another language.
+/// For a store that only sometimes has a better way, such as one in another language.
 ///
 /// # Errors
 /// As [`Store::open`].
@@ -370,7 +373,7 @@ pub fn open_whole<S: Store + ?Sized>(
     }
 }
 
-/// What [`Store::clear`] does by default: deletes the entries of the root, as far as they `may_go`.
+/// The default of [`Store::clear`]: deletes the entries of the root that `may_go`.
 pub(crate) fn clear_each<S: Store + ?Sized>(
     store: &S,
     may_go: impl Fn(&MemoryPath) -> bool,
@@ -387,7 +390,7 @@ pub(crate) fn clear_each<S: Store + ?Sized>(
     Ok(())
 }
 
-/// What [`Store::modified`] does by default: asks the listing of the file's directory.
+/// The default of [`Store::modified`]: lists the file's directory.
 ///
 /// For a store that only sometimes has a better way, as [`open_whole`].
 ///
@@ -400,7 +403,7 @@ pub fn listed_time<S: Store + ?Sized>(
     Ok(listed_file(store, path)?.modified)
 }
 
-/// The file at `path`, as the listing of its directory tells of it.
+/// The entry of the file at `path` in the listing of its directory.
 fn listed_file<S: Store + ?Sized>(store: &S, path: &MemoryPath) -> Result<Entry, StoreError> {
     let above = path.parent().ok_or(StoreError::IsADirectory)?;
     let listed = match store.list(&above) {
@@ -414,13 +417,13 @@ fn listed_file<S: Store + ?Sized>(store: &S, path: &MemoryPath) -> Result<Entry,
     }
 }
 
-/// The file that makes a directory where a store has no other way.
+/// The temporary file that makes a directory in a store that has no other way.
 pub(crate) const NEW_DIRECTORY: &str = ".memdir-new-directory";
 
-/// The beginning of the names of what is on its way from one mounted store into another; a number follows.
+/// The prefix of the hidden names that a rename between mounted stores uses; a number follows.
 pub(crate) const MOVING: &str = ".memdir-moving-";
 
-/// What [`Store::make_directory`] does by default.
+/// The default of [`Store::make_directory`].
 fn make_by_writing<S: Store + ?Sized>(store: &S, path: &MemoryPath) -> Result<(), StoreError> {
     let file = path.join(NEW_DIRECTORY).map_err(|_| StoreError::NameTooLong)?;
     match store.list(path) {

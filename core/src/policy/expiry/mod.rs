@@ -1,9 +1,9 @@
-//! Expiry: files that nobody used for a while go.
+//! Expiry: removes files that nobody has used for a while.
 //!
-//! Used is what was changed, or shown by a view of that very file, through a memory that records it:
-//! the store notes the time, and not the file system, whose own time of access is set by searches and
-//! backups, too. A file of which the store knows no time stays. So do directories, also those that
-//! become empty: somebody may just be about to write into them.
+//! A use is a change of the file, or a view or rename of the file through a memory that records it. The store
+//! keeps the time of access itself. The file system's own time of access is of no use, because searches and
+//! backups set it, too. A file without any known time stays. So do directories, also empty ones: somebody may
+//! be about to write into them.
 
 use std::ops::ControlFlow;
 use std::time::{Duration, SystemTime};
@@ -20,35 +20,35 @@ mod run_once;
 
 use run_once::RunOnce;
 
-/// How many files are looked at between two calls of the callback.
+/// How many files are scanned between two calls of the callback.
 const AT_A_TIME: usize = 1_000;
 
-/// A file that was removed because it was not used.
+/// A file that was removed because nobody used it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Expired {
-    /// Where it was.
+    /// Its path.
     pub path: MemoryPath,
-    /// How many bytes it held.
+    /// Its size in bytes.
     pub bytes: u64,
-    /// When it was last changed or shown.
+    /// Its last use: the later of its last change and its last recorded access.
     pub last_used: SystemTime,
 }
 
-/// How far an expiry is.
+/// The progress of an expiry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Progress {
-    /// The files that were looked at.
+    /// The files that were scanned.
     pub files: u64,
     /// Those of them that were removed, or would be.
     pub removed: u64,
 }
 
-/// Is told how far an expiry is, and says whether it goes on.
+/// The callback of an expiry: gets its progress, and returns whether the expiry goes on.
 pub type Watch<'w> = dyn FnMut(Progress) -> ControlFlow<()> + 'w;
 
-/// What one memory's options say about expiry.
+/// The options of one memory about expiry.
 #[derive(Debug, Default)]
 pub(crate) struct Settings {
     pub(crate) expire_after: Option<Duration>,
@@ -57,10 +57,10 @@ pub(crate) struct Settings {
     pub(crate) never_expire: Vec<PathPattern>,
 }
 
-/// What else of a memory has to do with files that go.
+/// The other policies that matter when files are removed.
 #[derive(Clone, Copy)]
 pub(crate) struct Others<'p> {
-    /// What no command may delete stays.
+    /// Files that no command may delete stay.
     pub(crate) patterns: &'p WritePatterns,
     pub(crate) limits: &'p Limits,
     pub(crate) views: &'p ViewLog,
@@ -78,13 +78,13 @@ impl Expiry {
         Self { settings, first: RunOnce::default() }
     }
 
-    /// Whether uses of files are noted.
+    /// Whether uses of files are recorded.
     fn records_access(&self) -> bool {
         let Settings { expire_after, record_access, read_only, .. } = self.settings;
         !read_only && (record_access || expire_after.is_some())
     }
 
-    /// Whether what the options say about expiry can be done on the store.
+    /// Checks that the store supports the options about expiry.
     ///
     /// # Errors
     /// [`Error::Config`].
@@ -109,14 +109,14 @@ impl Expiry {
         keeping(store, name)
     }
 
-    /// Does `work` before the first command, with what `expire_after` says, if it says something.
+    /// Calls `work` before the first command, with the duration of `expire_after`, if it is set.
     pub(crate) fn before_first(&self, work: impl FnOnce(Duration)) {
         if let Some(older_than) = self.settings.expire_after {
             self.first.before(|| work(older_than));
         }
     }
 
-    /// Removes what was not used for so long.
+    /// Removes the files that were not used for `older_than`.
     pub(crate) fn expire(
         &self,
         store: &dyn Store,
@@ -142,7 +142,7 @@ impl Expiry {
                 .into());
         }
         keeping(store, "expire")?;
-        // Longer than any clock can tell no file was unused.
+        // The duration is longer than the clock's range, so every file is newer.
         let Some(since) = SystemTime::now().checked_sub(older_than) else { return Ok(Vec::new()) };
         self.remove(store, others, since, dry_run, progress).map_err(Error::Store)
     }
@@ -159,7 +159,7 @@ impl Expiry {
         store.files(&mut |file| files.push(file))?;
         let mut expired = Vec::new();
         let mut done = 0;
-        // Once at least, so that whoever watches always hears of the end.
+        // At least once, so the callback is always called at the end.
         loop {
             let rest = files.len().min(AT_A_TIME);
             let mut some: Vec<Entry> = files.drain(files.len() - rest..).collect();
@@ -178,16 +178,17 @@ impl Expiry {
         }
     }
 
-    /// Whether a file at this path ever expires: not what is pinned, nor what no command may delete.
+    /// Whether a file at this path may expire: it matches no pattern of `never_expire`, and commands may
+    /// delete it.
     fn may_go(&self, others: Others<'_>, path: &MemoryPath) -> bool {
         !self.settings.never_expire.iter().any(|pin| pin.matches(path))
             && others.patterns.allow(path)
     }
 
-    /// Notes that a file was shown or moved, if the options ask for it.
+    /// Records that a file was shown or moved, if the options say so.
     ///
     /// # Errors
-    /// Only what broke: a store that is full or does not allow it can still be viewed.
+    /// Only failures of the store. If the store is full or does not allow it, nothing is recorded.
     pub(crate) fn record(&self, store: &dyn Store, path: &MemoryPath) -> Result<(), Error> {
         if !self.records_access() {
             return Ok(());
@@ -199,7 +200,7 @@ impl Expiry {
     }
 }
 
-/// That the store keeps times of access.
+/// Checks that the store keeps times of access.
 fn keeping(store: &dyn Store, name: &str) -> Result<(), Error> {
     if store.tracks_access() {
         return Ok(());
@@ -216,7 +217,8 @@ fn keeping(store: &dyn Store, name: &str) -> Result<(), Error> {
         .into())
 }
 
-/// Whether the file was deleted. What the store does not allow to be deleted stays.
+/// Deletes the file if it is still unused, and returns whether it did. A file that the store does not allow
+/// to delete stays.
 fn delete(
     store: &dyn Store,
     others: Others<'_>,

@@ -1,13 +1,13 @@
-//! [`RunOnce`]: what a memory does before its first command, whichever thread that comes on.
+//! [`RunOnce`]: runs something before a memory's first command, on whichever thread that comes.
 //!
-//! Not `std::sync::Once`: a process that is forked in the middle would wait for a thread that it does
-//! not have, and a store of one's own that asks the memory something would wait for itself.
+//! `std::sync::Once` does not suit: a process that is forked in the middle would wait for a thread that
+//! it does not have, and a foreign store that uses the memory would wait for itself.
 
 use std::process;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, ThreadId};
 
-/// Does something once; whoever comes meanwhile waits for it.
+/// Runs something once; other threads wait until it is done.
 #[derive(Debug, Default)]
 pub(crate) struct RunOnce {
     state: Mutex<State>,
@@ -24,19 +24,19 @@ enum State {
 }
 
 impl RunOnce {
-    /// Does `work` if nobody has, or waits until it is done. No lock is held meanwhile.
+    /// Runs `work` if it has not run, or waits until it is done. Holds no lock meanwhile.
     pub(crate) fn before(&self, work: impl FnOnce()) {
         let me = State::Running(process::id(), thread::current().id());
         let mut state = self.state();
         loop {
             match *state {
                 State::Done => return,
-                // Asked by the work itself.
+                // Called by the work itself.
                 running if running == me => return,
                 State::Running(process, _) if process == process::id() => {
                     state = self.ended.wait(state).unwrap_or_else(PoisonError::into_inner);
                 }
-                // Also where it is the parent that is at it.
+                // Also if the work runs in the parent process: this child does it itself.
                 State::Waiting | State::Running(..) => break,
             }
         }
@@ -51,7 +51,7 @@ impl RunOnce {
     }
 }
 
-/// Ends it, also where it panics.
+/// Marks the work as done when it is dropped, also by a panic.
 struct Ending<'f>(&'f RunOnce);
 
 impl Drop for Ending<'_> {

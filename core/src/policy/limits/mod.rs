@@ -1,9 +1,8 @@
-//! Limits: how many bytes a file may come to hold; and how many bytes, and how many files, the whole tree.
+//! Limits of the bytes of one file, and of the bytes and files of the whole tree.
 //!
-//! A command that would make the tree grow beyond a limit is refused; one that does not make it grow is
-//! always allowed. Hidden files count. Measuring takes a walk through the tree, so that most commands
-//! go by what is known: always anew it is measured near a limit, and before anything is refused
-//! ([`usage`]).
+//! A command that would make the tree grow beyond a limit is refused. A command that does not make it grow is
+//! always allowed. Hidden files count. Measuring takes a walk through the tree, so most commands use the last
+//! measurement. The tree is measured again near a limit and before any refusal ([`usage`]).
 
 mod usage;
 
@@ -19,7 +18,7 @@ use usage::{Measured, Moving, Noted};
 /// How many files a refusal names.
 const NAMED: usize = 5;
 
-/// The limits of one memory, and what is known of how much it holds.
+/// The limits of one memory, and its last measurement.
 #[derive(Debug, Default)]
 pub(crate) struct Limits {
     file_bytes: Option<u64>,
@@ -29,7 +28,7 @@ pub(crate) struct Limits {
 }
 
 impl Limits {
-    /// How many bytes a file and all files together may come to hold, and how many files there may come to be.
+    /// The most bytes of one file, and the most bytes and files of the whole tree.
     pub(crate) fn new(
         file_bytes: Option<u64>,
         total_bytes: Option<u64>,
@@ -38,13 +37,13 @@ impl Limits {
         Self { file_bytes, total_bytes, files, usage: Usage::default() }
     }
 
-    /// Whether there is a limit of the whole tree at all.
+    /// Whether there is a limit of the whole tree.
     fn are_set(&self) -> bool {
         self.total_bytes.is_some() || self.files.is_some()
     }
 
-    /// Refuses a file that would come to hold more than it may; `now` is what it holds, if it is there. One
-    /// that holds more already may come to hold less.
+    /// Refuses a file that would exceed its limit. `now` is its present size, if it exists. A file over the
+    /// limit may become smaller.
     pub(crate) fn check_file(
         &self,
         path: &MemoryPath,
@@ -59,7 +58,7 @@ impl Limits {
         }
     }
 
-    /// The last line of a listing, where a limit is near. A store that cannot be measured can be viewed.
+    /// The last line of a listing, if a limit is near. A store that cannot be measured can still be viewed.
     pub(crate) fn notice(&self, store: &dyn Store) -> Option<String> {
         if !self.are_set() {
             return None;
@@ -72,17 +71,17 @@ impl Limits {
         self.near(held).map(reply::nearly_full)
     }
 
-    /// A deletion or rename is under way until what comes back is dropped.
+    /// Marks that a deletion or rename is in progress, until the returned value is dropped.
     pub(crate) fn moving(&self) -> Option<Moving<'_>> {
         self.are_set().then(|| self.usage.moving())
     }
 
-    /// That something was deleted, nobody knows how much.
+    /// Marks that an unknown amount was deleted.
     pub(crate) fn shrunk(&self) {
         self.usage.doubt();
     }
 
-    /// A limit each, where there is one and `wanted` says so.
+    /// The use of each limit that is set and `wanted`.
     fn uses(&self, held: Held, wanted: impl Fn(Used) -> bool) -> Option<Uses> {
         let used = |held, limit: Option<u64>| {
             limit.map(|limit| Used { held, limit }).filter(|used| wanted(*used))
@@ -92,30 +91,30 @@ impl Limits {
         (bytes.is_some() || files.is_some()).then_some(Uses { bytes, files })
     }
 
-    /// The limits near which this is: a tenth of the limit, or less, is left.
+    /// The limits that are near: a tenth or less is left.
     fn near(&self, held: Held) -> Option<Uses> {
         self.uses(held, |used| u128::from(used.held) * 10 >= u128::from(used.limit) * 9)
     }
 }
 
-/// What a command reserves of the limits of the whole tree.
+/// The bytes and files that a command reserves within the limits of the whole tree.
 pub(crate) struct Reservation<'p> {
     limits: &'p Limits,
-    /// Which files a refusal may name.
+    /// A refusal names only files that these allow to delete.
     patterns: &'p WritePatterns,
     noted: Option<Noted<'p>>,
-    /// While a file is overwritten.
+    /// Set while a file is overwritten.
     replacing: Option<Moving<'p>>,
-    /// By this command.
+    /// The measurement by this command, if any.
     measured: Option<Measured>,
 }
 
-/// Why a command cannot have its reservation.
+/// Why a command gets no reservation.
 #[derive(Debug)]
 pub(crate) enum Unreserved {
-    /// The tree has to be measured first, which cannot be done within an edit.
+    /// The tree must be measured first, which is not possible within an edit.
     Unsure,
-    /// It would hold so much.
+    /// The tree would exceed these limits.
     Full(Uses),
 }
 
@@ -124,11 +123,11 @@ impl<'p> Reservation<'p> {
         Self { limits, patterns, noted: None, replacing: None, measured: None }
     }
 
-    /// Measures the tree if it is likely to be needed, so that an edit need not be asked for twice.
+    /// Measures the tree if that is probably necessary, so the store need not start the edit twice.
     pub(crate) fn prepare(&mut self, store: &dyn Store) {
         let unsure = |held| self.limits.near(held).is_some();
         if self.limits.are_set() && self.limits.usage.recent().is_none_or(unsure) {
-            // Where it fails, an edit that makes nothing grow can be made nevertheless.
+            // If it fails, an edit that does not make the tree grow is still possible.
             let _ = self.measure(store);
         }
     }
@@ -140,7 +139,7 @@ impl<'p> Reservation<'p> {
         Ok(())
     }
 
-    /// Reserves what a file is to hold, in the place of what was taken before.
+    /// Reserves the new size of a file, in the place of an earlier reservation.
     pub(crate) fn reserve(&mut self, path: &MemoryPath, change: Change) -> Result<(), Unreserved> {
         let limits = self.limits;
         self.release();
@@ -157,7 +156,7 @@ impl<'p> Reservation<'p> {
             if !measured && limits.near(held).is_some() {
                 return Err(Unreserved::Unsure);
             }
-            // A limit that the command does not come nearer to does not stand in its way.
+            // A limit applies only if the command adds to what it counts.
             let grown = Held {
                 bytes: if growth.bytes > 0 { held.bytes } else { 0 },
                 files: if growth.files > 0 { held.files } else { 0 },
@@ -171,29 +170,30 @@ impl<'p> Reservation<'p> {
         Ok(())
     }
 
-    /// Nothing is to be written.
+    /// Releases the reservation: nothing is written.
     pub(crate) fn release(&mut self) {
         if let Some(noted) = self.noted.take() {
             noted.undone();
         }
     }
 
-    /// It was written.
+    /// Commits the reservation: the file was written.
     pub(crate) fn commit(&mut self) {
         if let Some(noted) = self.noted.take() {
             noted.done();
         }
     }
 
-    /// The store did not write it, for this reason.
+    /// Handles an error of the store's write.
     pub(crate) fn failed(&mut self, error: &StoreError) {
-        // Of what broke nobody knows whether it was written.
+        // After a failure with unknown effect the file may have been written, so the reservation stays.
         if !matches!(error, StoreError::Failed { effect: Effect::Unknown, .. }) {
             self.release();
         }
     }
 
-    /// The refusal where the store itself found that it would come to hold so much: others write to it.
+    /// The refusal if the store itself found that the change would exceed a limit, because others write to
+    /// it.
     pub(crate) fn refused_by(
         &mut self,
         store: &dyn Store,
@@ -227,14 +227,15 @@ impl<'p> Reservation<'p> {
         reply::memory_full(path, over, &files)
     }
 
-    /// Whether something is at the path, as far as the tree was measured.
+    /// Whether something is at the path, according to the measurement.
     fn is_taken(&self, path: &MemoryPath) -> bool {
         let files = self.measured.iter().flat_map(|measured| &measured.files);
         files.into_iter().any(|(file, _)| file == path || path.is_above(file))
     }
 }
 
-/// Reservation for a file of `size` bytes that `create` is to write; whether it `overwrites` one that is there.
+/// Reservation for a file of `size` bytes that `create` is about to write; `overwrites` says whether it may
+/// replace one.
 pub(crate) fn reserve_file<'p>(
     limits: &'p Limits,
     patterns: &'p WritePatterns,
@@ -258,7 +259,8 @@ pub(crate) fn reserve_file<'p>(
     };
     match taken {
         Ok(()) => {
-            // Of two at once nobody knows which was the last one, so that no walk is relied on.
+            // If two overwrite one file at once, the last one is not known, so a walk meanwhile is not
+            // trusted.
             reservation.replacing = overwrites.then(|| limits.usage.moving());
             Ok(reservation)
         }
@@ -266,13 +268,13 @@ pub(crate) fn reserve_file<'p>(
             Err(reply::create_exists(path))
         }
         Err(Unreserved::Full(over)) => Err(reservation.refusal(path, over)),
-        // Not after measuring.
+        // Cannot happen after measuring.
         Err(Unreserved::Unsure) => Ok(reservation),
     }
 }
 
-/// That `create` has written its file. What it took the place of may have been another than was
-/// looked at.
+/// Commits the reservation of a `create`. It may have replaced another content than the one that was
+/// measured.
 pub(crate) fn written(mut reservation: Reservation<'_>) {
     reservation.commit();
     if reservation.replacing.is_some() {
@@ -285,7 +287,7 @@ fn size_of(store: &dyn Store, path: &MemoryPath) -> Result<Option<u64>, Error> {
     let Some(above) = path.parent() else { return Ok(None) };
     let listed = match store.list(&above) {
         Err(broken) if broken.is_failure() => return Err(Error::Store(broken.unchanged())),
-        // Writing the file will meet it, too.
+        // Writing the file fails in the same way.
         Err(_) => return Ok(None),
         Ok(listed) => listed,
     };

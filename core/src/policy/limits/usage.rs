@@ -1,14 +1,14 @@
-//! What is known of how much the tree holds, between one command and the next.
+//! [`Usage`]: the last measurement of the tree, kept up to date between commands.
 //!
-//! Nothing is locked while the store works, as a store may be anybody's code. So a write is noted
-//! before it is made, counts from then on, and is struck out if it fails. Of a file that is being written
-//! nobody knows which of its sizes the store has just now, nor which of several writes will be the last, or
-//! fail. So the largest of them counts, until all have ended: never too little, as far as this memory's own
-//! commands go, and exactly what is there as soon as nothing is under way.
+//! No lock is held while the store works, because a store may be foreign code. So a write is noted before it
+//! begins. Its note counts from then on, and is removed if the write fails. While a file is being written, it
+//! is not known which of its sizes the store has at the moment, nor which of several writes will be last or
+//! fail. So the largest size counts until all writes of the file have ended. The total is never too small as
+//! far as this memory's own commands go, and it is exact as soon as no write is in progress.
 //!
-//! A measuring walks through the tree meanwhile. What it sees of a file is its size at some moment of the
-//! walk, which is taken for its size without the writes that are under way; only where a write has ended
-//! during the walk, its note counts and not what the walk saw.
+//! A measurement walks through the tree while others may write. For each file it sees the size at some moment
+//! of the walk. That counts as the size without the writes in progress. But if a write of the file ended
+//! during the walk, the note of that write counts instead.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -17,10 +17,10 @@ use std::time::{Duration, Instant};
 use crate::path::MemoryPath;
 use crate::store::{EntryKind, Store, StoreError};
 
-/// How long what is known is taken for true, though others may have written.
+/// How long a measurement is used, although others may have written since.
 const TRUSTED_FOR: Duration = Duration::from_secs(1);
 
-/// How often the tree is measured anew in which files are moved and deleted meanwhile.
+/// How often the tree is measured again if files are moved or deleted during the walk.
 const ATTEMPTS: usize = 3;
 
 /// How much a tree holds.
@@ -55,7 +55,7 @@ impl Held {
     }
 }
 
-/// What a file's change does to the whole: the sizes before and after, where there was or is a file.
+/// The sizes of a file before and after a change; `before` is `None` if there was no file.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Change {
     pub(crate) before: Option<u64>,
@@ -74,7 +74,7 @@ impl Change {
     }
 }
 
-/// What is known of one memory's tree.
+/// How much one memory's tree holds.
 #[derive(Debug, Default)]
 pub(crate) struct Usage {
     state: Mutex<State>,
@@ -82,15 +82,15 @@ pub(crate) struct Usage {
 
 #[derive(Debug, Default)]
 struct State {
-    /// Without the writes that are under way.
+    /// The last total, without the writes in progress.
     known: Option<Known>,
-    /// The files that are being written, or were while a walk that is under way began.
+    /// The files that are being written, or were when a walk in progress began.
     noted: HashMap<MemoryPath, File>,
-    /// Goes on with each write that is decided or ends.
+    /// Counts up with each write that begins or ends.
     clock: u64,
-    /// When the walks that are under way began.
+    /// When the walks in progress began.
     walks: Vec<u64>,
-    /// Deletions and renames that are under way, and how many there ever were.
+    /// The number of deletions and renames in progress, and of all that ever began.
     moving: usize,
     moved: u64,
 }
@@ -99,8 +99,7 @@ struct State {
 struct Known {
     held: Held,
     at: Instant,
-    /// Whether it can be decided by: something may have been deleted since, or moved while it was
-    /// measured.
+    /// Whether the total can be trusted: nothing was deleted since, or moved during the measurement.
     sure: bool,
 }
 
@@ -113,9 +112,9 @@ impl Known {
 /// A file that is being written.
 #[derive(Debug, Default)]
 struct File {
-    /// What of it is in what is known.
+    /// The part of the last total that comes from this file.
     known: Held,
-    /// The writes that are under way, by the order in which they were decided.
+    /// The writes in progress, in the order in which they began.
     writes: BTreeMap<u64, Change>,
     /// The last write that ended.
     last: Option<Ended>,
@@ -129,33 +128,33 @@ struct Ended {
 }
 
 impl File {
-    /// How much more than is known it may come to hold.
+    /// How much the writes in progress may add to the last total.
     fn pending(&self) -> Held {
         let most = self.writes.values().fold(self.known, |most, write| most.or_more(write.most()));
         most.minus(self.known)
     }
 
-    /// What it held without the writes under way, when a walk that began then saw it as `seen`.
+    /// Its size without the writes in progress, after a walk that began at `began` saw it as `seen`.
     fn measured(&self, seen: Held, began: u64) -> Held {
         self.last.filter(|last| last.at > began).map_or(seen, |last| last.held)
     }
 }
 
-/// What a walk through the tree found.
+/// The result of a walk through the tree.
 #[derive(Debug)]
 pub(crate) struct Measured {
-    /// Without the writes that were under way at its end.
+    /// The total, without the writes in progress at the end of the walk.
     pub(crate) held: Held,
     pub(crate) files: Vec<(MemoryPath, u64)>,
 }
 
 impl State {
-    /// How much the writes under way may make the tree grow.
+    /// How much the writes in progress may make the tree grow.
     fn pending(&self) -> Held {
         self.noted.values().fold(Held::default(), |sum, file| sum.plus(file.pending()))
     }
 
-    /// Strikes the note of a write out; what the file came to hold by it, if it was made.
+    /// Removes the note of a write. `made` returns the new size of the file, if it was written.
     fn end(
         &mut self,
         path: &MemoryPath,
@@ -167,8 +166,8 @@ impl State {
         let Some(file) = self.noted.get_mut(path) else { return };
         let Some(change) = file.writes.remove(&number) else { return };
         if let Some(mut held) = made(file, change) {
-            // Decided earlier, it was mostly made earlier, and what came after it holds all of it. But
-            // the file may have been deleted in between.
+            // A write that began earlier was usually made earlier, so the size of the later one counts. But
+            // the file may have been deleted in between, so take the larger one.
             if let Some(last) = file.last.filter(|last| last.number > number) {
                 held = held.or_more(last.held);
             }
@@ -188,7 +187,7 @@ impl State {
         }
     }
 
-    /// Forgets what has ended, unless a walk may have seen it as it was before.
+    /// Forgets ended writes, unless a walk in progress may have seen the file as it was before.
     fn forget(&mut self) {
         let oldest = self.walks.iter().copied().min();
         self.noted.retain(|_, file| {
@@ -203,7 +202,7 @@ impl Usage {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What the tree holds, with the writes under way, if that is known well enough.
+    /// The total with the writes in progress, if the last measurement is recent and can be trusted.
     pub(crate) fn recent(&self) -> Option<Held> {
         let state = self.state();
         let known = state.known.filter(Known::is_recent)?;
@@ -229,9 +228,8 @@ impl Usage {
         }
     }
 
-    /// Notes a write if `check` allows it, given what the tree would hold: with the writes under way
-    /// and this one. It is given `None` where that is not known well enough; to a command that has
-    /// `measured` it always is.
+    /// Notes a write if `check` allows it. `check` gets the total with all writes in progress and this one,
+    /// or `None` if there is no recent measurement. For a command that has `measured` there always is one.
     pub(crate) fn note<R>(
         &self,
         path: &MemoryPath,
@@ -243,7 +241,7 @@ impl Usage {
         state.clock += 1;
         let number = state.clock;
         let file = state.noted.entry(path.clone()).or_insert_with(|| File {
-            // A file that is to be made is not known to be there.
+            // A new file is not in the last total.
             known: Held::of_file(change.before),
             ..File::default()
         });
@@ -261,7 +259,7 @@ impl Usage {
         }
     }
 
-    /// A deletion or rename begins; it ends when what comes back is dropped.
+    /// Marks that a deletion or rename is in progress, until the returned value is dropped.
     pub(crate) fn moving(&self) -> Moving<'_> {
         let mut state = self.state();
         state.moving += 1;
@@ -269,14 +267,13 @@ impl Usage {
         Moving(self)
     }
 
-    /// What is known is not to be decided by any more: something was deleted or overwritten.
+    /// Marks the last total as not to be trusted: something was deleted or overwritten.
     pub(crate) fn doubt(&self) {
         self.state().doubt();
     }
 }
 
-/// A write that is under way. If it is dropped before it has ended, nobody knows what came of it, and
-/// it counts.
+/// A write in progress. If it is dropped before it ends, its result is not known, and it counts.
 #[derive(Debug)]
 pub(crate) struct Noted<'u> {
     usage: &'u Usage,
@@ -311,23 +308,23 @@ impl Drop for Noted<'_> {
     }
 }
 
-/// A deletion or rename that is under way.
+/// A deletion or rename in progress.
 pub(crate) struct Moving<'u>(&'u Usage);
 
 impl Drop for Moving<'_> {
     fn drop(&mut self) {
-        // What is noted of their files stays until all that is under way has ended: rather too much
-        // counts than too little.
+        // The notes of their files stay until all writes in progress have ended: the total is rather too
+        // large than too small.
         self.0.state().moving -= 1;
     }
 }
 
-/// A walk through the tree that is under way.
+/// A walk through the tree in progress.
 struct Measuring<'u> {
     usage: &'u Usage,
     began: u64,
     at: Instant,
-    /// What it was when nothing was being moved.
+    /// The number of moves at the beginning, if none was in progress.
     moved: Option<u64>,
 }
 
@@ -340,7 +337,7 @@ impl<'u> Measuring<'u> {
         Self { usage, began, at: Instant::now(), moved }
     }
 
-    /// What the tree holds, and whether nothing was moved meanwhile, so that it can be remembered.
+    /// The total, and whether nothing was moved during the walk, so it can be trusted.
     fn end(self, files: &[(MemoryPath, u64)]) -> (Held, bool) {
         let mut state = self.usage.state();
         let (mut held, mut seen) = (Held::default(), HashMap::new());

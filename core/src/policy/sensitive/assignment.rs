@@ -1,8 +1,8 @@
-//! What is assigned to a name such as `password` or `api_key`: where it begins and ends, in prose, code,
-//! configuration, JSON and XML, and whether it looks like a secret or like anything else.
+//! Values that are assigned to a name such as `password` or `api_key`: finds where they begin and end,
+//! in prose, code, configuration, JSON and XML, and whether they look like a secret.
 //!
-//! A value may be of any length, and may hold further names. So only its beginning is checked, and the
-//! rest of it is looked at when it is a finding: that is what keeps a scan linear.
+//! A value may have any length and may contain further names. So only its beginning is checked, and the
+//! rest is read only if it is a finding. This keeps a scan linear.
 
 use std::ops::Range;
 
@@ -13,10 +13,10 @@ use super::steps;
 /// How much of a value is checked, in bytes.
 const MAX_CHECKED_BYTES: usize = 256;
 
-/// Whether what follows a name such as `password` may assign something to it: the rest of the name,
-/// and the marks around it, and then what the patterns of both kinds of names take there.
+/// Whether the text after a name such as `password` may assign a value to it. That is the rest of the
+/// name, the marks around it, and then an operator that the patterns of both kinds of names accept.
 pub(super) fn assigned(rest: &[u8]) -> bool {
-    /// More than the patterns take.
+    /// More than the patterns accept.
     const MOST: usize = 40;
     let in_name = |byte: &u8| byte.is_ascii_alphanumeric() || b"_\\\"'`*]".contains(byte);
     let name = rest.iter().take(MOST).take_while(|&byte| in_name(byte)).count();
@@ -38,18 +38,18 @@ pub(super) fn assigned(rest: &[u8]) -> bool {
 struct Value<'t> {
     text: &'t str,
     start: usize,
-    /// Where it ends, if that is not behind the part that is checked.
+    /// Its end, if that is within the part that is checked.
     end: Option<usize>,
     end_mark: EndMark,
 }
 
-/// What a value ends at.
+/// What ends a value.
 #[derive(Clone, Copy, PartialEq)]
 enum EndMark {
-    /// A quotation mark, in front of which there are at most so many backslashes as stand before the one
-    /// that begins the value: `\"` in JSON within a string.
+    /// A quotation mark with at most as many backslashes before it as the opening one has: `\"` in JSON
+    /// within a string.
     Quote(u8, usize),
-    /// The element's end.
+    /// The end of an XML element.
     Element,
     /// The end of the word.
     Word,
@@ -76,7 +76,7 @@ impl<'t> Value<'t> {
             let end_mark = EndMark::Quote(quote, backslashes);
             let mut value = Self { text, start, end: None, end_mark };
             value.end = value.end_within(MAX_CHECKED_BYTES);
-            // Without its second quotation mark it is a word like others.
+            // Without a closing quotation mark it is an ordinary word.
             let checked_end = value.checked_end();
             let line_ends = checked_end == text.len() || text[start..checked_end].contains('\n');
             return Some(if value.end.is_none() && line_ends { value.word() } else { value });
@@ -93,7 +93,7 @@ impl<'t> Value<'t> {
         self
     }
 
-    /// Where it ends, if it does so within so many bytes.
+    /// Its end, if that is within this many bytes.
     fn end_within(&self, bytes: usize) -> Option<usize> {
         let limit = floor(self.text, self.start.saturating_add(bytes));
         let part = &self.text[self.start..limit];
@@ -112,7 +112,7 @@ impl<'t> Value<'t> {
         }
     }
 
-    /// Without the marks of a sentence or of Markdown that follow a word.
+    /// The end of a word without the punctuation or Markdown after it.
     fn without_marks(&self, end: usize) -> usize {
         let marks: &[char] = &['.', ',', ':', ')', '*', '\\'];
         self.start + self.text[self.start..end].trim_end_matches(marks).len()
@@ -134,15 +134,15 @@ impl<'t> Value<'t> {
         self.end_mark != EndMark::Word
     }
 
-    /// All of it, however long it is. Where a second quotation mark is looked for in vain, that was the
-    /// last one of its kind on the line.
+    /// The whole range, however long it is. If there is no closing quotation mark, the opening one was
+    /// the last of its kind on the line, so this search is not repeated.
     fn range(self) -> Range<usize> {
         let start = self.start;
         let end = self.end.or_else(|| {
             let end = self.end_within(usize::MAX);
             if self.is_delimited() { end } else { end.map(|end| self.without_marks(end)) }
         });
-        // What no mark ends after all is a word.
+        // Without an end mark it is a word.
         start..end.unwrap_or_else(|| match self.end_mark {
             EndMark::Quote(..) => self.word().range().end,
             EndMark::Element | EndMark::Word => self.text.len(),
@@ -150,8 +150,8 @@ impl<'t> Value<'t> {
     }
 }
 
-/// Where the quotation mark stands that ends a text in which one of its own has more than `level`
-/// backslashes before it; without those that are before it.
+/// The end of a quoted text: the first quotation mark with at most `level` backslashes before it. The
+/// end excludes these backslashes.
 fn quote_end(text: &str, mark: u8, level: usize) -> Option<usize> {
     let mut backslashes = 0;
     for (at, &byte) in text.as_bytes().iter().enumerate() {
@@ -176,7 +176,7 @@ fn is_element_name(text: &str, at: usize) -> bool {
     before[..at - length].last() == Some(&b'<')
 }
 
-/// What is assigned to a name such as `password`: also short, and thought up by somebody.
+/// The value of a name such as `password`. It may be short, and may be made up by a person.
 pub(super) fn password(candidate: &Candidate<'_>) -> Option<Range<usize>> {
     let value = Value::behind(candidate)?;
     let checked = value.checked();
@@ -195,7 +195,7 @@ pub(super) fn password(candidate: &Candidate<'_>) -> Option<Range<usize>> {
     likely.then(|| value.range())
 }
 
-/// What is assigned to a name such as `token`: long, and made by chance.
+/// The value of a name such as `token`. It must be long and look random.
 pub(super) fn secret(candidate: &Candidate<'_>) -> Option<Range<usize>> {
     let value = Value::behind(candidate)?;
     let checked = value.checked();
@@ -216,7 +216,7 @@ pub(super) fn secret(candidate: &Candidate<'_>) -> Option<Range<usize>> {
     likely.then(|| value.range())
 }
 
-/// Whether what is assigned is an expression, a path or an address.
+/// Whether the value is an expression, a path or an address.
 fn is_code(value: &str, delimited: bool) -> bool {
     const MARKS: [&str; 8] = ["${", "{{", "$(", "://", "os.environ", "process.env", "getenv", "::"];
     let path = ["/", "./", "../", "~/", "$", "%(", "arn:"];
@@ -239,7 +239,8 @@ fn dotted_name(value: &str) -> bool {
     value.contains('.') && value.split('.').all(name)
 }
 
-/// Whether a longer name says that the value is about the secret: `password_reset_timeout`.
+/// Whether a longer name means something about the secret and not the secret itself:
+/// `password_reset_timeout`.
 fn names_another_thing(candidate: &Candidate<'_>) -> bool {
     const ENDS: [&str; 19] = [
         "age",
@@ -267,7 +268,7 @@ fn names_another_thing(candidate: &Candidate<'_>) -> bool {
     name.is_some_and(|name| ENDS.iter().any(|end| name.ends_with(end)))
 }
 
-/// Whether the name says that the value is none of somebody's secrets.
+/// Whether the name says that the value is public.
 fn is_public(candidate: &Candidate<'_>) -> bool {
     const NAMES: [&str; 9] =
         ["public", "page", "next", "continuation", "csrf", "xsrf", "cancel", "sync", "cursor"];
@@ -278,8 +279,8 @@ fn is_public(candidate: &Candidate<'_>) -> bool {
     NAMES.iter().any(|public| memchr::memmem::find(&name, public.as_bytes()).is_some())
 }
 
-/// `db-credentials-7d9f8b6c5d`: the name of a resource says where a secret is, in words and with no more
-/// than a short hash.
+/// Whether the value is the name of a resource that holds a secret, such as `db-credentials-7d9f8b6c5d`:
+/// words and at most a short hash.
 fn is_resource_name(value: &str) -> bool {
     const MAX_HASH: usize = 10;
     let word = |part: &str| {

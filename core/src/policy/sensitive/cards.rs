@@ -1,5 +1,5 @@
-//! Numbers of payment cards: no keyword tells them, but their form, their issuer's digits and
-//! their check digit do.
+//! Numbers of payment cards. They have no keyword; their form, their issuer's digits and their check
+//! digit identify them.
 
 use std::ops::Range;
 
@@ -7,10 +7,10 @@ use super::steps;
 
 pub(super) const ID: &str = "payment-card";
 
-/// How long numbers of cards are.
+/// How many digits a card's number has.
 const DIGITS: std::ops::RangeInclusive<usize> = 13..=19;
 
-/// As many digits, and a mark between five groups of them.
+/// The most digits, with a mark between each two of five groups.
 const MAX_BYTES: usize = 19 + 4;
 
 /// Calls `found` with the place of each number of a card.
@@ -30,14 +30,14 @@ pub(super) fn each(text: &str, mut found: impl FnMut(Range<usize>)) {
 fn in_groups(text: &str, groups: Range<usize>, found: &mut impl FnMut(Range<usize>)) {
     let bytes = text.as_bytes();
     let Range { mut start, end } = groups;
-    // What goes on a word, such as an IBAN, or goes on groups of four, is a number of another kind.
+    // A number that continues a word, such as an IBAN, or continues groups of four, is of another kind.
     let of_a_word = !begins_alone(bytes, start);
     let mut may_be_groups = !of_a_word;
     while start < end && end - start >= *DIGITS.start() {
         steps::add(MAX_BYTES);
         let group = digits_end(bytes, start);
         let ends = if may_be_groups {
-            // A year or a check value may follow, and is no part of the number.
+            // A year or a check value may follow; it is not part of the number.
             number_ends(&text[start..end.min(start + MAX_BYTES + 1)])
         } else {
             [group - start; 4]
@@ -58,7 +58,7 @@ fn digits_end(bytes: &[u8], start: usize) -> usize {
     start + bytes[start..].iter().take_while(|byte| byte.is_ascii_digit()).count()
 }
 
-/// How long a number is that ends after its first, third, fourth or fifth group of digits.
+/// The lengths of the numbers that end after the first, third, fourth and fifth group of digits.
 fn number_ends(digits: &str) -> [usize; 4] {
     let after = |groups: usize| {
         let mut marks = digits.match_indices([' ', '-']).map(|(at, _)| at);
@@ -79,8 +79,8 @@ fn end_of_number(bytes: &[u8], start: usize) -> usize {
     }
 }
 
-/// Not within a word, a decimal fraction or a longer number. A comma separates: in tables of values more
-/// often than in fractions of so many digits.
+/// Whether a number does not begin within a word, a decimal fraction or a longer number. A comma counts
+/// as a separator: with so many digits it is more often one of a table than of a fraction.
 fn begins_alone(bytes: &[u8], start: usize) -> bool {
     match &bytes[..start] {
         [.., digit, b'.'] => !digit.is_ascii_digit(),
@@ -114,7 +114,7 @@ fn is_card(number: &str) -> bool {
         && luhn(&digits)
 }
 
-/// In one piece, or in the groups in which cards show it, with the same mark between all.
+/// Whether a number is in one piece, or in the groups that cards show, with the same mark between all.
 fn grouped_as_printed(number: &str) -> bool {
     let Some(mark) = number.chars().find(|c| !c.is_ascii_digit()) else { return true };
     let groups: Vec<usize> = number.split(mark).map(str::len).collect();
@@ -122,7 +122,7 @@ fn grouped_as_printed(number: &str) -> bool {
         && matches!(groups.as_slice(), [4, 4, 4, 4] | [4, 6, 5] | [4, 6, 4] | [4, 4, 4, 4, 3])
 }
 
-/// Whether somebody gives out numbers of this length that begin so.
+/// Whether an issuer has numbers of this length with this beginning.
 fn issued(digits: &[u8]) -> bool {
     let start = |length: usize| digits[..length].iter().fold(0, |n, &d| n * 10 + u32::from(d));
     match digits.len() {

@@ -1,4 +1,4 @@
-//! Secrets that have no form of their own and are known by what stands before them: the user in an
+//! Secrets without a form of their own, which are identified by the text before them: the user in an
 //! address, the name in an `assignment`.
 
 use std::ops::Range;
@@ -8,14 +8,15 @@ use super::entropy::{entropy, placeholder, random, uuid};
 use super::rule::{Candidate, Rule, run_end};
 use super::steps;
 
-/// After these tokens, before the private keys: the more is known of a secret, the earlier.
+/// In the order of precedence they come after the tokens and before the private keys: more specific
+/// rules come first.
 pub(super) static CONTEXT: [Rule; 13] = [
     Rule::new(
         "aws-secret-key",
         &["secret"],
         "^(?i:secret[_ .-]?(?:access[_ .-]?)?key)[\"'`*]{0,3}[ \\t]{0,4}(?:=>|[:=|,])[ \\t]{0,4}[\"'`*]{0,3}([A-Za-z0-9/+]{40})",
         |candidate| {
-            // Hexadecimal digits do not reach four bits: no hash is taken for a key.
+            // Hexadecimal digits do not reach four bits, so no hash counts as a key.
             let after = candidate.text.as_bytes().get(candidate.extent.end);
             let ends = !after.is_some_and(|b| b.is_ascii_alphanumeric() || b"/+=".contains(b));
             (ends && entropy(candidate.value()) >= 4.0).then(|| candidate.secret.clone())
@@ -151,8 +152,8 @@ fn found(candidate: &Candidate<'_>) -> Option<Range<usize>> {
     (entropy(candidate.value()) >= 2.8).then(|| candidate.secret.clone())
 }
 
-/// The password in the address whose user begins at `at`. Neither part holds a colon, so both end where
-/// the next address begins.
+/// The password in the address whose user begins at `at`. Neither part contains a colon, so both end
+/// before the next address.
 fn url_password(text: &str, at: usize) -> Option<Range<usize>> {
     let ends = |byte: u8| byte.is_ascii_whitespace() || b":@\"'<>".contains(&byte);
     let user = run_end(text, at, |byte| !ends(byte) && !b"/?#()".contains(&byte));
@@ -163,7 +164,7 @@ fn url_password(text: &str, at: usize) -> Option<Range<usize>> {
     (end > user + 1 && is_host).then_some(user + 1..end)
 }
 
-/// All of the value of a header whose beginning was matched. It holds no blank, which the keyword does.
+/// The whole value of a header whose beginning was matched. It contains no blank, but the keyword does.
 fn header_value(candidate: &Candidate<'_>) -> Range<usize> {
     let Range { start, end } = candidate.secret;
     let in_value = |byte: u8| byte.is_ascii_alphanumeric() || b"._~+/-".contains(&byte);

@@ -1,9 +1,9 @@
-//! How much of a file a change has to be checked by. All of it would be most of what a small edit in a
-//! large file costs.
+//! [`ContextWindow`]: the part of a file that must be checked for a change. To check the whole file
+//! would be most of the cost of a small edit in a large file.
 //!
-//! What a built-in rule finds is within one line, and so is all that it looks at: a line with its end
-//! is checked alone as it is in its file. Private keys are the exception, and where one can begin, or a
-//! rule of the developer's own may reach anywhere, the whole file is checked.
+//! A built-in rule looks at one line only, so a line with its end gives the same findings alone as in
+//! its file. Private keys are the exception. If one can begin in the window, or if there are custom
+//! rules, which may look anywhere, the whole file is checked.
 
 use std::ops::Range;
 
@@ -25,7 +25,7 @@ pub(super) struct ContextWindow {
 }
 
 impl ContextWindow {
-    /// As much around a change as its findings depend on.
+    /// The part around a change that its findings depend on.
     pub(super) fn around(old: &[u8], splice: &Splice, own: &[SensitiveRule]) -> Self {
         if own.is_empty() {
             let lines = Self::cut(old, splice, lines(old, &splice.range));
@@ -45,7 +45,7 @@ impl ContextWindow {
         snippet: &Snippet,
         own: &[SensitiveRule],
     ) -> bool {
-        // What is above the snippet is above the change, too.
+        // Lines above the snippet are above the change, too.
         own.is_empty()
             && !private_keys::may_begin_in(&old[..splice.range.start])
             && !private_keys::may_begin_in(&snippet.text)
@@ -65,7 +65,7 @@ impl ContextWindow {
     }
 }
 
-/// The lines that a stretch touches, with their ends; one that it only adjoins is one of them.
+/// The lines that a range touches or adjoins, with their ends.
 fn lines(text: &[u8], touched: &Range<usize>) -> Range<usize> {
     let start = memrchr(b'\n', &text[..touched.start]).map_or(0, |newline| newline + 1);
     let rest = &text[touched.end..];

@@ -1,4 +1,4 @@
-//! Rules of the developer's own: a pattern, looked for in the whole text.
+//! Your own rules: each is a pattern that is searched for in the whole text.
 
 use std::ops::Range;
 
@@ -8,19 +8,19 @@ use super::rule::floor;
 use super::steps;
 use crate::error::{ConfigError, Error};
 
-/// A longer pattern is a mistake.
+/// The longest pattern, in bytes.
 const MAX_PATTERN_BYTES: usize = 4096;
 
 /// The most memory that a compiled pattern may take, in bytes.
 const MAX_COMPILED_BYTES: usize = 1 << 20;
 
-/// So many matches in a text may be decided by all that follows.
+/// How many matches in a text may look at all of the text that follows.
 const EXACT_MATCHES: usize = 16;
 
-/// How far the others look ahead where that is enough for a match, in bytes.
+/// How far later matches look ahead first, in bytes.
 const AHEAD: usize = 256;
 
-/// The longest id, in bytes: it stands in every sentence about a finding.
+/// The longest id, in bytes. Every sentence about a finding contains it.
 const MAX_ID_BYTES: usize = 64;
 
 /// A rule of your own for the option `sensitive_rules`.
@@ -45,15 +45,15 @@ fn wrong_rules(problem: String) -> Error {
 }
 
 impl SensitiveRule {
-    /// A rule that finds what `pattern` matches, or its first group where it has one.
+    /// A rule that finds the first group of `pattern`, or the whole match if it has no group.
     ///
     /// The syntax is that of the crate `regex-lite`: Perl's without look-around and
     /// back-references; `\w`, `\d`, `\s`, `\b` and `(?i)` mean ASCII. Matching never backtracks.
     ///
     /// # Errors
     /// [`Error::Config`] if `id` is not made of 1 to 64 lower-case ASCII letters, digits and
-    /// hyphens; if `pattern` is no valid pattern, is over 4,096 bytes, takes over 1 MiB when
-    /// compiled, or matches the empty text.
+    /// hyphens; if `pattern` is invalid, is over 4,096 bytes, takes over 1 MiB when compiled, or matches
+    /// the empty text.
     pub fn new(id: &str, pattern: &str) -> Result<Self, Error> {
         let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
         if id.is_empty() || id.len() > MAX_ID_BYTES || !id.bytes().all(plain) {
@@ -75,8 +75,8 @@ impl SensitiveRule {
         Ok(Self { id: id.to_owned(), regex })
     }
 
-    /// The rules for a map from id to pattern, which is what the other languages' options are.
-    /// They are in the order of their ids, whatever the order of the map.
+    /// The rules for a map from id to pattern, as the options of other languages are. They are in the
+    /// order of their ids.
     ///
     /// # Errors
     /// As [`new`](SensitiveRule::new).
@@ -91,7 +91,7 @@ impl SensitiveRule {
         Ok(made)
     }
 
-    /// What findings of it are called.
+    /// The id, which names its findings.
     #[must_use]
     pub fn id(&self) -> &str {
         &self.id
@@ -119,9 +119,9 @@ impl SensitiveRule {
         }
     }
 
-    /// The first match from `at` on. What is far behind a match can decide it, and going there for each
-    /// would take time that grows as the square. So only the first matches see all of the text, and the
-    /// others a part, which is doubled until it holds a match that ends within it.
+    /// The first match from `at` on. Text far behind a match can decide it, but to look that far for
+    /// each match would take quadratic time. So only the first matches see all of the text. The others
+    /// see a part of it, which is doubled until it contains a match that ends within it.
     fn first_match<'t>(&self, text: &'t str, at: usize, left: &mut Budget) -> Option<Captures<'t>> {
         let rest = text.len().checked_sub(at)?;
         let mut ahead = if left.exact >= rest { rest } else { AHEAD.min(rest) };
@@ -135,7 +135,7 @@ impl SensitiveRule {
             let captures = self.regex.captures_at(&text[..limit], at);
             let end = captures.as_ref().and_then(|captures| captures.get(0)).map(|m| m.end());
             if end.is_some_and(|end| end < before) {
-                // The end of the part was taken for the end of the text.
+                // The pattern took the end of the part for the end of the text.
                 left.in_vain = left.in_vain.saturating_sub(limit - at);
             }
             let goes_on = end.is_none_or(|end| end == limit && left.in_vain > 0);
@@ -148,7 +148,7 @@ impl SensitiveRule {
     }
 }
 
-/// How many bytes may be looked at beyond those that each match has to itself.
+/// How many bytes may be searched in addition to those of each match.
 struct Budget {
     /// By matches that see all of the text behind them.
     exact: usize,

@@ -1,8 +1,8 @@
-//! What sensitive text means for a command: what is checked, and what comes of it.
+//! Checks the paths and texts of commands for sensitive text.
 //!
-//! An edit is checked by the whole file that would result, or as much of it as can matter (`context_window`), so
-//! that one which only completes a secret is noticed. What counts are the findings that it made: somebody else's secret elsewhere in the
-//! file, or right beside the new text, does not stand in the way.
+//! For an edit, the whole file that would result is checked, or the part of it that can matter
+//! (`context_window`). So an edit that completes a secret is found. Only findings that the edit introduces
+//! count: a secret that is already in the file, even right beside the new text, does not prevent the edit.
 
 use std::borrow::Cow;
 
@@ -17,14 +17,13 @@ use crate::reply;
 use crate::text::Splice;
 use crate::text::{Snippet, count_lines};
 
-/// What is to be written instead, and the sentence that says so.
+/// The text to write instead, and the line of the reply that says so.
 pub(crate) struct Redacted<T> {
     pub(crate) instead: T,
     pub(crate) note: String,
 }
 
-/// Checks a path that is to be made. No mode changes it: a file of another name is not what the
-/// model asked for.
+/// Checks a new path. It is never redacted, because the model did not ask for a file of another name.
 pub(crate) fn check_path(settings: &Settings, path: &MemoryPath) -> Result<(), Error> {
     if settings.mode == SensitiveText::Off {
         return Ok(());
@@ -33,8 +32,8 @@ pub(crate) fn check_path(settings: &Settings, path: &MemoryPath) -> Result<(), E
     if findings.is_empty() { Ok(()) } else { Err(reply::sensitive_path(&rules(&findings))) }
 }
 
-/// A path as logs, spans and events of hooks tell it: without what a rule finds, where the settings are
-/// about sensitive text.
+/// A path for logs, spans and events of hooks. If an option about sensitive text is set, a mark replaces each
+/// finding.
 pub(crate) fn redact_path(settings: &Settings, path: MemoryPath) -> MemoryPath {
     if settings.mode == SensitiveText::Off && !settings.on_view {
         return path;
@@ -42,7 +41,7 @@ pub(crate) fn redact_path(settings: &Settings, path: MemoryPath) -> MemoryPath {
     let findings = find(path.as_str(), &settings.rules);
     let Some(first) = findings.first() else { return path };
     let name = mark(first.rule);
-    // With marks in it a path may be too long; and a finding may begin before its first name.
+    // A path with marks may be too long, and a finding may begin before the first name.
     MemoryPath::parse(&redact(path.as_str(), &findings))
         .or_else(|_| MemoryPath::root().join(&name))
         .unwrap_or_else(|_| MemoryPath::root())
@@ -93,7 +92,7 @@ pub(super) fn check_window(
     let before = count_lines(&old.as_bytes()[..window.old.start]);
     let note = note_or_refusal(settings, path, before, new, &findings)?;
 
-    // The new text, and what of the findings lies on either side of it.
+    // The new text, and the parts of the findings on either side of it.
     let inserted = &window.inserted;
     let from = inserted.start.min(first.range.start);
     let to = inserted.end.max(last.range.end);
@@ -105,7 +104,7 @@ pub(super) fn check_window(
     Ok(Some(Redacted { instead, note }))
 }
 
-/// Keeps the findings that the change made: which touch the new text, and were not there before.
+/// Keeps the findings that the change introduced: those that touch the new text and were not there before.
 fn keep_made(
     findings: &mut Vec<Finding<'_>>,
     settings: &Settings,
@@ -116,7 +115,7 @@ fn keep_made(
     let inserted = &window.inserted;
     findings
         .retain(|found| found.extent.start <= inserted.end && found.extent.end >= inserted.start);
-    // One that only adjoins the new text may have been there already.
+    // A finding that only adjoins the new text may have been there before.
     let beside = |found: &Finding<'_>| {
         found.extent.end <= inserted.start || found.extent.start >= inserted.end
     };
@@ -133,7 +132,7 @@ fn keep_made(
     });
 }
 
-/// The note about what was redacted, or the refusal; `before` is how many lines stand before `text`.
+/// The line about redacted text, or the refusal; `before` is the number of lines before `text`.
 fn note_or_refusal(
     settings: &Settings,
     path: &MemoryPath,
@@ -148,8 +147,8 @@ fn note_or_refusal(
     }
 }
 
-/// Each finding's rule, with the number of the line where it begins. They are ascending, so that each line
-/// is counted once.
+/// Each finding's rule, with the number of the line where it begins. The findings are ascending, so one pass
+/// counts the lines.
 fn numbered<'r>(before: u64, text: &str, findings: &[Finding<'r>]) -> Vec<(u64, &'r str)> {
     let (mut line, mut at) = (before + 1, 0);
     let mut number = |found: &Finding<'r>| {
@@ -168,7 +167,7 @@ fn rules<'r>(findings: &[Finding<'r>]) -> Vec<&'r str> {
     rules
 }
 
-/// The text as a view shows it. Its lines keep their numbers.
+/// The text with marks, as a view shows it. Its lines keep their numbers.
 pub(crate) fn shown<'t>(settings: &Settings, text: &'t str) -> Cow<'t, str> {
     if !settings.on_view {
         return Cow::Borrowed(text);
@@ -201,7 +200,7 @@ pub(crate) fn shown_lines(
     Ok(Snippet { first: snippet.first, text: lines.into_bytes() })
 }
 
-/// Whether a text that the file does not hold was copied from a view that hid something.
+/// Whether a text that is not in the file may come from a view with marks.
 pub(crate) fn has_mark(settings: &Settings, text: &str) -> bool {
     settings.on_view && text.contains(MARK)
 }

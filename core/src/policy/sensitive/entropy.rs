@@ -1,4 +1,4 @@
-//! What tells a secret from text that only has its form: chance, and the habits of writers.
+//! Distinguishes random secrets from words, placeholders and UUIDs of the same form.
 
 /// How evenly a text uses its bytes, in bits a byte (Shannon's entropy). Random hexadecimal digits
 /// come to 3.5 and more, random letters and digits to more than 4.
@@ -22,14 +22,14 @@ fn has_digit_or_both_cases(text: &str) -> bool {
     any(u8::is_ascii_digit) || any(u8::is_ascii_uppercase) && any(u8::is_ascii_lowercase)
 }
 
-/// Whether most of a text is words, as in a name that somebody thought up: half of it stands in
-/// runs of four and more lower-case letters that could be spoken.
+/// Whether most of a text is words: half of it is in runs of four or more lower-case letters that can be
+/// pronounced.
 pub(super) fn wordy(text: &str) -> bool {
     bytes_in_words(text) * 2 >= text.len()
 }
 
-/// Whether what follows the known beginning of a token may come from a random generator: less shows it
-/// where the beginning says so already.
+/// Whether the rest of a token, after its known prefix, may come from a random generator. This is a
+/// weaker test than [`random`], because the prefix is evidence as well.
 pub(super) fn random_rest(rest: &str) -> bool {
     rest.bytes().any(|byte| byte.is_ascii_alphabetic())
         && has_digit_or_both_cases(rest)
@@ -40,7 +40,7 @@ pub(super) fn random_rest(rest: &str) -> bool {
 
 fn bytes_in_words(text: &str) -> usize {
     let vowel = |byte: &u8| b"aeiouy".contains(byte);
-    // Four consonants in a row are rare in words, and frequent in what chance makes.
+    // Four consonants in a row are rare in words, and frequent in random text.
     let is_word = |run: &&[u8]| {
         run.len() >= 4
             && run.iter().any(vowel)
@@ -50,7 +50,7 @@ fn bytes_in_words(text: &str) -> usize {
     runs.filter(is_word).map(<[u8]>::len).sum()
 }
 
-/// Whether a text says that it stands for another one.
+/// Whether a text is a placeholder.
 pub(super) fn placeholder(text: &str) -> bool {
     const SAYS_SO: [&str; 17] = [
         "...",
@@ -76,7 +76,7 @@ pub(super) fn placeholder(text: &str) -> bool {
         || text.bytes().all(|byte| Some(byte) == text.bytes().next())
 }
 
-/// Whether a text is a UUID, which names things far more often than it opens them.
+/// Whether a text is a UUID. UUIDs are usually identifiers, not secrets.
 pub(super) fn uuid(text: &str) -> bool {
     text.len() == 36
         && text.bytes().enumerate().all(|(at, byte)| match at {

@@ -1,5 +1,5 @@
-//! What each rule finds and what it leaves alone. All of it is made up; a `¦` within each stands for
-//! nothing, so that no scanner of a hosting site takes it for somebody's key.
+//! Examples of what each rule finds and what it leaves alone. All of them are made up. The `¦` in each
+//! is removed before use; it keeps the scanners of hosting sites from reporting them as keys.
 
 use super::{built_in, find, redact, rule_ids};
 
@@ -9,7 +9,7 @@ struct Examples {
     clean: &'static [&'static str],
 }
 
-/// What is found, of every rule, with its marks.
+/// The texts that are found, of all rules, with their `¦`.
 pub(super) fn found() -> impl Iterator<Item = &'static str> {
     EXAMPLES.iter().flat_map(|examples| examples.found).copied()
 }

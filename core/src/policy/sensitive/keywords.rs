@@ -1,18 +1,18 @@
-//! Where in a text a keyword of a rule stands, in one pass over its bytes.
+//! Finds the keywords of rules in a text, in one pass over its bytes.
 //!
-//! The three bytes at each place are looked up in a set of all that keywords begin with; what is
-//! in it is compared. `aho-corasick` would do the same, and a quarter of a mebibyte of it would be
-//! in every app.
+//! The three bytes at each position are looked up in the set of all beginnings of keywords. If they are
+//! in it, the keywords are compared. `aho-corasick` does the same, but would add a quarter of a mebibyte
+//! to every app.
 
 use std::ops::Range;
 use std::sync::LazyLock;
 
 use super::{built_in, steps};
 
-/// How many bytes are looked up at once. No keyword is shorter.
+/// How many bytes are looked up. No keyword is shorter.
 const LOOKED_UP: usize = 3;
 
-/// Five bits of each byte: for letters all but their case.
+/// How many bits of each byte are used: for letters all but their case.
 const BITS: u32 = 5;
 const MASK: usize = (1 << (BITS as usize * LOOKED_UP)) - 1;
 

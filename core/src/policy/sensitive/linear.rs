@@ -1,5 +1,4 @@
-//! No text takes longer than its length allows: the bytes that are looked at grow as the text does, for
-//! texts that are made to keep the scan busy.
+//! Tests that a scan takes linear time, also for texts that are made to keep it busy.
 
 use super::edit::{check_content, check_splice, shown, shown_lines};
 use super::{SensitiveRule, SensitiveText, Settings, count_steps, examples, find, redact, steps};
@@ -7,7 +6,7 @@ use crate::path::MemoryPath;
 use crate::text::Splice;
 use crate::text::snippet;
 
-/// Keywords, and what rules take after them.
+/// Keywords, and texts that rules match after them.
 const PIECES: [&str; 60] = [
     "secret=",
     "token:",
@@ -71,7 +70,7 @@ const PIECES: [&str; 60] = [
     "é",
 ];
 
-/// What stands behind many of the pieces: long, and without an end.
+/// Long, unterminated texts to put after the pieces.
 const TAILS: [&str; 9] = [".", "a", "1", "\\", " ", "\n", "\\\"", "A1b!", "("];
 
 /// The smaller of the sizes between which counts are compared, in bytes. What is looked at for one keyword
@@ -107,8 +106,8 @@ fn shapes() -> Vec<(String, Shape)> {
     shapes
 }
 
-/// That four times the text takes about four times the steps, where a square would be sixteen times, and
-/// not many a byte.
+/// Asserts that four times the text takes about four times the steps (quadratic time would take sixteen
+/// times), and few steps for each byte.
 fn assert_linear(what: &str, size: usize, most_per_byte: u64, steps: impl Fn(usize) -> u64) {
     let (small, large) = (steps(size), steps(4 * size));
     assert!(large <= 6 * small, "{what}: {small} steps, then {large}");
@@ -116,7 +115,7 @@ fn assert_linear(what: &str, size: usize, most_per_byte: u64, steps: impl Fn(usi
     assert!(large <= most, "{what}: {large} steps, at most {most} are expected");
 }
 
-/// The measure itself: what looks at a text once for each of its bytes is noticed.
+/// Tests the measure itself: it finds code that reads the whole text once for each byte.
 #[test]
 #[should_panic(expected = "a square: 16000000 steps, then 256000000")]
 fn the_measure_of_linear_time_notices_a_square() {
@@ -125,7 +124,7 @@ fn the_measure_of_linear_time_notices_a_square() {
     });
 }
 
-/// A text that no rule looks at would show nothing.
+/// Tests that rules do look at these texts.
 #[test]
 fn most_hostile_texts_are_looked_at() {
     let shapes = shapes();
@@ -194,7 +193,7 @@ fn rules_of_ones_own_take_linear_time() {
     }
 }
 
-/// What the fuzzer found to take long, and what it began with; in the form that its target takes.
+/// Inputs that the fuzzer found to be slow, and its seeds, in the form of its target.
 #[test]
 fn texts_of_the_fuzzer_take_linear_time() {
     let corpus = concat!(env!("CARGO_MANIFEST_DIR"), "/../fuzz/corpus/sensitive");

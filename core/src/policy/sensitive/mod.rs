@@ -1,10 +1,10 @@
-//! Sensitive text: keys, tokens, passwords, private keys and payment cards are kept out of the
-//! memory, or out of what a view shows.
+//! Sensitive text: keeps keys, tokens, passwords, private keys and payment cards out of the memory, or
+//! out of views.
 //!
-//! A built-in rule begins at a keyword, such as `ghp_`, and is a pattern that is only tried where
-//! its keyword stands, so that text without any costs one pass over its bytes. Nothing here
-//! backtracks: a model may send any text, and no text may take long. [`find`] is the whole engine;
-//! `edit` says what it means for a command.
+//! A built-in rule is a pattern that begins with a keyword, such as `ghp_`. It is only tried where its
+//! keyword occurs, so text without keywords costs one pass over its bytes. A model may send any text,
+//! and no text may take long, so nothing here backtracks. [`find`] is the whole engine; `edit` applies
+//! it to commands.
 
 mod assignment;
 mod built_in;
@@ -35,25 +35,24 @@ pub use steps::count as count_steps;
 
 use crate::error::{ConfigError, Error};
 
-/// What is done about sensitive text in a command that would write it.
+/// What happens to a command that would write sensitive text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum SensitiveText {
-    /// Nothing: text is written as it comes.
+    /// Nothing: the text is written as it is.
     #[default]
     Off,
-    /// The command is refused: nothing is written, and the model reads which rules found something
-    /// and on which lines.
+    /// The command is refused and nothing is written. The model reads which rules found something, and
+    /// on which lines.
     Reject,
-    /// The text is written with `[REDACTED:rule]` in the place of each finding, and the model
-    /// reads that.
+    /// The text is written with `[REDACTED:rule]` in the place of each finding, and the reply says so.
     Redact,
 }
 
-/// What a memory does about sensitive text.
+/// The options of a memory about sensitive text.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Settings {
     pub(crate) mode: SensitiveText,
-    /// Beside the built-in ones.
+    /// Rules in addition to the built-in ones.
     pub(crate) rules: Vec<SensitiveRule>,
     /// Whether views hide it.
     pub(crate) on_view: bool,

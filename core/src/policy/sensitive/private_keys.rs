@@ -1,5 +1,5 @@
-//! Private keys in their armour, also where the end of it is missing or the line ends are the `\n`
-//! of a JSON string.
+//! Private keys in their armour, also if its end is missing, or if its line ends are the `\n` of a JSON
+//! string.
 
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -24,7 +24,7 @@ pub(super) static PRIVATE_KEYS: [Rule; 3] = [
     }),
 ];
 
-/// Where the whole lines of base64 end that begin at `at`. The next keyword is no such line.
+/// The end of the whole base64 lines that begin at `at`. The next keyword is not such a line.
 fn private_lines_end(text: &str, mut at: usize) -> usize {
     let base64 = |byte: u8| byte.is_ascii_alphanumeric() || b"+/=".contains(&byte);
     loop {
@@ -44,17 +44,17 @@ pub(super) fn may_begin_in(text: &[u8]) -> bool {
     STARTS.iter().any(|start| start.find(text).is_some())
 }
 
-/// How both findings of several lines begin; their patterns say so, too, to the case.
+/// The beginning of both kinds of findings of several lines, as in their patterns.
 const BLOCK: &str = "-----BEGIN ";
 const LINES: &str = "Private-Lines:";
 
-/// How long the end line's name of a key may be, with the marks behind it.
+/// The most bytes of a key's name in its end line, with the marks behind it.
 const MAX_NAME: usize = 45;
 
-/// How much of a key's text there must be for it to be one, and not talk about keys.
+/// The fewest characters of a key. A shorter text only talks about keys.
 const MIN_KEY_CHARS: usize = 40;
 
-/// The whole block: up to its end line, or as far as there is key text where that is missing.
+/// The whole block, up to its end line, or to the end of the key's text if that line is missing.
 fn armoured(candidate: &Candidate<'_>) -> Option<Range<usize>> {
     let Range { start, end } = candidate.extent;
     let rest = &candidate.text[end..];
@@ -78,7 +78,7 @@ fn key_text(body: &str) -> (usize, usize) {
     let (mut chars, mut reach, mut at) = (0, 0, 0);
     while at < body.len() {
         let rest = &body[at..];
-        // A line ends at a line's end, also at one that is written out.
+        // A line ends at a `\n`, also at an escaped one.
         let length = rest.find(['\n', '\\']).unwrap_or(rest.len());
         let line = rest[..length].trim();
         let quoted = line.trim_matches(|c| matches!(c, '"' | '\'' | ',' | '>' | '|' | ' '));

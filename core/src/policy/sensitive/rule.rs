@@ -1,5 +1,5 @@
-//! What a built-in rule is: keywords, a pattern that begins at one of them, and a second look at
-//! what it matched.
+//! [`Rule`]: a built-in rule. It has keywords, a pattern that begins at one of them, and a check of the
+//! match.
 
 use std::ops::Range;
 use std::sync::OnceLock;
@@ -8,8 +8,8 @@ use regex_lite::Regex;
 
 use super::{entropy, steps};
 
-/// How much of a text a pattern is tried on, in bytes: more than any of them takes. So a try costs no
-/// more than that, whatever stands there. What may be longer is followed by the rule's `validate`.
+/// How many bytes of a text a pattern is tried on. No pattern matches more, so this bounds the cost of a
+/// try. The rule's `validate` follows secrets that may be longer.
 const REACH: usize = 384;
 
 /// A built-in rule.
@@ -20,19 +20,20 @@ pub(super) struct Rule {
     pub(super) keywords: &'static [&'static str],
     /// Begins with `^`, which is the keyword's place, and takes fewer bytes than [`REACH`].
     pattern: &'static str,
-    /// Whether a keyword within a word is none. Asked first, as it costs less than the pattern.
+    /// Whether a keyword counts only if it is not within a word. Checked first, because it is cheaper
+    /// than the pattern.
     alone: bool,
-    /// Whether the pattern has a chance, by what follows the keyword: this costs a hundredth of trying
-    /// it, and in prose most keywords are words like others.
+    /// Whether the pattern can match, judged by the bytes after the keyword. This costs a hundredth of
+    /// trying the pattern, and in prose most keywords are ordinary words.
     chance: fn(&[u8]) -> bool,
-    /// What the pattern cannot say; the secret, if it is one, which may end behind the match. It looks at a
-    /// bounded part of the text, or at a part that holds no other keyword of the rule, or at what it
-    /// finds: so validating at every keyword is linear.
+    /// Checks what the pattern cannot express, and returns the range of the secret, which may end behind
+    /// the match. It reads a bounded part of the text, or a part without another keyword of the rule, or
+    /// the finding itself, so the checks at all keywords take linear time.
     validate: fn(&Candidate<'_>) -> Option<Range<usize>>,
     compiled: OnceLock<Option<Regex>>,
 }
 
-/// What a pattern matched.
+/// A match of a pattern.
 pub(super) struct Candidate<'t> {
     pub(super) text: &'t str,
     /// The whole match.
@@ -66,7 +67,7 @@ impl Rule {
         self
     }
 
-    /// A token that is known by how it begins and stands alone.
+    /// A token with a known prefix that is not part of a longer word.
     pub(super) const fn token(
         id: &'static str,
         keywords: &'static [&'static str],
@@ -112,7 +113,7 @@ impl Rule {
         let secret = secret.unwrap_or_else(|| extent.clone());
         let keyword_end = keyword.end;
         let candidate = Candidate { text, extent: extent.clone(), secret, keyword_end };
-        // Where a mark that ends a value is missing after all, nothing may be left of it.
+        // If the mark that ends a value is missing, nothing may be left of the value.
         let secret = (self.validate)(&candidate).filter(|secret| !secret.is_empty())?;
         Some((extent.start.min(secret.start)..extent.end.max(secret.end), secret))
     }
@@ -124,7 +125,7 @@ pub(super) fn floor(text: &str, at: usize) -> usize {
     (0..4).map(|back| at - back.min(at)).find(|&at| text.is_char_boundary(at)).unwrap_or(at)
 }
 
-/// Where the run of bytes ends that begins at `at` and whose bytes are all `of` a class.
+/// The end of the run of bytes `of` a class that begins at `at`.
 pub(super) fn run_end(text: &str, at: usize, of: impl Fn(u8) -> bool) -> usize {
     let length = text.as_bytes()[at..].iter().take_while(|&&byte| of(byte)).count();
     steps::add(length + 1);
@@ -135,7 +136,7 @@ fn always(_: &[u8]) -> bool {
     true
 }
 
-/// A token that is no part of a longer word, and made by chance and not by a writer.
+/// The token, if it is not part of a longer word and looks random.
 fn ends_alone_and_random(candidate: &Candidate<'_>) -> Option<Range<usize>> {
     let after = candidate.text.as_bytes().get(candidate.extent.end);
     let alone = !after.is_some_and(|&byte| in_word(byte));

@@ -10,11 +10,11 @@ use super::{cards, keywords, steps};
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Finding<'r> {
-    /// The id of the rule that found it; of several, the one that takes precedence.
+    /// The id of the rule that found it; if there are several, the one that takes precedence.
     pub rule: &'r str,
     /// The secret itself, in bytes; findings are ascending and do not overlap.
     pub range: Range<usize>,
-    /// The secret and what told it, such as the name that it is assigned to.
+    /// The secret with its context, such as the name that it is assigned to.
     pub extent: Range<usize>,
     /// The rule's place in the order of precedence.
     rank: usize,
@@ -31,7 +31,7 @@ impl Finding<'_> {
 /// Finds the sensitive text in `text`, by the built-in rules and by `own` ones, which take
 /// precedence.
 ///
-/// The time that it takes grows as the text does and no faster, whatever the text is.
+/// It takes linear time, whatever the text is.
 ///
 /// ```
 /// use memdir::policy::sensitive::find;
@@ -74,7 +74,7 @@ fn find_own<'r>(text: &str, rank: usize, rule: &'r SensitiveRule, found: &mut Ve
     });
 }
 
-/// Findings that overlap become one, so that nothing of any is left over.
+/// Merges overlapping findings, so no part of a secret is left over.
 fn merged(mut found: Vec<Finding<'_>>) -> Vec<Finding<'_>> {
     steps::add(found.len());
     found.sort_by_key(|finding| (finding.range.start, finding.rank));
@@ -95,18 +95,18 @@ fn merged(mut found: Vec<Finding<'_>>) -> Vec<Finding<'_>> {
     merged
 }
 
-/// What stands in the place of a finding of `rule`.
+/// The mark for a finding of `rule`.
 pub(super) fn mark(rule: &str) -> String {
     format!("{MARK}{rule}]")
 }
 
-/// How each mark begins.
+/// The beginning of each mark.
 pub(super) const MARK: &str = "[REDACTED:";
 
-/// The text with `[REDACTED:rule]` in the place of each finding; one of several lines has it on
-/// each of them, so that all lines keep their numbers.
+/// The text with `[REDACTED:rule]` in the place of each finding. A finding of several lines has the mark
+/// on each of them, so all lines keep their numbers.
 ///
-/// The findings are some of those that [`find`] gave for this text.
+/// `findings` are some or all of those that [`find`] returned for this text.
 #[must_use]
 pub fn redact(text: &str, findings: &[Finding<'_>]) -> String {
     steps::add(text.len());

@@ -1,7 +1,7 @@
-//! Counts the bytes that a scan looks at, so that tests and fuzzing can show that no text takes longer
-//! than its length allows. Clocks cannot: they measure the machine, too.
+//! Counts the bytes that a scan reads, so tests and fuzzing can show that it takes linear time. Clocks
+//! cannot show that, because they measure the machine, too.
 //!
-//! Nothing of it is compiled into the library that is shipped.
+//! The released library does not contain this code.
 
 #[cfg(any(test, fuzzing))]
 use std::cell::Cell;

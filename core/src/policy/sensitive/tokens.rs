@@ -1,6 +1,6 @@
-//! Tokens that are known by how they begin: the formats that providers give their keys.
+//! Tokens with a known prefix: the formats of providers' keys.
 //!
-//! Lengths are given with room, because providers lengthen their tokens without notice.
+//! Lengths have some tolerance, because providers lengthen their tokens without notice.
 
 use std::ops::Range;
 
@@ -105,8 +105,8 @@ pub(super) static TOKENS: [Rule; 38] = [
     Rule::token("jwt", &["eyJ"], "^eyJ[A-Za-z0-9_-]{8}").validated_by(json_web_token),
 ];
 
-/// Three parts: what it is, what it says, and the signature. The first two are JSON. No part holds
-/// another keyword that stands alone.
+/// A token of three parts: header, payload and signature. The first two are JSON. No part contains
+/// another keyword that is not within a word.
 fn json_web_token(candidate: &Candidate<'_>) -> Option<Range<usize>> {
     const JSON: &str = "eyJ";
     let text = candidate.text;

@@ -42,12 +42,12 @@ pub fn check_contract(factory: &Factory<'_>) -> Result<(), Violation> {
     rules().try_for_each(|rule| rule.check(&*factory()))
 }
 
-/// The rules that [`check`] checks, in its order.
+/// The rules that [`check_contract`] checks, in its order.
 pub fn rules() -> impl ExactSizeIterator<Item = Rule> {
     RULES.iter().map(|&(name, holds)| Rule { name, holds })
 }
 
-/// One rule of the contract, for whom [`check`] does not suit: where stores are made in another way.
+/// One rule of the contract, for whom [`check_contract`] does not suit: where stores are made in another way.
 #[derive(Clone, Copy)]
 pub struct Rule {
     /// What it demands, in a few words.
