@@ -98,7 +98,7 @@ impl Encrypted {
             let (_, ring) = record.open(&self.opener)?.ok_or_else(key_changed)?;
             let renames = record.renames(&ring)?;
             change(&mut record, &ring, renames)?;
-            Ok(Splice { range: 0..bytes.len(), text: record.to_bytes() })
+            Ok(Splice { range: 0..bytes.len(), text: record.to_bytes()? })
         };
         let updated = self.inner.update(&self.record, &mut |bytes| match changed(bytes) {
             Ok(splice) => {
@@ -135,7 +135,7 @@ fn make(
         });
     }
     let made = || {
-        let bytes = Record::new(opener, &Ring::new(encrypt_names)?)?.to_bytes();
+        let bytes = Record::new(opener, &Ring::new(encrypt_names)?)?.to_bytes()?;
         match inner.write(path, &bytes, OnExisting::Error) {
             Ok(()) => Ok(bytes),
             Err(StoreError::AlreadyExists) => inner.read(path),

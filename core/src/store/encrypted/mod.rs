@@ -27,6 +27,7 @@ use crate::path::MemoryPath;
 use crate::store::settings::OnExisting;
 
 mod file;
+mod hex;
 mod key;
 mod known;
 mod moving;
