@@ -10,14 +10,9 @@ use std::io::Read;
 use std::path::Path;
 use std::time::Duration;
 
+use common::store_helpers::at;
 use memdir::store::{Effect, Node, Splice, SqliteDatabase};
-use memdir::{
-    Cancellation, Durability, Error, Memory, MemoryPath, OnExisting, Options, Store, StoreError,
-};
-
-fn at(path: &str) -> MemoryPath {
-    MemoryPath::parse(path).unwrap()
-}
+use memdir::{Cancellation, Durability, Error, Memory, OnExisting, Options, Store, StoreError};
 
 fn open(path: &Path) -> Result<SqliteDatabase, StoreError> {
     SqliteDatabase::open(path, Durability::Relaxed)
