@@ -161,7 +161,7 @@ impl Derivation {
 
 /// A developer's key with what came of it last, because Argon2id shall be asked once.
 #[derive(Debug)]
-pub(super) struct Opener {
+pub(super) struct KeyDeriver {
     key: EncryptionKey,
     last: Mutex<Option<(Derivation, Derived)>>,
 }
@@ -176,7 +176,7 @@ impl fmt::Debug for Derived {
     }
 }
 
-impl Opener {
+impl KeyDeriver {
     pub(super) fn new(key: &EncryptionKey) -> Self {
         Self { key: key.clone(), last: Mutex::new(None) }
     }
@@ -251,7 +251,7 @@ mod tests {
             [EncryptionKey::from_bytes([7; 32]), EncryptionKey::passphrase("hunter2").unwrap()];
         for secret in secrets {
             assert_eq!(format!("{secret:?}"), "EncryptionKey(…)");
-            let opener = Opener::new(&secret);
+            let deriver = KeyDeriver::new(&secret);
             let derivation = Derivation::Argon2id {
                 memory_kib: 64,
                 passes: 1,
@@ -259,8 +259,8 @@ mod tests {
                 salt: [1; 16],
                 passphrase: Some(PassphraseForm::Nfkc),
             };
-            opener.derive(&derivation).unwrap();
-            let shown = format!("{opener:?}");
+            deriver.derive(&derivation).unwrap();
+            let shown = format!("{deriver:?}");
             assert!(!shown.contains("hunter2") && !shown.contains("7, 7"), "{shown}");
         }
         let error = "hex:hunter2".parse::<EncryptionKey>().unwrap_err();
@@ -272,12 +272,12 @@ mod tests {
     /// `printf password | argon2 somesalt16bytes! -id -v 13 -t 3 -k 64 -p 4 -l 32 -r`.
     #[test]
     fn a_passphrase_gives_the_key_that_it_always_gave() {
-        let opener = Opener::new(&EncryptionKey::passphrase("password").unwrap());
+        let deriver = KeyDeriver::new(&EncryptionKey::passphrase("password").unwrap());
         let salt = *b"somesalt16bytes!";
         for passphrase in [None, Some(PassphraseForm::Nfkc)] {
             let derivation =
                 Derivation::Argon2id { memory_kib: 64, passes: 3, lanes: 4, salt, passphrase };
-            let key = opener.derive(&derivation).unwrap().unwrap();
+            let key = deriver.derive(&derivation).unwrap().unwrap();
             assert_eq!(
                 HEXLOWER_PERMISSIVE.encode(&*key),
                 "a2e8c4f1fdd9ab5587aa92a09112fb045fd8392f53885469ae47674e63e33b4e"
@@ -291,7 +291,9 @@ mod tests {
             let (memory_kib, passes, lanes, salt) = (64, 1, 1, [1; 16]);
             let passphrase = normalized.then_some(PassphraseForm::Nfkc);
             let derivation = Derivation::Argon2id { memory_kib, passes, lanes, salt, passphrase };
-            Opener::new(&EncryptionKey::passphrase(phrase).unwrap()).derive(&derivation).unwrap()
+            KeyDeriver::new(&EncryptionKey::passphrase(phrase).unwrap())
+                .derive(&derivation)
+                .unwrap()
         };
         for (one, other) in [
             ("caf\u{e9}", "cafe\u{301}"),

@@ -13,7 +13,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::hex;
-use super::key::{Derivation, Opener};
+use super::key::{Derivation, KeyDeriver};
 use super::renames::Rename;
 use super::ring::{Generation, Ring, StoreId};
 use super::seal;
@@ -78,38 +78,42 @@ struct Written<'r> {
 
 impl Slot {
     /// A slot for a key that has none yet.
-    pub(super) fn new(opener: &Opener, ring: &Ring) -> Result<Self, StoreError> {
-        let derivation = Derivation::new(opener.key())?;
+    pub(super) fn new(deriver: &KeyDeriver, ring: &Ring) -> Result<Self, StoreError> {
+        let derivation = Derivation::new(deriver.key())?;
         let mut slot = Self { derivation, sealed: Vec::new() };
-        slot.fill(opener, ring)?;
+        slot.fill(deriver, ring)?;
         Ok(slot)
     }
 
     /// Puts another ring in.
-    pub(super) fn fill(&mut self, opener: &Opener, ring: &Ring) -> Result<(), StoreError> {
-        if let Some(key) = opener.derive(&self.derivation)? {
+    pub(super) fn fill(&mut self, deriver: &KeyDeriver, ring: &Ring) -> Result<(), StoreError> {
+        if let Some(key) = deriver.derive(&self.derivation)? {
             self.sealed = ring.seal(&key)?;
         }
         Ok(())
     }
 
-    pub(super) fn open(&self, opener: &Opener, store: StoreId) -> Result<Option<Ring>, StoreError> {
-        let key = opener.derive(&self.derivation)?;
+    pub(super) fn open(
+        &self,
+        deriver: &KeyDeriver,
+        store: StoreId,
+    ) -> Result<Option<Ring>, StoreError> {
+        let key = deriver.derive(&self.derivation)?;
         Ok(key.and_then(|key| Ring::open(store, &key, &self.sealed)))
     }
 }
 
 impl Record {
     /// The record of a new store.
-    pub(super) fn new(opener: &Opener, ring: &Ring) -> Result<Self, StoreError> {
-        let slots = vec![Slot::new(opener, ring)?];
+    pub(super) fn new(deriver: &KeyDeriver, ring: &Ring) -> Result<Self, StoreError> {
+        let slots = vec![Slot::new(deriver, ring)?];
         Ok(Self { store: ring.store, slots, renames: None })
     }
 
     /// The ring, and the slot it was in; `None` if none of the slots is for this key.
-    pub(super) fn open(&self, opener: &Opener) -> Result<Option<(usize, Ring)>, StoreError> {
+    pub(super) fn open(&self, deriver: &KeyDeriver) -> Result<Option<(usize, Ring)>, StoreError> {
         for (place, slot) in self.slots.iter().enumerate() {
-            if let Some(ring) = slot.open(opener, self.store)? {
+            if let Some(ring) = slot.open(deriver, self.store)? {
                 return Ok(Some((place, ring)));
             }
         }
@@ -183,8 +187,8 @@ mod tests {
     #[test]
     fn a_record_comes_back_from_its_bytes() {
         let ring = Ring::new(true).unwrap();
-        let opener = Opener::new(&EncryptionKey::from_bytes([1; 32]));
-        let mut record = Record::new(&opener, &ring).unwrap();
+        let deriver = KeyDeriver::new(&EncryptionKey::from_bytes([1; 32]));
+        let mut record = Record::new(&deriver, &ring).unwrap();
         let rename =
             Rename::new(7, &MemoryPath::root(), &MemoryPath::parse("/memories/a").unwrap());
         record.set_renames(&ring, std::slice::from_ref(&rename)).unwrap();
@@ -198,10 +202,10 @@ mod tests {
         assert_eq!(again.to_bytes().unwrap(), bytes);
         assert_eq!(again.slots[1].derivation, record.slots[1].derivation);
         assert_eq!(again.slots[2].derivation, record.slots[2].derivation);
-        let (place, ring) = again.open(&opener).unwrap().unwrap();
+        let (place, ring) = again.open(&deriver).unwrap().unwrap();
         assert_eq!(place, 0);
         assert_eq!(again.renames(&ring).unwrap(), [rename]);
-        let other = Opener::new(&EncryptionKey::from_bytes([2; 32]));
+        let other = KeyDeriver::new(&EncryptionKey::from_bytes([2; 32]));
         assert!(again.open(&other).unwrap().is_none());
     }
 
