@@ -8,14 +8,16 @@ mod clouds;
 #[cfg(feature = "postgres")]
 #[path = "common/postgres.rs"]
 mod postgres;
+#[path = "common/store_helpers.rs"]
+mod store_helpers;
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use memdir::store::{Encrypted, EntryKind, InProcess, LocalDirectory, Mounts, SqliteDatabase};
+use memdir::store::{Encrypted, InProcess, LocalDirectory, Mounts, SqliteDatabase};
 use memdir::{Durability, EncryptionKey, Memory, MemoryOptions, MemoryPath, Store};
 use proptest::prelude::*;
 use serde_json::{Value, json};
+use store_helpers::Tree;
 
 /// Few names, so that commands meet each other's files and directories.
 fn path() -> impl Strategy<Value = String> {
@@ -72,22 +74,8 @@ fn command() -> impl Strategy<Value = Value> {
 }
 
 /// The whole tree as a store tells it.
-fn tree(memory: &Memory) -> BTreeMap<String, Option<Vec<u8>>> {
-    let mut tree = BTreeMap::new();
-    let mut directories = vec![MemoryPath::root()];
-    while let Some(directory) = directories.pop() {
-        for entry in memory.store().list(&directory).unwrap() {
-            let content = match entry.kind {
-                EntryKind::File(_) => Some(memory.store().read(&entry.path).unwrap()),
-                EntryKind::Directory => {
-                    directories.push(entry.path.clone());
-                    None
-                }
-            };
-            tree.insert(entry.path.to_string(), content);
-        }
-    }
-    tree
+fn tree(memory: &Memory) -> Tree {
+    store_helpers::tree(&**memory.store(), "/memories")
 }
 
 /// The same commands on a store in this process and on the others, which all say and hold the same.

@@ -2,6 +2,9 @@
 #![cfg(all(unix, feature = "sqlite"))]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a panic is how a test fails")]
 
+#[path = "common/store_helpers.rs"]
+mod store_helpers;
+
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
@@ -14,10 +17,7 @@ use memdir::store::{
     Entry, InProcess, Layer, LocalDirectory, Node, Problem, ProblemKind, SqliteDatabase, walk_files,
 };
 use memdir::{Checked, Durability, MemoryPath, OnExisting, Store, StoreError, check};
-
-fn at(path: &str) -> MemoryPath {
-    MemoryPath::parse(path).unwrap()
-}
+use store_helpers::at;
 
 fn problems(store: &dyn Store) -> (Vec<Problem>, Checked) {
     let mut problems = Vec::new();

@@ -102,10 +102,6 @@ impl Layer for Faulty {
         &self.0
     }
 
-    fn read(&self, path: &MemoryPath) -> Result<Vec<u8>, StoreError> {
-        self.0.read(path)
-    }
-
     fn list(&self, path: &MemoryPath) -> Result<Vec<Entry>, StoreError> {
         match self.1 {
             Fault::ListingIsDeep => {

@@ -8,6 +8,8 @@ mod clouds;
 #[cfg(feature = "postgres")]
 #[path = "common/postgres.rs"]
 mod postgres;
+#[path = "common/store_helpers.rs"]
+mod store_helpers;
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -21,10 +23,7 @@ use memdir::store::{
 };
 use memdir::{Durability, MemoryPath, OnExisting, Store, StoreError, copy};
 use proptest::prelude::*;
-
-fn at(path: &str) -> MemoryPath {
-    MemoryPath::parse(path).unwrap()
-}
+use store_helpers::at;
 
 fn go_on(_: Progress<'_>) -> ControlFlow<()> {
     ControlFlow::Continue(())

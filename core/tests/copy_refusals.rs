@@ -9,7 +9,7 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
 
-use common::mounting::{at, in_process, mounted, put, tree};
+use common::store_helpers::{at, in_process, mounted, put, tree};
 use memdir::copy::{Copied, CopyError, Plan, Progress, There};
 use memdir::store::{Encrypted, InProcess, Mounts, ProblemKind, ReadOnly, open_store};
 use memdir::{EncryptionKey, MemoryOptions, OnExisting, Store, copy};

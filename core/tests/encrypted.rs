@@ -3,24 +3,24 @@
 #![cfg(all(unix, feature = "encryption", feature = "sqlite"))]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a panic is how a test fails")]
 
+#[path = "common/store_helpers.rs"]
+mod store_helpers;
+
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::SystemTime;
 
 use memdir::store::{
-    Encrypted, EntryKind, InProcess, LocalDirectory, Node, Splice, SqliteDatabase, check_contract,
-    contract, encrypt, open_directory,
+    Encrypted, EntryKind, LocalDirectory, Node, SqliteDatabase, check_contract, contract, encrypt,
+    open_directory,
 };
 use memdir::{
     Durability, EncryptionKey, Error, Memory, MemoryOptions, MemoryPath, OnExisting, Store,
     StoreError,
 };
+use store_helpers::{appending, at, in_process, race};
 
 const RECORD: &str = "/memories/.memdir-encryption";
-
-fn at(path: &str) -> MemoryPath {
-    MemoryPath::parse(path).unwrap()
-}
 
 fn key(number: u8) -> EncryptionKey {
     EncryptionKey::from_bytes([number; 32])
@@ -28,10 +28,6 @@ fn key(number: u8) -> EncryptionKey {
 
 fn over(inner: &Arc<dyn Store>, names: bool) -> Encrypted {
     Encrypted::open(Arc::clone(inner), &key(1), names).unwrap()
-}
-
-fn in_process() -> Arc<dyn Store> {
-    Arc::new(InProcess::new())
 }
 
 fn options(key: EncryptionKey) -> MemoryOptions {
@@ -304,15 +300,11 @@ fn a_damaged_or_missing_record_is_said() {
 fn of_many_that_make_a_store_at_once_all_use_one() {
     for round in 0..20 {
         let inner = in_process();
-        std::thread::scope(|scope| {
-            for number in 0..8 {
-                let inner = &inner;
-                scope.spawn(move || {
-                    let path = at(&format!("/memories/{number}"));
-                    over(inner, round % 2 == 0).write(&path, b"x", OnExisting::Error).unwrap();
-                });
-            }
+        let wrote = race(|number| {
+            let path = at(&format!("/memories/{number}"));
+            over(&inner, round % 2 == 0).write(&path, b"x", OnExisting::Error).is_ok()
         });
+        assert_eq!(wrote, 8);
         let store = over(&inner, false);
         assert_eq!(store.list(&MemoryPath::root()).unwrap().len(), 8);
         for number in 0..8 {
@@ -334,10 +326,7 @@ fn the_store_beneath_sees_neither_contents_nor_encrypted_names() {
             let store = over(&inner, names);
             let path = at("/memories/island/.concealed/map of it");
             store.write(&path, b"here lies the treasure", OnExisting::Error).unwrap();
-            let append = |text: &'static [u8]| {
-                move |old: &[u8]| Some(Splice { range: old.len()..old.len(), text: text.to_vec() })
-            };
-            store.update(&path, &mut append(b", and there the treasure")).unwrap();
+            store.update(&path, &mut appending(", and there the treasure")).unwrap();
             // Moved within one name, so that what is written down about it is looked at as well.
             store.rename(&at("/memories/island"), &at("/memories/island 2")).unwrap();
         }

@@ -15,12 +15,9 @@ use std::thread;
 use std::time::{Duration, SystemTime};
 
 use common::process;
-use memdir::store::{Encrypted, EntryKind, InProcess, LocalDirectory, Splice, rekey};
+use common::store_helpers::{self, append, at};
+use memdir::store::{Encrypted, EntryKind, InProcess, LocalDirectory, rekey};
 use memdir::{Durability, EncryptionKey, Error, MemoryPath, OnExisting, Store, StoreError};
-
-fn at(path: &str) -> MemoryPath {
-    MemoryPath::parse(path).unwrap()
-}
 
 fn key(number: u8) -> EncryptionKey {
     EncryptionKey::from_bytes([number; 32])
@@ -34,29 +31,10 @@ fn local(base: &Path) -> Arc<dyn Store> {
     Arc::new(LocalDirectory::open(base, Durability::Relaxed).unwrap())
 }
 
-fn append(store: &dyn Store, path: &MemoryPath, text: &str) -> Result<(), StoreError> {
-    store.update(path, &mut |old| {
-        Some(Splice { range: old.len()..old.len(), text: text.as_bytes().to_vec() })
-    })
-}
-
 /// Every file below the root with its content: each has to be readable.
 fn files(store: &dyn Store) -> BTreeMap<String, String> {
-    let mut files = BTreeMap::new();
-    let mut directories = vec![MemoryPath::root()];
-    while let Some(directory) = directories.pop() {
-        for entry in store.list(&directory).unwrap() {
-            match entry.kind {
-                EntryKind::Directory => directories.push(entry.path),
-                EntryKind::File(size) => {
-                    let content = store.read(&entry.path).unwrap();
-                    assert_eq!(size, content.len() as u64);
-                    files.insert(entry.path.to_string(), String::from_utf8(content).unwrap());
-                }
-            }
-        }
-    }
-    files
+    let tree = store_helpers::tree(store, "/memories").into_iter();
+    tree.filter_map(|(path, content)| Some((path, String::from_utf8(content?).unwrap()))).collect()
 }
 
 #[test]
@@ -114,7 +92,7 @@ fn edits_beside_renames_are_not_lost_and_every_file_is_readable_at_any_moment() 
                         let name = names[(round + editor) % names.len()];
                         for file in ["a", "b/c", "d/c"] {
                             let path = at(&format!("/memories/{name}/{file}"));
-                            match append(store, &path, "+") {
+                            match append(store, path.as_str(), "+") {
                                 Ok(()) => drop(edits.fetch_add(1, Ordering::Relaxed)),
                                 Err(broken @ StoreError::Failed { .. }) => {
                                     panic!("{path}: {broken}")
@@ -176,7 +154,7 @@ fn a_new_key_takes_the_place_of_the_old_one() {
     for refused in [
         store.read(&at("/memories/0/0")).map(drop),
         store.write(&at("/memories/new"), b"x", OnExisting::Error),
-        append(&store, &at("/memories/0/0"), "x"),
+        append(&store, "/memories/0/0", "x"),
         store.rename(&at("/memories/0"), &at("/memories/x")),
     ] {
         assert!(refused.unwrap_err().to_string().contains("key was changed"));
@@ -247,7 +225,7 @@ fn commands_go_on_while_the_key_is_changed() {
                 for number in 0..3000 {
                     let store = own.as_ref().unwrap_or(store);
                     let path = at(&format!("/memories/new-{writer}/{number}"));
-                    let shared = at(&format!("/memories/{}/{}", number % 7, number % 40));
+                    let shared = format!("/memories/{}/{}", number % 7, number % 40);
                     let wrote = store.write(&path, b"new", OnExisting::Error);
                     let edited = append(store, &shared, "+");
                     if edited.is_ok() {

@@ -2,18 +2,18 @@
 #![cfg(all(unix, feature = "encryption"))]
 #![allow(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
+#[path = "common/store_helpers.rs"]
+mod store_helpers;
+
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use memdir::store::{Edit, Encrypted, InProcess, Layer, LocalDirectory, Node, Splice};
+use memdir::store::{Edit, Encrypted, Layer, LocalDirectory, Node};
 use memdir::{Durability, EncryptionKey, MemoryPath, OnExisting, Store, StoreError};
+use store_helpers::{append, at, in_process};
 
 const RECORD: &str = "/memories/.memdir-encryption";
-
-fn at(path: &str) -> MemoryPath {
-    MemoryPath::parse(path).unwrap()
-}
 
 fn key(number: u8) -> EncryptionKey {
     EncryptionKey::from_bytes([number; 32])
@@ -21,10 +21,6 @@ fn key(number: u8) -> EncryptionKey {
 
 fn over(inner: &Arc<dyn Store>, names: bool) -> Encrypted {
     Encrypted::open(Arc::clone(inner), &key(1), names).unwrap()
-}
-
-fn in_process() -> Arc<dyn Store> {
-    Arc::new(InProcess::new())
 }
 
 /// A store that was made once, by the first version of the format: what has been written stays
@@ -126,8 +122,7 @@ fn where_binding_fails_a_rename_is_done_and_the_files_are_readable() {
             assert!(matches!(store.open(&at("/memories/two/a"), 1).unwrap(), Node::File(1, _)));
         }
         // An edit binds its file, and another rename binds what it moves.
-        let more = |old: &[u8]| Some(Splice { range: old.len()..old.len(), text: b"!".to_vec() });
-        store.update(&at("/memories/two/a"), &mut { more }).unwrap();
+        append(&store, "/memories/two/a", "!").unwrap();
         store.rename(&at("/memories/three"), &at("/memories/four")).unwrap();
         assert_eq!(store.modified(&at("/memories/four/b")).unwrap(), Some(time));
         replace_renames_with_none(&inner, &store);

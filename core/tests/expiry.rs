@@ -8,6 +8,8 @@ mod clouds;
 #[cfg(unix)]
 #[path = "common/postgres.rs"]
 mod postgres;
+#[path = "common/store_helpers.rs"]
+mod store_helpers;
 #[path = "common/stores.rs"]
 #[macro_use]
 mod stores;
@@ -24,12 +26,9 @@ use memdir::{
     EncryptionKey, Error, Memory, MemoryOptions, MemoryPath, OnExisting, Store, StoreError,
     open_store,
 };
+use store_helpers::{at, put};
 
 const HOUR: Duration = Duration::from_secs(3600);
-
-fn at(path: &str) -> MemoryPath {
-    MemoryPath::parse(path).unwrap()
-}
 
 fn recording() -> MemoryOptions {
     let mut options = MemoryOptions::default();
@@ -37,11 +36,6 @@ fn recording() -> MemoryOptions {
     options
 }
 
-fn put(store: &dyn Store, path: &str, content: &[u8]) {
-    store.write(&at(path), content, OnExisting::Error).unwrap();
-}
-
-/// Says that the file was last written and accessed ten hours ago.
 fn age(store: &dyn Store, path: &str) {
     let long_ago = SystemTime::now() - 10 * HOUR;
     store.set_modified(&at(path), long_ago).unwrap();

@@ -9,7 +9,7 @@ mod common;
 use std::sync::Arc;
 
 use common::faulty_store::{Fault, FaultyStore, Say, When, answer_lost};
-use common::mounting::{Tree, at, put, tree};
+use common::store_helpers::{Tree, at, put, tree};
 use memdir::store::{Encrypted, InProcess, Mounts};
 use memdir::{Content, EncryptionKey, Memory, MemoryOptions, Reply, Store, StoreError};
 

@@ -8,7 +8,7 @@ mod common;
 use std::sync::Arc;
 
 use common::failing::UNREACHABLE;
-use common::mounting::{at, in_process, memory, put, refusal, shown};
+use common::store_helpers::{at, in_process, memory, put, refusal, shown};
 use memdir::store::{Edit, Entry, Mount, Mounts, Node, check_contract, open_mounts};
 use memdir::{Error, MemoryOptions, MemoryPath, OnExisting, Store, StoreError};
 

@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
 
 use common::faulty_store::{Fault, FaultyStore, Say, When, answer_lost};
-use common::mounting::{Tree, at, mounted, plant, put, tree};
+use common::store_helpers::{Tree, at, mounted, plant, put, tree};
 use common::{NOBODY, without_power_in};
 use memdir::store::{Effect, InProcess, Layer, LocalDirectory, Mounts, SqliteDatabase};
 use memdir::{Durability, MemoryPath, OnExisting, Store, StoreError};

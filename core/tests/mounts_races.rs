@@ -10,10 +10,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use common::mounting::{Tree, at, mounted, plant, put, tree};
-use memdir::store::{
-    InProcess, LocalDirectory, Mount, Mounts, Node, Splice, SqliteDatabase, open_mounts,
-};
+use common::store_helpers::{Tree, appending, at, mounted, plant, put, race, tree};
+use memdir::store::{InProcess, LocalDirectory, Mount, Mounts, Node, SqliteDatabase, open_mounts};
 use memdir::{Durability, MemoryOptions, Store, StoreError};
 
 #[test]
@@ -43,9 +41,7 @@ fn no_acknowledged_edit_is_lost_while_a_file_moves() {
                         let now = moved.load(Ordering::SeqCst);
                         known.store(now, Ordering::SeqCst);
                         let path = &places[now % 2];
-                        let appended = mounts.update(path, &mut |old| {
-                            Some(Splice { range: old.len()..old.len(), text: b"+".to_vec() })
-                        });
+                        let appended = mounts.update(path, &mut appending("+"));
                         match appended {
                             Ok(()) => {
                                 acknowledged.fetch_add(1, Ordering::Relaxed);
@@ -105,33 +101,27 @@ fn no_acknowledged_edit_is_lost_while_a_file_moves() {
 fn of_renames_at_once_one_wins() {
     for round in 0..20 {
         let mounts = mounted(Arc::new(InProcess::new()), Arc::new(InProcess::new()));
-        let race = |rename: &(dyn Fn(usize) -> Result<(), StoreError> + Sync)| {
-            let winners = AtomicUsize::new(0);
-            thread::scope(|scope| {
-                for racer in 0..4 {
-                    let winners = &winners;
-                    scope.spawn(move || match rename(racer) {
-                        Ok(()) => {
-                            winners.fetch_add(1, Ordering::Relaxed);
-                        }
-                        Err(StoreError::NotFound | StoreError::AlreadyExists) => {}
-                        Err(error) => panic!("{error}"),
-                    });
-                }
+        let one_wins = |rename: &(dyn Fn(usize) -> Result<(), StoreError> + Sync)| {
+            let winners = race(|racer| match rename(racer) {
+                Ok(()) => true,
+                Err(StoreError::NotFound | StoreError::AlreadyExists) => false,
+                Err(error) => panic!("{error}"),
             });
-            assert_eq!(winners.into_inner(), 1, "round {round}");
+            assert_eq!(winners, 1, "round {round}");
         };
-        for racer in 0..4 {
+        for racer in 0..8 {
             put(&mounts, &format!("/memories/{racer}/x"), b"");
         }
-        // Four to one place.
-        race(&|racer| mounts.rename(&at(&format!("/memories/{racer}")), &at("/memories/other/to")));
-        assert_eq!(tree(&mounts, "/memories").values().flatten().count(), 4);
-        // One to four places.
-        race(&|racer| {
+        // Eight to one place.
+        one_wins(&|racer| {
+            mounts.rename(&at(&format!("/memories/{racer}")), &at("/memories/other/to"))
+        });
+        assert_eq!(tree(&mounts, "/memories").values().flatten().count(), 8);
+        // One to eight places.
+        one_wins(&|racer| {
             mounts.rename(&at("/memories/other/to"), &at(&format!("/memories/new/{racer}")))
         });
-        assert_eq!(tree(&mounts, "/memories").values().flatten().count(), 4);
+        assert_eq!(tree(&mounts, "/memories").values().flatten().count(), 8);
         assert_eq!(tree(&mounts, "/memories/other"), Tree::new());
     }
 }

@@ -8,37 +8,23 @@
 mod clouds;
 #[path = "common/faulty.rs"]
 mod faulty;
+#[path = "common/store_helpers.rs"]
+mod store_helpers;
 
 use std::io::Read;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread;
 
 use clouds::{BUCKET, Cloud, SECRETS, prefix};
 use faulty::{Fault, Plan, Proxy};
 use memdir::store::{Node, ObjectStorage, Splice, check_contract};
 use memdir::{Memory, MemoryOptions, MemoryPath, OnExisting, Store, StoreError};
-
-fn at(path: &str) -> MemoryPath {
-    MemoryPath::parse(path).unwrap()
-}
+use store_helpers::{appending, at, race};
 
 fn memory(address: &str) -> Memory {
     Memory::open(address, MemoryOptions::default()).unwrap()
 }
 
 /// Runs on several threads at once, and counts how often `each` is true.
-fn race(each: impl Fn(usize) -> bool + Sync) -> usize {
-    let count = AtomicUsize::new(0);
-    thread::scope(|scope| {
-        for racer in 0..8 {
-            let (each, count) = (&each, &count);
-            scope.spawn(move || count.fetch_add(each(racer).into(), Ordering::Relaxed));
-        }
-    });
-    count.into_inner()
-}
-
 /// Without this the other tests would say nothing.
 fn the_server_checks_conditions_and_writes_as_one(cloud: &'static Cloud) {
     let put = |key: &str, header: &str, value: &str, body: &str| {
@@ -54,8 +40,8 @@ fn the_server_checks_conditions_and_writes_as_one(cloud: &'static Cloud) {
         // Of all that know the same version one writes.
         assert!(cloud.put(&key, &[], b"known"));
         let known = cloud.get(&key);
-        assert_eq!(race(|racer| put(&key, "If-Match", known.tag(), &body(racer))), 1);
-        assert!(!put(&key, "If-Match", known.tag(), "x"));
+        assert_eq!(race(|racer| put(&key, "If-Match", &known.tag, &body(racer))), 1);
+        assert!(!put(&key, "If-Match", &known.tag, "x"));
     }
 }
 
@@ -133,9 +119,7 @@ fn what_other_programs_put_there_is_taken_as_it_is(cloud: &'static Cloud) {
     assert_eq!(listed("/memories/theirs"), ["/memories/theirs/deep"]);
     assert_eq!(listed("/memories/folder"), ["/memories/folder/in it"]);
     let file = at("/memories/theirs/deep/file.md");
-    store
-        .update(&file, &mut |old| Some(Splice { range: old.len()..old.len(), text: b"+".to_vec() }))
-        .unwrap();
+    store.update(&file, &mut appending("+")).unwrap();
     assert_eq!(store.read(&file).unwrap(), b"theirs+");
     assert!(store.modified(&file).unwrap().is_some());
     store.rename(&at("/memories/theirs"), &at("/memories/ours")).unwrap();

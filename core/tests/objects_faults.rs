@@ -8,50 +8,21 @@
 mod clouds;
 #[path = "common/faulty.rs"]
 mod faulty;
+#[path = "common/store_helpers.rs"]
+mod store_helpers;
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use clouds::{BUCKET, Cloud, prefix};
 use faulty::{Fault, Plan, Proxy};
-use memdir::store::{Effect, EntryKind, ObjectStorage, Splice};
-use memdir::{Cancellation, MemoryPath, OnExisting, Store, StoreError};
+use memdir::store::{Effect, ObjectStorage};
+use memdir::{Cancellation, OnExisting, Store, StoreError};
+use store_helpers::{Tree, append, at};
 
-fn at(path: &str) -> MemoryPath {
-    MemoryPath::parse(path).unwrap()
-}
-
-type Tree = BTreeMap<String, Option<String>>;
-
-/// Every file and directory, as the store tells it by listing and reading.
 fn tree(store: &dyn Store) -> Tree {
-    let mut tree = Tree::new();
-    let mut directories = vec![MemoryPath::root()];
-    while let Some(directory) = directories.pop() {
-        for entry in store.list(&directory).unwrap() {
-            let content = match entry.kind {
-                EntryKind::File(size) => {
-                    let content = store.read(&entry.path).unwrap();
-                    assert_eq!(content.len() as u64, size);
-                    Some(String::from_utf8(content).unwrap())
-                }
-                EntryKind::Directory => {
-                    directories.push(entry.path.clone());
-                    None
-                }
-            };
-            tree.insert(entry.path.to_string(), content);
-        }
-    }
-    tree
-}
-
-fn append(store: &dyn Store, path: &str, text: &str) -> Result<(), StoreError> {
-    store.update(&at(path), &mut |old| {
-        Some(Splice { range: old.len()..old.len(), text: text.into() })
-    })
+    store_helpers::tree(store, "/memories")
 }
 
 /// What every command starts with. The server is asked directly, which is quicker.
@@ -323,14 +294,14 @@ fn a_client_that_ends_leaves_whole_files(cloud: &'static Cloud) {
                 let left = tree(&store);
                 for (path, content) in &left {
                     let whole = match before.get(path) {
-                        Some(old) => content == old || content.as_deref() == Some("over"),
+                        Some(old) => content == old || content.as_deref() == Some(b"over"),
                         None => true,
                     };
-                    let edited = content.as_deref() == Some("file+edit");
+                    let edited = content.as_deref() == Some(b"file+edit");
                     assert!(whole || edited, "{name} {number} {after}: {path} is {content:?}");
                 }
                 if name.starts_with("rename") {
-                    let kept = left.values().flatten().any(|content| content == "other/x");
+                    let kept = left.values().flatten().any(|content| content == b"other/x");
                     assert!(kept, "{name} {number} {after}: {left:#?}");
                 }
                 // And what was asked for can be asked for again, by anybody.

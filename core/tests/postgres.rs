@@ -7,6 +7,8 @@
 mod common;
 #[path = "common/proxy.rs"]
 mod proxy;
+#[path = "common/store_helpers.rs"]
+mod store_helpers;
 
 use std::sync::Arc;
 
@@ -14,10 +16,7 @@ use common::{Server, server};
 use memdir::store::{Effect, Mounts, PostgresDatabase, Splice};
 use memdir::{Durability, Memory, MemoryOptions, MemoryPath, OnExisting, Store, StoreError};
 use proxy::{Loss, Proxy};
-
-fn at(path: &str) -> MemoryPath {
-    MemoryPath::parse(path).unwrap()
-}
+use store_helpers::{append, at};
 
 fn open(address: &str) -> PostgresDatabase {
     PostgresDatabase::open(address, Durability::Relaxed).unwrap()
@@ -109,11 +108,7 @@ fn a_change_that_cannot_be_found_again_is_an_error_that_says_so() {
     let far = open(&through(&proxy, server, "lost"));
     let near = open(&server.address("lost"));
     let log = at("/memories/log");
-    let add = |store: &PostgresDatabase| {
-        store.update(&log, &mut |old| {
-            Some(Splice { range: old.len()..old.len(), text: b"+".to_vec() })
-        })
-    };
+    let add = |store: &PostgresDatabase| append(store, "/memories/log", "+");
     near.write(&log, b"", OnExisting::Error).unwrap();
     add(&far).unwrap();
     std::thread::scope(|scope| {

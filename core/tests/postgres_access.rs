@@ -4,6 +4,8 @@
 
 #[path = "common/postgres.rs"]
 mod common;
+#[path = "common/store_helpers.rs"]
+mod store_helpers;
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
@@ -12,10 +14,7 @@ use std::process::Command;
 use common::{Server, server};
 use memdir::store::{PostgresDatabase, Splice};
 use memdir::{Durability, Error, Memory, MemoryOptions, MemoryPath, OnExisting, Store, StoreError};
-
-fn at(path: &str) -> MemoryPath {
-    MemoryPath::parse(path).unwrap()
-}
+use store_helpers::at;
 
 fn open(address: &str) -> PostgresDatabase {
     PostgresDatabase::open(address, Durability::Relaxed).unwrap()

@@ -5,6 +5,8 @@
 
 #[path = "common/postgres.rs"]
 mod common;
+#[path = "common/store_helpers.rs"]
+mod store_helpers;
 
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::sync::{Barrier, mpsc};
@@ -15,10 +17,7 @@ use memdir::store::{PostgresDatabase, Splice};
 use memdir::{
     Cancellation, Durability, Memory, MemoryOptions, MemoryPath, OnExisting, Store, StoreError,
 };
-
-fn at(path: &str) -> MemoryPath {
-    MemoryPath::parse(path).unwrap()
-}
+use store_helpers::{appending, at};
 
 fn open(address: &str, lock_timeout: Option<Duration>) -> PostgresDatabase {
     PostgresDatabase::open(address, Durability::Relaxed).unwrap().with_lock_timeout(lock_timeout)
@@ -149,13 +148,7 @@ fn waiting_writers_leave_connections_to_other_namespaces_and_to_views() {
     std::thread::scope(|scope| {
         let waiting: Vec<_> = while_locked(&slow, &file, || {
             let waiting: Vec<_> = (0..30)
-                .map(|_| {
-                    scope.spawn(|| {
-                        locked.update(&file, &mut |old| {
-                            Some(Splice { range: old.len()..old.len(), text: b"+".to_vec() })
-                        })
-                    })
-                })
+                .map(|_| scope.spawn(|| locked.update(&file, &mut appending("+"))))
                 .collect();
             // They hold two of eight connections, and all the others wait without one.
             until(server, &waiting_for_a_lock("shared"), "2");

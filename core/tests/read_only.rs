@@ -8,7 +8,7 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-use common::mounting::{at, in_process, memory, put, refusal, shown};
+use common::store_helpers::{at, in_process, memory, put, refusal, shown};
 use memdir::store::{LocalDirectory, Mount, Mounts, ReadOnly, check_contract, open_mounts};
 use memdir::{Durability, Error, Memory, MemoryOptions, OnExisting, Store, StoreError, open_store};
 

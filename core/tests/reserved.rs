@@ -7,7 +7,7 @@ mod common;
 use std::path::Path;
 use std::sync::Arc;
 
-use common::mounting::{at, put, refusal};
+use common::store_helpers::{at, put, refusal};
 use memdir::store::{InProcess, Mount, open_existing_store, open_mounts, open_store};
 use memdir::{EncryptionKey, Error, Memory, MemoryOptions};
 

@@ -10,15 +10,11 @@ use std::io::Read;
 use std::path::Path;
 use std::time::Duration;
 
+use common::store_helpers::at;
 use memdir::store::{Effect, Node, Splice, SqliteDatabase};
 use memdir::{
-    Cancellation, Durability, Error, Memory, MemoryOptions, MemoryPath, OnExisting, Store,
-    StoreError,
+    Cancellation, Durability, Error, Memory, MemoryOptions, OnExisting, Store, StoreError,
 };
-
-fn at(path: &str) -> MemoryPath {
-    MemoryPath::parse(path).unwrap()
-}
 
 fn open(path: &Path) -> Result<SqliteDatabase, StoreError> {
     SqliteDatabase::open(path, Durability::Relaxed)

@@ -1,58 +1,114 @@
 //! Reads the case files, and takes nothing that the format does not have.
 
+use std::collections::BTreeMap;
+use std::error::Error;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use base64::Engine as _;
 use memdir::policy::PathPattern;
 use memdir::policy::sensitive::SensitiveRule;
-use memdir::{Content, MemoryOptions, MemoryPath};
+use memdir::{Content, MemoryOptions};
+use serde::de::{DeserializeOwned, Error as _};
+use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
 
-use crate::hooks::{Rule, Then, Told};
-use crate::texts::{expanded, text};
-use crate::tree::Tree;
-use crate::upkeep::{Upkeep, seconds};
+use crate::hooks::{Rule, Told};
+use crate::texts::{Text, expanded};
+use crate::tree::{Base64, Tree, from_case};
+use crate::upkeep::{Seconds, True, Upkeep};
 
 /// One file of cases.
 #[derive(Debug)]
 pub struct CaseFile {
     /// The file's name, such as `insert.json`.
     pub name: String,
-    /// What it covers, in one sentence.
-    pub about: String,
     /// Its cases.
     pub cases: Vec<Case>,
 }
 
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FileForm {
+    /// What it covers, in one sentence.
+    #[serde(rename = "about", deserialize_with = "sentence")]
+    _about: String,
+    #[serde(deserialize_with = "some")]
+    cases: Vec<Value>,
+}
+
 /// Some tool calls on one store, and what they answer.
-#[derive(Debug)]
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Case {
     /// What is special about it, unique within its file.
+    #[serde(deserialize_with = "sentence")]
     pub name: String,
     /// The rule that it checks, and where that comes from.
+    #[serde(deserialize_with = "sentence")]
     pub rule: String,
     /// The options of the memory.
+    #[serde(default, deserialize_with = "options")]
     pub options: MemoryOptions,
-    /// What its hook `before` does; `None` if it has no hooks.
-    pub hooks: Option<Vec<Rule>>,
+    /// What its hooks do, if it has some.
+    pub hooks: Option<CaseRules>,
     /// What is in the store before the first step.
+    #[serde(default, deserialize_with = "from_case")]
     pub given: Tree,
     /// The tool calls, and what somebody else does in between.
+    #[serde(deserialize_with = "some")]
     pub steps: Vec<Step>,
     /// What is in the store after the last step, if the case says so.
+    #[serde(default, deserialize_with = "some_tree")]
     pub then: Option<Tree>,
 }
 
+/// What the hooks of a case do.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CaseRules {
+    /// What `before` does.
+    #[serde(deserialize_with = "some")]
+    pub before: Vec<Rule>,
+}
+
 /// One step of a case.
-#[derive(Debug)]
+#[derive(Debug, Deserialize)]
+#[serde(try_from = "Value")]
 pub enum Step {
     /// A tool call.
-    Call(Call),
+    Call(Box<Call>),
     /// Somebody else writes into the store; a file that is there is overwritten.
     Meanwhile(Tree),
     /// Time passes, or files expire.
     Upkeep(Upkeep),
+}
+
+impl TryFrom<Value> for Step {
+    type Error = serde_json::Error;
+
+    fn try_from(json: Value) -> Result<Self, Self::Error> {
+        #[derive(Deserialize)]
+        #[serde(deny_unknown_fields)]
+        struct Meanwhile {
+            #[serde(deserialize_with = "from_case")]
+            meanwhile: Tree,
+        }
+
+        // Not an untagged enum, which would not say what is wrong with a field.
+        let has = |field| json.get(field).is_some();
+        if has("meanwhile") {
+            let Meanwhile { meanwhile } = serde_json::from_value(json)?;
+            return Ok(Self::Meanwhile(meanwhile));
+        }
+        if has("age") || has("expire") {
+            return serde_json::from_value(json).map(Self::Upkeep);
+        }
+        let call: Box<Call> = serde_json::from_value(json)?;
+        if matches!(call.content, Content::Image { .. }) && call.without_images.is_none() {
+            return Err(Self::Error::custom("without_images is missing"));
+        }
+        Ok(Self::Call(call))
+    }
 }
 
 impl Step {
@@ -67,16 +123,21 @@ impl Step {
 }
 
 /// One tool call and its reply.
-#[derive(Debug)]
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Call {
     /// The input, with all texts made.
+    #[serde(deserialize_with = "expanded")]
     pub input: Value,
     /// What the reply shows.
+    #[serde(deserialize_with = "shown")]
     pub content: Content,
+    /// What a language says that shows no images; Rust does.
+    without_images: Option<Text>,
     /// The reply's flag.
     pub is_error: bool,
     /// Whether files expire before it, so that the tree is not compared with that before the step.
-    pub expires: bool,
+    pub expires: Option<True>,
     /// What the hook `after` is told, in a case that has hooks.
     pub event: Option<Told>,
 }
@@ -124,270 +185,112 @@ fn load_file(file: &Path) -> Result<CaseFile, String> {
 /// # Errors
 /// Names the case that is not in the format, and says why.
 pub fn case_file(name: &str, json: Value) -> Result<CaseFile, String> {
-    let mut fields = Fields::of(json)?;
-    let file = CaseFile {
-        name: name.to_owned(),
-        about: fields.string("about")?,
-        cases: fields.list("cases")?.into_iter().map(case).collect::<Result<_, _>>()?,
-    };
-    fields.end()?;
-    Ok(file)
+    let file: FileForm = serde_json::from_value(json).map_err(|error| error.to_string())?;
+    let cases = file.cases.into_iter().map(case).collect::<Result<_, _>>()?;
+    Ok(CaseFile { name: name.to_owned(), cases })
 }
 
 fn case(json: Value) -> Result<Case, String> {
-    let mut fields = Fields::of(json)?;
-    let name = fields.string("name")?;
-    let rest = |mut fields: Fields| {
-        let case = Case {
-            name: name.clone(),
-            rule: fields.string("rule")?,
-            options: options(fields.take("options"))?,
-            hooks: fields.take("hooks").map(hooks).transpose()?,
-            given: tree(fields.take("given"))?.unwrap_or_default(),
-            steps: fields.list("steps")?.into_iter().map(step).collect::<Result<_, _>>()?,
-            then: tree(fields.take("then"))?,
-        };
-        fields.end()?;
-        let mut calls = case.steps.iter().filter_map(Step::call);
-        if calls.any(|call| call.event.is_some() != case.hooks.is_some()) {
-            return Err("each step of a case with hooks has an event, and no other has".to_owned());
-        }
-        Ok(case)
-    };
-    rest(fields).map_err(|problem: String| format!("{name:?}: {problem}"))
-}
-
-fn step(json: Value) -> Result<Step, String> {
-    let mut fields = Fields::of(json)?;
-    if let Some(upkeep) = Upkeep::take(&mut fields.0)? {
-        fields.end()?;
-        return Ok(Step::Upkeep(upkeep));
+    let name = json["name"].to_string();
+    let case: Case = serde_json::from_value(json).map_err(|error| format!("{name}: {error}"))?;
+    let mut calls = case.steps.iter().filter_map(Step::call);
+    if calls.any(|call| call.event.is_some() != case.hooks.is_some()) {
+        return Err(format!(
+            "{name}: each step of a case with hooks has an event, and no other has"
+        ));
     }
-    let step = match tree(fields.take("meanwhile"))? {
-        Some(tree) => Step::Meanwhile(tree),
-        None => Step::Call(Call {
-            input: expanded(&fields.need("input")?)?,
-            content: shown(&fields.need("content")?)?,
-            is_error: fields.need("is_error")?.as_bool().ok_or("is_error must be true or false")?,
-            expires: match fields.take("expires") {
-                None => false,
-                Some(Value::Bool(true)) => true,
-                Some(other) => return Err(format!("expires must be true, got {other}")),
-            },
-            event: fields.take("event").map(event).transpose()?,
-        }),
-    };
-    // What a language says that shows no images; Rust does.
-    if let Some(instead) = fields.take("without_images") {
-        text(&instead)?;
-    } else if let Step::Call(Call { content: Content::Image { .. }, .. }) = step {
-        return Err("without_images is missing".to_owned());
-    }
-    fields.end()?;
-    Ok(step)
+    Ok(case)
 }
 
-fn event(json: Value) -> Result<Told, String> {
-    const NAMES: [&str; 8] =
-        ["command", "path", "new_path", "outcome", "bytes", "lines", "repairs", "content"];
-    let mut fields = Fields::of(json)?;
-    let told = NAMES.iter().filter_map(|&name| Some((name.to_owned(), fields.take(name)?)));
-    let told = told.map(|(name, value)| Ok((name, expanded(&value)?)));
-    let told = told.collect::<Result<Map<String, Value>, String>>()?;
-    fields.end()?;
-    if !told.contains_key("outcome") {
-        return Err("an event has an outcome".to_owned());
-    }
-    Ok(Told::from_fields(told))
+fn sentence<'de, D: Deserializer<'de>>(from: D) -> Result<String, D::Error> {
+    let text = String::deserialize(from)?;
+    if text.trim().is_empty() { Err(D::Error::custom("it says nothing")) } else { Ok(text) }
 }
 
-fn hooks(json: Value) -> Result<Vec<Rule>, String> {
-    let mut fields = Fields::of(json)?;
-    let rules = fields.list("before")?.into_iter().map(rule).collect::<Result<_, _>>()?;
-    fields.end()?;
-    Ok(rules)
+fn some<'de, T: Deserialize<'de>, D: Deserializer<'de>>(from: D) -> Result<Vec<T>, D::Error> {
+    let items = Vec::deserialize(from)?;
+    if items.is_empty() { Err(D::Error::custom("the list is empty")) } else { Ok(items) }
 }
 
-fn rule(json: Value) -> Result<Rule, String> {
-    let mut fields = Fields::of(json)?;
-    let when = Fields::of(expanded(&fields.need("when")?)?)?.0;
-    let then = match (fields.take("deny"), fields.take("replace"), fields.take("fail")) {
-        (Some(sentence), None, None) => Then::Deny(text(&sentence)?),
-        (None, Some(Value::Array(texts)), None) => match texts.as_slice() {
-            [old, new] => Then::Replace(text(old)?, text(new)?),
-            _ => return Err("replace is two texts".to_owned()),
-        },
-        (None, None, Some(problem)) => Then::Fail(text(&problem)?),
-        _ => return Err("a rule has a denial, a replace or a fail".to_owned()),
-    };
-    fields.end()?;
-    Ok(Rule { when, then })
+fn some_tree<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Tree>, D::Error> {
+    from_case(from).map(Some)
 }
 
 /// What a reply shows: a text, or an image.
-fn shown(value: &Value) -> Result<Content, String> {
-    let Some(media_type) = value.get("$image") else { return text(value).map(Content::Text) };
-    let mut fields = Fields::of(value.clone())?;
-    fields.take("$image");
-    let bytes = base64(&fields.need("$base64")?)?;
-    fields.end()?;
-    let known = ["image/png", "image/jpeg"].into_iter().find(|known| media_type == known);
-    Ok(Content::Image { media_type: known.ok_or("not a media type")?, bytes })
+fn shown<'de, D: Deserializer<'de>>(from: D) -> Result<Content, D::Error> {
+    #[derive(Deserialize)]
+    enum MediaType {
+        #[serde(rename = "image/png")]
+        Png,
+        #[serde(rename = "image/jpeg")]
+        Jpeg,
+    }
+    #[derive(Deserialize)]
+    #[serde(untagged, deny_unknown_fields, expecting = "neither a text nor an image")]
+    enum Form {
+        Image {
+            #[serde(rename = "$image")]
+            media_type: MediaType,
+            #[serde(rename = "$base64")]
+            bytes: Base64,
+        },
+        Text(Text),
+    }
+
+    Ok(match Form::deserialize(from)? {
+        Form::Image { media_type: MediaType::Png, bytes: Base64(bytes) } => {
+            Content::Image { media_type: "image/png", bytes }
+        }
+        Form::Image { media_type: MediaType::Jpeg, bytes: Base64(bytes) } => {
+            Content::Image { media_type: "image/jpeg", bytes }
+        }
+        Form::Text(Text(text)) => Content::Text(text),
+    })
 }
 
-fn options(json: Option<Value>) -> Result<MemoryOptions, String> {
+fn options<'de, D: Deserializer<'de>>(from: D) -> Result<MemoryOptions, D::Error> {
     let mut options = MemoryOptions::default();
-    let Some(json) = json else { return Ok(options) };
-    let mut fields = Fields::of(json)?;
-    let limit = |value: &Value| match value {
-        Value::Null => Ok(None),
-        number => number.as_u64().map(Some).ok_or(format!("{number} is no limit")),
-    };
-    if let Some(value) = fields.take("max_view_chars") {
-        let chars = limit(&value)?.map(usize::try_from).transpose();
-        options.max_view_chars = chars.map_err(|error| error.to_string())?;
+    for (name, value) in Map::deserialize(from)? {
+        set(&mut options, &name, value)
+            .map_err(|error| D::Error::custom(format!("{name}: {error}")))?;
     }
-    if let Some(value) = fields.take("max_file_bytes") {
-        options.max_file_bytes = limit(&value)?;
-    }
-    if let Some(value) = fields.take("max_total_bytes") {
-        options.max_total_bytes = limit(&value)?;
-    }
-    if let Some(value) = fields.take("max_files") {
-        options.max_files = limit(&value)?;
-    }
-    if let Some(value) = fields.take("read_only_paths") {
-        options.read_only_paths = patterns("read_only_paths", &value)?;
-    }
-    if let Some(value) = fields.take("writable_paths") {
-        options.writable_paths = Some(patterns("writable_paths", &value)?);
-    }
-    if let Some(value) = fields.take("stale_guard") {
-        options.stale_guard =
-            text(&value)?.parse().map_err(|error: memdir::Error| error.to_string())?;
-    }
-    if let Some(value) = fields.take("max_image_bytes") {
-        options.max_image_bytes = limit(&value)?;
-    }
-    if let Some(value) = fields.take("on_existing") {
-        options.on_existing =
-            text(&value)?.parse().map_err(|error: memdir::Error| error.to_string())?;
-    }
-    if let Some(value) = fields.take("durability") {
-        options.durability =
-            text(&value)?.parse().map_err(|error: memdir::Error| error.to_string())?;
-    }
-    if let Some(value) = fields.take("sensitive_text") {
-        options.sensitive_text =
-            text(&value)?.parse().map_err(|error: memdir::Error| error.to_string())?;
-    }
-    if let Some(value) = fields.take("sensitive_rules") {
-        let rules = Fields::of(value)?.0;
-        let pattern = |value: &Value| value.as_str().map(str::to_owned).ok_or("not a pattern");
-        let rules: Vec<(String, String)> = rules
-            .iter()
-            .map(|(id, value)| Ok((id.clone(), pattern(value)?)))
-            .collect::<Result<_, &str>>()?;
-        options.sensitive_rules = SensitiveRule::all(rules).map_err(|error| error.to_string())?;
-    }
-    if let Some(value) = fields.take("event_content") {
-        options.event_content = value.as_bool().ok_or("event_content must be true or false")?;
-    }
-    if let Some(value) = fields.take("sensitive_on_view") {
-        options.sensitive_on_view =
-            value.as_bool().ok_or("sensitive_on_view must be true or false")?;
-    }
-    if let Some(value) = fields.take("expire_after") {
-        options.expire_after = Some(seconds(&value)?);
-    }
-    if let Some(value) = fields.take("record_access") {
-        options.record_access = value.as_bool().ok_or("record_access must be true or false")?;
-    }
-    if let Some(value) = fields.take("never_expire") {
-        let never_expire: Vec<String> =
-            serde_json::from_value(value).map_err(|error| error.to_string())?;
-        options.never_expire =
-            PathPattern::all("never_expire", never_expire).map_err(|error| error.to_string())?;
-    }
-    fields.end()?;
     Ok(options)
 }
 
-fn patterns(name: &str, value: &Value) -> Result<Vec<PathPattern>, String> {
-    let patterns = value.as_array().ok_or(format!("{name} must be a list"))?;
-    let patterns: Vec<String> = patterns.iter().map(text).collect::<Result<_, _>>()?;
-    PathPattern::all(name, patterns).map_err(|error| error.to_string())
+fn set(options: &mut MemoryOptions, name: &str, value: Value) -> Result<(), Box<dyn Error>> {
+    match name {
+        "max_view_chars" => options.max_view_chars = read(value)?,
+        "max_file_bytes" => options.max_file_bytes = read(value)?,
+        "max_total_bytes" => options.max_total_bytes = read(value)?,
+        "max_files" => options.max_files = read(value)?,
+        "max_image_bytes" => options.max_image_bytes = read(value)?,
+        "read_only_paths" => options.read_only_paths = patterns(name, value)?,
+        "writable_paths" => options.writable_paths = Some(patterns(name, value)?),
+        "never_expire" => options.never_expire = patterns(name, value)?,
+        "stale_guard" => options.stale_guard = read::<String>(value)?.parse()?,
+        "on_existing" => options.on_existing = read::<String>(value)?.parse()?,
+        "durability" => options.durability = read::<String>(value)?.parse()?,
+        "sensitive_text" => options.sensitive_text = read::<String>(value)?.parse()?,
+        "sensitive_rules" => {
+            let rules = read::<BTreeMap<String, String>>(value)?;
+            options.sensitive_rules = SensitiveRule::all(rules)?;
+        }
+        "sensitive_on_view" => options.sensitive_on_view = read(value)?,
+        "event_content" => options.event_content = read(value)?,
+        "expire_after" => options.expire_after = Some(read::<Seconds>(value)?.0),
+        "record_access" => options.record_access = read(value)?,
+        _ => return Err("it is not in the format".into()),
+    }
+    Ok(())
 }
 
-fn tree(json: Option<Value>) -> Result<Option<Tree>, String> {
-    let Some(json) = json else { return Ok(None) };
-    let mut tree = Tree::new();
-    for (path, value) in Fields::of(json)?.0 {
-        let canonical = MemoryPath::parse(&path).map_err(|error| format!("{path:?}: {error}"))?;
-        if canonical.as_str() != path || canonical.is_root() {
-            return Err(format!("{path:?} is no canonical path below /memories"));
-        }
-        tree.insert(canonical, content(&value).map_err(|error| format!("{path:?}: {error}"))?);
-    }
-    Ok(Some(tree))
+fn read<T: DeserializeOwned>(value: Value) -> serde_json::Result<T> {
+    serde_json::from_value(value)
 }
 
-fn content(value: &Value) -> Result<Option<Vec<u8>>, String> {
-    match value {
-        Value::Null => Ok(None),
-        Value::Object(form) if form.len() == 1 && form.contains_key("$base64") => {
-            base64(&form["$base64"]).map(Some)
-        }
-        described => text(described).map(|text| Some(text.into_bytes())),
-    }
-}
-
-fn base64(value: &Value) -> Result<Vec<u8>, String> {
-    base64::engine::general_purpose::STANDARD
-        .decode(value.as_str().unwrap_or("?"))
-        .map_err(|error| error.to_string())
-}
-
-/// The fields of an object, each to be taken once.
-struct Fields(Map<String, Value>);
-
-impl Fields {
-    fn of(json: Value) -> Result<Self, String> {
-        match json {
-            Value::Object(fields) => Ok(Self(fields)),
-            other => Err(format!("expected an object, got {other}")),
-        }
-    }
-
-    fn take(&mut self, name: &str) -> Option<Value> {
-        self.0.remove(name)
-    }
-
-    fn need(&mut self, name: &str) -> Result<Value, String> {
-        self.take(name).ok_or(format!("{name} is missing"))
-    }
-
-    fn string(&mut self, name: &str) -> Result<String, String> {
-        match self.need(name)? {
-            Value::String(text) if !text.trim().is_empty() => Ok(text),
-            other => Err(format!("{name} must be a text, got {other}")),
-        }
-    }
-
-    fn list(&mut self, name: &str) -> Result<Vec<Value>, String> {
-        match self.need(name)? {
-            Value::Array(items) if !items.is_empty() => Ok(items),
-            other => Err(format!("{name} must be a list that holds something, got {other}")),
-        }
-    }
-
-    /// What was not taken does not belong there.
-    fn end(self) -> Result<(), String> {
-        match self.0.keys().next() {
-            None => Ok(()),
-            Some(name) => Err(format!("{name:?} is not in the format")),
-        }
-    }
+fn patterns(name: &str, value: Value) -> Result<Vec<PathPattern>, Box<dyn Error>> {
+    let patterns: Vec<Text> = read(value)?;
+    Ok(PathPattern::all(name, patterns.into_iter().map(|Text(pattern)| pattern))?)
 }
 
 #[cfg(test)]

@@ -4,11 +4,15 @@ use std::fmt::Write as _;
 use std::sync::{Mutex, PoisonError};
 
 use memdir::value::Value as Field;
-use memdir::{Command, Event, HookDecision, HookError, MemoryHooks, MemoryPath};
+use memdir::{Command, Event, HookDecision, HookError, MemoryHooks};
+use serde::Deserialize;
 use serde_json::{Map, Value};
 
+use crate::texts::{Text, expanded};
+
 /// What a hook does about some commands.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Deserialize)]
+#[serde(try_from = "RuleForm")]
 pub struct Rule {
     /// The fields by which a command is known, all of which it must have.
     pub when: Map<String, Value>,
@@ -27,43 +31,62 @@ pub enum Then {
     Fail(String),
 }
 
-/// What `after` is told of a step; the duration is not compared.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RuleForm {
+    #[serde(deserialize_with = "expanded")]
+    when: Map<String, Value>,
+    deny: Option<Text>,
+    replace: Option<(Text, Text)>,
+    fail: Option<Text>,
+}
+
+impl TryFrom<RuleForm> for Rule {
+    type Error = &'static str;
+
+    fn try_from(form: RuleForm) -> Result<Self, Self::Error> {
+        let then = match (form.deny, form.replace, form.fail) {
+            (Some(Text(sentence)), None, None) => Then::Deny(sentence),
+            (None, Some((Text(old), Text(new))), None) => Then::Replace(old, new),
+            (None, None, Some(Text(problem))) => Then::Fail(problem),
+            _ => return Err("a rule has a denial, a replace or a fail"),
+        };
+        Ok(Self { when: form.when, then })
+    }
+}
+
+/// What `after` is told of a step: the event without its duration, which is not compared.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Told {
-    /// The fields of the event, in JSON; what is absent, empty or nothing is left out.
-    pub fields: Map<String, Value>,
+    command: Option<Text>,
+    path: Option<Text>,
+    new_path: Option<Text>,
+    outcome: String,
+    #[serde(default)]
+    bytes: u64,
+    #[serde(default)]
+    lines: u64,
+    #[serde(default)]
+    repairs: Vec<String>,
+    content: Option<Text>,
 }
 
 impl Told {
     /// What an event tells.
     #[must_use]
     pub fn of(event: &Event) -> Self {
-        let path = |path: &Option<MemoryPath>| path.as_ref().map(|path| path.as_str().into());
-        let repairs: Vec<&str> = event.repairs.iter().map(|repair| repair.as_str()).collect();
-        let fields: [(&str, Option<Value>); 8] = [
-            ("command", event.command.map(Value::from)),
-            ("path", path(&event.path)),
-            ("new_path", path(&event.new_path)),
-            ("outcome", Some(event.outcome.as_str().into())),
-            ("bytes", Some(event.bytes.into())),
-            ("lines", Some(event.lines.into())),
-            ("repairs", Some(repairs.into())),
-            ("content", event.content.as_deref().map(Value::from)),
-        ];
-        let fields = fields.into_iter().filter_map(|(name, value)| Some((name.into(), value?)));
-        Self::from_fields(fields.collect())
-    }
-
-    /// Leaves out what says nothing.
-    #[must_use]
-    pub fn from_fields(mut fields: Map<String, Value>) -> Self {
-        fields.retain(|_, value| match value {
-            Value::Null => false,
-            Value::Number(number) => number.as_u64() != Some(0),
-            Value::Array(items) => !items.is_empty(),
-            _ => true,
-        });
-        Self { fields }
+        let text = |it: &dyn ToString| Text(it.to_string());
+        Self {
+            command: event.command.map(|command| text(&command)),
+            path: event.path.as_ref().map(|path| text(path)),
+            new_path: event.new_path.as_ref().map(|path| text(path)),
+            outcome: event.outcome.as_str().to_owned(),
+            bytes: event.bytes,
+            lines: event.lines,
+            repairs: event.repairs.iter().map(|repair| repair.as_str().to_owned()).collect(),
+            content: event.content.clone().map(Text),
+        }
     }
 }
 
@@ -117,16 +140,14 @@ impl MemoryHooks for CaseHooks {
 /// # Errors
 /// It was told something else than expected, or not once.
 pub fn check(expected: Option<&Told>, told: &[Told]) -> Result<(), String> {
-    let shown = |told: &Told| Value::Object(told.fields.clone()).to_string();
     match (expected, told) {
         (None, []) => Ok(()),
         (Some(expected), [told]) if expected == told => Ok(()),
         (expected, told) => {
             let mut report = "  after was told something else".to_owned();
-            let expected = expected.map_or("nothing".to_owned(), shown);
-            let _ = write!(report, "\n  expected {expected}");
+            let _ = write!(report, "\n  expected {expected:?}");
             for told in told {
-                let _ = write!(report, "\n  got      {}", shown(told));
+                let _ = write!(report, "\n  got      {told:?}");
             }
             Err(report)
         }

@@ -103,7 +103,8 @@ fn run_case(case: &Case, opened: &Opened) -> Result<(), String> {
     if let Some(difference) = tree::difference(&case.given, &before) {
         return Err(format!("  what is given is not what the store holds{difference}"));
     }
-    let hooks = Arc::new(CaseHooks::new(case.hooks.clone().unwrap_or_default()));
+    let rules = case.hooks.as_ref().map_or_else(Vec::new, |hooks| hooks.before.clone());
+    let hooks = Arc::new(CaseHooks::new(rules));
     let memory = match case.hooks {
         Some(_) => opened.memory.clone().with_hooks(Arc::<CaseHooks>::clone(&hooks)),
         None => opened.memory.clone(),
@@ -165,7 +166,7 @@ fn check_call(
     if secret.is_some_and(|secret| content.contains(secret)) {
         return Err(format!("  the reply says where the store is: {}", shortened(content)));
     }
-    let may_change = call.expires || (!call.is_error && call.command() != Some("view"));
+    let may_change = call.expires.is_some() || (!call.is_error && call.command() != Some("view"));
     match tree::difference(before, after) {
         Some(difference) if !may_change => Err(format!("  it changed something{difference}")),
         _ => Ok(()),

@@ -3,72 +3,76 @@
 //! Wherever a text stands in a case there may be an object that says how to make a long one:
 //! `$text`, `$repeat` or `$count`. The format is described in `README.md`.
 
-use serde_json::{Map, Value};
+use serde::de::{DeserializeOwned, Error as _};
+use serde::{Deserialize, Deserializer};
+use serde_json::Value;
 
-/// The text that `value` is or describes.
-///
-/// # Errors
-/// Says what is wrong with the description.
-pub fn text(value: &Value) -> Result<String, String> {
-    match value {
-        Value::String(text) => Ok(text.clone()),
-        Value::Object(form) => made(form),
-        other => Err(format!("{other} is not a text")),
+/// A text, spelled out or described.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(from = "Form")]
+pub struct Text(pub String);
+
+#[derive(Deserialize)]
+#[serde(untagged, deny_unknown_fields, expecting = "neither a text nor the description of one")]
+enum Form {
+    Plain(String),
+    Pieces {
+        #[serde(rename = "$text")]
+        pieces: Vec<Text>,
+    },
+    Repeated {
+        #[serde(rename = "$repeat")]
+        piece: String,
+        #[serde(rename = "$times")]
+        times: usize,
+    },
+    Counted {
+        #[serde(rename = "$count")]
+        numbers: (u64, u64),
+        #[serde(rename = "$each")]
+        each: String,
+    },
+}
+
+impl From<Form> for Text {
+    fn from(form: Form) -> Self {
+        Self(match form {
+            Form::Plain(text) => text,
+            Form::Pieces { pieces } => pieces.into_iter().map(|Text(piece)| piece).collect(),
+            Form::Repeated { piece, times } => piece.repeat(times),
+            Form::Counted { numbers: (first, last), each } => {
+                let numbered = |n: u64| {
+                    each.replace("{n}", &n.to_string()).replace("{n:6}", &format!("{n:>6}"))
+                };
+                (first..=last).map(numbered).collect()
+            }
+        })
     }
 }
 
-/// `value` with every description of a text in it replaced by the text.
+/// For `deserialize_with`: whatever it is, with every description of a text in it replaced by the text.
 ///
 /// # Errors
-/// As [`text`].
-pub fn expanded(value: &Value) -> Result<Value, String> {
+/// What starts with `$` and describes no text, and what is no `T`.
+pub fn expanded<'de, T: DeserializeOwned, D: Deserializer<'de>>(from: D) -> Result<T, D::Error> {
+    let value = expand(Value::deserialize(from)?).map_err(D::Error::custom)?;
+    serde_json::from_value(value).map_err(D::Error::custom)
+}
+
+fn expand(value: Value) -> serde_json::Result<Value> {
     Ok(match value {
-        Value::Array(items) => Value::Array(items.iter().map(expanded).collect::<Result<_, _>>()?),
+        Value::Array(items) => items.into_iter().map(expand).collect::<Result<_, _>>()?,
         Value::Object(form) if form.keys().any(|key| key.starts_with('$')) => {
-            Value::String(made(form)?)
+            serde_json::from_value::<Text>(Value::Object(form))?.0.into()
         }
         Value::Object(fields) => Value::Object(
             fields
-                .iter()
-                .map(|(name, value)| Ok((name.clone(), expanded(value)?)))
-                .collect::<Result<_, String>>()?,
+                .into_iter()
+                .map(|(name, value)| Ok((name, expand(value)?)))
+                .collect::<serde_json::Result<_>>()?,
         ),
-        plain => plain.clone(),
+        plain => plain,
     })
-}
-
-fn made(form: &Map<String, Value>) -> Result<String, String> {
-    let mut keys: Vec<&str> = form.keys().map(String::as_str).collect();
-    keys.sort_unstable();
-    match keys.as_slice() {
-        ["$text"] => pieces(&form["$text"]),
-        ["$repeat", "$times"] => repeated(&form["$repeat"], &form["$times"]),
-        ["$count", "$each"] => counted(&form["$count"], &form["$each"]),
-        _ => Err(format!("an object with the keys {keys:?} describes no text")),
-    }
-}
-
-fn pieces(pieces: &Value) -> Result<String, String> {
-    let pieces = pieces.as_array().ok_or("$text must be a list")?;
-    pieces.iter().map(text).collect()
-}
-
-fn repeated(piece: &Value, times: &Value) -> Result<String, String> {
-    let piece = piece.as_str().ok_or("$repeat must be a string")?;
-    let times = times.as_u64().and_then(|times| usize::try_from(times).ok());
-    Ok(piece.repeat(times.ok_or("$times must be a number")?))
-}
-
-fn counted(numbers: &Value, each: &Value) -> Result<String, String> {
-    let each = each.as_str().ok_or("$each must be a string")?;
-    let bounds: Option<Vec<u64>> =
-        numbers.as_array().and_then(|bounds| bounds.iter().map(Value::as_u64).collect());
-    let Some(&[first, last]) = bounds.as_deref() else {
-        return Err("$count must be two numbers".to_owned());
-    };
-    let numbered =
-        |n: u64| each.replace("{n}", &n.to_string()).replace("{n:6}", &format!("{n:>6}"));
-    Ok((first..=last).map(numbered).collect())
 }
 
 #[cfg(test)]
@@ -84,8 +88,8 @@ mod tests {
             (json!({ "$count": [9, 10], "$each": "{n:6}:{n}\n" }), "     9:9\n    10:10\n"),
             (json!({ "$text": ["a", { "$repeat": "b", "$times": 2 }, "c"] }), "abbc"),
         ] {
-            assert_eq!(text(&value).as_deref(), Ok(made), "{value}");
-            assert_eq!(expanded(&json!([{ "x": value }])), Ok(json!([{ "x": made }])));
+            assert_eq!(Text::deserialize(&value).unwrap().0, made, "{value}");
+            assert_eq!(expand(json!([{ "x": value }])).unwrap(), json!([{ "x": made }]));
         }
     }
 
@@ -101,7 +105,7 @@ mod tests {
             json!({ "$count": [1], "$each": "a" }),
             json!({ "$other": "a" }),
         ] {
-            assert!(text(&value).is_err(), "{value}");
+            assert!(Text::deserialize(&value).is_err(), "{value}");
         }
     }
 }

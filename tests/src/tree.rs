@@ -3,11 +3,66 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use memdir::store::EntryKind;
 use memdir::{MemoryPath, OnExisting, Store};
+use serde::{Deserialize, Deserializer};
+
+use crate::texts::Text;
 
 /// Every file with its content, and every empty directory (`None`). The root is not in it.
 pub type Tree = BTreeMap<MemoryPath, Option<Vec<u8>>>;
+
+/// A canonical path of a case, below the root.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[serde(try_from = "String")]
+pub struct Canonical(pub MemoryPath);
+
+impl TryFrom<String> for Canonical {
+    type Error = String;
+
+    fn try_from(path: String) -> Result<Self, String> {
+        match MemoryPath::parse(&path) {
+            Ok(parsed) if parsed.as_str() == path && !parsed.is_root() => Ok(Self(parsed)),
+            Ok(_) => Err(format!("{path:?} is no canonical path below /memories")),
+            Err(error) => Err(format!("{path:?}: {error}")),
+        }
+    }
+}
+
+/// Bytes of a case.
+#[derive(Debug, Deserialize)]
+#[serde(try_from = "String")]
+pub(crate) struct Base64(pub(crate) Vec<u8>);
+
+impl TryFrom<String> for Base64 {
+    type Error = base64::DecodeError;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        STANDARD.decode(text).map(Self)
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(untagged, deny_unknown_fields, expecting = "not the content of a file")]
+enum FileContent {
+    Bytes {
+        #[serde(rename = "$base64")]
+        bytes: Base64,
+    },
+    Text(Text),
+}
+
+/// For `deserialize_with`: a tree as cases write it.
+pub(crate) fn from_case<'de, D: Deserializer<'de>>(from: D) -> Result<Tree, D::Error> {
+    let nodes = BTreeMap::<Canonical, Option<FileContent>>::deserialize(from)?;
+    let bytes = |content| match content {
+        FileContent::Bytes { bytes: Base64(bytes) } => bytes,
+        FileContent::Text(Text(text)) => text.into_bytes(),
+    };
+    Ok(nodes.into_iter().map(|(Canonical(path), node)| (path, node.map(bytes))).collect())
+}
 
 /// Reads all of a store.
 ///

@@ -3,14 +3,16 @@
 #![allow(dead_code, unused_macros, reason = "each test file uses its part")]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a panic is how a test fails")]
 
-use std::io::{Read, Write};
-use std::net::TcpStream;
+use std::io::Write;
 use std::path::PathBuf;
 use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Once, OnceLock};
+use std::sync::{LazyLock, Once, OnceLock};
 
 use memdir::store::ObjectStorage;
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use reqwest::Method;
+use tokio::runtime::Runtime;
 
 /// The bucket or container that each server has.
 pub(crate) const BUCKET: &str = "memdir";
@@ -23,6 +25,14 @@ const ACCOUNT_KEY: &str =
 /// What allows everything in it to the plain requests: a shared access signature, made with the key.
 const SIGNATURE: &str = "sv=2020-12-06&ss=b&srt=sco&sp=rwdlac&se=2199-01-01T00:00:00Z&spr=https,http&\
                          sig=OYe7okbn9HWtaT2g2gT6DxaE8q7tkOAF8bPCw5zX25g%3D";
+
+/// What stands in an address for itself.
+const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'/').remove(b'-').remove(b'_').remove(b'.');
+
+/// What sends the plain requests.
+static CLIENT: LazyLock<(Runtime, reqwest::Client)> = LazyLock::new(|| {
+    (Runtime::new().unwrap(), reqwest::Client::builder().no_proxy().build().unwrap())
+});
 
 /// No error and no reply may hold one of these.
 pub(crate) const SECRETS: [&str; 6] =
@@ -47,7 +57,8 @@ pub(crate) struct Cloud {
 /// What a plain request was answered.
 pub(crate) struct Answer {
     pub(crate) status: u16,
-    head: String,
+    /// Which version of the object it is.
+    pub(crate) tag: String,
     pub(crate) body: Vec<u8>,
 }
 
@@ -118,7 +129,7 @@ impl Cloud {
         let server = endpoint.trim().trim_start_matches("http://").to_owned();
         let cloud = Self { protocol, server, _place: place };
         if protocol == Protocol::Azure {
-            assert_eq!(cloud.request("PUT", "", "restype=container", &[], b"").status, 201);
+            assert_eq!(cloud.request(Method::PUT, "", "restype=container", &[], b"").status, 201);
         }
         Some(cloud)
     }
@@ -166,7 +177,7 @@ impl Cloud {
     pub(crate) fn put(&self, key: &str, headers: &[(&str, &str)], body: &[u8]) -> bool {
         let blob = [("x-ms-blob-type", "BlockBlob")];
         let own: &[_] = if self.is_azure() { &blob } else { &[] };
-        let status = self.request("PUT", key, "", &[own, headers].concat(), body).status;
+        let status = self.request(Method::PUT, key, "", &[own, headers].concat(), body).status;
         // The last three where a condition is not met.
         assert!(matches!(status, 200 | 201 | 404 | 409 | 412), "{status}");
         status < 300
@@ -178,7 +189,7 @@ impl Cloud {
     }
 
     pub(crate) fn get(&self, key: &str) -> Answer {
-        self.request("GET", key, "", &[], b"")
+        self.request(Method::GET, key, "", &[], b"")
     }
 
     /// The keys below a prefix, as the server tells them; at most the first thousand.
@@ -187,7 +198,7 @@ impl Cloud {
             Protocol::S3 => ("list-type=2", "Key"),
             Protocol::Azure => ("restype=container&comp=list", "Name"),
         };
-        let answer = self.request("GET", "", &format!("{query}&prefix={prefix}/"), &[], b"");
+        let answer = self.request(Method::GET, "", &format!("{query}&prefix={prefix}/"), &[], b"");
         assert_eq!(answer.status, 200);
         let body = String::from_utf8(answer.body).unwrap();
         let (start, end) = (format!("<{element}>"), format!("</{element}>"));
@@ -197,55 +208,36 @@ impl Cloud {
 
     fn request(
         &self,
-        method: &str,
+        method: Method,
         key: &str,
         query: &str,
         headers: &[(&str, &str)],
         body: &[u8],
     ) -> Answer {
         let (place, signature) = match self.protocol {
-            Protocol::S3 => (BUCKET.to_owned(), ""),
-            Protocol::Azure => (format!("{ACCOUNT}/{BUCKET}"), SIGNATURE),
+            Protocol::S3 => (BUCKET.to_owned(), String::new()),
+            Protocol::Azure => (format!("{ACCOUNT}/{BUCKET}"), format!("&{SIGNATURE}")),
         };
-        let key: String = key
-            .bytes()
-            .map(|byte| match byte {
-                b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'-' | b'_' | b'.' => {
-                    char::from(byte).to_string()
-                }
-                byte => format!("%{byte:02X}"),
-            })
-            .collect();
-        let server = &self.server;
         let slash = if key.is_empty() && self.is_azure() { "" } else { "/" };
-        let query = [query, signature].into_iter().filter(|part| !part.is_empty());
-        let query = query.collect::<Vec<_>>().join("&");
-        let mut head =
-            format!("{method} /{place}{slash}{key}?{query} HTTP/1.1\r\nHost: {server}\r\n");
+        let (server, key) = (&self.server, utf8_percent_encode(key, ENCODED));
+        let (runtime, client) = &*CLIENT;
+        let address = format!("http://{server}/{place}{slash}{key}?{query}{signature}");
+        let mut request = client.request(method, address).body(body.to_vec());
+        // Which an empty body does not bring, and servers ask for.
+        request = request.header("Content-Length", body.len());
         for (name, value) in headers {
-            head += &format!("{name}: {value}\r\n");
+            request = request.header(*name, *value);
         }
-        head += &format!("Content-Length: {}\r\nConnection: close\r\n\r\n", body.len());
-        let mut connection = TcpStream::connect(server).unwrap();
-        connection.write_all(head.as_bytes()).unwrap();
-        connection.write_all(body).unwrap();
-        let mut answer = Vec::new();
-        connection.read_to_end(&mut answer).unwrap();
-        let end = answer.windows(4).position(|bytes| bytes == b"\r\n\r\n").unwrap();
-        let head = String::from_utf8(answer[..end].to_vec()).unwrap();
-        let status = head[9..12].parse().unwrap();
-        Answer { status, head, body: answer[end + 4..].to_vec() }
-    }
-}
-
-impl Answer {
-    /// Which version of the object it is.
-    pub(crate) fn tag(&self) -> &str {
-        let tag = self.head.lines().find_map(|line| {
-            let (name, value) = line.split_once(": ")?;
-            name.eq_ignore_ascii_case("etag").then_some(value)
-        });
-        tag.unwrap_or_else(|| panic!("no tag in {}", self.head))
+        runtime.block_on(async {
+            let answer = request.send().await.unwrap();
+            let tag = answer.headers().get("etag").map(|tag| tag.to_str().unwrap().to_owned());
+            let status = answer.status().as_u16();
+            Answer {
+                status,
+                tag: tag.unwrap_or_default(),
+                body: answer.bytes().await.unwrap().into(),
+            }
+        })
     }
 }
 

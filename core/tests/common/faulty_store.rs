@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::SystemTime;
 
-use memdir::store::{Edit, Entry, InProcess, Node, walk_files};
+use memdir::store::{Edit, Entry, InProcess, Layer, Node, walk_files};
 use memdir::{MemoryPath, OnExisting, Store, StoreError};
 
 /// How far an operation comes that fails.
@@ -126,7 +126,11 @@ impl FaultyStore {
     }
 }
 
-impl Store for FaultyStore {
+impl Layer for FaultyStore {
+    fn inner(&self) -> &dyn Store {
+        &*self.inner
+    }
+
     fn read(&self, path: &MemoryPath) -> Result<Vec<u8>, StoreError> {
         self.whole(|| self.inner.read(path))
     }
@@ -174,10 +178,6 @@ impl Store for FaultyStore {
 
     fn set_modified(&self, path: &MemoryPath, time: SystemTime) -> Result<(), StoreError> {
         self.whole(|| self.inner.set_modified(path, time))
-    }
-
-    fn tracks_access(&self) -> bool {
-        self.inner.tracks_access()
     }
 
     fn accessed(&self, path: &MemoryPath) -> Result<Option<SystemTime>, StoreError> {

@@ -5,7 +5,7 @@
 pub(crate) mod failing;
 pub(crate) mod faulty_store;
 pub(crate) mod fork;
-pub(crate) mod mounting;
+pub(crate) mod store_helpers;
 pub(crate) mod workers;
 
 use std::os::unix::fs::{PermissionsExt, chown};

@@ -9,9 +9,10 @@ use std::process::Child;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use memdir::{Memory, MemoryOptions, MemoryPath};
+use memdir::{Memory, MemoryOptions};
 
 use super::process;
+use super::store_helpers::at;
 
 /// What a process was started to do, by its environment.
 pub(crate) struct Job {
@@ -83,10 +84,6 @@ impl Job {
 }
 
 const AN_HOUR: Duration = Duration::from_secs(3600);
-
-fn at(path: &str) -> MemoryPath {
-    MemoryPath::parse(path).unwrap()
-}
 
 /// On the same store, with records of when its files were last viewed.
 fn recording(memory: &Memory) -> Memory {

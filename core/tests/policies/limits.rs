@@ -1,6 +1,6 @@
 //! Limits of the whole tree.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::thread;
 use std::time::Instant;
@@ -8,8 +8,8 @@ use std::time::Instant;
 use memdir::store::{EntryKind, InProcess, Mounts};
 use memdir::{Error, Memory, MemoryOptions, OnExisting, Store, StoreError};
 
-use crate::mounting::{at, put, refusal};
 use crate::seams::Seams;
+use crate::store_helpers::{self, at, put, refusal};
 
 const THREADS: u64 = 8;
 
@@ -44,20 +44,36 @@ fn is_full(result: &Result<String, Error>) -> bool {
 
 /// How many of the commands are not refused for want of room, each thread making `each`.
 fn race(each: u64, command: impl Fn(u64, u64) -> Result<String, Error> + Sync) -> u64 {
-    let done = AtomicU64::new(0);
-    thread::scope(|scope| {
-        for racer in 0..THREADS {
-            let (done, command) = (&done, &command);
-            scope.spawn(move || {
-                for number in 0..each {
-                    if !is_full(&command(racer, number)) {
-                        done.fetch_add(1, Ordering::Relaxed);
-                    }
-                }
-            });
-        }
+    let done = store_helpers::race(|racer| {
+        (0..each).filter(|number| !is_full(&command(racer as u64, *number))).count()
     });
-    done.into_inner()
+    done as u64
+}
+
+/// The most bytes and the most files that the store held at any moment while `work` was done.
+fn most_held(store: &dyn Store, work: impl FnOnce()) -> (u64, u64) {
+    let running = AtomicBool::new(true);
+    thread::scope(|scope| {
+        let watcher = scope.spawn(|| {
+            let mut most = (0, 0);
+            while running.load(Ordering::Relaxed) {
+                let (bytes, files) = held(store);
+                most = (bytes.max(most.0), files.max(most.1));
+            }
+            most
+        });
+        work();
+        running.store(false, Ordering::Relaxed);
+        watcher.join().unwrap()
+    })
+}
+
+/// What another thread has deleted is missing, and there may be no room.
+fn or_refused(done: Result<String, Error>) -> Result<String, Error> {
+    match done {
+        Err(Error::Refused(_)) => Ok(String::new()),
+        done => done,
+    }
 }
 
 fn max_files_holds_under_races(store: Arc<dyn Store>) {
@@ -102,35 +118,21 @@ fn no_mix_of_commands_oversteps_a_limit() {
     let database = memdir::open_store(&database, &MemoryOptions::default()).unwrap();
     for store in [Arc::new(InProcess::new()) as Arc<dyn Store>, database] {
         let memory = limited(Arc::clone(&store), Some(200), Some(12));
-        let over = AtomicBool::new(false);
-        let running = AtomicBool::new(true);
-        thread::scope(|scope| {
-            scope.spawn(|| {
-                while running.load(Ordering::Relaxed) {
-                    let (bytes, files) = held(&*store);
-                    over.fetch_or(bytes > 200 || files > 12, Ordering::Relaxed);
-                }
-            });
+        let (bytes, files) = most_held(&*store, || {
             race(60, |racer, number| {
                 let (own, moved) = (format!("/memories/{racer}"), format!("/memories/d/{racer}"));
                 let text = "x".repeat(usize::try_from(number % 30).unwrap());
-                let done = match number % 6 {
+                or_refused(match number % 6 {
                     0 => memory.create(&own, &text),
                     1 => memory.insert(&own, 0, &text),
                     2 => memory.rename(&own, &moved),
                     3 => memory.insert(&moved, 0, &text),
                     4 => memory.create(&own, &text),
                     _ => memory.delete(if racer % 3 == 0 { "/memories/d" } else { &own }),
-                };
-                // What another thread has deleted is missing, and there may be no room.
-                done.or_else(|error| match error {
-                    Error::Refused(_) => Ok(String::new()),
-                    broken => Err(broken),
                 })
             });
-            running.store(false, Ordering::Relaxed);
         });
-        assert!(!over.into_inner());
+        assert!(bytes <= 200 && files <= 12, "{bytes} bytes, {files} files");
         // What is known at the end is what is there: all that is left can be had.
         let (bytes, files) = held(&*store);
         let rest = usize::try_from(200 - bytes).unwrap();
@@ -175,14 +177,7 @@ fn on_shared_paths_no_mix_of_creations_and_edits_oversteps_a_limit() {
             _ => memdir::open_store(&database, &MemoryOptions::default()).unwrap(),
         };
         let memory = limited(Arc::clone(&store), Some(5000), Some(4));
-        let (over, running) = (AtomicU64::new(0), AtomicBool::new(true));
-        thread::scope(|scope| {
-            scope.spawn(|| {
-                while running.load(Ordering::Relaxed) {
-                    let (bytes, files) = held(&*store);
-                    over.fetch_max(if files > 4 { u64::MAX } else { bytes }, Ordering::Relaxed);
-                }
-            });
+        let (most, files) = most_held(&*store, || {
             race(50, |racer, number| {
                 // Without a pattern that the threads share.
                 let random = (round * 1_000_003 + racer * 10_007 + number)
@@ -190,21 +185,16 @@ fn on_shared_paths_no_mix_of_creations_and_edits_oversteps_a_limit() {
                     >> 33;
                 let path = format!("/memories/{}", random % PATHS);
                 let text = "x".repeat(usize::try_from(random / 8 % 1500).unwrap());
-                let done = match random / 4 % 8 {
+                or_refused(match random / 4 % 8 {
                     0..=2 => memory.create(&path, &text),
                     3 => memory.create(&format!("/memories/own {racer}"), &text),
                     4 if racer == 0 => memory.delete(&path),
                     _ => memory.insert(&path, 0, &text),
-                };
-                done.or_else(|error| match error {
-                    Error::Refused(_) => Ok(String::new()),
-                    broken => Err(broken),
                 })
             });
-            running.store(false, Ordering::Relaxed);
         });
-        let most = over.into_inner().max(held(&*store).0);
-        assert!(most <= 5000, "round {round}: {most}");
+        let most = most.max(held(&*store).0);
+        assert!(most <= 5000 && files <= 4, "round {round}: {most} bytes, {files} files");
         nearest = nearest.max(most);
     }
     assert!(nearest > 4000, "the limit was never near: {nearest}");

@@ -7,11 +7,10 @@
 
 #[path = "../common/clouds.rs"]
 mod clouds;
-#[path = "../common/mounting.rs"]
-#[allow(dead_code, reason = "each test program uses its part")]
-mod mounting;
 #[path = "../common/postgres.rs"]
 mod postgres;
+#[path = "../common/store_helpers.rs"]
+mod store_helpers;
 #[path = "../common/stores.rs"]
 #[macro_use]
 mod stores;

@@ -1,14 +1,12 @@
 //! The stale-view guard.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::thread;
 
 use memdir::policy::StaleGuard;
 use memdir::store::InProcess;
 use memdir::{Error, Memory, MemoryOptions, OnExisting, Store};
 
-use crate::mounting::{at, put, refusal};
+use crate::store_helpers::{at, put, race, refusal};
 
 const PATH: &str = "/memories/a.md";
 const CHANGED: &str = "Error: The file /memories/a.md has changed since you last viewed or changed \
@@ -23,34 +21,31 @@ fn guarded(store: &Arc<dyn Store>, guard: StaleGuard) -> Memory {
 /// Everybody notes the number of lines that they saw, behind the last of them. Each line then has its
 /// own number, if nobody wrote by a view that was old.
 fn stale_guard_inserts_only_into_what_was_last_viewed_under_races(store: Arc<dyn Store>) {
-    const THREADS: u64 = 6;
-    const EACH: u64 = 10;
+    const EACH: usize = 10;
     put(&*store, PATH, "0\n");
-    let accepted = AtomicU64::new(0);
-    thread::scope(|scope| {
-        for racer in 0..THREADS {
-            let (store, accepted) = (&store, &accepted);
-            scope.spawn(move || {
-                let memory = guarded(store, StaleGuard::On);
-                for _ in 0..EACH {
-                    // Half of them see only the end of the file.
-                    let view = memory.view(PATH, (racer % 2 == 0).then_some((1, 1))).unwrap();
-                    let lines = match view.lines().count() {
-                        2 => last_line(&memory.view(PATH, None).unwrap()),
-                        _ => last_line(&view),
-                    };
-                    let at = i64::try_from(lines).unwrap();
-                    match memory.insert(PATH, at, &lines.to_string()) {
-                        Ok(_) => drop(accepted.fetch_add(1, Ordering::Relaxed)),
-                        Err(Error::Refused(sentence)) => assert_eq!(sentence, CHANGED),
-                        Err(broken) => panic!("{broken}"),
-                    }
+    let accepted = race(|racer| {
+        let memory = guarded(&store, StaleGuard::On);
+        let accepted = (0..EACH).filter(|_| {
+            // Half of them see only the end of the file.
+            let view = memory.view(PATH, (racer % 2 == 0).then_some((1, 1))).unwrap();
+            let lines = match view.lines().count() {
+                2 => last_line(&memory.view(PATH, None).unwrap()),
+                _ => last_line(&view),
+            };
+            let at = i64::try_from(lines).unwrap();
+            match memory.insert(PATH, at, &lines.to_string()) {
+                Ok(_) => true,
+                Err(Error::Refused(sentence)) => {
+                    assert_eq!(sentence, CHANGED);
+                    false
                 }
-            });
-        }
+                Err(broken) => panic!("{broken}"),
+            }
+        });
+        accepted.count()
     });
     let content = String::from_utf8(store.read(&at(PATH)).unwrap()).unwrap();
-    let expected: String = (0..=accepted.into_inner()).map(|line| format!("{line}\n")).collect();
+    let expected: String = (0..=accepted).map(|line| format!("{line}\n")).collect();
     assert_eq!(content, expected);
 }
 on_every_store!(stale_guard_inserts_only_into_what_was_last_viewed_under_races);

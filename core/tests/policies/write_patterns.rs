@@ -6,8 +6,8 @@ use memdir::policy::PathPattern;
 use memdir::store::{Edit, Entry, InProcess, Mounts, ReadOnly};
 use memdir::{Memory, MemoryOptions, MemoryPath, OnExisting, Store, StoreError};
 
-use crate::mounting::{at, put, refusal, tree};
 use crate::seams::Seams;
+use crate::store_helpers::{at, put, refusal, tree};
 
 fn memory(store: Arc<dyn Store>, read_only: &[&str], writable: Option<&[&str]>) -> Memory {
     let mut options = MemoryOptions::default();

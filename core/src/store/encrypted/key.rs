@@ -6,9 +6,11 @@ use std::sync::{Mutex, PoisonError};
 
 use argon2::{Algorithm, Argon2, Params, Version};
 use data_encoding::{BASE64, HEXLOWER_PERMISSIVE};
+use serde::{Deserialize, Deserializer, Serialize};
 use unicode_normalization::UnicodeNormalization;
 use zeroize::Zeroizing;
 
+use super::hex;
 use super::seal::{self, KEY, Key};
 use crate::error::{ConfigError, Error};
 use crate::store::StoreError;
@@ -104,19 +106,41 @@ impl FromStr for EncryptionKey {
 }
 
 /// How the key that opens a store's record comes of what the developer gave.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "derivation", rename_all = "lowercase")]
 pub(super) enum Derivation {
     /// It is what was given: 32 bytes.
     None,
-    /// Argon2id of a passphrase.
+    /// Argon2id of a passphrase. The record is not trusted before its seal is open, so it cannot ask for
+    /// any amount of work: the larger recommendation of RFC 9106 has 2 GiB.
     Argon2id {
-        memory_kib: u32,
-        passes: u32,
+        #[serde(deserialize_with = "at_most::<16, _>")]
         lanes: u32,
+        #[serde(deserialize_with = "at_most::<{ 2 * 1024 * 1024 }, _>")]
+        memory_kib: u32,
+        #[serde(deserialize_with = "at_most::<16, _>")]
+        passes: u32,
+        /// `None` for the passphrase's bytes, as the first stores did.
+        passphrase: Option<PassphraseForm>,
+        #[serde(with = "hex")]
         salt: [u8; 16],
-        /// Of the passphrase in Unicode's form NFKC; else of its bytes, as the first stores did.
-        normalized: bool,
     },
+}
+
+/// The form of a passphrase that a key is derived from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum PassphraseForm {
+    /// Unicode's.
+    Nfkc,
+}
+
+fn at_most<'de, const MOST: u32, D: Deserializer<'de>>(from: D) -> Result<u32, D::Error> {
+    let number = u32::deserialize(from)?;
+    if number > MOST {
+        return Err(serde::de::Error::custom("a number is larger than any that memdir writes"));
+    }
+    Ok(number)
 }
 
 impl Derivation {
@@ -129,7 +153,7 @@ impl Derivation {
                 passes: 3,
                 lanes: 4,
                 salt: *seal::random()?,
-                normalized: true,
+                passphrase: Some(PassphraseForm::Nfkc),
             },
         })
     }
@@ -137,7 +161,7 @@ impl Derivation {
 
 /// A developer's key with what came of it last, because Argon2id shall be asked once.
 #[derive(Debug)]
-pub(super) struct Opener {
+pub(super) struct KeyDeriver {
     key: EncryptionKey,
     last: Mutex<Option<(Derivation, Derived)>>,
 }
@@ -152,7 +176,7 @@ impl fmt::Debug for Derived {
     }
 }
 
-impl Opener {
+impl KeyDeriver {
     pub(super) fn new(key: &EncryptionKey) -> Self {
         Self { key: key.clone(), last: Mutex::new(None) }
     }
@@ -163,13 +187,12 @@ impl Opener {
 
     /// The key as `derivation` makes it; `None` if that is not for this kind of key.
     pub(super) fn derive(&self, derivation: &Derivation) -> Result<Option<Key>, StoreError> {
-        let (phrase, memory_kib, passes, lanes, salt, normalized) = match (&self.key.0, derivation)
-        {
+        let (phrase, memory_kib, passes, lanes, salt, form) = match (&self.key.0, derivation) {
             (Kind::Bytes(key), Derivation::None) => return Ok(Some(key.clone())),
             (
                 Kind::Passphrase(phrase),
-                Derivation::Argon2id { memory_kib, passes, lanes, salt, normalized },
-            ) => (phrase, *memory_kib, *passes, *lanes, salt, *normalized),
+                Derivation::Argon2id { memory_kib, passes, lanes, salt, passphrase },
+            ) => (phrase, *memory_kib, *passes, *lanes, salt, *passphrase),
             _ => return Ok(None),
         };
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
@@ -181,7 +204,7 @@ impl Opener {
         let failed = |error| StoreError::failed("making the key of the passphrase", error);
         let params = Params::new(memory_kib, passes, lanes, Some(KEY))
             .map_err(|error| failed(error.to_string()))?;
-        let normal = normalized.then(|| normal_form(phrase));
+        let normal = form.map(|PassphraseForm::Nfkc| normal_form(phrase));
         let phrase = normal.as_ref().unwrap_or(phrase);
         let mut key = Key::default();
         Argon2::new(Algorithm::Argon2id, Version::V0x13, params)
@@ -228,16 +251,16 @@ mod tests {
             [EncryptionKey::from_bytes([7; 32]), EncryptionKey::passphrase("hunter2").unwrap()];
         for secret in secrets {
             assert_eq!(format!("{secret:?}"), "EncryptionKey(…)");
-            let opener = Opener::new(&secret);
+            let deriver = KeyDeriver::new(&secret);
             let derivation = Derivation::Argon2id {
                 memory_kib: 64,
                 passes: 1,
                 lanes: 1,
                 salt: [1; 16],
-                normalized: true,
+                passphrase: Some(PassphraseForm::Nfkc),
             };
-            opener.derive(&derivation).unwrap();
-            let shown = format!("{opener:?}");
+            deriver.derive(&derivation).unwrap();
+            let shown = format!("{deriver:?}");
             assert!(!shown.contains("hunter2") && !shown.contains("7, 7"), "{shown}");
         }
         let error = "hex:hunter2".parse::<EncryptionKey>().unwrap_err();
@@ -249,12 +272,12 @@ mod tests {
     /// `printf password | argon2 somesalt16bytes! -id -v 13 -t 3 -k 64 -p 4 -l 32 -r`.
     #[test]
     fn a_passphrase_gives_the_key_that_it_always_gave() {
-        let opener = Opener::new(&EncryptionKey::passphrase("password").unwrap());
+        let deriver = KeyDeriver::new(&EncryptionKey::passphrase("password").unwrap());
         let salt = *b"somesalt16bytes!";
-        for normalized in [false, true] {
+        for passphrase in [None, Some(PassphraseForm::Nfkc)] {
             let derivation =
-                Derivation::Argon2id { memory_kib: 64, passes: 3, lanes: 4, salt, normalized };
-            let key = opener.derive(&derivation).unwrap().unwrap();
+                Derivation::Argon2id { memory_kib: 64, passes: 3, lanes: 4, salt, passphrase };
+            let key = deriver.derive(&derivation).unwrap().unwrap();
             assert_eq!(
                 HEXLOWER_PERMISSIVE.encode(&*key),
                 "a2e8c4f1fdd9ab5587aa92a09112fb045fd8392f53885469ae47674e63e33b4e"
@@ -264,10 +287,13 @@ mod tests {
 
     #[test]
     fn a_passphrase_is_one_key_however_it_is_typed() {
-        let key = |phrase: &str, normalized| {
+        let key = |phrase: &str, normalized: bool| {
             let (memory_kib, passes, lanes, salt) = (64, 1, 1, [1; 16]);
-            let derivation = Derivation::Argon2id { memory_kib, passes, lanes, salt, normalized };
-            Opener::new(&EncryptionKey::passphrase(phrase).unwrap()).derive(&derivation).unwrap()
+            let passphrase = normalized.then_some(PassphraseForm::Nfkc);
+            let derivation = Derivation::Argon2id { memory_kib, passes, lanes, salt, passphrase };
+            KeyDeriver::new(&EncryptionKey::passphrase(phrase).unwrap())
+                .derive(&derivation)
+                .unwrap()
         };
         for (one, other) in [
             ("caf\u{e9}", "cafe\u{301}"),

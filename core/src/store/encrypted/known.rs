@@ -3,7 +3,7 @@
 use std::sync::{Arc, PoisonError};
 
 use super::Encrypted;
-use super::key::Opener;
+use super::key::KeyDeriver;
 use super::record::Record;
 use super::renames::Rename;
 use super::ring::Ring;
@@ -27,11 +27,11 @@ impl Encrypted {
     pub(super) fn first(&self) -> Result<Arc<Known>, Error> {
         let bytes = match self.inner.read(&self.record) {
             Err(StoreError::NotFound) => {
-                make(&*self.inner, &self.record, &self.opener, self.encrypt_names)?
+                make(&*self.inner, &self.record, &self.deriver, self.encrypt_names)?
             }
             read => read.map_err(Error::Store)?,
         };
-        let Some(known) = Known::read(bytes, &self.opener).map_err(Error::Store)? else {
+        let Some(known) = Known::read(bytes, &self.deriver).map_err(Error::Store)? else {
             return Err(ConfigError::from(
                 "the store is encrypted under another key or passphrase",
             )
@@ -76,7 +76,7 @@ impl Encrypted {
         if known.bytes == bytes {
             return Ok(None);
         }
-        let new = Known::read(bytes, &self.opener)?.ok_or_else(key_changed)?;
+        let new = Known::read(bytes, &self.deriver)?.ok_or_else(key_changed)?;
         if new.ring.store != known.ring.store {
             return Err(StoreError::failed("reading the store's record", "it is another store's"));
         }
@@ -95,10 +95,10 @@ impl Encrypted {
         let mut done = Ok(());
         let mut changed = |bytes: &[u8]| {
             let mut record = Record::parse(bytes)?;
-            let (_, ring) = record.open(&self.opener)?.ok_or_else(key_changed)?;
+            let (_, ring) = record.open(&self.deriver)?.ok_or_else(key_changed)?;
             let renames = record.renames(&ring)?;
             change(&mut record, &ring, renames)?;
-            Ok(Splice { range: 0..bytes.len(), text: record.to_bytes() })
+            Ok(Splice { range: 0..bytes.len(), text: record.to_bytes()? })
         };
         let updated = self.inner.update(&self.record, &mut |bytes| match changed(bytes) {
             Ok(splice) => {
@@ -119,7 +119,7 @@ impl Encrypted {
 fn make(
     inner: &dyn Store,
     path: &MemoryPath,
-    opener: &Opener,
+    deriver: &KeyDeriver,
     encrypt_names: bool,
 ) -> Result<Vec<u8>, Error> {
     if !inner.list(&MemoryPath::root()).map_err(Error::Store)?.is_empty() {
@@ -135,7 +135,7 @@ fn make(
         });
     }
     let made = || {
-        let bytes = Record::new(opener, &Ring::new(encrypt_names)?)?.to_bytes();
+        let bytes = Record::new(deriver, &Ring::new(encrypt_names)?)?.to_bytes()?;
         match inner.write(path, &bytes, OnExisting::Error) {
             Ok(()) => Ok(bytes),
             Err(StoreError::AlreadyExists) => inner.read(path),
@@ -147,9 +147,9 @@ fn make(
 
 impl Known {
     /// `None` if it is a record for other keys.
-    fn read(bytes: Vec<u8>, opener: &Opener) -> Result<Option<Self>, StoreError> {
+    fn read(bytes: Vec<u8>, deriver: &KeyDeriver) -> Result<Option<Self>, StoreError> {
         let record = Record::parse(&bytes)?;
-        let Some((_, ring)) = record.open(opener)? else { return Ok(None) };
+        let Some((_, ring)) = record.open(deriver)? else { return Ok(None) };
         let renames = record.renames(&ring)?;
         Ok(Some(Self { bytes, ring, renames }))
     }

@@ -14,7 +14,7 @@ use std::time::SystemTime;
 use zeroize::Zeroizing;
 
 use self::file::Unreadable;
-use self::key::Opener;
+use self::key::KeyDeriver;
 use self::known::Known;
 use self::names::Names;
 use super::access::if_a_file;
@@ -27,6 +27,7 @@ use crate::path::MemoryPath;
 use crate::store::settings::OnExisting;
 
 mod file;
+mod hex;
 mod key;
 mod known;
 mod moving;
@@ -57,7 +58,7 @@ pub struct Encrypted {
     inner: Arc<dyn Store>,
     /// The path of the record in it.
     record: MemoryPath,
-    opener: Opener,
+    deriver: KeyDeriver,
     encrypt_names: bool,
     /// `None` before the store was asked for anything.
     known: RwLock<Option<Arc<Known>>>,
@@ -91,8 +92,8 @@ impl Encrypted {
     /// is wrong is then a [`StoreError::Failed`] of that method, and of the next.
     #[must_use]
     pub fn lazy(inner: Arc<dyn Store>, key: &EncryptionKey, encrypt_names: bool) -> Self {
-        let (record, opener) = (record::path(), Opener::new(key));
-        Self { inner, record, opener, encrypt_names, known: RwLock::new(None) }
+        let (record, deriver) = (record::path(), KeyDeriver::new(key));
+        Self { inner, record, deriver, encrypt_names, known: RwLock::new(None) }
     }
 
     /// Where the store beneath keeps what is at `path`.

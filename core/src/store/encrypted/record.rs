@@ -10,11 +10,11 @@
 //!
 //! There is one key, and while it is changed there are two.
 
-use data_encoding::HEXLOWER;
-use serde_json::{Value, json};
+use serde::{Deserialize, Serialize};
 
-use super::key::{Derivation, Opener};
-use super::renames::{self, Rename};
+use super::hex;
+use super::key::{Derivation, KeyDeriver};
+use super::renames::Rename;
 use super::ring::{Generation, Ring, StoreId};
 use super::seal;
 use crate::path::MemoryPath;
@@ -22,14 +22,6 @@ use crate::store::StoreError;
 use crate::store::encryption_record::{FORMAT, NAME};
 
 const VERSION: u64 = 1;
-/// The form of a passphrase that a key is derived from; records of the first stores say none.
-const NFKC: &str = "nfkc";
-
-/// What Argon2id is allowed to ask for: the larger recommendation of RFC 9106 has 2 GiB. The record
-/// is not trusted before its seal is open.
-const MOST_MEMORY_KIB: u64 = 2 * 1024 * 1024;
-const MOST_PASSES: u64 = 16;
-const MOST_LANES: u64 = 16;
 
 /// The record's path in the store beneath.
 pub(super) fn path() -> MemoryPath {
@@ -43,54 +35,85 @@ pub(super) fn is_reserved(name: &str) -> bool {
     name.chars().filter(char::is_ascii).map(|c| c.to_ascii_lowercase()).eq(NAME.chars())
 }
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Record {
-    pub(super) store: StoreId,
+    #[serde(rename = "keys")]
     pub(super) slots: Vec<Slot>,
-    renames: Option<(Generation, Vec<u8>)>,
+    renames: Option<SealedRenames>,
+    #[serde(with = "hex")]
+    pub(super) store: StoreId,
 }
 
 /// The ring under one of the developer's keys.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Slot {
+    #[serde(flatten)]
     pub(super) derivation: Derivation,
+    #[serde(with = "hex")]
     pub(super) sealed: Vec<u8>,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct SealedRenames {
+    generation: Generation,
+    #[serde(with = "hex")]
+    sealed: Vec<u8>,
+}
+
+/// What says whether this memdir can read the rest.
+#[derive(Deserialize)]
+struct Header {
+    format: String,
+    version: u64,
+}
+
+/// The whole file.
+#[derive(Serialize)]
+struct Written<'r> {
+    format: &'static str,
+    #[serde(flatten)]
+    record: &'r Record,
+    version: u64,
 }
 
 impl Slot {
     /// A slot for a key that has none yet.
-    pub(super) fn new(opener: &Opener, ring: &Ring) -> Result<Self, StoreError> {
-        let derivation = Derivation::new(opener.key())?;
+    pub(super) fn new(deriver: &KeyDeriver, ring: &Ring) -> Result<Self, StoreError> {
+        let derivation = Derivation::new(deriver.key())?;
         let mut slot = Self { derivation, sealed: Vec::new() };
-        slot.fill(opener, ring)?;
+        slot.fill(deriver, ring)?;
         Ok(slot)
     }
 
     /// Puts another ring in.
-    pub(super) fn fill(&mut self, opener: &Opener, ring: &Ring) -> Result<(), StoreError> {
-        if let Some(key) = opener.derive(&self.derivation)? {
+    pub(super) fn fill(&mut self, deriver: &KeyDeriver, ring: &Ring) -> Result<(), StoreError> {
+        if let Some(key) = deriver.derive(&self.derivation)? {
             self.sealed = ring.seal(&key)?;
         }
         Ok(())
     }
 
-    pub(super) fn open(&self, opener: &Opener, store: StoreId) -> Result<Option<Ring>, StoreError> {
-        let key = opener.derive(&self.derivation)?;
+    pub(super) fn open(
+        &self,
+        deriver: &KeyDeriver,
+        store: StoreId,
+    ) -> Result<Option<Ring>, StoreError> {
+        let key = deriver.derive(&self.derivation)?;
         Ok(key.and_then(|key| Ring::open(store, &key, &self.sealed)))
     }
 }
 
 impl Record {
     /// The record of a new store.
-    pub(super) fn new(opener: &Opener, ring: &Ring) -> Result<Self, StoreError> {
-        let slots = vec![Slot::new(opener, ring)?];
+    pub(super) fn new(deriver: &KeyDeriver, ring: &Ring) -> Result<Self, StoreError> {
+        let slots = vec![Slot::new(deriver, ring)?];
         Ok(Self { store: ring.store, slots, renames: None })
     }
 
     /// The ring, and the slot it was in; `None` if none of the slots is for this key.
-    pub(super) fn open(&self, opener: &Opener) -> Result<Option<(usize, Ring)>, StoreError> {
+    pub(super) fn open(&self, deriver: &KeyDeriver) -> Result<Option<(usize, Ring)>, StoreError> {
         for (place, slot) in self.slots.iter().enumerate() {
-            if let Some(ring) = slot.open(opener, self.store)? {
+            if let Some(ring) = slot.open(deriver, self.store)? {
                 return Ok(Some((place, ring)));
             }
         }
@@ -98,10 +121,12 @@ impl Record {
     }
 
     pub(super) fn renames(&self, ring: &Ring) -> Result<Vec<Rename>, StoreError> {
-        let Some((generation, sealed)) = &self.renames else { return Ok(Vec::new()) };
+        let Some(SealedRenames { generation, sealed }) = &self.renames else {
+            return Ok(Vec::new());
+        };
         ring.master(*generation)
             .and_then(|master| seal::open(master, &context(&self.store), sealed))
-            .and_then(|text| renames::from_text(&text))
+            .and_then(|text| serde_json::from_slice(&text).ok())
             .ok_or_else(|| damaged("the renames under way cannot be read"))
     }
 
@@ -114,51 +139,30 @@ impl Record {
         self.renames = if renames.is_empty() {
             None
         } else {
-            let text = renames::to_text(renames);
-            Some((*generation, seal::seal(master, &context(&self.store), text.as_bytes())?))
+            let text = serde_json::to_vec(renames).map_err(unwritable)?;
+            let sealed = seal::seal(master, &context(&self.store), &text)?;
+            Some(SealedRenames { generation: *generation, sealed })
         };
         Ok(())
     }
 
     pub(super) fn parse(bytes: &[u8]) -> Result<Self, StoreError> {
-        let record: Value = serde_json::from_slice(bytes)
-            .map_err(|_| damaged("it is not what memdir wrote there"))?;
-        if text(&record, "format")? != FORMAT {
-            return Err(damaged("it is not what memdir wrote there"));
+        let foreign = "it is not what memdir wrote there";
+        let header: Header = serde_json::from_slice(bytes).map_err(|_| damaged(foreign))?;
+        if header.format != FORMAT {
+            return Err(damaged(foreign));
         }
-        if number(&record, "version")? != VERSION {
+        if header.version != VERSION {
             return Err(damaged("it was written by a newer memdir: update memdir"));
         }
-        let slots = record.get("keys").and_then(Value::as_array).ok_or_else(|| lacks("keys"))?;
-        let renames = match record.get("renames") {
-            None | Some(Value::Null) => None,
-            Some(renames) => {
-                let generation = narrow(number(renames, "generation")?, Generation::MAX.into())?;
-                Some((generation, bytes_of(renames, "sealed")?))
-            }
-        };
-        Ok(Self {
-            store: array(&record, "store")?,
-            slots: slots.iter().map(slot_from).collect::<Result<_, _>>()?,
-            renames,
-        })
+        serde_json::from_slice(bytes).map_err(|error| damaged(format!("{foreign}: {error}")))
     }
 
-    pub(super) fn to_bytes(&self) -> Vec<u8> {
-        let slots: Vec<Value> = self.slots.iter().map(slot_to).collect();
-        let renames = self.renames.as_ref().map(|(generation, sealed)| {
-            json!({"generation": generation, "sealed": HEXLOWER.encode(sealed)})
-        });
-        let record = json!({
-            "format": FORMAT,
-            "version": VERSION,
-            "store": HEXLOWER.encode(&self.store),
-            "keys": slots,
-            "renames": renames,
-        });
-        let mut bytes = record.to_string().into_bytes();
+    pub(super) fn to_bytes(&self) -> Result<Vec<u8>, StoreError> {
+        let written = Written { format: FORMAT, record: self, version: VERSION };
+        let mut bytes = serde_json::to_vec(&written).map_err(unwritable)?;
         bytes.push(b'\n');
-        bytes
+        Ok(bytes)
     }
 }
 
@@ -166,66 +170,8 @@ fn context(store: &StoreId) -> Vec<u8> {
     [&b"memdir renames under way"[..], store].concat()
 }
 
-fn slot_to(slot: &Slot) -> Value {
-    let sealed = HEXLOWER.encode(&slot.sealed);
-    match &slot.derivation {
-        Derivation::None => json!({"derivation": "none", "sealed": sealed}),
-        Derivation::Argon2id { memory_kib, passes, lanes, salt, normalized } => json!({
-            "derivation": "argon2id",
-            "passphrase": if *normalized { Some(NFKC) } else { None },
-            "memory_kib": memory_kib,
-            "passes": passes,
-            "lanes": lanes,
-            "salt": HEXLOWER.encode(salt),
-            "sealed": sealed,
-        }),
-    }
-}
-
-fn slot_from(slot: &Value) -> Result<Slot, StoreError> {
-    let derivation = match text(slot, "derivation")? {
-        "none" => Derivation::None,
-        "argon2id" => Derivation::Argon2id {
-            memory_kib: narrow(number(slot, "memory_kib")?, MOST_MEMORY_KIB)?,
-            passes: narrow(number(slot, "passes")?, MOST_PASSES)?,
-            lanes: narrow(number(slot, "lanes")?, MOST_LANES)?,
-            salt: array(slot, "salt")?,
-            normalized: match slot.get("passphrase") {
-                None | Some(Value::Null) => false,
-                Some(Value::String(form)) if form == NFKC => true,
-                Some(_) => return Err(damaged("a passphrase is taken in an unknown form")),
-            },
-        },
-        _ => return Err(damaged("a key is derived in an unknown way")),
-    };
-    Ok(Slot { derivation, sealed: bytes_of(slot, "sealed")? })
-}
-
-fn text<'v>(of: &'v Value, field: &str) -> Result<&'v str, StoreError> {
-    of.get(field).and_then(Value::as_str).ok_or_else(|| lacks(field))
-}
-
-fn number(of: &Value, field: &str) -> Result<u64, StoreError> {
-    of.get(field).and_then(Value::as_u64).ok_or_else(|| lacks(field))
-}
-
-fn narrow(number: u64, most: u64) -> Result<u32, StoreError> {
-    u32::try_from(number)
-        .ok()
-        .filter(|_| number <= most)
-        .ok_or_else(|| damaged("a number is larger than any that memdir writes"))
-}
-
-fn bytes_of(of: &Value, field: &str) -> Result<Vec<u8>, StoreError> {
-    HEXLOWER.decode(text(of, field)?.as_bytes()).map_err(|_| lacks(field))
-}
-
-fn array<const N: usize>(of: &Value, field: &str) -> Result<[u8; N], StoreError> {
-    bytes_of(of, field)?.try_into().map_err(|_| lacks(field))
-}
-
-fn lacks(field: &str) -> StoreError {
-    damaged(format!("there is no proper \"{field}\" in it"))
+fn unwritable(error: serde_json::Error) -> StoreError {
+    StoreError::failed(format!("writing the store's record, {NAME}"), error)
 }
 
 fn damaged(problem: impl Into<String>) -> StoreError {
@@ -236,28 +182,30 @@ fn damaged(problem: impl Into<String>) -> StoreError {
 mod tests {
     use super::*;
     use crate::store::encrypted::EncryptionKey;
+    use crate::store::encrypted::key::PassphraseForm;
 
     #[test]
     fn a_record_comes_back_from_its_bytes() {
         let ring = Ring::new(true).unwrap();
-        let opener = Opener::new(&EncryptionKey::from_bytes([1; 32]));
-        let mut record = Record::new(&opener, &ring).unwrap();
+        let deriver = KeyDeriver::new(&EncryptionKey::from_bytes([1; 32]));
+        let mut record = Record::new(&deriver, &ring).unwrap();
         let rename =
             Rename::new(7, &MemoryPath::root(), &MemoryPath::parse("/memories/a").unwrap());
         record.set_renames(&ring, std::slice::from_ref(&rename)).unwrap();
-        for normalized in [false, true] {
+        for passphrase in [None, Some(PassphraseForm::Nfkc)] {
             let (memory_kib, passes, lanes, salt) = (64, 1, 1, [3; 16]);
-            let derivation = Derivation::Argon2id { memory_kib, passes, lanes, salt, normalized };
+            let derivation = Derivation::Argon2id { memory_kib, passes, lanes, salt, passphrase };
             record.slots.push(Slot { derivation, sealed: vec![1, 2] });
         }
-        let again = Record::parse(&record.to_bytes()).unwrap();
-        assert_eq!(again.to_bytes(), record.to_bytes());
+        let bytes = record.to_bytes().unwrap();
+        let again = Record::parse(&bytes).unwrap();
+        assert_eq!(again.to_bytes().unwrap(), bytes);
         assert_eq!(again.slots[1].derivation, record.slots[1].derivation);
         assert_eq!(again.slots[2].derivation, record.slots[2].derivation);
-        let (place, ring) = again.open(&opener).unwrap().unwrap();
+        let (place, ring) = again.open(&deriver).unwrap().unwrap();
         assert_eq!(place, 0);
         assert_eq!(again.renames(&ring).unwrap(), [rename]);
-        let other = Opener::new(&EncryptionKey::from_bytes([2; 32]));
+        let other = KeyDeriver::new(&EncryptionKey::from_bytes([2; 32]));
         assert!(again.open(&other).unwrap().is_none());
     }
 
@@ -276,6 +224,13 @@ mod tests {
             ["", "{}", "[]", "nonsense", &slot("4294967295"), &slot("4294967296"), &slot("-1")]
         {
             assert!(Record::parse(other.as_bytes()).is_err(), "{other}");
+        }
+        for field in
+            ["keys", "store", "derivation", "memory_kib", "passes", "lanes", "salt", "sealed"]
+        {
+            let without = slot("65536").replace(&format!("\"{field}\""), "\"unknown\"");
+            let error = Record::parse(without.as_bytes()).unwrap_err().to_string();
+            assert!(error.contains(field), "{field}: {error}");
         }
         let form = slot("65536").replace("\"lanes\"", "\"passphrase\": \"nfd\", \"lanes\"");
         assert!(Record::parse(form.as_bytes()).is_err());

@@ -12,7 +12,7 @@
 use std::io::Read;
 use std::sync::Arc;
 
-use super::key::{EncryptionKey, Opener};
+use super::key::{EncryptionKey, KeyDeriver};
 use super::record::{Record, Slot};
 use super::{Encrypted, file};
 use crate::error::Error;
@@ -56,14 +56,14 @@ pub fn rekey(
         StoreError::NotFound => Error::config("the store is not encrypted"),
         other => Error::Store(other),
     })?;
-    let new_opener = Opener::new(new);
-    let begun = Record::parse(&bytes).and_then(|record| record.open(&new_opener));
+    let new_deriver = KeyDeriver::new(new);
+    let begun = Record::parse(&bytes).and_then(|record| record.open(&new_deriver));
     let mut count = 0;
     if begun.map_err(Error::Store)?.is_none() {
         let store = Encrypted::open(Arc::clone(inner), old, false)?;
         // What is under the master key that is about to be dropped.
         count += store.renew(&MemoryPath::root()).map_err(Error::Store)?;
-        store.begin(&new_opener)?;
+        store.begin(&new_deriver)?;
     }
     let store = Encrypted::open(Arc::clone(inner), new, false)?;
     let mut end = || {
@@ -71,7 +71,7 @@ pub fn rekey(
         store.change(&mut |record, ring, renames| {
             let mut slots = Vec::new();
             for slot in &record.slots {
-                if slot.open(&store.opener, record.store)?.is_some() {
+                if slot.open(&store.deriver, record.store)?.is_some() {
                     slots.push(slot.clone());
                 }
             }
@@ -87,7 +87,7 @@ pub fn rekey(
 
 impl Encrypted {
     /// Puts a new master key into the record, under our key and under that of `new`.
-    fn begin(&self, new: &Opener) -> Result<(), Error> {
+    fn begin(&self, new: &KeyDeriver) -> Result<(), Error> {
         // Before the record is kept from others, because a passphrase takes its time.
         let prepared =
             self.known().and_then(|known| Slot::new(new, &known.ring)).map_err(Error::Store)?;
@@ -107,8 +107,8 @@ impl Encrypted {
             let ring = ring.advanced()?;
             let mut slots = vec![prepared.clone()];
             slots.append(&mut record.slots);
-            for (slot, opener) in slots.iter_mut().zip([new, &self.opener]) {
-                slot.fill(opener, &ring)?;
+            for (slot, deriver) in slots.iter_mut().zip([new, &self.deriver]) {
+                slot.fill(deriver, &ring)?;
             }
             record.slots = slots;
             record.set_renames(&ring, &renames)

@@ -6,7 +6,7 @@
 
 use std::time::{Duration, SystemTime};
 
-use serde_json::{Value, json};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::path::MemoryPath;
 
@@ -18,11 +18,13 @@ const ABANDONED: Duration = Duration::from_secs(24 * 60 * 60);
 const MOST_ORIGINS: usize = 256;
 
 /// A rename that is under way, or done but still needed.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Rename {
     /// Drawn at random: two processes may rename the same at once.
     pub(super) id: u64,
+    #[serde(serialize_with = "path_to_text", deserialize_with = "path_from_text")]
     pub(super) from: MemoryPath,
+    #[serde(serialize_with = "path_to_text", deserialize_with = "path_from_text")]
     pub(super) to: MemoryPath,
     /// Seconds since 1970.
     since: u64,
@@ -96,25 +98,12 @@ fn now() -> u64 {
     SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |since| since.as_secs())
 }
 
-/// As a text for the record, which seals it.
-pub(super) fn to_text(renames: &[Rename]) -> String {
-    let entry = |Rename { id, from, to, since, done }: &Rename| json!({"id": id, "from": from.as_str(), "to": to.as_str(), "since": since, "done": done});
-    Value::from(renames.iter().map(entry).collect::<Vec<_>>()).to_string()
+fn path_to_text<S: Serializer>(path: &MemoryPath, to: S) -> Result<S::Ok, S::Error> {
+    to.serialize_str(path.as_str())
 }
 
-/// `None` for a text that is not of [`to_text`].
-pub(super) fn from_text(text: &[u8]) -> Option<Vec<Rename>> {
-    let entry = |entry: &Value| {
-        let path = |field: &str| MemoryPath::parse(entry.get(field)?.as_str()?).ok();
-        Some(Rename {
-            id: entry.get("id")?.as_u64()?,
-            from: path("from")?,
-            to: path("to")?,
-            since: entry.get("since")?.as_u64()?,
-            done: entry.get("done")?.as_bool()?,
-        })
-    };
-    serde_json::from_slice::<Value>(text).ok()?.as_array()?.iter().map(entry).collect()
+fn path_from_text<'de, D: Deserializer<'de>>(from: D) -> Result<MemoryPath, D::Error> {
+    MemoryPath::parse(&String::deserialize(from)?).map_err(serde::de::Error::custom)
 }
 
 #[cfg(test)]
@@ -177,10 +166,11 @@ mod tests {
     fn entries_come_back_from_their_text() {
         let mut renames = vec![rename(u64::MAX, "a b/\"c\"", "猫"), rename(1, "a", "b")];
         renames[1].done = true;
-        assert_eq!(from_text(to_text(&renames).as_bytes()), Some(renames));
-        assert_eq!(from_text(b"[]"), Some(vec![]));
-        for other in [&b""[..], b"{}", b"[1]", b"[{\"id\": 1}]"] {
-            assert_eq!(from_text(other), None);
+        let text = serde_json::to_string(&renames).unwrap();
+        let read = |text: &str| serde_json::from_str::<Vec<Rename>>(text).ok();
+        assert_eq!(read(&text), Some(renames));
+        for other in [&text.replace("/memories/", "/"), "", "{}", "[1]", "[{\"id\": 1}]"] {
+            assert_eq!(read(other), None, "{other}");
         }
     }
 

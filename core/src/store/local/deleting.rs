@@ -7,12 +7,12 @@ use rustix::fd::{AsFd, BorrowedFd};
 use rustix::fs::{AtFlags, FileType, Stat, renameat, unlinkat};
 use rustix::io::Errno;
 
-use super::aside;
 use super::beneath::{condition, kind};
 use super::directory::{self, Parent, flush};
 use super::listing::entries;
 use super::moving::{self, rename_new};
 use super::remove::{self, Doomed};
+use super::temporary;
 use super::{LocalDirectory, absent, parent_of, peek};
 use crate::cancel;
 use crate::path::MemoryPath;
@@ -20,7 +20,7 @@ use crate::store::StoreError;
 
 impl LocalDirectory {
     pub(super) fn delete_entry(&self, path: &MemoryPath) -> Result<(), StoreError> {
-        let mut patience = self.patience();
+        let mut backoff = self.backoff();
         loop {
             let root = self.enter_to_write()?;
             // Without the lock, as it takes the longer the more there is.
@@ -28,7 +28,7 @@ impl LocalDirectory {
                 let (parent, name, stat) = existing_entry(root.as_fd(), path)?;
                 check_directory(&parent, name, &stat)?
             };
-            let Some(locked) = self.lock(&root, &mut patience)? else { continue };
+            let Some(locked) = self.lock(&root, &mut backoff)? else { continue };
             let (parent, name, stat) = existing_entry(locked.as_fd(), path)?;
             if kind(&stat) != FileType::Directory {
                 // A file, or what somebody else put there: a link is removed and not followed.
@@ -63,12 +63,12 @@ impl LocalDirectory {
 
     /// Everything goes into one directory, which is deleted.
     pub(super) fn delete_all(&self) -> Result<(), StoreError> {
-        let mut patience = self.patience();
+        let mut backoff = self.backoff();
         loop {
             let root = self.enter_to_write()?;
             // Without the lock, as it takes the longer the more there is.
             check_all(root.as_fd())?;
-            let Some(locked) = self.lock(&root, &mut patience)? else { continue };
+            let Some(locked) = self.lock(&root, &mut backoff)? else { continue };
             let doomed = set_all_aside(root.as_fd())?;
             drop(locked);
             flush(root.file(), self.durability)?;
@@ -247,6 +247,6 @@ fn set_aside<'d>(
 fn visible(root: BorrowedFd<'_>) -> Result<Vec<(CString, FileType)>, StoreError> {
     let failed = |errno| condition("reading the memory directory", errno).unchanged();
     let mut entries = entries(root).map_err(failed)?;
-    entries.retain(|(name, _)| !aside::is_aside(name.to_bytes()));
+    entries.retain(|(name, _)| !temporary::is_temporary(name.to_bytes()));
     Ok(entries)
 }

@@ -8,10 +8,10 @@ use rustix::fd::{AsFd, BorrowedFd};
 use rustix::fs::{AtFlags, FileType, OFlags, fstat, statat};
 use rustix::io::Errno;
 
-use super::aside;
 use super::beneath::{self, PASSAGE, condition, kind};
 use super::descend::id;
 use super::listing::entries;
+use super::temporary;
 use crate::path::MemoryPath;
 use crate::store::{Problem, ProblemKind, StoreError};
 
@@ -29,7 +29,7 @@ impl Unfinished {
             return false;
         };
         let number = || {
-            let left = aside::take_over(directory.as_fd(), &self.name)?;
+            let left = temporary::take_over(directory.as_fd(), &self.name)?;
             fstat(&left).ok().map(|stat| id(&stat))
         };
         // Whoever has just made it has it locked in a moment.
@@ -64,7 +64,7 @@ pub(super) fn inspect(
     entries.sort_by(|(a, _), (b, _)| a.cmp(b));
     for (name, file_type) in entries {
         let bytes = name.to_bytes();
-        if aside::is_aside(bytes) {
+        if temporary::is_temporary(bytes) {
             let name = name.to_string_lossy().into_owned();
             left.push(Unfinished { directory: path.clone(), name });
             continue;

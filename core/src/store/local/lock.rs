@@ -1,7 +1,7 @@
 //! The lock that keeps two writers from changing the tree at the same moment.
 //!
 //! It is `flock` on the root directory itself: it excludes threads and processes alike, leaves no file
-//! behind, and ends with its owner ([`held`](super::held)). It is held for microseconds, while what was
+//! behind, and ends with its owner ([`lockable`](super::lockable)). It is held for microseconds, while what was
 //! written beforehand is put in place; never while contents are written or flushed, but for an edit that
 //! came too late several times. So waiting for it is asking again shortly; a stopped or foreign holder is
 //! waited for at most as long as the developer says.
@@ -15,8 +15,8 @@ use rustix::fs::{OFlags, fstat, stat};
 
 use super::descend::id;
 use super::directory::open_root;
-use super::held::{Held, NoFork};
-use super::{LocalDirectory, aside, condition, remove};
+use super::lockable::{LockableFile, NoFork};
+use super::{LocalDirectory, condition, remove, temporary};
 use crate::cancel;
 use crate::store::StoreError;
 
@@ -26,7 +26,7 @@ const LONGEST_PAUSE: Duration = Duration::from_millis(2);
 
 /// The tree's root, opened by a writer.
 #[derive(Debug)]
-pub(super) struct Root(Held);
+pub(super) struct Root(LockableFile);
 
 /// The tree's root, while nobody else changes the tree.
 #[derive(Debug)]
@@ -58,12 +58,12 @@ impl Drop for Locked<'_> {
 
 /// How long is waited for others, from now on.
 #[derive(Debug)]
-pub(super) struct Patience {
+pub(super) struct Backoff {
     deadline: Option<Instant>,
     pause: Duration,
 }
 
-impl Patience {
+impl Backoff {
     /// Waits a moment.
     ///
     /// # Errors
@@ -80,10 +80,10 @@ impl Patience {
 }
 
 impl LocalDirectory {
-    pub(super) fn patience(&self) -> Patience {
+    pub(super) fn backoff(&self) -> Backoff {
         // A timeout beyond what the clock can say is none.
         let deadline = self.lock_timeout.and_then(|timeout| Instant::now().checked_add(timeout));
-        Patience { deadline, pause: FIRST_PAUSE }
+        Backoff { deadline, pause: FIRST_PAUSE }
     }
 
     /// Opens the root for a writer. Whatever changes the tree comes by here.
@@ -94,7 +94,7 @@ impl LocalDirectory {
         loop {
             let before = NoFork::now();
             let root = open_root(&self.root, OFlags::RDONLY, true)?;
-            if let Some(held) = Held::new(root, before) {
+            if let Some(held) = LockableFile::new(root, before) {
                 return Ok(Root(held));
             }
         }
@@ -108,11 +108,11 @@ impl LocalDirectory {
     pub(super) fn lock<'r>(
         &self,
         root: &'r Root,
-        patience: &mut Patience,
+        backoff: &mut Backoff,
     ) -> Result<Option<Locked<'r>>, StoreError> {
         let failed = |errno| condition("locking the memory directory", errno).unchanged();
         while !root.0.try_lock().map_err(failed)? {
-            patience.wait()?;
+            backoff.wait()?;
         }
         let locked = Locked(root);
         cancel::check()?;
@@ -125,10 +125,10 @@ impl LocalDirectory {
         &self,
         work: impl FnOnce(BorrowedFd<'_>) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
-        let mut patience = self.patience();
+        let mut backoff = self.backoff();
         loop {
             let root = self.enter_to_write()?;
-            if let Some(locked) = self.lock(&root, &mut patience)? {
+            if let Some(locked) = self.lock(&root, &mut backoff)? {
                 let done = work(locked.as_fd());
                 drop(locked);
                 Self::tidy(&root);
@@ -140,7 +140,7 @@ impl LocalDirectory {
     /// Clears away what is left of deleted directories; whoever changed something comes by here when the
     /// lock was given back.
     pub(super) fn tidy(root: &Root) {
-        if aside::is_there(root.as_fd(), aside::DOOMED) {
+        if temporary::is_there(root.as_fd(), temporary::DOOMED) {
             remove::sweep(root.as_fd());
         }
     }

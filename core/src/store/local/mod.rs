@@ -28,19 +28,19 @@ use super::{Edit, Entry, Node, Problem, Scope, Store, StoreError};
 use crate::path::MemoryPath;
 use crate::store::settings::{Durability, OnExisting};
 
-mod aside;
 mod beneath;
 mod deleting;
 mod descend;
 mod directory;
-mod held;
 mod inspect;
 mod listing;
 mod lock;
+mod lockable;
 mod moving;
 mod open;
 mod remove;
 mod staged;
+mod temporary;
 mod times;
 mod writing;
 

@@ -16,13 +16,13 @@ use rustix::io::Errno;
 use rustix::path::Arg;
 use rustix::process::{Uid, geteuid};
 
-use super::aside::{self, DOOMED, STAGED};
 use super::beneath::{Found, condition, kind, look, open_child};
 use super::descend::{FLAGS, Visitor, id, walk};
 use super::directory;
-use super::held::{Held, NoFork};
 use super::listing::entries;
+use super::lockable::{LockableFile, NoFork};
 use super::moving::rename_new;
+use super::temporary::{self, DOOMED, STAGED};
 use super::{parent_of, times};
 use crate::path::MemoryPath;
 use crate::store::StoreError;
@@ -88,13 +88,13 @@ pub(super) struct Doomed<'d> {
     pub(super) aside: BorrowedFd<'d>,
     name: String,
     /// Says that somebody is at work on it.
-    _held: Option<Held>,
+    _held: Option<LockableFile>,
 }
 
 impl<'d> Doomed<'d> {
     /// An empty directory below `aside`, for what is deleted with it; and that directory.
     pub(super) fn empty(aside: BorrowedFd<'d>) -> Result<(Self, OwnedFd), Errno> {
-        for name in aside::names(DOOMED) {
+        for name in temporary::names(DOOMED) {
             match directory::make(aside, &name) {
                 Err(Errno::EXIST) => {}
                 Err(errno) => return Err(errno),
@@ -115,10 +115,10 @@ impl<'d> Doomed<'d> {
 
 /// Removes what killed processes left in a directory, as far as it can be removed.
 pub(super) fn sweep(directory: BorrowedFd<'_>) {
-    for name in aside::names(STAGED).chain(aside::names(DOOMED)) {
+    for name in temporary::names(STAGED).chain(temporary::names(DOOMED)) {
         // Most are not there, and a look is cheaper than an attempt to open.
-        if aside::is_there(directory, &name)
-            && let Some(_left) = aside::take_over(directory, &name)
+        if temporary::is_there(directory, &name)
+            && let Some(_left) = temporary::take_over(directory, &name)
         {
             let _ = entry(directory, &name);
         }
@@ -135,7 +135,7 @@ pub(super) fn set_aside<'d>(
     aside: BorrowedFd<'d>,
 ) -> Result<Doomed<'d>, Errno> {
     let held = hold(parent, name);
-    for doomed in aside::names(DOOMED) {
+    for doomed in temporary::names(DOOMED) {
         match rename_new(parent, name, aside, &doomed) {
             Err(Errno::EXIST | Errno::NOTEMPTY) => {}
             result => return result.map(|()| Doomed { aside, name: doomed, _held: held }),
@@ -146,10 +146,10 @@ pub(super) fn set_aside<'d>(
 
 /// Locks a directory that is to be deleted, so that nobody takes it for left over. Nothing is lost where
 /// that cannot be done: then somebody may help with the removing.
-fn hold(parent: BorrowedFd<'_>, name: &str) -> Option<Held> {
+fn hold(parent: BorrowedFd<'_>, name: &str) -> Option<LockableFile> {
     let before = NoFork::now();
     let opened = open_child(parent, name, OFlags::RDONLY | OFlags::DIRECTORY).ok()?;
-    let held = Held::new(opened, before)?;
+    let held = LockableFile::new(opened, before)?;
     (held.try_lock() == Ok(true)).then_some(held)
 }
 

@@ -10,12 +10,12 @@ use rustix::fs::{
 };
 use rustix::io::Errno;
 
-use super::aside::{STAGED, is_at, names, take_over};
 use super::beneath::condition;
-use super::held::{Held, NoFork};
-use super::lock::Patience;
+use super::lock::Backoff;
+use super::lockable::{LockableFile, NoFork};
 use super::moving::rename_new;
 use super::remove::sweep;
+use super::temporary::{STAGED, is_at, names, take_over};
 use crate::store::StoreError;
 use crate::store::settings::Durability;
 
@@ -26,7 +26,7 @@ const FILE_MODE: Mode = Mode::RUSR.union(Mode::WUSR);
 pub(super) struct Staged<'d> {
     directory: BorrowedFd<'d>,
     name: String,
-    file: Held,
+    file: LockableFile,
     placed: bool,
 }
 
@@ -45,21 +45,21 @@ impl Content<'_> {
     pub(super) fn stage<'d>(
         &self,
         directory: BorrowedFd<'d>,
-        patience: &mut Patience,
+        backoff: &mut Backoff,
     ) -> Result<Staged<'d>, StoreError> {
-        let staged = self.stage_through(directory, patience);
-        staged.map_err(|trouble| trouble.condition().unchanged())
+        let staged = self.stage_through(directory, backoff);
+        staged.map_err(|error| error.condition().unchanged())
     }
 
     fn stage_through<'d>(
         &self,
         directory: BorrowedFd<'d>,
-        patience: &mut Patience,
-    ) -> Result<Staged<'d>, Trouble> {
+        backoff: &mut Backoff,
+    ) -> Result<Staged<'d>, StageError> {
         let staged = loop {
             match Staged::new(directory)? {
                 Some(staged) => break staged,
-                None => patience.wait()?,
+                None => backoff.wait()?,
             }
         };
         let file = staged.file.file();
@@ -107,7 +107,7 @@ impl<'d> Staged<'d> {
                     Err(errno) => return Err(errno),
                     Ok(created) => {
                         // A fork came between: it is left over now.
-                        let Some(file) = Held::new(created, before) else { continue };
+                        let Some(file) = LockableFile::new(created, before) else { continue };
                         let staged = Self { directory, name: name.clone(), file, placed: false };
                         // Until it is locked it looks left over, and may be looked at or removed.
                         if staged.file.lock_soon()? && fstat(&staged.file)?.st_nlink > 0 {
@@ -173,13 +173,13 @@ impl Drop for Staged<'_> {
     }
 }
 
-enum Trouble {
+enum StageError {
     Os(Errno),
     Io(io::Error),
     Store(StoreError),
 }
 
-impl Trouble {
+impl StageError {
     fn condition(self) -> StoreError {
         const OPERATION: &str = "writing a file";
         match self {
@@ -193,19 +193,19 @@ impl Trouble {
     }
 }
 
-impl From<Errno> for Trouble {
+impl From<Errno> for StageError {
     fn from(errno: Errno) -> Self {
         Self::Os(errno)
     }
 }
 
-impl From<StoreError> for Trouble {
+impl From<StoreError> for StageError {
     fn from(error: StoreError) -> Self {
         Self::Store(error)
     }
 }
 
-impl From<io::Error> for Trouble {
+impl From<io::Error> for StageError {
     fn from(error: io::Error) -> Self {
         Self::Io(error)
     }

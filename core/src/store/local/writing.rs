@@ -8,7 +8,7 @@ use rustix::fs::{FileType, Mode, Stat};
 
 use super::beneath::{Found, kind, look};
 use super::directory::{Parent, flush};
-use super::lock::Patience;
+use super::lock::Backoff;
 use super::staged::{Content, Misplaced, Staged};
 use super::{LocalDirectory, absent, descend, parent_of, peek, read_whole};
 use crate::cancel;
@@ -27,7 +27,7 @@ impl LocalDirectory {
         existing: OnExisting,
     ) -> Result<(), StoreError> {
         let Some(name) = path.name() else { return Err(StoreError::AlreadyExists) };
-        let mut patience = self.patience();
+        let mut backoff = self.backoff();
         loop {
             let root = self.enter_to_write()?;
             // Before anything is written: what is there is there.
@@ -38,15 +38,15 @@ impl LocalDirectory {
             };
             let pieces = [content];
             let content = self.content(&pieces, there.as_ref());
-            let staged = content.stage(root.as_fd(), &mut patience)?;
-            let Some(locked) = self.lock(&root, &mut patience)? else { continue };
+            let staged = content.stage(root.as_fd(), &mut backoff)?;
+            let Some(locked) = self.lock(&root, &mut backoff)? else { continue };
             let parent = Parent::make(locked.as_fd(), path)?;
             let now = may_be_written(&parent.directory, name, existing)?;
             if mode_and_owner(now.as_ref()) != mode_and_owner(there.as_ref()) {
                 continue;
             }
             let replace = now.is_some();
-            self.place(staged, &content, parent.directory.as_fd(), name, replace, &mut patience)?;
+            self.place(staged, &content, parent.directory.as_fd(), name, replace, &mut backoff)?;
             let changed = parent.keep();
             drop(locked);
             Self::tidy(&root);
@@ -59,17 +59,17 @@ impl LocalDirectory {
         path: &MemoryPath,
         edit: &mut Edit<'_>,
     ) -> Result<(), StoreError> {
-        let mut patience = self.patience();
+        let mut backoff = self.backoff();
         for _ in 0..TRIES {
             let root = self.enter_to_write()?;
             let found = self.find_file(root.as_fd(), path)?;
             let Some(splice) = edit(&found.content) else { return Ok(()) };
             let pieces = splice.pieces(&found.content);
             let content = self.content(&pieces, Some(&found.stat));
-            let staged = content.stage(root.as_fd(), &mut patience)?;
-            let Some(locked) = self.lock(&root, &mut patience)? else { continue };
+            let staged = content.stage(root.as_fd(), &mut backoff)?;
+            let Some(locked) = self.lock(&root, &mut backoff)? else { continue };
             let Some((parent, name)) = found.is_still_at(locked.as_fd(), path) else { continue };
-            self.place(staged, &content, parent.as_fd(), name, true, &mut patience)?;
+            self.place(staged, &content, parent.as_fd(), name, true, &mut backoff)?;
             drop(locked);
             Self::tidy(&root);
             return flush(&parent, self.durability);
@@ -79,9 +79,9 @@ impl LocalDirectory {
             let Some(splice) = edit(&found.content) else { return Ok(None) };
             let pieces = splice.pieces(&found.content);
             let content = self.content(&pieces, Some(&found.stat));
-            let staged = content.stage(root, &mut patience)?;
+            let staged = content.stage(root, &mut backoff)?;
             let (parent, name) = parent_of(root, path)?;
-            self.place(staged, &content, parent.as_fd(), name, true, &mut patience)?;
+            self.place(staged, &content, parent.as_fd(), name, true, &mut backoff)?;
             Ok(Some(parent))
         })?;
         parent.map_or(Ok(()), |parent| flush(&parent, self.durability))
@@ -99,7 +99,7 @@ impl LocalDirectory {
         parent: BorrowedFd<'_>,
         name: &str,
         replace: bool,
-        patience: &mut Patience,
+        backoff: &mut Backoff,
     ) -> Result<(), StoreError> {
         cancel::check()?;
         match staged.place(parent, name, replace) {
@@ -107,7 +107,7 @@ impl LocalDirectory {
             Err(Misplaced::Error(error)) => Err(error),
             // The parent is on another file system, mounted into the tree: it has to be written there.
             Err(Misplaced::OtherFileSystem) => {
-                match content.stage(parent, patience)?.place(parent, name, replace) {
+                match content.stage(parent, backoff)?.place(parent, name, replace) {
                     Ok(()) => Ok(()),
                     Err(Misplaced::Error(error)) => Err(error),
                     Err(Misplaced::OtherFileSystem) => Err(StoreError::PermissionDenied),

@@ -10,8 +10,8 @@
 //! original is known to be in its place, whole. Where that is not known, both stay, and the error says
 //! that the outcome is unknown.
 
-use super::snapshot::{Camera, Snapshot, Trouble, from_above, is_part};
-use super::taking::{self, Stopped, Taken, aside};
+use super::snapshot::{Snapshot, SnapshotError, Snapshotter, from_above, is_part};
+use super::taking::{self, Stopped, Taken, temporary_path};
 use crate::cancel::Cancellation;
 use crate::path::MemoryPath;
 use crate::store::{EntryKind, Node, Store, StoreError};
@@ -110,22 +110,22 @@ pub(super) fn check_paths_below(from: &End<'_>, to: &End<'_>) -> Result<(), Stor
 /// Whether it was moved; if not, it was changed meanwhile, and all is as before.
 fn attempt(from: &End<'_>, to: &End<'_>) -> Result<bool, StoreError> {
     let new = check(from, to).map_err(StoreError::unchanged)?;
-    let camera = Camera::new();
-    let aside = aside()?;
+    let snapshotter = Snapshotter::new();
+    let temporary_path = temporary_path()?;
     let fits = |below: &MemoryPath| below.moved(&MemoryPath::root(), to.path).is_ok();
-    let copied = camera
-        .copy((from.store, &from.inside), (to.store, &aside), fits)
-        .map(|seen| (seen, taking::rename(to.store, &aside, &to.inside)));
+    let copied = snapshotter
+        .copy((from.store, &from.inside), (to.store, &temporary_path), fits)
+        .map(|seen| (seen, taking::rename(to.store, &temporary_path, &to.inside)));
     // Whoever waits for the answer may go away until now. What is done next has to be done whole.
     Cancellation::new().within(|| {
         let clean = || {
             // Nobody else knows the name. If this fails too, it is not seen by anybody either.
-            let _ = to.store.delete(&aside);
+            let _ = to.store.delete(&temporary_path);
         };
         match copied {
-            Ok((seen, Ok(()))) => remove_original(from, to, &camera, &new, &seen),
+            Ok((seen, Ok(()))) => remove_original(from, to, &snapshotter, &new, &seen),
             Ok((seen, Err(Stopped::Halfway(error)))) => {
-                let undone = undo(&camera, to, &new, &seen, is_part);
+                let undone = undo(&snapshotter, to, &new, &seen, is_part);
                 clean();
                 Err(match undone {
                     Ok(()) => error.unchanged(),
@@ -136,12 +136,12 @@ fn attempt(from: &End<'_>, to: &End<'_>) -> Result<bool, StoreError> {
                 clean();
                 Err(not_copied(from, error))
             }
-            Err(trouble) => {
+            Err(error) => {
                 clean();
-                match trouble {
-                    Trouble::Changed => Ok(false),
-                    Trouble::Source(error) => Err(about_source(error).unchanged()),
-                    Trouble::Destination(error) => Err(not_copied(from, error)),
+                match error {
+                    SnapshotError::Changed => Ok(false),
+                    SnapshotError::Source(error) => Err(about_source(error).unchanged()),
+                    SnapshotError::Destination(error) => Err(not_copied(from, error)),
                 }
             }
         }
@@ -162,14 +162,14 @@ fn not_copied(from: &End<'_>, error: StoreError) -> StoreError {
 fn remove_original(
     from: &End<'_>,
     to: &End<'_>,
-    camera: &Camera,
+    snapshotter: &Snapshotter,
     new: &MemoryPath,
     seen: &Snapshot,
 ) -> Result<bool, StoreError> {
-    match taking::take(camera, from.store, &from.inside, &|there| there == seen)? {
+    match taking::take(snapshotter, from.store, &from.inside, &|there| there == seen)? {
         Taken::Gone => Ok(true),
         Taken::Stays(reason) => {
-            undo(camera, to, new, seen, Snapshot::eq)
+            undo(snapshotter, to, new, seen, Snapshot::eq)
                 .map_err(|error| failed(from, format!("there are two copies now: {error}")))?;
             reason.map_or(Ok(false), |error| Err(about_source(error).unchanged()))
         }
@@ -179,7 +179,7 @@ fn remove_original(
 /// Removes the copy, and the parents that were made for it, unless somebody has changed it already: `is_ours`
 /// compares what is there with what was copied.
 fn undo(
-    camera: &Camera,
+    snapshotter: &Snapshotter,
     to: &End<'_>,
     new: &MemoryPath,
     seen: &Snapshot,
@@ -187,12 +187,12 @@ fn undo(
 ) -> Result<(), StoreError> {
     let below = to.inside.moved(new, &MemoryPath::root()).map_err(|_| StoreError::NameTooLong)?;
     let with_parents = from_above(seen, &below)?;
-    match taking::take(camera, to.store, new, &|there| is_ours(there, &with_parents))? {
+    match taking::take(snapshotter, to.store, new, &|there| is_ours(there, &with_parents))? {
         Taken::Gone | Taken::Stays(Some(StoreError::NotFound)) => return Ok(()),
         Taken::Stays(_) => {}
     }
     // Somebody has put something beside it: the parents stay.
-    match taking::take(camera, to.store, &to.inside, &|there| is_ours(there, seen))? {
+    match taking::take(snapshotter, to.store, &to.inside, &|there| is_ours(there, seen))? {
         Taken::Gone | Taken::Stays(Some(StoreError::NotFound)) => Ok(()),
         Taken::Stays(Some(error)) => Err(error),
         Taken::Stays(None) => {

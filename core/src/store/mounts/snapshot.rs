@@ -11,11 +11,11 @@ use crate::store::transfer::place_file;
 use crate::store::{EntryKind, Store, StoreError};
 
 /// All that is at and below a path, by the path that it would have if that were the root.
-pub(super) type Snapshot = BTreeMap<MemoryPath, Held>;
+pub(super) type Snapshot = BTreeMap<MemoryPath, Fingerprint>;
 
 /// What is at one path.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Held {
+pub(super) enum Fingerprint {
     Directory,
     /// A length and a hash whose key nobody knows: that another content has both is a chance of
     /// one in 2⁶⁴.
@@ -24,7 +24,7 @@ pub(super) enum Held {
 
 /// Why there is no snapshot.
 #[derive(Debug)]
-pub(super) enum Trouble {
+pub(super) enum SnapshotError {
     /// Something was changed or removed meanwhile.
     Changed,
     Source(StoreError),
@@ -32,21 +32,21 @@ pub(super) enum Trouble {
 }
 
 /// Takes snapshots that can be compared with each other.
-pub(super) struct Camera {
+pub(super) struct Snapshotter {
     key: RandomState,
 }
 
-impl Camera {
+impl Snapshotter {
     pub(super) fn new() -> Self {
         Self { key: RandomState::new() }
     }
 
-    fn file(&self, content: &[u8]) -> Held {
-        Held::File(content.len() as u64, self.key.hash_one(content))
+    fn file(&self, content: &[u8]) -> Fingerprint {
+        Fingerprint::File(content.len() as u64, self.key.hash_one(content))
     }
 
     /// What is at `top` and below.
-    pub(super) fn look(&self, store: &dyn Store, top: &MemoryPath) -> Result<Snapshot, StoreError> {
+    pub(super) fn take(&self, store: &dyn Store, top: &MemoryPath) -> Result<Snapshot, StoreError> {
         let mut seen = Snapshot::new();
         let mut directories = Vec::new();
         match store.read(top) {
@@ -61,12 +61,12 @@ impl Camera {
                 match entry.kind {
                     EntryKind::Directory => directories.push(entry.path),
                     EntryKind::File(_) => {
-                        let held = self.file(&store.read(&entry.path)?);
-                        seen.insert(relative(&entry.path, top)?, held);
+                        let fingerprint = self.file(&store.read(&entry.path)?);
+                        seen.insert(relative(&entry.path, top)?, fingerprint);
                     }
                 }
             }
-            seen.insert(relative(&directory, top)?, Held::Directory);
+            seen.insert(relative(&directory, top)?, Fingerprint::Directory);
         }
         Ok(seen)
     }
@@ -79,31 +79,31 @@ impl Camera {
         (source, from): (&dyn Store, &MemoryPath),
         (destination, to): (&dyn Store, &MemoryPath),
         fits: impl Fn(&MemoryPath) -> bool,
-    ) -> Result<Snapshot, Trouble> {
+    ) -> Result<Snapshot, SnapshotError> {
         let mut seen = Snapshot::new();
         let mut open = vec![from.clone()];
         while let Some(at) = open.pop() {
-            let below = relative(&at, from).map_err(Trouble::Source)?;
+            let below = relative(&at, from).map_err(SnapshotError::Source)?;
             let copy = at.moved(from, to).ok().filter(|_| fits(&below));
-            let copy = copy.ok_or(Trouble::Destination(StoreError::NameTooLong))?;
-            let held = match source.read(&at) {
+            let copy = copy.ok_or(SnapshotError::Destination(StoreError::NameTooLong))?;
+            let fingerprint = match source.read(&at) {
                 Ok(content) => {
                     let times = Times::of(source, &at).map_err(gone)?;
                     place_file(destination, &copy, &content, times, OnExisting::Error)
-                        .map_err(Trouble::Destination)?;
+                        .map_err(SnapshotError::Destination)?;
                     self.file(&content)
                 }
                 Err(StoreError::IsADirectory) => {
                     let entries = source.list(&at).map_err(gone)?;
                     if entries.is_empty() {
-                        destination.make_directory(&copy).map_err(Trouble::Destination)?;
+                        destination.make_directory(&copy).map_err(SnapshotError::Destination)?;
                     }
                     open.extend(entries.into_iter().map(|entry| entry.path));
-                    Held::Directory
+                    Fingerprint::Directory
                 }
                 Err(error) => return Err(gone(error)),
             };
-            seen.insert(below, held);
+            seen.insert(below, fingerprint);
         }
         Ok(seen)
     }
@@ -112,30 +112,30 @@ impl Camera {
 /// The same things, seen from a directory that is above them.
 pub(super) fn from_above(seen: &Snapshot, below: &MemoryPath) -> Result<Snapshot, StoreError> {
     let mut all = Snapshot::new();
-    for (path, held) in seen {
+    for (path, fingerprint) in seen {
         let path = path.moved(&MemoryPath::root(), below).map_err(|_| StoreError::NameTooLong)?;
-        all.insert(path, held.clone());
+        all.insert(path, fingerprint.clone());
     }
     let mut above = below.parent();
     while let Some(directory) = above {
         above = directory.parent();
-        all.insert(directory, Held::Directory);
+        all.insert(directory, Fingerprint::Directory);
     }
     Ok(all)
 }
 
 /// Whether it is a part of something else, or the whole of it.
 pub(super) fn is_part(part: &Snapshot, whole: &Snapshot) -> bool {
-    part.iter().all(|(path, held)| whole.get(path) == Some(held))
+    part.iter().all(|(path, fingerprint)| whole.get(path) == Some(fingerprint))
 }
 
 /// What was listed a moment ago is not there, or is something else.
-fn gone(error: StoreError) -> Trouble {
+fn gone(error: StoreError) -> SnapshotError {
     match error {
         StoreError::NotFound | StoreError::NotADirectory | StoreError::IsADirectory => {
-            Trouble::Changed
+            SnapshotError::Changed
         }
-        error => Trouble::Source(error),
+        error => SnapshotError::Source(error),
     }
 }
 

@@ -3,7 +3,7 @@
 
 use std::hash::{BuildHasher, RandomState};
 
-use super::snapshot::{Camera, Snapshot};
+use super::snapshot::{Snapshot, Snapshotter};
 use crate::path::MemoryPath;
 use crate::store::{Effect, MOVING, Store, StoreError};
 
@@ -75,26 +75,26 @@ pub(super) enum Taken {
 /// # Errors
 /// Only where it is not known to be in its place, and not known to be gone.
 pub(super) fn take(
-    camera: &Camera,
+    snapshotter: &Snapshotter,
     store: &dyn Store,
     path: &MemoryPath,
     expected: &dyn Fn(&Snapshot) -> bool,
 ) -> Result<Taken, StoreError> {
-    let aside = aside()?;
-    match rename(store, path, &aside) {
+    let temporary_path = temporary_path()?;
+    match rename(store, path, &temporary_path) {
         Ok(()) => {}
         Err(Stopped::Before(StoreError::Source(condition))) => {
             return Ok(Taken::Stays(Some(*condition)));
         }
         Err(Stopped::Before(error)) => return Ok(Taken::Stays(Some(error))),
-        Err(Stopped::Halfway(error)) => return Err(lost_sight(path, &aside, &error)),
+        Err(Stopped::Halfway(error)) => return Err(lost_sight(path, &temporary_path, &error)),
     }
-    let reason = match camera.look(store, &aside) {
-        Ok(held) if expected(&held) => match store.delete(&aside) {
+    let reason = match snapshotter.take(store, &temporary_path) {
+        Ok(held) if expected(&held) => match store.delete(&temporary_path) {
             Ok(()) | Err(StoreError::NotFound) => return Ok(Taken::Gone),
             Err(error) => {
-                let whole = camera.look(store, &aside).is_ok_and(|now| now == held);
-                if whole && rename(store, &aside, path).is_ok() {
+                let whole = snapshotter.take(store, &temporary_path).is_ok_and(|now| now == held);
+                if whole && rename(store, &temporary_path, path).is_ok() {
                     return Ok(Taken::Stays(Some(error)));
                 }
                 return Ok(Taken::Gone);
@@ -103,20 +103,24 @@ pub(super) fn take(
         Ok(_) => None,
         Err(error) => Some(error),
     };
-    match put_back(store, &aside, path) {
+    match put_back(store, &temporary_path, path) {
         Ok(()) => Ok(Taken::Stays(reason)),
-        Err(error) => Err(lost_sight(path, &aside, &error)),
+        Err(error) => Err(lost_sight(path, &temporary_path, &error)),
     }
 }
 
 /// Puts back what was taken: beside its place, in sight, if somebody else is there already.
-fn put_back(store: &dyn Store, aside: &MemoryPath, path: &MemoryPath) -> Result<(), StoreError> {
+fn put_back(
+    store: &dyn Store,
+    temporary_path: &MemoryPath,
+    path: &MemoryPath,
+) -> Result<(), StoreError> {
     let mut last = Ok(());
     for _ in 0..PUT_BACK_ATTEMPTS {
-        match rename(store, aside, path) {
+        match rename(store, temporary_path, path) {
             Ok(()) => return Ok(()),
             Err(Stopped::Before(StoreError::AlreadyExists | StoreError::NotADirectory)) => {
-                return put_beside(store, aside);
+                return put_beside(store, temporary_path);
             }
             Err(stopped) => last = Err(stopped.into_error()),
         }
@@ -124,21 +128,22 @@ fn put_back(store: &dyn Store, aside: &MemoryPath, path: &MemoryPath) -> Result<
     last
 }
 
-fn put_beside(store: &dyn Store, aside: &MemoryPath) -> Result<(), StoreError> {
-    let number = aside.name().and_then(|name| name.strip_prefix(MOVING)).unwrap_or_default();
+fn put_beside(store: &dyn Store, temporary_path: &MemoryPath) -> Result<(), StoreError> {
+    let number =
+        temporary_path.name().and_then(|name| name.strip_prefix(MOVING)).unwrap_or_default();
     let beside = MemoryPath::root().join(&format!("moved-{number}"));
     let beside = beside.map_err(|_| StoreError::NameTooLong)?;
-    rename(store, aside, &beside).map_err(Stopped::into_error)?;
+    rename(store, temporary_path, &beside).map_err(Stopped::into_error)?;
     let problem = format!("something new is there; what it held is at {beside} now");
     Err(StoreError::failed("renaming", problem))
 }
 
-fn lost_sight(path: &MemoryPath, aside: &MemoryPath, error: &StoreError) -> StoreError {
-    StoreError::failed(format!("moving {path} to {aside} and back"), error.to_string())
+fn lost_sight(path: &MemoryPath, temporary_path: &MemoryPath, error: &StoreError) -> StoreError {
+    StoreError::failed(format!("moving {path} to {temporary_path} and back"), error.to_string())
 }
 
 /// A name that nobody else has.
-pub(super) fn aside() -> Result<MemoryPath, StoreError> {
+pub(super) fn temporary_path() -> Result<MemoryPath, StoreError> {
     let number = RandomState::new().hash_one(std::process::id());
     MemoryPath::root().join(&format!("{MOVING}{number:016x}")).map_err(|_| StoreError::NameTooLong)
 }

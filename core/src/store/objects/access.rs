@@ -15,7 +15,7 @@ use object_store::path::Path as Key;
 use object_store::{PutMode, PutPayload};
 
 use super::client::{AT_A_TIME, Client, Found, Item, Put, below};
-use super::error::{Patience, Trouble};
+use super::error::{ObjectError, RetryBackoff};
 use super::files::Claim;
 use super::stamp::{Id, Stamp};
 use crate::path::MemoryPath;
@@ -54,7 +54,7 @@ impl Client {
     async fn noted(
         &self,
         path: &MemoryPath,
-    ) -> Result<Option<(Found, Option<SystemTime>)>, Trouble> {
+    ) -> Result<Option<(Found, Option<SystemTime>)>, ObjectError> {
         let key = self.key(path).map_err(|_| StoreError::NotFound)?;
         let Some(file) = (if path.is_root() { None } else { self.file(&key).await? }) else {
             return Ok(None);
@@ -70,14 +70,14 @@ impl Client {
         &self,
         directory: &MemoryPath,
         entries: Vec<Entry>,
-    ) -> Result<Vec<Entry>, Trouble> {
+    ) -> Result<Vec<Entry>, ObjectError> {
         let (notes, _) = self.within(&self.note(directory)?).await?;
         let names: HashSet<&str> = notes.iter().map(|note| &*note.rest).collect();
         let noted = stream::iter(entries).map(|entry| {
             let has_note = entry.path.name().is_some_and(|name| names.contains(name));
             async move {
                 if !has_note || !entry.is_file() {
-                    return Ok::<_, Trouble>(entry);
+                    return Ok::<_, ObjectError>(entry);
                 }
                 let accessed = self.noted(&entry.path).await?.and_then(|(_, accessed)| accessed);
                 Ok(entry.accessed_at(accessed))
@@ -86,7 +86,10 @@ impl Client {
         noted.buffered(AT_A_TIME).try_collect().await
     }
 
-    pub(super) async fn accessed(&self, path: &MemoryPath) -> Result<Option<SystemTime>, Trouble> {
+    pub(super) async fn accessed(
+        &self,
+        path: &MemoryPath,
+    ) -> Result<Option<SystemTime>, ObjectError> {
         match self.noted(path).await? {
             Some((_, accessed)) => Ok(accessed),
             None => Err(self.no_file(path).await?.into()),
@@ -97,7 +100,7 @@ impl Client {
         &self,
         path: &MemoryPath,
         time: SystemTime,
-    ) -> Result<(), Trouble> {
+    ) -> Result<(), ObjectError> {
         let key = self.key(path).map_err(|_| StoreError::NotFound)?;
         match if path.is_root() { None } else { self.file(&key).await? } {
             Some(file) => self.put_note(&self.note(path)?, time, file.stamp.newest()).await,
@@ -111,17 +114,17 @@ impl Client {
         key: &Key,
         time: SystemTime,
         write: Option<Id>,
-    ) -> Result<(), Trouble> {
+    ) -> Result<(), ObjectError> {
         let now = SystemTime::now();
         let apart = now.duration_since(time).unwrap_or_else(|later| later.duration());
         let content = if apart < NOW { "" } else { "." };
         let stamp = Stamp::note(micros::of(time), write);
-        let mut patience = Patience::new();
+        let mut backoff = RetryBackoff::new();
         loop {
             let content = PutPayload::from_static(content.as_bytes());
             match self.put(key, content, &stamp, PutMode::Overwrite).await? {
                 Put::Done(_) | Put::Conflict => return Ok(()),
-                Put::Unknown(trouble) => patience.after(trouble).await?,
+                Put::Unknown(error) => backoff.after(error).await?,
             }
         }
     }
@@ -133,7 +136,7 @@ impl Client {
         from: &MemoryPath,
         to: &MemoryPath,
         is_directory: bool,
-    ) -> Result<Vec<Carried>, Trouble> {
+    ) -> Result<Vec<Carried>, ObjectError> {
         let (old, new) = (self.note(from)?, self.note(to)?);
         if !is_directory {
             return Ok(self.carry_note(old, &new).await?.into_iter().collect());
@@ -150,7 +153,7 @@ impl Client {
         Ok(carried.into_iter().flatten().collect())
     }
 
-    async fn carry_note(&self, old: Key, new: &Key) -> Result<Option<Carried>, Trouble> {
+    async fn carry_note(&self, old: Key, new: &Key) -> Result<Option<Carried>, ObjectError> {
         let Some(note) = self.head(&old).await? else { return Ok(None) };
         if let Some(time) = note.stamp.modified.and_then(micros::time) {
             self.put_note(new, time, note.stamp.newest()).await?;
@@ -177,7 +180,7 @@ impl Client {
 
     /// Every file, with what the listing tells of its times: neither was later, but for the access where
     /// it tells none.
-    pub(super) async fn files(&self) -> Result<Vec<Entry>, Trouble> {
+    pub(super) async fn files(&self) -> Result<Vec<Entry>, ObjectError> {
         let root = MemoryPath::root();
         let items = self.below(&self.key(&root)?).await?;
         let notes = items.iter().filter(|item| item.size == 0);
@@ -197,7 +200,7 @@ impl Client {
         &self,
         files: Vec<Entry>,
         since: SystemTime,
-    ) -> Result<Vec<Entry>, Trouble> {
+    ) -> Result<Vec<Entry>, ObjectError> {
         let candidates = files.into_iter().filter(|file| file.accessed.is_none_or(|at| at < since));
         let looked = stream::iter(candidates).map(|file| async move {
             let key = self.key(&file.path)?;
@@ -205,7 +208,7 @@ impl Client {
             if file.modified.is_none_or(|stored| stored >= since) {
                 let head = self.file(&key).await?;
                 if head.is_none_or(|head| micros::of(since) <= head.modified()) {
-                    return Ok::<_, Trouble>(None);
+                    return Ok::<_, ObjectError>(None);
                 }
             }
             let Some((found, accessed)) = self.noted(&file.path).await? else { return Ok(None) };
@@ -223,7 +226,7 @@ impl Client {
         &self,
         path: &MemoryPath,
         since: SystemTime,
-    ) -> Result<bool, Trouble> {
+    ) -> Result<bool, ObjectError> {
         let Some((file, accessed)) = self.noted(path).await? else { return Ok(false) };
         if !is_unused(micros::time(file.modified()), accessed, since) {
             return Ok(false);

@@ -16,7 +16,7 @@ use object_store::{
 };
 
 use super::command::Change;
-use super::error::{Patience, Trouble, is_no_condition};
+use super::error::{ObjectError, RetryBackoff, is_no_condition};
 use super::stamp::{Id, Stamp};
 use crate::path::MemoryPath;
 use crate::store::StoreError;
@@ -99,7 +99,7 @@ pub(super) enum Put {
     /// The condition is not met, and nothing was written.
     Conflict,
     /// No answer: it may have been written, or be written yet.
-    Unknown(Trouble),
+    Unknown(ObjectError),
 }
 
 /// An object below a directory.
@@ -141,35 +141,39 @@ impl Client {
     }
 
     /// The head of an object, also of one in the place of a file that was moved away.
-    pub(super) async fn head(&self, key: &Key) -> Result<Option<Found>, Trouble> {
-        let mut patience = Patience::new();
+    pub(super) async fn head(&self, key: &Key) -> Result<Option<Found>, ObjectError> {
+        let mut backoff = RetryBackoff::new();
         loop {
             let options = GetOptions { head: true, ..GetOptions::default() };
             match self.store.get_opts(key, options).await {
                 Ok(got) => return Ok(Some(Found::of(&got.meta, &got.attributes))),
                 Err(error) => match missing(error) {
                     None => return Ok(None),
-                    Some(trouble) => patience.after(trouble).await?,
+                    Some(error) => backoff.after(error).await?,
                 },
             }
         }
     }
 
     /// The head of a file.
-    pub(super) async fn file(&self, key: &Key) -> Result<Option<Found>, Trouble> {
+    pub(super) async fn file(&self, key: &Key) -> Result<Option<Found>, ObjectError> {
         Ok(self.head(key).await?.filter(|found| !found.stamp.moved))
     }
 
     /// A file and its content.
-    pub(super) async fn get(&self, key: &Key, how: How) -> Result<Option<(Found, Body)>, Trouble> {
-        let mut patience = Patience::new();
+    pub(super) async fn get(
+        &self,
+        key: &Key,
+        how: How,
+    ) -> Result<Option<(Found, Body)>, ObjectError> {
+        let mut backoff = RetryBackoff::new();
         loop {
             let got = match self.store.get_opts(key, GetOptions::default()).await {
                 Ok(got) => got,
                 Err(error) => match missing(error) {
                     None => return Ok(None),
-                    Some(trouble) => {
-                        patience.after(trouble).await?;
+                    Some(error) => {
+                        backoff.after(error).await?;
                         continue;
                     }
                 },
@@ -180,13 +184,13 @@ impl Client {
             }
             match body(got, found.size, how).await {
                 Ok(body) => return Ok(Some((found, body))),
-                Err(trouble) => patience.after(trouble).await?,
+                Err(error) => backoff.after(error).await?,
             }
         }
     }
 
     /// A file and its whole content.
-    pub(super) async fn read(&self, key: &Key) -> Result<Option<(Found, Vec<u8>)>, Trouble> {
+    pub(super) async fn read(&self, key: &Key) -> Result<Option<(Found, Vec<u8>)>, ObjectError> {
         Ok(match self.get(key, How::Whole(None)).await? {
             Some((found, Body::Whole(content))) => Some((found, content)),
             _ => None,
@@ -200,7 +204,7 @@ impl Client {
         content: PutPayload,
         stamp: &Stamp,
         mode: PutMode,
-    ) -> Result<Put, Trouble> {
+    ) -> Result<Put, ObjectError> {
         use object_store::Error as E;
 
         let options = PutOptions { mode, attributes: stamp.attributes(), ..PutOptions::default() };
@@ -213,57 +217,57 @@ impl Client {
                 change.refused();
                 Ok(Put::Conflict)
             }
-            Err(error) => match Trouble::from(error) {
-                trouble @ Trouble::Passing(_) => Ok(Put::Unknown(trouble)),
-                trouble => {
+            Err(error) => match ObjectError::from(error) {
+                error @ ObjectError::Passing(_) => Ok(Put::Unknown(error)),
+                error => {
                     change.refused();
-                    Err(trouble)
+                    Err(error)
                 }
             },
         }
     }
 
     /// Tries once to delete; what is not there is deleted.
-    pub(super) async fn try_to_delete(&self, keys: Vec<Key>) -> Result<(), Trouble> {
+    pub(super) async fn try_to_delete(&self, keys: Vec<Key>) -> Result<(), ObjectError> {
         let keys = stream::iter(keys.into_iter().map(Ok)).boxed();
         // Of several, some may be deleted whatever the answer is.
         let _ = Change::begin()?;
         let mut deleted = self.store.delete_stream(keys);
         while let Some(answer) = deleted.next().await {
             if let Err(error) = answer
-                && let Some(trouble) = missing(error)
+                && let Some(error) = missing(error)
             {
-                return Err(trouble);
+                return Err(error);
             }
         }
         Ok(())
     }
 
     /// Deletes what nobody else can have written anew meanwhile.
-    pub(super) async fn delete(&self, keys: Vec<Key>) -> Result<(), Trouble> {
-        let mut patience = Patience::new();
+    pub(super) async fn delete(&self, keys: Vec<Key>) -> Result<(), ObjectError> {
+        let mut backoff = RetryBackoff::new();
         loop {
             match self.try_to_delete(keys.clone()).await {
                 Ok(()) => return Ok(()),
-                Err(trouble) => patience.after(trouble).await?,
+                Err(error) => backoff.after(error).await?,
             }
         }
     }
 
     /// Makes a directory exist by itself.
-    pub(super) async fn mark(&self, directory: &Key) -> Result<(), Trouble> {
+    pub(super) async fn mark(&self, directory: &Key) -> Result<(), ObjectError> {
         let (marker, id) = (below(directory, MARKER)?, Id::new()?);
-        let mut patience = Patience::new();
+        let mut backoff = RetryBackoff::new();
         loop {
             match self.put(&marker, PutPayload::new(), &Stamp::new(id), PutMode::Create).await? {
                 Put::Done(_) | Put::Conflict => return Ok(()),
-                Put::Unknown(trouble) => patience.after(trouble).await?,
+                Put::Unknown(error) => backoff.after(error).await?,
             }
         }
     }
 
     /// Makes the directory of `path` exist by itself, because something in it is about to go.
-    pub(super) async fn mark_parent(&self, path: &MemoryPath) -> Result<(), Trouble> {
+    pub(super) async fn mark_parent(&self, path: &MemoryPath) -> Result<(), ObjectError> {
         match path.parent().filter(|parent| !parent.is_root()) {
             Some(parent) => self.mark(&self.key(&parent)?).await,
             None => Ok(()),
@@ -271,19 +275,19 @@ impl Client {
     }
 
     /// Every object below a directory, of whatever kind.
-    pub(super) async fn all_below(&self, directory: &Key) -> Result<Vec<Item>, Trouble> {
-        let mut patience = Patience::new();
+    pub(super) async fn all_below(&self, directory: &Key) -> Result<Vec<Item>, ObjectError> {
+        let mut backoff = RetryBackoff::new();
         loop {
             let listed = self.store.list(Some(directory)).try_collect::<Vec<_>>().await;
             match listed {
                 Ok(listed) => return Ok(items(directory, listed)),
-                Err(error) => patience.after(error.into()).await?,
+                Err(error) => backoff.after(error.into()).await?,
             }
         }
     }
 
     /// Every object below a directory, and which of them are no files any more.
-    pub(super) async fn below(&self, directory: &Key) -> Result<Vec<Item>, Trouble> {
+    pub(super) async fn below(&self, directory: &Key) -> Result<Vec<Item>, ObjectError> {
         let all = self.all_below(directory).await?;
         self.with_the_gone(all).await
     }
@@ -292,12 +296,12 @@ impl Client {
     pub(super) async fn within(
         &self,
         directory: &Key,
-    ) -> Result<(Vec<Item>, Vec<String>), Trouble> {
-        let mut patience = Patience::new();
+    ) -> Result<(Vec<Item>, Vec<String>), ObjectError> {
+        let mut backoff = RetryBackoff::new();
         let listed = loop {
             match self.store.list_with_delimiter(Some(directory)).await {
                 Ok(listed) => break listed,
-                Err(error) => patience.after(error.into()).await?,
+                Err(error) => backoff.after(error.into()).await?,
             }
         };
         let directories = listed.common_prefixes.iter();
@@ -306,25 +310,25 @@ impl Client {
         Ok((files, directories))
     }
 
-    async fn with_the_gone(&self, items: Vec<Item>) -> Result<Vec<Item>, Trouble> {
+    async fn with_the_gone(&self, items: Vec<Item>) -> Result<Vec<Item>, ObjectError> {
         let items = stream::iter(items.into_iter().map(|mut item| async move {
             if item.may_be_gone() {
                 item.gone = self.file(&item.key).await?.is_none();
             }
-            Ok::<_, Trouble>(item)
+            Ok::<_, ObjectError>(item)
         }));
         items.buffered(AT_A_TIME).try_collect().await
     }
 
     /// Whether anything is below the directory; in one request, however much it is.
-    pub(super) async fn is_directory(&self, directory: &Key) -> Result<bool, Trouble> {
-        let mut patience = Patience::new();
+    pub(super) async fn is_directory(&self, directory: &Key) -> Result<bool, ObjectError> {
+        let mut backoff = RetryBackoff::new();
         loop {
             let below = self.store.list(Some(directory));
             let below = below.try_filter_map(async |meta| Ok(rest(directory, &meta.location)));
             match std::pin::pin!(below).try_next().await {
                 Ok(first) => return Ok(first.is_some()),
-                Err(error) => patience.after(error.into()).await?,
+                Err(error) => backoff.after(error.into()).await?,
             }
         }
     }
@@ -333,14 +337,14 @@ impl Client {
     ///
     /// # Errors
     /// [`StoreError::NotADirectory`], [`StoreError::AlreadyExists`].
-    pub(super) async fn check_place(&self, path: &MemoryPath) -> Result<(), Trouble> {
+    pub(super) async fn check_place(&self, path: &MemoryPath) -> Result<(), ObjectError> {
         let key = self.key(path)?;
         let (below, parents) = join(self.is_directory(&key), self.check_parents(path)).await;
         parents?;
         if below? { Err(StoreError::AlreadyExists.into()) } else { Ok(()) }
     }
 
-    pub(super) async fn check_parents(&self, path: &MemoryPath) -> Result<(), Trouble> {
+    pub(super) async fn check_parents(&self, path: &MemoryPath) -> Result<(), ObjectError> {
         let mut parents = Vec::new();
         let mut above = path.parent();
         while let Some(parent) = above.filter(|parent| !parent.is_root()) {
@@ -356,7 +360,7 @@ impl Client {
     }
 }
 
-async fn body(got: GetResult, size: u64, how: How) -> Result<Body, Trouble> {
+async fn body(got: GetResult, size: u64, how: How) -> Result<Body, ObjectError> {
     match how {
         How::Streamed if size > AT_ONCE => {
             return Ok(Body::Pieces(Box::pin(got.into_stream().map_ok(|piece| piece.to_vec()))));
@@ -375,13 +379,15 @@ async fn body(got: GetResult, size: u64, how: How) -> Result<Body, Trouble> {
 }
 
 /// What is wrong, unless it is only that nothing is there.
-fn missing(error: object_store::Error) -> Option<Trouble> {
+fn missing(error: object_store::Error) -> Option<ObjectError> {
     let nothing = matches!(error, object_store::Error::NotFound { .. });
-    match Trouble::from(error) {
+    match ObjectError::from(error) {
         // A missing bucket is more than a missing object.
-        Trouble::Broken(why) if nothing && why.contains("bucket") => Some(Trouble::Broken(why)),
+        ObjectError::Broken(why) if nothing && why.contains("bucket") => {
+            Some(ObjectError::Broken(why))
+        }
         _ if nothing => None,
-        trouble => Some(trouble),
+        error => Some(error),
     }
 }
 

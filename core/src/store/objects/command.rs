@@ -7,7 +7,7 @@
 use std::cell::Cell;
 use std::time::Duration;
 
-use super::error::Trouble;
+use super::error::ObjectError;
 use crate::store::{StoreError, runtime};
 
 /// How often it is looked whether a caller who has gone may be heard.
@@ -53,7 +53,7 @@ fn has_begun() -> bool {
 pub(super) async fn carry_out<T>(
     operation: &'static str,
     has_changed: bool,
-    work: impl Future<Output = Result<T, Trouble>>,
+    work: impl Future<Output = Result<T, ObjectError>>,
 ) -> Result<T, StoreError> {
     let caller_gone = async {
         loop {
@@ -67,7 +67,7 @@ pub(super) async fn carry_out<T>(
     let work = async {
         tokio::select! {
             biased;
-            done = work => done.map_err(|trouble| trouble.during(operation)),
+            done = work => done.map_err(|error| error.during(operation)),
             () = caller_gone => Err(StoreError::Cancelled),
         }
         .map_err(|error| if has_begun() { error } else { error.unchanged() })

@@ -21,7 +21,7 @@ const GIVE_UP: Duration = Duration::from_secs(20);
 
 /// Why something did not succeed.
 #[derive(Debug)]
-pub(super) enum Trouble {
+pub(super) enum ObjectError {
     /// A condition that has a name already.
     Condition(StoreError),
     /// It may pass; and what was asked for may have been done all the same.
@@ -30,13 +30,13 @@ pub(super) enum Trouble {
     Broken(String),
 }
 
-impl From<StoreError> for Trouble {
+impl From<StoreError> for ObjectError {
     fn from(condition: StoreError) -> Self {
         Self::Condition(condition)
     }
 }
 
-impl Trouble {
+impl ObjectError {
     pub(super) fn during(self, operation: &'static str) -> StoreError {
         match self {
             Self::Condition(condition) => condition,
@@ -45,7 +45,7 @@ impl Trouble {
     }
 }
 
-impl From<object_store::Error> for Trouble {
+impl From<object_store::Error> for ObjectError {
     fn from(error: object_store::Error) -> Self {
         use object_store::Error as E;
 
@@ -194,21 +194,21 @@ fn kind(error: &(dyn Error + 'static)) -> Option<HttpErrorKind> {
 }
 
 /// How long one step of a command goes on after what may pass.
-pub(super) struct Patience {
+pub(super) struct RetryBackoff {
     tries: u32,
     since: Instant,
 }
 
-impl Patience {
+impl RetryBackoff {
     pub(super) fn new() -> Self {
         Self { tries: 1, since: Instant::now() }
     }
 
-    /// Waits before the next try; hands the trouble back when there shall be none.
-    pub(super) async fn after(&mut self, trouble: Trouble) -> Result<(), Trouble> {
-        let passing = matches!(trouble, Trouble::Passing(_));
+    /// Waits before the next try; hands the error back when there shall be none.
+    pub(super) async fn after(&mut self, error: ObjectError) -> Result<(), ObjectError> {
+        let passing = matches!(error, ObjectError::Passing(_));
         if !passing || self.tries == TRIES || self.since.elapsed() > GIVE_UP {
-            return Err(trouble);
+            return Err(error);
         }
         pause(100 << (self.tries - 1)).await;
         self.tries += 1;
@@ -224,20 +224,22 @@ pub(super) async fn pause(millis: u64) {
 }
 
 /// The conflicts with others who write the same object.
-pub(super) struct Turns {
+pub(super) struct ConflictBackoff {
     conflicts: u32,
     since: Instant,
 }
 
-impl Turns {
+impl ConflictBackoff {
     pub(super) fn new() -> Self {
         Self { conflicts: 0, since: Instant::now() }
     }
 
     /// Lets others go first, longer each time; gives up after two minutes.
-    pub(super) async fn next(&mut self) -> Result<(), Trouble> {
+    pub(super) async fn next(&mut self) -> Result<(), ObjectError> {
         if self.since.elapsed() > CONTENTION {
-            return Err(Trouble::Broken("others kept on changing it for two minutes".to_owned()));
+            return Err(ObjectError::Broken(
+                "others kept on changing it for two minutes".to_owned(),
+            ));
         }
         self.conflicts += 1;
         pause(4 << self.conflicts.min(6)).await;
@@ -249,7 +251,7 @@ impl Turns {
 mod tests {
     use super::*;
 
-    fn told(text: &str) -> Trouble {
+    fn told(text: &str) -> ObjectError {
         object_store::Error::Generic { store: "any", source: text.into() }.into()
     }
 
@@ -257,9 +259,9 @@ mod tests {
     #[test]
     fn a_part_of_many_deletions_has_a_status_of_its_own() {
         let busy = told("Bulk delete request failed for key a/b: Server Busy (code: 503)");
-        assert!(matches!(busy, Trouble::Passing(_)), "{busy:?}");
+        assert!(matches!(busy, ObjectError::Passing(_)), "{busy:?}");
         let forbidden = told("Bulk delete request failed for key a: No (code: 403)");
-        assert!(matches!(forbidden, Trouble::Condition(StoreError::PermissionDenied)));
+        assert!(matches!(forbidden, ObjectError::Condition(StoreError::PermissionDenied)));
     }
 
     #[test]
@@ -267,11 +269,11 @@ mod tests {
         for key in
             ["latest/meta-data", "169.254.169.254", "metadata.google.internal", "a/computeMetadata"]
         {
-            let trouble = told(&format!(
+            let error = told(&format!(
                 "Error performing GET https://s3.eu-central-1.amazonaws.com/bucket/{key} in 1ms - \
                  Server returned non-2xx status code: 503 Slow Down"
             ));
-            assert!(matches!(trouble, Trouble::Passing(_)), "{trouble:?}");
+            assert!(matches!(error, ObjectError::Passing(_)), "{error:?}");
         }
     }
 
@@ -282,10 +284,10 @@ mod tests {
             ("http://169.254.169.254/computeMetadata/v1", "GOOGLE_APPLICATION_CREDENTIALS"),
             ("http://169.254.170.2/v2/credentials", "AWS_ACCESS_KEY_ID"),
         ] {
-            let trouble = told(&format!("Error performing GET {place} in 1ms"));
+            let error = told(&format!("Error performing GET {place} in 1ms"));
             assert!(
-                matches!(&trouble, Trouble::Broken(why) if why.contains(variable)),
-                "{trouble:?}"
+                matches!(&error, ObjectError::Broken(why) if why.contains(variable)),
+                "{error:?}"
             );
         }
     }

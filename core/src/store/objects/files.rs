@@ -6,7 +6,7 @@ use object_store::path::Path as Key;
 use object_store::{PutMode, PutPayload, UpdateVersion};
 
 use super::client::{Client, Found, GONE_BYTES, Item, Put};
-use super::error::{Patience, Trouble, Turns, pause};
+use super::error::{ConflictBackoff, ObjectError, RetryBackoff, pause};
 use super::stamp::{Id, Stamp};
 use crate::path::MemoryPath;
 use crate::store::StoreError;
@@ -44,7 +44,7 @@ impl Client {
         path: &MemoryPath,
         content: Vec<u8>,
         existing: OnExisting,
-    ) -> Result<(), Trouble> {
+    ) -> Result<(), ObjectError> {
         if path.is_root() {
             return Err(StoreError::AlreadyExists.into());
         }
@@ -57,7 +57,7 @@ impl Client {
         Ok(())
     }
 
-    pub(super) async fn make_directory(&self, path: &MemoryPath) -> Result<(), Trouble> {
+    pub(super) async fn make_directory(&self, path: &MemoryPath) -> Result<(), ObjectError> {
         if path.is_root() {
             return Ok(());
         }
@@ -82,7 +82,7 @@ impl Client {
         key: &Key,
         version: UpdateVersion,
         id: Id,
-    ) -> Result<(), Trouble> {
+    ) -> Result<(), ObjectError> {
         let confirmed = self.check_place(path).await;
         if confirmed.is_err() {
             self.withdraw(key, version, id).await?;
@@ -98,8 +98,8 @@ impl Client {
         stamp: &Stamp,
         id: Id,
         existing: OnExisting,
-    ) -> Result<Placed, Trouble> {
-        let (mut patience, mut turns) = (Patience::new(), Turns::new());
+    ) -> Result<Placed, ObjectError> {
+        let (mut backoff, mut conflicts) = (RetryBackoff::new(), ConflictBackoff::new());
         let mut abandoned = Abandoned::default();
         let mut there = match existing {
             OnExisting::Error => None,
@@ -126,8 +126,8 @@ impl Client {
             };
             match self.put(key, content.clone(), &put, mode).await? {
                 Put::Done(version) => return Ok(Placed { version, created, earlier: None }),
-                Put::Conflict => turns.next().await?,
-                Put::Unknown(trouble) => patience.after(trouble).await?,
+                Put::Conflict => conflicts.next().await?,
+                Put::Unknown(error) => backoff.after(error).await?,
             }
             there = self.head(key).await?;
         }
@@ -140,17 +140,17 @@ impl Client {
         key: &Key,
         version: &UpdateVersion,
         id: Id,
-    ) -> Result<Claim, Trouble> {
+    ) -> Result<Claim, ObjectError> {
         let mut sign = format!("This file was moved by memdir, and is about to be removed. {id}\n");
         sign.extend(std::iter::repeat_n('.', GONE_BYTES - sign.len()));
         let (sign, stamp) = (PutPayload::from(sign.into_bytes()), Stamp::gone(id));
-        let (mut patience, mut turns) = (Patience::new(), Turns::new());
+        let (mut backoff, mut conflicts) = (RetryBackoff::new(), ConflictBackoff::new());
         loop {
             let mode = PutMode::Update(version.clone());
             match self.put(key, sign.clone(), &stamp, mode).await? {
                 Put::Done(_) => return Ok(Claim::Claimed),
-                Put::Conflict => turns.next().await?,
-                Put::Unknown(trouble) => patience.after(trouble).await?,
+                Put::Conflict => conflicts.next().await?,
+                Put::Unknown(error) => backoff.after(error).await?,
             }
             match self.head(key).await? {
                 None => return Ok(Claim::Gone),
@@ -169,22 +169,22 @@ impl Client {
     /// nothing.
     pub(super) async fn bury(&self, key: &Key, id: Option<Id>) {
         let removal = async {
-            let mut patience = Patience::new();
-            while let Err(trouble) = self.try_to_delete(vec![key.clone()]).await {
-                patience.after(trouble).await?;
+            let mut backoff = RetryBackoff::new();
+            while let Err(error) = self.try_to_delete(vec![key.clone()]).await {
+                backoff.after(error).await?;
                 let found = self.head(key).await?;
                 if !found.is_some_and(|found| found.stamp.moved && found.stamp.newest() == id) {
                     break;
                 }
             }
-            Ok::<_, Trouble>(())
+            Ok::<_, ObjectError>(())
         };
         let _ = tokio::time::timeout(BURY, removal).await;
     }
 
     /// Waits until the sign of a claim is removed, and removes it where it is one's own or nobody
     /// else is going to; `false` if it is none.
-    pub(super) async fn clear_away(&self, key: &Key, own: Option<Id>) -> Result<bool, Trouble> {
+    pub(super) async fn clear_away(&self, key: &Key, own: Option<Id>) -> Result<bool, ObjectError> {
         let mut abandoned = Abandoned::default();
         loop {
             match self.head(key).await? {
@@ -207,14 +207,14 @@ impl Client {
         key: &Key,
         version: UpdateVersion,
         id: Id,
-    ) -> Result<(), Trouble> {
+    ) -> Result<(), ObjectError> {
         if matches!(self.claim(key, &version, id).await?, Claim::Claimed) {
             self.bury(key, Some(id)).await;
         }
         Ok(())
     }
 
-    pub(super) async fn delete_path(&self, path: &MemoryPath) -> Result<(), Trouble> {
+    pub(super) async fn delete_path(&self, path: &MemoryPath) -> Result<(), ObjectError> {
         let Ok(key) = self.key(path) else { return Err(StoreError::NotFound.into()) };
         if let Some(found) = self.file(&key).await? {
             self.mark_parent(path).await?;
@@ -230,10 +230,10 @@ impl Client {
     }
 
     /// Also its note, in one request where the service allows that.
-    async fn delete_file(&self, key: &Key, note: Key, found: Found) -> Result<(), Trouble> {
-        let mut patience = Patience::new();
-        while let Err(trouble) = self.try_to_delete(vec![key.clone(), note.clone()]).await {
-            patience.after(trouble).await?;
+    async fn delete_file(&self, key: &Key, note: Key, found: Found) -> Result<(), ObjectError> {
+        let mut backoff = RetryBackoff::new();
+        while let Err(error) = self.try_to_delete(vec![key.clone(), note.clone()]).await {
+            backoff.after(error).await?;
             // It may be gone all the same, and another may have made a file there since.
             let Some(now) = self.file(key).await? else { break };
             let edited = found.stamp.newest().is_some_and(|newest| now.stamp.has(newest));
@@ -245,7 +245,7 @@ impl Client {
     }
 
     /// Deletes whatever is below a directory, until nothing is left.
-    pub(super) async fn delete_below(&self, directory: &Key) -> Result<(), Trouble> {
+    pub(super) async fn delete_below(&self, directory: &Key) -> Result<(), ObjectError> {
         for _ in 0..100 {
             let left = self.all_below(directory).await?;
             if left.is_empty() {
@@ -259,13 +259,13 @@ impl Client {
                 }
             }
         }
-        Err(Trouble::Broken("others kept on writing into the directory".to_owned()))
+        Err(ObjectError::Broken("others kept on writing into the directory".to_owned()))
     }
 
     /// Sets the time of a file.
-    pub(super) async fn set_modified(&self, key: &Key, micros: i64) -> Result<bool, Trouble> {
+    pub(super) async fn set_modified(&self, key: &Key, micros: i64) -> Result<bool, ObjectError> {
         let id = Id::new()?;
-        let (mut patience, mut turns) = (Patience::new(), Turns::new());
+        let (mut backoff, mut conflicts) = (RetryBackoff::new(), ConflictBackoff::new());
         loop {
             let Some((found, content)) = self.read(key).await? else { return Ok(false) };
             if found.stamp.has(id) {
@@ -275,8 +275,8 @@ impl Client {
             stamp.modified = Some(micros);
             match self.put(key, content.into(), &stamp, PutMode::Update(found.version)).await? {
                 Put::Done(_) => return Ok(true),
-                Put::Conflict => turns.next().await?,
-                Put::Unknown(trouble) => patience.after(trouble).await?,
+                Put::Conflict => conflicts.next().await?,
+                Put::Unknown(error) => backoff.after(error).await?,
             }
         }
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::SystemTime;
 
 use super::client::{Body, Client, Found, How, Item};
-use super::error::Trouble;
+use super::error::ObjectError;
 use crate::path::MemoryPath;
 use crate::store::{Entry, EntryKind, Problem, ProblemKind, Scope, StoreError};
 
@@ -14,7 +14,7 @@ impl Client {
         &self,
         path: &MemoryPath,
         how: How,
-    ) -> Result<Option<(Found, Body)>, Trouble> {
+    ) -> Result<Option<(Found, Body)>, ObjectError> {
         match self.key(path) {
             Ok(key) if !path.is_root() => self.get(&key, how).await,
             _ => Ok(None),
@@ -22,7 +22,7 @@ impl Client {
     }
 
     /// Which condition it is that there is no file at `path`.
-    pub(super) async fn no_file(&self, path: &MemoryPath) -> Result<StoreError, Trouble> {
+    pub(super) async fn no_file(&self, path: &MemoryPath) -> Result<StoreError, ObjectError> {
         let is_directory = match self.key(path) {
             _ if path.is_root() => true,
             Ok(key) => self.is_directory(&key).await?,
@@ -32,7 +32,7 @@ impl Client {
     }
 
     /// The entries of a directory, one level deep.
-    pub(super) async fn entries(&self, path: &MemoryPath) -> Result<Vec<Entry>, Trouble> {
+    pub(super) async fn entries(&self, path: &MemoryPath) -> Result<Vec<Entry>, ObjectError> {
         let key = self.key(path).map_err(|_| StoreError::NotFound)?;
         let (files, directories) = self.within(&key).await?;
         if files.is_empty() && directories.is_empty() && !path.is_root() {
@@ -59,7 +59,7 @@ impl Client {
         &self,
         path: &MemoryPath,
         scope: Scope,
-    ) -> Result<Vec<Entry>, Trouble> {
+    ) -> Result<Vec<Entry>, ObjectError> {
         let key = self.key(path).map_err(|_| StoreError::NotFound)?;
         let items = self.below(&key).await?;
         if items.is_empty() && !path.is_root() {
@@ -78,7 +78,7 @@ impl Client {
     }
 
     /// What is left of commands that were broken off, and what no path can name.
-    pub(super) async fn problems(&self) -> Result<Vec<Problem>, Trouble> {
+    pub(super) async fn problems(&self) -> Result<Vec<Problem>, ObjectError> {
         let root = MemoryPath::root();
         let mut problems = Vec::new();
         let items = self.below(&self.key(&root)?).await?;

@@ -25,7 +25,7 @@ use object_store::path::Path as Key;
 
 use self::address::Service;
 use self::client::{Body, Client, How, Put};
-use self::error::{Patience, Trouble, Turns};
+use self::error::{ConflictBackoff, ObjectError, RetryBackoff};
 use self::stamp::Id;
 use self::stream::Stream;
 use super::access::if_a_file;
@@ -128,7 +128,7 @@ impl ObjectStorage {
     ) -> Result<T, StoreError>
     where
         T: Send + 'static,
-        W: Future<Output = Result<T, Trouble>> + Send + 'static,
+        W: Future<Output = Result<T, ObjectError>> + Send + 'static,
     {
         self.run_on(operation, false, work)
     }
@@ -142,7 +142,7 @@ impl ObjectStorage {
     ) -> Result<T, StoreError>
     where
         T: Send + 'static,
-        W: Future<Output = Result<T, Trouble>> + Send + 'static,
+        W: Future<Output = Result<T, ObjectError>> + Send + 'static,
     {
         let work = work(self.client()?);
         runtime::run(command::carry_out(operation, has_changed, work))
@@ -211,8 +211,8 @@ impl Store for ObjectStorage {
 
     fn update(&self, path: &MemoryPath, edit: &mut Edit<'_>) -> Result<(), StoreError> {
         let operation = "editing a file";
-        let id = Id::new().map_err(|trouble| trouble.during(operation).unchanged())?;
-        let (mut patience, mut turns) = (Patience::new(), Turns::new());
+        let id = Id::new().map_err(|error| error.during(operation).unchanged())?;
+        let (mut backoff, mut conflicts) = (RetryBackoff::new(), ConflictBackoff::new());
         let how = How::Whole(self.max_file_bytes);
         // The version that a write without an answer was meant for.
         let mut doubtful = None;
@@ -245,16 +245,16 @@ impl Store for ObjectStorage {
             match put {
                 Put::Done(_) => return Ok(()),
                 Put::Conflict => {
-                    turns = self.run_on(operation, doubtful.is_some(), |_| async move {
-                        turns.next().await?;
-                        Ok(turns)
+                    conflicts = self.run_on(operation, doubtful.is_some(), |_| async move {
+                        conflicts.next().await?;
+                        Ok(conflicts)
                     })?;
                 }
-                Put::Unknown(trouble) => {
+                Put::Unknown(error) => {
                     doubtful = Some(newest);
-                    patience = self.run_on(operation, true, |_| async move {
-                        patience.after(trouble).await?;
-                        Ok(patience)
+                    backoff = self.run_on(operation, true, |_| async move {
+                        backoff.after(error).await?;
+                        Ok(backoff)
                     })?;
                 }
             }

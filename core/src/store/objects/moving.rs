@@ -26,7 +26,7 @@ use object_store::path::Path as Key;
 use object_store::{PutMode, PutPayload, UpdateVersion};
 
 use super::client::{AT_A_TIME, Client, Found, Item, MARKER, MAX_KEY_BYTES, Put, below};
-use super::error::{Patience, Trouble, Turns};
+use super::error::{ConflictBackoff, ObjectError, RetryBackoff};
 use super::files::Claim;
 use super::stamp::{Id, Stamp};
 use crate::path::{MemoryPath, PathError};
@@ -76,7 +76,11 @@ impl Intent {
 }
 
 impl Client {
-    pub(super) async fn rename(&self, from: &MemoryPath, to: &MemoryPath) -> Result<(), Trouble> {
+    pub(super) async fn rename(
+        &self,
+        from: &MemoryPath,
+        to: &MemoryPath,
+    ) -> Result<(), ObjectError> {
         let Ok(source) = self.key(from) else { return Err(StoreError::NotFound.into()) };
         if self.file(&source).await?.is_some() {
             return self.rename_file(from, to, &source).await;
@@ -90,7 +94,7 @@ impl Client {
 
     /// # Errors
     /// [`StoreError::AlreadyExists`] if there is anything at `path`.
-    async fn check_free(&self, path: &MemoryPath) -> Result<(), Trouble> {
+    async fn check_free(&self, path: &MemoryPath) -> Result<(), ObjectError> {
         let Ok(key) = self.key(path) else { return Ok(()) };
         if path.is_root() || self.file(&key).await?.is_some() || self.is_directory(&key).await? {
             return Err(StoreError::AlreadyExists.into());
@@ -103,7 +107,7 @@ impl Client {
         from: &MemoryPath,
         to: &MemoryPath,
         source: &Key,
-    ) -> Result<(), Trouble> {
+    ) -> Result<(), ObjectError> {
         self.check_free(to).await?;
         self.check_parents(to).await?;
         let (target, id) = (self.key(to)?, Id::new()?);
@@ -129,8 +133,13 @@ impl Client {
 
     /// Copies a file to where nothing is, or where an earlier try has put an older version; `None`
     /// if there is no such file any more.
-    async fn copy(&self, source: &Key, target: &Key, id: Id) -> Result<Option<Copied>, Trouble> {
-        let (mut patience, mut turns) = (Patience::new(), Turns::new());
+    async fn copy(
+        &self,
+        source: &Key,
+        target: &Key,
+        id: Id,
+    ) -> Result<Option<Copied>, ObjectError> {
+        let (mut backoff, mut conflicts) = (RetryBackoff::new(), ConflictBackoff::new());
         loop {
             let Some((found, content)) = self.read(source).await? else { return Ok(None) };
             let (tag, size) = (found.tag(), found.size);
@@ -145,7 +154,7 @@ impl Client {
                 return Ok(copied(placed.version));
             }
             if earlier.newest() != Some(id) {
-                return Err(Trouble::Broken(
+                return Err(ObjectError::Broken(
                     "a file was changed both at its old and at its new place while it was being \
                      moved: delete one of the two"
                         .to_owned(),
@@ -153,8 +162,8 @@ impl Client {
             }
             match self.put(target, content, &stamp, PutMode::Update(placed.version)).await? {
                 Put::Done(version) => return Ok(copied(version)),
-                Put::Conflict => turns.next().await?,
-                Put::Unknown(trouble) => patience.after(trouble).await?,
+                Put::Conflict => conflicts.next().await?,
+                Put::Unknown(error) => backoff.after(error).await?,
             }
         }
     }
@@ -166,7 +175,7 @@ impl Client {
         target: &Key,
         mut copied: Copied,
         id: Id,
-    ) -> Result<(Copied, Claim), Trouble> {
+    ) -> Result<(Copied, Claim), ObjectError> {
         loop {
             match self.claim(source, &copied.source, id).await? {
                 Claim::Changed => match self.copy(source, target, id).await? {
@@ -184,7 +193,7 @@ impl Client {
         to: &MemoryPath,
         source: &Key,
         items: Vec<Item>,
-    ) -> Result<(), Trouble> {
+    ) -> Result<(), ObjectError> {
         let (marker, target) = (below(source, MARKER)?, self.key(to));
         let earlier = match items.iter().find(|item| item.key == marker && item.size > 0) {
             Some(_) => self.intent(&marker).await?.map(|(intent, _)| intent),
@@ -212,11 +221,11 @@ impl Client {
         let copies = match self.copy_all(to, &target, &marker, &items, id, again).await {
             Ok(copies) => copies,
             // What broke is gone on with when the same is asked for again.
-            Err(condition @ Trouble::Condition(_)) => {
+            Err(condition @ ObjectError::Condition(_)) => {
                 self.take_back(&marker, &target, id).await?;
                 return Err(condition);
             }
-            Err(trouble) => return Err(trouble),
+            Err(error) => return Err(error),
         };
         let notes = self.carry_notes(from, to, true).await?;
         self.settle(&marker, id).await?;
@@ -228,20 +237,20 @@ impl Client {
     }
 
     /// What a directory's marker says is going on, and its version.
-    async fn intent(&self, marker: &Key) -> Result<Option<(Intent, Found)>, Trouble> {
+    async fn intent(&self, marker: &Key) -> Result<Option<(Intent, Found)>, ObjectError> {
         match self.read(marker).await? {
             Some((found, content)) if !content.is_empty() => match Intent::parse(&content) {
                 Some(intent) => Ok(Some((intent, found))),
-                None => Err(Trouble::Broken("a directory's marker is damaged".to_owned())),
+                None => Err(ObjectError::Broken("a directory's marker is damaged".to_owned())),
             },
             _ => Ok(None),
         }
     }
 
     /// Writes into the source's marker what is going to happen.
-    async fn announce(&self, marker: &Key, to: &MemoryPath) -> Result<Id, Trouble> {
+    async fn announce(&self, marker: &Key, to: &MemoryPath) -> Result<Id, ObjectError> {
         let intent = Intent { id: Id::new()?, settled: false, to: to.to_string() };
-        let (mut patience, mut turns) = (Patience::new(), Turns::new());
+        let (mut backoff, mut conflicts) = (RetryBackoff::new(), ConflictBackoff::new());
         loop {
             let (mode, stamp) = match self.head(marker).await? {
                 None => (PutMode::Create, Stamp::new(intent.id)),
@@ -251,19 +260,21 @@ impl Client {
             };
             match self.put(marker, intent.payload(), &stamp, mode).await? {
                 Put::Done(_) => return Ok(intent.id),
-                Put::Conflict => turns.next().await?,
-                Put::Unknown(trouble) => patience.after(trouble).await?,
+                Put::Conflict => conflicts.next().await?,
+                Put::Unknown(error) => backoff.after(error).await?,
             }
         }
     }
 
     /// From here on the move is only finished, and no longer taken back.
-    async fn settle(&self, marker: &Key, id: Id) -> Result<(), Trouble> {
-        let (mut patience, mut turns) = (Patience::new(), Turns::new());
+    async fn settle(&self, marker: &Key, id: Id) -> Result<(), ObjectError> {
+        let (mut backoff, mut conflicts) = (RetryBackoff::new(), ConflictBackoff::new());
         loop {
             let Some((intent, found)) = self.intent(marker).await?.filter(|(i, _)| i.id == id)
             else {
-                return Err(Trouble::Broken("the same rename has just been taken back".to_owned()));
+                return Err(ObjectError::Broken(
+                    "the same rename has just been taken back".to_owned(),
+                ));
             };
             if intent.settled {
                 return Ok(());
@@ -272,16 +283,16 @@ impl Client {
             let stamp = found.stamp.touched(id);
             match self.put(marker, payload, &stamp, PutMode::Update(found.version)).await? {
                 Put::Done(_) => return Ok(()),
-                Put::Conflict => turns.next().await?,
-                Put::Unknown(trouble) => patience.after(trouble).await?,
+                Put::Conflict => conflicts.next().await?,
+                Put::Unknown(error) => backoff.after(error).await?,
             }
         }
     }
 
     /// Gives the move up, unless it is settled: the intention goes first, and then the copies that
     /// nobody has changed.
-    async fn take_back(&self, marker: &Key, target: &Key, id: Id) -> Result<(), Trouble> {
-        let (mut patience, mut turns) = (Patience::new(), Turns::new());
+    async fn take_back(&self, marker: &Key, target: &Key, id: Id) -> Result<(), ObjectError> {
+        let (mut backoff, mut conflicts) = (RetryBackoff::new(), ConflictBackoff::new());
         while let Some((intent, found)) = self.intent(marker).await?.filter(|(i, _)| i.id == id) {
             if intent.settled {
                 return Ok(());
@@ -290,8 +301,8 @@ impl Client {
             let mode = PutMode::Update(found.version);
             match self.put(marker, PutPayload::new(), &stamp, mode).await? {
                 Put::Done(_) => break,
-                Put::Conflict => turns.next().await?,
-                Put::Unknown(trouble) => patience.after(trouble).await?,
+                Put::Conflict => conflicts.next().await?,
+                Put::Unknown(error) => backoff.after(error).await?,
             }
         }
         let target_marker = below(target, MARKER)?;
@@ -319,7 +330,7 @@ impl Client {
         items: &[Item],
         id: Id,
         again: bool,
-    ) -> Result<Copies, Trouble> {
+    ) -> Result<Copies, ObjectError> {
         let target_marker = below(target, MARKER)?;
         let empty = PutPayload::new();
         self.place(&target_marker, &empty, &Stamp::new(id), id, OnExisting::Error).await?;
@@ -338,7 +349,7 @@ impl Client {
                 if item.marks().is_some() {
                     let above = item.rest.strip_suffix(MARKER).unwrap_or_default();
                     self.mark(&below(target, above.trim_end_matches('/'))?).await?;
-                    return Ok::<_, Trouble>(None);
+                    return Ok::<_, ObjectError>(None);
                 }
                 let copied = self.copy(&item.key, &to, id).await?;
                 Ok(copied.map(|copied| (item.rest, copied)))
@@ -351,7 +362,7 @@ impl Client {
         Ok(copies)
     }
 
-    async fn verify(&self, target: &Key, copies: &Copies, id: Id) -> Result<(), Trouble> {
+    async fn verify(&self, target: &Key, copies: &Copies, id: Id) -> Result<(), ObjectError> {
         let there: HashMap<_, _> =
             self.all_below(target).await?.into_iter().map(|item| (item.rest, item.size)).collect();
         for (rest, copied) in copies {
@@ -361,7 +372,7 @@ impl Client {
             // Unless others are at work there already, for whom it is a file like any other.
             let now = self.file(&below(target, rest)?).await?;
             if now.is_some_and(|now| now.stamp.newest() == Some(id)) {
-                return Err(Trouble::Broken("a copy differs from its original".to_owned()));
+                return Err(ObjectError::Broken("a copy differs from its original".to_owned()));
             }
         }
         Ok(())
@@ -376,7 +387,7 @@ impl Client {
         mut items: Vec<Item>,
         mut copies: Copies,
         id: Id,
-    ) -> Result<(), Trouble> {
+    ) -> Result<(), ObjectError> {
         for _ in 0..100 {
             items.retain(|item| item.key != *marker);
             if items.is_empty() {
@@ -402,7 +413,7 @@ impl Client {
             }
             items = self.all_below(source).await?;
         }
-        Err(Trouble::Broken("others kept on writing into the directory".to_owned()))
+        Err(ObjectError::Broken("others kept on writing into the directory".to_owned()))
     }
 
     async fn move_one(
@@ -411,7 +422,7 @@ impl Client {
         target: &Key,
         copied: Option<Copied>,
         id: Id,
-    ) -> Result<(), Trouble> {
+    ) -> Result<(), ObjectError> {
         let copied = match copied {
             Some(copied) => copied,
             None => match self.copy(source, target, id).await? {
@@ -433,8 +444,8 @@ impl Client {
 }
 
 /// For the developer; a model is told that the memory cannot be reached.
-fn unfinished() -> Trouble {
-    Trouble::Broken(
+fn unfinished() -> ObjectError {
+    ObjectError::Broken(
         "a rename of this directory, or of one in it, has not been finished: ask for the same \
          rename again first"
             .to_owned(),

@@ -9,7 +9,7 @@ use std::time::SystemTime;
 
 use object_store::{Attribute, AttributeValue, Attributes};
 
-use super::error::Trouble;
+use super::error::ObjectError;
 use crate::store::micros;
 
 /// How many writes an object remembers. S3 allows 2 KiB of metadata; this takes 1.1.
@@ -24,10 +24,10 @@ pub(super) struct Id(u64);
 
 impl Id {
     /// From the operating system's randomness, which a forked process does not share.
-    pub(super) fn new() -> Result<Self, Trouble> {
+    pub(super) fn new() -> Result<Self, ObjectError> {
         getrandom::u64()
             .map(Self)
-            .map_err(|error| Trouble::Broken(format!("there is no randomness: {error}")))
+            .map_err(|error| ObjectError::Broken(format!("there is no randomness: {error}")))
     }
 
     pub(super) fn parse(text: &str) -> Option<Self> {

@@ -6,7 +6,7 @@ use std::process;
 use futures_util::StreamExt;
 
 use super::client::Pieces;
-use super::error::Trouble;
+use super::error::ObjectError;
 use crate::store::runtime;
 
 pub(super) struct Stream {
@@ -30,7 +30,7 @@ impl Stream {
         }
         let next = runtime::run(async move {
             let next = pieces.next().await.transpose();
-            let next = next.map_err(|error| Trouble::from(error).during("reading a file"))?;
+            let next = next.map_err(|error| ObjectError::from(error).during("reading a file"))?;
             Ok(next.map(|piece| (pieces, piece)))
         });
         if let Some((pieces, piece)) = next.map_err(io::Error::other)? {

@@ -9,7 +9,7 @@ use crate::store::StoreError;
 
 /// Why something inside the store did not succeed.
 #[derive(Debug)]
-pub(super) enum Trouble {
+pub(super) enum PostgresError {
     /// A condition that has a name already.
     Condition(StoreError),
     /// No connection could be had.
@@ -20,19 +20,19 @@ pub(super) enum Trouble {
     Silence,
 }
 
-impl From<StoreError> for Trouble {
+impl From<StoreError> for PostgresError {
     fn from(condition: StoreError) -> Self {
         Self::Condition(condition)
     }
 }
 
-impl From<Error> for Trouble {
+impl From<Error> for PostgresError {
     fn from(error: Error) -> Self {
         Self::Statement(error)
     }
 }
 
-impl Trouble {
+impl PostgresError {
     /// Whether it was the connection that broke, and not the server that refused: what was asked
     /// may or may not have been done.
     pub(super) fn is_broken_connection(&self) -> bool {

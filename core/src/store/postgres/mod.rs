@@ -12,7 +12,7 @@ use std::time::{Duration, SystemTime};
 use tokio_postgres::Row;
 
 use self::address::Address;
-use self::error::Trouble;
+use self::error::PostgresError;
 use self::server::Server;
 use self::session::{Begun, Change, Outcome, Parameter, Seen, Session, Wanted};
 use self::statements::{Found, Statement, Way};
@@ -34,7 +34,7 @@ mod session;
 mod statements;
 mod tls;
 mod tree;
-mod turns;
+mod writer_queue;
 
 /// How often a change is begun that a broken connection undid.
 const ATTEMPTS: usize = 4;
@@ -94,7 +94,7 @@ impl PostgresDatabase {
         let session = Arc::new(Session::new(server, namespace, statement_timeout, durability));
         let opened = session.clone();
         runtime::run(async move {
-            opened.check().await.map_err(|trouble| trouble.during("connecting to PostgreSQL"))
+            opened.check().await.map_err(|error| error.during("connecting to PostgreSQL"))
         })
         .map_err(Error::Store)?;
         Ok(Self {
@@ -159,7 +159,7 @@ impl PostgresDatabase {
         let session = self.session.clone();
         runtime::run(async move {
             let answer = session.ask(statement, &parameters).await;
-            answer.map_err(|trouble| trouble.during(operation))
+            answer.map_err(|error| error.during(operation))
         })
     }
 
@@ -175,7 +175,8 @@ impl PostgresDatabase {
         let parameters: Vec<Parameter> =
             vec![Box::new(names), Box::new(content), Box::new(i64::MAX)];
         let rows = self.ask(operation, &statements::LOOK, parameters)?;
-        let way = Way::of(&rows, levels).map_err(|error| Trouble::from(error).during(operation))?;
+        let way =
+            Way::of(&rows, levels).map_err(|error| PostgresError::from(error).during(operation))?;
         match way.end() {
             Some(found) => Ok(found),
             // Nobody has written to the namespace yet.
@@ -198,7 +199,7 @@ impl PostgresDatabase {
         let rows = self.ask(operation, &statements::OPEN, parameters)?;
         match rows.split_first() {
             Some((node, below)) => Opened::of(path, node, below)
-                .map_err(|error| Trouble::from(error).during(operation)),
+                .map_err(|error| PostgresError::from(error).during(operation)),
             None if path.is_root() => Ok(Opened::Directory(Vec::new())),
             None => Err(StoreError::NotFound),
         }
@@ -219,7 +220,7 @@ impl PostgresDatabase {
             // Whatever goes wrong before the change is on its way has changed nothing.
             let begun = runtime::run(async move {
                 let begun = session.begin(&asked, lock_timeout).await;
-                begun.map_err(|trouble| trouble.during(operation).unchanged())
+                begun.map_err(|error| error.during(operation).unchanged())
             })?;
             let (transaction, seen) = Begun::into_parts(begun);
             let decided = decide(seen).and_then(|change| {
@@ -237,7 +238,7 @@ impl PostgresDatabase {
             };
             let outcome = runtime::run(async move {
                 let done = session.commit(transaction, &change).await;
-                done.map_err(|trouble| trouble.during(operation))
+                done.map_err(|error| error.during(operation))
             })?;
             if let Outcome::Done = outcome {
                 return Ok(());
@@ -391,7 +392,8 @@ impl Store for PostgresDatabase {
     fn inspect(&self, report: &mut dyn FnMut(Problem)) -> Result<(), StoreError> {
         let operation = "inspecting the database";
         let rows = self.ask(operation, &inspect::ALL, Vec::new())?;
-        inspect::inspect(&rows, report).map_err(|error| Trouble::from(error).during(operation))
+        inspect::inspect(&rows, report)
+            .map_err(|error| PostgresError::from(error).during(operation))
     }
 
     fn clear(&self) -> Result<(), StoreError> {
@@ -439,13 +441,13 @@ impl Store for PostgresDatabase {
             vec![Box::new(names), Box::new(statements::storable(time))];
         let rows = runtime::run(async move {
             let noted = session.note(&statements::ACCESS, &parameters).await;
-            noted.map_err(|trouble| trouble.during(operation))
+            noted.map_err(|error| error.during(operation))
         })?;
         let Some(row) = rows.first() else {
             let root = path.is_root();
             return Err(if root { StoreError::IsADirectory } else { StoreError::NotFound });
         };
-        let said = |index| row.try_get(index).map_err(|e| Trouble::from(e).during(operation));
+        let said = |index| row.try_get(index).map_err(|e| PostgresError::from(e).during(operation));
         match (said(0)?, said(1)?) {
             (true, _) => Err(StoreError::IsADirectory),
             (false, true) => Ok(()),

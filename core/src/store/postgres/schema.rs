@@ -4,7 +4,7 @@
 
 use tokio_postgres::{Client, SimpleQueryMessage};
 
-use super::error::{Trouble, explain};
+use super::error::{PostgresError, explain};
 use crate::store::StoreError;
 
 #[cfg(test)]
@@ -86,11 +86,11 @@ COMMIT;
 }
 
 /// Makes the tables or brings older ones up to date; where they are, nothing is changed.
-pub(super) async fn prepare(client: &Client) -> Result<(), Trouble> {
+pub(super) async fn prepare(client: &Client) -> Result<(), PostgresError> {
     prepare_with(client, STEPS).await
 }
 
-async fn prepare_with(client: &Client, steps: &[&str]) -> Result<(), Trouble> {
+async fn prepare_with(client: &Client, steps: &[&str]) -> Result<(), PostgresError> {
     let found = version(client, steps.len()).await;
     if found.map_err(in_words("this user may not use the tables of memdir"))? == steps.len() {
         return Ok(());
@@ -102,16 +102,16 @@ async fn prepare_with(client: &Client, steps: &[&str]) -> Result<(), Trouble> {
 }
 
 /// What the server refuses, while a store is opened, as a sentence for the developer.
-fn in_words(sentence: &'static str) -> impl Fn(Trouble) -> Trouble {
-    move |trouble| match trouble {
-        Trouble::Statement(error) if error.as_db_error().is_some() => {
+fn in_words(sentence: &'static str) -> impl Fn(PostgresError) -> PostgresError {
+    move |error| match error {
+        PostgresError::Statement(error) if error.as_db_error().is_some() => {
             StoreError::failed(OPERATION, format!("{sentence}: {}", explain(&error))).into()
         }
         other => other,
     }
 }
 
-async fn make(client: &Client, steps: &[&str]) -> Result<(), Trouble> {
+async fn make(client: &Client, steps: &[&str]) -> Result<(), PostgresError> {
     let lock = format!(
         "BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL client_min_messages = warning; \
          SELECT pg_advisory_xact_lock({LOCK})"
@@ -127,8 +127,8 @@ async fn make(client: &Client, steps: &[&str]) -> Result<(), Trouble> {
 }
 
 /// The version of the schema that the database has; 0 for none.
-async fn version(client: &Client, current: usize) -> Result<usize, Trouble> {
-    let refused = |problem: String| Trouble::from(StoreError::failed(OPERATION, problem));
+async fn version(client: &Client, current: usize) -> Result<usize, PostgresError> {
+    let refused = |problem: String| PostgresError::from(StoreError::failed(OPERATION, problem));
     // By the catalogue's rows: what the server has in mind of names may be of before the lock.
     let about = client
         .simple_query(
@@ -184,12 +184,12 @@ mod tests {
         work: impl FnOnce(Lease) -> W + Send + 'static,
     ) -> Result<T, StoreError>
     where
-        W: Future<Output = Result<T, Trouble>> + Send,
+        W: Future<Output = Result<T, PostgresError>> + Send,
     {
         let server = Server::shared(Address::parse(address).unwrap().server).unwrap();
         runtime::run(async move {
-            let lease = server.lease().await.map_err(|trouble| trouble.during("leasing"))?;
-            work(lease).await.map_err(|trouble| trouble.during("working"))
+            let lease = server.lease().await.map_err(|error| error.during("leasing"))?;
+            work(lease).await.map_err(|error| error.during("working"))
         })
     }
 

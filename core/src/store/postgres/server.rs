@@ -13,8 +13,8 @@ use deadpool_postgres::{
 };
 
 use super::address::Settings;
-use super::error::Trouble;
-use super::turns::{Turn, Turns};
+use super::error::PostgresError;
+use super::writer_queue::{WriterPermit, WriterQueue};
 use super::{schema, tls};
 use crate::store::StoreError;
 use crate::store::per_process::PerProcess;
@@ -39,7 +39,7 @@ pub(super) struct Server {
 /// Those of one process.
 struct Connections {
     pool: Pool,
-    turns: Turns,
+    writers: WriterQueue,
 }
 
 impl Server {
@@ -86,7 +86,7 @@ impl Server {
                 .map_err(|error| {
                     StoreError::failed("preparing to connect to PostgreSQL", error).unchanged()
                 })?;
-            Ok(Connections { pool, turns: Turns::new(self.settings.pool_size) })
+            Ok(Connections { pool, writers: WriterQueue::new(self.settings.pool_size) })
         })
     }
 
@@ -100,16 +100,16 @@ impl Server {
         &self,
         namespace: &str,
         deadline: Option<tokio::time::Instant>,
-    ) -> Result<Lease, Trouble> {
-        let turn = self.connections()?.turns.take(namespace);
-        let turn = match deadline {
-            None => turn.await?,
+    ) -> Result<Lease, PostgresError> {
+        let permit = self.connections()?.writers.take(namespace);
+        let permit = match deadline {
+            None => permit.await?,
             Some(deadline) => {
-                tokio::time::timeout_at(deadline, turn).await.map_err(|_| StoreError::Busy)??
+                tokio::time::timeout_at(deadline, permit).await.map_err(|_| StoreError::Busy)??
             }
         };
         let mut lease = self.lease().await?;
-        lease.turn = Some(turn);
+        lease.permit = Some(permit);
         Ok(lease)
     }
 
@@ -126,11 +126,11 @@ impl Server {
     }
 
     /// A connection to a database whose tables are there. A server that is starting is waited for.
-    pub(super) async fn lease(&self) -> Result<Lease, Trouble> {
+    pub(super) async fn lease(&self) -> Result<Lease, PostgresError> {
         let until = Instant::now() + self.settings.connect_timeout;
         loop {
             match self.try_to_lease().await {
-                Err(trouble) if trouble.is_starting() && Instant::now() < until => {
+                Err(error) if error.is_starting() && Instant::now() < until => {
                     tokio::time::sleep(PAUSE).await;
                 }
                 result => return result,
@@ -138,13 +138,13 @@ impl Server {
         }
     }
 
-    async fn try_to_lease(&self) -> Result<Lease, Trouble> {
+    async fn try_to_lease(&self) -> Result<Lease, PostgresError> {
         let connection = self.connections()?.pool.get().await.map_err(|error| match error {
-            PoolError::Backend(error) => Trouble::NoConnection(Some(error)),
-            _ => Trouble::NoConnection(None),
+            PoolError::Backend(error) => PostgresError::NoConnection(Some(error)),
+            _ => PostgresError::NoConnection(None),
         })?;
         let is_new = Object::metrics(&connection).recycle_count == 0;
-        let lease = Lease { connection: Some(connection), process: process::id(), turn: None };
+        let lease = Lease { connection: Some(connection), process: process::id(), permit: None };
         if is_new {
             schema::prepare(&lease).await?;
         }
@@ -166,7 +166,7 @@ pub(super) struct Lease {
     connection: Option<Object>,
     process: u32,
     /// Of a writer.
-    turn: Option<Turn>,
+    permit: Option<WriterPermit>,
 }
 
 /// Waiting at the server, for another's lock. Dropped before it is over, the server is told to wait no
@@ -228,7 +228,7 @@ impl Drop for Lease {
             drop(Object::take(connection));
         } else {
             // The parent's: not even to be closed.
-            std::mem::forget((connection, self.turn.take()));
+            std::mem::forget((connection, self.permit.take()));
         }
     }
 }

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use tokio_postgres::Row;
 use tokio_postgres::types::{ToSql, Type};
 
-use super::error::Trouble;
+use super::error::PostgresError;
 use super::server::{Lease, Server, Waiting};
 use super::statements::{self, Statement, Way};
 use crate::path::MemoryPath;
@@ -129,7 +129,7 @@ impl Session {
     }
 
     /// Connects, if nobody has, and makes the tables, if they are not there.
-    pub(super) async fn check(&self) -> Result<(), Trouble> {
+    pub(super) async fn check(&self) -> Result<(), PostgresError> {
         self.server.lease().await?.give_back();
         Ok(())
     }
@@ -139,7 +139,7 @@ impl Session {
         &self,
         statement: &'static Statement,
         parameters: &[Parameter],
-    ) -> Result<Vec<Row>, Trouble> {
+    ) -> Result<Vec<Row>, PostgresError> {
         runtime::unless_cancelled(self.ask_in(&self.begin_question, statement, parameters)).await
     }
 
@@ -149,7 +149,7 @@ impl Session {
         &self,
         statement: &'static Statement,
         parameters: &[Parameter],
-    ) -> Result<Vec<Row>, Trouble> {
+    ) -> Result<Vec<Row>, PostgresError> {
         self.ask_in(&self.begin_change, statement, parameters).await
     }
 
@@ -158,9 +158,9 @@ impl Session {
         begin: &str,
         statement: &'static Statement,
         parameters: &[Parameter],
-    ) -> Result<Vec<Row>, Trouble> {
+    ) -> Result<Vec<Row>, PostgresError> {
         match self.try_to_ask(begin, statement, parameters).await {
-            Err(trouble) if trouble.is_broken_connection() => {
+            Err(error) if error.is_broken_connection() => {
                 self.server.close_idle();
                 self.try_to_ask(begin, statement, parameters).await
             }
@@ -173,7 +173,7 @@ impl Session {
         begin: &str,
         statement: &'static Statement,
         parameters: &[Parameter],
-    ) -> Result<Vec<Row>, Trouble> {
+    ) -> Result<Vec<Row>, PostgresError> {
         let lease = self.server.lease().await?;
         let parameters = self.with_namespace(statement, parameters);
         let rows = self
@@ -200,11 +200,11 @@ impl Session {
         &self,
         wanted: &Wanted,
         lock_timeout: Option<Duration>,
-    ) -> Result<Begun, Trouble> {
+    ) -> Result<Begun, PostgresError> {
         let deadline = lock_timeout.and_then(|time| tokio::time::Instant::now().checked_add(time));
         runtime::unless_cancelled(async {
             match self.try_to_begin(wanted, deadline).await {
-                Err(trouble) if trouble.is_broken_connection() => {
+                Err(error) if error.is_broken_connection() => {
                     self.server.close_idle();
                     self.try_to_begin(wanted, deadline).await
                 }
@@ -218,7 +218,7 @@ impl Session {
         &self,
         wanted: &Wanted,
         deadline: Option<tokio::time::Instant>,
-    ) -> Result<Begun, Trouble> {
+    ) -> Result<Begun, PostgresError> {
         let lease = self.server.lease_for_change(&self.namespace, deadline).await?;
         let waiting = Waiting::new(&self.server, &lease);
         let begin = self.begin_and_lock_until(deadline);
@@ -229,7 +229,7 @@ impl Session {
             let (is_wanted, most) = (content.is_some(), content.unwrap_or(0));
             let parameters: [&(dyn ToSql + Sync); 4] = [&self.namespace, names, &is_wanted, &most];
             let rows = query(&lease, &statements::LOOK, &parameters).await?;
-            Ok::<_, Trouble>(Way::of(&rows, names.len())?)
+            Ok::<_, PostgresError>(Way::of(&rows, names.len())?)
         };
         let extent = async || {
             let rows = query(&lease, &statements::EXTENT, &[&self.namespace, &names]).await?;
@@ -304,7 +304,7 @@ impl Session {
         &self,
         transaction: Transaction,
         change: &Change,
-    ) -> Result<Outcome, Trouble> {
+    ) -> Result<Outcome, PostgresError> {
         let Transaction { lease, change: number, before } = transaction;
         if !lease.is_ours() {
             let problem = "the process was forked in the middle of the command";
@@ -334,22 +334,26 @@ impl Session {
                 lease.give_back();
                 Ok(Outcome::Done)
             }
-            Err(trouble) if trouble.is_broken_connection() => {
+            Err(error) if error.is_broken_connection() => {
                 drop(lease);
                 self.server.close_idle();
                 self.search(&number, before.as_ref()).await
             }
-            Err(trouble) => Err(trouble),
+            Err(error) => Err(error),
         }
     }
 
     /// Whether the change is among the newest of the namespace. Waits for a server that restarts,
     /// and, by the lock, for the end of a transaction that is still under way.
-    async fn search(&self, number: &String, before: Option<&String>) -> Result<Outcome, Trouble> {
+    async fn search(
+        &self,
+        number: &String,
+        before: Option<&String>,
+    ) -> Result<Outcome, PostgresError> {
         let until = Instant::now() + SEARCH;
         let newest = loop {
             match self.recall().await {
-                Err(trouble) if trouble.may_pass() && Instant::now() < until => {
+                Err(error) if error.may_pass() && Instant::now() < until => {
                     tokio::time::sleep(PAUSE).await;
                 }
                 result => break result,
@@ -365,8 +369,8 @@ impl Session {
         };
         let newest = match newest {
             Ok(newest) => newest,
-            Err(trouble) => {
-                return Err(unknown(trouble.during("asking for it").to_string()).into());
+            Err(error) => {
+                return Err(unknown(error.during("asking for it").to_string()).into());
             }
         };
         let none_was_forgotten = match before {
@@ -380,7 +384,7 @@ impl Session {
         }
     }
 
-    async fn recall(&self) -> Result<Vec<String>, Trouble> {
+    async fn recall(&self) -> Result<Vec<String>, PostgresError> {
         let lease = self.server.lease().await?;
         let namespace: [&(dyn ToSql + Sync); 1] = [&self.namespace];
         let newest = self
@@ -415,24 +419,24 @@ impl Session {
     async fn wait_until<T>(
         &self,
         deadline: Option<tokio::time::Instant>,
-        answer: impl Future<Output = Result<T, Trouble>>,
-    ) -> Result<T, Trouble> {
+        answer: impl Future<Output = Result<T, PostgresError>>,
+    ) -> Result<T, PostgresError> {
         let (Some(deadline), Some(patience)) = (deadline, self.patience) else {
             return answer.await;
         };
         let until = deadline + patience;
-        tokio::time::timeout_at(until, answer).await.unwrap_or(Err(Trouble::Silence))
+        tokio::time::timeout_at(until, answer).await.unwrap_or(Err(PostgresError::Silence))
     }
 
     /// Waits for an answer no longer than the server can need for one.
     async fn wait<T>(
         &self,
-        answer: impl Future<Output = Result<T, Trouble>>,
-    ) -> Result<T, Trouble> {
+        answer: impl Future<Output = Result<T, PostgresError>>,
+    ) -> Result<T, PostgresError> {
         match self.patience {
             None => answer.await,
             Some(patience) => {
-                tokio::time::timeout(patience, answer).await.unwrap_or(Err(Trouble::Silence))
+                tokio::time::timeout(patience, answer).await.unwrap_or(Err(PostgresError::Silence))
             }
         }
     }
@@ -446,8 +450,8 @@ impl Begun {
 }
 
 impl Extent {
-    fn of(row: &Row) -> Result<Self, Trouble> {
-        let number = |index| -> Result<usize, Trouble> {
+    fn of(row: &Row) -> Result<Self, PostgresError> {
+        let number = |index| -> Result<usize, PostgresError> {
             let number: i32 = row.try_get(index)?;
             Ok(usize::try_from(number).unwrap_or(0))
         };
@@ -455,8 +459,8 @@ impl Extent {
     }
 }
 
-fn total_of(row: &Row) -> Result<Total, Trouble> {
-    let number = |index| -> Result<u64, Trouble> {
+fn total_of(row: &Row) -> Result<Total, PostgresError> {
+    let number = |index| -> Result<u64, PostgresError> {
         let number: i64 = row.try_get(index)?;
         Ok(u64::try_from(number).unwrap_or(0))
     };

@@ -25,7 +25,7 @@ use std::time::{Duration, Instant};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
-use super::{Database, Trouble, schema};
+use super::{Database, SqliteError, schema};
 use crate::cancel;
 use crate::store::StoreError;
 use crate::store::settings::Durability;
@@ -61,7 +61,7 @@ pub(super) struct Lease {
 
 impl Lease {
     /// A connection to `database`, which has to be there.
-    pub(super) fn take(database: &Database) -> Result<Self, Trouble> {
+    pub(super) fn take(database: &Database) -> Result<Self, SqliteError> {
         let inside = Inside::enter()?;
         // A file that was put in the place of the one that was opened is another database.
         let file = FileId::of(&database.path)?;
@@ -262,18 +262,18 @@ impl FileId {
 
 /// Opens a connection and makes sure that the database is ours and up to date; and whether it takes the
 /// file for one that nobody writes.
-fn connect(database: &Database) -> Result<(Connection, bool), Trouble> {
+fn connect(database: &Database) -> Result<(Connection, bool), SqliteError> {
     let mut patience = 0;
     loop {
         match try_to_connect(database) {
             // Turning a new database's log on fails at once where another process is at it.
-            Err(Trouble::Engine(error))
+            Err(SqliteError::Engine(error))
                 if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) && wait(patience) =>
             {
                 patience += 1;
             }
             // Even a reader needs the files beside it, and here they can neither be made nor found.
-            Err(Trouble::Engine(error))
+            Err(SqliteError::Engine(error))
                 if matches!(
                     error.sqlite_error_code(),
                     Some(ErrorCode::CannotOpen | ErrorCode::ReadOnly)
@@ -297,7 +297,7 @@ fn is_alone(path: &Path) -> bool {
 
 /// Opens a database in a directory in which nothing can be made. SQLite then looks at no lock, and nobody
 /// can have one that matters: whoever writes needs the files beside it.
-fn connect_to_frozen(path: &Path) -> Result<Connection, Trouble> {
+fn connect_to_frozen(path: &Path) -> Result<Connection, SqliteError> {
     let plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"/-_.~".contains(byte);
     let bytes = path.as_os_str().as_encoded_bytes().iter();
     let path: String = bytes
@@ -313,13 +313,13 @@ fn connect_to_frozen(path: &Path) -> Result<Connection, Trouble> {
 }
 
 /// What a database that somebody sent us says is data and no program.
-fn distrust(db: &Connection) -> Result<(), Trouble> {
+fn distrust(db: &Connection) -> Result<(), SqliteError> {
     db.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
     db.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false)?;
     Ok(db.pragma_update(None, "cell_size_check", true)?)
 }
 
-fn try_to_connect(database: &Database) -> Result<Connection, Trouble> {
+fn try_to_connect(database: &Database) -> Result<Connection, SqliteError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut db = Connection::open_with_flags(&database.path, flags)?;
     db.busy_handler(Some(wait))?;

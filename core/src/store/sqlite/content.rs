@@ -4,7 +4,7 @@
 use std::io::{self, Read};
 use std::time::SystemTime;
 
-use super::Trouble;
+use super::SqliteError;
 use super::connection::Lease;
 use super::tree::Tree;
 use crate::store::edit::reserve;
@@ -14,7 +14,7 @@ use crate::store::{StoreError, micros};
 pub(super) const CHUNK: usize = 64 * 1024;
 
 /// The whole content of a file of `size` bytes.
-pub(super) fn read(tree: &Tree<'_>, file: i64, size: u64) -> Result<Vec<u8>, Trouble> {
+pub(super) fn read(tree: &Tree<'_>, file: i64, size: u64) -> Result<Vec<u8>, SqliteError> {
     let mut content = Vec::new();
     // A damaged database says any size, and a phone has not room for every one.
     reserve(&mut content, usize::try_from(size).unwrap_or(usize::MAX))?;
@@ -35,7 +35,7 @@ pub(super) fn read(tree: &Tree<'_>, file: i64, size: u64) -> Result<Vec<u8>, Tro
 }
 
 /// Writes the chunks in which `new` differs from `old`, the content of before.
-pub(super) fn write(tree: &Tree<'_>, file: i64, old: &[u8], new: &[u8]) -> Result<(), Trouble> {
+pub(super) fn write(tree: &Tree<'_>, file: i64, old: &[u8], new: &[u8]) -> Result<(), SqliteError> {
     let mut put =
         tree.prepare_cached("REPLACE INTO chunk (file, number, bytes) VALUES (?1, ?2, ?3)")?;
     let mut before = old.chunks(CHUNK);
@@ -59,7 +59,7 @@ pub(super) fn write(tree: &Tree<'_>, file: i64, old: &[u8], new: &[u8]) -> Resul
 }
 
 /// Removes all chunks of a file, for its content to be written anew.
-pub(super) fn remove(tree: &Tree<'_>, file: i64) -> Result<(), Trouble> {
+pub(super) fn remove(tree: &Tree<'_>, file: i64) -> Result<(), SqliteError> {
     tree.prepare_cached("DELETE FROM chunk WHERE file = ?1")?.execute([file])?;
     Ok(())
 }

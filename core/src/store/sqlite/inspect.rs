@@ -3,7 +3,7 @@
 use rusqlite::ErrorCode;
 
 use super::tree::Tree;
-use super::{Trouble, schema};
+use super::{SqliteError, schema};
 use crate::path::MemoryPath;
 use crate::store::{Problem, ProblemKind};
 
@@ -31,13 +31,13 @@ const STRAYS: &[(&str, &str)] = &[
     ),
 ];
 
-pub(super) fn inspect(tree: &Tree<'_>, report: &mut dyn FnMut(Problem)) -> Result<(), Trouble> {
+pub(super) fn inspect(tree: &Tree<'_>, report: &mut dyn FnMut(Problem)) -> Result<(), SqliteError> {
     let mut damage = |details: String| {
         report(Problem::new(ProblemKind::Damaged, &MemoryPath::root(), details));
     };
     match structure(tree, &mut damage) {
         // It is too damaged even to be looked through.
-        Err(Trouble::Engine(error))
+        Err(SqliteError::Engine(error))
             if error.sqlite_error_code() == Some(ErrorCode::DatabaseCorrupt) =>
         {
             damage(error.to_string());
@@ -48,7 +48,7 @@ pub(super) fn inspect(tree: &Tree<'_>, report: &mut dyn FnMut(Problem)) -> Resul
     names(tree, schema::ROOT, &MemoryPath::root(), report)
 }
 
-fn structure(tree: &Tree<'_>, damage: &mut dyn FnMut(String)) -> Result<(), Trouble> {
+fn structure(tree: &Tree<'_>, damage: &mut dyn FnMut(String)) -> Result<(), SqliteError> {
     let mut check = tree.prepare(&format!("PRAGMA integrity_check({MOST})"))?;
     for said in check.query_map([], |row| row.get::<_, String>(0))? {
         let said = said?;
@@ -71,7 +71,7 @@ fn names(
     id: i64,
     path: &MemoryPath,
     report: &mut dyn FnMut(Problem),
-) -> Result<(), Trouble> {
+) -> Result<(), SqliteError> {
     for (found, name) in tree.children(id)? {
         match path.join(&name) {
             Ok(below) if found.size.is_none() => names(tree, found.id, &below, report)?,

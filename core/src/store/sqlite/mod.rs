@@ -81,7 +81,7 @@ impl SqliteDatabase {
 
     fn connected(path: PathBuf, durability: Durability) -> Result<Self, StoreError> {
         let database = Database { path: path.into(), durability };
-        Lease::take(&database).map_err(|trouble| trouble.during("opening the SQLite database"))?;
+        Lease::take(&database).map_err(|error| error.during("opening the SQLite database"))?;
         Ok(Self {
             database,
             lock_timeout: Some(LOCK_TIMEOUT),
@@ -120,7 +120,7 @@ impl SqliteDatabase {
         tree: &Tree<'_>,
         before: Option<u64>,
         after: usize,
-    ) -> Result<(), Trouble> {
+    ) -> Result<(), SqliteError> {
         if self.total.are_set() {
             self.total.check(tree.total()?, before, after as u64)?;
         }
@@ -142,7 +142,7 @@ impl SqliteDatabase {
     fn look<T>(
         &self,
         operation: &'static str,
-        answer: impl FnOnce(Tree<'_>) -> Result<T, Trouble>,
+        answer: impl FnOnce(Tree<'_>) -> Result<T, SqliteError>,
     ) -> Result<T, StoreError> {
         let begin = |lease: &Lease| Ok(lease.prepare_cached("BEGIN")?.execute([]).map(drop)?);
         self.transaction(operation, begin, answer)
@@ -152,7 +152,7 @@ impl SqliteDatabase {
     fn change<T>(
         &self,
         operation: &'static str,
-        change: impl FnOnce(Tree<'_>) -> Result<T, Trouble>,
+        change: impl FnOnce(Tree<'_>) -> Result<T, SqliteError>,
     ) -> Result<T, StoreError> {
         let begin = |lease: &Lease| {
             let mut begin = lease.prepare_cached("BEGIN IMMEDIATE")?;
@@ -172,8 +172,8 @@ impl SqliteDatabase {
     fn transaction<T>(
         &self,
         operation: &'static str,
-        begin: impl FnOnce(&Lease) -> Result<(), Trouble>,
-        work: impl FnOnce(Tree<'_>) -> Result<T, Trouble>,
+        begin: impl FnOnce(&Lease) -> Result<(), SqliteError>,
+        work: impl FnOnce(Tree<'_>) -> Result<T, SqliteError>,
     ) -> Result<T, StoreError> {
         let worked = || {
             let lease = Lease::take(&self.database)?;
@@ -183,14 +183,14 @@ impl SqliteDatabase {
         };
         // Until it is committed nothing is changed, and what is not committed is undone.
         let (lease, done) =
-            worked().map_err(|trouble: Trouble| trouble.during(operation).unchanged())?;
+            worked().map_err(|error: SqliteError| error.during(operation).unchanged())?;
         let committed = lease.prepare_cached("COMMIT").and_then(|mut commit| commit.execute([]));
         match committed {
             Ok(_) => Ok(done),
             Err(error) => {
                 // Where it was the disk that failed, what was written to the log may yet be found there.
                 let refused = error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy);
-                let error = Trouble::from(error).during(operation);
+                let error = SqliteError::from(error).during(operation);
                 Err(if refused { error.unchanged() } else { error })
             }
         }
@@ -233,26 +233,26 @@ fn flush_directory(_: &Path) -> io::Result<()> {
 
 /// Why something inside the store did not succeed.
 #[derive(Debug)]
-enum Trouble {
+enum SqliteError {
     /// A condition that has a name already.
     Condition(StoreError),
     /// What SQLite said.
     Engine(rusqlite::Error),
 }
 
-impl From<StoreError> for Trouble {
+impl From<StoreError> for SqliteError {
     fn from(condition: StoreError) -> Self {
         Self::Condition(condition)
     }
 }
 
-impl From<rusqlite::Error> for Trouble {
+impl From<rusqlite::Error> for SqliteError {
     fn from(error: rusqlite::Error) -> Self {
         Self::Engine(error)
     }
 }
 
-impl Trouble {
+impl SqliteError {
     fn during(self, operation: &'static str) -> StoreError {
         match self {
             Self::Condition(condition) => condition,
@@ -319,7 +319,7 @@ impl Store for SqliteDatabase {
                 }
             }
         };
-        opened().map_err(|trouble: Trouble| trouble.during("opening a file"))
+        opened().map_err(|error: SqliteError| error.during("opening a file"))
     }
 
     fn files(&self, visit: &mut dyn FnMut(Entry)) -> Result<(), StoreError> {

@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, OptionalExtension};
 
-use super::Trouble;
+use super::SqliteError;
 use crate::store::StoreError;
 
 /// In the database's header: "memd". Tells a database of ours from anybody else's.
@@ -37,11 +37,11 @@ const STEPS: &[&str] = &[
 pub(super) const ROOT: i64 = 1;
 
 /// Makes a new database or brings an older one up to date; leaves one that is neither as it is.
-pub(super) fn prepare(db: &Connection) -> Result<(), Trouble> {
+pub(super) fn prepare(db: &Connection) -> Result<(), SqliteError> {
     prepare_with(db, STEPS)
 }
 
-fn prepare_with(db: &Connection, steps: &[&str]) -> Result<(), Trouble> {
+fn prepare_with(db: &Connection, steps: &[&str]) -> Result<(), SqliteError> {
     let current = steps.len();
     // Before anything is changed: the database may be somebody else's. As of one moment, because
     // another process may just be making the tables.
@@ -74,9 +74,10 @@ fn prepare_with(db: &Connection, steps: &[&str]) -> Result<(), Trouble> {
 }
 
 /// The version of the schema that the database has; 0 for an empty one.
-fn version(db: &Connection, current: usize) -> Result<usize, Trouble> {
-    let refused =
-        |problem: String| Trouble::from(StoreError::failed("opening the SQLite database", problem));
+fn version(db: &Connection, current: usize) -> Result<usize, SqliteError> {
+    let refused = |problem: String| {
+        SqliteError::from(StoreError::failed("opening the SQLite database", problem))
+    };
     let header = |field: &str| db.query_row(&format!("PRAGMA {field}"), [], |row| row.get(0));
     let (application, version): (i32, i64) =
         (header("application_id")?, { db.query_row("PRAGMA user_version", [], |row| row.get(0))? });
@@ -151,7 +152,7 @@ mod tests {
                             match prepare(&db) {
                                 Ok(()) => break,
                                 // Turning the log on does not wait.
-                                Err(Trouble::Engine(error))
+                                Err(SqliteError::Engine(error))
                                     if error.sqlite_error_code()
                                         == Some(rusqlite::ErrorCode::DatabaseBusy) => {}
                                 Err(_) => panic!("it is taken for another program's"),
@@ -179,7 +180,7 @@ mod tests {
         let (_place, db) = database();
         prepare(&db).unwrap();
         db.pragma_update(None, "user_version", 1000).unwrap();
-        let Err(Trouble::Condition(error)) = prepare(&db) else { panic!("it was taken") };
+        let Err(SqliteError::Condition(error)) = prepare(&db) else { panic!("it was taken") };
         assert!(error.to_string().contains("newer memdir"), "{error}");
         assert!(error.to_string().contains("1000"), "{error}");
     }
@@ -188,7 +189,7 @@ mod tests {
     fn a_database_of_another_program_is_refused_and_not_touched() {
         let (_place, db) = database();
         db.execute_batch("CREATE TABLE theirs (a)").unwrap();
-        let Err(Trouble::Condition(error)) = prepare(&db) else { panic!("it was taken") };
+        let Err(SqliteError::Condition(error)) = prepare(&db) else { panic!("it was taken") };
         assert!(error.to_string().contains("another program"), "{error}");
         let mode: String = db.query_row("PRAGMA journal_mode", [], |row| row.get(0)).unwrap();
         assert_eq!((mode.as_str(), tables(&db)), ("delete", 1));

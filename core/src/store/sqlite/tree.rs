@@ -5,7 +5,7 @@ use std::time::SystemTime;
 
 use rusqlite::{Connection, OptionalExtension, Row};
 
-use super::{Trouble, schema};
+use super::{SqliteError, schema};
 use crate::path::{MemoryPath, PathError};
 use crate::store::total::Total;
 use crate::store::{Entry, Scope, StoreError, micros};
@@ -36,7 +36,7 @@ impl Deref for Tree<'_> {
 
 impl Tree<'_> {
     /// What is at `path`. A file holds nothing, so that nothing is found below it.
-    pub(super) fn find(&self, path: &MemoryPath) -> Result<Option<Found>, Trouble> {
+    pub(super) fn find(&self, path: &MemoryPath) -> Result<Option<Found>, SqliteError> {
         let mut found = Found { id: schema::ROOT, size: None, modified: None, accessed: None };
         for name in path.names() {
             match self.child(found.id, name)? {
@@ -48,7 +48,7 @@ impl Tree<'_> {
     }
 
     /// The file at `path` and its size.
-    pub(super) fn file(&self, path: &MemoryPath) -> Result<(i64, u64), Trouble> {
+    pub(super) fn file(&self, path: &MemoryPath) -> Result<(i64, u64), SqliteError> {
         match self.find(path)? {
             None => Err(StoreError::NotFound.into()),
             Some(Found { size: None, .. }) => Err(StoreError::IsADirectory.into()),
@@ -57,7 +57,7 @@ impl Tree<'_> {
     }
 
     /// What all files hold together.
-    pub(super) fn total(&self) -> Result<Total, Trouble> {
+    pub(super) fn total(&self) -> Result<Total, SqliteError> {
         let mut all =
             self.prepare_cached("SELECT coalesce(sum(size), 0), count(size) FROM node")?;
         let (bytes, files): (i64, i64) = all.query_row([], |row| Ok((row.get(0)?, row.get(1)?)))?;
@@ -65,20 +65,20 @@ impl Tree<'_> {
         Ok(Total { bytes: number(bytes), files: number(files) })
     }
 
-    fn child(&self, parent: i64, name: &str) -> Result<Option<Found>, Trouble> {
+    fn child(&self, parent: i64, name: &str) -> Result<Option<Found>, SqliteError> {
         let mut child = self.prepare_cached(CHILD)?;
         let found = child.query_row((parent, name), found);
         Ok(found.optional()?)
     }
 
-    pub(super) fn children(&self, parent: i64) -> Result<Vec<(Found, String)>, Trouble> {
+    pub(super) fn children(&self, parent: i64) -> Result<Vec<(Found, String)>, SqliteError> {
         let mut children = self.prepare_cached(CHILDREN)?;
         let found = children.query_map([parent], |row| Ok((found(row)?, row.get(4)?)))?;
         Ok(found.collect::<Result<_, _>>()?)
     }
 
     /// The entries of a directory, also the hidden ones.
-    pub(super) fn entries(&self, id: i64, path: &MemoryPath) -> Result<Vec<Entry>, Trouble> {
+    pub(super) fn entries(&self, id: i64, path: &MemoryPath) -> Result<Vec<Entry>, SqliteError> {
         let children = self.children(id)?;
         Ok(children.iter().filter_map(|(found, name)| entry(path, *found, name)).collect())
     }
@@ -90,7 +90,7 @@ impl Tree<'_> {
         path: &MemoryPath,
         scope: Scope,
         entries: &mut Vec<Entry>,
-    ) -> Result<(), Trouble> {
+    ) -> Result<(), SqliteError> {
         for (found, name) in self.children(id)? {
             if !scope.shows(&name) {
                 continue;
@@ -106,7 +106,7 @@ impl Tree<'_> {
     }
 
     /// The directory above `path`, made where it is missing.
-    pub(super) fn make_parents(&self, path: &MemoryPath) -> Result<i64, Trouble> {
+    pub(super) fn make_parents(&self, path: &MemoryPath) -> Result<i64, SqliteError> {
         let mut parent = schema::ROOT;
         let Some(above) = path.parent() else { return Ok(parent) };
         let mut at = MemoryPath::root();
@@ -130,27 +130,27 @@ impl Tree<'_> {
         parent: i64,
         path: &MemoryPath,
         size: Option<usize>,
-    ) -> Result<i64, Trouble> {
+    ) -> Result<i64, SqliteError> {
         let size = size.map(|size| i64::try_from(size).unwrap_or(i64::MAX));
         self.prepare_cached("INSERT INTO node (parent, name, size) VALUES (?1, ?2, ?3)")?
             .execute((parent, path.name(), size))?;
         Ok(self.last_insert_rowid())
     }
 
-    pub(super) fn set_modified(&self, id: i64, time: SystemTime) -> Result<(), Trouble> {
+    pub(super) fn set_modified(&self, id: i64, time: SystemTime) -> Result<(), SqliteError> {
         self.prepare_cached("UPDATE node SET modified = ?2 WHERE id = ?1")?
             .execute((id, micros::of(time)))?;
         Ok(())
     }
 
-    pub(super) fn record_access(&self, id: i64, time: SystemTime) -> Result<(), Trouble> {
+    pub(super) fn record_access(&self, id: i64, time: SystemTime) -> Result<(), SqliteError> {
         self.prepare_cached("UPDATE node SET accessed = ?2 WHERE id = ?1")?
             .execute((id, micros::of(time)))?;
         Ok(())
     }
 
     /// Moves a node, and with it all that is below.
-    pub(super) fn put(&self, id: i64, parent: i64, path: &MemoryPath) -> Result<(), Trouble> {
+    pub(super) fn put(&self, id: i64, parent: i64, path: &MemoryPath) -> Result<(), SqliteError> {
         self.prepare_cached("UPDATE node SET parent = ?2, name = ?3 WHERE id = ?1")?.execute((
             id,
             parent,
@@ -160,18 +160,18 @@ impl Tree<'_> {
     }
 
     /// Removes a node; what is below it, and the chunks of files, go with it by their references.
-    pub(super) fn remove(&self, id: i64) -> Result<(), Trouble> {
+    pub(super) fn remove(&self, id: i64) -> Result<(), SqliteError> {
         self.prepare_cached("DELETE FROM node WHERE id = ?1")?.execute([id])?;
         Ok(())
     }
 
-    pub(super) fn remove_all(&self) -> Result<(), Trouble> {
+    pub(super) fn remove_all(&self) -> Result<(), SqliteError> {
         self.prepare_cached("DELETE FROM node WHERE parent = ?1")?.execute([schema::ROOT])?;
         Ok(())
     }
 
     /// That nothing below the directory would have too long a path, were the directory at `path`.
-    pub(super) fn check_paths_below(&self, id: i64, path: &MemoryPath) -> Result<(), Trouble> {
+    pub(super) fn check_paths_below(&self, id: i64, path: &MemoryPath) -> Result<(), SqliteError> {
         for (found, name) in self.children(id)? {
             match path.join(&name) {
                 Ok(below) if found.size.is_none() => self.check_paths_below(found.id, &below)?,

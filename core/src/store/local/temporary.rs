@@ -8,7 +8,7 @@ use rustix::fd::BorrowedFd;
 use rustix::fs::{AtFlags, Mode, OFlags, fstat, openat, statat};
 use rustix::io::Errno;
 
-use super::held::{Held, NoFork};
+use super::lockable::{LockableFile, NoFork};
 
 /// A content that is being written.
 pub(super) const STAGED: &str = ".memdir-staged%2F";
@@ -29,7 +29,7 @@ pub(super) fn names(kind: &'static str) -> impl Iterator<Item = String> {
 }
 
 /// Whether this is the name of something half done.
-pub(super) fn is_aside(name: &[u8]) -> bool {
+pub(super) fn is_temporary(name: &[u8]) -> bool {
     [STAGED, DOOMED].iter().any(|kind| {
         name.strip_prefix(kind.as_bytes()).is_some_and(|rest| rest.iter().all(u8::is_ascii_digit))
     })
@@ -37,12 +37,12 @@ pub(super) fn is_aside(name: &[u8]) -> bool {
 
 /// Opens what is under the name and locks it. `None` if somebody is at work on it, if it is nothing that
 /// we could have made, or if it is gone.
-pub(super) fn take_over(directory: BorrowedFd<'_>, name: &str) -> Option<Held> {
+pub(super) fn take_over(directory: BorrowedFd<'_>, name: &str) -> Option<LockableFile> {
     let held = loop {
         let before = NoFork::now();
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
         let opened = openat(directory, name, flags, Mode::empty()).ok()?;
-        if let Some(held) = Held::new(opened, before) {
+        if let Some(held) = LockableFile::new(opened, before) {
             break held;
         }
     };
@@ -51,7 +51,7 @@ pub(super) fn take_over(directory: BorrowedFd<'_>, name: &str) -> Option<Held> {
 }
 
 /// Whether what is open is still under this name.
-pub(super) fn is_at(held: &Held, directory: BorrowedFd<'_>, name: &str) -> bool {
+pub(super) fn is_at(held: &LockableFile, directory: BorrowedFd<'_>, name: &str) -> bool {
     match (fstat(held), statat(directory, name, AtFlags::SYMLINK_NOFOLLOW)) {
         (Ok(open), Ok(there)) => (open.st_dev, open.st_ino) == (there.st_dev, there.st_ino),
         _ => false,

@@ -1,4 +1,4 @@
-//! Turns: how many of a process's connections its writers may hold at once.
+//! The queue of writers: how many of the connections of a process they may hold at once.
 //!
 //! A writer that waits for the lock of its namespace holds a connection while it waits. So that those of
 //! one namespace leave connections to the others, and all of them together leave some to views, they
@@ -18,29 +18,29 @@ const OF_A_NAMESPACE: usize = 2;
 /// How many namespaces are remembered before those without writers are forgotten.
 const FORGET_FROM: usize = 64;
 
-pub(super) struct Turns {
+pub(super) struct WriterQueue {
     all: Arc<Semaphore>,
     namespaces: Mutex<HashMap<String, Weak<Semaphore>>>,
 }
 
 /// That a writer may hold a connection, until it is dropped.
-pub(super) struct Turn {
+pub(super) struct WriterPermit {
     _of_all: OwnedSemaphorePermit,
     _of_namespace: OwnedSemaphorePermit,
 }
 
-impl Turns {
+impl WriterQueue {
     pub(super) fn new(connections: usize) -> Self {
         let writers = connections.saturating_sub(for_views(connections)).max(1);
         Self { all: Arc::new(Semaphore::new(writers)), namespaces: Mutex::default() }
     }
 
     /// Waits for a turn.
-    pub(super) async fn take(&self, namespace: &str) -> Result<Turn, StoreError> {
+    pub(super) async fn take(&self, namespace: &str) -> Result<WriterPermit, StoreError> {
         // The own one first: a namespace with many writers takes no more than its share of all.
         let of_namespace = permit(self.of(namespace)).await?;
         let of_all = permit(self.all.clone()).await?;
-        Ok(Turn { _of_all: of_all, _of_namespace: of_namespace })
+        Ok(WriterPermit { _of_all: of_all, _of_namespace: of_namespace })
     }
 
     fn of(&self, namespace: &str) -> Arc<Semaphore> {
@@ -77,8 +77,8 @@ mod tests {
     use super::*;
 
     /// A turn, if there is one without waiting.
-    fn now(turns: &Turns, namespace: &str) -> Option<Turn> {
-        match pin!(turns.take(namespace)).poll(&mut Context::from_waker(Waker::noop())) {
+    fn now(writers: &WriterQueue, namespace: &str) -> Option<WriterPermit> {
+        match pin!(writers.take(namespace)).poll(&mut Context::from_waker(Waker::noop())) {
             Poll::Ready(turn) => Some(turn.unwrap()),
             Poll::Pending => None,
         }
@@ -87,33 +87,33 @@ mod tests {
     #[test]
     fn writers_leave_connections_to_other_namespaces_and_to_views() {
         for connections in [4, 5, 8, 100] {
-            let turns = Turns::new(connections);
-            let mut held: Vec<Turn> = (0..50).map_while(|_| now(&turns, "a")).collect();
+            let writers = WriterQueue::new(connections);
+            let mut held: Vec<WriterPermit> = (0..50).map_while(|_| now(&writers, "a")).collect();
             assert_eq!(held.len(), OF_A_NAMESPACE);
             for number in 0..100 {
-                held.extend(now(&turns, &number.to_string()));
+                held.extend(now(&writers, &number.to_string()));
             }
             assert_eq!(held.len(), connections - for_views(connections));
             drop(held);
-            assert!(now(&turns, "a").is_some());
+            assert!(now(&writers, "a").is_some());
         }
         for few in [1, 2] {
-            let turns = Turns::new(few);
-            let _held = now(&turns, "a").unwrap();
-            assert!(now(&turns, "b").is_none());
+            let writers = WriterQueue::new(few);
+            let _held = now(&writers, "a").unwrap();
+            assert!(now(&writers, "b").is_none());
         }
     }
 
     #[test]
     fn namespaces_without_writers_are_forgotten() {
-        let turns = Turns::new(8);
-        let held = now(&turns, "held");
+        let writers = WriterQueue::new(8);
+        let held = now(&writers, "held");
         for number in 0..1000 {
-            now(&turns, &number.to_string()).unwrap();
+            now(&writers, &number.to_string()).unwrap();
         }
-        let known = turns.namespaces.lock().unwrap().len();
+        let known = writers.namespaces.lock().unwrap().len();
         assert!(known <= FORGET_FROM, "{known}");
-        assert!(turns.of("held").available_permits() < OF_A_NAMESPACE);
+        assert!(writers.of("held").available_permits() < OF_A_NAMESPACE);
         drop(held);
     }
 }

@@ -1,10 +1,13 @@
-//! What the tests of mounted stores share: trees, how they are planted and looked at.
+//! What tests of stores share: how trees are planted, changed and looked at.
+#![allow(dead_code, reason = "each test program uses its part")]
+#![allow(clippy::panic, clippy::unwrap_used, reason = "a panic is how a test fails")]
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::thread;
 
-use memdir::store::{EntryKind, InProcess, Mounts};
-use memdir::{Error, Memory, MemoryOptions, MemoryPath, OnExisting, Store};
+use memdir::store::{EntryKind, InProcess, Mounts, Splice};
+use memdir::{Error, Memory, MemoryOptions, MemoryPath, OnExisting, Store, StoreError};
 
 pub(crate) fn at(path: &str) -> MemoryPath {
     MemoryPath::parse(path).unwrap()
@@ -34,6 +37,24 @@ pub(crate) fn put(store: &dyn Store, path: &str, content: impl AsRef<[u8]>) {
     store.write(&at(path), content.as_ref(), OnExisting::Error).unwrap();
 }
 
+/// An edit that adds a text at the end.
+pub(crate) fn appending(text: &str) -> impl FnMut(&[u8]) -> Option<Splice> {
+    move |old| Some(Splice { range: old.len()..old.len(), text: text.into() })
+}
+
+pub(crate) fn append(store: &dyn Store, path: &str, text: &str) -> Result<(), StoreError> {
+    store.update(&at(path), &mut appending(text))
+}
+
+/// Does the same in eight threads at once; the sum of what they return, `true` being one.
+pub(crate) fn race<T: Into<usize> + Send>(each: impl Fn(usize) -> T + Sync) -> usize {
+    thread::scope(|scope| {
+        let each = &each;
+        let racers: Vec<_> = (0..8).map(|racer| scope.spawn(move || each(racer))).collect();
+        racers.into_iter().map(|racer| racer.join().unwrap().into()).sum()
+    })
+}
+
 pub(crate) type Tree = BTreeMap<String, Option<Vec<u8>>>;
 
 /// Every file's content and every directory below `top`, also what is hidden.
@@ -43,7 +64,11 @@ pub(crate) fn tree(store: &dyn Store, top: &str) -> Tree {
     while let Some(directory) = directories.pop() {
         for entry in store.list(&directory).unwrap() {
             let content = match entry.kind {
-                EntryKind::File(_) => Some(store.read(&entry.path).unwrap()),
+                EntryKind::File(size) => {
+                    let content = store.read(&entry.path).unwrap();
+                    assert_eq!(content.len() as u64, size);
+                    Some(content)
+                }
                 EntryKind::Directory => {
                     directories.push(entry.path.clone());
                     None

@@ -30,7 +30,7 @@ static WATCHED: Once = Once::new();
 
 /// A descriptor that is written down. Its lock, if it has one, is released when it is dropped.
 #[derive(Debug)]
-pub(super) struct Held {
+pub(super) struct LockableFile {
     file: File,
     slot: Option<&'static AtomicI32>,
 }
@@ -52,7 +52,7 @@ impl NoFork {
     }
 }
 
-impl Held {
+impl LockableFile {
     /// Writes down a descriptor that was opened after `before`. `None` if a child may have a copy of it that
     /// was not: then another has to be opened.
     pub(super) fn new(descriptor: OwnedFd, NoFork(before): NoFork) -> Option<Self> {
@@ -99,13 +99,13 @@ impl Held {
     }
 }
 
-impl AsFd for Held {
+impl AsFd for LockableFile {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.file.as_fd()
     }
 }
 
-impl Drop for Held {
+impl Drop for LockableFile {
     fn drop(&mut self) {
         self.unlock();
         if let Some(slot) = self.slot {
@@ -151,8 +151,8 @@ mod tests {
     use super::*;
     use std::fs::File;
 
-    fn opened(file: &tempfile::NamedTempFile) -> Held {
-        Held::new(File::open(file.path()).unwrap().into(), NoFork::now()).unwrap()
+    fn opened(file: &tempfile::NamedTempFile) -> LockableFile {
+        LockableFile::new(File::open(file.path()).unwrap().into(), NoFork::now()).unwrap()
     }
 
     #[test]
@@ -171,6 +171,6 @@ mod tests {
     fn what_a_fork_may_have_copied_is_not_used() {
         let file = tempfile::NamedTempFile::new().unwrap();
         let before = NoFork(FORKS.load(SeqCst).wrapping_sub(2));
-        assert!(Held::new(File::open(file.path()).unwrap().into(), before).is_none());
+        assert!(LockableFile::new(File::open(file.path()).unwrap().into(), before).is_none());
     }
 }
