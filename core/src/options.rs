@@ -22,76 +22,82 @@ use crate::store::{Durability, OnExisting, Store, StoreOptions};
 #[non_exhaustive]
 pub struct MemoryOptions {
     /// The most characters (Unicode scalar values) that one view shows. A longer view is cut, and
-    /// its last line says how to go on. `None` lifts the limit. Default 16,000, the figure in
-    /// Claude's own description of the tool.
+    /// its last line says how to go on. `None` lifts the limit. The default is the figure in
+    /// Claude's own description of the tool. Default: 16,000.
     pub max_view_chars: Option<usize>,
-    /// The most bytes that a `create`, `str_replace` or `insert` may make a file hold. A larger
-    /// file that another program wrote can be viewed. It can be edited to be smaller if it has at
-    /// most 16 MiB. `None` lifts the limit. Default 16 MiB.
+    /// The most bytes that a command may make a file hold. A larger file that another program wrote
+    /// can be viewed. It can be edited to be smaller if it has at most 16 MiB. `None` lifts the
+    /// limit. Default: 16 MiB.
     pub max_file_bytes: Option<u64>,
-    /// The most bytes that all files together may hold, hidden ones included. A command that would
-    /// exceed the limit is refused. `None`, the default, sets no limit.
+    /// The most bytes that all files together may hold, hidden ones included. `None` sets no limit.
+    /// Default: `None`.
     pub max_total_bytes: Option<u64>,
-    /// The most files that the memory may hold, hidden ones included. A command that would exceed
-    /// the limit is refused. `None`, the default, sets no limit.
+    /// The most files that the memory may hold, hidden ones included. `None` sets no limit.
+    /// Default: `None`.
     pub max_files: Option<u64>,
-    /// The most bytes of an image (a file named `.png`, `.jpg` or `.jpeg`) that a view shows, as a
-    /// [`Content::Image`](crate::Content::Image). The view of a larger one is an error. With
-    /// `None`, the default, the view of any image is an error.
-    /// [`CLAUDE_IMAGE_BYTES`](Self::CLAUDE_IMAGE_BYTES) is the most that Claude accepts.
+    /// The most bytes of a `.png`, `.jpg` or `.jpeg` file that a view shows as an image. Claude
+    /// accepts at most 3,932,160. `None` shows no images. The view of an image is a
+    /// [`Content::Image`](crate::Content::Image), that of a larger one an error.
+    /// [`CLAUDE_IMAGE_BYTES`](Self::CLAUDE_IMAGE_BYTES) is Claude's limit. Default: `None`.
     pub max_image_bytes: Option<u64>,
-    /// What `create` does if the file already exists. Default: an error.
+    /// What `create` does if the file already exists: `Error` refuses, `Overwrite` replaces the
+    /// whole content atomically. Default: `Error`.
     pub on_existing: OnExisting,
-    /// What an acknowledged command survives. Default: power loss.
+    /// What an acknowledged command survives: `Full` a loss of power, `Relaxed` only a crash of the
+    /// process. Object storage is always durable. Default: `Full`.
     pub durability: Durability,
-    /// Whether the memory can be viewed but not changed. The directory or database must then exist,
-    /// and nothing is made or removed in a directory. Default: no.
+    /// The memory can be viewed but not changed. The directory or database must exist. Nothing is
+    /// made in a directory. Default: no.
     pub read_only: bool,
-    /// How long a change waits for other writers of the same store, in a local directory, SQLite
-    /// and PostgreSQL. After that the command is refused, and nothing was changed. `None` waits
-    /// without limit. Default 10 seconds.
+    /// How long a change waits for other writers of the same store (local directory, SQLite,
+    /// PostgreSQL). After that the command is refused, and nothing was changed. `None` waits
+    /// without limit. Default: 10 seconds.
     pub lock_timeout: Option<Duration>,
     /// Selects one of several memories in one PostgreSQL database or one bucket. Any text, such as
-    /// a user's name; the store encodes it if it must. `None`, the default, selects the one that
-    /// the address names. Never put a value that is not your own into an address.
+    /// a user's name. `None` selects the one that the address names. Never put a value that is not
+    /// your own into an address. On every other store it is an error. Default: `None`.
     pub namespace: Option<String>,
-    /// Patterns of paths that no command may change, with everything below them. They take
-    /// precedence over `writable_paths`. Default: none.
+    /// Patterns of paths that no command may change, such as `"/memories/handbook"`, with
+    /// everything below them. They take precedence over [`writable_paths`](Self::writable_paths).
+    /// Default: none.
     pub read_only_paths: Vec<PathPattern>,
     /// Patterns of the only paths that commands may change, with everything below them. An empty
-    /// list allows no changes. `None`, the default, sets no limit.
+    /// list allows no changes. `None` sets no limit. Default: `None`.
     pub writable_paths: Option<Vec<PathPattern>>,
-    /// Whether an edit that is based on an outdated view is refused. Default: no.
+    /// Refuses an edit that is based on an outdated view. `On` guards `insert` into files that this
+    /// memory has shown or written. `Strict` also guards `str_replace`, and requires a view first.
+    /// Default: `Off`.
     pub stale_guard: StaleGuard,
-    /// The key that encrypts everything the store keeps. `None`, the default, encrypts nothing.
-    /// [`Memory::open`](crate::Memory::open), [`open_store`](crate::open_store) and
-    /// [`encrypt`](crate::store::encrypt) use it.
+    /// Encrypts everything that the store keeps. A store is encrypted from its creation or not at
+    /// all. [`Memory::open`](crate::Memory::open), [`open_store`](crate::open_store) and
+    /// [`encrypt`](crate::store::encrypt) use it. Default: `None`.
     #[cfg(feature = "encryption")]
     pub encryption_key: Option<crate::store::EncryptionKey>,
-    /// Whether a store that is made with an `encryption_key` also encrypts names. An existing store
-    /// stays as it was made. Default: no.
+    /// Also encrypts the names in a store that is made with a key. An existing store stays as it
+    /// was made. Default: no.
     #[cfg(feature = "encryption")]
     pub encrypt_names: bool,
     /// What happens to keys, tokens, passwords and payment cards in text that a command would
-    /// write. Default: nothing.
+    /// write: `Off` does nothing, `Reject` refuses the command, `Redact` writes `[REDACTED:rule]`
+    /// in their place. Default: `Off`.
     pub sensitive_text: SensitiveText,
-    /// Your own rules, in addition to the built-in ones. If several find the same text, the first
-    /// one names it. Default: none.
+    /// Your own rules, in addition to the built-in ones: patterns in the syntax of Rust's
+    /// `regex-lite`, without look-around and back-references. Default: none.
     pub sensitive_rules: Vec<SensitiveRule>,
-    /// Whether views show `[REDACTED:rule]` in the place of sensitive text. The file is not
-    /// changed. Such a view reads the whole file into memory. Default: no.
+    /// Views show `[REDACTED:rule]` in the place of sensitive text. The file is not changed. Such a
+    /// view reads the whole file into memory. Default: no.
     pub sensitive_on_view: bool,
-    /// Before its first command, the memory removes files that nobody has used for this long, as
-    /// [`Memory::expire`](crate::Memory::expire) does. Must be more than 0. The store must keep
-    /// times of access. `None`, the default, removes nothing.
+    /// Before its first command, the memory removes files that nobody has used for this long. Must
+    /// be more than 0. The store must keep times of access.
+    /// [`Memory::expire`](crate::Memory::expire) does the same at any time. Default: `None`.
     pub expire_after: Option<Duration>,
-    /// Whether each view and each rename of a file is recorded as a use of it. That costs a write.
-    /// `expire_after` turns it on. Default: no.
+    /// Records each view and each rename of a file as a use of it. That costs a write.
+    /// [`expire_after`](Self::expire_after) turns it on. `expire()` needs it. Default: no.
     pub record_access: bool,
-    /// Patterns of files that never expire, with everything below them. Default: none.
+    /// Patterns of files that never expire, such as `"/memories/handbook"`, with everything below
+    /// them. Default: none.
     pub never_expire: Vec<PathPattern>,
-    /// Whether the events that [`MemoryHooks::after`](crate::MemoryHooks::after) gets contain the reply's text.
-    /// Default: no.
+    /// The events that `after` gets contain the reply's text. Default: no.
     pub event_content: bool,
 }
 

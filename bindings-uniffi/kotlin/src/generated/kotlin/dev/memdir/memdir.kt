@@ -5865,110 +5865,121 @@ public object FfiConverterTypeExpiryProgress: FfiConverterRustBuffer<ExpiryProgr
  */
 data class MemoryOptions (
     /**
-     * The most characters (Unicode scalar values) that one view returns before it is cut and
-     * says how to go on; null lifts the limit. Default 16,000.
+     * The most characters (Unicode scalar values) that one view shows. A longer view is cut, and
+     * its last line says how to go on. `null` lifts the limit. Default: 16,000.
      */
     val `maxViewChars`: kotlin.Long? = 16000L
     ,
     /**
-     * The most bytes that one file may come to hold by a create, str_replace or insert; null
-     * lifts the limit. Default 16 MiB.
+     * The most bytes that a command may make a file hold. A larger file that another program wrote
+     * can be viewed. It can be edited to be smaller if it has at most 16 MiB. `null` lifts the
+     * limit. Default: 16 MiB.
      */
     val `maxFileBytes`: kotlin.Long? = 16777216L
     ,
     /**
-     * The most bytes that all files together may come to hold, hidden ones included; null is no
-     * limit.
+     * The most bytes that all files together may hold, hidden ones included. `null` sets no limit.
+     * Default: `null`.
      */
     val `maxTotalBytes`: kotlin.Long? = null
     ,
     /**
-     * The most files that there may come to be, hidden ones included; null is no limit.
+     * The most files that the memory may hold, hidden ones included. `null` sets no limit.
+     * Default: `null`.
      */
     val `maxFiles`: kotlin.Long? = null
     ,
     /**
-     * What `create` does about a file that is already there; null is the default, an error.
+     * What `create` does if the file already exists: `error` refuses, `overwrite` replaces the
+     * whole content atomically. Default: `error`. `null` stands for it.
      */
     val `onExisting`: OnExisting? = null
     ,
     /**
-     * What an acknowledged command survives; null is the default, power loss.
+     * What an acknowledged command survives: `full` a loss of power, `relaxed` only a crash of the
+     * process. Object storage is always durable. Default: `full`. `null` stands for it.
      */
     val `durability`: Durability? = null
     ,
     /**
-     * How long a change waits for other writers of the same store; then it is refused, and nothing was
-     * changed. Null waits for as long as it takes. Default 10 seconds.
+     * How long a change waits for other writers of the same store (local directory, SQLite,
+     * PostgreSQL). After that the command is refused, and nothing was changed. `null` waits
+     * without limit. Default: 10 seconds.
      */
     val `lockTimeout`: MemdirDuration? = java.time.Duration.ofSeconds(10)
     ,
     /**
-     * Which of several memories in one database this is: any text, such as a user's name as it is. Null
-     * is the one that the address says.
+     * Selects one of several memories in one PostgreSQL database or one bucket. Any text, such as
+     * a user's name. `null` selects the one that the address names. Never put a value that is not
+     * your own into an address. On every other store it is an error. Default: `null`.
      */
     val `namespace`: MemdirText? = null
     ,
     /**
-     * Whether the whole memory can be viewed but not changed. A directory then has to be there, and
-     * nothing is made in it. Default no.
+     * The memory can be viewed but not changed. The directory or database must exist. Nothing is
+     * made in a directory. Default: no.
      */
     val `readOnly`: kotlin.Boolean = false
     ,
     /**
-     * Patterns of what no command may change, and of all that is below; null is none.
+     * Patterns of paths that no command may change, such as `"/memories/handbook"`, with
+     * everything below them. They take precedence over `writablePaths`. Default: none. `null`
+     * stands for it.
      */
     val `readOnlyPaths`: List<MemdirText>? = null
     ,
     /**
-     * Patterns of what commands may change, and all that is below: nothing else. Null sets no such
-     * limit. What is read-only as well is not changed.
+     * Patterns of the only paths that commands may change, with everything below them. An empty
+     * list allows no changes. `null` sets no limit. Default: `null`.
      */
     val `writablePaths`: List<MemdirText>? = null
     ,
     /**
-     * Whether an edit is refused that was meant for an older content of its file; null is off.
+     * Refuses an edit that is based on an outdated view. `on` guards `insert` into files that this
+     * memory has shown or written. `strict` also guards `str_replace`, and requires a view first.
+     * Default: `off`. `null` stands for it.
      */
     val `staleGuard`: StaleGuard? = null
     ,
     /**
-     * What is done about keys, tokens, passwords and payment cards in text that a command would
-     * write; null is the default, nothing.
+     * What happens to keys, tokens, passwords and payment cards in text that a command would
+     * write: `off` does nothing, `reject` refuses the command, `redact` writes `[REDACTED:rule]`
+     * in their place. Default: `off`. `null` stands for it.
      */
     val `sensitiveText`: SensitiveText? = null
     ,
     /**
-     * Patterns of your own by their ids, beside the built-in rules; null is none. The syntax is that
-     * of Rust's `regex-lite`: no look-around, no back-references.
+     * Your own rules, in addition to the built-in ones: patterns in the syntax of Rust's
+     * `regex-lite`, without look-around and back-references. Default: none. `null` stands for it.
      */
     val `sensitiveRules`: Map<MemdirText, MemdirText>? = null
     ,
     /**
-     * Whether views show `[REDACTED:rule]` in the place of sensitive text that a file holds, which
-     * is not changed. Default no.
+     * Views show `[REDACTED:rule]` in the place of sensitive text. The file is not changed. Such a
+     * view reads the whole file into memory. Default: no.
      */
     val `sensitiveOnView`: kotlin.Boolean = false
     ,
     /**
-     * Before the first command files are removed that nobody used for so long, as by
-     * `Memory.expire`; the store has to keep when files were last accessed. Null is the default,
-     * nothing is removed.
+     * Before its first command, the memory removes files that nobody has used for this long. Must
+     * be more than 0. The store must keep times of access. Default: `null`.
      */
     val `expireAfter`: MemdirDuration? = null
     ,
     /**
-     * Whether a view of a file, and a rename of one, is noted as a use of it, which costs a write;
-     * always with `expire_after`. `Memory.expire` needs it. Default no.
+     * Records each view and each rename of a file as a use of it. That costs a write.
+     * `expireAfter` turns it on. `expire()` needs it. Default: no.
      */
     val `recordAccess`: kotlin.Boolean = false
     ,
     /**
-     * Patterns of paths that never expire, such as `/memories/handbook`; null is none.
+     * Patterns of files that never expire, such as `"/memories/handbook"`, with everything below
+     * them. Default: none. `null` stands for it.
      */
     val `neverExpire`: List<MemdirText>? = null
     ,
     /**
-     * Whether the events that the hook `after` gets hold the reply's text. Default no.
+     * The events that `after` gets contain the reply's text. Default: no.
      */
     val `eventContent`: kotlin.Boolean = false
 
