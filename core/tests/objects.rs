@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 use clouds::{BUCKET, Cloud, SECRETS, prefix};
 use faulty::{Fault, Plan, Proxy};
-use memdir::store::{Node, ObjectStorage, Splice, contract};
+use memdir::store::{Node, ObjectStorage, contract};
 use memdir::{Memory, MemoryPath, OnExisting, Options, Store, StoreError};
 use store_helpers::{appending, at, race};
 
@@ -357,20 +357,7 @@ fn a_namespace_reaches_no_other(cloud: &'static Cloud) {
 
 fn what_is_too_large_is_not_read_to_be_edited(cloud: &'static Cloud) {
     let store = cloud.open(&prefix()).with_max_file_bytes(Some(10));
-    let file = at("/memories/a");
-    let read = std::cell::Cell::new(0);
-    let mut append = |old: &[u8]| {
-        read.set(old.len());
-        Some(Splice { range: old.len()..old.len(), text: b"+".to_vec() })
-    };
-    store.write(&file, b"123456789", OnExisting::Error).unwrap();
-    store.update(&file, &mut append).unwrap();
-    store.update(&file, &mut append).unwrap();
-    let refused = store.update(&file, &mut append);
-    assert!(matches!(refused, Err(StoreError::TooLarge { size: 11 })), "{refused:?}");
-    assert_eq!((read.get(), store.read(&file).unwrap().len()), (10, 11));
-    store.write(&file, b"new", OnExisting::Overwrite).unwrap();
-    assert_eq!(store.read(&file).unwrap(), b"new");
+    store_helpers::what_is_too_large_is_not_read_to_be_edited(&store);
 }
 
 on_servers! {

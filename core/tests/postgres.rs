@@ -209,15 +209,9 @@ fn an_entry_that_somebody_else_made_cannot_forge_a_path() {
 #[test]
 fn an_edit_that_panics_changes_nothing_and_keeps_nobody_waiting() {
     let Some(server) = server() else { return };
-    let store = open(&server.fresh());
-    let file = at("/memories/a");
-    store.write(&file, b"before", OnExisting::Error).unwrap();
-    let panicked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-        store.update(&file, &mut |_| panic!("in the edit"))
-    }));
-    assert!(panicked.is_err());
-    store.write(&file, b"after", OnExisting::Overwrite).unwrap();
-    assert_eq!(store.read(&file).unwrap(), b"after");
+    store_helpers::an_edit_that_panics_changes_nothing_and_keeps_nobody_waiting(&open(
+        &server.fresh(),
+    ));
 }
 
 #[test]
@@ -280,20 +274,7 @@ fn a_server_that_comes_back_is_used_again_and_the_model_learns_nothing_of_it() {
 fn what_is_too_large_is_not_read_to_be_edited() {
     let Some(server) = server() else { return };
     let store = open(&server.fresh()).with_max_file_bytes(Some(10));
-    let file = at("/memories/a");
-    let read = std::cell::Cell::new(0);
-    let mut append = |old: &[u8]| {
-        read.set(old.len());
-        Some(Splice { range: old.len()..old.len(), text: b"+".to_vec() })
-    };
-    store.write(&file, b"123456789", OnExisting::Error).unwrap();
-    store.update(&file, &mut append).unwrap();
-    store.update(&file, &mut append).unwrap();
-    let refused = store.update(&file, &mut append);
-    assert!(matches!(refused, Err(StoreError::TooLarge { size: 11 })), "{refused:?}");
-    assert_eq!((read.get(), store.read(&file).unwrap().len()), (10, 11));
-    store.write(&file, b"new", OnExisting::Overwrite).unwrap();
-    assert_eq!(store.read(&file).unwrap(), b"new");
+    store_helpers::what_is_too_large_is_not_read_to_be_edited(&store);
 }
 
 #[test]

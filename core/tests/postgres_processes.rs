@@ -10,10 +10,9 @@ mod postgres;
 use std::fs;
 use std::io::Write;
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use common::fork::{child, succeeded};
+use common::fork::{beside_busy_threads, child, succeeded};
 use common::workers::{self, Job, Worker, insert, lines, numbers, rounds, text, until};
 use memdir::{Memory, MemoryPath, Options};
 use postgres::{Server, server};
@@ -162,19 +161,7 @@ fn forking(address: &str) {
     let memory = memory(address);
     let other = self::memory(address);
     memory.create("/memories/log", "").unwrap();
-    let stop = AtomicBool::new(false);
-    let parents: usize = std::thread::scope(|scope| {
-        let busy: Vec<_> = (0..3)
-            .map(|thread| {
-                let (memory, stop) = (&memory, &stop);
-                scope.spawn(move || {
-                    (0..)
-                        .take_while(|_| !stop.load(Ordering::Relaxed))
-                        .map(|number| insert(memory, &format!("{thread} {number}"), 1))
-                        .count()
-                })
-            })
-            .collect();
+    let parents = beside_busy_threads(&memory, || {
         for round in 0..15 {
             let child = child(|| {
                 insert(&memory, &format!("child {round}"), 3);
@@ -184,8 +171,6 @@ fn forking(address: &str) {
             });
             assert!(succeeded(child));
         }
-        stop.store(true, Ordering::Relaxed);
-        busy.into_iter().map(|thread| thread.join().unwrap()).sum()
     });
     assert_eq!(lines(&memory), parents + 15 * 6);
 }
