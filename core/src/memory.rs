@@ -18,7 +18,7 @@ use crate::policy::expiry::{self, Expired};
 use crate::reply::{self, Content, Reply};
 use crate::store::{ReadOnly, Store, StoreError, open_store};
 use crate::trace;
-use crate::value::{Fields, Value};
+use crate::value::Fields;
 
 /// The memory directory: executes the six commands of Claude's memory tool on a store.
 ///
@@ -146,12 +146,6 @@ impl Memory {
     #[must_use]
     pub fn execute_as(&self, name: &str, fields: &dyn Fields) -> Reply {
         self.execute_decoded(Decoded::named(name, fields))
-    }
-
-    /// The answer to input that is not an object at all.
-    #[must_use]
-    pub fn refuse_input(&self, input: &Value<'_>) -> Reply {
-        self.execute_decoded(Decoded::not_an_object(input))
     }
 
     /// As [`execute`](Memory::execute), for input that is decoded already.
