@@ -18,11 +18,7 @@ use clouds::{BUCKET, Cloud, SECRETS, prefix};
 use faulty::{Fault, Plan, Proxy};
 use memdir::store::{Node, ObjectStorage, contract};
 use memdir::{Memory, MemoryPath, OnExisting, Options, Store, StoreError};
-use store_helpers::{appending, at, race};
-
-fn memory(address: &str) -> Memory {
-    Memory::open(address, Options::default()).unwrap()
-}
+use store_helpers::{appending, at, open_memory, race};
 
 /// Runs on several threads at once, and counts how often `each` is true.
 /// Without this the other tests would say nothing.
@@ -79,7 +75,7 @@ fn a_longer_prefix_is_within_a_shorter_one(cloud: &'static Cloud) {
 
 fn files_are_plain_objects(cloud: &'static Cloud) {
     let prefix = prefix();
-    let memory = memory(&cloud.address(&prefix));
+    let memory = open_memory(&cloud.address(&prefix));
     memory.create("/memories/notes/a b 50%25 \"~#?*.md", "one\n").unwrap();
     memory.insert("/memories/notes/a b 50%25 \"~#?*.md", 1, "two").unwrap();
     assert_eq!(cloud.keys(&prefix), ["notes/a b 50%25 \"~#?*.md"]);
@@ -210,7 +206,7 @@ fn more_objects_than_one_request_is_for_are_all_there(cloud: &'static Cloud) {
 fn a_view_takes_two_requests_at_most(cloud: &'static Cloud) {
     let prefix = prefix();
     let proxy = Proxy::before(&cloud.server);
-    let memory = memory(&cloud.address_at(&proxy.address, BUCKET, &prefix));
+    let memory = open_memory(&cloud.address_at(&proxy.address, BUCKET, &prefix));
     memory.create("/memories/a/b/file", "one\n").unwrap();
     for (command, most) in [
         (r#"{"command":"view","path":"/memories"}"#, 1),
@@ -298,7 +294,7 @@ fn a_write_that_is_never_allowed_is_refused_at_once(cloud: &'static Cloud) {
 
 fn a_model_is_told_nothing_about_the_place(cloud: &'static Cloud) {
     let proxy = Proxy::before(&cloud.server);
-    let memory = memory(&cloud.address_at(&proxy.address, BUCKET, "secret-prefix"));
+    let memory = open_memory(&cloud.address_at(&proxy.address, BUCKET, "secret-prefix"));
     let view = r#"{"command":"view","path":"/memories/a"}"#;
     let forbidden = Fault::Refused("403 Forbidden", "AccessDenied");
     for (fault, word) in [(forbidden, "not allow"), (Fault::Error500, "cannot be reached")] {

@@ -3,12 +3,16 @@
 #![allow(clippy::panic, clippy::unwrap_used, reason = "a panic is how a test fails")]
 
 use std::collections::BTreeMap;
+use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::thread;
 
+#[cfg(feature = "encryption")]
+use memdir::EncryptionKey;
+use memdir::copy::{Copied, CopyError, Progress};
 use memdir::store::{EntryKind, InProcess, Mounts, Splice};
-use memdir::{Error, Memory, MemoryPath, OnExisting, Options, Store, StoreError};
+use memdir::{Error, Memory, MemoryPath, OnExisting, Options, Store, StoreError, copy};
 
 pub(crate) fn at(path: &str) -> MemoryPath {
     MemoryPath::parse(path).unwrap()
@@ -36,6 +40,24 @@ pub(crate) fn shown(memory: &Memory, path: &str) -> String {
 
 pub(crate) fn put(store: &dyn Store, path: &str, content: impl AsRef<[u8]>) {
     store.write(&at(path), content.as_ref(), OnExisting::Error).unwrap();
+}
+
+#[cfg(feature = "encryption")]
+pub(crate) fn key(number: u8) -> EncryptionKey {
+    EncryptionKey::from_bytes([number; 32])
+}
+
+/// The memory of an address.
+pub(crate) fn open_memory(address: &str) -> Memory {
+    Memory::open(address, Options::default()).unwrap()
+}
+
+pub(crate) fn go_on(_: Progress<'_>) -> ControlFlow<()> {
+    ControlFlow::Continue(())
+}
+
+pub(crate) fn copy_all(from: &dyn Store, to: &dyn Store) -> Result<Copied, CopyError> {
+    copy(from, to, OnExisting::Error, &mut go_on)
 }
 
 /// An edit that adds a text at the end.
