@@ -97,6 +97,25 @@ impl ConfigError {
         Self { option, value: None, sentence: vec![name] }
     }
 
+    /// The value of an option that is one of several words.
+    ///
+    /// # Errors
+    /// That it must be one of them.
+    pub(crate) fn parse_word<T: Copy>(
+        option: &str,
+        words: &[(&str, T)],
+        given: &str,
+    ) -> Result<T, Error> {
+        if let Some((_, value)) = words.iter().find(|(word, _)| *word == given) {
+            return Ok(*value);
+        }
+        let quoted: Vec<_> = words.iter().map(|(word, _)| format!("{word:?}")).collect();
+        let (last, others) =
+            quoted.split_last().map_or(("", &[][..]), |(last, others)| (&**last, others));
+        let sentence = format!(" must be {} or {last}", others.join(", "));
+        Err(Self::of_option(option).and(sentence).got(format_args!("{given:?}")).into())
+    }
+
     /// Appends a text to the sentence.
     #[must_use]
     pub fn and(mut self, text: impl Into<Cow<'static, str>>) -> Self {

@@ -17,21 +17,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, SystemTime};
 
-use memdir::copy::{Copied, CopyError, Phase, Plan, Progress, There};
+use memdir::copy::{CopyError, Phase, Plan, Progress, There};
 use memdir::store::{
     Edit, Entry, EntryKind, InProcess, LocalDirectory, ProblemKind, SqliteDatabase,
 };
 use memdir::{Durability, MemoryPath, OnExisting, Store, StoreError, copy};
 use proptest::prelude::*;
-use store_helpers::at;
-
-fn go_on(_: Progress<'_>) -> ControlFlow<()> {
-    ControlFlow::Continue(())
-}
-
-fn copy_all(from: &dyn Store, to: &dyn Store) -> Result<Copied, CopyError> {
-    copy(from, to, OnExisting::Error, &mut go_on)
-}
+use store_helpers::{at, copy_all, go_on};
 
 /// Each file's content and time in microseconds, and each directory.
 type Tree = BTreeMap<String, Option<(Vec<u8>, i128)>>;

@@ -5,22 +5,13 @@
 
 mod common;
 
-use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
 
-use common::store_helpers::{at, in_process, mounted, put, tree};
-use memdir::copy::{Copied, CopyError, Plan, Progress, There};
+use common::store_helpers::{at, copy_all, go_on, in_process, mounted, put, tree};
+use memdir::copy::{CopyError, Plan, There};
 use memdir::store::{Encrypted, InProcess, Mounts, ProblemKind, ReadOnly, open_store};
-use memdir::{EncryptionKey, MemoryOptions, OnExisting, Store, copy};
-
-fn go_on(_: Progress<'_>) -> ControlFlow<()> {
-    ControlFlow::Continue(())
-}
-
-fn copy_all(from: &dyn Store, to: &dyn Store) -> Result<Copied, CopyError> {
-    copy(from, to, OnExisting::Error, &mut go_on)
-}
+use memdir::{EncryptionKey, MemoryOptions, OnExisting, Store};
 
 fn open(place: &Path, address: &str) -> Arc<dyn Store> {
     let (scheme, path) = address.split_once(':').unwrap_or(("", address));

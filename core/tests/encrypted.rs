@@ -18,13 +18,9 @@ use memdir::{
     Durability, EncryptionKey, Error, Memory, MemoryOptions, MemoryPath, OnExisting, Store,
     StoreError,
 };
-use store_helpers::{appending, at, in_process, race};
+use store_helpers::{appending, at, in_process, key, race};
 
 const RECORD: &str = "/memories/.memdir-encryption";
-
-fn key(number: u8) -> EncryptionKey {
-    EncryptionKey::from_bytes([number; 32])
-}
 
 fn over(inner: &Arc<dyn Store>, names: bool) -> Encrypted {
     Encrypted::open(Arc::clone(inner), &key(1), names).unwrap()

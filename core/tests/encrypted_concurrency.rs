@@ -15,13 +15,9 @@ use std::thread;
 use std::time::{Duration, SystemTime};
 
 use common::process;
-use common::store_helpers::{self, append, at};
+use common::store_helpers::{self, append, at, key};
 use memdir::store::{Encrypted, EntryKind, InProcess, LocalDirectory, rekey};
 use memdir::{Durability, EncryptionKey, Error, MemoryPath, OnExisting, Store, StoreError};
-
-fn key(number: u8) -> EncryptionKey {
-    EncryptionKey::from_bytes([number; 32])
-}
 
 fn open(inner: &Arc<dyn Store>, number: u8) -> Encrypted {
     Encrypted::open(Arc::clone(inner), &key(number), false).unwrap()

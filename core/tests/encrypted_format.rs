@@ -11,13 +11,9 @@ use std::time::{Duration, SystemTime};
 
 use memdir::store::{Edit, Encrypted, Layer, LocalDirectory, Node};
 use memdir::{Durability, EncryptionKey, MemoryPath, OnExisting, Store, StoreError};
-use store_helpers::{append, at, in_process};
+use store_helpers::{append, at, in_process, key};
 
 const RECORD: &str = "/memories/.memdir-encryption";
-
-fn key(number: u8) -> EncryptionKey {
-    EncryptionKey::from_bytes([number; 32])
-}
 
 fn over(inner: &Arc<dyn Store>, names: bool) -> Encrypted {
     Encrypted::open(Arc::clone(inner), &key(1), names).unwrap()

@@ -9,7 +9,7 @@ use std::fs::{self, File};
 use std::os::unix::fs::{PermissionsExt, chown};
 use std::path::Path;
 
-use common::{memory, memory_with, on_disk, process, without_power, without_power_in};
+use common::{in_own_process, memory, memory_with, on_disk, without_power, without_power_in};
 use memdir::{Durability, Error, Memory, MemoryOptions, MemoryPath};
 use rustix::process::{Resource, Rlimit, setrlimit};
 
@@ -109,23 +109,20 @@ fn delete_of_a_directory_that_turns_out_to_be_closed_happens_as_a_whole() {
 /// Descriptors run out in a process of its own, as the limit is the whole process's.
 #[test]
 fn delete_of_a_deep_tree_takes_few_descriptors() {
-    const ME: &str = "delete_of_a_deep_tree_takes_few_descriptors";
-    if let Ok(base) = std::env::var("FEW_DESCRIPTORS_JOB") {
-        let memory = memory(Path::new(&base));
+    let prepare = |base: &Path| {
+        let deep = format!("deep{}", "/level".repeat(40));
+        fs::create_dir_all(base.join("memories").join(&deep)).unwrap();
+        for (depth, _) in deep.match_indices('/').step_by(2) {
+            fs::write(base.join("memories").join(&deep[..depth]).join("file"), "x").unwrap();
+        }
+    };
+    in_own_process("delete_of_a_deep_tree_takes_few_descriptors", prepare, |base| {
+        let memory = memory(base);
         let used = fs::read_dir("/dev/fd").unwrap().count() as u64;
         limit(Resource::Nofile, used + 16);
         memory.delete("/memories/deep").unwrap();
-        assert_eq!(on_disk(&Path::new(&base).join("memories")), [""; 0]);
-        return;
-    }
-    let place = tempfile::tempdir().unwrap();
-    let deep = format!("deep{}", "/level".repeat(40));
-    fs::create_dir_all(place.path().join("memories").join(&deep)).unwrap();
-    for (depth, _) in deep.match_indices('/').step_by(2) {
-        fs::write(place.path().join("memories").join(&deep[..depth]).join("file"), "x").unwrap();
-    }
-    let base = place.path().to_str().unwrap();
-    assert!(process(ME, &[("FEW_DESCRIPTORS_JOB", base)]).wait().unwrap().success());
+        assert_eq!(on_disk(&base.join("memories")), [""; 0]);
+    });
 }
 
 fn limit(resource: Resource, limit: u64) {
@@ -159,41 +156,46 @@ fn delete_of_a_tree_that_is_deeper_than_any_stack() {
 #[test]
 fn create_without_descriptors_leaves_no_empty_directories() {
     const ME: &str = "create_without_descriptors_leaves_no_empty_directories";
-    if let Ok(base) = std::env::var("NO_DESCRIPTORS_JOB") {
-        let root = Path::new(&base).join("memories");
-        let memory = memory_with(Path::new(&base), Durability::Relaxed);
-        let used = fs::read_dir("/dev/fd").unwrap().count() as u64;
-        let mut outcomes = [0, 0];
-        // One more each time: so the last one is taken at every step once.
-        for spare in 0..24 {
-            limit(Resource::Nofile, used + spare);
-            let path = format!("/memories/{spare}/b/c/d/e/f/file");
-            let reply = memory.execute(&format!(
-                r#"{{"command": "create", "path": "{path}", "file_text": "x"}}"#
-            ));
-            limit(Resource::Nofile, used + 64);
-            outcomes[usize::from(reply.is_error)] += 1;
-            assert_eq!(root.join(spare.to_string()).exists(), !reply.is_error, "{spare}");
-            assert!(
-                !reply.is_error
-                    || reply.content.as_text().unwrap_or_default().contains("Nothing was changed")
-            );
-            let left = on_disk(&root).into_iter().filter(|name| name.contains("memdir-")).count();
-            assert_eq!(left, 0, "{spare}");
-        }
-        assert!(outcomes.iter().all(|times| *times > 0), "{outcomes:?}");
-        return;
-    }
-    let place = tempfile::tempdir().unwrap();
-    let base = place.path().to_str().unwrap();
-    assert!(process(ME, &[("NO_DESCRIPTORS_JOB", base)]).wait().unwrap().success());
+    in_own_process(
+        ME,
+        |_| {},
+        |base| {
+            let root = base.join("memories");
+            let memory = memory_with(base, Durability::Relaxed);
+            let used = fs::read_dir("/dev/fd").unwrap().count() as u64;
+            let mut outcomes = [0, 0];
+            // One more each time: so the last one is taken at every step once.
+            for spare in 0..24 {
+                limit(Resource::Nofile, used + spare);
+                let path = format!("/memories/{spare}/b/c/d/e/f/file");
+                let reply = memory.execute(&format!(
+                    r#"{{"command": "create", "path": "{path}", "file_text": "x"}}"#
+                ));
+                limit(Resource::Nofile, used + 64);
+                outcomes[usize::from(reply.is_error)] += 1;
+                assert_eq!(root.join(spare.to_string()).exists(), !reply.is_error, "{spare}");
+                assert!(
+                    !reply.is_error
+                        || reply
+                            .content
+                            .as_text()
+                            .unwrap_or_default()
+                            .contains("Nothing was changed")
+                );
+                let left =
+                    on_disk(&root).into_iter().filter(|name| name.contains("memdir-")).count();
+                assert_eq!(left, 0, "{spare}");
+            }
+            assert!(outcomes.iter().all(|times| *times > 0), "{outcomes:?}");
+        },
+    );
 }
 
 #[test]
 fn a_listing_without_descriptors_leaves_nothing_out() {
-    const ME: &str = "a_listing_without_descriptors_leaves_nothing_out";
-    if let Ok(base) = std::env::var("LISTING_JOB") {
-        let memory = memory(Path::new(&base));
+    let prepare = |base: &Path| drop(memory(base).create("/memories/a/b", "x").unwrap());
+    in_own_process("a_listing_without_descriptors_leaves_nothing_out", prepare, |base| {
+        let memory = memory(base);
         let whole = memory.view("/memories", None).unwrap();
         let used = fs::read_dir("/dev/fd").unwrap().count() as u64;
         for spare in 0..8 {
@@ -203,12 +205,7 @@ fn a_listing_without_descriptors_leaves_nothing_out() {
             let content = reply.content.as_text().unwrap_or_default();
             assert!(content == whole || content.ends_with("Try again later."), "{content}");
         }
-        return;
-    }
-    let place = tempfile::tempdir().unwrap();
-    memory(place.path()).create("/memories/a/b", "x").unwrap();
-    let base = place.path().to_str().unwrap();
-    assert!(process(ME, &[("LISTING_JOB", base)]).wait().unwrap().success());
+    });
 }
 
 #[test]
@@ -263,21 +260,20 @@ fn an_edit_of_a_file_that_is_too_large_is_refused_unread() {
 
 #[test]
 fn an_edit_without_memory_is_refused() {
-    const ME: &str = "an_edit_without_memory_is_refused";
-    if let Ok(base) = std::env::var("NO_MEMORY_JOB") {
-        let mut options = MemoryOptions::default();
-        options.max_file_bytes = None;
-        let memory = Memory::open(&base, options).unwrap();
-        let file = File::create(Path::new(&base).join("memories/large")).unwrap();
-        file.set_len(1 << 30).unwrap();
-        limit(Resource::As, 600 << 20);
-        assert!(refusal(memory.insert("/memories/large", 0, "x")).contains("too large"));
-        memory.create("/memories/small", "x").unwrap();
-        return;
-    }
-    let place = tempfile::tempdir().unwrap();
-    let base = place.path().to_str().unwrap();
-    assert!(process(ME, &[("NO_MEMORY_JOB", base)]).wait().unwrap().success());
+    in_own_process(
+        "an_edit_without_memory_is_refused",
+        |_| {},
+        |base| {
+            let mut options = MemoryOptions::default();
+            options.max_file_bytes = None;
+            let memory = Memory::open(base.to_str().unwrap(), options).unwrap();
+            let file = File::create(base.join("memories/large")).unwrap();
+            file.set_len(1 << 30).unwrap();
+            limit(Resource::As, 600 << 20);
+            assert!(refusal(memory.insert("/memories/large", 0, "x")).contains("too large"));
+            memory.create("/memories/small", "x").unwrap();
+        },
+    );
 }
 
 #[test]

@@ -16,13 +16,9 @@ use std::sync::Arc;
 
 use clouds::{BUCKET, Cloud, SECRETS, prefix};
 use faulty::{Fault, Plan, Proxy};
-use memdir::store::{Node, ObjectStorage, Splice, check_contract};
+use memdir::store::{Node, ObjectStorage, check_contract};
 use memdir::{Memory, MemoryOptions, MemoryPath, OnExisting, Store, StoreError};
-use store_helpers::{appending, at, race};
-
-fn memory(address: &str) -> Memory {
-    Memory::open(address, MemoryOptions::default()).unwrap()
-}
+use store_helpers::{appending, at, open_memory, race};
 
 /// Runs on several threads at once, and counts how often `each` is true.
 /// Without this the other tests would say nothing.
@@ -79,7 +75,7 @@ fn a_longer_prefix_is_within_a_shorter_one(cloud: &'static Cloud) {
 
 fn files_are_plain_objects(cloud: &'static Cloud) {
     let prefix = prefix();
-    let memory = memory(&cloud.address(&prefix));
+    let memory = open_memory(&cloud.address(&prefix));
     memory.create("/memories/notes/a b 50%25 \"~#?*.md", "one\n").unwrap();
     memory.insert("/memories/notes/a b 50%25 \"~#?*.md", 1, "two").unwrap();
     assert_eq!(cloud.keys(&prefix), ["notes/a b 50%25 \"~#?*.md"]);
@@ -210,7 +206,7 @@ fn more_objects_than_one_request_is_for_are_all_there(cloud: &'static Cloud) {
 fn a_view_takes_two_requests_at_most(cloud: &'static Cloud) {
     let prefix = prefix();
     let proxy = Proxy::before(&cloud.server);
-    let memory = memory(&cloud.address_at(&proxy.address, BUCKET, &prefix));
+    let memory = open_memory(&cloud.address_at(&proxy.address, BUCKET, &prefix));
     memory.create("/memories/a/b/file", "one\n").unwrap();
     for (command, most) in [
         (r#"{"command":"view","path":"/memories"}"#, 1),
@@ -298,7 +294,7 @@ fn a_write_that_is_never_allowed_is_refused_at_once(cloud: &'static Cloud) {
 
 fn a_model_is_told_nothing_about_the_place(cloud: &'static Cloud) {
     let proxy = Proxy::before(&cloud.server);
-    let memory = memory(&cloud.address_at(&proxy.address, BUCKET, "secret-prefix"));
+    let memory = open_memory(&cloud.address_at(&proxy.address, BUCKET, "secret-prefix"));
     let view = r#"{"command":"view","path":"/memories/a"}"#;
     let forbidden = Fault::Refused("403 Forbidden", "AccessDenied");
     for (fault, word) in [(forbidden, "not allow"), (Fault::Error500, "cannot be reached")] {
@@ -357,20 +353,7 @@ fn a_namespace_reaches_no_other(cloud: &'static Cloud) {
 
 fn what_is_too_large_is_not_read_to_be_edited(cloud: &'static Cloud) {
     let store = cloud.open(&prefix()).with_max_file_bytes(Some(10));
-    let file = at("/memories/a");
-    let read = std::cell::Cell::new(0);
-    let mut append = |old: &[u8]| {
-        read.set(old.len());
-        Some(Splice { range: old.len()..old.len(), text: b"+".to_vec() })
-    };
-    store.write(&file, b"123456789", OnExisting::Error).unwrap();
-    store.update(&file, &mut append).unwrap();
-    store.update(&file, &mut append).unwrap();
-    let refused = store.update(&file, &mut append);
-    assert!(matches!(refused, Err(StoreError::TooLarge { size: 11 })), "{refused:?}");
-    assert_eq!((read.get(), store.read(&file).unwrap().len()), (10, 11));
-    store.write(&file, b"new", OnExisting::Overwrite).unwrap();
-    assert_eq!(store.read(&file).unwrap(), b"new");
+    store_helpers::what_is_too_large_is_not_read_to_be_edited(&store);
 }
 
 on_servers! {

@@ -37,6 +37,14 @@ fn prepare(cloud: &Cloud, prefix: &str) {
     }
 }
 
+/// A place that has it, and the memory there.
+fn prepared(cloud: &Cloud) -> (String, ObjectStorage) {
+    let prefix = prefix();
+    prepare(cloud, &prefix);
+    let store = cloud.open(&prefix);
+    (prefix, store)
+}
+
 type Command = (&'static str, fn(&dyn Store) -> Result<(), StoreError>);
 
 const COMMANDS: &[Command] = &[
@@ -65,10 +73,8 @@ fn a_fault_that_passes_changes_nothing_about_any_command(cloud: &'static Cloud) 
         for (name, command) in commands {
             scope.spawn(move || {
                 let proxy = Proxy::before(&cloud.server);
-                let prefix = prefix();
-                let store = cloud.open(&prefix);
+                let (prefix, store) = prepared(cloud);
                 let faulty = cloud.open_at(&proxy.address, &prefix);
-                prepare(cloud, &prefix);
                 command(&store).unwrap();
                 let expected = tree(&store);
                 let soak = std::env::var_os("MEMDIR_SOAK").is_some();
@@ -102,9 +108,7 @@ fn a_fault_that_passes_changes_nothing_about_any_command(cloud: &'static Cloud) 
 
 /// The server has gone for good from some request on: an error, and then the tool answers again.
 fn a_server_that_goes_away_is_an_error_and_comes_back(cloud: &'static Cloud) {
-    let prefix = prefix();
-    let store = cloud.open(&prefix);
-    prepare(cloud, &prefix);
+    let (prefix, store) = prepared(cloud);
     let before = tree(&store);
     let proxy = Proxy::before(&cloud.server);
     let faulty = cloud.open_at(&proxy.address, &prefix);
@@ -126,9 +130,7 @@ fn what_an_error_says_of_the_change_is_true(cloud: &'static Cloud) {
     let mut known = [0, 0];
     for (name, command) in COMMANDS.iter().filter(|(name, _)| OF_EACH_KIND.contains(name)) {
         for number in 0.. {
-            let prefix = prefix();
-            let store = cloud.open(&prefix);
-            prepare(cloud, &prefix);
+            let (prefix, store) = prepared(cloud);
             let before = tree(&store);
             let proxy = Proxy::before(&cloud.server);
             let faulty = cloud.open_at(&proxy.address, &prefix);
@@ -150,9 +152,7 @@ fn what_an_error_says_of_the_change_is_true(cloud: &'static Cloud) {
 /// A caller who goes before anything is changed is heard at once, also by a command that waits for a
 /// server which says nothing; one who goes later is not.
 fn a_change_whose_caller_has_gone_does_not_happen(cloud: &'static Cloud) {
-    let prefix = prefix();
-    let store = cloud.open(&prefix);
-    prepare(cloud, &prefix);
+    let (prefix, store) = prepared(cloud);
     let before = tree(&store);
     let proxy = Proxy::before(&cloud.server);
     let faulty = cloud.open_at(&proxy.address, &prefix);
@@ -247,9 +247,7 @@ fn a_directory_rename_that_breaks_off_is_finished_by_the_same_rename(cloud: &'st
     for after in [false, true] {
         let mut number = 0;
         loop {
-            let prefix = prefix();
-            let store = cloud.open(&prefix);
-            prepare(cloud, &prefix);
+            let (prefix, store) = prepared(cloud);
             let proxy = Proxy::before(&cloud.server);
             if until_its_end(cloud, &proxy, &prefix, Plan::Halt(number, after), rename).is_some() {
                 break;
@@ -281,9 +279,7 @@ fn a_client_that_ends_leaves_whole_files(cloud: &'static Cloud) {
         for after in [false, true] {
             let mut number = 0;
             loop {
-                let prefix = prefix();
-                let store = cloud.open(&prefix);
-                prepare(cloud, &prefix);
+                let (prefix, store) = prepared(cloud);
                 let before = tree(&store);
                 let proxy = Proxy::before(&cloud.server);
                 let done =
@@ -318,9 +314,7 @@ fn a_client_that_ends_leaves_whole_files(cloud: &'static Cloud) {
 
 /// A rename that was not finished keeps its directory from being renamed elsewhere.
 fn another_rename_of_a_directory_half_moved_is_refused(cloud: &'static Cloud) {
-    let prefix = prefix();
-    let store = cloud.open(&prefix);
-    prepare(cloud, &prefix);
+    let (prefix, store) = prepared(cloud);
     let proxy = Proxy::before(&cloud.server);
     let to = |to: &str| store.rename(&at("/memories/dir"), &at(to));
     let halted = until_its_end(cloud, &proxy, &prefix, Plan::Halt(20, true), |s| {
@@ -337,9 +331,7 @@ fn another_rename_of_a_directory_half_moved_is_refused(cloud: &'static Cloud) {
 
 /// A timeout is no answer either.
 fn a_server_that_says_nothing_is_not_waited_for_long(cloud: &'static Cloud) {
-    let prefix = prefix();
-    let store = cloud.open(&prefix);
-    prepare(cloud, &prefix);
+    let (prefix, store) = prepared(cloud);
     let proxy = Proxy::before(&cloud.server);
     let address = format!("{}&timeout=1s", cloud.address_at(&proxy.address, BUCKET, &prefix));
     let faulty = ObjectStorage::open(&address).unwrap();

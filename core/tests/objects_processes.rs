@@ -14,12 +14,9 @@ use std::process::{Command, Stdio};
 
 use clouds::{Cloud, SECRETS};
 use common::fork::{child, succeeded};
+use common::store_helpers::open_memory;
 use common::workers::{self, Job, Worker, directories, insert, lines, rounds};
 use memdir::{Memory, MemoryOptions, MemoryPath, OnExisting};
-
-fn memory(address: &str) -> Memory {
-    Memory::open(address, MemoryOptions::default()).unwrap()
-}
 
 /// Not a test of its own: the work of the processes that the tests below start.
 #[test]
@@ -32,31 +29,31 @@ fn worker() {
         return;
     }
     match job.name.as_str() {
-        "fork" => while_connected(&memory(&job.address)),
-        _ => job.run(&memory(&job.address)),
+        "fork" => while_connected(&open_memory(&job.address)),
+        _ => job.run(&open_memory(&job.address)),
     }
 }
 
 fn processes_that_edit_one_file_lose_nothing(cloud: &'static Cloud) {
     let address = cloud.fresh();
-    workers::edit_one_file(&address, &memory(&address));
+    workers::edit_one_file(&address, &open_memory(&address));
 }
 
 fn of_processes_that_create_one_path_one_wins(cloud: &'static Cloud) {
     let address = cloud.fresh();
-    workers::create_the_same_paths(&address, || memory(&address));
+    workers::create_the_same_paths(&address, || open_memory(&address));
 }
 
 fn of_processes_that_expire_one_file_one_does_and_none_that_is_used_meanwhile(
     cloud: &'static Cloud,
 ) {
     let address = cloud.fresh();
-    workers::expire_at_once(&address, &memory(&address), cloud.few(60, 15));
+    workers::expire_at_once(&address, &open_memory(&address), cloud.few(60, 15));
 }
 
 fn a_kill_at_any_moment_loses_nothing_acknowledged(cloud: &'static Cloud) {
     let address = cloud.fresh();
-    let (memory, rounds) = (memory(&address), rounds(10));
+    let (memory, rounds) = (open_memory(&address), rounds(10));
     let lived = workers::kill_at_any_moment(&address, &memory, rounds, |names| {
         for me in names {
             // Its directory is at one of its two places, or both, or gone; and can be finished with.
@@ -78,7 +75,7 @@ fn a_forked_process_goes_on_with_connections_of_its_own(cloud: &'static Cloud) {
     let address = cloud.fresh();
     assert!(Worker::start(&address, Path::new(""), "fork", "").succeeds());
     // The parent's and two children's, and those of a child of a child.
-    assert_eq!(lines(&memory(&address)), 4 * 20);
+    assert_eq!(lines(&open_memory(&address)), 4 * 20);
 }
 
 /// Opens the store in a process of its own, with another environment, and looks for what it says.

@@ -14,16 +14,12 @@ use std::sync::Arc;
 
 use common::{Server, server};
 use memdir::store::{Effect, Mounts, PostgresDatabase, Splice};
-use memdir::{Durability, Memory, MemoryOptions, MemoryPath, OnExisting, Store, StoreError};
+use memdir::{Durability, MemoryPath, OnExisting, Store, StoreError};
 use proxy::{Loss, Proxy};
-use store_helpers::{append, at};
+use store_helpers::{append, at, open_memory};
 
 fn open(address: &str) -> PostgresDatabase {
     PostgresDatabase::open(address, Durability::Relaxed).unwrap()
-}
-
-fn memory(address: &str) -> Memory {
-    Memory::open(address, MemoryOptions::default()).unwrap()
 }
 
 fn port(server: &Server) -> u16 {
@@ -43,7 +39,7 @@ fn a_view_is_one_round_trip_and_a_change_is_two() {
     let proxy = Proxy::before(port(server));
     // One connection, so that all statements are known to it after the first round.
     let address = through(&proxy, server, "counted") + "&pool_size=1";
-    let memory = memory(&address);
+    let memory = open_memory(&address);
     memory.create("/memories/dir/sub/file", "line\n").unwrap();
     let fewest = |name: &str, work: &dyn Fn(usize)| {
         let counts = (0..5).map(|round| proxy.round_trips(|| work(round)));
@@ -79,7 +75,7 @@ fn a_view_is_one_round_trip_and_a_change_is_two() {
 fn a_change_whose_acknowledgement_is_lost_is_made_once() {
     let Some(server) = server() else { return };
     let proxy = Proxy::before(port(server));
-    let memory = memory(&through(&proxy, server, "losses"));
+    let memory = open_memory(&through(&proxy, server, "losses"));
     memory.create("/memories/log", "start\n").unwrap();
     for number in 0..12 {
         proxy.lose(if number % 2 == 0 { Loss::Answer } else { Loss::Request });
@@ -209,15 +205,9 @@ fn an_entry_that_somebody_else_made_cannot_forge_a_path() {
 #[test]
 fn an_edit_that_panics_changes_nothing_and_keeps_nobody_waiting() {
     let Some(server) = server() else { return };
-    let store = open(&server.fresh());
-    let file = at("/memories/a");
-    store.write(&file, b"before", OnExisting::Error).unwrap();
-    let panicked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-        store.update(&file, &mut |_| panic!("in the edit"))
-    }));
-    assert!(panicked.is_err());
-    store.write(&file, b"after", OnExisting::Overwrite).unwrap();
-    assert_eq!(store.read(&file).unwrap(), b"after");
+    store_helpers::an_edit_that_panics_changes_nothing_and_keeps_nobody_waiting(&open(
+        &server.fresh(),
+    ));
 }
 
 #[test]
@@ -243,7 +233,7 @@ fn a_client_that_is_silent_for_too_long_loses_its_turn_and_begins_anew() {
 #[test]
 fn a_server_that_comes_back_is_used_again_and_the_model_learns_nothing_of_it() {
     let Some(server) = Server::start("") else { return };
-    let memory = memory(&server.address("tenant-7"));
+    let memory = open_memory(&server.address("tenant-7"));
     let create = |n: usize| {
         let input =
             format!(r#"{{"command": "create", "path": "/memories/{n}", "file_text": "kept {n}"}}"#);
@@ -280,20 +270,7 @@ fn a_server_that_comes_back_is_used_again_and_the_model_learns_nothing_of_it() {
 fn what_is_too_large_is_not_read_to_be_edited() {
     let Some(server) = server() else { return };
     let store = open(&server.fresh()).with_max_file_bytes(Some(10));
-    let file = at("/memories/a");
-    let read = std::cell::Cell::new(0);
-    let mut append = |old: &[u8]| {
-        read.set(old.len());
-        Some(Splice { range: old.len()..old.len(), text: b"+".to_vec() })
-    };
-    store.write(&file, b"123456789", OnExisting::Error).unwrap();
-    store.update(&file, &mut append).unwrap();
-    store.update(&file, &mut append).unwrap();
-    let refused = store.update(&file, &mut append);
-    assert!(matches!(refused, Err(StoreError::TooLarge { size: 11 })), "{refused:?}");
-    assert_eq!((read.get(), store.read(&file).unwrap().len()), (10, 11));
-    store.write(&file, b"new", OnExisting::Overwrite).unwrap();
-    assert_eq!(store.read(&file).unwrap(), b"new");
+    store_helpers::what_is_too_large_is_not_read_to_be_edited(&store);
 }
 
 #[test]

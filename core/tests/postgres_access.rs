@@ -13,15 +13,11 @@ use std::process::Command;
 
 use common::{Server, server};
 use memdir::store::{PostgresDatabase, Splice};
-use memdir::{Durability, Error, Memory, MemoryOptions, MemoryPath, OnExisting, Store, StoreError};
-use store_helpers::at;
+use memdir::{Durability, Error, MemoryPath, OnExisting, Store, StoreError};
+use store_helpers::{at, open_memory};
 
 fn open(address: &str) -> PostgresDatabase {
     PostgresDatabase::open(address, Durability::Relaxed).unwrap()
-}
-
-fn memory(address: &str) -> Memory {
-    Memory::open(address, MemoryOptions::default()).unwrap()
 }
 
 /// Why a store cannot be opened, in the words for the developer.
@@ -85,7 +81,7 @@ fn a_user_who_may_not_make_tables_uses_those_that_are_there() {
          GRANT SELECT, INSERT, UPDATE, DELETE ON memdir.node TO agent;
          GRANT SELECT ON memdir.node TO reader;
          GRANT USAGE ON SEQUENCE memdir.node_id TO agent");
-    let memory = memory(&agent);
+    let memory = open_memory(&agent);
     memory.create("/memories/a/b", "x").unwrap();
     memory.insert("/memories/a/b", 1, "y").unwrap();
     memory.rename("/memories/a", "/memories/c/d").unwrap();
@@ -285,6 +281,6 @@ fn the_unix_socket_and_the_password_of_the_environment() {
         format!("postgresql://memdir@{socket}:{port}/postgres?namespace=socket"),
         format!("postgres:///postgres?user=memdir&host={socket}&port={port}&namespace=socket"),
     ] {
-        assert!(memory(&address).view("/memories", None).is_ok());
+        assert!(open_memory(&address).view("/memories", None).is_ok());
     }
 }

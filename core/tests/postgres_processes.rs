@@ -10,17 +10,13 @@ mod postgres;
 use std::fs;
 use std::io::Write;
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use common::fork::{child, succeeded};
+use common::fork::{beside_busy_threads, child, succeeded};
+use common::store_helpers::open_memory;
 use common::workers::{self, Job, Worker, insert, lines, numbers, rounds, text, until};
 use memdir::{Memory, MemoryOptions, MemoryPath};
 use postgres::{Server, server};
-
-fn memory(address: &str) -> Memory {
-    Memory::open(address, MemoryOptions::default()).unwrap()
-}
 
 /// Figures, for whoever asked for more rounds than usual.
 fn report(figures: &str) {
@@ -36,7 +32,7 @@ fn worker() {
     match job.name.as_str() {
         "insist" => insist(&job.address, &job.place, &job.me),
         "fork" => forking(&job.address),
-        _ => job.run(&memory(&job.address)),
+        _ => job.run(&open_memory(&job.address)),
     }
 }
 
@@ -80,28 +76,28 @@ fn insist(address: &str, base: &Path, me: &str) {
 fn processes_that_edit_one_file_lose_nothing() {
     let Some(server) = server() else { return };
     let address = server.fresh();
-    workers::edit_one_file(&address, &memory(&address));
+    workers::edit_one_file(&address, &open_memory(&address));
 }
 
 #[test]
 fn processes_that_make_the_tables_at_once_share_them_and_of_two_creations_one_wins() {
     let Some(server) = server() else { return };
     let address = server.database("made_at_once");
-    workers::create_the_same_paths(&address, || memory(&address));
+    workers::create_the_same_paths(&address, || open_memory(&address));
 }
 
 #[test]
 fn of_processes_that_expire_one_file_one_does_and_none_that_is_used_meanwhile() {
     let Some(server) = server() else { return };
     let address = server.fresh();
-    workers::expire_at_once(&address, &memory(&address), 200);
+    workers::expire_at_once(&address, &open_memory(&address), 200);
 }
 
 #[test]
 fn a_kill_of_the_client_at_any_moment_loses_nothing_acknowledged() {
     let Some(server) = server() else { return };
     let (address, rounds) = (server.fresh(), rounds(25));
-    let lived = workers::kill_at_any_moment(&address, &memory(&address), rounds, |_| {});
+    let lived = workers::kill_at_any_moment(&address, &open_memory(&address), rounds, |_| {});
     report(&format!("killed clients: {}; {lived} had changed something", 2 * rounds));
 }
 
@@ -110,7 +106,7 @@ fn a_kill_of_the_server_at_any_moment_loses_nothing_acknowledged_and_does_nothin
     let Some(server) = Server::start("") else { return };
     let place = tempfile::tempdir().unwrap();
     let (base, address) = (place.path(), server.fresh());
-    memory(&address).create("/memories/log", "start\n").unwrap();
+    open_memory(&address).create("/memories/log", "start\n").unwrap();
     let names = ["a", "b", "c"];
     let mut workers = names.map(|me| Worker::start(&address, base, "insist", me));
     let rounds = rounds(5);
@@ -132,7 +128,7 @@ fn a_kill_of_the_server_at_any_moment_loses_nothing_acknowledged_and_does_nothin
     for worker in &mut workers {
         assert!(worker.succeeds());
     }
-    let log = text(&memory(&address), "/memories/log");
+    let log = text(&open_memory(&address), "/memories/log");
     assert!(log.ends_with("start\n"), "torn: {log:?}");
     let (mut total, mut unknown) = (0, 0);
     for me in names {
@@ -159,22 +155,10 @@ fn a_forked_process_goes_on_with_connections_of_its_own() {
 /// In a process of its own: other threads never stop working while it forks, and children use what
 /// the parent opened.
 fn forking(address: &str) {
-    let memory = memory(address);
-    let other = self::memory(address);
+    let memory = open_memory(address);
+    let other = open_memory(address);
     memory.create("/memories/log", "").unwrap();
-    let stop = AtomicBool::new(false);
-    let parents: usize = std::thread::scope(|scope| {
-        let busy: Vec<_> = (0..3)
-            .map(|thread| {
-                let (memory, stop) = (&memory, &stop);
-                scope.spawn(move || {
-                    (0..)
-                        .take_while(|_| !stop.load(Ordering::Relaxed))
-                        .map(|number| insert(memory, &format!("{thread} {number}"), 1))
-                        .count()
-                })
-            })
-            .collect();
+    let parents = beside_busy_threads(&memory, || {
         for round in 0..15 {
             let child = child(|| {
                 insert(&memory, &format!("child {round}"), 3);
@@ -184,8 +168,6 @@ fn forking(address: &str) {
             });
             assert!(succeeded(child));
         }
-        stop.store(true, Ordering::Relaxed);
-        busy.into_iter().map(|thread| thread.join().unwrap()).sum()
     });
     assert_eq!(lines(&memory), parents + 15 * 6);
 }

@@ -10,7 +10,7 @@ use std::io::Read;
 use std::path::Path;
 use std::time::Duration;
 
-use common::store_helpers::at;
+use common::store_helpers::{self, append, at};
 use memdir::store::{Effect, Node, Splice, SqliteDatabase};
 use memdir::{
     Cancellation, Durability, Error, Memory, MemoryOptions, OnExisting, Store, StoreError,
@@ -241,14 +241,7 @@ fn edits_around_the_borders_of_pieces_change_what_they_should() {
 fn an_edit_that_panics_changes_nothing_and_keeps_nobody_waiting() {
     let place = tempfile::tempdir().unwrap();
     let store = open(&place.path().join("a.db")).unwrap();
-    let file = at("/memories/a");
-    store.write(&file, b"before", OnExisting::Error).unwrap();
-    let panicked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-        store.update(&file, &mut |_| panic!("in the edit"))
-    }));
-    assert!(panicked.is_err());
-    store.write(&file, b"after", OnExisting::Overwrite).unwrap();
-    assert_eq!(store.read(&file).unwrap(), b"after");
+    store_helpers::an_edit_that_panics_changes_nothing_and_keeps_nobody_waiting(&store);
 }
 
 #[test]
@@ -361,27 +354,14 @@ fn what_is_too_large_is_not_read_to_be_edited() {
     let place = tempfile::tempdir().unwrap();
     let path = place.path().join("a.db");
     let store = open(&path).unwrap().with_max_file_bytes(Some(10));
-    let file = at("/memories/a");
-    let read = std::cell::Cell::new(0);
-    let mut append = |old: &[u8]| {
-        read.set(old.len());
-        Some(Splice { range: old.len()..old.len(), text: b"+".to_vec() })
-    };
-    store.write(&file, b"123456789", OnExisting::Error).unwrap();
-    store.update(&file, &mut append).unwrap();
-    store.update(&file, &mut append).unwrap();
-    let refused = store.update(&file, &mut append);
-    assert!(matches!(refused, Err(StoreError::TooLarge { size: 11 })), "{refused:?}");
-    assert_eq!(read.get(), 10);
-    store.write(&file, b"new", OnExisting::Overwrite).unwrap();
-    assert_eq!(store.read(&file).unwrap(), b"new");
+    store_helpers::what_is_too_large_is_not_read_to_be_edited(&store);
     // A size that no memory has room for does not end the process.
     let db = rusqlite::Connection::open(&path).unwrap();
     db.execute("UPDATE node SET size = 1 << 50 WHERE name = 'a'", []).unwrap();
     let store = store.with_max_file_bytes(None);
-    let refused = store.update(&file, &mut append);
+    let refused = append(&store, "/memories/a", "+");
     assert!(matches!(refused, Err(StoreError::TooLarge { .. })), "{refused:?}");
-    assert!(store.read(&file).is_err());
+    assert!(store.read(&at("/memories/a")).is_err());
 }
 
 #[test]

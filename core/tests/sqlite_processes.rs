@@ -5,7 +5,6 @@
 mod common;
 
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 
 use common::workers::{self, Job, Worker, insert, lines, rounds, text};
@@ -108,7 +107,7 @@ fn a_fork_that_is_announced_waits_for_commands_and_the_child_goes_on() {
 mod fork {
     use super::*;
 
-    use crate::common::fork::{child, succeeded};
+    use crate::common::fork::{beside_busy_threads, child, succeeded};
 
     /// The parent has idle connections, of two stores, and goes on using them. The last to work
     /// is a child whose parent is through with the database.
@@ -176,19 +175,7 @@ mod fork {
     pub(super) fn announced(base: &Path) {
         let memory = memory(base);
         memory.create("/memories/log", "").unwrap();
-        let stop = AtomicBool::new(false);
-        let parents: usize = std::thread::scope(|scope| {
-            let busy: Vec<_> = (0..3)
-                .map(|thread| {
-                    let (memory, stop) = (&memory, &stop);
-                    scope.spawn(move || {
-                        (0..)
-                            .take_while(|_| !stop.load(Ordering::Relaxed))
-                            .map(|number| insert(memory, &format!("{thread} {number}"), 1))
-                            .count()
-                    })
-                })
-                .collect();
+        let parents = beside_busy_threads(&memory, || {
             for round in 0..20 {
                 store::before_fork();
                 let child = child(|| {
@@ -198,8 +185,6 @@ mod fork {
                 store::after_fork_in_parent();
                 assert!(succeeded(child));
             }
-            stop.store(true, Ordering::Relaxed);
-            busy.into_iter().map(|thread| thread.join().unwrap()).sum()
         });
         assert_eq!(lines(&memory), parents + 20 * 5);
     }

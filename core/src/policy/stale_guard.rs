@@ -31,15 +31,11 @@ impl std::str::FromStr for StaleGuard {
 
     /// `"off"`, `"on"` or `"strict"`.
     fn from_str(word: &str) -> Result<Self, Error> {
-        match word {
-            "off" => Ok(Self::Off),
-            "on" => Ok(Self::On),
-            "strict" => Ok(Self::Strict),
-            _ => Err(ConfigError::of_option("stale_guard")
-                .and(" must be \"off\", \"on\" or \"strict\"")
-                .got(format_args!("{word:?}"))
-                .into()),
-        }
+        ConfigError::parse_word(
+            "stale_guard",
+            &[("off", Self::Off), ("on", Self::On), ("strict", Self::Strict)],
+            word,
+        )
     }
 }
 

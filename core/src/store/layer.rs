@@ -113,94 +113,44 @@ mod tests {
     #[derive(Default)]
     struct Recorder(Mutex<Vec<&'static str>>);
 
-    impl Recorder {
-        fn note(&self, method: &'static str) {
-            self.0.lock().unwrap().push(method);
-        }
-
-        fn refuse<T>(&self, method: &'static str) -> Result<T, StoreError> {
-            self.note(method);
-            Err(StoreError::Busy)
-        }
+    macro_rules! recorder {
+        ($($method:ident($($type:ty),*) -> $returns:ty = $answer:expr;)*) => {
+            #[deny(clippy::missing_trait_methods)]
+            impl Store for &'static Recorder {
+                $(
+                    fn $method(&self $(, _: $type)*) -> $returns {
+                        self.0.lock().unwrap().push(stringify!($method));
+                        $answer
+                    }
+                )*
+            }
+        };
     }
 
-    #[deny(clippy::missing_trait_methods)]
-    impl Store for &'static Recorder {
-        fn read(&self, _: &MemoryPath) -> Result<Vec<u8>, StoreError> {
-            self.refuse("read")
-        }
-        fn list(&self, _: &MemoryPath) -> Result<Vec<Entry>, StoreError> {
-            self.refuse("list")
-        }
-        fn open(&self, _: &MemoryPath, _: usize) -> Result<Node<'_>, StoreError> {
-            self.refuse("open")
-        }
-        fn files(&self, _: &mut dyn FnMut(Entry)) -> Result<(), StoreError> {
-            self.refuse("files")
-        }
-        fn write(&self, _: &MemoryPath, _: &[u8], _: OnExisting) -> Result<(), StoreError> {
-            self.refuse("write")
-        }
-        fn update(&self, _: &MemoryPath, _: &mut Edit<'_>) -> Result<(), StoreError> {
-            self.refuse("update")
-        }
-        fn delete(&self, _: &MemoryPath) -> Result<(), StoreError> {
-            self.refuse("delete")
-        }
-        fn rename(&self, _: &MemoryPath, _: &MemoryPath) -> Result<(), StoreError> {
-            self.refuse("rename")
-        }
-        fn clear(&self) -> Result<(), StoreError> {
-            self.refuse("clear")
-        }
-        fn modified(&self, _: &MemoryPath) -> Result<Option<SystemTime>, StoreError> {
-            self.refuse("modified")
-        }
-        fn set_modified(&self, _: &MemoryPath, _: SystemTime) -> Result<(), StoreError> {
-            self.refuse("set_modified")
-        }
-        fn tracks_access(&self) -> bool {
-            self.note("tracks_access");
-            true
-        }
-        fn accessed(&self, _: &MemoryPath) -> Result<Option<SystemTime>, StoreError> {
-            self.refuse("accessed")
-        }
-        fn record_access(&self, _: &MemoryPath, _: SystemTime) -> Result<(), StoreError> {
-            self.refuse("record_access")
-        }
-        fn unused(&self, _: Vec<Entry>, _: SystemTime) -> Result<Vec<Entry>, StoreError> {
-            self.refuse("unused")
-        }
-        fn delete_unused(&self, _: &MemoryPath, _: SystemTime) -> Result<bool, StoreError> {
-            self.refuse("delete_unused")
-        }
-        fn make_directory(&self, _: &MemoryPath) -> Result<(), StoreError> {
-            self.refuse("make_directory")
-        }
-        fn inspect(&self, _: &mut dyn FnMut(Problem)) -> Result<(), StoreError> {
-            self.refuse("inspect")
-        }
-        fn is_read_only(&self) -> bool {
-            self.note("is_read_only");
-            true
-        }
-        fn folds_case(&self) -> bool {
-            self.note("folds_case");
-            true
-        }
-        fn directory(&self) -> Option<&Path> {
-            self.note("directory");
-            None
-        }
-        fn locations(&self) -> Vec<Location> {
-            self.note("locations");
-            Vec::new()
-        }
-        fn can_keep(&self, _: &MemoryPath) -> bool {
-            self.note("can_keep");
-            false
-        }
+    recorder! {
+        read(&MemoryPath) -> Result<Vec<u8>, StoreError> = Err(StoreError::Busy);
+        list(&MemoryPath) -> Result<Vec<Entry>, StoreError> = Err(StoreError::Busy);
+        open(&MemoryPath, usize) -> Result<Node<'_>, StoreError> = Err(StoreError::Busy);
+        files(&mut dyn FnMut(Entry)) -> Result<(), StoreError> = Err(StoreError::Busy);
+        write(&MemoryPath, &[u8], OnExisting) -> Result<(), StoreError> = Err(StoreError::Busy);
+        update(&MemoryPath, &mut Edit<'_>) -> Result<(), StoreError> = Err(StoreError::Busy);
+        delete(&MemoryPath) -> Result<(), StoreError> = Err(StoreError::Busy);
+        rename(&MemoryPath, &MemoryPath) -> Result<(), StoreError> = Err(StoreError::Busy);
+        clear() -> Result<(), StoreError> = Err(StoreError::Busy);
+        modified(&MemoryPath) -> Result<Option<SystemTime>, StoreError> = Err(StoreError::Busy);
+        set_modified(&MemoryPath, SystemTime) -> Result<(), StoreError> = Err(StoreError::Busy);
+        tracks_access() -> bool = true;
+        accessed(&MemoryPath) -> Result<Option<SystemTime>, StoreError> = Err(StoreError::Busy);
+        record_access(&MemoryPath, SystemTime) -> Result<(), StoreError> = Err(StoreError::Busy);
+        unused(Vec<Entry>, SystemTime) -> Result<Vec<Entry>, StoreError> = Err(StoreError::Busy);
+        delete_unused(&MemoryPath, SystemTime) -> Result<bool, StoreError> = Err(StoreError::Busy);
+        make_directory(&MemoryPath) -> Result<(), StoreError> = Err(StoreError::Busy);
+        inspect(&mut dyn FnMut(Problem)) -> Result<(), StoreError> = Err(StoreError::Busy);
+        is_read_only() -> bool = true;
+        folds_case() -> bool = true;
+        directory() -> Option<&Path> = None;
+        locations() -> Vec<Location> = Vec::new();
+        can_keep(&MemoryPath) -> bool = false;
     }
 
     struct Plain(&'static Recorder);

@@ -45,14 +45,11 @@ impl std::str::FromStr for OnExisting {
 
     /// `"error"` or `"overwrite"`.
     fn from_str(word: &str) -> Result<Self, Error> {
-        match word {
-            "error" => Ok(Self::Error),
-            "overwrite" => Ok(Self::Overwrite),
-            _ => Err(ConfigError::of_option("on_existing")
-                .and(" must be \"error\" or \"overwrite\"")
-                .got(format_args!("{word:?}"))
-                .into()),
-        }
+        ConfigError::parse_word(
+            "on_existing",
+            &[("error", Self::Error), ("overwrite", Self::Overwrite)],
+            word,
+        )
     }
 }
 
@@ -61,13 +58,10 @@ impl std::str::FromStr for Durability {
 
     /// `"full"` or `"relaxed"`.
     fn from_str(word: &str) -> Result<Self, Error> {
-        match word {
-            "full" => Ok(Self::Full),
-            "relaxed" => Ok(Self::Relaxed),
-            _ => Err(ConfigError::of_option("durability")
-                .and(" must be \"full\" or \"relaxed\"")
-                .got(format_args!("{word:?}"))
-                .into()),
-        }
+        ConfigError::parse_word(
+            "durability",
+            &[("full", Self::Full), ("relaxed", Self::Relaxed)],
+            word,
+        )
     }
 }

@@ -10,8 +10,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{LazyLock, Once, OnceLock};
 
 use memdir::store::ObjectStorage;
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
-use reqwest::Method;
+use reqwest::{Method, Url};
 use tokio::runtime::Runtime;
 
 /// The bucket or container that each server has.
@@ -25,9 +24,6 @@ const ACCOUNT_KEY: &str =
 /// What allows everything in it to the plain requests: a shared access signature, made with the key.
 const SIGNATURE: &str = "sv=2020-12-06&ss=b&srt=sco&sp=rwdlac&se=2199-01-01T00:00:00Z&spr=https,http&\
                          sig=OYe7okbn9HWtaT2g2gT6DxaE8q7tkOAF8bPCw5zX25g%3D";
-
-/// What stands in an address for itself.
-const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'/').remove(b'-').remove(b'_').remove(b'.');
 
 /// What sends the plain requests.
 static CLIENT: LazyLock<(Runtime, reqwest::Client)> = LazyLock::new(|| {
@@ -218,13 +214,15 @@ impl Cloud {
             Protocol::S3 => (BUCKET.to_owned(), String::new()),
             Protocol::Azure => (format!("{ACCOUNT}/{BUCKET}"), format!("&{SIGNATURE}")),
         };
-        let slash = if key.is_empty() && self.is_azure() { "" } else { "/" };
-        let (server, key) = (&self.server, utf8_percent_encode(key, ENCODED));
+        let mut address = Url::parse(&format!("http://{}/{place}", self.server)).unwrap();
+        if !key.is_empty() || !self.is_azure() {
+            address.path_segments_mut().unwrap().extend(key.split('/'));
+        }
+        address.set_query(Some(&format!("{query}{signature}")));
         let (runtime, client) = &*CLIENT;
-        let address = format!("http://{server}/{place}{slash}{key}?{query}{signature}");
-        let mut request = client.request(method, address).body(body.to_vec());
-        // Which an empty body does not bring, and servers ask for.
-        request = request.header("Content-Length", body.len());
+        // An empty body does not bring its length, and servers ask for it.
+        let mut request = client.request(method, address).header("Content-Length", body.len());
+        request = request.body(body.to_vec());
         for (name, value) in headers {
             request = request.header(*name, *value);
         }

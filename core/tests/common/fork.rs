@@ -1,4 +1,12 @@
 //! Forked processes, which std does not have.
+#![allow(dead_code, reason = "each test program uses its part")]
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+
+use memdir::Memory;
+
+use super::workers::insert;
 
 #[allow(unsafe_code, reason = "std does not fork")]
 mod libc {
@@ -29,4 +37,23 @@ pub(crate) fn child(job: impl FnOnce()) -> i32 {
 /// Waits for a child, and says whether it went well.
 pub(crate) fn succeeded(child: i32) -> bool {
     libc::succeeded(child)
+}
+
+/// Does `work` while three threads insert into the log without a pause; how often they did.
+pub(crate) fn beside_busy_threads(memory: &Memory, work: impl FnOnce()) -> usize {
+    let stop = AtomicBool::new(false);
+    thread::scope(|scope| {
+        let busy = [0, 1, 2].map(|thread| {
+            let stop = &stop;
+            scope.spawn(move || {
+                (0..)
+                    .take_while(|_| !stop.load(Ordering::Relaxed))
+                    .map(|number| insert(memory, &format!("{thread} {number}"), 1))
+                    .count()
+            })
+        });
+        work();
+        stop.store(true, Ordering::Relaxed);
+        busy.into_iter().map(|thread| thread.join().unwrap()).sum()
+    })
 }

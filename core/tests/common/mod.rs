@@ -82,6 +82,17 @@ pub(crate) fn process(test: &str, job: &[(&str, &str)]) -> Child {
         .unwrap()
 }
 
+/// Does `work` in a process of its own, which runs only the calling `test`, on a directory that `prepare` filled.
+pub(crate) fn in_own_process(test: &str, prepare: impl FnOnce(&Path), work: impl FnOnce(&Path)) {
+    if let Some(place) = std::env::var_os("MEMDIR_OWN_PROCESS") {
+        return work(Path::new(&place));
+    }
+    let place = tempfile::tempdir().unwrap();
+    prepare(place.path());
+    let job = [("MEMDIR_OWN_PROCESS", place.path().to_str().unwrap())];
+    assert!(process(test, &job).wait().unwrap().success(), "{test} failed in its own process");
+}
+
 pub(crate) fn memory(base: &Path) -> Memory {
     memory_with(base, Durability::Full)
 }

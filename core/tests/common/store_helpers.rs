@@ -3,11 +3,16 @@
 #![allow(clippy::panic, clippy::unwrap_used, reason = "a panic is how a test fails")]
 
 use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::thread;
 
+#[cfg(feature = "encryption")]
+use memdir::EncryptionKey;
+use memdir::copy::{Copied, CopyError, Progress};
 use memdir::store::{EntryKind, InProcess, Mounts, Splice};
-use memdir::{Error, Memory, MemoryOptions, MemoryPath, OnExisting, Store, StoreError};
+use memdir::{Error, Memory, MemoryOptions, MemoryPath, OnExisting, Store, StoreError, copy};
 
 pub(crate) fn at(path: &str) -> MemoryPath {
     MemoryPath::parse(path).unwrap()
@@ -37,6 +42,24 @@ pub(crate) fn put(store: &dyn Store, path: &str, content: impl AsRef<[u8]>) {
     store.write(&at(path), content.as_ref(), OnExisting::Error).unwrap();
 }
 
+#[cfg(feature = "encryption")]
+pub(crate) fn key(number: u8) -> EncryptionKey {
+    EncryptionKey::from_bytes([number; 32])
+}
+
+/// The memory of an address.
+pub(crate) fn open_memory(address: &str) -> Memory {
+    Memory::open(address, MemoryOptions::default()).unwrap()
+}
+
+pub(crate) fn go_on(_: Progress<'_>) -> ControlFlow<()> {
+    ControlFlow::Continue(())
+}
+
+pub(crate) fn copy_all(from: &dyn Store, to: &dyn Store) -> Result<Copied, CopyError> {
+    copy(from, to, OnExisting::Error, &mut go_on)
+}
+
 /// An edit that adds a text at the end.
 pub(crate) fn appending(text: &str) -> impl FnMut(&[u8]) -> Option<Splice> {
     move |old| Some(Splice { range: old.len()..old.len(), text: text.into() })
@@ -53,6 +76,32 @@ pub(crate) fn race<T: Into<usize> + Send>(each: impl Fn(usize) -> T + Sync) -> u
         let racers: Vec<_> = (0..8).map(|racer| scope.spawn(move || each(racer))).collect();
         racers.into_iter().map(|racer| racer.join().unwrap().into()).sum()
     })
+}
+
+/// Holds of a store that reads no more than ten bytes into memory to edit a file.
+pub(crate) fn what_is_too_large_is_not_read_to_be_edited(store: &dyn Store) {
+    let (file, mut read) = (at("/memories/a"), 0);
+    let mut append = |old: &[u8]| {
+        read = old.len();
+        appending("+")(old)
+    };
+    store.write(&file, b"123456789", OnExisting::Error).unwrap();
+    store.update(&file, &mut append).unwrap();
+    store.update(&file, &mut append).unwrap();
+    let refused = store.update(&file, &mut append);
+    assert!(matches!(refused, Err(StoreError::TooLarge { size: 11 })), "{refused:?}");
+    assert_eq!((read, store.read(&file).unwrap().len()), (10, 11));
+    store.write(&file, b"new", OnExisting::Overwrite).unwrap();
+    assert_eq!(store.read(&file).unwrap(), b"new");
+}
+
+pub(crate) fn an_edit_that_panics_changes_nothing_and_keeps_nobody_waiting(store: &dyn Store) {
+    put(store, "/memories/a", "before");
+    let edit = || store.update(&at("/memories/a"), &mut |_| panic!("in the edit"));
+    assert!(catch_unwind(AssertUnwindSafe(edit)).is_err());
+    assert_eq!(store.read(&at("/memories/a")).unwrap(), b"before");
+    store.write(&at("/memories/a"), b"after", OnExisting::Overwrite).unwrap();
+    assert_eq!(store.read(&at("/memories/a")).unwrap(), b"after");
 }
 
 pub(crate) type Tree = BTreeMap<String, Option<Vec<u8>>>;

@@ -63,15 +63,11 @@ impl std::str::FromStr for SensitiveText {
 
     /// `"off"`, `"reject"` or `"redact"`.
     fn from_str(word: &str) -> Result<Self, Error> {
-        match word {
-            "off" => Ok(Self::Off),
-            "reject" => Ok(Self::Reject),
-            "redact" => Ok(Self::Redact),
-            _ => Err(ConfigError::of_option("sensitive_text")
-                .and(" must be \"off\", \"reject\" or \"redact\"")
-                .got(format_args!("{word:?}"))
-                .into()),
-        }
+        ConfigError::parse_word(
+            "sensitive_text",
+            &[("off", Self::Off), ("reject", Self::Reject), ("redact", Self::Redact)],
+            word,
+        )
     }
 }
 

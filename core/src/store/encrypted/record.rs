@@ -155,7 +155,10 @@ impl Record {
         if header.version != VERSION {
             return Err(damaged("it was written by a newer memdir: update memdir"));
         }
-        serde_json::from_slice(bytes).map_err(|error| damaged(format!("{foreign}: {error}")))
+        // The error may repeat a part of the record, which anybody may have written.
+        let problem = |error: serde_json::Error| error.to_string().escape_debug().to_string();
+        serde_json::from_slice(bytes)
+            .map_err(|error| damaged(format!("{foreign}: {}", problem(error))))
     }
 
     pub(super) fn to_bytes(&self) -> Result<Vec<u8>, StoreError> {
@@ -234,6 +237,9 @@ mod tests {
         }
         let form = slot("65536").replace("\"lanes\"", "\"passphrase\": \"nfd\", \"lanes\"");
         assert!(Record::parse(form.as_bytes()).is_err());
+        let forged = slot("1").replace("argon2id", "\\u001b[2J");
+        let error = Record::parse(forged.as_bytes()).unwrap_err().to_string();
+        assert!(!error.contains(char::is_control), "{error}");
         let newer = slot("1").replace("\"version\": 1", "\"version\": 2");
         let error = Record::parse(newer.as_bytes()).unwrap_err().to_string();
         assert!(error.contains("newer memdir"), "{error}");

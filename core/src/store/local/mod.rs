@@ -8,11 +8,11 @@
 //!   flushes of several writers fall together. An edit that came too late is decided again; after a few
 //!   times under the lock, so that nobody starves.
 //! - **Nothing is kept between commands.** The root is opened anew for each one, so that a root that was
-//!   replaced is noticed; and locks end with their owner, whatever a forked child inherited ([`held`]).
+//!   replaced is noticed; and locks end with their owner, whatever a forked child inherited ([`lockable`]).
 //! - **Readers never wait**, and neither does opening. Who has the old file open reads the old content
 //!   to its end.
 //! - **No litter.** What a killed process leaves has a name that no listing shows and no command can reach
-//!   ([`aside`]); who is at work on one has it locked, and whoever meets what is left removes it.
+//!   ([`temporary`]); who is at work on one has it locked, and whoever meets what is left removes it.
 
 use std::fs::File;
 use std::io::Read;

@@ -173,10 +173,12 @@ impl Drop for Staged<'_> {
     }
 }
 
+#[derive(Debug, thiserror::Error)]
+#[error(transparent)]
 enum StageError {
-    Os(Errno),
-    Io(io::Error),
-    Store(StoreError),
+    Os(#[from] Errno),
+    Io(#[from] io::Error),
+    Store(#[from] StoreError),
 }
 
 impl StageError {
@@ -190,24 +192,6 @@ impl StageError {
                 None => StoreError::failed(OPERATION, error),
             },
         }
-    }
-}
-
-impl From<Errno> for StageError {
-    fn from(errno: Errno) -> Self {
-        Self::Os(errno)
-    }
-}
-
-impl From<StoreError> for StageError {
-    fn from(error: StoreError) -> Self {
-        Self::Store(error)
-    }
-}
-
-impl From<io::Error> for StageError {
-    fn from(error: io::Error) -> Self {
-        Self::Io(error)
     }
 }
 

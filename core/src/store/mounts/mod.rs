@@ -131,6 +131,16 @@ impl Mounts {
         Ok((&*owner.store, owner.inside(path)?))
     }
 
+    /// The same, of a path that may be something else than a directory that is always there; for that one
+    /// the error.
+    fn unless_fixed(
+        &self,
+        path: &MemoryPath,
+        fixed: StoreError,
+    ) -> Result<(&dyn Store, MemoryPath), StoreError> {
+        if self.is_fixed(path) { Err(fixed) } else { self.within(path) }
+    }
+
     /// Whether a path is a mount point or above one: a directory that is always there.
     fn is_fixed(&self, path: &MemoryPath) -> bool {
         self.below.iter().any(|mounted| mounted.at == *path) || self.is_above_a_mount(path)
@@ -151,10 +161,7 @@ impl Mounts {
 #[deny(clippy::missing_trait_methods)]
 impl Store for Mounts {
     fn read(&self, path: &MemoryPath) -> Result<Vec<u8>, StoreError> {
-        if self.is_fixed(path) {
-            return Err(StoreError::IsADirectory);
-        }
-        let (store, inside) = self.within(path)?;
+        let (store, inside) = self.unless_fixed(path, StoreError::IsADirectory)?;
         store.read(&inside)
     }
 
@@ -176,26 +183,17 @@ impl Store for Mounts {
         content: &[u8],
         existing: OnExisting,
     ) -> Result<(), StoreError> {
-        if self.is_fixed(path) {
-            return Err(StoreError::AlreadyExists);
-        }
-        let (store, inside) = self.within(path)?;
+        let (store, inside) = self.unless_fixed(path, StoreError::AlreadyExists)?;
         store.write(&inside, content, existing)
     }
 
     fn update(&self, path: &MemoryPath, edit: &mut Edit<'_>) -> Result<(), StoreError> {
-        if self.is_fixed(path) {
-            return Err(StoreError::IsADirectory);
-        }
-        let (store, inside) = self.within(path)?;
+        let (store, inside) = self.unless_fixed(path, StoreError::IsADirectory)?;
         store.update(&inside, edit)
     }
 
     fn delete(&self, path: &MemoryPath) -> Result<(), StoreError> {
-        if self.is_fixed(path) {
-            return Err(StoreError::MountPoint);
-        }
-        let (store, inside) = self.within(path)?;
+        let (store, inside) = self.unless_fixed(path, StoreError::MountPoint)?;
         store.delete(&inside)
     }
 
@@ -232,18 +230,12 @@ impl Store for Mounts {
     }
 
     fn modified(&self, path: &MemoryPath) -> Result<Option<SystemTime>, StoreError> {
-        if self.is_fixed(path) {
-            return Err(StoreError::IsADirectory);
-        }
-        let (store, inside) = self.within(path)?;
+        let (store, inside) = self.unless_fixed(path, StoreError::IsADirectory)?;
         store.modified(&inside)
     }
 
     fn set_modified(&self, path: &MemoryPath, time: SystemTime) -> Result<(), StoreError> {
-        if self.is_fixed(path) {
-            return Err(StoreError::IsADirectory);
-        }
-        let (store, inside) = self.within(path)?;
+        let (store, inside) = self.unless_fixed(path, StoreError::IsADirectory)?;
         store.set_modified(&inside, time)
     }
 
@@ -254,18 +246,12 @@ impl Store for Mounts {
     }
 
     fn accessed(&self, path: &MemoryPath) -> Result<Option<SystemTime>, StoreError> {
-        if self.is_fixed(path) {
-            return Err(StoreError::IsADirectory);
-        }
-        let (store, inside) = self.within(path)?;
+        let (store, inside) = self.unless_fixed(path, StoreError::IsADirectory)?;
         store.accessed(&inside)
     }
 
     fn record_access(&self, path: &MemoryPath, time: SystemTime) -> Result<(), StoreError> {
-        if self.is_fixed(path) {
-            return Err(StoreError::IsADirectory);
-        }
-        let (store, inside) = self.within(path)?;
+        let (store, inside) = self.unless_fixed(path, StoreError::IsADirectory)?;
         store.record_access(&inside, time)
     }
 

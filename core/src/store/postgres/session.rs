@@ -37,7 +37,7 @@ pub(super) struct Session {
     /// What a statement may take again, when the lock was waited for.
     limit_statements: String,
     /// How long an answer is waited for.
-    patience: Option<Duration>,
+    answer_timeout: Option<Duration>,
 }
 
 /// What a change wants to know first.
@@ -119,8 +119,8 @@ impl Session {
              SET LOCAL idle_in_transaction_session_timeout = {milliseconds}"
         );
         let begin_question = format!("{begin}; SET TRANSACTION READ ONLY");
-        let patience = (milliseconds > 0).then(|| statement_timeout + WAY);
-        Self { server, namespace, begin_question, begin_change, limit_statements, patience }
+        let answer_timeout = (milliseconds > 0).then(|| statement_timeout + WAY);
+        Self { server, namespace, begin_question, begin_change, limit_statements, answer_timeout }
     }
 
     /// Namespaces are no parts of each other, whatever they are called.
@@ -421,10 +421,10 @@ impl Session {
         deadline: Option<tokio::time::Instant>,
         answer: impl Future<Output = Result<T, PostgresError>>,
     ) -> Result<T, PostgresError> {
-        let (Some(deadline), Some(patience)) = (deadline, self.patience) else {
+        let (Some(deadline), Some(answer_timeout)) = (deadline, self.answer_timeout) else {
             return answer.await;
         };
-        let until = deadline + patience;
+        let until = deadline + answer_timeout;
         tokio::time::timeout_at(until, answer).await.unwrap_or(Err(PostgresError::Silence))
     }
 
@@ -433,11 +433,11 @@ impl Session {
         &self,
         answer: impl Future<Output = Result<T, PostgresError>>,
     ) -> Result<T, PostgresError> {
-        match self.patience {
+        match self.answer_timeout {
             None => answer.await,
-            Some(patience) => {
-                tokio::time::timeout(patience, answer).await.unwrap_or(Err(PostgresError::Silence))
-            }
+            Some(answer_timeout) => tokio::time::timeout(answer_timeout, answer)
+                .await
+                .unwrap_or(Err(PostgresError::Silence)),
         }
     }
 }

@@ -263,14 +263,14 @@ impl FileId {
 /// Opens a connection and makes sure that the database is ours and up to date; and whether it takes the
 /// file for one that nobody writes.
 fn connect(database: &Database) -> Result<(Connection, bool), SqliteError> {
-    let mut patience = 0;
+    let mut attempt = 0;
     loop {
         match try_to_connect(database) {
             // Turning a new database's log on fails at once where another process is at it.
             Err(SqliteError::Engine(error))
-                if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) && wait(patience) =>
+                if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) && wait(attempt) =>
             {
-                patience += 1;
+                attempt += 1;
             }
             // Even a reader needs the files beside it, and here they can neither be made nor found.
             Err(SqliteError::Engine(error))

@@ -232,24 +232,13 @@ fn flush_directory(_: &Path) -> io::Result<()> {
 }
 
 /// Why something inside the store did not succeed.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
+#[error(transparent)]
 enum SqliteError {
     /// A condition that has a name already.
-    Condition(StoreError),
+    Condition(#[from] StoreError),
     /// What SQLite said.
-    Engine(rusqlite::Error),
-}
-
-impl From<StoreError> for SqliteError {
-    fn from(condition: StoreError) -> Self {
-        Self::Condition(condition)
-    }
-}
-
-impl From<rusqlite::Error> for SqliteError {
-    fn from(error: rusqlite::Error) -> Self {
-        Self::Engine(error)
-    }
+    Engine(#[from] rusqlite::Error),
 }
 
 impl SqliteError {
