@@ -1,8 +1,9 @@
-//! Names for what is half done: contents that are being written, directories that are being deleted.
+//! Names of temporary files: contents that are being written, and directories that are being deleted.
 //!
-//! They percent-decode to a slash, so that no [`MemoryPath`](crate::MemoryPath) can hold them: no command
-//! can reach them and no listing shows them. Whoever is at work on one has it locked, so that what a killed
-//! process left can be told from what somebody is just at, and is removed by whoever meets it.
+//! The names percent-decode to a slash, so no [`MemoryPath`](crate::MemoryPath) can represent them: no
+//! command can reach them, and no listing shows them. A process locks the file or directory while it
+//! works on it. So an unlocked one is left over from a killed process, and the next process that finds
+//! it removes it.
 
 use rustix::fd::BorrowedFd;
 use rustix::fs::{AtFlags, Mode, OFlags, fstat, openat, statat};

@@ -1,4 +1,4 @@
-//! Deleting and moving: one step under the lock, however much is below the path.
+//! Deletes and moves files and directories: one step under the lock, however much is below the path.
 
 use std::ffi::CString;
 use std::fs::File;

@@ -1,9 +1,10 @@
-//! Locks that die with the process that took them, whatever a child inherited.
+//! [`Held`]: locks that end with the process that took them, even if a forked child inherited the
+//! descriptor.
 //!
-//! `flock` belongs to the open file and not to the process: a child that is forked while another thread
-//! holds a lock has a copy of the descriptor, and would keep everybody out after its parent was killed. So
-//! descriptors that may hold a lock are written down, and a child closes its copies before anything else
-//! happens in it. Closing a copy does not release the parent's lock.
+//! `flock` belongs to the open file and not to the process. A child that is forked while another thread
+//! holds a lock has a copy of the descriptor, and would keep the lock after its parent was killed. So
+//! descriptors that may hold a lock are registered, and a child closes its copies before anything else.
+//! Closing a copy does not release the parent's lock.
 
 use std::fs::File;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};

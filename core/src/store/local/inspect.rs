@@ -1,5 +1,5 @@
-//! What is in the directory beside the memory: links, special files, names that no path can hold,
-//! and what a killed process left.
+//! Reports entries of the directory that are not part of the memory: links, special files, names that no
+//! path can contain, and leftovers of killed processes.
 
 use std::thread;
 use std::time::Duration;

@@ -1,10 +1,10 @@
 //! The lock that keeps two writers from changing the tree at the same moment.
 //!
-//! It is `flock` on the root directory itself: it excludes threads and processes alike, leaves no file
-//! behind, and ends with its owner ([`held`](super::held)). It is held for microseconds, while what was
-//! written beforehand is put in place; never while contents are written or flushed, but for an edit that
-//! came too late several times. So waiting for it is asking again shortly; a stopped or foreign holder is
-//! waited for at most as long as the developer says.
+//! It is `flock` on the root directory itself. It excludes threads and processes alike, leaves no file
+//! behind, and ends with its owner ([`held`](super::held)). A writer holds it for microseconds, while it
+//! puts its prepared content in place. It does not write or flush contents under the lock, except for an
+//! edit that came too late several times. So a waiting writer simply tries again shortly. It waits for a
+//! stopped or foreign holder for the lock timeout at most.
 
 use std::fs::File;
 use std::thread;

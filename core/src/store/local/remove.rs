@@ -1,8 +1,9 @@
-//! Deleting, without ever following a link.
+//! Deletes files and directories, and never follows a link.
 //!
-//! A directory is deleted by moving it out of sight, in one step; then it is gone, and what it held is
-//! removed at leisure. What cannot be removed stays out of sight and never comes back. What can be known
-//! to stand in the way is looked for beforehand, so that it is refused while all of it is still there.
+//! A directory is first moved out of sight in one step; the command has then succeeded. Its contents are
+//! removed afterwards. Anything that cannot be removed stays out of sight and never comes back.
+//! Obstacles that can be known are looked for beforehand, so the deletion is refused before anything is
+//! changed.
 
 use std::ffi::{CStr, CString};
 use std::fs::File;

@@ -1,4 +1,4 @@
-//! Contents that come to be at once: written aside and flushed while nobody is kept waiting, then renamed
+//! [`Staged`]: a content that is written to a temporary file and flushed without the lock, then renamed
 //! into place.
 
 use std::fs::File;

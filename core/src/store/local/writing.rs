@@ -1,5 +1,4 @@
-//! Creating and editing: a content is made ready while nobody is kept waiting, and put in place while
-//! nobody else changes the tree.
+//! Creates and edits files: prepares a content without the lock, and puts it in place under the lock.
 
 use std::fs::File;
 

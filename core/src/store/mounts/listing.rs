@@ -1,5 +1,5 @@
-//! Directories of several stores: what the store itself has there, the directories that lead to
-//! mount points, and what is below those.
+//! Listings of several stores: the entries of the store itself, the directories above mount points, and
+//! the entries of mounted stores.
 
 use std::collections::BTreeSet;
 use std::time::SystemTime;

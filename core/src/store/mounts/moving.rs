@@ -1,14 +1,14 @@
-//! Renaming from one store into another, which no store can do in one step.
+//! Renames from one store into another, which no store can do in one step.
 //!
-//! The copy is made under a name that no view shows, compared with the original, and takes its
-//! place at once. Then the original is moved to such a name, so that nobody can change it any
-//! more, and looked at once more: if it is what was copied, it goes; if not, it comes back, the
-//! copy goes, and all begins anew ([`taking`]). At every moment one whole copy is in its place, and no
-//! edit that was acknowledged is in neither.
+//! The copy is made under a hidden name and compared with the original. Then it is renamed to its place.
+//! Then the original is renamed to a hidden name, so nobody can change it any more, and compared once
+//! more. If it is still what was copied, it is deleted. If not, it is put back, the copy is deleted, and
+//! everything starts again ([`taking`]). At every moment one whole copy is in its place, and every
+//! acknowledged edit is in one of them.
 //!
-//! A store can fail at each step: before it, after it, or half way. So the copy goes only when the
-//! original is known to be in its place, whole. Where that is not known, both stay, and the error says
-//! that the outcome is unknown.
+//! A store can fail before, after or in the middle of each step. So the copy is deleted only if the
+//! original is known to be whole and in its place. Otherwise both stay, and the error says that the
+//! outcome is unknown.
 
 use super::snapshot::{Camera, Snapshot, Trouble, from_above, is_part};
 use super::taking::{self, Stopped, Taken, aside};

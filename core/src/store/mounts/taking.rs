@@ -1,5 +1,5 @@
-//! The steps of a move in which something could be lost: renaming what may have been renamed although
-//! the store said that it failed, and deleting what nobody may change meanwhile.
+//! The steps of a move in which something could be lost: a rename that may have been done although the
+//! store reported an error, and the deletion of something that nobody may change meanwhile.
 
 use std::hash::{BuildHasher, RandomState};
 

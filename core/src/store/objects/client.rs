@@ -1,7 +1,7 @@
-//! Requests: each tried again after what may pass, none of them twice where that could do harm.
+//! Requests. Each is retried after a temporary failure, but never if a second try could do harm.
 //!
-//! The client library would try again by itself, and then nobody could tell a condition that was
-//! not met from one that the first, lost, try had met. So it is told not to.
+//! The client library's own retries are turned off. With them, a condition that is not met could not be
+//! distinguished from one that fails because the first, lost try had succeeded.
 
 use std::pin::Pin;
 use std::sync::Arc;

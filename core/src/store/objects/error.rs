@@ -1,8 +1,8 @@
-//! What a server's refusals mean, in sentences for the developer.
+//! Turns a server's errors into sentences for you.
 //!
-//! An error of the client library can hold the address of the endpoint, the bucket, and what the
-//! server said about the credentials. None of its text is handed on: only its kind, the HTTP status
-//! and the server's short code.
+//! An error of the client library can contain the address of the endpoint, the bucket, and what the
+//! server said about the credentials. None of its text is passed on, only its kind, the HTTP status and
+//! the server's short code.
 
 use std::error::Error;
 use std::time::{Duration, Instant};

@@ -1,4 +1,4 @@
-//! Writing, claiming and deleting single objects, so that each step is done once or not at all.
+//! Writes, claims and deletes single objects. Each step is done once or not at all.
 
 use std::time::{Duration, Instant};
 

@@ -1,4 +1,4 @@
-//! What goes wrong with a server, and what of it a store says.
+//! Errors of the server, and the store's errors that they become.
 
 use std::error::Error as _;
 

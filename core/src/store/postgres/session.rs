@@ -1,9 +1,9 @@
-//! Round trips: a question is one, a change is two, and a change whose acknowledgement was lost is
-//! looked for.
+//! Transactions: a read takes one round trip, a change takes two. If the acknowledgement of a change is
+//! lost, the change is searched for.
 //!
-//! What a transaction begins and ends with goes along with what it asks: the driver sends requests
-//! that are polled together without waiting between them. Nothing at all is kept with a connection
-//! between transactions, statements have no names, so that a connection pooler may stand before the server.
+//! The beginning and the end of a transaction are sent together with its statements: the driver does not
+//! wait between requests that are polled together. Nothing is kept with a connection between
+//! transactions, and statements have no names, so a connection pooler may be in between.
 
 use std::future::Future;
 use std::sync::Arc;
