@@ -19,19 +19,19 @@ use crate::logging;
 use crate::options::wrong;
 use crate::shutdown::attached;
 
-/// What one call came to.
+/// What happened in one call.
 ///
 /// Attributes:
-///     command: Which of the six commands it was; `None` if the input named none of them.
-///     path: The canonical path, of a rename that of what was moved; `None` if it was refused before
-///         the paths were validated.
-///     new_path: Of a rename: where to.
+///     command: The name of the command; `None` if the input named none of the six.
+///     path: The canonical path; for a rename, the old one. `None` if the call was refused before
+///         its paths were validated.
+///     new_path: For a rename: the new path.
 ///     outcome: `"ok"`, `"refused"`, `"denied"` (by `before`) or `"failed"` (the store or a hook).
 ///     bytes: If the outcome is ok: for `create`, `str_replace` and `insert` the bytes of the text
-///         that was to be written, as `before` left it; for `view` those of the reply. Else 0.
+///         to write, as `before` left it; for `view` those of the reply. Otherwise 0.
 ///     lines: The lines of the same text.
-///     duration: How long it took until the reply was made, `before` included, in seconds.
-///     repairs: The ids of what was repaired in the input, such as `"insert_text_from_new_str"`.
+///     duration: The time until the reply was ready, `before` included, in seconds.
+///     repairs: The ids of the repairs in the input, such as `"insert_text_from_new_str"`.
 ///     content: The text of the reply, with `event_content=True`; else `None`.
 #[pyclass(module = "memdir", frozen, get_all)]
 pub(crate) struct Event {
