@@ -1,8 +1,8 @@
 """The threads that execute an asynchronous tool's commands.
 
 They are AnyIO's, but we count them: changes may have to wait for another writer, so views have
-their own threads, and so has the rest of the program. A thread whose task was cancelled counts until it
-ends; its command is cancelled, unless it has begun to write.
+their own threads, and so has the rest of the program. A thread whose task was cancelled counts
+until it ends; its command is cancelled, unless it has begun to write.
 """
 
 from __future__ import annotations
