@@ -1,4 +1,4 @@
-//! What a developer can set.
+//! The options of a memory.
 
 use std::collections::HashMap;
 
@@ -8,83 +8,87 @@ use memdir::policy::{self, PathPattern, sensitive};
 use crate::border::{self, MemdirDuration, MemdirText};
 use crate::error::MemdirError;
 
-/// How a memory behaves where the tool's documentation leaves a choice.
+/// The options of a memory.
 #[derive(uniffi::Record, Debug, Clone, PartialEq)]
 pub struct MemoryOptions {
-    /// The most characters (Unicode scalar values) that one view returns before it is cut and
-    /// says how to go on; null lifts the limit. Default 16,000.
+    /// The most characters (Unicode scalar values) that one view shows. A longer view is cut, and
+    /// its last line says how to go on. Null lifts the limit. Default 16,000.
     #[uniffi(default = Some(16000))]
     pub max_view_chars: Option<i64>,
-    /// The most bytes that one file may come to hold by a create, str_replace or insert; null
-    /// lifts the limit. Default 16 MiB.
+    /// The most bytes that a command may make a file hold. A larger file that another program wrote
+    /// can be viewed. It can be edited to be smaller if it has at most 16 MiB. Null lifts the
+    /// limit. Default 16 MiB.
     #[uniffi(default = Some(16777216))]
     pub max_file_bytes: Option<i64>,
-    /// The most bytes that all files together may come to hold, hidden ones included; null is no
-    /// limit.
+    /// The most bytes that all files together may hold, hidden ones included. Null, the default,
+    /// sets no limit.
     #[uniffi(default = None)]
     pub max_total_bytes: Option<i64>,
-    /// The most files that there may come to be, hidden ones included; null is no limit.
+    /// The most files that the memory may hold, hidden ones included. Null, the default, sets no
+    /// limit.
     #[uniffi(default = None)]
     pub max_files: Option<i64>,
-    /// What `create` does about a file that is already there; null is the default, an error.
+    /// What `create` does if the file already exists. Null, the default, is an error.
     #[uniffi(default = None)]
     pub on_existing: Option<OnExisting>,
-    /// What an acknowledged command survives; null is the default, power loss.
+    /// What an acknowledged command survives. Null, the default, is a loss of power.
     #[uniffi(default = None)]
     pub durability: Option<Durability>,
-    /// How long a change waits for other writers of the same store; then it is refused, and nothing was
-    /// changed. Null waits for as long as it takes. Default 10 seconds.
+    /// How long a change waits for other writers of the same store. After that the command is
+    /// refused, and nothing was changed. Null waits without limit. Default 10 seconds.
     // `scripts/generate` writes the default, which UniFFI cannot.
     #[uniffi(default = None)]
     pub lock_timeout: Option<MemdirDuration>,
-    /// Which of several memories in one database this is: any text, such as a user's name as it is. Null
-    /// is the one that the address says.
+    /// Selects one of several memories in one database on a server. No store of this package takes
+    /// it: it is an error.
     #[uniffi(default = None)]
     pub namespace: Option<MemdirText>,
-    /// Whether the whole memory can be viewed but not changed. A directory then has to be there, and
-    /// nothing is made in it. Default no.
+    /// Whether the memory can be viewed but not changed. The directory or database must then exist,
+    /// and nothing is made in a directory. Default no.
     #[uniffi(default = false)]
     pub read_only: bool,
-    /// Patterns of what no command may change, and of all that is below; null is none.
+    /// Patterns of paths that no command may change, with everything below them. They take
+    /// precedence over `writable_paths`. Null, the default, is none.
     #[uniffi(default = None)]
     pub read_only_paths: Option<Vec<MemdirText>>,
-    /// Patterns of what commands may change, and all that is below: nothing else. Null sets no such
-    /// limit. What is read-only as well is not changed.
+    /// Patterns of the only paths that commands may change, with everything below them. An empty
+    /// list allows no changes. Null, the default, sets no limit.
     #[uniffi(default = None)]
     pub writable_paths: Option<Vec<MemdirText>>,
-    /// Whether an edit is refused that was meant for an older content of its file; null is off.
+    /// Whether an edit that is based on an outdated view is refused. Null, the default, is off.
     #[uniffi(default = None)]
     pub stale_guard: Option<StaleGuard>,
-    /// What is done about keys, tokens, passwords and payment cards in text that a command would
-    /// write; null is the default, nothing.
+    /// What happens to keys, tokens, passwords and payment cards in text that a command would
+    /// write. Null, the default, is nothing.
     #[uniffi(default = None)]
     pub sensitive_text: Option<SensitiveText>,
-    /// Patterns of your own by their ids, beside the built-in rules; null is none. The syntax is that
-    /// of Rust's `regex-lite`: no look-around, no back-references.
+    /// Your own patterns by their ids, in addition to the built-in rules. The syntax is that of
+    /// Rust's `regex-lite`, without look-around and back-references. Null, the default, is none.
     #[uniffi(default = None)]
     pub sensitive_rules: Option<HashMap<MemdirText, MemdirText>>,
-    /// Whether views show `[REDACTED:rule]` in the place of sensitive text that a file holds, which
-    /// is not changed. Default no.
+    /// Whether views show `[REDACTED:rule]` in the place of sensitive text. The file is not
+    /// changed. Such a view reads the whole file into memory. Default no.
     #[uniffi(default = false)]
     pub sensitive_on_view: bool,
-    /// Before the first command files are removed that nobody used for so long, as by
-    /// `Memory.expire`; the store has to keep when files were last accessed. Null is the default,
-    /// nothing is removed.
+    /// Before its first command, the memory removes files that nobody has used for this long, as
+    /// `Memory.expire` does. Must be more than 0. The store must keep times of access. Null, the
+    /// default, removes nothing.
     #[uniffi(default = None)]
     pub expire_after: Option<MemdirDuration>,
-    /// Whether a view of a file, and a rename of one, is noted as a use of it, which costs a write;
-    /// always with `expire_after`. `Memory.expire` needs it. Default no.
+    /// Whether each view and each rename of a file is recorded as a use of it. That costs a write.
+    /// `expire_after` turns it on. `Memory.expire` needs it. Default no.
     #[uniffi(default = false)]
     pub record_access: bool,
-    /// Patterns of paths that never expire, such as `/memories/handbook`; null is none.
+    /// Patterns of files that never expire, such as `/memories/handbook`, with everything below
+    /// them. Null, the default, is none.
     #[uniffi(default = None)]
     pub never_expire: Option<Vec<MemdirText>>,
-    /// Whether the events that the hook `after` gets hold the reply's text. Default no.
+    /// Whether the events that the hook `after` gets contain the reply's text. Default no.
     #[uniffi(default = false)]
     pub event_content: bool,
 }
 
-/// What is done about sensitive text in a command that would write it.
+/// What happens to a command that would write sensitive text.
 #[derive(uniffi::Enum, Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SensitiveText {
     /// Nothing.
@@ -95,32 +99,33 @@ pub enum SensitiveText {
     Redact,
 }
 
-/// Whether an edit is refused that was meant for an older content of its file.
+/// Whether an edit that is based on an outdated view is refused.
 #[derive(uniffi::Enum, Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StaleGuard {
     /// Never.
     Off,
-    /// An `insert` is, into a file that has changed since this memory last showed or wrote it.
+    /// Refuses an `insert` into a file that has changed since this memory last showed or wrote it.
     On,
-    /// So is a `str_replace`; and both into a file that this memory has never shown or written.
+    /// Also refuses such a `str_replace`, and both commands for a file that this memory has never
+    /// shown or written.
     Strict,
 }
 
-/// What `create` does about a file that is already there.
+/// What `create` does if the file already exists.
 #[derive(uniffi::Enum, Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OnExisting {
-    /// Refuse, with the documented error.
+    /// Refuses with the documented error.
     Error,
-    /// Replace the whole content, atomically.
+    /// Replaces the whole content atomically.
     Overwrite,
 }
 
 /// What an acknowledged command survives.
 #[derive(uniffi::Enum, Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Durability {
-    /// Loss of power: data and directory are flushed before the command is acknowledged.
+    /// A loss of power: data and directory are flushed before the command is acknowledged.
     Full,
-    /// A crash of the process; the operating system writes to disk when it sees fit.
+    /// A crash of the process. The operating system decides when to write to the disk.
     Relaxed,
 }
 
