@@ -20,7 +20,7 @@ use super::{LocalDirectory, aside, condition, remove};
 use crate::cancel;
 use crate::store::StoreError;
 
-/// How soon is asked again, at first and at most.
+/// The pauses between attempts, at first and at most.
 const FIRST_PAUSE: Duration = Duration::from_micros(20);
 const LONGEST_PAUSE: Duration = Duration::from_millis(2);
 
@@ -56,7 +56,7 @@ impl Drop for Locked<'_> {
     }
 }
 
-/// How long is waited for others, from now on.
+/// A deadline for waiting for other writers.
 #[derive(Debug)]
 pub(super) struct Patience {
     deadline: Option<Instant>,
@@ -81,12 +81,12 @@ impl Patience {
 
 impl LocalDirectory {
     pub(super) fn patience(&self) -> Patience {
-        // A timeout beyond what the clock can say is none.
+        // A timeout beyond the clock's range is no timeout.
         let deadline = self.lock_timeout.and_then(|timeout| Instant::now().checked_add(timeout));
         Patience { deadline, pause: FIRST_PAUSE }
     }
 
-    /// Opens the root for a writer. Whatever changes the tree comes by here.
+    /// Opens the root for a writer. Every change of the tree begins here.
     pub(super) fn enter_to_write(&self) -> Result<Root, StoreError> {
         if self.read_only {
             return Err(StoreError::ReadOnly);
@@ -101,7 +101,7 @@ impl LocalDirectory {
     }
 
     /// Waits until nobody else changes the tree. `None` if the root was removed or replaced since it was
-    /// opened: then everything has to be looked at anew.
+    /// opened: the command must then start again.
     ///
     /// # Errors
     /// [`StoreError::Busy`] when the lock timeout is over, [`StoreError::Cancelled`].
@@ -120,7 +120,7 @@ impl LocalDirectory {
         Ok(stat(&self.root).is_ok_and(|there| id(&there) == id(&opened)).then_some(locked))
     }
 
-    /// Does `work` while nobody else changes the tree: for what is done at once.
+    /// Runs `work`, which must be short, while nobody else changes the tree.
     pub(super) fn locked<T>(
         &self,
         work: impl FnOnce(BorrowedFd<'_>) -> Result<T, StoreError>,
@@ -137,8 +137,7 @@ impl LocalDirectory {
         }
     }
 
-    /// Clears away what is left of deleted directories; whoever changed something comes by here when the
-    /// lock was given back.
+    /// Removes what is left of deleted directories. Every change calls this after it releases the lock.
     pub(super) fn tidy(root: &Root) {
         if aside::is_there(root.as_fd(), aside::DOOMED) {
             remove::sweep(root.as_fd());

@@ -77,7 +77,7 @@ impl LocalDirectory {
     }
 }
 
-/// Where a parent is a file, nothing can be below it.
+/// If a parent is a file, nothing is below it: "not a directory" becomes "not found".
 fn absent(error: StoreError) -> StoreError {
     match error {
         StoreError::NotADirectory => StoreError::NotFound,
@@ -153,7 +153,7 @@ impl Store for LocalDirectory {
         match look(root.as_fd(), path.relative()).map_err(absent)? {
             Found::File(file, stat) => {
                 let size = u64::try_from(stat.st_size).unwrap_or(0);
-                // The size is known, so that nobody has to ask for more to learn that there is none.
+                // The size is known, so no further read is needed to find the end.
                 Ok(Node::File(size, Box::new(File::from(file).take(size))))
             }
             Found::Directory(directory) => {
@@ -217,8 +217,8 @@ impl Store for LocalDirectory {
         let mut left = Vec::new();
         let root = self.enter()?;
         inspect::inspect(root.as_fd(), &MemoryPath::root(), report, &mut left)?;
-        // Nothing is locked where nothing may be changed, so that what was left cannot be told from what
-        // somebody is just at.
+        // A read-only store takes no locks, so it cannot distinguish leftovers from files that somebody
+        // is working on.
         if !self.read_only {
             left.iter().filter(|left| left.is_abandoned(root.as_fd())).for_each(|left| {
                 report(left.problem());
@@ -267,8 +267,8 @@ impl Store for LocalDirectory {
         }
     }
 
-    /// Without the lock, as no content is touched: what is accessed while it is replaced is newer
-    /// by the replacing.
+    /// Without the lock, because no content is touched. If the file is replaced meanwhile, the new file
+    /// is newer than the access.
     fn record_access(&self, path: &MemoryPath, time: SystemTime) -> Result<(), StoreError> {
         if self.read_only {
             return Ok(());
@@ -305,8 +305,7 @@ impl Store for LocalDirectory {
         self.read_only
     }
 
-    /// What file systems of Apple's systems do unless they are told otherwise, which is not asked: to take
-    /// two names for one only makes patterns fit more.
+    /// Assumes the default of Apple's file systems. If it is wrong, patterns only match more paths.
     fn folds_case(&self) -> bool {
         cfg!(target_vendor = "apple")
     }

@@ -40,7 +40,7 @@ impl Mounts {
             if left == 0 || !visible(&mounted.at) {
                 continue;
             }
-            // One that is out of reach is a directory without entries: the others can be seen.
+            // A store that is out of reach is shown as an empty directory.
             if let Ok(Node::Directory(held)) = mounted.store.open(&MemoryPath::root(), left) {
                 entries.extend(self.shown(mounted, held));
             }
@@ -74,7 +74,7 @@ impl Mounts {
                     visit(file);
                 }
             });
-            // One that is out of reach keeps nobody from the others.
+            // A store that is out of reach does not prevent the others from being listed.
             if mounted.at.is_root() {
                 shown?;
             }

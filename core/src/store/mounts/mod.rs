@@ -290,7 +290,8 @@ impl Store for Mounts {
     fn inspect(&self, report: &mut dyn FnMut(Problem)) -> Result<(), StoreError> {
         self.root.store.inspect(report)?;
         for mounted in &self.below {
-            // One that is out of reach shows in being read, and keeps nobody from the others.
+            // A store that is out of reach is reported when it is read; the others are inspected all the
+            // same.
             let _ = mounted.store.inspect(&mut |mut problem| {
                 if let Some(below) = problem.at.strip_prefix(ROOT) {
                     problem.at = format!("{}{below}", mounted.at);

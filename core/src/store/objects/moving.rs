@@ -212,7 +212,7 @@ impl Client {
         };
         let copies = match self.copy_all(to, &target, &marker, &items, id, again).await {
             Ok(copies) => copies,
-            // What broke is gone on with when the same is asked for again.
+            // After a failure, the same rename goes on when it is requested again.
             Err(condition @ Trouble::Condition(_)) => {
                 self.take_back(&marker, &target, id).await?;
                 return Err(condition);
@@ -228,7 +228,7 @@ impl Client {
         Ok(())
     }
 
-    /// What a directory's marker says is going on, and its version.
+    /// The intention in a directory's marker, and the marker's version.
     async fn intent(&self, marker: &Key) -> Result<Option<(Intent, Found)>, Trouble> {
         match self.read(marker).await? {
             Some((found, content)) if !content.is_empty() => match Intent::parse(&content) {
@@ -239,7 +239,7 @@ impl Client {
         }
     }
 
-    /// Writes into the source's marker what is going to happen.
+    /// Writes the intention into the source's marker.
     async fn announce(&self, marker: &Key, to: &MemoryPath) -> Result<Id, Trouble> {
         let intent = Intent { id: Id::new()?, settled: false, to: to.to_string() };
         let (mut patience, mut turns) = (Patience::new(), Turns::new());
@@ -324,7 +324,7 @@ impl Client {
         let target_marker = below(target, MARKER)?;
         let empty = PutPayload::new();
         self.place(&target_marker, &empty, &Stamp::new(id), id, OnExisting::Error).await?;
-        // As after making a file: of two who take what cannot be there together, one finds out.
+        // As after making a file: if two commands make paths that exclude each other, one finds out.
         if self.file(target).await?.is_some() {
             return Err(StoreError::AlreadyExists.into());
         }

@@ -60,8 +60,8 @@ impl Trouble {
         error.as_db_error().is_some_and(is_starting)
     }
 
-    /// What the store says. Nothing was changed where no connection was to be had, and where the server
-    /// refused, as it then undoes the whole transaction.
+    /// The store's error. Nothing was changed if there was no connection, or if the server refused,
+    /// because it then undoes the whole transaction.
     pub(super) fn during(self, operation: &'static str) -> StoreError {
         let refused = !self.is_broken_connection();
         let error = match self {
