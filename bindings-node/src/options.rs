@@ -12,7 +12,7 @@ use napi::{Error, Result, Status, ValueType};
 
 use crate::input::value;
 
-/// Reads the options object: own properties only, `undefined` is as if it were not there.
+/// Reads the options object. Only own properties count, and `undefined` counts as absent.
 ///
 /// # Errors
 /// A sentence about an option that is not known or whose value is wrong.
