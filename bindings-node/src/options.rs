@@ -110,7 +110,7 @@ fn duration(name: &str, set: &Value<'_>) -> Result<Duration> {
     Duration::try_from_secs_f64(number(set) / 1_000.0).map_err(|_| unfit())
 }
 
-/// Anything else becomes NaN, which no option takes.
+/// Anything else becomes NaN, which every option rejects.
 #[expect(clippy::cast_precision_loss, reason = "exact for 285,000 years of milliseconds")]
 fn number(set: &Value<'_>) -> f64 {
     match set {
