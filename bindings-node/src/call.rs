@@ -1,7 +1,7 @@
-//! [`PendingCall`]: a call between its two halves, while JavaScript asks the hook `before`.
+//! [`PendingCall`]: a call between its two halves, while JavaScript calls the hook `before`.
 //!
-//! A hook may take its time and may use the memory, so that no thread waits for it: the call is
-//! decoded and validated on JavaScript's thread, and goes to a thread of ours when the hook has spoken.
+//! A hook may take long and may use the memory, so no thread waits for it. The call is decoded and
+//! validated on JavaScript's thread, and goes to a thread of ours when the hook has returned.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -15,8 +15,8 @@ use crate::answer::Answer;
 use crate::input::{OwnFields, value};
 use crate::thread_pool::{Purpose, Ready, Workers};
 
-/// One tool call that is decoded and validated. One of `returned`, `deny` and `fail` goes on with it,
-/// once.
+/// One tool call that is decoded and validated. Call one of `returned`, `deny` and `fail`, once, to
+/// finish it.
 #[napi]
 pub struct PendingCall {
     call: Mutex<Option<Call<'static>>>,
@@ -70,7 +70,7 @@ impl PendingCall {
 
 #[napi]
 impl PendingCall {
-    /// What `before` is to be called with; null if the call is refused already.
+    /// The command for `before`; null if the call is already refused.
     #[napi(getter, ts_return_type = "object | null")]
     pub fn command<'env>(&self, env: &'env Env) -> napi::Result<Option<Object<'env>>> {
         let call = self.call.lock().unwrap_or_else(PoisonError::into_inner);
@@ -90,7 +90,7 @@ impl PendingCall {
         Ok(Some(object))
     }
 
-    /// Goes on with what `before` returned.
+    /// Finishes the call with the value that `before` returned.
     #[napi(
         ts_args_type = "returned: unknown",
         ts_return_type = "Promise<{ content: string, isError: boolean, cause?: string, hook?: true, event: object }>"
@@ -114,7 +114,7 @@ impl PendingCall {
         self.finish(env, call, before)
     }
 
-    /// Goes on with the denial of `before`.
+    /// Finishes the call with the denial of `before`.
     #[napi(
         ts_return_type = "Promise<{ content: string, isError: boolean, cause?: string, hook?: true, event: object }>"
     )]
@@ -122,7 +122,7 @@ impl PendingCall {
         self.finish(env, self.take()?, Ok(HookDecision::Deny(sentence)))
     }
 
-    /// Goes on after `before` failed.
+    /// Finishes the call after `before` failed.
     #[napi(
         ts_return_type = "Promise<{ content: string, isError: boolean, cause?: string, hook?: true, event: object }>"
     )]
@@ -131,7 +131,7 @@ impl PendingCall {
     }
 }
 
-/// What the hook `after` is called with: what is not there is left out.
+/// The event for the hook `after`, without empty fields.
 #[expect(clippy::cast_precision_loss, reason = "exact up to 2^53")]
 fn event_object<'env>(env: &'env Env, event: Event) -> napi::Result<Object<'env>> {
     let mut object = Object::new(env)?;

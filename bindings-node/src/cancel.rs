@@ -1,23 +1,22 @@
-//! [`Cancellation`]: what an `AbortSignal` becomes.
+//! [`Cancellation`]: the native half of an `AbortSignal`.
 
 use napi_derive::napi;
 
-/// Tells a call that nobody waits for its answer any more: one that has not begun to write does not
-/// happen.
+/// Cancels a call. A call that has not begun to write does not happen.
 #[napi]
 #[derive(Default)]
 pub struct Cancellation(memdir::Cancellation);
 
 #[napi]
 impl Cancellation {
-    /// One that has not been cancelled.
+    /// A new one, not yet cancelled.
     #[napi(constructor)]
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Nobody waits any more.
+    /// Cancels the call.
     #[napi]
     pub fn cancel(&self) {
         self.0.cancel();

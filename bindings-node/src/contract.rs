@@ -1,4 +1,4 @@
-//! The core's check of what a store must guarantee, on stores that JavaScript makes.
+//! The check of the contract, on stores that JavaScript makes.
 
 use memdir::store::contract;
 use napi::bindgen_prelude::{Function, Object, Unknown};
@@ -15,8 +15,8 @@ pub(crate) fn contract_rules() -> u32 {
     u32::try_from(contract::rules().len()).unwrap_or(u32::MAX)
 }
 
-/// Checks one rule on a store that must be empty. The promise is fulfilled with what is wrong, or
-/// with null.
+/// Checks one rule on a store that must be empty. The promise resolves to the violation, or to
+/// null.
 #[napi(ts_return_type = "Promise<string | null>")]
 #[cfg_attr(test, allow(dead_code, reason = "only JavaScript calls it"))]
 pub(crate) fn check_contract<'env>(

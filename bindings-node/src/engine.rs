@@ -44,7 +44,7 @@ impl Engine {
         Ok(Self { memory, workers: Workers::shared() })
     }
 
-    /// On a store that is open already.
+    /// Uses a store that is already open.
     #[napi(factory)]
     pub fn on_native_store(
         env: Env,
@@ -59,8 +59,8 @@ impl Engine {
         Ok(Self { memory, workers: Arc::clone(store.workers()) })
     }
 
-    /// On a store that is written in JavaScript: `serve` is called with every request to it and
-    /// must not throw; `methods` are those of the optional ones that the store has.
+    /// Uses a store that is written in JavaScript. `serve` is called with every request to it and
+    /// must not throw; `methods` are the optional methods that the store has.
     #[napi(factory)]
     pub fn on_js_store(
         env: Env,
@@ -69,7 +69,7 @@ impl Engine {
         #[napi(ts_arg_type = "object | undefined")] options: Option<Unknown<'_>>,
     ) -> napi::Result<Self> {
         let opened = options::read(options).and_then(|options| {
-            // Asked later: its answers need the thread that we are on.
+            // The store is used later, because its answers need the current thread.
             let store = encrypt_lazily(Arc::new(JsStore::new(&serve, &methods)?), &options);
             Ok(Memory::with_store(store, options).validated()?)
         });
@@ -92,7 +92,7 @@ impl Engine {
         self.answer(env, decode(input)?, core(cancellation))
     }
 
-    /// Executes the command `name`, whatever the input's own `command` says.
+    /// Executes the command `name`. The input's own `command` is ignored.
     #[napi(
         ts_return_type = "Promise<{ content: string | { mediaType: 'image/png' | 'image/jpeg', bytes: Buffer }, isError: boolean, cause?: string }>"
     )]
@@ -106,7 +106,7 @@ impl Engine {
         self.answer(env, decode_as(&name, input)?, core(cancellation))
     }
 
-    /// The first half of `execute`, or of `executeAs` where there is a name.
+    /// The first half of `execute`, or of `executeAs` if there is a name.
     #[napi]
     pub fn begin(
         &self,
@@ -135,8 +135,8 @@ impl Engine {
         self.workers.answer(env, Purpose::Change, work, |env, answer| answer.into_object(&env))
     }
 
-    /// Removes the files that nobody used for so many milliseconds. `progress` says whether it goes
-    /// on.
+    /// Removes the files that nobody used for `olderThan` milliseconds. `progress` returns whether
+    /// it goes on.
     #[napi(ts_return_type = "Promise<Array<ExpiredFile>>")]
     pub fn expire<'env>(
         &self,
@@ -195,7 +195,7 @@ impl Engine {
     }
 }
 
-/// One that nobody cancels, where none is given.
+/// The given cancellation, or one that is never cancelled.
 fn core(cancellation: Option<ClassInstance<'_, Cancellation>>) -> memdir::Cancellation {
     cancellation.map(|cancellation| cancellation.core()).unwrap_or_default()
 }

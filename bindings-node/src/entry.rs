@@ -1,4 +1,4 @@
-//! What a store lists.
+//! [`Entry`]: an entry of a directory.
 
 use std::time::SystemTime;
 
@@ -17,7 +17,7 @@ pub struct StoreEntry {
     /// When a file was last written, in milliseconds since 1970.
     #[napi(ts_type = "number | undefined")]
     pub modified: Option<f64>,
-    /// When a file was last said to be accessed, in milliseconds since 1970.
+    /// The last recorded access of a file, in milliseconds since 1970.
     #[napi(ts_type = "number | undefined")]
     pub accessed: Option<f64>,
 }
@@ -28,7 +28,7 @@ pub(crate) fn to_millis(time: SystemTime) -> f64 {
     micros::of(time) as f64 / 1_000.0
 }
 
-/// `None` for what is no time.
+/// `None` for a number that is not a time.
 #[expect(clippy::cast_possible_truncation, reason = "what is out of range is the range's end")]
 pub(crate) fn from_millis(millis: f64) -> Option<SystemTime> {
     millis.is_finite().then(|| (millis * 1_000.0).round() as i64).and_then(micros::time)

@@ -1,4 +1,4 @@
-//! Unused files: what `expire` tells JavaScript.
+//! The types of `expire`.
 
 use memdir::Expired;
 use memdir::policy::expiry::Progress;
@@ -10,11 +10,11 @@ use crate::progress::number;
 /// A file that was removed because nobody used it.
 #[napi(object)]
 pub(crate) struct ExpiredFile {
-    /// Where it was.
+    /// Its path.
     pub path: String,
-    /// How many bytes it held.
+    /// Its size in bytes.
     pub bytes: i64,
-    /// When it was last changed or shown, in milliseconds since 1970.
+    /// Its last use, in milliseconds since 1970.
     pub last_used: f64,
 }
 
@@ -28,10 +28,10 @@ impl From<Expired> for ExpiredFile {
     }
 }
 
-/// How far an expiry is.
+/// The progress of an expiry.
 #[napi(object)]
 pub struct ExpiryProgress {
-    /// The files that were looked at.
+    /// The files that were scanned.
     pub files: i64,
     /// Those of them that were removed, or would be.
     pub removed: i64,

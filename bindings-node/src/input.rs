@@ -1,7 +1,7 @@
-//! A command's input as JavaScript hands it over.
+//! Decodes a command's input from JavaScript's values.
 //!
-//! JavaScript's values cannot leave their thread, so a command is decoded there, straight from the
-//! live object, and goes on with texts of its own.
+//! JavaScript's values cannot leave their thread, so a command is decoded there, directly from the
+//! live object, and then has owned texts.
 
 use std::borrow::Cow;
 
@@ -10,8 +10,9 @@ use memdir::value::{Fields, Value};
 use napi::bindgen_prelude::{JsObjectValue, JsValue, Object, Unknown};
 use napi::{Result, ValueType};
 
-/// A list may be sparse and claim four thousand million items, or hold itself: more than this many
-/// items, or lists within lists, are of no use to any command or to a sentence about one.
+/// The most items of a list, and the deepest nesting, that are read. A list may be sparse and claim
+/// four thousand million items, or contain itself. No command, and no sentence about one, needs
+/// more.
 const MAX_ITEMS: u32 = 128;
 const MAX_DEPTH: usize = 4;
 
@@ -32,7 +33,7 @@ pub(crate) fn decode_as(name: &str, input: Unknown<'_>) -> Result<Decoded<'stati
     })
 }
 
-/// The own properties of an object: what it inherits is nobody's input.
+/// The own properties of an object. Inherited ones are not input.
 pub(crate) struct OwnFields<'env>(pub(crate) Object<'env>);
 
 impl Fields for OwnFields<'_> {
@@ -43,17 +44,17 @@ impl Fields for OwnFields<'_> {
             }
             value(&self.0.get_named_property_unchecked(name)?).map(Some)
         };
-        // What fails here is a getter or a proxy that threw; JavaScript gets to see its exception.
+        // If this fails, a getter or a proxy threw. Its exception goes to JavaScript.
         read().unwrap_or(Some(Value::Other(Cow::Borrowed("a value that cannot be read"))))
     }
 }
 
-/// A value as the decoder knows it.
+/// Converts a value for the decoder.
 pub(crate) fn value(js: &Unknown<'_>) -> Result<Value<'static>> {
     at_depth(js, 0)
 }
 
-/// What is coerced has the type already, so that nothing of JavaScript's runs.
+/// Coerces a value that already has the type, so no JavaScript code runs.
 fn at_depth(js: &Unknown<'_>, depth: usize) -> Result<Value<'static>> {
     Ok(match js.get_type()? {
         ValueType::Undefined | ValueType::Null => Value::Null,

@@ -1,8 +1,8 @@
-//! `JsStore`: a store written in JavaScript, as the core sees it.
+//! `JsStore`: a store written in JavaScript, for the core.
 //!
-//! The core calls it from a thread of ours. The call becomes a [`StoreRequest`] that is handed to a
-//! function on JavaScript's thread, which answers when it likes: the store's methods may return
-//! promises. Until then the thread waits; it is the only one that does.
+//! The core calls it from a thread of ours. The call becomes a [`StoreRequest`], which is passed to
+//! a function on JavaScript's thread. The function may answer later, because the store's methods
+//! may return promises. Until then our thread waits; no other one does.
 
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -19,22 +19,22 @@ use crate::entry::{StoreEntry, from_millis, to_millis};
 use crate::errors::from_code;
 use crate::thread_pool::receive;
 
-/// A function that gets a request. It is *weak*: a store that is only kept does not keep Node
-/// alive, the promise of a command that is under way does.
+/// A function that gets a request. It is *weak*: a store that exists does not keep Node alive, but
+/// the promise of a command in progress does.
 type Serve = ThreadsafeFunction<StoreRequest, Unknown<'static>, StoreRequest, Status, false, true>;
 
 /// A store written in JavaScript.
 pub(crate) struct JsStore {
     serve: Serve,
-    /// Whether the store has an `open` of its own.
+    /// Whether the store has the method `open`.
     opens: bool,
-    /// Whether it keeps when files were last accessed.
+    /// Whether it keeps times of access.
     tracks_access: bool,
 }
 
-/// What JavaScript says to the thread that waits for it.
+/// The answer of JavaScript to the waiting thread.
 enum Message {
-    /// An `update` asks what to make of this content.
+    /// An `update` wants the edit of this content.
     Edit(Vec<u8>, Sender<Option<Vec<u8>>>),
     /// The request is done.
     Done(Result<Outcome, StoreError>),
@@ -51,7 +51,7 @@ enum Outcome {
     Absent,
 }
 
-/// What a method is called with, besides its path.
+/// The arguments of a method, besides its path.
 #[derive(Default)]
 struct Arguments {
     destination: Option<String>,
@@ -90,13 +90,13 @@ impl StoreRequest {
         self.arguments().destination.clone()
     }
 
-    /// Whether a write replaces what is there.
+    /// Whether a write may replace an existing file.
     #[napi(getter)]
     pub fn overwrite(&self) -> bool {
         self.arguments().overwrite
     }
 
-    /// How many levels of a directory are asked for.
+    /// How many levels of a directory are wanted.
     #[napi(getter)]
     pub fn depth(&self) -> u32 {
         self.arguments().depth
@@ -108,18 +108,18 @@ impl StoreRequest {
         self.arguments().time.map(to_millis)
     }
 
-    /// The content to write, which is handed over: a second call returns nothing.
+    /// The content to write. It is moved out: a second call returns nothing.
     #[napi]
     pub fn take_content(&self) -> Option<Uint8Array> {
         self.arguments().content.take().map(Uint8Array::from)
     }
 
-    /// In an update: what `content` becomes, or null to leave it as it is.
+    /// In an update: the new content for `content`, or null to leave the file as it is.
     #[napi]
     pub fn edit(&self, content: &[u8]) -> napi::Result<Option<Uint8Array>> {
         let (sender, receiver) = mpsc::channel();
-        // The thread at the other end has nothing to do but to answer this, and nothing of its
-        // answer needs JavaScript, so that waiting here is no longer than the editing itself.
+        // The other thread only answers this, and needs no JavaScript for it, so the wait here is
+        // as short as the edit itself.
         self.answer
             .send(Message::Edit(content.to_vec(), sender))
             .ok()
@@ -128,7 +128,7 @@ impl StoreRequest {
             .ok_or_else(|| Error::from_reason("edit was called after the update had ended"))
     }
 
-    /// Answers with what the method returned.
+    /// Answers with the method's result.
     #[napi]
     pub fn succeed(&self, returned: Either5<Uint8Array, Vec<StoreEntry>, f64, bool, ()>) {
         self.done(match returned {
@@ -152,7 +152,7 @@ impl StoreRequest {
         self.done(Ok(Outcome::Absent));
     }
 
-    /// Answers with what the method threw.
+    /// Answers with the method's error.
     #[napi]
     pub fn fail(&self, code: Option<String>, message: String) {
         let condition = code.as_deref().and_then(from_code);
@@ -165,7 +165,7 @@ impl StoreRequest {
     }
 
     fn done(&self, outcome: Result<Outcome, StoreError>) {
-        // Nobody is there any more if it was answered before.
+        // If it was already answered, nobody receives this.
         let _ = self.answer.send(Message::Done(outcome));
     }
 
@@ -188,7 +188,7 @@ impl JsStore {
         Ok(Self { serve, opens: has("open"), tracks_access })
     }
 
-    /// Calls a method and waits for what comes of it.
+    /// Calls a method and waits for its result.
     fn ask(
         &self,
         operation: &'static str,
@@ -237,7 +237,7 @@ impl JsStore {
     }
 }
 
-/// What a method that is no update is given for an edit.
+/// The edit of a method that is not an update.
 fn none(_: &[u8]) -> Option<Splice> {
     None
 }

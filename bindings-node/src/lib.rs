@@ -1,5 +1,4 @@
-//! The Node binding: JavaScript values on one side, the core on the other, and no decision of its
-//! own in between.
+//! The Node binding: connects JavaScript's values with the core. The logic is in the core.
 //!
 //! A call is decoded on JavaScript's thread (`input`), executed on a thread of ours (`thread_pool`),
 //! and answered through a promise (`answer`), so that the event loop never waits for a disk. Where

@@ -1,4 +1,4 @@
-//! The core's own stores, for JavaScript that wants to use one directly or to build on it.
+//! [`NativeStore`]: a store of the core, for JavaScript that uses it directly or builds on it.
 
 use std::sync::{Arc, mpsc};
 
@@ -63,7 +63,7 @@ impl NativeStore {
         Ok(Self { store: Arc::new(JsStore::new(&serve, &methods)?), workers: Workers::own() })
     }
 
-    /// Opens the store that `address` names as it is kept, encrypted or not.
+    /// Opens the store that `address` names without decrypting it.
     #[napi(factory)]
     pub fn beneath(env: Env, address: String) -> napi::Result<Self> {
         let store = open_raw_store(&address, &MemoryOptions::default())
@@ -71,7 +71,7 @@ impl NativeStore {
         Ok(Self { store, workers: Workers::shared() })
     }
 
-    /// Changes the key of the encrypted store that this one keeps; how many files were encrypted.
+    /// Changes the key of the encrypted store in this one; returns how many files were encrypted.
     #[napi(ts_return_type = "Promise<number>")]
     pub fn rekey<'env>(
         &self,
@@ -115,7 +115,7 @@ impl NativeStore {
         self.promise(env, Purpose::View, path, list, |entries| entries)
     }
 
-    /// Writes a whole file, making missing parents.
+    /// Writes a whole file, and makes missing parents.
     #[napi(ts_return_type = "Promise<void>")]
     pub fn write<'env>(
         &self,
@@ -168,7 +168,7 @@ impl NativeStore {
         self.promise(env, Purpose::Change, path, update, |()| ())
     }
 
-    /// Deletes a file, or a directory and all that it holds.
+    /// Deletes a file, or a directory with everything in it.
     #[napi(ts_return_type = "Promise<void>")]
     pub fn delete<'env>(&self, env: &'env Env, path: String) -> napi::Result<Object<'env>> {
         self.promise(env, Purpose::Change, path, |store, path| Ok(store.delete(path)?), |()| ())
@@ -198,7 +198,7 @@ impl NativeStore {
         })
     }
 
-    /// Says that a file was last written at `time`.
+    /// Sets when a file was last written.
     #[napi(ts_return_type = "Promise<void>")]
     pub fn set_modified<'env>(
         &self,
@@ -211,7 +211,7 @@ impl NativeStore {
         self.promise(env, Purpose::Change, path, set, |()| ())
     }
 
-    /// Says that a file was accessed at `time`.
+    /// Records that a file was accessed at `time`.
     #[napi(ts_return_type = "Promise<void>")]
     pub fn record_access<'env>(
         &self,
@@ -224,7 +224,8 @@ impl NativeStore {
         self.promise(env, Purpose::Change, path, set, |()| ())
     }
 
-    /// Deletes a file if it was neither written nor accessed since then; whether it did.
+    /// Deletes a file if it was neither written nor accessed at `since` or later; returns whether
+    /// it did.
     #[napi(ts_return_type = "Promise<boolean>")]
     pub fn delete_unused<'env>(
         &self,

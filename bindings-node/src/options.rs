@@ -17,7 +17,7 @@ use crate::input::value;
 
 type Result<T> = std::result::Result<T, Failure>;
 
-/// Reads the options object: own properties only, `undefined` is as if it were not there.
+/// Reads the options object. Only own properties count, and `undefined` counts as absent.
 ///
 /// # Errors
 /// A sentence about an option that is not known or whose value is wrong.
@@ -121,7 +121,7 @@ fn duration(name: &str, set: &Value<'_>) -> Result<Option<Duration>> {
     Duration::try_from_secs_f64(number(set) / 1_000.0).map(Some).map_err(|_| wrong())
 }
 
-/// Anything else becomes NaN, which no option takes.
+/// Anything else becomes NaN, which every option rejects.
 #[expect(clippy::cast_precision_loss, reason = "exact for 285,000 years of milliseconds")]
 fn number(set: &Value<'_>) -> f64 {
     match set {

@@ -1,9 +1,9 @@
 //! The threads that commands are executed on.
 //!
-//! What changes a memory may have to wait for another writer, so that views have threads of their own.
+//! A change may have to wait for another writer, so views have their own threads.
 //!
-//! Not libuv's: there are four of those for the whole process, and a store written in JavaScript
-//! that reads files needs them to answer the very commands that would be waiting on them.
+//! They are not libuv's. Those are only four for the whole process, and a store written in JavaScript that
+//! reads files needs them to answer the commands that would be waiting on them.
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -18,19 +18,19 @@ use napi::{Env, Error, Result};
 
 use crate::errors::to_js;
 
-/// As many threads work for one purpose of one set of callers at most; what comes beyond waits its turn. Far more
-/// than there are processors, because these threads mostly wait: for a disk, for another writer's
-/// lock, for a store written in JavaScript.
+/// The most threads for one purpose of one set of callers; further work waits its turn. There are far more
+/// than processors, because these threads mostly wait: for a disk, for another writer's lock, for a store
+/// written in JavaScript.
 const MOST: usize = 64;
 
-/// A thread that has had nothing to do for so long ends.
+/// How long a thread stays idle before it ends.
 const IDLE: Duration = Duration::from_secs(10);
 
-/// How often a thread that waits for JavaScript looks whether JavaScript is still there.
+/// How often a thread that waits for JavaScript checks whether JavaScript still runs.
 const LOOK: Duration = Duration::from_secs(1);
 
-/// A piece of work, which returns what tells JavaScript of its result. It is told where it cannot be
-/// done, because the system gives no thread.
+/// A piece of work. It returns a function that reports its result to JavaScript. It learns if it cannot be
+/// done because the system cannot start a thread.
 type Job = Box<dyn FnOnce(Ready) -> Settle + Send>;
 type Settle = Box<dyn FnOnce()>;
 /// Whether there is a thread.
@@ -72,15 +72,14 @@ impl Workers {
         Arc::new(Self { views: Arc::default(), changes: Arc::default() })
     }
 
-    /// The set that all share who wait for nobody but the operating system.
+    /// The set that all callers share that wait for nothing but the operating system.
     pub(crate) fn shared() -> Arc<Self> {
         static SHARED: LazyLock<Arc<Workers>> = LazyLock::new(Workers::own);
         Arc::clone(&SHARED)
     }
 
-    /// Does `work` on one of the threads; the promise is settled with what `finish`, back on
-    /// JavaScript's thread, makes of its result. Where there is no thread the promise is rejected, as
-    /// for a store that is broken.
+    /// Runs `work` on one of the threads. Back on JavaScript's thread, `finish` converts the result, which
+    /// settles the promise. If no thread can be started, the promise is rejected as for a broken store.
     pub(crate) fn promise<'env, T, D>(
         &self,
         env: &'env Env,
@@ -99,8 +98,8 @@ impl Workers {
         })
     }
 
-    /// As [`promise`](Self::promise) for what has an answer also where there is no thread, which it is
-    /// told; then it is called on JavaScript's.
+    /// As [`promise`](Self::promise), for work that has an answer even if no thread can be started. It is
+    /// then called on JavaScript's thread, and learns why.
     pub(crate) fn answer<'env, T, D>(
         &self,
         env: &'env Env,
@@ -139,7 +138,7 @@ impl Threads {
                 thread::Builder::new().name("memdir".into()).spawn(move || threads.serve());
             match started {
                 Ok(_) => queue.threads += 1,
-                // Those that are there will come to it.
+                // The existing threads will do it.
                 Err(_) if queue.threads > 0 => {}
                 Err(error) => {
                     drop(queue);

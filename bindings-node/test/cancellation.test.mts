@@ -1,4 +1,4 @@
-// Calls that are given up before they begin to write do not happen; nobody waits for a writer's thread.
+// Calls that are cancelled before they begin to write do not happen, and do not block other calls.
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';

@@ -34,7 +34,7 @@ interface Rule {
   fail?: Json;
 }
 
-/** What is done in a step that is no tool call. */
+/** A step that is not a tool call. */
 interface Upkeep {
   age?: Record<string, number>;
   expire?: { older_than: number; dry_run?: boolean };

@@ -147,7 +147,7 @@ test('a hook may use its own memory', async () => {
   assert.ok((await memory.execute({ command: 'delete', path })).isError);
   assert.deepEqual(outcomes, ['ok', 'denied']);
   assert.match(String(await memory.view({ path: '/memories' })), /archived\n.*log-0\n.*log-1/);
-  // That was asked by nobody's hook.
+  // No hook issued that command.
   assert.equal(outcomes.length, 3);
 });
 

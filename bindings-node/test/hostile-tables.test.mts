@@ -1,4 +1,4 @@
-// What nobody should send (`tests/hostile`): always a reply, or an error of the constructor that names the option.
+// The hostile tables (`tests/hostile`): always a reply, or an error of the constructor that names the option.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';

@@ -70,7 +70,7 @@ test('names of prototypes are names like any other', async () => {
     assert.match(await refused(memory, JSON.parse(json)), /^Error: Missing `command` parameter/);
     assert.match(await refused(memory, json), /^Error: Missing `command` parameter/);
   }
-  // What is inherited is nobody's input.
+  // Inherited properties are not input.
   const inherited = Object.create({ command: 'view', path: '/memories' });
   assert.match(await refused(memory, inherited), /^Error: Missing `command` parameter/);
   class Command {

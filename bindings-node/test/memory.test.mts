@@ -126,7 +126,7 @@ test('a wrong option is told at once', () => {
     assert.throws(() => new Memory('memory:', options as MemoryOptions), { message });
     assert.throws(() => openStore('memory:', options as MemoryOptions), { message });
   }
-  // What is inherited is nobody's option.
+  // Inherited properties are not options.
   new Memory('memory:', Object.create({ nonsense: 1 }) as MemoryOptions);
 });
 

@@ -1,4 +1,4 @@
-// The example of docs/policies.md, and what is told about options that are wrong.
+// The example of docs/policies.md, and the errors about wrong options.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';

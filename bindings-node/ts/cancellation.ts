@@ -1,28 +1,28 @@
-/** Calls that are given up: what an `AbortSignal` does to a command. */
+/** Cancellation of calls by an `AbortSignal`. */
 
 import native from '../native.cjs';
 import type { Cancellation } from '../native.cjs';
 
-/** How one call is carried out. */
+/** The options of one call. */
 export interface CallOptions {
   /**
-   * Gives the call up, as an `AbortSignal` does: a command that has not begun to write when it is
-   * aborted is not carried out, and its reply says so; one that has is carried out to its end.
+   * Cancels the call. If the signal is aborted before the command begins to write, the command is
+   * not executed, and its reply says so. If the command has begun, it goes on to its end.
    */
   signal?: Signal | null | undefined;
 }
 
-/** What is needed of an `AbortSignal`. */
+/** The part of an `AbortSignal` that is needed. */
 export interface Signal {
   /** Whether it was aborted. */
   readonly aborted: boolean;
-  /** Calls the listener when it is. */
+  /** Calls the listener when it is aborted. */
   addEventListener(type: 'abort', listener: () => void): void;
-  /** Does so no more. */
+  /** Removes the listener. */
   removeEventListener(type: 'abort', listener: () => void): void;
 }
 
-/** Does `work`, which is cancelled with the signal. */
+/** Runs `work`, which the signal cancels. */
 export async function cancelledWith<T>(
   signal: Signal | null | undefined,
   work: (cancellation?: Cancellation) => Promise<T>,

@@ -1,8 +1,8 @@
 /**
- * The commands of Claude's memory tool, in the shapes that `@anthropic-ai/sdk` gives them, so that
- * its types and these are assignable to each other without the SDK being installed.
+ * The commands of Claude's memory tool. The types are assignable to and from those of
+ * `@anthropic-ai/sdk`, but the SDK need not be installed.
  *
- * They say what a command should look like. What a model sends is validated when it is executed.
+ * They say what a command should look like. A model's input is validated when it is executed.
  */
 
 /** Shows a directory two levels deep, the numbered lines of a file, or an image. */
@@ -14,7 +14,7 @@ export interface ViewCommand {
   view_range?: Array<number>;
 }
 
-/** Makes a new file, with its parents. */
+/** Makes a new file and its missing parents. */
 export interface CreateCommand {
   command: 'create';
   /** The file, from `/memories` on. */
@@ -30,7 +30,7 @@ export interface StrReplaceCommand {
   path: string;
   /** The text to replace, exactly as it stands in the file; it may span lines. */
   old_str: string;
-  /** What to put there; the empty text deletes. */
+  /** The new text; an empty one deletes. */
   new_str: string;
 }
 
@@ -45,19 +45,19 @@ export interface InsertCommand {
   insert_text: string;
 }
 
-/** Deletes a file, or a directory and all that it holds. */
+/** Deletes a file, or a directory with everything in it. */
 export interface DeleteCommand {
   command: 'delete';
-  /** What to delete, from `/memories` on. */
+  /** The path to delete, from `/memories` on. */
   path: string;
 }
 
 /** Renames or moves a file or directory; never overwrites. */
 export interface RenameCommand {
   command: 'rename';
-  /** What to move, from `/memories` on. */
+  /** The path to move, from `/memories` on. */
   old_path: string;
-  /** Where to, from `/memories` on. */
+  /** The new path, from `/memories` on. */
   new_path: string;
 }
 
@@ -65,6 +65,6 @@ export interface RenameCommand {
 export type MemoryCommand =
   ViewCommand | CreateCommand | StrReplaceCommand | InsertCommand | DeleteCommand | RenameCommand;
 
-/** The fields of a command where its name is known already and may be left out. */
+/** The fields of a command whose name is already known and may be left out. */
 export type CommandFields<Command extends MemoryCommand> = Omit<Command, 'command'> &
   Partial<Pick<Command, 'command'>>;

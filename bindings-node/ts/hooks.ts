@@ -1,8 +1,8 @@
 /**
- * Hooks: the developer's own code before and after each command.
+ * Hooks: your own code before and after each command.
  *
- * They are called here and not by the core, so that they may return promises: a call is begun, the
- * hook is asked, and the call is finished (`PendingCall`). What a hook may change is the core's.
+ * They are called here and not by the core, so they may return promises: a call is begun, the hook
+ * is called, and the call is finished (`PendingCall`). The core checks what a hook may change.
  */
 
 import { AsyncLocalStorage } from 'node:async_hooks';
@@ -14,12 +14,12 @@ import { ConfigError } from './errors.js';
 import type { MemoryCommand } from './commands.js';
 import type { MemoryOptions } from './options.js';
 
-/** Thrown by the hook `before` to forbid a command; its message is what the model reads. */
+/** Thrown by the hook `before` to deny a command. The model reads its message. */
 export class Deny extends Error {
   override readonly name = 'Deny';
 }
 
-/** Says that the hook `before` failed; its `cause` is what was thrown. Nothing was changed. */
+/** The hook `before` failed. Its error is the `cause`. Nothing was changed. */
 export class HookError extends Error {
   override readonly name = 'HookError';
 }
@@ -30,61 +30,61 @@ export type Changed = {
 }[MemoryCommand['command']];
 
 /**
- * Called with each command before the store is touched; its paths are valid and canonical. It
- * returns nothing to let the command pass or the changed text, and throws a {@link Deny} to forbid
- * it. If it throws anything else, nothing is done, and the model reads only that the command could
- * not be checked.
+ * Called with each command before the store is touched. The command's paths are valid and
+ * canonical. It returns nothing to allow the command, or an object with a new text. It throws a
+ * {@link Deny} to deny the command. If it throws anything else, the command is not executed, and
+ * the model reads only that it could not be checked.
  */
 export type Before = (
   command: Readonly<MemoryCommand>,
 ) => Changed | null | undefined | void | Promise<Changed | null | undefined | void>;
 
-/** Called after each call; the reply waits for it. What it throws becomes a warning of Node's. */
+/** Called after each call; the reply waits for it. An error in it becomes a process warning. */
 export type After = (event: Event) => unknown;
 
-/** What one call came to. */
+/** What happened in one call. */
 export interface Event {
-  /** Which of the six commands it was; absent if the input named none of them. */
+  /** The name of the command; absent if the input named none of the six. */
   command?: MemoryCommand['command'];
   /**
-   * The canonical path, of a rename that of what was moved; absent if it was refused before the
-   * paths were validated.
+   * The canonical path; for a rename, the old one. Absent if the call was refused before its paths
+   * were validated.
    */
   path?: string;
-  /** Of a rename: where to. */
+  /** For a rename: the new path. */
   newPath?: string;
-  /** How it ended; `denied` is by `before`, and `failed` that the store or a hook did. */
+  /** How it ended: `denied` by the hook `before`, or `failed` because of the store or a hook. */
   outcome: 'ok' | 'refused' | 'denied' | 'failed';
   /**
-   * If the outcome is ok: for `create`, `str_replace` and `insert` the bytes of the text that was to
-   * be written, as `before` left it; for `view` those of the reply. Else 0.
+   * If the outcome is ok: for `create`, `str_replace` and `insert` the bytes of the text to write,
+   * as `before` left it; for `view` those of the reply. Otherwise 0.
    */
   bytes: number;
   /** The lines of the same text. */
   lines: number;
-  /** How long it took until the reply was made, `before` included, in milliseconds. */
+  /** The time until the reply was ready, `before` included, in milliseconds. */
   duration: number;
-  /** The ids of what was repaired in the input, such as `insert_text_from_new_str`. */
+  /** The ids of the repairs in the input, such as `insert_text_from_new_str`. */
   repairs: string[];
   /** The text of the reply, with `eventContent`. */
   content?: string;
 }
 
-/** An answer of the engine, and what the hook `before` threw. */
+/** An answer of the engine, and the error of the hook `before`. */
 export interface Answered {
   /** A text, or an image's type and bytes. */
   content: Awaited<ReturnType<Engine['execute']>>['content'];
   /** Whether the command failed. */
   isError: boolean;
-  /** What broke. */
+  /** The error of the store or the hook. */
   cause?: string;
-  /** Whether that was a hook. */
+  /** Whether it was the hook. */
   hook?: true;
   /** What it threw. */
   thrown?: unknown;
 }
 
-/** Whose hooks this very piece of asynchronous work is a part of. */
+/** The hooks that are running in the current asynchronous context. */
 const running = new AsyncLocalStorage<ReadonlySet<Hooks>>();
 
 /** The hooks of one memory. */
@@ -98,12 +98,12 @@ export class Hooks {
     this.#after = after;
   }
 
-  /** Whether it is one of them that asks: its commands run without hooks. */
+  /** Whether one of these hooks issued this call: its commands run without hooks. */
   areRunning(): boolean {
     return running.getStore()?.has(this) ?? false;
   }
 
-  /** Goes the rest of a call's way. */
+  /** Executes the rest of a call. */
   async carryOut(call: PendingCall): Promise<Answered> {
     const { event, ...answered } = await this.#decided(call);
     const after = this.#after;
@@ -125,10 +125,10 @@ export class Hooks {
     }
     let returned: unknown;
     try {
-      // Frozen, as a change in place would look as if it counted.
+      // Frozen, because a change in place has no effect.
       returned = await this.#run(() => before(Object.freeze(command) as MemoryCommand));
     } catch (thrown) {
-      // By its name: the class of the CommonJS build is another than that of the ESM build.
+      // By its name, because the CommonJS build and the ESM build have different classes.
       if (thrown instanceof Error && thrown.name === 'Deny') {
         return call.deny(thrown.message);
       }
@@ -142,11 +142,11 @@ export class Hooks {
   }
 }
 
-/** What of the options is for the native half, and the hooks among them. */
+/** Splits the options into those for the native half, and the hooks. */
 export function withoutHooks(
   options: MemoryOptions | undefined,
 ): [MemoryOptions | undefined, Hooks?] {
-  // What is no object at all is for the native half to refuse.
+  // The native half refuses options that are not an object.
   if (typeof options !== 'object' || options === null) {
     return [options];
   }
@@ -159,7 +159,7 @@ export function withoutHooks(
   return before || after ? [rest, new Hooks(before ?? undefined, after ?? undefined)] : [rest];
 }
 
-/** The command is done: what `after` threw must not look as if it were not. */
+/** Reports an error of `after` as a warning, because the command itself is done. */
 function warn(thrown: unknown): void {
   const detail = thrown instanceof Error ? thrown.stack : undefined;
   process.emitWarning(`The hook after failed: ${String(thrown)}`, {

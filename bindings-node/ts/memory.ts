@@ -22,23 +22,23 @@ import type { Places } from './places.js';
 import { StoreError } from './store.js';
 import { toolError } from './tool-error.js';
 
-/** An image, in the form in which the Messages API takes it in a `tool_result`. */
+/** An image block, as the Messages API accepts it in a `tool_result`. */
 export interface ImageBlock {
-  /** What kind of block it is. */
+  /** The kind of block. */
   type: 'image';
-  /** The image: its kind, as its content says, and that content in base64. */
+  /** The image: its media type, according to its content, and the content in base64. */
   source: { type: 'base64'; media_type: 'image/png' | 'image/jpeg'; data: string };
 }
 
-/** Options with which only text is shown. */
+/** Options with which views return only text. */
 export interface TextOnly {
   /** No images. */
   maxImageBytes: null;
 }
 
 /**
- * What a memory with these options shows: text, or the image block that a view of an image is. With
- * `maxImageBytes: null` it is always text.
+ * What a memory with these options shows: text, or an array with an image block for the view of an
+ * image. With `maxImageBytes: null` it is always text.
  */
 export type Shown<Given extends MemoryOptions = MemoryOptions> = Given extends TextOnly
   ? string
@@ -47,44 +47,44 @@ export type Shown<Given extends MemoryOptions = MemoryOptions> = Given extends T
 /** The answer to one call of the tool. */
 export interface Reply<Given extends MemoryOptions = MemoryOptions> {
   /**
-   * What goes back to the model: text, or the image block that a view of an image is. Both are what
-   * the Messages API takes as the content of a `tool_result`.
+   * The content for the model: text, or an array with an image block. The Messages API accepts both
+   * as the content of a `tool_result`.
    */
   content: Shown<Given>;
-  /** Whether the command failed; goes into the `is_error` of the `tool_result`. */
+  /** Whether the command failed: the `is_error` of the `tool_result`. */
   isError: boolean;
   /**
-   * What broke, if the store itself or the hook `before` did: for the developer's log. It may name
-   * paths and hosts, so that it is not for the model, whose `content` then says no more than that.
+   * The error, if the store itself or the hook `before` failed. It is for your log and not for the
+   * model, because it may name paths and hosts.
    */
   cause?: StoreError | HookError;
 }
 
 /** A file that was removed because nobody used it. */
 export interface Expired {
-  /** Where it was. */
+  /** Its path. */
   path: string;
-  /** How many bytes it held. */
+  /** Its size in bytes. */
   bytes: number;
-  /** When it was last changed or shown, in milliseconds since 1970. */
+  /** Its last use, in milliseconds since 1970: its last change or recorded access. */
   lastUsed: number;
 }
 
-/** How far an expiry is. */
+/** The progress of an expiry. */
 export interface ExpiryProgress {
-  /** The files that were looked at. */
+  /** The files that were scanned. */
   files: number;
   /** Those of them that were removed, or would be. */
   removed: number;
 }
 
-/** How `Memory.expire` goes about it. */
+/** The options of `Memory.expire`. */
 export interface ExpireOptions {
-  /** Whether nothing is removed. Default false. */
+  /** Only returns the files that would be removed. Default false. */
   dryRun?: boolean | undefined;
   /**
-   * Called now and then, and at the end. If it returns `false` or throws, it ends there, and what was
-   * removed by then is removed.
+   * Called after every 1,000 files and at the end. If it returns `false` or throws, the removal
+   * stops; files that are already removed stay removed.
    */
   onProgress?: ((progress: ExpiryProgress) => unknown) | undefined;
 }
@@ -98,20 +98,19 @@ export interface ExpireOptions {
  * const { content, isError } = await memory.execute({ command: 'view', path: '/memories' });
  * ```
  *
- * The methods named after the commands are what the SDK's `betaMemoryTool(new Memory())` asks for.
- * They reject with the SDK's `ToolError`, whose text is the exact answer for the model.
+ * The SDK's `betaMemoryTool(new Memory())` calls the methods named after the commands. They reject
+ * with the SDK's `ToolError`, whose text is the exact reply for the model.
  */
 export class Memory<const Given extends MemoryOptions = MemoryOptions> {
   readonly #engine: Engine;
   readonly #hooks: Hooks | undefined;
 
   /**
-   * @param store A directory, which is made if it is not there (the files are in its `memories`
-   *   directory, as the SDK's own tool keeps them); `sqlite:agent.db` for an SQLite
-   *   database; `memory:` for a new store in this process; a store of your own; or several of
-   *   these by the paths where they are mounted.
-   * @throws {@link ConfigError} if the address or an option is wrong, {@link StoreError} if the store
-   *   cannot be opened.
+   * @param store A directory, which is made if it does not exist (the files are in its `memories`
+   *   directory, the layout of the SDK's own tool); `sqlite:agent.db` for an SQLite database;
+   *   `memory:` for a new store in this process; your own store; or several of these by their mount
+   *   points.
+   * @throws An error if the address or an option is wrong, or if the store cannot be opened.
    */
   constructor(store: Places = './memory', options?: Given) {
     const [rest, hooks] = withoutHooks(options);
@@ -122,8 +121,8 @@ export class Memory<const Given extends MemoryOptions = MemoryOptions> {
   /**
    * Executes one tool call: its `input`, or the JSON text of it.
    *
-   * Whatever the model did wrong is a reply with `isError`, and so is a store that is broken, and a
-   * call that was given up (`call.signal`) before it began to write.
+   * A model's mistake is a reply with `isError`, and so is a broken store, or a call that was
+   * cancelled (`call.signal`) before it began to write.
    */
   async execute(input: unknown, call?: CallOptions): Promise<Reply<Given>> {
     return reply<Given>(await this.#answer(input, undefined, call));
@@ -134,7 +133,7 @@ export class Memory<const Given extends MemoryOptions = MemoryOptions> {
     return orThrow(reply<Given>(await this.#answer(command, 'view', call)));
   }
 
-  /** Makes a new file, with its parents. */
+  /** Makes a new file and its missing parents. */
   create(command: CommandFields<CreateCommand>, call?: CallOptions): Promise<string> {
     return this.#run('create', command, call);
   }
@@ -149,7 +148,7 @@ export class Memory<const Given extends MemoryOptions = MemoryOptions> {
     return this.#run('insert', command, call);
   }
 
-  /** Deletes a file, or a directory and all that it holds. */
+  /** Deletes a file, or a directory with everything in it. */
   delete(command: CommandFields<DeleteCommand>, call?: CallOptions): Promise<string> {
     return this.#run('delete', command, call);
   }
@@ -160,20 +159,20 @@ export class Memory<const Given extends MemoryOptions = MemoryOptions> {
   }
 
   /**
-   * Deletes everything below `/memories`. Not a command of the tool: for you. Resolves to a sentence that
-   * says so.
+   * Deletes everything below `/memories`. The model cannot call this. Resolves to a sentence that says
+   * so.
    */
   async clear(): Promise<string> {
     return (await orThrow(reply(await this.#engine.clear()))) as string;
   }
 
   /**
-   * Removes the files that nobody used for `olderThan` milliseconds. Not a command of the tool: for
-   * you. Resolves to what was removed, or would be, in the order of the paths.
+   * Removes the files that nobody used for `olderThan` milliseconds. The model cannot call this.
+   * Resolves to the files that were removed, or would be, in the order of the paths.
    *
-   * Used is a file that was changed, or shown by a view of that very file, through a memory with
-   * `recordAccess`. What matches `neverExpire` stays, and so do directories, and whatever is used
-   * meanwhile.
+   * A file is used when it is changed, and when it is viewed or renamed through a memory with
+   * `recordAccess`. These stay: directories, files that match `neverExpire`, files that no command
+   * may delete, and files that are used meanwhile.
    */
   async expire(olderThan: number, options: ExpireOptions = {}): Promise<Expired[]> {
     const { dryRun = false, onProgress } = options;
@@ -183,7 +182,7 @@ export class Memory<const Given extends MemoryOptions = MemoryOptions> {
 
   async #run(name: string, fields: unknown, call?: CallOptions): Promise<string> {
     const shown = await orThrow(reply(await this.#answer(fields, name, call)));
-    // Only a view shows anything else.
+    // Only a view returns anything but text.
     return shown as string;
   }
 
@@ -200,7 +199,7 @@ export class Memory<const Given extends MemoryOptions = MemoryOptions> {
   }
 }
 
-/** What a reply shows, or the error that the SDK's tool runner understands. */
+/** The content of a reply, or the error that the SDK's tool runner understands. */
 export async function orThrow<G extends MemoryOptions>(reply: Reply<G>): Promise<Shown<G>> {
   if (reply.isError) {
     throw await toolError(reply.content as string, reply.cause);
@@ -210,7 +209,7 @@ export async function orThrow<G extends MemoryOptions>(reply: Reply<G>): Promise
 
 function reply<G extends MemoryOptions>(answered: Answered): Reply<G> {
   const { content: shown, isError, cause, hook, thrown } = answered;
-  // No image comes where the options say so.
+  // With the options for text only, no image comes.
   const content = (typeof shown === 'string' ? shown : image(shown)) as Shown<G>;
   if (cause === undefined) {
     return { content, isError };

@@ -1,8 +1,8 @@
-/** What a developer can set: the options of the core, under their JavaScript names. */
+/** The options of a memory, under their JavaScript names. */
 
 import type { After, Before } from './hooks.js';
 
-/** How a memory behaves where the tool's documentation leaves a choice. All may be left out. */
+/** The options of a memory. All may be left out. */
 export interface MemoryOptions {
   /**
    * The most characters (Unicode scalar values) that one view shows. A longer view is cut, and its

@@ -1,39 +1,38 @@
-/** Where memories are kept: the stores that come with memdir, and stores of one's own. */
+/** The interface {@link Store}, and its errors. */
 
 import { inspect } from 'node:util';
 
 import type { StoreRequest } from '../native.cjs';
 
-/** What a {@link Store} lists. */
+/** An entry of a directory. */
 export interface Entry {
   /** The whole path, from `/memories` on. */
   path: string;
   /** A file's length in bytes; a directory has none. */
   size?: number | undefined;
   /**
-   * When a file was last written, in milliseconds since 1970, as `mtimeMs` of `node:fs` has it; the
-   * fraction counts down to the microsecond. Nothing for a directory, or if the store does not
-   * keep it.
+   * When a file was last written, in milliseconds since 1970, like `mtimeMs` of `node:fs`; exact to
+   * the microsecond. Absent for a directory, or if the store keeps no times.
    */
   modified?: number | undefined;
   /**
-   * When a file was last said to be accessed, likewise. Nothing also if the store keeps it, but its
-   * listing does not tell.
+   * The last recorded access of a file, likewise. Also absent if the store keeps it, but not in its
+   * listings.
    */
   accessed?: number | undefined;
 }
 
-/** Says what a file's content becomes; `null` leaves the file as it is. */
+/** Returns the new content of a file; `null` leaves the file as it is. */
 export type Edit = (content: Uint8Array) => Uint8Array | null | undefined;
 
 /**
  * A place that keeps files and directories under `/memories`: implement it to keep memories
  * wherever you like. Every method may return a promise.
  *
- * Paths are valid and canonical (`/memories/notes.md`); the root always exists. Each method does
- * the whole of what it says or throws and changes nothing. To say why, throw an error whose `code`
- * is the one that Node's own `fs` has for it, such as a {@link StoreError}; any other error means
- * that the store is broken, and the model is told only that the memory is out of reach.
+ * Paths are valid and canonical (`/memories/notes.md`); the root always exists. Each method either
+ * succeeds completely, or throws and changes nothing. Throw an error with the `code` that Node's
+ * `fs` uses, such as a {@link StoreError}. Any other error means that the store is broken, and the
+ * model reads only that the memory is out of reach.
  */
 export interface Store {
   /** The whole content of a file. Throws `ENOENT`, `EISDIR`. */
@@ -46,76 +45,78 @@ export interface Store {
   list(path: string): Entry[] | Promise<Entry[]>;
 
   /**
-   * A file's content, or a directory's entries `depth` levels deep without the hidden ones (those
-   * whose name starts with a dot, and `node_modules`) and what is below them. Throws `ENOENT`.
+   * A file's content, or a directory's entries `depth` levels deep, without hidden ones (names that
+   * start with a dot, and `node_modules`) and everything below them. Throws `ENOENT`.
    *
-   * For a store that can answer this in one round trip; without it `read` and `list` are called.
+   * For a store that can answer this in one round trip. Without it, memdir calls `read` and `list`.
    */
   open?(path: string, depth: number): Uint8Array | Entry[] | Promise<Uint8Array | Entry[]>;
 
   /**
-   * Writes a whole file, making missing parents. If something is there already throws `EEXIST`,
-   * unless it is a file and `overwrite` is true: then its content is replaced. Of two calls at once
-   * that may not overwrite exactly one succeeds. Throws `ENOTDIR` if a parent is a file.
+   * Writes a whole file, and makes missing parents. Throws `EEXIST` if something is already there,
+   * unless it is a file and `overwrite` is true: then its content is replaced. If two calls without
+   * `overwrite` come at once, exactly one succeeds. Throws `ENOTDIR` if a parent is a file.
    */
   write(path: string, content: Uint8Array, overwrite: boolean): void | Promise<void>;
 
   /**
-   * Changes a file: reads it, calls `edit` with the content and writes what that returns, while no
-   * other writer can come between. A store that finds that one did calls `edit` again with the
-   * newer content; the last call counts. Throws `ENOENT`, `EISDIR`.
+   * Changes a file: reads it, calls `edit` with the content, and writes the result, while no other
+   * writer can come between. If one did, the store calls `edit` again with the newer content; the
+   * last call counts. Throws `ENOENT`, `EISDIR`.
    *
-   * `edit` returns at once, so that it can be called within a transaction, and must not be called
-   * after the method has returned or its promise is settled.
+   * `edit` returns at once, so it can be called within a transaction. Do not call it after the
+   * method has returned or its promise is settled.
    */
   update(path: string, edit: Edit): void | Promise<void>;
 
-  /** Deletes a file, or a directory and all that it holds. Throws `ENOENT`. */
+  /** Deletes a file, or a directory with everything in it. Throws `ENOENT`. */
   delete(path: string): void | Promise<void>;
 
   /**
-   * Moves a file or directory, making the destination's missing parents, never overwriting. Throws,
-   * in this order: `ENOENT` if `from` is not there, `EEXIST` if `to` is (also if both are the same),
-   * `EINVAL` if `to` is below the directory `from`, `ENOTDIR` if a parent of `to` is a file,
-   * `ENAMETOOLONG` if something below `from` would come to have a path of more than 64 levels below
-   * `/memories` or of more than 4,096 bytes.
+   * Moves a file or directory, and makes the destination's missing parents. Never overwrites.
+   * Throws, in this order: `ENOENT` if `from` does not exist, `EEXIST` if `to` exists (also if both
+   * are the same), `EINVAL` if `to` is below the directory `from`, `ENOTDIR` if a parent of `to` is
+   * a file, `ENAMETOOLONG` if a path below `from` would have more than 64 levels below `/memories`
+   * or more than 4,096 bytes.
    */
   rename(from: string, to: string): void | Promise<void>;
 
   /**
    * When a file was last written, as in an {@link Entry}. Throws `ENOENT`, `EISDIR`.
    *
-   * For a store that need not list the file's directory for it, which is asked without it.
+   * For a store that knows this without listing the file's directory. Without it, memdir calls
+   * `list`.
    */
   modified?(path: string): number | undefined | Promise<number | undefined>;
 
   /**
-   * Says that a file was last written at `time`, for a copy that keeps its original's time. Throws
-   * `ENOENT`, `EISDIR`.
+   * Sets when a file was last written, for a copy that keeps its original's time. Throws `ENOENT`,
+   * `EISDIR`.
    *
-   * For a store that keeps times; without it they are those of the copying.
+   * For a store that keeps times. Without it, copies have the time at which they were made.
    */
   setModified?(path: string, time: number): void | Promise<void>;
 
   /**
-   * Says that a file was accessed at `time`, which is no change of it, and goes along when it is
-   * renamed. Throws `ENOENT`, `EISDIR`.
+   * Records that a file was accessed at `time`. This is not a change of the file, and the time
+   * moves with the file. Throws `ENOENT`, `EISDIR`.
    *
-   * For a store that keeps when files were last accessed, and says it in its entries, so that unused
-   * ones can expire. It has `deleteUnused`, too.
+   * For a store that keeps times of access, so unused files can expire. It has `deleteUnused`, too,
+   * and its listings have the `accessed` of each file.
    */
   recordAccess?(path: string, time: number): void | Promise<void>;
 
   /**
-   * Deletes a file if it was neither written nor accessed at `since` or later, while no writer can
-   * come between. Whether it did; false also where nothing is, or a directory.
+   * Deletes a file if it was neither written nor accessed at `since` or later, and returns whether
+   * it did. No writer can come between. Returns false also if nothing is there, or a directory.
    */
   deleteUnused?(path: string, since: number): boolean | Promise<boolean>;
 }
 
 /**
- * The conditions that a {@link Store} can name, in Node's own words. `EAGAIN` is that other writers
- * kept it locked for too long, `ECANCELED` that the call was given up; nothing was changed by either.
+ * The codes of the conditions that a {@link Store} can report, as in Node. `EAGAIN` means that
+ * other writers kept it locked for too long, `ECANCELED` that the call was cancelled; in both cases
+ * nothing was changed.
  */
 export type StoreErrorCode =
   | 'ENOENT'
@@ -135,20 +136,20 @@ export type StoreErrorCode =
   | 'ECANCELED'
   | 'EIO';
 
-/** An error with a `code`, for a {@link Store} to throw. `EIO` is a store that is broken. */
+/** An error with a `code`, for a {@link Store} to throw. `EIO` means that the store is broken. */
 export class StoreError extends Error {
   override readonly name = 'StoreError';
-  /** What is the matter. */
+  /** The condition. */
   readonly code: StoreErrorCode;
 
-  /** The message is for the developer: no model gets to see it. */
+  /** The message is for you. The model never reads it. */
   constructor(code: StoreErrorCode, message: string = code, options?: ErrorOptions) {
     super(message, options);
     this.code = code;
   }
 }
 
-/** Checks that `store` has what a store must have. */
+/** Checks that `store` has the required methods. */
 export function assertStore(store: unknown): asserts store is Store {
   const methods = ['read', 'list', 'write', 'update', 'delete', 'rename'];
   const missing = methods.filter(
@@ -161,7 +162,7 @@ export function assertStore(store: unknown): asserts store is Store {
   }
 }
 
-/** What a store may do without. */
+/** The methods that a store need not have. */
 const OPTIONAL = ['open', 'modified', 'setModified', 'recordAccess', 'deleteUnused'] as const;
 
 /** The optional methods that a store has, for the core. */
@@ -169,7 +170,7 @@ export function optionalMethods(store: Store): string[] {
   return OPTIONAL.filter((method) => typeof store[method] === 'function');
 }
 
-/** Whether the core has to do without this method. */
+/** Whether the store does not have this optional method. */
 function lacks(store: Store, operation: string): boolean {
   return OPTIONAL.some((method) => method === operation && !store[method]);
 }

@@ -1,5 +1,5 @@
 /**
- * Help for the tests of those who write a {@link Store} of their own.
+ * Help for the tests of your own {@link Store}.
  *
  * @module
  */
@@ -12,13 +12,12 @@ import { assertStore, optionalMethods, serve } from './store.js';
 import type { Store } from './store.js';
 
 /**
- * Checks that a store keeps what {@link Store} promises: on each rule, a fresh store.
+ * Checks that a store keeps the contract of {@link Store}. Each rule gets a fresh store.
  *
- * The rules are about single calls as well as about many at once, so that a fault of the second
- * kind may need more than one run to show.
+ * Some rules are about many calls at once. A fault of that kind may show only after several runs.
  *
  * @param factory Makes a new, empty store each time it is called.
- * @throws `AssertionError` with the first rule that is not kept, what was expected and what came.
+ * @throws `AssertionError` with the first rule that the store breaks, what was expected and what came.
  *
  * @example
  * ```ts

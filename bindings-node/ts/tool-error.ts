@@ -1,21 +1,21 @@
 /**
  * The error that tells the SDK's tool runner to send a text to the model as it is, with `is_error`.
  *
- * It must be the SDK's own class, and the one of the module system that the runner is of. This file
- * is compiled once for each: the `import()` below stays one in the ESM build and is a `require` in
- * the CommonJS build. Nothing is imported before the first error, so that who uses another SDK
- * need not have this one.
+ * It must be the SDK's own class, from the same module system as the runner. This file is compiled
+ * for both systems: the `import()` below stays one in the ESM build, and becomes a `require` in the
+ * CommonJS build. Nothing is imported before the first error, so a program with another SDK does
+ * not need this one.
  */
 
 /** An error whose `content` is sent to the model. */
 export interface ToolErrorLike extends Error {
-  /** What is sent. */
+  /** The content to send. */
   content: unknown;
 }
 
 type ToolErrorClass = new (content: string) => ToolErrorLike;
 
-/** What is thrown where the SDK is not installed: there is no runner then that would look at it. */
+/** The error if the SDK is not installed. There is then no runner that would look at it. */
 class OwnToolError extends Error implements ToolErrorLike {
   override readonly name = 'ToolError';
 

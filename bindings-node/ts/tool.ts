@@ -1,4 +1,4 @@
-/** The tool that goes into the `tools` of the SDK's tool runner as it is. */
+/** {@link memoryTool}: the tool for the `tools` of the SDK's tool runner. */
 
 import type { CallOptions } from './cancellation.js';
 import type { MemoryCommand } from './commands.js';
@@ -9,25 +9,27 @@ import type { Places } from './places.js';
 
 /** Claude's memory tool as `@anthropic-ai/sdk` runs it: its `BetaRunnableTool`. */
 export interface MemoryTool {
-  /** Which of Claude's tools it is; the API gets this and the name, and nothing else. */
+  /** The type of the tool. The API gets only this and the name. */
   type: 'memory_20250818';
-  /** What Claude calls it. */
+  /** The name that Claude uses. */
   name: 'memory';
   /**
-   * Executes a command: resolves to text or to an image block; rejects with the SDK's `ToolError`,
-   * whose text is for the model. The runner's signal gives it up, if it has not begun to write.
+   * Executes a command. Resolves to text or to an array with an image block; rejects with the SDK's
+   * `ToolError`, whose text is for the model. The runner's signal cancels a command that has not
+   * begun to write.
    */
   run: (args: MemoryCommand, context?: CallOptions) => Promise<string | ImageBlock[]>;
-  /** What the model sent, as it is: it is validated when it is run. */
+  /** Returns the model's input as it is: `run` validates it. */
   parse: (content: unknown) => MemoryCommand;
 }
 
 /**
- * Claude's memory tool, kept in `store`.
+ * Claude's memory tool on a store.
  *
  * @example
  * ```ts
- * client.beta.messages.toolRunner({ model, max_tokens, messages, tools: [memoryTool('./memory')] });
+ * client.beta.messages.toolRunner({ model, max_tokens, messages, tools: [memoryTool('./memory')]
+ * });
  * ```
  *
  * It is a plain object: to give the API more properties of the tool, spread it, as in

@@ -1,4 +1,4 @@
-//! Commands with the interpreter released, and how they are given up before they begin to write.
+//! Runs commands with the interpreter released, and cancels them before they begin to write.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -8,12 +8,11 @@ use pyo3::prelude::*;
 
 use crate::shutdown::attached;
 
-/// A command that takes less is not interrupted: looking for signals takes the interpreter, which another
+/// A command that takes less time is not interrupted: checking for signals needs the interpreter, which another
 /// thread may be using.
 const MOMENT: Duration = Duration::from_millis(10);
 
-/// Tells a call that nobody waits for its answer any more: one that has not begun to write does not
-/// happen.
+/// Cancels a call. A call that has not begun to write does not happen.
 #[pyclass(module = "memdir._memdir", frozen)]
 pub(crate) struct Cancellation(Core);
 
@@ -24,7 +23,7 @@ impl Cancellation {
         Self(Core::new())
     }
 
-    /// Nobody waits any more.
+    /// Cancels the call.
     fn cancel(&self) {
         self.0.cancel();
     }
@@ -36,8 +35,8 @@ impl Cancellation {
     }
 }
 
-/// Does `work` with the interpreter released. What a signal's handler raises meanwhile, such as
-/// `KeyboardInterrupt`, cancels what has not begun to write, and is raised.
+/// Runs `work` with the interpreter released. If a signal's handler raises meanwhile, such as
+/// `KeyboardInterrupt`, a command that has not begun to write is cancelled, and the exception is raised.
 pub(crate) fn interruptible<T: Send>(
     py: Python<'_>,
     work: impl FnOnce() -> T + Send,

@@ -1,4 +1,4 @@
-//! The core's check of what a store must guarantee, on stores that Python makes.
+//! The check of the contract, on stores that Python makes.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 use crate::hints::{self, Hinted};
 use crate::stores;
 
-/// Which rule of the contract the stores that `factory` makes do not keep; `None` if they keep all.
+/// The first rule of the contract that the stores of `factory` break; `None` if they keep all.
 #[pyfunction]
 pub(crate) fn check_contract(
     py: Python<'_>,

@@ -12,8 +12,8 @@ use crate::time::{Time, shown};
 /// One entry of a directory, as a `Store` lists it.
 ///
 /// `path` is the whole path, from `/memories` on. `size` is a file's length in bytes, and `None`
-/// for a directory. `modified` is when a file was last written and `accessed` when it was last said
-/// to be accessed, with a time zone, and `None` where the store does not keep that.
+/// for a directory. `modified` is when a file was last written, and `accessed` is its last recorded
+/// access; both have a time zone, and are `None` if the store does not keep them.
 ///
 /// >>> from memdir import Entry
 /// >>> Entry("/memories/notes.md", 120)
@@ -52,14 +52,14 @@ impl Entry {
         Self { path, size, modified: time(modified), accessed: time(accessed) }
     }
 
-    /// When a file was last written; `None` for a directory, or where the store does not keep it.
+    /// When a file was last written; `None` for a directory, or if the store does not keep it.
     #[getter]
     fn modified<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyDateTime>> {
         self.modified.and_then(|time| shown(py, time))
     }
 
-    /// When a file was last said to be accessed; `None` for a directory, or where the store does not
-    /// keep it or its listing does not tell.
+    /// The last recorded access of a file; `None` for a directory, or if the store or its listing
+    /// does not have it.
     #[getter]
     fn accessed<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyDateTime>> {
         self.accessed.and_then(|time| shown(py, time))

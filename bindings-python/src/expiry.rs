@@ -1,4 +1,4 @@
-//! Unused files: what `Memory.expire` tells Python, and is told by it.
+//! The types of `Memory.expire`.
 
 use std::ops::ControlFlow;
 use std::time::{Duration, SystemTime};
@@ -15,15 +15,15 @@ use crate::time::shown;
 
 /// A file that was removed because nobody used it.
 ///
-/// `path` is where it was, `bytes` how many it held, and `last_used` when it was last changed or
-/// shown, with a time zone.
+/// `path` is its path, `bytes` its size, and `last_used` the later of its last change and its last
+/// recorded access, with a time zone.
 #[pyclass(module = "memdir", frozen, eq, hash)]
 #[derive(PartialEq, Eq, Hash)]
 pub struct Expired {
-    /// Where it was.
+    /// Its path.
     #[pyo3(get)]
     path: String,
-    /// How many bytes it held.
+    /// Its size in bytes.
     #[pyo3(get)]
     bytes: u64,
     last_used: SystemTime,
@@ -31,7 +31,7 @@ pub struct Expired {
 
 #[pymethods]
 impl Expired {
-    /// When it was last changed or shown; `None` for what a `datetime` cannot say.
+    /// Its last use; `None` for a time that a `datetime` cannot represent.
     #[getter]
     fn last_used<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyDateTime>> {
         shown(py, self.last_used)
@@ -50,10 +50,10 @@ impl From<Core> for Expired {
     }
 }
 
-/// How far an expiry is.
+/// The progress of an expiry.
 #[pyclass(module = "memdir", frozen, get_all)]
 pub(crate) struct ExpiryProgress {
-    /// The files that were looked at.
+    /// The files that were scanned.
     files: u64,
     /// Those of them that were removed, or would be.
     removed: u64,
@@ -65,7 +65,7 @@ impl From<Progress> for ExpiryProgress {
     }
 }
 
-/// Lets files expire, detached; what the callback raises ends it.
+/// Lets files expire, detached. An exception of the callback stops it.
 pub(crate) fn expire(
     py: Python<'_>,
     memory: &Memory,

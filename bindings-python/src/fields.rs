@@ -13,9 +13,9 @@ use pyo3::exceptions::PyAttributeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyMapping, PyString, PyTuple};
 
-/// How many values of a list are looked at. A list that means something holds two; of any other a
-/// sentence shows the first hundred characters, which no more values than this can fill. It also
-/// puts an end to a list that contains itself.
+/// The most values of a list that are read. A valid list has two values. Of any other a sentence
+/// shows the first hundred characters, and this many values fill them. The limit also ends a list
+/// that contains itself.
 const MAX_VALUES: usize = 512;
 
 /// The input of one command: a dict, another mapping, or an object with attributes.
@@ -31,7 +31,7 @@ enum Source<'py> {
 }
 
 impl<'py> Input<'py> {
-    /// The input in `value`; `None` if it is nothing that could have fields.
+    /// The input in `value`; `None` if it cannot have fields.
     pub(crate) fn new(value: &Bound<'py, PyAny>) -> Option<Self> {
         let source = if let Ok(dict) = value.cast::<PyDict>() {
             Source::Dict(dict.clone())
@@ -45,7 +45,7 @@ impl<'py> Input<'py> {
         Some(Self { source, kept: Kept::default() })
     }
 
-    /// As [`Input::new`] for what may be anything: an object without a `command` is not one.
+    /// As [`Input::new`] for any value: an object without a `command` is not an input.
     pub(crate) fn of_call(value: &Bound<'py, PyAny>) -> Option<Self> {
         let input = Self::new(value)?;
         match &input.source {
@@ -105,7 +105,7 @@ fn text_value<'a>(text: &'a Bound<'_, PyString>) -> Value<'a> {
     }
 }
 
-/// A value that owns its texts, for lists and for what is only going to be shown.
+/// A value with owned texts, for lists and for values that are only displayed.
 pub(crate) fn owned_value(value: &Bound<'_, PyAny>) -> Value<'static> {
     value_of(value, &mut { MAX_VALUES })
 }
@@ -156,7 +156,7 @@ fn items<'py>(
     items
 }
 
-/// What else it is, in words.
+/// The kind of any other value, in words.
 fn kind(value: &Bound<'_, PyAny>) -> String {
     match value.get_type().name() {
         Ok(name) => format!("a Python object of type {}", name.to_string_lossy()),
@@ -164,8 +164,8 @@ fn kind(value: &Bound<'_, PyAny>) -> String {
     }
 }
 
-/// Keeps texts alive while they are lent out: a list that only grows, so that what was put in can
-/// be borrowed while more is put in.
+/// Keeps texts alive while they are borrowed. It is a list that only grows, so its texts stay
+/// borrowed while more are added.
 #[derive(Default)]
 struct Kept<'py> {
     next: OnceCell<Box<(Bound<'py, PyString>, Kept<'py>)>>,

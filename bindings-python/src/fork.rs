@@ -1,22 +1,22 @@
-//! What `os.fork` has to do, so that a child can go on with the stores that its parent opened.
+//! The functions for `os.fork`, so a child can use the stores that its parent opened.
 
 use memdir::store;
 use pyo3::prelude::*;
 
-/// Waits until no other thread is where a forked child could not go on from.
+/// Waits until no other thread is in the middle of a command that a forked child could not survive.
 #[pyfunction]
 pub(crate) fn before_fork(py: Python<'_>) {
-    // The others may need the interpreter to come to their end.
+    // The other threads may need the interpreter to finish.
     py.detach(store::before_fork);
 }
 
-/// Lets the others go on.
+/// Lets the other threads continue.
 #[pyfunction]
 pub(crate) fn after_fork_in_parent() {
     store::after_fork_in_parent();
 }
 
-/// Lets the child begin.
+/// Prepares the child.
 #[pyfunction]
 pub(crate) fn after_fork_in_child() {
     store::after_fork_in_child();

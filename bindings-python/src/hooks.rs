@@ -1,4 +1,4 @@
-//! Hooks that are written in Python, as the core calls them.
+//! Hooks written in Python, for the core.
 //!
 //! The core calls them from the thread that a command runs on, with the interpreter released.
 
@@ -19,19 +19,19 @@ use crate::logging;
 use crate::options::wrong;
 use crate::shutdown::attached;
 
-/// What one call came to.
+/// What happened in one call.
 ///
 /// Attributes:
-///     command: Which of the six commands it was; `None` if the input named none of them.
-///     path: The canonical path, of a rename that of what was moved; `None` if it was refused before
-///         the paths were validated.
-///     new_path: Of a rename: where to.
+///     command: The name of the command; `None` if the input named none of the six.
+///     path: The canonical path; for a rename, the old one. `None` if the call was refused before
+///         its paths were validated.
+///     new_path: For a rename: the new path.
 ///     outcome: `"ok"`, `"refused"`, `"denied"` (by `before`) or `"failed"` (the store or a hook).
 ///     bytes: If the outcome is ok: for `create`, `str_replace` and `insert` the bytes of the text
-///         that was to be written, as `before` left it; for `view` those of the reply. Else 0.
+///         to write, as `before` left it; for `view` those of the reply. Otherwise 0.
 ///     lines: The lines of the same text.
-///     duration: How long it took until the reply was made, `before` included, in seconds.
-///     repairs: The ids of what was repaired in the input, such as `"insert_text_from_new_str"`.
+///     duration: The time until the reply was ready, `before` included, in seconds.
+///     repairs: The ids of the repairs in the input, such as `"insert_text_from_new_str"`.
 ///     content: The text of the reply, with `event_content=True`; else `None`.
 #[pyclass(module = "memdir", frozen, get_all)]
 pub(crate) struct Event {
@@ -71,7 +71,7 @@ impl From<&CoreEvent> for Event {
     }
 }
 
-/// Two functions of the developer's.
+/// Your two functions.
 pub(crate) struct PythonHooks {
     before: Function,
     after: Function,
@@ -90,7 +90,7 @@ impl PythonHooks {
         Ok(Some(Arc::new(Self { before, after })))
     }
 
-    /// A hook often knows the memory that it is a hook of.
+    /// For the garbage collector, because a hook often refers to its own memory.
     pub(crate) fn traverse(&self, visit: &PyVisit<'_>) -> Result<(), PyTraverseError> {
         self.before.traverse(visit)?;
         self.after.traverse(visit)
@@ -144,7 +144,7 @@ fn ask(before: &Bound<'_, PyAny>, command: &Command<'_>) -> Result<HookDecision,
     }
 }
 
-/// A `memdir.Deny` is one; every other exception is a failure.
+/// A `memdir.Deny` is a denial; every other exception is a failure.
 fn refusal(py: Python<'_>, error: PyErr) -> Result<HookDecision, HookError> {
     static DENY: PyOnceLock<Py<PyType>> = PyOnceLock::new();
     let class = DENY.import(py, "memdir._errors", "Deny")?;
@@ -155,7 +155,7 @@ fn refusal(py: Python<'_>, error: PyErr) -> Result<HookDecision, HookError> {
     Ok(HookDecision::Deny(sentence.to_string_lossy().into_owned()))
 }
 
-/// The command as a dict that cannot be changed: a change in place would look as if it counted.
+/// The command as an immutable dict, because a change in place has no effect.
 fn fields<'py>(py: Python<'py>, command: &Command<'_>) -> PyResult<Bound<'py, PyMappingProxy>> {
     let dict = PyDict::new(py);
     for (name, value) in command.fields() {
@@ -178,11 +178,11 @@ pub(crate) fn set(dict: &Bound<'_, PyDict>, name: &str, value: &Value<'_>) -> Py
 }
 
 thread_local! {
-    /// What `after` raised on this thread that is no error, such as a `KeyboardInterrupt`.
+    /// An exception of `after` on this thread that is not an error, such as a `KeyboardInterrupt`.
     static INTERRUPTED: RefCell<Option<PyErr>> = const { RefCell::new(None) };
 }
 
-/// Raises what interrupted the hook `after` of the command that was just done on this thread.
+/// Raises the exception that interrupted the hook `after` of the last command on this thread.
 pub(crate) fn pass_on() -> PyResult<()> {
     match INTERRUPTED.with(RefCell::take) {
         Some(interruption) => Err(interruption),
@@ -190,7 +190,7 @@ pub(crate) fn pass_on() -> PyResult<()> {
     }
 }
 
-/// A function that can be given up, which the garbage collector asks for.
+/// A function that the garbage collector can clear.
 struct Function(Mutex<Option<Py<PyAny>>>);
 
 impl Function {
@@ -226,7 +226,7 @@ impl Function {
     fn traverse(&self, visit: &PyVisit<'_>) -> Result<(), PyTraverseError> {
         match self.0.try_lock() {
             Ok(function) => visit.call(&*function),
-            // It is in use, so that the memory is no garbage.
+            // It is in use, so the memory is not garbage.
             Err(_) => Ok(()),
         }
     }

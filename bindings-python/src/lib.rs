@@ -1,10 +1,9 @@
 //! memdir for Python: the native half of the package `memdir`.
 //!
-//! Thin by intent. What is decided here is how Python's values, exceptions and threads meet the
-//! core: a command is decoded straight from the dict or object that holds it (`fields`), the
-//! interpreter is released while the core works, and a store written in Python is a store like any
-//! other (`python_store`). What needs Python's own shapes (abstract classes, exceptions, the
-//! SDK's tool) is written in Python, in `python/memdir`.
+//! It connects Python's values, exceptions and threads with the core. A command is decoded directly
+//! from its dict or object (`fields`). The interpreter is released while the core works. A store
+//! written in Python is a store like any other (`python_store`). Abstract classes, exceptions and
+//! the SDK's tools are written in Python, in `python/memdir`.
 
 mod cancel;
 mod check;

@@ -1,8 +1,8 @@
-//! The logger `memdir`: the core's events, in Python's own place for such.
+//! The logger `memdir`: turns the core's events into Python's log records.
 //!
-//! The core tells of its commands through `tracing`; this is the one subscriber in the library. Each
-//! command is a record of level DEBUG, one that failed of level WARNING. No record holds content or a
-//! path of the host.
+//! The core reports its commands through `tracing`; this is the only subscriber in the library.
+//! Each command is a record of level DEBUG, a failed one of level WARNING. No record holds content
+//! or a path of the host.
 
 use std::fmt::{self, Write as _};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -22,17 +22,17 @@ use crate::shutdown::attached;
 const DEBUG: u8 = 10;
 const WARNING: u8 = 30;
 
-/// Whether the logger wanted DEBUG when a command was last called: asked while the interpreter is
-/// ours anyway, and looked at when it is not.
+/// Whether the logger wanted DEBUG when a command was last called. It is set while we hold the
+/// interpreter anyway, and read while we do not.
 static WANTS_DEBUG: AtomicBool = AtomicBool::new(false);
 
-/// Begins to tell the logger.
+/// Starts logging.
 pub(crate) fn install() {
-    // It fails only where it was done before, by a module that was imported twice.
+    // It fails only if it was done before, by a module that was imported twice.
     let _ = set_global_default(Bridge);
 }
 
-/// Asks the logger what it wants.
+/// Reads the logger's level.
 pub(crate) fn refresh(py: Python<'_>) {
     let wants = logger(py).and_then(|logger| {
         logger.call_method1(pyo3::intern!(py, "isEnabledFor"), (DEBUG,))?.extract::<bool>()
@@ -40,7 +40,7 @@ pub(crate) fn refresh(py: Python<'_>) {
     WANTS_DEBUG.store(wants.unwrap_or(false), Ordering::Relaxed);
 }
 
-/// Logs an exception that nobody can be told of otherwise.
+/// Logs an exception that cannot be raised anywhere.
 pub(crate) fn exception(py: Python<'_>, text: &str, error: PyErr) {
     let logged = logger(py).and_then(|logger| {
         let keywords = PyDict::new(py);
@@ -61,7 +61,7 @@ fn logger(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
     made.map(|logger| logger.bind(py).clone())
 }
 
-/// What subscribes to the core's events; spans are left alone.
+/// The subscriber of the core's events. It ignores spans.
 struct Bridge;
 
 impl Subscriber for Bridge {

@@ -25,12 +25,12 @@ use crate::stores::Argument;
 
 /// The memory directory: executes the six commands of Claude's memory tool on a store.
 ///
-/// It needs no SDK. `execute` takes a tool call's input as it came from the model and never raises
-/// for anything that the model did; the methods named after the commands take plain arguments,
-/// return the text of the reply and raise `RefusedError` where the command was refused.
+/// It needs no SDK. `execute` takes a tool call's input as the model sent it, and never raises
+/// because of anything that the model sent. The methods named after the commands take plain
+/// arguments, return the text of the reply, and raise `RefusedError` if the command is refused.
 ///
-/// It may be used by many threads at once, and by many processes on one directory: the store
-/// excludes writers from each other. Other Python threads run while the store works.
+/// Many threads may use it at once, and many processes may use one directory: the store keeps
+/// writers apart. Other Python threads run while the store works.
 ///
 /// Args:
 ///     store: Where the files are: a directory, made if it is not there (the files are in its
@@ -157,8 +157,8 @@ impl Memory {
     ///     input: The call's input: a dict, its JSON text, or one of the SDK's command models.
     ///
     /// Returns:
-    ///     What goes back to the model. Never an exception: whatever the model did wrong is a reply
-    ///     with `is_error`, and so is a broken store (its `cause` has the details for you).
+    ///     The reply for the model. Never an exception: a model's mistake is a reply with
+    ///     `is_error`, and so is a broken store (its `cause` has the details for you).
     #[pyo3(signature = (input, /))]
     fn execute<'py>(&self, input: &Bound<'py, PyAny>) -> PyResult<Hinted<'py, hints::Reply>> {
         let py = input.py();
@@ -176,15 +176,15 @@ impl Memory {
     /// Shows a directory two levels deep, the numbered lines of a file, or an image.
     ///
     /// Args:
-    ///     path: What to show.
-    ///     view_range: The first and the last line to show, counted from 1; -1 as the last is the
+    ///     path: The path to show.
+    ///     view_range: The first and the last line to show, counted from 1; a last line of -1 is the
     ///         end of the file. All lines if absent.
     ///
     /// Returns:
-    ///     Text, or the image block that the Messages API takes.
+    ///     Text, or a list with an image block for the Messages API.
     ///
     /// Raises:
-    ///     RefusedError: The command was refused; its text is the answer for the model.
+    ///     RefusedError: The command was refused; its text is the reply for the model.
     ///     StoreError: The store itself failed.
     #[pyo3(signature = (path, view_range = None))]
     fn view<'py>(
@@ -199,10 +199,10 @@ impl Memory {
         reply::content(py, &self.command(py, "view", &fields)?)
     }
 
-    /// Makes a new file, with its parents.
+    /// Makes a new file and its missing parents.
     ///
     /// Raises:
-    ///     RefusedError: The command was refused; its text is the answer for the model.
+    ///     RefusedError: The command was refused; its text is the reply for the model.
     ///     StoreError: The store itself failed.
     fn create(
         &self,
@@ -216,7 +216,7 @@ impl Memory {
     /// Replaces the only occurrence of `old_str` in a file by `new_str`; an empty one, or `None`, deletes it.
     ///
     /// Raises:
-    ///     RefusedError: The command was refused; its text is the answer for the model.
+    ///     RefusedError: The command was refused; its text is the reply for the model.
     ///     StoreError: The store itself failed.
     #[pyo3(signature = (path, old_str, new_str = None))]
     fn str_replace(
@@ -234,7 +234,7 @@ impl Memory {
     /// Inserts `insert_text` as whole lines after line `insert_line`; 0 is the file's start.
     ///
     /// Raises:
-    ///     RefusedError: The command was refused; its text is the answer for the model.
+    ///     RefusedError: The command was refused; its text is the reply for the model.
     ///     StoreError: The store itself failed.
     fn insert(
         &self,
@@ -249,10 +249,10 @@ impl Memory {
         self.text(py, "insert", &fields)
     }
 
-    /// Deletes a file, or a directory and all that it holds.
+    /// Deletes a file, or a directory with everything in it.
     ///
     /// Raises:
-    ///     RefusedError: The command was refused; its text is the answer for the model.
+    ///     RefusedError: The command was refused; its text is the reply for the model.
     ///     StoreError: The store itself failed.
     fn delete(&self, py: Python<'_>, path: &Bound<'_, PyString>) -> PyResult<String> {
         self.text(py, "delete", &[("path", path)])
@@ -261,7 +261,7 @@ impl Memory {
     /// Renames or moves a file or directory; never overwrites.
     ///
     /// Raises:
-    ///     RefusedError: The command was refused; its text is the answer for the model.
+    ///     RefusedError: The command was refused; its text is the reply for the model.
     ///     StoreError: The store itself failed.
     fn rename(
         &self,
@@ -272,13 +272,13 @@ impl Memory {
         self.text(py, "rename", &[("old_path", old_path), ("new_path", new_path)])
     }
 
-    /// The directory of this machine that holds the files; `None` if they are kept elsewhere.
+    /// The directory on this machine that contains the files; `None` if they are kept elsewhere.
     #[getter]
     fn directory(&self) -> Option<&Path> {
         self.core.store().directory()
     }
 
-    /// Deletes everything below `/memories`. Not a command of the tool: for you, not the model.
+    /// Deletes everything below `/memories`. The model cannot call this.
     ///
     /// Raises:
     ///     StoreError: The store itself failed.
@@ -286,24 +286,24 @@ impl Memory {
         done(py, Core::clear, &self.core)
     }
 
-    /// Removes the files that nobody used for so long. Not a command of the tool: for you.
+    /// Removes the files that nobody used for `older_than`. The model cannot call this.
     ///
-    /// Used is a file that was changed, or shown by a view of that very file, through a memory with
-    /// `record_access`. What matches `never_expire` stays, and so do directories, and whatever is used
-    /// meanwhile.
+    /// A file is used when it is changed, and when it is viewed or renamed through a memory with
+    /// `record_access`. These stay: directories, files that match `never_expire`, files that no
+    /// command may delete, and files that are used meanwhile.
     ///
     /// Args:
     ///     older_than: For how long a file was not used: seconds, or a `timedelta`.
-    ///     dry_run: Whether nothing is removed.
-    ///     on_progress: Called now and then, and at the end; an exception that it raises ends it
-    ///         there. What was removed by then is removed.
+    ///     dry_run: Only return the files that would be removed.
+    ///     on_progress: Called after every 1,000 files and at the end. An exception that it raises
+    ///         stops the removal; files that are already removed stay removed.
     ///
     /// Returns:
-    ///     What was removed, or would be, in the order of the paths.
+    ///     The files that were removed, or would be, in the order of the paths.
     ///
     /// Raises:
     ///     ConfigError: Accesses are not recorded, the store does not keep them, or it is read-only.
-    ///     StoreError: The store itself failed. What was removed by then is removed.
+    ///     StoreError: The store itself failed. Files that are already removed stay removed.
     #[pyo3(
         signature = (older_than, *, dry_run = Given::Default, on_progress = None),
         text_signature = "($self, older_than, *, dry_run=False, on_progress=None)",
@@ -356,8 +356,8 @@ impl Memory {
         })
     }
 
-    /// Runs a command as if the model had sent these fields, so that what no command can hold (a huge
-    /// number, half a surrogate pair) is refused in the words of the tool.
+    /// Runs a typed command as if the model had sent its fields. For numbers that a command cannot hold: they are
+    /// then refused in the words of the tool.
     fn command(
         &self,
         py: Python<'_>,

@@ -1,4 +1,4 @@
-//! [`NativeStore`]: a store of the core, to be used from Python like one's own.
+//! [`NativeStore`]: a store of the core for Python.
 
 use std::io::Read as _;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use crate::python_store::PythonStore;
 use crate::shutdown::attached;
 use crate::time::{Time, shown};
 
-/// A store that memdir brings along, as `open_store` opens it. Its methods are those of `Store`.
+/// A store that comes with memdir, as `open_store` opens it. Its methods are those of `Store`.
 #[pyclass(module = "memdir._memdir", frozen)]
 pub struct NativeStore {
     core: Arc<dyn Store>,
@@ -71,7 +71,7 @@ impl NativeStore {
         self.run(py, path, |store, at| Opened::new(store.open(at, depth)?))?.into_python(py)
     }
 
-    /// Writes a whole file, making missing parents.
+    /// Writes a whole file, and makes missing parents.
     #[pyo3(signature = (path, content, overwrite = false))]
     fn write(&self, py: Python<'_>, path: &str, content: &[u8], overwrite: bool) -> PyResult<()> {
         let existing = if overwrite { OnExisting::Overwrite } else { OnExisting::Error };
@@ -102,14 +102,14 @@ impl NativeStore {
         raised.map_or(Ok(()), Err)
     }
 
-    /// Deletes a file, or a directory and all that it holds.
+    /// Deletes a file, or a directory with everything in it.
     fn delete(&self, py: Python<'_>, path: &str) -> PyResult<()> {
         self.run(py, path, |store, at| {
             if at.is_root() { Err(StoreError::PermissionDenied) } else { store.delete(at) }
         })
     }
 
-    /// Moves a file or directory, making missing parents, never overwriting.
+    /// Moves a file or directory, and makes missing parents. Never overwrites.
     fn rename(&self, py: Python<'_>, old: &str, new: &str) -> PyResult<()> {
         let to = path_argument(new)?;
         let from = path_argument(old)?;
@@ -127,7 +127,7 @@ impl NativeStore {
         self.run(py, memdir::path::ROOT, |store, _| store.clear())
     }
 
-    /// When a file was last written; `None` where the store does not keep that.
+    /// When a file was last written; `None` if the store keeps no times.
     fn modified<'py>(
         &self,
         py: Python<'py>,
@@ -137,22 +137,22 @@ impl NativeStore {
         Ok(time.and_then(|time| shown(py, time)))
     }
 
-    /// Says that a file was last written at `time`.
+    /// Sets when a file was last written.
     fn set_modified(&self, py: Python<'_>, path: &str, time: Time) -> PyResult<()> {
         self.run(py, path, |store, at| store.set_modified(at, time.0))
     }
 
-    /// Whether it keeps when files were last accessed.
+    /// Whether the store keeps times of access.
     fn tracks_access(&self, py: Python<'_>) -> bool {
         py.detach(|| self.core.tracks_access())
     }
 
-    /// Says that a file was accessed at `time`.
+    /// Records that a file was accessed at `time`.
     fn record_access(&self, py: Python<'_>, path: &str, time: Time) -> PyResult<()> {
         self.run(py, path, |store, at| store.record_access(at, time.0))
     }
 
-    /// Deletes a file if it was neither written nor accessed since then; whether it did.
+    /// Deletes a file if it was neither written nor accessed at `since` or later; returns whether it did.
     fn delete_unused(&self, py: Python<'_>, path: &str, since: Time) -> PyResult<bool> {
         self.run(py, path, |store, at| store.delete_unused(at, since.0))
     }
@@ -195,8 +195,7 @@ fn path_argument(path: &str) -> PyResult<MemoryPath> {
     MemoryPath::parse(path).map_err(|error| PyValueError::new_err(format!("{path:?}: {error}")))
 }
 
-/// What `Store.open` does where a class does not have a better way: reads the whole content, or
-/// walks through the listings.
+/// The default of `Store.open`: reads the whole content, or walks through the listings.
 #[pyfunction]
 pub(crate) fn open_whole<'py>(
     store: Hinted<'py, hints::Store>,
@@ -210,8 +209,7 @@ pub(crate) fn open_whole<'py>(
     opened.map_err(|error| raise_condition(py, &error, path))?.into_python(py)
 }
 
-/// What `Store.modified` does where a class does not have a better way: asks the listing of the
-/// file's directory.
+/// The default of `Store.modified`: lists the file's directory.
 #[pyfunction]
 pub(crate) fn listed_time<'py>(
     store: Hinted<'py, hints::Store>,

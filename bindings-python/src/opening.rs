@@ -57,11 +57,10 @@ pub(crate) fn open_store<'py>(
     Ok(Hinted::new(Bound::new(address.py(), NativeStore::from(core))?.into_any()))
 }
 
-/// Changes the key of an encrypted store: encrypts every file anew, and then lets the old key open
-/// it no more.
+/// Changes the key of an encrypted store: encrypts every file again, and then removes the old key.
 ///
-/// The store can be in use meanwhile: both keys open it until the end. If this breaks off, they do so
-/// until it is called again, and goes on.
+/// The store can be in use meanwhile: both keys open it until the end. If the change is interrupted,
+/// both keys still open the store; call this again to continue.
 ///
 /// Args:
 ///     store: The store's address, or the `Store` that keeps the encrypted files, as it was opened
@@ -73,7 +72,7 @@ pub(crate) fn open_store<'py>(
 ///     How many files were encrypted.
 ///
 /// Raises:
-///     ConfigError: It is not encrypted, or the old key is not its key.
+///     ConfigError: The store is not encrypted, or the old key is wrong.
 ///     StoreError: The store itself failed, or a file in it is damaged.
 ///
 /// >>> import secrets, tempfile

@@ -49,14 +49,14 @@ impl<H> Given<'_, H> {
     }
 }
 
-/// What the keyword arguments of an entry point say.
+/// The keyword arguments of an entry point.
 pub(crate) struct Keywords<'py> {
     pub(crate) options: MemoryOptions,
     pub(crate) before: Option<Bound<'py, PyAny>>,
     pub(crate) after: Option<Bound<'py, PyAny>>,
 }
 
-/// Declares the options: what each is called, and the kind of its values.
+/// Declares the options: the name of each, and the kind of its values.
 macro_rules! options {
     ($($name:ident: $kind:ty,)*) => {
         /// The options of a memory.
@@ -138,7 +138,8 @@ impl<'py> Keywords<'py> {
     }
 }
 
-/// What Python itself raises for an argument that a function does not have, with the name that is probably meant.
+/// The exception that Python itself raises for an unknown argument, with the name that is probably
+/// meant.
 fn unexpected(py: Python<'_>, function: &str, name: &str, names: &[&str]) -> PyResult<PyErr> {
     let near =
         py.import("difflib")?.call_method1("get_close_matches", (name, names.to_vec(), 1))?;
@@ -170,7 +171,7 @@ pub(crate) trait Kind {
     fn read(name: &str, given: &Bound<'_, PyAny>) -> Result<Self::Value, Error>;
 }
 
-/// That a value is not what the option takes.
+/// The error for a value that the option does not take.
 pub(crate) fn wrong(name: &str, expected: &str, given: &Bound<'_, PyAny>) -> Error {
     ConfigError::of_option(name).and(format!(" must be {expected}")).got(owned_value(given)).into()
 }
@@ -213,7 +214,7 @@ impl Kind for Text {
     }
 }
 
-/// One of some words, which the core knows.
+/// One of the words that the core knows.
 pub(crate) struct Word<W>(PhantomData<W>);
 
 impl<W: FromStr<Err = Error>> Kind for Word<W> {
@@ -255,7 +256,7 @@ impl Kind for Paths {
     }
 }
 
-/// What of the kind `K` may be left out, as `None`.
+/// A value of the kind `K`, or `None`.
 pub(crate) struct Maybe<K>(PhantomData<K>);
 
 impl<K: Kind> Kind for Maybe<K> {
@@ -266,7 +267,7 @@ impl<K: Kind> Kind for Maybe<K> {
     }
 }
 
-/// A key: bytes, or a text of which the core says what it means. No sentence shows it.
+/// A key: bytes, or a text that the core parses. No error shows it.
 pub(crate) struct Key;
 
 impl Kind for Key {

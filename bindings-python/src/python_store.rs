@@ -29,7 +29,7 @@ impl PythonStore {
         Self { object: object.clone().unbind() }
     }
 
-    /// Calls a method of the object; what it raises is a condition or a failure of `operation`.
+    /// Calls a method of the object. An exception becomes a condition or a failure of `operation`.
     fn call<T>(
         &self,
         operation: &str,
@@ -43,7 +43,7 @@ impl PythonStore {
     }
 }
 
-/// Takes the interpreter back, unless it is shutting down.
+/// Acquires the interpreter, unless it is shutting down.
 fn attached<T>(work: impl FnOnce(Python<'_>) -> Result<T, StoreError>) -> Result<T, StoreError> {
     shutdown::attached(work).unwrap_or_else(|| {
         Err(StoreError::failed("calling a Python store", "the interpreter is shutting down"))
@@ -148,8 +148,8 @@ impl Store for PythonStore {
     }
 }
 
-/// The entries that a Python store listed. Names that no path can hold are left out, as everywhere;
-/// what is not below `/memories` is a mistake of the store.
+/// The entries that a Python store listed. Names that no path can contain are left out. An entry
+/// that is not below `/memories` is a mistake of the store.
 fn entries(listed: &Bound<'_, PyAny>) -> PyResult<Vec<CoreEntry>> {
     if listed.is_instance_of::<PyString>() {
         return Err(PyTypeError::new_err("expected entries, got a str"));

@@ -8,7 +8,7 @@ use pyo3::{type_hint_identifier, type_hint_subscript, type_hint_union};
 
 use crate::hints::{self, Hinted, hint};
 
-/// What `read_only` returns: to be given wherever a store is taken.
+/// The result of `read_only`. Use it in the place of a store.
 #[pyclass(module = "memdir", frozen)]
 pub struct ReadOnly {
     store: Py<PyAny>,
@@ -48,10 +48,10 @@ impl ReadOnly {
     }
 }
 
-/// Says that a store is to be viewed and not changed.
+/// Makes a store read-only.
 ///
-/// What it returns can be given wherever a store is taken, above all as one of several. A directory
-/// or a database has to be there; nothing is made or changed in it.
+/// Use the result in the place of a store, usually as one of several mounted stores. A directory or
+/// a database must exist; nothing is made or changed in it.
 ///
 /// Args:
 ///     store: A directory, an address, or a `Store`.

@@ -31,7 +31,8 @@ pub(crate) fn content<'py>(
 /// Makes a `memdir.Reply`.
 ///
 /// # Errors
-/// What a store or a hook written in Python raised, if it is no error at all: a `KeyboardInterrupt`, say.
+/// An exception of a store or a hook written in Python that is not an error, such as a
+/// `KeyboardInterrupt`.
 pub(crate) fn to_python<'py>(
     py: Python<'py>,
     reply: &Reply,
@@ -45,7 +46,7 @@ pub(crate) fn to_python<'py>(
     made.map(Hinted::new)
 }
 
-/// What broke, as a `memdir.StoreError` or a `memdir.HookError`.
+/// The error as a `memdir.StoreError` or a `memdir.HookError`.
 ///
 /// # Errors
 /// As [`to_python`].

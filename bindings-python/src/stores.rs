@@ -20,7 +20,7 @@ use crate::read_only::{self, ReadOnly};
 
 static STORE: PyOnceLock<Py<PyType>> = PyOnceLock::new();
 
-/// The `store` argument of a class: what was given, or the default.
+/// The `store` argument of a class: the given one, or the default.
 pub(crate) enum Argument<'py> {
     /// Nothing was given: `./memory`.
     Default,
@@ -80,7 +80,7 @@ fn mounts(mapping: &Bound<'_, PyMapping>) -> PyResult<Vec<Mount>> {
     Ok(mounts)
 }
 
-/// Where a store is, and whether it is to be read-only.
+/// The place of a store, and whether it is read-only.
 fn place(store: &Bound<'_, PyAny>, expected: &str) -> PyResult<(Place, bool)> {
     if let Ok(read_only) = store.cast::<ReadOnly>() {
         let (place, _) = place(read_only.get().store(store.py()), expected)?;
@@ -99,7 +99,7 @@ fn place(store: &Bound<'_, PyAny>, expected: &str) -> PyResult<(Place, bool)> {
     }
 }
 
-/// Opens the store that `store` is or names as it is kept, encrypted or not.
+/// Opens the store that `store` is or names, without decrypting it.
 pub(crate) fn open_raw(store: &Bound<'_, PyAny>) -> PyResult<Arc<dyn Store>> {
     let (py, options) = (store.py(), MemoryOptions::default());
     let address = match object(store)? {

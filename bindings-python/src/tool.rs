@@ -13,8 +13,8 @@ use crate::hooks::{pass_on, set};
 use crate::memory::Memory;
 use crate::reply;
 
-/// The answer to `input`, which is never taken for JSON text, as
-/// content, `is_error` and what broke. With `command`, the input's own `command` does not count.
+/// The reply to `input` as content, `is_error` and cause. A text is not parsed as JSON. With
+/// `command`, the input's own `command` is ignored.
 #[pyfunction]
 #[pyo3(signature = (memory, input, command = None, cancellation = None))]
 pub(crate) fn answer<'py>(
@@ -29,7 +29,7 @@ pub(crate) fn answer<'py>(
     in_parts(memory.py(), &reply)
 }
 
-/// The answer to `input` where it cannot be carried out, because of what was raised.
+/// The reply to `input` if it cannot be executed because of an exception.
 #[pyfunction]
 #[pyo3(signature = (memory, input, command, raised))]
 pub(crate) fn fail<'py>(
@@ -51,7 +51,7 @@ fn in_parts<'py>(py: Python<'py>, reply: &Reply) -> PyResult<Hinted<'py, hints::
     Ok(Hinted::new(answer.into_any()))
 }
 
-/// The command in `input`, repaired, as a dict with the fields that the documentation names.
+/// The command in `input`, repaired, as a dict with the field names of the documentation.
 ///
 /// Raises:
 ///     RefusedError: With the sentence for the model.

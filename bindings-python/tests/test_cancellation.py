@@ -1,4 +1,4 @@
-"""Calls that are given up before they begin to write do not happen, and hold up nobody."""
+"""Calls that are cancelled before they begin to write do not happen, and do not block others."""
 
 from __future__ import annotations
 
@@ -247,7 +247,7 @@ def test_where_no_thread_can_be_had_the_store_is_out_of_reach(
             assert isinstance(raised.value.__cause__, StoreError)
             assert isinstance(raised.value.__cause__.__cause__, RuntimeError)
             assert "can't start new thread" in str(raised.value.__cause__)
-        # What is wrong with the input is told all the same.
+        # An error of the input is reported all the same.
         with pytest.raises(ToolError, match="Missing `path` parameter"):
             await tool.call({"command": "view"})
         with pytest.raises(StoreError, match="can't start new thread"):

@@ -1,4 +1,4 @@
-"""What nobody should send (`tests/hostile`): always a reply or the declared exception."""
+"""The hostile tables (`tests/hostile`): always a reply or the declared exception."""
 
 from __future__ import annotations
 

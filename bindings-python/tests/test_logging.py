@@ -1,4 +1,4 @@
-"""What the logger `memdir` is told, and that it costs nothing where nobody listens."""
+"""The records of the logger `memdir`, and that they cost nothing if nobody listens."""
 
 from __future__ import annotations
 

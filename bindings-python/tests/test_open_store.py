@@ -1,4 +1,4 @@
-"""Opening stores: memdir's own as Python uses them, and what is no store."""
+"""Opening stores: memdir's own stores in Python, and values that are not stores."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is installed: without the SDK, with one that is too old, and what the package is made of."""
+"""The installed package: without the SDK, with one that is too old, and its contents."""
 
 from __future__ import annotations
 

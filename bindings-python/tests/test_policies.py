@@ -1,4 +1,4 @@
-"""The examples of docs/policies.md, and what is told about options that are wrong."""
+"""The examples of docs/policies.md, and the errors about wrong options."""
 
 from __future__ import annotations
 

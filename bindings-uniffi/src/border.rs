@@ -1,6 +1,6 @@
-//! Values of the hosts' that may be what no value of ours is: a text that is no Unicode, a duration
-//! that is negative or no number. They come over as they are and are validated here, because UniFFI's own
-//! conversions end the process in Swift and throw something undeclared in Kotlin.
+//! Values of the host that Rust's types cannot represent: a text that is not valid Unicode, a duration
+//! that is negative or not a number. They cross unchanged and are validated here, because UniFFI's own
+//! conversions end the process in Swift and throw an undeclared exception in Kotlin.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use memdir::value::Value;
 
 use crate::error::MemdirError;
 
-/// A text. Kotlin's may hold half a surrogate pair, and then these bytes are no UTF-8.
+/// A text. Kotlin's may contain half a surrogate pair; these bytes are then not UTF-8.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct MemdirText(Vec<u8>);
 

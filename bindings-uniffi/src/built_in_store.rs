@@ -1,4 +1,4 @@
-//! [`BuiltInStore`]: a store of the core, as Kotlin and Swift see it.
+//! [`BuiltInStore`]: a store of the core for Kotlin and Swift.
 
 use std::sync::Arc;
 use std::time::SystemTime;
@@ -25,7 +25,7 @@ impl BuiltInStore {
     }
 }
 
-/// The host's own path, validated like a model's: nothing below the core sees a raw string.
+/// Validates a path of the host like a model's path.
 fn valid_path(path: &str) -> Result<MemoryPath, StoreError> {
     MemoryPath::parse(path)
         .map_err(|error| StoreError::Failed { reason: format!("{path:?}: {error}") })
@@ -123,11 +123,13 @@ impl From<CoreStoreError> for StoreError {
     }
 }
 
-/// Opens a store that comes with memdir: a directory such as `./memory`, which is made if it is not
-/// there, or `memory:` for a new one in this process.
+/// Opens a store that comes with memdir: a directory such as `./memory`, which is made if it does
+/// not exist, `sqlite:agent.db` for an SQLite database, or `memory:` for a new store in this
+/// process.
 ///
-/// To be shared between memories, written to directly, or built upon. Of the options only
-/// `durability` and `read_only` matter.
+/// Several memories can share the store. You can also write to it directly, or build your own store
+/// on it. Only options about stores matter: `durability`, `read_only`, `lock_timeout`,
+/// `max_file_bytes`, and for SQLite `max_total_bytes` and `max_files`.
 #[uniffi::export(default(options))]
 pub fn open_store(
     address: MemdirText,

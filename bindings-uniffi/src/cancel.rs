@@ -1,20 +1,20 @@
-//! [`Cancellation`]: how a call is given up.
+//! [`Cancellation`]: cancels calls.
 
-/// Tells calls that nobody waits for their answers any more: one that has not begun to write does not
-/// happen, and one that has is carried out to its end. See `Memory.cancelled_by`.
+/// Cancels calls. A call that has not begun to write does not happen; a call that has begun goes on
+/// to its end. See `Memory.cancelled_by`.
 #[derive(uniffi::Object, Debug, Default)]
 pub struct Cancellation(memdir::Cancellation);
 
 #[uniffi::export]
 impl Cancellation {
-    /// One that has not been cancelled.
+    /// A new one, not yet cancelled.
     #[uniffi::constructor]
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Nobody waits any more. From any thread, at any time, as often as one likes.
+    /// Cancels the calls. Any thread may call this at any time, also more than once.
     pub fn cancel(&self) {
         self.0.cancel();
     }

@@ -1,4 +1,4 @@
-//! The core's check of what a store must guarantee, on stores that Kotlin or Swift makes.
+//! The check of the contract, on stores that Kotlin or Swift makes.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -14,11 +14,11 @@ pub trait StoreFactory: Send + Sync {
     fn make(&self) -> Result<Arc<dyn Store>, StoreError>;
 }
 
-/// Checks whether the stores that `factory` makes keep the contract of a store: for the tests of
-/// those who write one.
+/// Checks that the stores of `factory` keep the contract of a store. For the tests of your own
+/// store.
 ///
-/// Returns the first rule that is not kept, and how; null if all are. Throws what the factory
-/// throws.
+/// Returns the first rule that the stores break, and how; null if they keep all. Throws the errors
+/// of the factory.
 #[uniffi::export]
 #[expect(clippy::needless_pass_by_value, reason = "UniFFI hands objects over by value")]
 pub fn check_contract(factory: Arc<dyn StoreFactory>) -> Result<Option<String>, StoreError> {

@@ -1,4 +1,4 @@
-//! Unused files: what `expire` tells Kotlin and Swift, and is told by them.
+//! The types of `expire`.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -13,11 +13,11 @@ use crate::store::StoreError;
 /// A file that was removed because nobody used it.
 #[derive(uniffi::Record, Debug, Clone, PartialEq, Eq)]
 pub struct Expired {
-    /// Where it was.
+    /// Its path.
     pub path: String,
-    /// How many bytes it held.
+    /// Its size in bytes.
     pub bytes: i64,
-    /// When it was last changed or shown.
+    /// Its last use: the later of its last change and its last recorded access.
     pub last_used: SystemTime,
 }
 
@@ -28,10 +28,10 @@ impl From<memdir::Expired> for Expired {
     }
 }
 
-/// How far an expiry is.
+/// The progress of an expiry.
 #[derive(uniffi::Record, Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ExpiryProgress {
-    /// The files that were looked at.
+    /// The files that were scanned.
     pub files: i64,
     /// Those of them that were removed, or would be.
     pub removed: i64,
@@ -47,11 +47,11 @@ pub(crate) fn number(count: u64) -> i64 {
     i64::try_from(count).unwrap_or(i64::MAX)
 }
 
-/// Is told how far an expiry is.
+/// Gets the progress of an expiry.
 #[uniffi::export(rust, foreign)]
 pub trait ExpiryWatch: Send + Sync {
-    /// Whether it goes on. Where it does not, or this throws, it ends, and what was removed by then is
-    /// removed.
+    /// Returns whether the expiry goes on. If it returns false or throws, the expiry stops; files
+    /// that are already removed stay removed.
     fn scanned(&self, progress: ExpiryProgress) -> Result<bool, StoreError>;
 }
 

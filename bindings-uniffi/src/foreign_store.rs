@@ -1,4 +1,4 @@
-//! [`ForeignStore`]: a store written in Kotlin or Swift, as the core sees it.
+//! [`ForeignStore`]: a store written in Kotlin or Swift, for the core.
 
 use std::any::Any;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use crate::store::{Entry, Store, StoreError};
 use crate::swap::Swap;
 use crate::time::meant;
 
-/// The core's store that `store` is: a built-in one comes back as it went out.
+/// The core's store for `store`. A built-in store is unwrapped.
 pub(crate) fn core_store(store: Arc<dyn Store>) -> Arc<dyn memdir::Store> {
     match (&*store as &dyn Any).downcast_ref::<BuiltInStore>() {
         Some(built_in) => built_in.core(),
@@ -21,7 +21,7 @@ pub(crate) fn core_store(store: Arc<dyn Store>) -> Arc<dyn memdir::Store> {
     }
 }
 
-/// An object of the host's that implements `Store`.
+/// An object of the host that implements `Store`.
 pub(crate) struct ForeignStore(Arc<dyn Store>);
 
 impl ForeignStore {
@@ -83,7 +83,7 @@ impl memdir::Store for ForeignStore {
     }
 
     fn tracks_access(&self) -> bool {
-        // What broke here breaks in any other method as well, which can say so.
+        // If it fails, other methods fail as well, and can report it.
         self.0.tracks_access().unwrap_or(false)
     }
 
@@ -100,7 +100,7 @@ impl memdir::Store for ForeignStore {
     }
 }
 
-/// The core's name for what a host's store threw while it was `operation` a path.
+/// The core's error for an error that a host's store threw during `operation`.
 fn named(operation: &str, path: &MemoryPath, failure: StoreError) -> CoreStoreError {
     match failure {
         StoreError::NotFound => CoreStoreError::NotFound,
@@ -126,8 +126,8 @@ fn named(operation: &str, path: &MemoryPath, failure: StoreError) -> CoreStoreEr
     }
 }
 
-/// An entry that the host listed in `directory`. A name that no path can hold is left out, as
-/// everywhere; what is not directly below the directory is a mistake of the store.
+/// An entry that the host listed in `directory`. A name that no path can contain is left out. A
+/// path that is not directly below the directory is a mistake of the store.
 fn valid_entry(directory: &MemoryPath, entry: &Entry) -> Result<Option<CoreEntry>, CoreStoreError> {
     let wrong = |problem: String| {
         Err(CoreStoreError::failed(

@@ -9,38 +9,38 @@ use uniffi::UnexpectedUniFFICallbackError;
 
 /// Your own code before and after each command of a memory.
 ///
-/// It runs on the thread that the command runs on, and may be called from many threads at once. The
-/// commands that it issues itself on that thread, on the same memory, run without hooks.
+/// A hook runs on the thread of its command, and several threads may call it at once. Commands that
+/// a hook issues on that thread, on the same memory, run without hooks.
 #[uniffi::export(foreign)]
 pub trait MemoryHooks: Send + Sync {
-    /// Called with each command before the store is touched; its paths are valid and canonical. Not
-    /// called for input that is no command, or whose path is refused.
+    /// Called with each command before the store is touched. The command's paths are valid and
+    /// canonical. Not called for input that is not a command, or whose path is refused.
     ///
-    /// Whatever it throws means that it failed: the command is not carried out, and the model reads
-    /// only that it could not be checked. By default every command passes.
+    /// If it throws, it has failed: the command is not executed, and the model reads only that it
+    /// could not be checked. By default it allows every command.
     fn before(&self, command: Command) -> Result<HookDecision, HookError>;
 
-    /// Called after each call, when the command is done; also for input that is no command. What it
-    /// throws is dropped, as the command is done: catch it, and report it in your own way. By default
-    /// it does nothing.
+    /// Called after each call, when its reply is ready. Also called for input that is not a
+    /// command. An error that it throws is dropped, because the command is done: catch it and
+    /// report it yourself. By default it does nothing.
     fn after(&self, event: Event) -> Result<(), HookError>;
 }
 
-/// What becomes of a command.
+/// What `before` decides about a command.
 #[derive(uniffi::Enum, Debug, Clone, PartialEq, Eq)]
 pub enum HookDecision {
-    /// It is carried out.
+    /// The command is executed.
     Allow,
-    /// It is carried out with `text` in the place of its file text, new string or inserted text; what
-    /// other policies say about texts, they say about this one. For a command that writes no text it is
-    /// a failure of the hook.
+    /// The command is executed with `text` in the place of its file text, new string or inserted
+    /// text. All other policies check this text. If the command writes no text, the hook counts as
+    /// failed.
     Replace {
-        /// What to write instead.
+        /// The new text.
         text: String,
     },
-    /// It is not carried out.
+    /// The command is not executed.
     Deny {
-        /// What the model reads: what is forbidden, and what to do instead.
+        /// The sentence for the model: what is forbidden, and what to do instead.
         reason: String,
     },
 }
@@ -50,83 +50,84 @@ pub enum HookDecision {
 pub enum Command {
     /// Show a directory, or a file or some lines of it.
     View {
-        /// What to show.
+        /// The path to show.
         path: String,
-        /// First and last line; null for all, and for a range that is none.
+        /// First and last line; null for all lines, and for an invalid range.
         view_range: Option<Vec<i64>>,
     },
     /// Make a new file.
     Create {
-        /// Where.
+        /// The path of the file.
         path: String,
         /// Its content.
         file_text: String,
     },
     /// Replace the only occurrence of a text.
     StrReplace {
-        /// In which file.
+        /// The path of the file.
         path: String,
         /// The text to replace.
         old_str: String,
-        /// What to put there.
+        /// The new text.
         new_str: String,
     },
     /// Insert whole lines.
     Insert {
-        /// Into which file.
+        /// The path of the file.
         path: String,
-        /// After which line; 0 is the start of the file.
+        /// The line after which the text goes; 0 is the start of the file.
         insert_line: i64,
         /// The lines.
         insert_text: String,
     },
-    /// Delete a file, or a directory and all that it holds.
+    /// Delete a file, or a directory with everything in it.
     Delete {
-        /// Which.
+        /// The path to delete.
         path: String,
     },
     /// Rename or move a file or directory.
     Rename {
-        /// What.
+        /// The path to move.
         old_path: String,
-        /// Where to.
+        /// The new path.
         new_path: String,
     },
 }
 
-/// What one call came to.
+/// What happened in one call.
 #[derive(uniffi::Record, Debug, Clone, PartialEq, Eq)]
 pub struct Event {
-    /// Which of the six commands it was, such as `str_replace`; null if the input named none of them.
+    /// The name of the command, such as `str_replace`; null if the input named none of the six.
     pub command: Option<String>,
-    /// The canonical path, of a rename that of what was moved; null if it was refused before the paths
+    /// The canonical path; for a rename, the old one. Null if the call was refused before its paths
     /// were validated.
     pub path: Option<String>,
-    /// Of a rename: where to.
+    /// For a rename: the new path.
     pub new_path: Option<String>,
     /// How it ended.
     pub outcome: Outcome,
-    /// If the outcome is ok: for create, str_replace and insert the bytes of the text that was to be
-    /// written, as `before` left it; for view those of the reply. Else 0.
+    /// If the outcome is ok: for create, str_replace and insert the bytes of the text to write, as
+    /// `before` left it; for view those of the reply. Otherwise 0.
     pub bytes: i64,
     /// The lines of the same text.
     pub lines: i64,
-    /// How long it took until the reply was made, `before` included.
+    /// The time until the reply was ready, `before` included.
     pub duration: Duration,
-    /// The ids of what was repaired in the input, such as `insert_text_from_new_str`.
+    /// The ids of the repairs in the input, such as `insert_text_from_new_str`.
     pub repairs: Vec<String>,
-    /// The text of the reply, with the option `event_content`; else null.
+    /// The text of the reply, with the option `event_content`; otherwise null.
     pub content: Option<String>,
 }
 
 /// How a call ended.
 #[derive(uniffi::Enum, Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
-    /// The command was carried out.
+    /// The command was executed.
     Ok,
-    /// It was refused: by its own rules, by a policy, or because the input is no command.
+    /// The call was refused: by the command's own rules, by a policy, or because the input is not a
+    /// command.
     Refused,
-    /// A hook forbade it.
+    /// A hook denied it.
     Denied,
     /// The store or a hook failed.
     Failed,
@@ -136,10 +137,10 @@ pub enum Outcome {
 #[derive(uniffi::Error, thiserror::Error, Debug, Clone, PartialEq, Eq)]
 #[uniffi::export(Display)]
 pub enum HookError {
-    /// Whatever it threw.
+    /// The hook threw an error.
     #[error("{reason}")]
     Failed {
-        /// The details, for the developer and never for the model.
+        /// The details, for you and never for the model.
         reason: String,
     },
 }
@@ -176,7 +177,7 @@ impl CoreHooks for ForeignHooks {
     }
 
     fn after(&self, event: &memdir::Event) {
-        // What it threw is dropped, as its documentation says.
+        // Its error is dropped, as its documentation says.
         let _ = self.0.after(Event::from(event));
     }
 }

@@ -1,8 +1,7 @@
-//! memdir for Swift and Kotlin: the objects that UniFFI carries across, and no logic.
+//! memdir for Swift and Kotlin: the types that UniFFI exports. The logic is in the core.
 //!
-//! What is written here in doc comments becomes the documentation of both languages, so that it
-//! speaks of neither. What is of one language only (default arguments, coroutines, `async`) stands
-//! in `kotlin/` and `swift/`.
+//! The doc comments here become the documentation of both languages, so they name neither. Features
+//! of one language (default arguments, coroutines, `async`) are in `kotlin/` and `swift/`.
 
 mod border;
 mod built_in_store;

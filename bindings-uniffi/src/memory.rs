@@ -19,19 +19,21 @@ use crate::store::Store;
 
 /// The memory directory of an agent: executes the commands of Claude's memory tool on a store.
 ///
-/// May be used from many threads at once. Calls read and write files: keep them off a user
+/// Many threads may use it at once. Calls read and write files, so do not make them on a user
 /// interface's thread.
 #[derive(uniffi::Object, Debug)]
 pub struct Memory {
     core: memdir::Memory,
-    /// One that nobody cancels, unless it is said otherwise.
+    /// Never cancelled, unless `cancelled_by` sets another one.
     cancellation: memdir::Cancellation,
 }
 
 #[uniffi::export]
 impl Memory {
-    /// Opens the store that `store` names: a directory, which is made if it is not there (the files are
-    /// in its `memories` directory), or `memory:` for one in this process. Null is `./memory`.
+    /// Opens the store that `store` names: a directory, which is made if it does not exist (the
+    /// files are in its `memories` directory), `dir:./notes` for the files of that very directory,
+    /// `sqlite:agent.db` for an SQLite database, or `memory:` for a store in this process. Null is
+    /// `./memory`.
     ///
     /// With `hooks`, your own code runs before and after each command.
     ///
@@ -47,7 +49,7 @@ impl Memory {
         Ok(with_hooks(memory, hooks).into())
     }
 
-    /// A memory on a store of your own, or on one that is shared with another memory.
+    /// A memory on your own store, or on one that is shared with another memory.
     ///
     /// Throws `Config` if an option is wrong.
     #[uniffi::constructor(default(hooks = None, options))]
@@ -61,8 +63,8 @@ impl Memory {
         Ok(with_hooks(memory, hooks).into())
     }
 
-    /// The same memory, whose calls are given up when `cancellation` is cancelled: one that has not begun
-    /// to write then does not happen, and its reply says so.
+    /// The same memory, whose calls `cancellation` cancels. A call that has not begun to write then
+    /// does not happen, and its reply says so.
     #[must_use]
     #[expect(clippy::needless_pass_by_value, reason = "UniFFI hands objects over by value")]
     pub fn cancelled_by(&self, cancellation: Arc<Cancellation>) -> Self {
@@ -71,16 +73,16 @@ impl Memory {
 
     /// Executes one tool call, given as the JSON text of its `input`.
     ///
-    /// What the model did wrong is an answer with `is_error` and nothing that is thrown; so is a
-    /// broken store or hook, whose `cause` is for the developer, and a call that was given up.
+    /// It never throws: a model's mistake is a reply with `is_error`. So is a cancelled call, and a
+    /// broken store or hook; the reply's `cause` then has the details for you.
     #[must_use]
     #[expect(clippy::needless_pass_by_value, reason = "UniFFI hands custom types over by value")]
     pub fn execute(&self, json: MemdirText) -> Reply {
         self.answer(Decoded::parse(json.as_bytes())).into()
     }
 
-    /// As `execute`, if nothing can be changed by the call; else null, and nothing is done. For who keeps
-    /// views on threads of their own, where they do not wait behind what changes something.
+    /// As `execute`, if the call cannot change anything. Otherwise returns null and does nothing.
+    /// Use it to run views on their own threads, so they do not wait behind changes.
     #[must_use]
     #[expect(clippy::needless_pass_by_value, reason = "UniFFI hands custom types over by value")]
     pub fn execute_view(&self, json: MemdirText) -> Option<Reply> {
@@ -91,11 +93,12 @@ impl Memory {
         }
     }
 
-    /// Shows a directory two levels deep, or the numbered lines of a file: all of them, or
-    /// `view_range` as first and last line (1-based, inclusive; a last line of -1 is the end).
+    /// Shows a directory two levels deep, or the numbered lines of a file. `view_range` is the
+    /// first and last line to show (1-based, inclusive; a last line of -1 is the end); null shows
+    /// all.
     ///
-    /// Throws `Refused` with the exact answer for the model, `Store` if the store is broken, `Hook` if the
-    /// hook `before` is.
+    /// Throws `Refused` with the exact reply for the model, `Store` if the store is broken, `Hook` if
+    /// the hook `before` failed.
     #[uniffi::method(default(view_range = None))]
     pub fn view(
         &self,
@@ -105,11 +108,11 @@ impl Memory {
         let range = view_range.map_or(Value::Null, |range| {
             Value::List(range.into_iter().map(Value::Integer).collect())
         });
-        // The option that shows images is not set: there is text, or an error.
+        // The option that shows images is not set, so the reply is text or an error.
         self.call("view", &[("path", path.field()), ("view_range", range)])
     }
 
-    /// Makes a new file, with its parents.
+    /// Makes a new file and its missing parents.
     ///
     /// Throws as `view` does.
     pub fn create(&self, path: MemdirText, file_text: MemdirText) -> Result<String, MemdirError> {
@@ -147,7 +150,7 @@ impl Memory {
         self.call("insert", &fields)
     }
 
-    /// Deletes a file, or a directory and all that it holds.
+    /// Deletes a file, or a directory with everything in it.
     ///
     /// Throws as `view` does.
     pub fn delete(&self, path: MemdirText) -> Result<String, MemdirError> {
@@ -165,15 +168,17 @@ impl Memory {
         self.call("rename", &[("old_path", old_path.field()), ("new_path", new_path.field())])
     }
 
-    /// Removes the files that nobody used for `older_than`, and says which, in the order of their paths.
-    /// With `dry_run` nothing is removed. Not a command of the tool: for the developer.
+    /// Removes the files that nobody used for `older_than`, and returns them in the order of their
+    /// paths. With `dry_run` it only returns them. The model cannot call this.
     ///
-    /// Used is a file that was changed, or shown by a view of that very file, through a memory with
-    /// `record_access`. What matches `never_expire` stays, and so do directories, and whatever is used
-    /// meanwhile. `watch` is called now and then, and at the end, and can end it there.
+    /// A file is used when it is changed, and when it is viewed or renamed through a memory with
+    /// `record_access`. These stay: directories, files that match `never_expire`, files that no
+    /// command may delete, and files that are used meanwhile. `watch` is called after every 1,000
+    /// files and at the end, and can stop the removal.
     ///
-    /// Throws `Config` if accesses are not recorded, the store does not keep them, or it is read-only;
-    /// `Store` if the store is broken: what was removed by then is removed.
+    /// Throws `Config` if accesses are not recorded, the store does not keep them, or it is
+    /// read-only. Throws `Store` if the store is broken; files that are already removed stay
+    /// removed.
     #[uniffi::method(default(dry_run = false, watch = None))]
     pub fn expire(
         &self,
@@ -185,7 +190,7 @@ impl Memory {
         self.cancellation.within(|| expiry::expire(&self.core, older_than, dry_run, watch))
     }
 
-    /// Deletes everything below `/memories`. Not a command of the tool: for the developer.
+    /// Deletes everything below `/memories`. The model cannot call this.
     ///
     /// Throws `Store` if the store is broken.
     pub fn clear(&self) -> Result<(), MemdirError> {

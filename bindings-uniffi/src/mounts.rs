@@ -9,7 +9,7 @@ use crate::foreign_store::core_store;
 use crate::options::MemoryOptions;
 use crate::store::Store;
 
-/// A store, and where it is to be mounted.
+/// A store and its mount point.
 #[derive(uniffi::Object)]
 pub struct Mount {
     path: MemdirText,
@@ -31,26 +31,27 @@ impl std::fmt::Debug for Mount {
 
 #[uniffi::export]
 impl Mount {
-    /// The store that `store` names, at `path`. A path without a scheme is a directory: at
-    /// `/memories` its files are in its `memories` directory, below in that very directory.
+    /// Mounts the store that `store` names at `path`. A path without a scheme is a directory. At
+    /// `/memories` its files are in its `memories` directory; below, they are in that very
+    /// directory.
     ///
-    /// With `read_only` it can be viewed and not changed; it then has to be there.
+    /// With `read_only` the store can be viewed but not changed, and must exist.
     #[uniffi::constructor(default(read_only = false))]
     pub fn new(path: MemdirText, store: MemdirText, read_only: bool) -> Self {
         Self { path, place: Place::Address(store), read_only }
     }
 
-    /// A store of your own, or one that is open already, at `path`.
+    /// Mounts your own store, or one that is already open, at `path`.
     #[uniffi::constructor(default(read_only = false))]
     pub fn with_store(path: MemdirText, store: Arc<dyn Store>, read_only: bool) -> Self {
         Self { path, place: Place::Store(store), read_only }
     }
 }
 
-/// Opens several stores and mounts them into one tree; one of them is at `/memories`.
+/// Opens several stores and mounts them into one tree. One of them must be at `/memories`.
 ///
-/// Of the options only `durability` and `read_only` matter. Throws `Config` if a path, an address
-/// or an option is wrong, `Store` if a store cannot be opened.
+/// Only options about stores matter, as for `open_store`. Throws `Config` if a path, an address or
+/// an option is wrong, `Store` if a store cannot be opened.
 #[uniffi::export(default(options))]
 #[expect(clippy::needless_pass_by_value, reason = "UniFFI hands lists over by value")]
 pub fn open_mounts(

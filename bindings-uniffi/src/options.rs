@@ -1,4 +1,4 @@
-//! What a developer can set.
+//! The options of a memory.
 
 use std::collections::HashMap;
 
@@ -8,7 +8,7 @@ use memdir::policy::{self, PathPattern, sensitive};
 use crate::border::{self, MemdirDuration, MemdirText};
 use crate::error::MemdirError;
 
-/// How a memory behaves where the tool's documentation leaves a choice.
+/// The options of a memory.
 #[derive(uniffi::Record, Debug, Clone, PartialEq)]
 pub struct MemoryOptions {
     /// The most characters (Unicode scalar values) that one view shows. A longer view is cut, and
@@ -95,7 +95,7 @@ pub struct MemoryOptions {
     pub event_content: bool,
 }
 
-/// What is done about sensitive text in a command that would write it.
+/// What happens to a command that would write sensitive text.
 #[derive(uniffi::Enum, Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SensitiveText {
     /// Nothing.
@@ -106,32 +106,33 @@ pub enum SensitiveText {
     Redact,
 }
 
-/// Whether an edit is refused that was meant for an older content of its file.
+/// Whether an edit that is based on an outdated view is refused.
 #[derive(uniffi::Enum, Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StaleGuard {
     /// Never.
     Off,
-    /// An `insert` is, into a file that has changed since this memory last showed or wrote it.
+    /// Refuses an `insert` into a file that has changed since this memory last showed or wrote it.
     On,
-    /// So is a `str_replace`; and both into a file that this memory has never shown or written.
+    /// Also refuses such a `str_replace`, and both commands for a file that this memory has never
+    /// shown or written.
     Strict,
 }
 
-/// What `create` does about a file that is already there.
+/// What `create` does if the file already exists.
 #[derive(uniffi::Enum, Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OnExisting {
-    /// Refuse, with the documented error.
+    /// Refuses with the documented error.
     Error,
-    /// Replace the whole content, atomically.
+    /// Replaces the whole content atomically.
     Overwrite,
 }
 
 /// What an acknowledged command survives.
 #[derive(uniffi::Enum, Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Durability {
-    /// Loss of power: data and directory are flushed before the command is acknowledged.
+    /// A loss of power: data and directory are flushed before the command is acknowledged.
     Full,
-    /// A crash of the process; the operating system writes to disk when it sees fit.
+    /// A crash of the process. The operating system decides when to write to the disk.
     Relaxed,
 }
 

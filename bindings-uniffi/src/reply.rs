@@ -1,15 +1,15 @@
-//! What a tool call is answered with.
+//! [`Reply`]: the answer to a tool call.
 
 use memdir::NameCase;
 
 /// The answer to one tool call.
 #[derive(uniffi::Record, Debug, Clone, PartialEq, Eq)]
 pub struct Reply {
-    /// What the model is shown.
+    /// The text for the model.
     pub content: String,
-    /// Whether the command failed: goes into the `is_error` of the `tool_result`.
+    /// Whether the command failed: the `is_error` of the `tool_result`.
     pub is_error: bool,
-    /// What broke, if the store itself or a hook did: for the developer's log and never for the model.
+    /// The error, if the store itself or a hook failed. For your log and never for the model.
     pub cause: Option<String>,
 }
 
@@ -26,7 +26,7 @@ impl From<memdir::Reply> for Reply {
     }
 }
 
-/// An error in words, which have the names of Kotlin and Swift.
+/// An error as a sentence, with the names of options as Kotlin and Swift write them.
 pub(crate) fn sentence(error: &memdir::Error) -> String {
     match error {
         memdir::Error::Config(error) => error.in_case(NameCase::Camel),

@@ -1,11 +1,10 @@
-//! [`Swap`]: the edit that a store written in Kotlin or Swift is given.
+//! [`Swap`]: the edit that a store written in Kotlin or Swift gets.
 
 use std::sync::Arc;
 
 use crate::store::{Edit, StoreError};
 
-/// What an update makes of a content. The host may call it from any thread and keep it for as long
-/// as it likes.
+/// Computes the new content for an update. The host may call it from any thread, and keep it.
 pub(crate) struct Swap(pub(crate) Arc<memdir::store::Swap>);
 
 impl Edit for Swap {

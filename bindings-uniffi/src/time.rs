@@ -1,11 +1,11 @@
-//! When a file was last written, as the host counts it.
+//! Times from the host.
 
 use std::time::SystemTime;
 
 use memdir::store::micros;
 
-/// The microsecond that the host means: Swift's `Date` counts in floating point, and what it gives
-/// back is a few nanoseconds off.
+/// The microsecond that the host means. Swift's `Date` is a floating-point number, so it may be off
+/// by a few nanoseconds.
 pub(crate) fn meant(time: SystemTime) -> SystemTime {
     micros::time(micros::of(time)).unwrap_or(time)
 }

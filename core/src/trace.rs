@@ -1,8 +1,8 @@
-//! Spans and events of the commands, for whoever subscribes to `tracing` (feature `tracing`).
+//! Spans and events of commands for subscribers of `tracing` (feature `tracing`).
 //!
-//! A command is one tool call, so that its span is what OpenTelemetry's conventions for generative
-//! AI call the execution of a tool. It holds no content, no path of the host, and
-//! of a path not what rules for sensitive text find.
+//! A command is one tool call, so its span is the execution of a tool in OpenTelemetry's conventions for
+//! generative AI. It contains no content and no path of the host. In paths, a mark replaces what a rule
+//! for sensitive text finds.
 
 #[cfg(feature = "tracing")]
 use tracing::{Level, Span, field::Empty};
@@ -12,7 +12,7 @@ use crate::hooks::{Event, Outcome};
 use crate::policy::expiry::Expired;
 use crate::policy::sensitive;
 
-/// What spans and events say they come from.
+/// The target of spans and events.
 #[cfg(feature = "tracing")]
 const TARGET: &str = "memdir";
 
@@ -44,8 +44,8 @@ impl Traced {
     pub(crate) fn end(&self, _: &Event) {}
 }
 
-/// Tells of each file that expired, and of an expiry that failed, about which nobody else may hear: those
-/// of `expire_after` have no caller.
+/// Reports each file that expired, and an expiry that failed. For `expire_after` there is no caller to
+/// whom it could be returned.
 #[cfg(feature = "tracing")]
 pub(crate) fn expiry(rules: &sensitive::Settings, expired: &Result<Vec<Expired>, Error>) {
     match expired {
@@ -98,22 +98,22 @@ impl Traced {
         Self { span }
     }
 
-    /// Whether somebody listens to every command.
+    /// Whether a subscriber wants every command.
     pub(crate) fn is_wanted(&self) -> bool {
         !self.span.is_disabled() || tracing::event_enabled!(target: TARGET, Level::DEBUG)
     }
 
-    /// Whether somebody listens to a command that ended like this.
+    /// Whether a subscriber wants a command with this outcome.
     pub(crate) fn is_wanted_for(&self, outcome: Outcome) -> bool {
         outcome == Outcome::Failed && tracing::event_enabled!(target: TARGET, Level::WARN)
     }
 
-    /// Does `work` within the span, so that what it records stands in there.
+    /// Runs `work` within the span.
     pub(crate) fn within<T>(&self, work: impl FnOnce() -> T) -> T {
         self.span.in_scope(work)
     }
 
-    /// Records what it came to.
+    /// Records the result of the command.
     pub(crate) fn end(&self, event: &Event) {
         let (command, outcome) = (event.command, event.outcome.as_str());
         let path = event.path.as_ref().map(crate::MemoryPath::as_str);

@@ -1,4 +1,4 @@
-//! [`Mounts`]: several stores that are to be mounted into one tree, as JavaScript names them.
+//! [`Mounts`]: several stores to mount into one tree, from JavaScript.
 
 use std::mem;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use crate::errors::Failure;
 use crate::js_store::{JsStore, StoreRequest};
 use crate::thread_pool::Workers;
 
-/// Several stores, each with the path that it is to be mounted at.
+/// Several stores, each with its mount point.
 #[napi]
 pub struct Mounts {
     mounts: Vec<Mount>,
@@ -22,20 +22,20 @@ pub struct Mounts {
 
 #[napi]
 impl Mounts {
-    /// None so far.
+    /// No stores yet.
     #[allow(clippy::new_without_default, reason = "it is JavaScript's constructor")]
     #[napi(constructor)]
     pub fn new() -> Self {
         Self { mounts: Vec::new(), workers: Workers::shared() }
     }
 
-    /// The store that `address` names.
+    /// Adds the store that `address` names.
     #[napi]
     pub fn add_address(&mut self, at: String, address: String, read_only: bool) {
         self.add(at, address, read_only);
     }
 
-    /// A store that is open already.
+    /// Adds a store that is already open.
     #[napi]
     pub fn add_native_store(
         &mut self,
@@ -49,7 +49,7 @@ impl Mounts {
         self.add(at, Arc::clone(store.core()), read_only);
     }
 
-    /// A store that is written in JavaScript, as for `Engine.onJsStore`.
+    /// Adds a store that is written in JavaScript, as for `Engine.onJsStore`.
     #[napi]
     pub fn add_js_store(
         &mut self,
@@ -73,7 +73,7 @@ impl Mounts {
         self.mounts.push(if read_only { mount.read_only() } else { mount });
     }
 
-    /// Opens them, which leaves none here, and says which threads are to work for them.
+    /// Opens the stores, which leaves none here, and returns the threads that work for them.
     pub(crate) fn open(
         &mut self,
         options: &MemoryOptions,

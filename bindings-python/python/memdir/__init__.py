@@ -1,8 +1,8 @@
 """The memory directory for agents that use Claude's memory tool.
 
-Claude asks for `view`, `create`, `str_replace`, `insert`, `delete` and `rename` on files under
-`/memories`; memdir carries them out, in the exact words of the tool's documentation, safely
-whatever the paths are, on a local directory or on a store of your own.
+Claude sends the commands `view`, `create`, `str_replace`, `insert`, `delete` and `rename` for files
+under `/memories`. memdir executes them on a local directory, a database, a bucket or your own
+store. It answers in the exact words of the tool's documentation and refuses unsafe paths.
 
 With the Anthropic SDK (`pip install "memdir[anthropic]"`), put a tool into the runner's `tools`:
 
@@ -18,7 +18,7 @@ With the Anthropic SDK (`pip install "memdir[anthropic]"`), put a tool into the 
     )
     print(runner.until_done())
 
-With any other framework, or none, hand a tool call's input to a `Memory`:
+With any other framework, or none, pass a tool call's input to a `Memory`:
 
 >>> from memdir import Memory
 >>> memory = Memory("memory:")
@@ -102,7 +102,7 @@ __all__ = [
 
 del _main_interpreter
 
-# What is registered later, by the program, runs before it.
+# Functions that the program registers later run before it.
 atexit.register(_memdir.before_exit)
 
 if hasattr(os, "register_at_fork"):
@@ -114,7 +114,7 @@ if hasattr(os, "register_at_fork"):
 
 
 def __getattr__(name: str) -> object:
-    # The tools extend classes of the SDK, which is only imported when one of them is asked for.
+    # The tools extend classes of the SDK, which is imported only when a tool is used.
     if name not in {"MemoryTool", "AsyncMemoryTool"}:
         raise AttributeError(f"module 'memdir' has no attribute {name!r}")
     try:

@@ -17,13 +17,12 @@ __all__ = ["Cancellation", "Checked", "Copied", "CopyProgress", "Entry", "Event"
 @final
 class Cancellation:
     """
-    Tells a call that nobody waits for its answer any more: one that has not begun to write does not
-    happen.
+    Cancels a call. A call that has not begun to write does not happen.
     """
     def __new__(cls, /) -> Cancellation: ...
     def cancel(self, /) -> None:
         """
-        Nobody waits any more.
+        Cancels the call.
         """
 
 @final
@@ -129,8 +128,8 @@ class Entry:
     One entry of a directory, as a `Store` lists it.
 
     `path` is the whole path, from `/memories` on. `size` is a file's length in bytes, and `None`
-    for a directory. `modified` is when a file was last written and `accessed` when it was last said
-    to be accessed, with a time zone, and `None` where the store does not keep that.
+    for a directory. `modified` is when a file was last written, and `accessed` is its last recorded
+    access; both have a time zone, and are `None` if the store does not keep them.
 
     >>> from memdir import Entry
     >>> Entry("/memories/notes.md", 120)
@@ -147,8 +146,8 @@ class Entry:
     @property
     def accessed(self, /) -> datetime | None:
         """
-        When a file was last said to be accessed; `None` for a directory, or where the store does not
-        keep it or its listing does not tell.
+        The last recorded access of a file; `None` for a directory, or if the store or its listing
+        does not have it.
         """
     @property
     def is_directory(self, /) -> bool:
@@ -158,7 +157,7 @@ class Entry:
     @property
     def modified(self, /) -> datetime | None:
         """
-        When a file was last written; `None` for a directory, or where the store does not keep it.
+        When a file was last written; `None` for a directory, or if the store does not keep it.
         """
     @property
     def path(self, /) -> str:
@@ -174,19 +173,19 @@ class Entry:
 @final
 class Event:
     """
-    What one call came to.
+    What happened in one call.
 
     Attributes:
-        command: Which of the six commands it was; `None` if the input named none of them.
-        path: The canonical path, of a rename that of what was moved; `None` if it was refused before
-            the paths were validated.
-        new_path: Of a rename: where to.
+        command: The name of the command; `None` if the input named none of the six.
+        path: The canonical path; for a rename, the old one. `None` if the call was refused before
+            its paths were validated.
+        new_path: For a rename: the new path.
         outcome: `"ok"`, `"refused"`, `"denied"` (by `before`) or `"failed"` (the store or a hook).
         bytes: If the outcome is ok: for `create`, `str_replace` and `insert` the bytes of the text
-            that was to be written, as `before` left it; for `view` those of the reply. Else 0.
+            to write, as `before` left it; for `view` those of the reply. Otherwise 0.
         lines: The lines of the same text.
-        duration: How long it took until the reply was made, `before` included, in seconds.
-        repairs: The ids of what was repaired in the input, such as `"insert_text_from_new_str"`.
+        duration: The time until the reply was ready, `before` included, in seconds.
+        repairs: The ids of the repairs in the input, such as `"insert_text_from_new_str"`.
         content: The text of the reply, with `event_content=True`; else `None`.
     """
     def __repr__(self, /) -> str: ...
@@ -214,8 +213,8 @@ class Expired:
     """
     A file that was removed because nobody used it.
 
-    `path` is where it was, `bytes` how many it held, and `last_used` when it was last changed or
-    shown, with a time zone.
+    `path` is its path, `bytes` its size, and `last_used` the later of its last change and its last
+    recorded access, with a time zone.
     """
     def __eq__(self, value: object, /) -> bool: ...
     def __hash__(self, /) -> int: ...
@@ -224,28 +223,28 @@ class Expired:
     @property
     def bytes(self, /) -> int:
         """
-        How many bytes it held.
+        Its size in bytes.
         """
     @property
     def last_used(self, /) -> datetime | None:
         """
-        When it was last changed or shown; `None` for what a `datetime` cannot say.
+        Its last use; `None` for a time that a `datetime` cannot represent.
         """
     @property
     def path(self, /) -> str:
         """
-        Where it was.
+        Its path.
         """
 
 @final
 class ExpiryProgress:
     """
-    How far an expiry is.
+    The progress of an expiry.
     """
     @property
     def files(self, /) -> int:
         """
-        The files that were looked at.
+        The files that were scanned.
         """
     @property
     def removed(self, /) -> int:
@@ -258,12 +257,12 @@ class Memory:
     """
     The memory directory: executes the six commands of Claude's memory tool on a store.
 
-    It needs no SDK. `execute` takes a tool call's input as it came from the model and never raises
-    for anything that the model did; the methods named after the commands take plain arguments,
-    return the text of the reply and raise `RefusedError` where the command was refused.
+    It needs no SDK. `execute` takes a tool call's input as the model sent it, and never raises
+    because of anything that the model sent. The methods named after the commands take plain
+    arguments, return the text of the reply, and raise `RefusedError` if the command is refused.
 
-    It may be used by many threads at once, and by many processes on one directory: the store
-    excludes writers from each other. Other Python threads run while the store works.
+    Many threads may use it at once, and many processes may use one directory: the store keeps
+    writers apart. Other Python threads run while the store works.
 
     Args:
         store: Where the files are: a directory, made if it is not there (the files are in its
@@ -351,31 +350,31 @@ class Memory:
     def __new__(cls, /, store: str | PathLike[str] | Store | ReadOnly | Mapping[str, str | PathLike[str] | Store | ReadOnly] = ..., *, max_view_chars: int | None = 16000, max_file_bytes: int | None = 16777216, max_total_bytes: int | None = None, max_files: int | None = None, max_image_bytes: int | None = 3932160, on_existing: Literal["error", "overwrite"] = 'error', read_only: bool = False, read_only_paths: Sequence[str] = (), writable_paths: Sequence[str] | None = None, stale_guard: Literal["off", "on", "strict"] = 'off', sensitive_text: Literal["off", "reject", "redact"] = 'off', sensitive_rules: dict[str, str] = {}, sensitive_on_view: bool = False, expire_after: float | timedelta | None = None, record_access: bool = False, never_expire: Sequence[str] = (), before: Callable[[Mapping[str, Any]], Mapping[str, object] | None] | None = None, after: Callable[[Event], object] | None = None, event_content: bool = False, durability: Literal["full", "relaxed"] = 'full', lock_timeout: float | timedelta | None = 10.0, namespace: str | None = None, encryption_key: bytes | str | None = None, encrypt_names: bool = False) -> Memory: ...
     def clear(self, /) -> str:
         """
-        Deletes everything below `/memories`. Not a command of the tool: for you, not the model.
+        Deletes everything below `/memories`. The model cannot call this.
 
         Raises:
             StoreError: The store itself failed.
         """
     def create(self, /, path: str, file_text: str) -> str:
         """
-        Makes a new file, with its parents.
+        Makes a new file and its missing parents.
 
         Raises:
-            RefusedError: The command was refused; its text is the answer for the model.
+            RefusedError: The command was refused; its text is the reply for the model.
             StoreError: The store itself failed.
         """
     def delete(self, /, path: str) -> str:
         """
-        Deletes a file, or a directory and all that it holds.
+        Deletes a file, or a directory with everything in it.
 
         Raises:
-            RefusedError: The command was refused; its text is the answer for the model.
+            RefusedError: The command was refused; its text is the reply for the model.
             StoreError: The store itself failed.
         """
     @property
     def directory(self, /) -> Path | None:
         """
-        The directory of this machine that holds the files; `None` if they are kept elsewhere.
+        The directory on this machine that contains the files; `None` if they are kept elsewhere.
         """
     def execute(self, input: Any, /) -> Reply:
         """
@@ -385,36 +384,36 @@ class Memory:
             input: The call's input: a dict, its JSON text, or one of the SDK's command models.
 
         Returns:
-            What goes back to the model. Never an exception: whatever the model did wrong is a reply
-            with `is_error`, and so is a broken store (its `cause` has the details for you).
+            The reply for the model. Never an exception: a model's mistake is a reply with
+            `is_error`, and so is a broken store (its `cause` has the details for you).
         """
     def expire(self, /, older_than: float | timedelta, *, dry_run: bool = ..., on_progress: Callable[[ExpiryProgress], object] | None = None) -> list[Expired]:
         """
-        Removes the files that nobody used for so long. Not a command of the tool: for you.
+        Removes the files that nobody used for `older_than`. The model cannot call this.
 
-        Used is a file that was changed, or shown by a view of that very file, through a memory with
-        `record_access`. What matches `never_expire` stays, and so do directories, and whatever is used
-        meanwhile.
+        A file is used when it is changed, and when it is viewed or renamed through a memory with
+        `record_access`. These stay: directories, files that match `never_expire`, files that no
+        command may delete, and files that are used meanwhile.
 
         Args:
             older_than: For how long a file was not used: seconds, or a `timedelta`.
-            dry_run: Whether nothing is removed.
-            on_progress: Called now and then, and at the end; an exception that it raises ends it
-                there. What was removed by then is removed.
+            dry_run: Only return the files that would be removed.
+            on_progress: Called after every 1,000 files and at the end. An exception that it raises
+                stops the removal; files that are already removed stay removed.
 
         Returns:
-            What was removed, or would be, in the order of the paths.
+            The files that were removed, or would be, in the order of the paths.
 
         Raises:
             ConfigError: Accesses are not recorded, the store does not keep them, or it is read-only.
-            StoreError: The store itself failed. What was removed by then is removed.
+            StoreError: The store itself failed. Files that are already removed stay removed.
         """
     def insert(self, /, path: str, insert_line: SupportsIndex, insert_text: str) -> str:
         """
         Inserts `insert_text` as whole lines after line `insert_line`; 0 is the file's start.
 
         Raises:
-            RefusedError: The command was refused; its text is the answer for the model.
+            RefusedError: The command was refused; its text is the reply for the model.
             StoreError: The store itself failed.
         """
     def rename(self, /, old_path: str, new_path: str) -> str:
@@ -422,7 +421,7 @@ class Memory:
         Renames or moves a file or directory; never overwrites.
 
         Raises:
-            RefusedError: The command was refused; its text is the answer for the model.
+            RefusedError: The command was refused; its text is the reply for the model.
             StoreError: The store itself failed.
         """
     def str_replace(self, /, path: str, old_str: str, new_str: str | None = None) -> str:
@@ -430,7 +429,7 @@ class Memory:
         Replaces the only occurrence of `old_str` in a file by `new_str`; an empty one, or `None`, deletes it.
 
         Raises:
-            RefusedError: The command was refused; its text is the answer for the model.
+            RefusedError: The command was refused; its text is the reply for the model.
             StoreError: The store itself failed.
         """
     def view(self, /, path: str, view_range: SupportsLenAndGetItem[SupportsIndex] | None = None) -> str | list[ImageBlock]:
@@ -438,22 +437,22 @@ class Memory:
         Shows a directory two levels deep, the numbered lines of a file, or an image.
 
         Args:
-            path: What to show.
-            view_range: The first and the last line to show, counted from 1; -1 as the last is the
+            path: The path to show.
+            view_range: The first and the last line to show, counted from 1; a last line of -1 is the
                 end of the file. All lines if absent.
 
         Returns:
-            Text, or the image block that the Messages API takes.
+            Text, or a list with an image block for the Messages API.
 
         Raises:
-            RefusedError: The command was refused; its text is the answer for the model.
+            RefusedError: The command was refused; its text is the reply for the model.
             StoreError: The store itself failed.
         """
 
 @final
 class NativeStore:
     """
-    A store that memdir brings along, as `open_store` opens it. Its methods are those of `Store`.
+    A store that comes with memdir, as `open_store` opens it. Its methods are those of `Store`.
     """
     def clear(self, /) -> None:
         """
@@ -461,11 +460,11 @@ class NativeStore:
         """
     def delete(self, /, path: str) -> None:
         """
-        Deletes a file, or a directory and all that it holds.
+        Deletes a file, or a directory with everything in it.
         """
     def delete_unused(self, /, path: str, since: datetime) -> bool:
         """
-        Deletes a file if it was neither written nor accessed since then; whether it did.
+        Deletes a file if it was neither written nor accessed at `since` or later; returns whether it did.
         """
     def list(self, /, path: str) -> Sequence[Entry]:
         """
@@ -473,7 +472,7 @@ class NativeStore:
         """
     def modified(self, /, path: str) -> datetime | None:
         """
-        When a file was last written; `None` where the store does not keep that.
+        When a file was last written; `None` if the store keeps no times.
         """
     def open(self, /, path: str, depth: SupportsIndex) -> bytes | Sequence[Entry]:
         """
@@ -485,19 +484,19 @@ class NativeStore:
         """
     def record_access(self, /, path: str, time: datetime) -> None:
         """
-        Says that a file was accessed at `time`.
+        Records that a file was accessed at `time`.
         """
     def rename(self, /, old: str, new: str) -> None:
         """
-        Moves a file or directory, making missing parents, never overwriting.
+        Moves a file or directory, and makes missing parents. Never overwrites.
         """
     def set_modified(self, /, path: str, time: datetime) -> None:
         """
-        Says that a file was last written at `time`.
+        Sets when a file was last written.
         """
     def tracks_access(self, /) -> bool:
         """
-        Whether it keeps when files were last accessed.
+        Whether the store keeps times of access.
         """
     def update(self, /, path: str, edit: Callable[[bytes], bytes | None]) -> None:
         """
@@ -505,7 +504,7 @@ class NativeStore:
         """
     def write(self, /, path: str, content: bytes, overwrite: bool = False) -> None:
         """
-        Writes a whole file, making missing parents.
+        Writes a whole file, and makes missing parents.
         """
 
 @final
@@ -540,24 +539,24 @@ class Problem:
 @final
 class ReadOnly:
     """
-    What `read_only` returns: to be given wherever a store is taken.
+    The result of `read_only`. Use it in the place of a store.
     """
     def __repr__(self, /) -> str: ...
 
 def after_fork_in_child() -> None:
     """
-    Lets the child begin.
+    Prepares the child.
     """
 
 def after_fork_in_parent() -> None:
     """
-    Lets the others go on.
+    Lets the other threads continue.
     """
 
 def answer(memory: Memory, input: Any, command: str | None = None, cancellation: Cancellation | None = None) -> tuple[str | list[ImageBlock], bool, MemdirError | None]:
     """
-    The answer to `input`, which is never taken for JSON text, as
-    content, `is_error` and what broke. With `command`, the input's own `command` does not count.
+    The reply to `input` as content, `is_error` and cause. A text is not parsed as JSON. With
+    `command`, the input's own `command` is ignored.
     """
 
 def before_exit() -> None:
@@ -568,7 +567,7 @@ def before_exit() -> None:
 
 def before_fork() -> None:
     """
-    Waits until no other thread is where a forked child could not go on from.
+    Waits until no other thread is in the middle of a command that a forked child could not survive.
     """
 
 def check(store: str | PathLike[str] | Store | ReadOnly | Mapping[str, str | PathLike[str] | Store | ReadOnly]) -> Checked:
@@ -589,7 +588,7 @@ def check(store: str | PathLike[str] | Store | ReadOnly | Mapping[str, str | Pat
 
 def check_contract(factory: Callable[[], Store]) -> str | None:
     """
-    Which rule of the contract the stores that `factory` makes do not keep; `None` if they keep all.
+    The first rule of the contract that the stores of `factory` break; `None` if they keep all.
     """
 
 def copy(source: str | PathLike[str] | Store | ReadOnly | Mapping[str, str | PathLike[str] | Store | ReadOnly], destination: str | PathLike[str] | Store | ReadOnly | Mapping[str, str | PathLike[str] | Store | ReadOnly], *, overwrite: bool = ..., durability: Literal["full", "relaxed"] = ..., on_progress: Callable[[CopyProgress], object] | None = None) -> Copied:
@@ -625,7 +624,7 @@ def copy(source: str | PathLike[str] | Store | ReadOnly | Mapping[str, str | Pat
 
 def decode(memory: Memory, input: Any) -> dict[str, object]:
     """
-    The command in `input`, repaired, as a dict with the fields that the documentation names.
+    The command in `input`, repaired, as a dict with the field names of the documentation.
 
     Raises:
         RefusedError: With the sentence for the model.
@@ -633,13 +632,12 @@ def decode(memory: Memory, input: Any) -> dict[str, object]:
 
 def fail(memory: Memory, input: Any, command: str | None, raised: Any) -> tuple[str | list[ImageBlock], bool, MemdirError | None]:
     """
-    The answer to `input` where it cannot be carried out, because of what was raised.
+    The reply to `input` if it cannot be executed because of an exception.
     """
 
 def listed_time(store: Store, path: str) -> datetime | None:
     """
-    What `Store.modified` does where a class does not have a better way: asks the listing of the
-    file's directory.
+    The default of `Store.modified`: lists the file's directory.
     """
 
 def open_store(store: str | PathLike[str] | Store | ReadOnly | Mapping[str, str | PathLike[str] | Store | ReadOnly], *, read_only: bool = False, durability: Literal["full", "relaxed"] = 'full', lock_timeout: float | timedelta | None = 10.0, namespace: str | None = None, encryption_key: bytes | str | None = None, encrypt_names: bool = False) -> Store:
@@ -679,16 +677,15 @@ def open_store(store: str | PathLike[str] | Store | ReadOnly | Mapping[str, str 
 
 def open_whole(store: Store, path: str, depth: SupportsIndex) -> bytes | Sequence[Entry]:
     """
-    What `Store.open` does where a class does not have a better way: reads the whole content, or
-    walks through the listings.
+    The default of `Store.open`: reads the whole content, or walks through the listings.
     """
 
 def read_only(store: str | PathLike[str] | Store | ReadOnly) -> ReadOnly:
     """
-    Says that a store is to be viewed and not changed.
+    Makes a store read-only.
 
-    What it returns can be given wherever a store is taken, above all as one of several. A directory
-    or a database has to be there; nothing is made or changed in it.
+    Use the result in the place of a store, usually as one of several mounted stores. A directory or
+    a database must exist; nothing is made or changed in it.
 
     Args:
         store: A directory, an address, or a `Store`.
@@ -702,11 +699,10 @@ def read_only(store: str | PathLike[str] | Store | ReadOnly) -> ReadOnly:
 
 def rekey(store: str | PathLike[str] | Store | ReadOnly, old_key: bytes | str, new_key: bytes | str) -> int:
     """
-    Changes the key of an encrypted store: encrypts every file anew, and then lets the old key open
-    it no more.
+    Changes the key of an encrypted store: encrypts every file again, and then removes the old key.
 
-    The store can be in use meanwhile: both keys open it until the end. If this breaks off, they do so
-    until it is called again, and goes on.
+    The store can be in use meanwhile: both keys open it until the end. If the change is interrupted,
+    both keys still open the store; call this again to continue.
 
     Args:
         store: The store's address, or the `Store` that keeps the encrypted files, as it was opened
@@ -718,7 +714,7 @@ def rekey(store: str | PathLike[str] | Store | ReadOnly, old_key: bytes | str, n
         How many files were encrypted.
 
     Raises:
-        ConfigError: It is not encrypted, or the old key is not its key.
+        ConfigError: The store is not encrypted, or the old key is wrong.
         StoreError: The store itself failed, or a file in it is damaged.
 
     >>> import secrets, tempfile

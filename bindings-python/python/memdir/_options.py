@@ -1,4 +1,4 @@
-"""What a memory is opened with, for the signatures that hand it on."""
+"""The types of a memory's arguments, for signatures that pass them on."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from memdir._memdir import Event, ReadOnly
 from memdir._store import Store
 
 Place: TypeAlias = str | os.PathLike[str] | Store | ReadOnly
-"""What is a store, or names one."""
+"""A store, or the address of one."""
 
 Places: TypeAlias = Place | Mapping[str, Place]
-"""A store, or several of them by where they are mounted."""
+"""A store, or several stores by their mount points."""
 
 
 class MemoryOptions(TypedDict, total=False):

@@ -1,4 +1,4 @@
-"""`Reply`, in Python so that a type checker knows what it comes apart into."""
+"""`Reply`, in Python so that a type checker knows the types of its parts."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ class ImageSource(TypedDict):
 
 
 class ImageBlock(TypedDict):
-    """An image, in the form in which the Messages API takes it in a `tool_result`."""
+    """An image block, as the Messages API accepts it in a `tool_result`."""
 
     type: Literal["image"]
     source: ImageSource
 
 
 def image(media_type: Literal["image/png", "image/jpeg"], content: bytes) -> list[ImageBlock]:
-    """What a view of an image shows."""
+    """The blocks that a view of an image returns."""
     data = b64encode(content).decode("ascii")
     return [
         {
@@ -48,9 +48,9 @@ class _Answer(NamedTuple):
 
 @disjoint_base
 class Reply(_Answer):
-    """The answer to one tool call: what goes back to the model.
+    """The answer to one tool call, for the model.
 
-    It comes apart into content and `is_error`:
+    It can be unpacked into content and `is_error`:
 
     >>> from memdir import Memory
     >>> content, is_error = Memory("memory:").execute('{"command": "delete", "path": "/memories"}')
@@ -58,10 +58,10 @@ class Reply(_Answer):
     ('Cannot delete the /memories directory itself', True)
 
     Attributes:
-        content: What the model is shown: text, or the image block that a view of an image is. Both
-            are what the Messages API takes as the content of a `tool_result`.
-        is_error: Whether the command failed; goes into the `is_error` of the `tool_result`.
-        cause: What broke, if the store itself or a hook did: for your log and never for the model.
+        content: Text, or a list with an image block. The Messages API accepts both as the content
+            of a `tool_result`.
+        is_error: Whether the command failed: the `is_error` of the `tool_result`.
+        cause: The error, if the store itself or a hook failed. For your log, never for the model.
     """
 
     cause: StoreError | HookError | None

@@ -1,4 +1,4 @@
-"""`Store`, in Python because it is there to be extended."""
+"""`Store`, in Python because programs extend it."""
 
 from __future__ import annotations
 
@@ -16,26 +16,27 @@ if TYPE_CHECKING:
 
 
 class Store(ABC):
-    r"""A place that keeps files and directories under `/memories`. Extend it for one of your own.
+    r"""A place that keeps files and directories under `/memories`. Extend it to write your own.
 
-    Paths are texts such as `/memories/notes/today.md`: always below `/memories`, canonical and
-    safe; no method needs to validate them. A store keeps bytes and knows no sentence of the tool.
+    Paths are texts such as `/memories/notes/today.md`: always `/memories` or below it, canonical
+    and safe; no method needs to validate them. A store keeps bytes, and needs to know nothing about
+    commands and replies.
 
-    What it must guarantee (`memdir.testing.check_contract` checks it):
+    A store must guarantee this contract (`memdir.testing.check_contract` checks it):
 
     - One tree. Directories exist by themselves, also when empty; the root always exists.
-    - All or nothing. A method does the whole of what it says, or raises and leaves everything as
-      it was: no new parents, no empty file.
-    - Nothing acknowledged is lost, and readers see whole contents. Methods are called by many
-      threads at once: writers exclude each other, by whatever means the store has.
+    - All or nothing. A method either succeeds completely, or raises and leaves everything as it
+      was: no new parents, no empty file.
+    - Nothing acknowledged is lost, and readers see whole contents. Many threads call methods at
+      once; the store keeps writers apart by its own means.
     - Conditions of the tree are the exceptions that Python's own file functions raise:
       `FileNotFoundError`, `FileExistsError`, `IsADirectoryError`, `NotADirectoryError`,
-      `PermissionError`, and any `OSError` whose `errno` is `ENAMETOOLONG` (the store cannot keep a
-      name or path so long) or `ENOSPC` (it is full). Any other exception means that the store is
-      broken: the model is told that its memory is out of reach, and you get a `StoreError` whose
-      `__cause__` it is.
+      `PermissionError`, and any `OSError` whose `errno` is `ENAMETOOLONG` (the name or path is too
+      long for the store), `ENOSPC` (the store is full) or `EROFS` (it is read-only). Any other
+      exception means that the store is broken: the model reads that its memory is out of reach, and
+      you get a `StoreError` with the exception as its `__cause__`.
 
-    A store of one flat dictionary, without the lock and the rest that a real one needs:
+    An example that keeps one flat dictionary, without the lock and the rest of a real store:
 
     >>> from memdir import Entry, Memory, Store
     >>> class Notes(Store):
@@ -71,7 +72,7 @@ class Store(ABC):
         """The whole content of a file.
 
         Raises:
-            FileNotFoundError: Nothing is there (also where a parent is a file).
+            FileNotFoundError: Nothing is there (also if a parent is a file).
             IsADirectoryError: It is a directory.
         """
 
@@ -86,10 +87,10 @@ class Store(ABC):
 
     @abstractmethod
     def write(self, path: str, content: bytes, overwrite: bool) -> None:
-        """Writes a whole file, making missing parents.
+        """Writes a whole file, and makes missing parents.
 
-        Without `overwrite`, creation is exclusive: of two at once exactly one succeeds. With it, a
-        file that is there is replaced atomically.
+        Without `overwrite`, creation is exclusive: if two calls create one path at once, exactly
+        one succeeds. With it, an existing file is replaced atomically.
 
         Raises:
             FileExistsError: A file is there (unless overwriting), or a directory (always).
@@ -98,11 +99,11 @@ class Store(ABC):
 
     @abstractmethod
     def update(self, path: str, edit: Callable[[bytes], bytes | None]) -> None:
-        """Changes a file: reads it, asks `edit`, and writes what that returns.
+        """Changes a file: reads it, calls `edit` with the content, and writes the result.
 
-        No other writer may come between. Where the store finds that one did, it calls `edit` again
-        with the newer content; the last call counts. When `edit` returns `None`, nothing is
-        written, and that is a success. A command may call `update` several times.
+        No other writer may come between. If one did, the store calls `edit` again with the newer
+        content; the last call counts. If `edit` returns `None`, nothing is written, and that is a
+        success. A command may call `update` several times.
 
         Raises:
             FileNotFoundError: Nothing is there.
@@ -111,7 +112,7 @@ class Store(ABC):
 
     @abstractmethod
     def delete(self, path: str) -> None:
-        """Deletes a file, or a directory and all that it holds. Never called for the root.
+        """Deletes a file, or a directory with everything in it. Never called for the root.
 
         Raises:
             FileNotFoundError: Nothing is there.
@@ -119,27 +120,27 @@ class Store(ABC):
 
     @abstractmethod
     def rename(self, old: str, new: str) -> None:
-        """Moves a file or directory, making missing parents, never overwriting.
+        """Moves a file or directory, and makes missing parents. Never overwrites.
 
-        Never called for the root as `old`. The conditions are checked in this order. As with
-        Python's own exceptions, `filename` may say which of the two paths it is about; without it,
-        that is `new`.
+        Never called for the root as `old`. Check the conditions in this order. As in Python's own
+        exceptions, `filename` may name the path that an exception is about; without it, that is
+        `new`.
 
         Raises:
-            FileNotFoundError: `old` is not there.
-            FileExistsError: `new` is there (also when both are the same).
-            OSError: With `errno.EINVAL`, as `os.rename` raises it: `new` lies below the directory
-                `old`. With `errno.ENAMETOOLONG`: something below `old` would come to have a path
-                of more than 64 levels below `/memories` or 4,096 bytes.
+            FileNotFoundError: `old` does not exist.
+            FileExistsError: `new` exists (also if both are the same).
+            OSError: With `errno.EINVAL`, as `os.rename` raises it: `new` is below the directory
+                `old`. With `errno.ENAMETOOLONG`: a path below `old` would have more than 64 levels
+                below `/memories` or more than 4,096 bytes.
             NotADirectoryError: A parent of `new` is a file.
         """
 
     def open(self, path: str, depth: int) -> bytes | Iterable[Entry]:
         """A file's content, or a directory's visible entries `depth` levels deep, in any order.
 
-        Every view is one call of this. It is made of `read` and `list` unless a store has a better
-        way, such as one round trip instead of many. What is hidden (a name that starts with a dot,
-        and `node_modules`) is left out, with all below it.
+        Every view is one call of this. By default it calls `read` and `list`. Override it if the
+        store has a better way, such as one round trip instead of many. Hidden entries (names that
+        start with a dot, and `node_modules`) are left out, with everything below them.
 
         Raises:
             FileNotFoundError: Nothing is there.
@@ -149,14 +150,14 @@ class Store(ABC):
     def clear(self) -> None:
         """Deletes everything below the root; the root stays."""
         for entry in self.list("/memories"):
-            # Somebody else may be faster.
+            # Another program may have deleted it.
             with suppress(FileNotFoundError):
                 self.delete(entry.path)
 
     def modified(self, path: str) -> datetime | None:
-        """When a file was last written, with a time zone; `None` if the store does not keep that.
+        """When a file was last written, with a time zone; `None` if the store keeps no times.
 
-        It is the `modified` of the file's `Entry` unless a store has a better way.
+        By default it lists the file's directory.
 
         Raises:
             FileNotFoundError: Nothing is there.
@@ -165,10 +166,10 @@ class Store(ABC):
         return _memdir.listed_time(self, path)
 
     def set_modified(self, path: str, time: datetime) -> None:
-        """Says that a file was last written at `time`, for a copy that keeps its original's time.
+        """Sets when a file was last written, for a copy that keeps its original's time.
 
-        `time` has a time zone and counts microseconds. A store that keeps no times, or cannot set
-        them, does nothing, as here.
+        `time` has a time zone and is exact to the microsecond. A store that keeps no times, or
+        cannot set them, does nothing. This is the default.
 
         Raises:
             FileNotFoundError: Nothing is there.
@@ -177,18 +178,18 @@ class Store(ABC):
         self.modified(path)
 
     def tracks_access(self) -> bool:
-        """Whether the store keeps when files were last accessed, so that unused ones can expire.
+        """Whether the store keeps times of access, which the expiry of unused files needs.
 
-        A store that does has `record_access` and `delete_unused`, and says `accessed` in the
-        entries that it lists. By default it does not.
+        If it does, it implements `record_access` and `delete_unused`, and its listings have the
+        `accessed` of each file. By default it does not.
         """
         return False
 
     def record_access(self, path: str, time: datetime) -> None:
-        """Says that a file was accessed at `time`, which goes along when it is renamed.
+        """Records that a file was accessed at `time`. The time moves with the file.
 
-        That is no change of the file: its `modified` stays. A store that does not keep it does
-        nothing, as here.
+        This is not a change of the file: its `modified` stays. A store that keeps no times of
+        access does nothing. This is the default.
 
         Raises:
             FileNotFoundError: Nothing is there.
@@ -199,14 +200,14 @@ class Store(ABC):
     def delete_unused(self, path: str, since: datetime) -> bool:
         """Deletes a file if it was neither written nor accessed at `since` or later.
 
-        No writer may come between the look and the deletion. By default nothing is ever deleted.
+        No writer may come between the check and the deletion. By default nothing is ever deleted.
 
         Returns:
-            Whether it was deleted; `False` also where nothing is, or a directory.
+            Whether the file was deleted; `False` also if nothing is there, or a directory.
         """
         return False
 
 
 Store.__module__ = "memdir"
-# What `open_store` returns has the same methods, and is one.
+# The stores that `open_store` returns have the same methods, so they count as `Store`.
 Store.register(_memdir.NativeStore)

@@ -1,8 +1,8 @@
-"""The threads that an asynchronous tool's commands are carried out in.
+"""The threads that execute an asynchronous tool's commands.
 
-They are AnyIO's, but counted by us: what changes a memory may have to wait for another writer, so
-that views have threads of their own, and so has the rest of the program. A thread whose caller has
-gone counts until it ends; what it carries out is cancelled, unless it has begun to write.
+They are AnyIO's, but we count them: changes may have to wait for another writer, so views have
+their own threads, and so has the rest of the program. A thread whose task was cancelled counts
+until it ends; its command is cancelled, unless it has begun to write.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ _FOR_CHANGES: RunVar[CapacityLimiter] = RunVar("memdir: threads for changes")
 
 
 class NoThreadError(Exception):
-    """No thread can be had. Nothing was done; the `__cause__` says why."""
+    """No thread could be started. Nothing was done; the `__cause__` says why."""
 
 
 async def in_thread(work: Callable[[Cancellation], T], *, view: bool) -> T:
-    """Does `work` in a thread; where it is cancelled, `work` can know it, and is not waited for.
+    """Runs `work` in a thread. If the task is cancelled, `work` can see it and is not awaited.
 
     Raises:
-        NoThreadError: The system gives none.
+        NoThreadError: The system cannot start a thread.
     """
     limiter = _limiter(_FOR_VIEWS if view else _FOR_CHANGES)
     cancellation = Cancellation()

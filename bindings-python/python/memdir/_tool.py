@@ -1,8 +1,8 @@
 """The tools for the Anthropic SDK's runners; importing this imports the SDK.
 
-The SDK accepts only instances of its own classes, and calls a tool with the input as the model sent
-it. So these are subclasses of the SDK's abstract memory tools which hand that input straight to the
-engine, without the unchecked model that the SDK would build of it first.
+The SDK accepts only instances of its own classes, and calls a tool with the input that the model
+sent. So the tools are subclasses of the SDK's abstract memory tools. They pass the input directly
+to the engine, without the unchecked model that the SDK would make of it first.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ T = TypeVar("T")
 
 
 def _is_view(input: object, command: str | None) -> bool:
-    """Whether it looks as if nothing were to be changed."""
+    """Whether the input seems to be a view."""
     if command is None:
         try:
             if isinstance(input, dict):
@@ -68,7 +68,7 @@ def _is_view(input: object, command: str | None) -> bool:
 
 
 async def _done(work: Callable[[], T]) -> T:
-    """Does `work` in a thread."""
+    """Runs `work` in a thread."""
     try:
         return await in_thread(lambda _: work(), view=False)
     except NoThreadError as error:
@@ -76,7 +76,7 @@ async def _done(work: Callable[[], T]) -> T:
 
 
 class _Engine:
-    """What the two tools share: the memory, where it is, and which methods a subclass has."""
+    """The common part of both tools: the memory, its directory, and overridden methods."""
 
     base_path: Path | None
     memory_root: Path | None
@@ -96,13 +96,13 @@ class _Engine:
             self.base_path = directory.parent if directory.name == "memories" else directory
 
     def _answer(self, input: object, command: str | None = None) -> BetaFunctionToolResultType:
-        """Carries out what the model sent; `command` is known where a method is named after it."""
+        """Executes the input. `command` is set if a method named after the command was called."""
         return self._told(*answer(self._memory, input, command))
 
     async def _answer_in_thread(
         self, input: object, command: str | None = None
     ) -> BetaFunctionToolResultType:
-        """As `_answer`, in a thread; what is cancelled before it has begun to write is not done."""
+        """As `_answer`, in a thread. If cancelled before it writes, nothing is done."""
 
         def carry_out(cancellation: Cancellation) -> BetaFunctionToolResultType:
             return self._told(*answer(self._memory, input, command, cancellation))
@@ -116,7 +116,7 @@ class _Engine:
     def _told(
         self, answered: object, is_error: bool, cause: MemdirError | None
     ) -> BetaFunctionToolResultType:
-        """The answer as the SDK takes it."""
+        """The answer in the SDK's form."""
         # An image block of ours is one of the SDK's; but its own may have fields more, and a type
         # checker cannot know that ours has none of them.
         content = cast("BetaFunctionToolResultType", answered)
@@ -127,7 +127,7 @@ class _Engine:
         raise ToolError(content) from cause
 
     def _own_way(self, input: object) -> str | None:
-        """The command in `input`, if somebody put a method of their own in the place of ours."""
+        """The command in `input`, if a subclass overrides its method."""
         try:
             if isinstance(input, dict):
                 command = dict.get(input, "command")
@@ -138,7 +138,7 @@ class _Engine:
             return None
 
     def _decoded(self, input: object) -> dict[str, object]:
-        """The input, repaired and complete, for somebody's own method."""
+        """The input, repaired and complete, for an overridden method."""
         try:
             return decode(self._memory, input)
         except RefusedError as error:
@@ -151,27 +151,27 @@ class _Engine:
 class MemoryTool(_Engine, BetaAbstractMemoryTool):
     """Claude's memory tool for `Anthropic`: put it into a tool runner's `tools`.
 
-    Whatever the model does wrong is a `ToolError` with the exact sentence for it, which the runner
-    sends back with `is_error`. So is a broken store or hook, in one short sentence without details;
-    those are logged to the logger `memdir`, and are the error's `__cause__`, a `StoreError` or a
-    `HookError`.
+    A refused command is a `ToolError` with the exact sentence for the model; the runner sends it
+    back with `is_error`. A broken store or hook is a `ToolError`, too, with one short sentence
+    without details. The details go to the logger `memdir` and are the error's `__cause__`, a
+    `StoreError` or a `HookError`.
 
-    A subclass may have its own `view`, `create` and so on: `call` and `execute` use it. It gets a
-    command of the SDK whose fields are all there and of the right types.
+    A subclass may override `view`, `create` and so on: `call` and `execute` use the override. It
+    gets a command of the SDK with all fields, of the right types.
 
-    It may be called by several threads at once, and several tools may share one store. Hooks
-    (`before`, `after`) run on the thread that calls.
+    Several threads may call it at once, and several tools may share one store. Hooks (`before`,
+    `after`) run on the calling thread.
 
     Args:
-        store: Where the files are: a directory, made if it is not there (the files are in its
-            `memories` directory, as the SDK's own tool keeps them); `"memory:"` for a new store in
-            this process; or whatever else `Memory` takes.
-        cache_control: Goes into the tool's entry in each request.
+        store: Where the files are: a directory, which is made if it does not exist (the files are
+            in its `memories` directory, the layout of the SDK's own tool); `"memory:"` for a new
+            store in this process; or anything else that `Memory` takes.
+        cache_control: The `cache_control` of the tool in each request.
         **options: The options of `Memory`.
 
     Attributes:
         base_path: The directory that was given; `None` if the files are kept elsewhere.
-        memory_root: The directory in it that holds the files; `None` likewise.
+        memory_root: The directory in it that contains the files; `None` likewise.
 
     Raises:
         ConfigError: The address or an option is wrong.
@@ -204,7 +204,7 @@ class MemoryTool(_Engine, BetaAbstractMemoryTool):
             ToolError: The command was refused, or the store is broken.
         """
         if self._is_replaced("execute") or self._own_way(input):
-            # Makes the SDK's command of it, and goes on with `execute`.
+            # Makes the SDK's command from it, and calls `execute`.
             return super().call(self._decoded(input))
         return self._answer(input)
 
@@ -237,7 +237,7 @@ class MemoryTool(_Engine, BetaAbstractMemoryTool):
     def create(
         self, command: BetaMemoryTool20250818CreateCommand | Mapping[str, object]
     ) -> BetaFunctionToolResultType:
-        """Makes a new file, with its parents.
+        """Makes a new file and its missing parents.
 
         Raises:
             ToolError: The command was refused, or the store is broken.
@@ -267,7 +267,7 @@ class MemoryTool(_Engine, BetaAbstractMemoryTool):
     def delete(
         self, command: BetaMemoryTool20250818DeleteCommand | Mapping[str, object]
     ) -> BetaFunctionToolResultType:
-        """Deletes a file, or a directory and all that it holds.
+        """Deletes a file, or a directory with everything in it.
 
         Raises:
             ToolError: The command was refused, or the store is broken.
@@ -285,7 +285,7 @@ class MemoryTool(_Engine, BetaAbstractMemoryTool):
         return self._answer(command, "rename")
 
     def clear_all_memory(self) -> BetaFunctionToolResultType:
-        """Deletes everything below `/memories`. For you, not for the model.
+        """Deletes everything below `/memories`. The model cannot call this.
 
         Raises:
             MemdirError: The store does not allow it, or is broken.
@@ -299,7 +299,7 @@ class MemoryTool(_Engine, BetaAbstractMemoryTool):
         dry_run: bool = False,
         on_progress: Callable[[ExpiryProgress], object] | None = None,
     ) -> list[Expired]:
-        """Removes the files that nobody used for so long, as `Memory.expire`. For you.
+        """Removes the files that nobody used for `older_than`, as `Memory.expire` does.
 
         Raises:
             ConfigError: Accesses are not recorded or not kept by the store, or it is read-only.
@@ -311,29 +311,29 @@ class MemoryTool(_Engine, BetaAbstractMemoryTool):
 class AsyncMemoryTool(_Engine, BetaAsyncAbstractMemoryTool):
     """Claude's memory tool for `AsyncAnthropic`: put it into a tool runner's `tools`.
 
-    Whatever the model does wrong is a `ToolError` with the exact sentence for it, which the runner
-    sends back with `is_error`. So is a broken store or hook, in one short sentence without details;
-    those are logged to the logger `memdir`, and are the error's `__cause__`, a `StoreError` or a
-    `HookError`.
+    A refused command is a `ToolError` with the exact sentence for the model; the runner sends it
+    back with `is_error`. A broken store or hook is a `ToolError`, too, with one short sentence
+    without details. The details go to the logger `memdir` and are the error's `__cause__`, a
+    `StoreError` or a `HookError`.
 
-    A subclass may have its own `view`, `create` and so on: `call` and `execute` use it. It gets a
-    command of the SDK whose fields are all there and of the right types.
+    A subclass may override `view`, `create` and so on: `call` and `execute` use the override. It
+    gets a command of the SDK with all fields, of the right types.
 
-    The store works in a thread of AnyIO's, so that the event loop (asyncio's or Trio's) goes on.
-    Where a task is cancelled, its command is not carried out if it has not begun to write, and is
-    carried out to its end if it has. Hooks (`before`, `after`) run in that thread, too, and are
-    plain functions. Views and changes have 40 threads each at most.
+    The store works in a thread of AnyIO, so it does not block the event loop (of asyncio or Trio).
+    If a task is cancelled before its command begins to write, the command is not executed; if the
+    command has begun, it goes on to its end. Hooks (`before`, `after`) are plain functions and run
+    in that thread, too. Views and changes have at most 40 threads each.
 
     Args:
-        store: Where the files are: a directory, made if it is not there (the files are in its
-            `memories` directory, as the SDK's own tool keeps them); `"memory:"` for a new store in
-            this process; or whatever else `Memory` takes.
-        cache_control: Goes into the tool's entry in each request.
+        store: Where the files are: a directory, which is made if it does not exist (the files are
+            in its `memories` directory, the layout of the SDK's own tool); `"memory:"` for a new
+            store in this process; or anything else that `Memory` takes.
+        cache_control: The `cache_control` of the tool in each request.
         **options: The options of `Memory`.
 
     Attributes:
         base_path: The directory that was given; `None` if the files are kept elsewhere.
-        memory_root: The directory in it that holds the files; `None` likewise.
+        memory_root: The directory in it that contains the files; `None` likewise.
 
     Raises:
         ConfigError: The address or an option is wrong.
@@ -363,7 +363,7 @@ class AsyncMemoryTool(_Engine, BetaAsyncAbstractMemoryTool):
             ToolError: The command was refused, or the store is broken.
         """
         if self._is_replaced("execute") or self._own_way(input):
-            # Makes the SDK's command of it, and goes on with `execute`.
+            # Makes the SDK's command from it, and calls `execute`.
             return await super().call(self._decoded(input))
         return await self._answer_in_thread(input)
 
@@ -396,7 +396,7 @@ class AsyncMemoryTool(_Engine, BetaAsyncAbstractMemoryTool):
     async def create(
         self, command: BetaMemoryTool20250818CreateCommand | Mapping[str, object]
     ) -> BetaFunctionToolResultType:
-        """Makes a new file, with its parents.
+        """Makes a new file and its missing parents.
 
         Raises:
             ToolError: The command was refused, or the store is broken.
@@ -426,7 +426,7 @@ class AsyncMemoryTool(_Engine, BetaAsyncAbstractMemoryTool):
     async def delete(
         self, command: BetaMemoryTool20250818DeleteCommand | Mapping[str, object]
     ) -> BetaFunctionToolResultType:
-        """Deletes a file, or a directory and all that it holds.
+        """Deletes a file, or a directory with everything in it.
 
         Raises:
             ToolError: The command was refused, or the store is broken.
@@ -444,7 +444,7 @@ class AsyncMemoryTool(_Engine, BetaAsyncAbstractMemoryTool):
         return await self._answer_in_thread(command, "rename")
 
     async def clear_all_memory(self) -> BetaFunctionToolResultType:
-        """Deletes everything below `/memories`. For you, not for the model.
+        """Deletes everything below `/memories`. The model cannot call this.
 
         Raises:
             MemdirError: The store does not allow it, or is broken.
@@ -458,7 +458,7 @@ class AsyncMemoryTool(_Engine, BetaAsyncAbstractMemoryTool):
         dry_run: bool = False,
         on_progress: Callable[[ExpiryProgress], object] | None = None,
     ) -> list[Expired]:
-        """Removes the files that nobody used for so long, as `Memory.expire`. For you.
+        """Removes the files that nobody used for `older_than`, as `Memory.expire` does.
 
         `on_progress` is called in the thread that the store works in.
 
@@ -470,7 +470,7 @@ class AsyncMemoryTool(_Engine, BetaAsyncAbstractMemoryTool):
         return await _done(expire)
 
 
-# The methods that nobody has replaced.
+# Our own methods, to find out which ones a subclass overrides.
 _OURS = frozenset(
     getattr(tool, method)
     for tool in (MemoryTool, AsyncMemoryTool)

@@ -1,4 +1,4 @@
-"""Help for the tests of those who write a `Store` of their own."""
+"""Help for the tests of your own `Store`."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ __all__ = ["check_contract"]
 
 
 def check_contract(factory: Callable[[], Store]) -> None:
-    """Checks that a store keeps what `Store` promises: on each rule, a fresh store.
+    """Checks that a store keeps the contract of `Store`. Each rule gets a fresh store.
 
-    The rules are about single calls as well as about threads that read and write at once, so that
-    a fault of the second kind may need more than one run to show.
+    Some rules are about threads that read and write at once. A fault of that kind may show only
+    after several runs.
 
     Args:
         factory: Makes a new, empty store each time it is called.
 
     Raises:
-        AssertionError: With the first rule that is not kept, what was expected and what came.
+        AssertionError: The first rule that the store breaks, what was expected and what came.
 
     >>> from memdir import open_store
     >>> check_contract(lambda: open_store("memory:"))

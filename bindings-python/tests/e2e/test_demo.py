@@ -1,4 +1,4 @@
-"""The demo, as whoever clones the project runs it."""
+"""The demo, run as in a fresh clone of the project."""
 
 from __future__ import annotations
 

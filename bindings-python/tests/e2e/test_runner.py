@@ -331,7 +331,7 @@ def test_many_conversations_at_once_lose_nothing(
 
 
 class BrokenStore(memdir.Store):
-    """Fails as a remote store may, with words that are nobody's business."""
+    """Fails like a remote store, with details that the model must not read."""
 
     SECRETS = ("db.internal", "hunter2", "/srv/agents", "RuntimeError", "Traceback")
 

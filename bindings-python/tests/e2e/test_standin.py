@@ -1,4 +1,4 @@
-"""The stand-in notices what is wrong: a judge that lets everything pass would prove nothing."""
+"""The stand-in reports every wrong request: otherwise the tests with it would prove nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-//! What can be given on the command line, and the help on it.
+//! The arguments of the command line, and its help.
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};

@@ -1,4 +1,4 @@
-//! `memdir check`: whether a store is as it should be.
+//! `memdir check`: checks a store.
 
 use serde_json::json;
 
@@ -17,7 +17,7 @@ pub(super) fn run(wanted: &Check, output: &mut Output) -> Result<Ended, Failure>
     let mut printed = Ok(());
     let checked = crate::check(&*store, &mut |problem| {
         if printed.is_ok() {
-            // At once: the next one may be long in coming.
+            // Print it now, because the next one may take long.
             printed = print(&problem, &place, output).and_then(|()| output.flush());
         }
     });

@@ -1,4 +1,4 @@
-//! `memdir copy`: everything from one store into another.
+//! `memdir copy`: copies everything from one store into another.
 
 use std::io::{self, IsTerminal};
 use std::ops::ControlFlow;
@@ -26,7 +26,7 @@ pub(super) fn run(wanted: &Copy, output: &mut Output) -> Result<Ended, Failure> 
     let existing = if wanted.overwrite { OnExisting::Overwrite } else { OnExisting::Error };
 
     let from = source.existing()?;
-    // One that is not there yet is made when it is known that there is something to be written.
+    // A missing destination is made only when there is something to write.
     let found = destination.find()?;
     let to = match &found {
         Some(found) => Arc::clone(found),
@@ -107,7 +107,7 @@ fn would_copy(plan: &Plan, output: &mut Output) -> Result<(), Failure> {
     Ok(())
 }
 
-/// For a program always; for a person where there is one.
+/// The summary: always with `--json`, otherwise only on a terminal.
 fn summary(copied: &Copied, dry_run: bool, output: &mut Output) -> Result<(), Failure> {
     for problem in &copied.left_out {
         if output.json {
@@ -145,7 +145,7 @@ fn summary(copied: &Copied, dry_run: bool, output: &mut Output) -> Result<(), Fa
     Ok(())
 }
 
-/// How far it is, on a terminal; elsewhere nothing.
+/// A progress bar on a terminal; elsewhere nothing.
 struct Bar {
     bar: ProgressBar,
     phase: Option<Phase>,

@@ -1,9 +1,8 @@
-//! The command line `memdir`: to look at what an agent remembers, and to move it.
+//! The command line `memdir`: shows what an agent remembers, checks it, and copies it.
 //!
-//! One program for all packages: the binary of this crate, the script that the Python package
-//! installs and the one of the npm package all call [`run`]. It is a thin user of the library:
-//! what a command decides is decided in [`copy`](mod@crate::copy), [`check`](crate::check()) and
-//! the stores. `docs/command-line.md` says what it prints and which exit codes it has.
+//! It is one program for all packages: the binary of this crate and the scripts of the Python and npm
+//! packages all call [`run`]. The logic is in [`copy`](mod@crate::copy), [`check`](crate::check()) and
+//! the stores. `docs/command-line.md` documents its output and exit codes.
 
 use std::ffi::OsString;
 use std::io::{self, Write};
@@ -47,23 +46,23 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     }
 }
 
-/// How a command that did what it could came to its end.
+/// How a command ended that did not fail.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Ended {
     Well,
     WithProblems,
 }
 
-/// Why a command did not do what it was asked to do, in one sentence.
+/// Why a command failed, in one sentence.
 #[derive(Debug)]
 enum Failure {
-    /// It may not, or there is nothing to do it with.
+    /// The command is refused, or the path does not exist.
     Refused(String),
     /// The arguments or the configuration are wrong.
     Usage(String),
     /// A store cannot be opened, cannot be reached or is broken.
     Store(String),
-    /// What was to be printed could not be.
+    /// The output cannot be written.
     Output(io::Error),
 }
 
@@ -74,13 +73,13 @@ impl From<io::Error> for Failure {
 }
 
 impl Failure {
-    /// Says it, and returns the exit code.
+    /// Prints the sentence and returns the exit code.
     fn tell(self) -> u8 {
         let (sentence, code) = match self {
             Self::Refused(sentence) => (sentence, 1),
             Self::Usage(sentence) => (sentence, 2),
             Self::Store(sentence) => (sentence, 3),
-            // Whoever was reading has seen enough, as `head` has.
+            // The reader of the output has stopped reading, as `head` does.
             Self::Output(error) if error.kind() == io::ErrorKind::BrokenPipe => return 0,
             Self::Output(error) => (format!("the output cannot be written: {error}"), 3),
         };
@@ -89,7 +88,7 @@ impl Failure {
     }
 }
 
-/// One line on standard error. Where that is closed there is nobody to tell.
+/// Prints one line on standard error. Does nothing if that is closed.
 fn say(sentence: &str) {
     let _ = writeln!(io::stderr(), "memdir: {sentence}");
 }

@@ -1,4 +1,4 @@
-//! Standard output, and how sizes, times and counts are written to it.
+//! Standard output, and the format of sizes, times and counts.
 
 use std::io::{self, BufWriter, Stdout, Write};
 use std::thread;
@@ -38,10 +38,10 @@ impl Output {
     }
 }
 
-/// Waits where the other end is not ready.
+/// A writer that waits until the other end is ready.
 ///
-/// A pipe that is shared with a program that set it not to block, as Node does, is not waited for
-/// by the operating system.
+/// If another program has set a shared pipe to non-blocking, as Node does, the operating system does not
+/// wait.
 struct Patient<W>(W);
 
 impl<W: Write> Patient<W> {
@@ -72,15 +72,14 @@ pub(super) fn time(time: Option<SystemTime>) -> Value {
     json!(time.map(micros::of))
 }
 
-/// How long ago, in the largest unit that is there more than once or so: `45s`, `12m`, `30h`, `9d`,
-/// `3y`; `-` if that is not known.
+/// The age in a suitable unit: `45s`, `12m`, `30h`, `9d`, `3y`; `-` if it is not known.
 pub(super) fn age(now: SystemTime, time: Option<SystemTime>) -> String {
     const MINUTE: u64 = 60;
     const HOUR: u64 = 60 * MINUTE;
     const DAY: u64 = 24 * HOUR;
     const YEAR: u64 = 365 * DAY;
     let Some(time) = time else { return "-".to_owned() };
-    // A clock that is ahead of ours is one that shows now.
+    // A time in the future counts as now.
     let seconds = now.duration_since(time).unwrap_or_default().as_secs();
     let (unit, sign) = match seconds {
         0..MINUTE => (1, "s"),

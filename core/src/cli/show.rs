@@ -1,4 +1,4 @@
-//! `memdir show`: a file, as it is, or as the agent sees it.
+//! `memdir show`: prints a file's bytes, or the agent's view of it.
 
 use std::io::{self, Write};
 
@@ -38,7 +38,7 @@ pub(super) fn run(wanted: &Show, output: &mut Output) -> Result<Ended, Failure> 
     Ok(Ended::Well)
 }
 
-/// A piece at a time, so that a large file is never in memory as a whole.
+/// Prints one piece at a time, so a large file is never in memory as a whole.
 fn print(
     from: &mut dyn io::Read,
     to: &mut impl Write,

@@ -1,4 +1,4 @@
-//! From what is given as a store to an open one, and from its errors to sentences without secrets.
+//! Opens the stores of a command, and turns their errors into sentences without secrets.
 
 use std::env::{self, VarError};
 use std::sync::Arc;
@@ -13,9 +13,9 @@ use crate::store::{
     InProcess, Store, StoreError, location_of, open_existing_store, open_store, redact_address,
 };
 
-/// The environment variable with the key of the store of a command that has one.
+/// The environment variable with the key for a command with one store.
 const KEY: &str = "MEMDIR_ENCRYPTION_KEY";
-/// And those of a command that copies from one to another.
+/// The environment variables with the keys for a copy.
 const FROM_KEY: &str = "MEMDIR_FROM_ENCRYPTION_KEY";
 const TO_KEY: &str = "MEMDIR_TO_ENCRYPTION_KEY";
 
@@ -30,7 +30,7 @@ pub(super) fn pair(
     to: &str,
     options: &MemoryOptions,
 ) -> Result<(Place, Place), Failure> {
-    // Whoever sets it may believe that the copy is encrypted.
+    // The user may believe that the copy is encrypted.
     if env::var_os(KEY).is_some() {
         return Err(Failure::Usage(format!(
             "{KEY} does not say which of the two stores it is for: use {FROM_KEY} and {TO_KEY}"
@@ -64,7 +64,7 @@ fn with_key(options: MemoryOptions, variable: &str) -> Result<MemoryOptions, Fai
     }
 }
 
-/// Where a store is. What is shown of it, or of an error about it, has no secret in it.
+/// The place of a store. Its display, and errors about it, contain no secret.
 pub(super) struct Place {
     address: String,
     shown: String,
@@ -72,7 +72,7 @@ pub(super) struct Place {
 }
 
 impl Place {
-    /// The place that `given` says: an address, or `env:` and the name of the variable with it.
+    /// Parses an argument: an address, or `env:` and the name of a variable with the address.
     fn new(given: &str, options: MemoryOptions) -> Result<Self, Failure> {
         let Some(name) = given.strip_prefix("env:") else {
             return Self::at(given.to_owned(), redact_address(given), options);
@@ -113,22 +113,22 @@ impl Place {
         Ok(())
     }
 
-    /// The store, which has to be there.
+    /// The store, which must exist.
     pub(super) fn existing(&self) -> Result<Arc<dyn Store>, Failure> {
         self.find()?.ok_or_else(|| Failure::Store(format!("there is no memory at {}", self.shown)))
     }
 
-    /// The store, if it is there.
+    /// The store, if it exists.
     pub(super) fn find(&self) -> Result<Option<Arc<dyn Store>>, Failure> {
         open_existing_store(&self.address, &self.options).map_err(|error| self.failure(&error))
     }
 
-    /// The store, made if it is not there.
+    /// The store, which is made if it does not exist.
     pub(super) fn open(&self) -> Result<Arc<dyn Store>, Failure> {
         open_store(&self.address, &self.options).map_err(|error| self.failure(&error))
     }
 
-    /// What has the limits of a store that is not there yet, to plan with.
+    /// A store with the same limits of names as one that does not exist yet, to plan a copy.
     pub(super) fn stand_in(&self) -> Result<Arc<dyn Store>, Failure> {
         let nothing: Arc<dyn Store> = Arc::new(InProcess::new());
         #[cfg(feature = "encryption")]
@@ -136,7 +136,7 @@ impl Place {
         Ok(nothing)
     }
 
-    /// Whether both are the same, or one of them is within the other, as far as their addresses say it.
+    /// Whether both are the same, or one is within the other, according to their addresses.
     pub(super) fn overlaps(&self, other: &Self) -> bool {
         location_of(&self.address)
             .zip(location_of(&other.address))
@@ -152,12 +152,12 @@ impl Place {
         }
     }
 
-    /// What a store that failed says.
+    /// The failure for an error of the store.
     pub(super) fn failed(&self, error: &dyn std::error::Error) -> Failure {
         Failure::Store(self.without_secrets(&error.to_string()))
     }
 
-    /// What a store says about a path: a condition of the tree, or that it failed.
+    /// The failure for a store's error about a path.
     pub(super) fn condition(&self, path: &MemoryPath, error: StoreError) -> Failure {
         match error {
             StoreError::Failed { .. } | StoreError::Busy | StoreError::Cancelled => {
@@ -167,13 +167,14 @@ impl Place {
         }
     }
 
-    /// No store puts its address into an error; should one do so after all, it is not shown.
+    /// Removes the address from a sentence. No store should put its address into an error, but one
+    /// might.
     pub(super) fn without_secrets(&self, sentence: &str) -> String {
         sentence.replace(&self.address, &self.shown)
     }
 }
 
-/// A path in a store. It is not repeated where it is wrong: it may be an address.
+/// Parses a path in a store. An error does not repeat it, because it may be an address.
 pub(super) fn path(given: &str) -> Result<MemoryPath, Failure> {
     MemoryPath::parse(given).map_err(|error| Failure::Usage(format!("PATH is wrong: {error}")))
 }

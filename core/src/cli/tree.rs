@@ -1,4 +1,4 @@
-//! `memdir tree`: what a store holds.
+//! `memdir tree`: lists what a store holds.
 
 use std::time::SystemTime;
 
@@ -58,7 +58,7 @@ struct Drawing<'d> {
 }
 
 impl Drawing<'_> {
-    /// One entry, behind the branches that lead to it. The first one has its whole path.
+    /// Prints one entry after its branches. The first entry has its whole path.
     fn one(&mut self, entry: &Entry, branches: &str) -> Result<(), Failure> {
         let name = match branches {
             "" => entry.path.as_str(),
@@ -92,7 +92,7 @@ impl Drawing<'_> {
         }
     }
 
-    /// What is below a directory, as deep as was asked.
+    /// Prints the entries below a directory, down to the requested depth.
     fn below(
         &mut self,
         mut entries: Vec<Entry>,

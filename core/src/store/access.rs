@@ -1,11 +1,11 @@
-//! When files were last used: what [`Store`]'s methods about it do where a store has nothing better.
+//! The defaults of [`Store`]'s methods about times of access, and [`Times`] for copies.
 
 use std::time::SystemTime;
 
 use super::{Entry, Store, StoreError, listed_file};
 use crate::path::MemoryPath;
 
-/// What the listing of its directory says of a file's last access.
+/// The last access of a file, from the listing of its directory.
 pub(super) fn listed<S: Store + ?Sized>(
     store: &S,
     path: &MemoryPath,
@@ -13,13 +13,14 @@ pub(super) fn listed<S: Store + ?Sized>(
     Ok(listed_file(store, path)?.accessed)
 }
 
-/// The files that by their entries were not used since then. Of which nothing is known is used.
+/// The files that were not used at `since` or later, according to their entries. A file without a known time
+/// counts as used.
 pub(super) fn unused(mut files: Vec<Entry>, since: SystemTime) -> Vec<Entry> {
     files.retain(|file| is_unused(file.modified, file.accessed, since));
     files
 }
 
-/// Whether a file with these times was not used since then.
+/// Whether a file with these times was not used at `since` or later.
 pub(super) fn is_unused(
     modified: Option<SystemTime>,
     accessed: Option<SystemTime>,
@@ -28,7 +29,7 @@ pub(super) fn is_unused(
     modified.max(accessed).is_some_and(|used| used < since)
 }
 
-/// What deleting by the times came to: what is not there, or is a directory, is not to be deleted.
+/// The result of [`Store::delete_unused`]: `false` if the path is gone, or is a directory.
 pub(super) fn if_a_file(done: Result<bool, StoreError>) -> Result<bool, StoreError> {
     match done {
         Err(StoreError::NotFound | StoreError::IsADirectory | StoreError::NotADirectory) => {
@@ -46,7 +47,7 @@ pub(crate) struct Times {
 }
 
 impl Times {
-    /// As the store itself has them, which may know better than its listings.
+    /// The times from the store itself; they may be more exact than those of its listings.
     ///
     /// # Errors
     /// As [`Store::modified`].
@@ -55,7 +56,7 @@ impl Times {
         Ok(Self { modified: store.modified(path)?, accessed })
     }
 
-    /// Sets those that are known.
+    /// Sets the times that are known.
     ///
     /// # Errors
     /// As [`Store::set_modified`].
@@ -64,8 +65,7 @@ impl Times {
         store: &S,
         path: &MemoryPath,
     ) -> Result<(), StoreError> {
-        // The access first, so that at no moment the file seems to have been left alone for longer
-        // than it was.
+        // The access first, so the file never seems to be unused for longer than it is.
         if let Some(time) = self.accessed.filter(|_| store.tracks_access()) {
             store.record_access(path, time)?;
         }

@@ -1,7 +1,7 @@
-//! What is said about a store address whose scheme nobody knows: which addresses there are, and which one
-//! was probably meant.
+//! The error for an address with an unknown scheme: lists the addresses that exist, and guesses which
+//! one was meant.
 
-/// What store addresses begin with, and an example of each.
+/// The schemes of store addresses, with an example of each.
 const ADDRESSES: [(&str, &str); 8] = [
     ("dir", "dir:./notes"),
     ("sqlite", "sqlite:agent.db"),
@@ -13,7 +13,7 @@ const ADDRESSES: [(&str, &str); 8] = [
     ("memory", "memory:"),
 ];
 
-/// What other programs call the same.
+/// Schemes that other programs use for the same.
 const OTHER_NAMES: [(&str, &str); 9] = [
     ("file", "dir"),
     ("sql", "sqlite"),
@@ -39,7 +39,7 @@ pub(super) fn unknown_scheme(scheme: &str) -> String {
     )
 }
 
-/// An address such as one that begins with something like `scheme`.
+/// An example of an address with a scheme that resembles `scheme`.
 fn meant(scheme: &str) -> Option<&'static str> {
     let scheme = scheme.to_ascii_lowercase();
     let other = OTHER_NAMES.iter().find(|(name, _)| *name == scheme).map(|(_, known)| *known);
@@ -52,7 +52,7 @@ fn meant(scheme: &str) -> Option<&'static str> {
     (distance * 3 <= name.len()).then_some(*example)
 }
 
-/// How many characters have to be added, taken away or replaced (Levenshtein).
+/// How many characters must be added, removed or replaced (Levenshtein distance).
 fn distance(one: &str, other: &str) -> usize {
     let mut row: Vec<usize> = (0..=other.len()).collect();
     for (i, a) in one.bytes().enumerate() {

@@ -1,16 +1,16 @@
-//! [`Edit`]: what decides the change of a file, and how a change is applied to a content whose size somebody
-//! else decided.
+//! [`Edit`]: the callback that decides how a file changes. Also applies a change without running out of
+//! memory.
 
 #[cfg(any(feature = "sqlite", feature = "postgres", feature = "object-storage"))]
 use super::StoreError;
 use crate::text::Splice;
 
-/// Looks at a file's content and says what to change; `None` changes nothing.
+/// Gets a file's content and returns the change; `None` changes nothing.
 pub type Edit<'e> = dyn FnMut(&[u8]) -> Option<Splice> + 'e;
 
 #[cfg(any(feature = "sqlite", feature = "postgres", feature = "object-storage"))]
 impl Splice {
-    /// As [`apply`](Self::apply), where there may be too little memory.
+    /// As [`apply`](Self::apply), but too little memory is an error.
     pub(crate) fn try_apply(&self, old: &[u8]) -> Result<Vec<u8>, StoreError> {
         let mut new = Vec::new();
         reserve(&mut new, self.pieces(old).map(<[u8]>::len).iter().sum())?;
@@ -19,10 +19,10 @@ impl Splice {
     }
 }
 
-/// Makes room for `bytes` more, which a file's size decides.
+/// Reserves room for `bytes` more bytes of a file.
 ///
 /// # Errors
-/// [`StoreError::TooLarge`] where there is not so much memory.
+/// [`StoreError::TooLarge`] if there is not enough memory.
 #[cfg(any(feature = "sqlite", feature = "postgres", feature = "object-storage"))]
 pub(crate) fn reserve(content: &mut Vec<u8>, bytes: usize) -> Result<(), StoreError> {
     let size = bytes as u64;

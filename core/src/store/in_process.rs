@@ -1,5 +1,4 @@
-//! A store in this process: a map under a lock. For tests, and for agents whose memory shall end
-//! with them.
+//! [`InProcess`]: a store in this process, which is a map under a lock.
 
 use std::collections::BTreeMap;
 use std::io::{self, Read};
@@ -11,18 +10,17 @@ use super::{Edit, Entry, Location, Node, Store, StoreError};
 use crate::path::{MemoryPath, PathError, is_hidden};
 use crate::store::settings::OnExisting;
 
-/// Keeps everything in memory, for as long as it lives.
-///
-/// The map's order is that of a listing, so that a directory's subtree is one run of it.
+/// Keeps everything in memory until it is dropped. For tests, and for agents whose memory ends with
+/// their process.
 #[derive(Debug)]
 pub struct InProcess {
     nodes: RwLock<BTreeMap<MemoryPath, Kept>>,
 }
 
-/// Contents are shared, so that a reader holds the lock only to find them.
+/// Contents are shared, so a reader holds the lock only to find them.
 #[derive(Debug, Clone)]
 enum Kept {
-    /// A content, when it was written, and when it was accessed.
+    /// The content, the time of the last write, and that of the last access.
     File(Arc<Vec<u8>>, SystemTime, Option<SystemTime>),
     Directory,
 }
@@ -42,7 +40,8 @@ impl InProcess {
         Self { nodes: RwLock::new(BTreeMap::from([(MemoryPath::root(), Kept::Directory)])) }
     }
 
-    // A panic under the lock (in an edit) leaves the tree as it was: it is changed last, at once.
+    // A panic under the lock (in an edit) leaves the tree as it was, because each change is one
+    // last step.
 
     fn tree(&self) -> RwLockReadGuard<'_, Tree> {
         self.nodes.read().unwrap_or_else(PoisonError::into_inner)
@@ -62,7 +61,7 @@ impl InProcess {
 }
 
 impl Store for InProcess {
-    /// Its own, in this process.
+    /// A location in this process that no other store has.
     fn locations(&self) -> Vec<Location> {
         vec![Location::in_service(format!("memory:{:p}", std::ptr::from_ref(self)), "")]
     }
@@ -166,7 +165,7 @@ impl Store for InProcess {
             Some(Kept::Directory) if from.is_above(to) => return Err(StoreError::IntoItself),
             Some(_) => {}
         }
-        // Where everything goes is known before anything moves: a path may become too long.
+        // All new paths are computed before anything moves, because one may be too long.
         let moves: Vec<(MemoryPath, MemoryPath)> = subtree(&tree, from)
             .map(|(path, _)| Ok((path.clone(), path.moved(from, to)?)))
             .collect::<Result<_, PathError>>()
@@ -237,7 +236,7 @@ impl Store for InProcess {
     }
 }
 
-/// `path` and all that is below it, in the order of a listing.
+/// `path` and everything below it, in the order of a listing. They are consecutive in the map.
 fn subtree<'t>(
     tree: &'t Tree,
     path: &'t MemoryPath,

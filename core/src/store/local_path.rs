@@ -1,5 +1,5 @@
-//! Paths of this machine, as a developer writes them: `~` for the home directory, and the slip of naming the
-//! directory of the files where the memory around it is meant.
+//! Paths on this machine: expands `~`, and refuses a base path that is the `memories` directory itself by
+//! mistake.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -10,11 +10,11 @@ use crate::error::Error;
 /// The directory of the SDKs' layout that holds the files.
 pub(super) const FILES: &str = "memories";
 
-/// The same path; `~` as its first component stands for the home directory, as in a shell. A directory that
-/// is called so is `./~`.
+/// The path with `~` as its first component replaced by the home directory, as in a shell. For a directory of
+/// that name, write `./~`.
 ///
 /// # Errors
-/// [`Error::Config`] if it is not known which that is, or for `~name`, the home directory of somebody else.
+/// [`Error::Config`] if the home directory is not known, or for `~name`, another user's home directory.
 pub(super) fn expand_home(path: &Path) -> Result<PathBuf, Error> {
     expand(path, home_directory)
 }
@@ -47,11 +47,11 @@ fn home_directory() -> Option<PathBuf> {
     std::env::var_os(variable).map(PathBuf::from).filter(|home| home.is_absolute())
 }
 
-/// That `base` is not, by a slip, the directory of the files of a memory that is there already: it would be
-/// opened as another, empty one, within the first.
+/// Checks that `base` is not, by mistake, the directory of an existing memory's files. Otherwise an empty
+/// memory would be opened inside the existing one.
 ///
 /// # Errors
-/// [`Error::Config`] with what is probably meant.
+/// [`Error::Config`] with the path that is probably meant.
 pub(super) fn check_not_files(base: &Path) -> Result<(), Error> {
     if base.file_name() != Some(OsStr::new(FILES)) || base.join(FILES).exists() {
         return Ok(());

@@ -1,11 +1,10 @@
-//! Where stores keep what they hold, so that it shows when two of them are in each other's place.
+//! [`Location`]: where a store keeps its data, to find out whether two stores overlap.
 
 use std::path::{Path, PathBuf};
 
 use crate::path::MemoryPath;
 
-/// Where a store keeps what it holds, as far as that can be compared: a directory or file of this machine, or a
-/// prefix in some service.
+/// Where a store keeps its data: a directory or file on this machine, or a prefix in a service.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Location {
     /// Empty for this machine's files.
@@ -15,8 +14,8 @@ pub struct Location {
 }
 
 impl Location {
-    /// A file or directory of this machine, whether it is there or not. What of it is there is found by whatever
-    /// links lead to it.
+    /// A file or directory on this machine, which need not exist. Links in the existing part of its path are
+    /// resolved.
     #[must_use]
     pub fn file(path: impl AsRef<Path>) -> Self {
         let path = path.as_ref();
@@ -28,8 +27,8 @@ impl Location {
         Self::new("", &resolved.unwrap_or(absolute))
     }
 
-    /// The part of a service's space of names that begins with `prefix`, whose names are separated by slashes.
-    /// Of two services the same name says that they are the same.
+    /// The names in a service that begin with `prefix`; slashes separate their components. Two locations are
+    /// in the same service if they have the same `service`.
     #[must_use]
     pub fn in_service(service: impl Into<String>, prefix: &str) -> Self {
         Self::new(service, &Path::new("/").join(prefix))
@@ -41,13 +40,13 @@ impl Location {
         Self { service: service.into(), path, read_only: false }
     }
 
-    /// The same place, of a store that changes nothing there.
+    /// The same location of a store that changes nothing there.
     #[must_use]
     pub(crate) fn read_only(self) -> Self {
         Self { read_only: true, ..self }
     }
 
-    /// Where a store that is here keeps what is at `path`.
+    /// The location of `path` in a store at this location.
     #[must_use]
     pub(crate) fn below(&self, path: &MemoryPath) -> Self {
         let mut below = self.clone();
@@ -55,15 +54,15 @@ impl Location {
         below
     }
 
-    /// Whether the other place is this one, or in it.
+    /// Whether the other location is this one, or within it.
     #[must_use]
     pub fn holds(&self, other: &Self) -> bool {
         self.service == other.service && other.path.starts_with(&self.path)
     }
 }
 
-/// Whether something of one store is in the place of the other, or in it, so that copying `from` would change what
-/// is copied, or copy what it has just written.
+/// Whether one store's data is within the other's. To copy `from` would then change the source, or copy what
+/// it has just written.
 pub(crate) fn overlap(from: &[Location], to: &[Location]) -> bool {
     let written = || to.iter().filter(|to| !to.read_only);
     from.iter().any(|from| written().any(|to| from.holds(to) || to.holds(from)))

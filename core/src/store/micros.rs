@@ -1,9 +1,10 @@
-//! Times as databases and other languages keep them: microseconds since 1970, before it negative.
+//! Times in microseconds since 1970, as databases and other languages keep them. Earlier times are
+//! negative.
 
 use std::time::{Duration, SystemTime};
 
-/// The microsecond that is nearest to `time`. Nearest, because a language that counts in floating
-/// point gives a time back that is a few nanoseconds off.
+/// The nearest microsecond to `time`. It is rounded, because a language that keeps times in floating
+/// point returns a time that is off by a few nanoseconds.
 #[must_use]
 pub fn of(time: SystemTime) -> i64 {
     let micros =
@@ -14,7 +15,7 @@ pub fn of(time: SystemTime) -> i64 {
     }
 }
 
-/// The time that is so many microseconds after 1970; `None` for what the system's clock cannot show.
+/// The time `micros` microseconds after 1970; `None` if the system cannot represent it.
 #[must_use]
 pub fn time(micros: i64) -> Option<SystemTime> {
     let distance = Duration::from_micros(micros.unsigned_abs());

@@ -1,4 +1,4 @@
-//! What a store shows: the entries of directories, and files to read from.
+//! [`Entry`] and [`Node`]: what a store's listings and [`Store::open`](crate::Store::open) return.
 
 use std::fmt;
 use std::io::{Cursor, Read};
@@ -10,21 +10,21 @@ use crate::path::MemoryPath;
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Entry {
-    /// Where it is.
+    /// Its path.
     pub path: MemoryPath,
-    /// What it is.
+    /// Whether it is a file or a directory.
     pub kind: EntryKind,
-    /// When it was last written, if it is a file and the store keeps that.
+    /// When it was last written, if it is a file and the store keeps times.
     pub modified: Option<SystemTime>,
-    /// When it was last said to be accessed ([`Store::record_access`](crate::Store::record_access)), if it is a file and the store
-    /// keeps that. Only a [`list`](crate::Store::list) has to tell it.
+    /// Its last recorded access ([`Store::record_access`](crate::Store::record_access)), if it is a file
+    /// and the store keeps times of access. Only [`list`](crate::Store::list) must set it.
     pub accessed: Option<SystemTime>,
 }
 
-/// What an [`Entry`] is.
+/// The kind of an [`Entry`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EntryKind {
-    /// A file of so many bytes.
+    /// A file, with its size in bytes.
     File(u64),
     /// A directory.
     Directory,
@@ -70,17 +70,17 @@ impl Entry {
     }
 }
 
-/// What [`Store::open`](crate::Store::open) found.
+/// The result of [`Store::open`](crate::Store::open).
 #[non_exhaustive]
 pub enum Node<'s> {
-    /// A file: its size in bytes, as far as it is known before reading, and its content.
+    /// A file: its size in bytes, as known before reading, and its content.
     File(u64, Box<dyn Read + 's>),
     /// A directory: the entries below it.
     Directory(Vec<Entry>),
 }
 
 impl Node<'_> {
-    /// A file whose content is at hand as a whole.
+    /// A file whose whole content is in memory.
     #[must_use]
     pub fn file(content: Vec<u8>) -> Self {
         Node::File(content.len() as u64, Box::new(Cursor::new(content)))

@@ -1,4 +1,4 @@
-//! [`StoreOptions`]: what a store is opened with, whoever uses it and for what.
+//! [`StoreOptions`]: the options for opening a store.
 
 use std::time::Duration;
 
@@ -8,8 +8,8 @@ use super::settings::{Durability, LOCK_TIMEOUT, MAX_FILE_BYTES, max_edited_bytes
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
 use super::total::TotalLimits;
 
-/// What a store is opened with: those of the [`MemoryOptions`](crate::MemoryOptions) of a memory that are about its store,
-/// under the same names and with the same defaults. What opens a store also takes `&MemoryOptions`.
+/// The options for opening a store. They are those of a memory's [`MemoryOptions`](crate::MemoryOptions) that concern its
+/// store, with the same names and defaults. Functions that open a store also take `&MemoryOptions`.
 ///
 /// ```
 /// use memdir::store::{StoreOptions, open_store};
@@ -22,12 +22,13 @@ use super::total::TotalLimits;
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct StoreOptions {
-    /// [`MemoryOptions::max_file_bytes`](crate::MemoryOptions::max_file_bytes): a file that is much larger is not read into
-    /// memory to edit it.
+    /// [`MemoryOptions::max_file_bytes`](crate::MemoryOptions::max_file_bytes). A store uses it as the limit for reading
+    /// a file into memory to edit it; that limit is never below 16 MiB.
     pub max_file_bytes: Option<u64>,
-    /// [`MemoryOptions::max_total_bytes`](crate::MemoryOptions::max_total_bytes), of a store that can add up what it holds.
+    /// [`MemoryOptions::max_total_bytes`](crate::MemoryOptions::max_total_bytes), for a store that checks it itself:
+    /// SQLite and PostgreSQL.
     pub max_total_bytes: Option<u64>,
-    /// [`MemoryOptions::max_files`](crate::MemoryOptions::max_files), of such a store.
+    /// [`MemoryOptions::max_files`](crate::MemoryOptions::max_files), for such a store.
     pub max_files: Option<u64>,
     /// [`MemoryOptions::durability`](crate::MemoryOptions::durability).
     pub durability: Durability,
@@ -51,7 +52,8 @@ impl StoreOptions {
         max_edited_bytes(self.max_file_bytes)
     }
 
-    /// What the store itself keeps to. Of an encrypted one the limits are of other sizes than it sees.
+    /// The limits that the store checks itself. An encrypted store has none, because the limits are about
+    /// other sizes than those it sees.
     #[cfg(any(feature = "sqlite", feature = "postgres"))]
     pub(super) fn total_limits(&self) -> TotalLimits {
         #[cfg(feature = "encryption")]

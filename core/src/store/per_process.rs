@@ -1,13 +1,13 @@
-//! A value that each process makes for itself, such as what has threads or connections.
+//! [`PerProcess`]: a value that each process makes for itself, because it has threads or connections.
 //!
-//! A forked child inherits a copy of it that is of no use, and harmful to touch: the threads are
-//! not there, locks may be held by nobody, and the sockets and their event queue are the parent's
-//! as well. So a child makes its own, and never even drops what it inherited.
+//! A forked child inherits a copy that it must not touch: its threads do not exist in the child, its
+//! locks may stay locked for ever, and its sockets and event queue belong to the parent as well. So a
+//! child makes its own value, and does not even drop the inherited one.
 
 use std::process;
 use std::sync::OnceLock;
 
-/// Made when it is first asked for in a process.
+/// A value that is made when a process first needs it.
 #[derive(Debug)]
 pub(super) struct PerProcess<T> {
     first: Slot<T>,
@@ -19,7 +19,7 @@ type Slot<T> = OnceLock<Box<Made<T>>>;
 struct Made<T> {
     process: u32,
     value: T,
-    /// What a child of that process made.
+    /// The value of a child of that process.
     next: Slot<T>,
 }
 
@@ -28,8 +28,8 @@ impl<T> PerProcess<T> {
         Self { first: OnceLock::new() }
     }
 
-    /// This process's value. No lock is held while it is made, and none afterwards, so that a fork
-    /// in another thread leaves nothing locked; of two that are made at once, one is dropped.
+    /// This process's value. No lock is held, so a fork in another thread leaves nothing locked. If two
+    /// threads make one at once, one of them is dropped.
     pub(super) fn get<E>(&self, make: impl Fn() -> Result<T, E>) -> Result<&T, E> {
         let process = process::id();
         let mut slot = &self.first;

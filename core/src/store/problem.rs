@@ -1,30 +1,30 @@
-//! What can be wrong with a store, in terms that a program and a person can act on.
+//! [`Problem`]: something wrong with a store.
 
 use std::fmt;
 
 use crate::path::MemoryPath;
 
-/// Something that is not as it should be in a store, as [`Store::inspect`](super::Store::inspect)
-/// and [`check`](crate::check()) report it.
+/// Something wrong with a store, reported by [`Store::inspect`](super::Store::inspect) or
+/// [`check`](crate::check()).
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Problem {
-    /// What is wrong.
+    /// The kind of problem.
     pub kind: ProblemKind,
-    /// Where: a path, or something like one where no [`MemoryPath`] can be. Safe to be shown, with
-    /// control characters and bytes that are no text escaped.
+    /// The path, or a text like a path if no [`MemoryPath`] can contain the name. It is safe to display:
+    /// control characters, and bytes that are not text, are escaped.
     pub at: String,
-    /// More about it, for the developer; may be empty.
+    /// Details for you; may be empty.
     pub details: String,
 }
 
 impl Problem {
-    /// A problem with what is at `path`.
+    /// A problem at `path`.
     pub fn new(kind: ProblemKind, path: &MemoryPath, details: impl Into<String>) -> Self {
         Self { kind, at: path.to_string(), details: details.into() }
     }
 
-    /// A problem with the entry `name` of `directory`, which may be one that no path can hold.
+    /// A problem with the entry `name` of `directory`, which may be a name that no path can contain.
     #[must_use]
     pub fn with_entry(kind: ProblemKind, directory: &MemoryPath, name: &[u8]) -> Self {
         Self { kind, at: format!("{directory}/{}", shown(name)), details: String::new() }
@@ -38,7 +38,7 @@ impl fmt::Display for Problem {
     }
 }
 
-/// What is wrong.
+/// The kind of a [`Problem`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ProblemKind {
@@ -50,17 +50,17 @@ pub enum ProblemKind {
     Damaged,
     /// A process that ended in the middle of a command left this.
     LeftOver,
-    /// A symbolic link. It is never followed and no part of the memory.
+    /// A symbolic link. It is never followed, and is not part of the memory.
     Link,
-    /// Neither a file nor a directory. It is never opened and no part of the memory.
+    /// Neither a file nor a directory. It is never opened, and is not part of the memory.
     SpecialFile,
-    /// A name that no path can hold. Neither it nor what is below it is part of the memory.
+    /// A name that no path can contain. It, and everything below it, is not part of the memory.
     BadName,
 }
 
 impl ProblemKind {
-    /// One word for it, for programs: `"unreadable"`, `"wrong-size"`, `"damaged"`, `"left-over"`,
-    /// `"link"`, `"special-file"` or `"bad-name"`.
+    /// A stable name for programs: `"unreadable"`, `"wrong-size"`, `"damaged"`, `"left-over"`, `"link"`,
+    /// `"special-file"` or `"bad-name"`.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -74,7 +74,7 @@ impl ProblemKind {
         }
     }
 
-    /// Whether it is about something beside the memory, which is as it should be itself.
+    /// Whether it is about an entry that is not part of the memory. The memory itself is then in order.
     #[must_use]
     pub fn is_beside(self) -> bool {
         matches!(self, Self::LeftOver | Self::Link | Self::SpecialFile | Self::BadName)
@@ -95,7 +95,7 @@ impl fmt::Display for ProblemKind {
     }
 }
 
-/// A name as it can be shown.
+/// A name in a form that is safe to display.
 fn shown(name: &[u8]) -> String {
     let mut shown = String::new();
     for chunk in name.utf8_chunks() {

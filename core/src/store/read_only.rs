@@ -1,5 +1,4 @@
-//! A store that may be looked at and not be changed: what is true of a handbook, or of the notes
-//! of somebody else's agent.
+//! [`ReadOnly`]: a layer that refuses every change.
 
 use std::sync::Arc;
 use std::time::SystemTime;
@@ -8,10 +7,11 @@ use super::{Edit, Entry, Layer, Location, Store, StoreError};
 use crate::path::MemoryPath;
 use crate::store::settings::OnExisting;
 
-/// Hands on what reads, and refuses what would change anything with [`StoreError::ReadOnly`].
+/// A store that can be read but not changed. Every change is refused with [`StoreError::ReadOnly`],
+/// whether or not the path exists.
 ///
-/// A change is refused without a look at what is there. To open a directory or a database by its
-/// address without making it, use [`MemoryOptions::read_only`](crate::MemoryOptions::read_only).
+/// To open a directory or a database by its address without making it, use
+/// [`MemoryOptions::read_only`](crate::MemoryOptions::read_only).
 ///
 /// ```
 /// use std::sync::Arc;
@@ -29,13 +29,13 @@ pub struct ReadOnly {
 }
 
 impl ReadOnly {
-    /// `store`, which by this way cannot be changed.
+    /// Wraps `store`.
     #[must_use]
     pub fn new(store: impl Store + 'static) -> Self {
         Self::from(Arc::new(store) as Arc<dyn Store>)
     }
 
-    /// `store`, read-only if that is `asked` for and it is not that already.
+    /// `store`, wrapped if `asked` is set and the store is not read-only itself.
     pub(crate) fn where_asked(store: Arc<dyn Store>, asked: bool) -> Arc<dyn Store> {
         if asked && !store.is_read_only() {
             return Arc::new(Self::from(store));
@@ -85,12 +85,12 @@ impl Layer for ReadOnly {
         Err(StoreError::ReadOnly)
     }
 
-    /// Nothing: a view of what may be viewed is not refused, and records nothing.
+    /// Records nothing and does not fail, so views succeed.
     fn record_access(&self, _: &MemoryPath, _: SystemTime) -> Result<(), StoreError> {
         Ok(())
     }
 
-    /// None: nothing is removed here, so that nothing has to be said to be.
+    /// None, because nothing can be removed here.
     fn unused(&self, _: Vec<Entry>, _: SystemTime) -> Result<Vec<Entry>, StoreError> {
         Ok(Vec::new())
     }

@@ -1,7 +1,7 @@
-//! The one runtime of all remote stores, started by the first command that needs it.
+//! The asynchronous runtime of all remote stores. The first command that needs it starts it.
 //!
-//! Commands are synchronous, and may come from a thread that is itself part of somebody's runtime;
-//! so the work is handed to threads of ours, and the caller waits for the answer.
+//! Commands are synchronous, and may run on a thread of another runtime. So the work runs on our own
+//! threads, and the caller waits for the answer.
 
 use std::future::Future;
 use std::sync::mpsc;
@@ -13,17 +13,17 @@ use super::StoreError;
 use super::per_process::PerProcess;
 use crate::cancel::{self, Cancellation};
 
-/// How often work that waits looks whether its caller is still there.
+/// How often waiting work checks whether its call was cancelled.
 const LOOK: Duration = Duration::from_millis(10);
 
 tokio::task_local! {
-    /// Of the call that the work is done for.
+    /// The cancellation of the call that the work belongs to.
     static CALLER: Option<Cancellation>;
 }
 
 static RUNTIME: PerProcess<Threads> = PerProcess::new();
 
-/// `None` only while it is dropped: the plain way waits, which some threads must not.
+/// `None` only while it is dropped. A plain drop of a runtime waits, which some threads must not.
 struct Threads(Option<Runtime>);
 
 impl Drop for Threads {
@@ -34,10 +34,10 @@ impl Drop for Threads {
     }
 }
 
-/// Does the work on the runtime and waits for it.
+/// Runs the work on the runtime and waits for it.
 ///
 /// # Errors
-/// [`StoreError::Failed`] if the runtime cannot be started, or the work broke off.
+/// [`StoreError::Failed`] if the runtime cannot be started, or the work ends without an answer.
 pub(super) fn run<T, W>(work: W) -> Result<T, StoreError>
 where
     T: Send + 'static,
@@ -45,7 +45,8 @@ where
 {
     let runtime = RUNTIME
         .get(|| {
-            // Two: they only hand bytes on, and one shall not wait for the other's decryption.
+            // Two threads suffice, because they only pass bytes on, and one need not wait for the
+            // other's decryption.
             let mut builder = Builder::new_multi_thread();
             builder.worker_threads(2).thread_name("memdir").enable_io().enable_time();
             builder.build().map(|runtime| Threads(Some(runtime)))
@@ -59,7 +60,7 @@ where
     };
     let (answer, answered) = mpsc::sync_channel(1);
     runtime.spawn(CALLER.scope(cancel::current(), async move {
-        // Whoever asked waits for as long as it takes.
+        // The caller waits without limit.
         let _ = answer.send(work.await);
     }));
     answered.recv().unwrap_or_else(|_| {
@@ -67,7 +68,7 @@ where
     })
 }
 
-/// Waits for `work`, unless the caller goes: then it is dropped. For what changes nothing, or is undone
+/// Waits for `work`, and drops it if the call is cancelled. For work that changes nothing, or is undone
 /// when it is dropped.
 ///
 /// # Errors
@@ -83,10 +84,10 @@ pub(super) async fn unless_cancelled<T, E: From<StoreError>>(
     }
 }
 
-/// Whether the caller is still there, for work that is about to change something.
+/// Checks that the call is not cancelled, before work changes something.
 ///
 /// # Errors
-/// [`StoreError::Cancelled`] if not.
+/// [`StoreError::Cancelled`].
 #[cfg(feature = "object-storage")]
 pub(super) fn check() -> Result<(), StoreError> {
     match caller() {
@@ -99,7 +100,7 @@ fn caller() -> Option<Cancellation> {
     CALLER.try_with(Clone::clone).ok().flatten()
 }
 
-/// Waits until the caller has gone; for ever, if that cannot be known.
+/// Waits until the call is cancelled; for ever, if it cannot be.
 pub(super) async fn caller_gone() {
     match caller() {
         Some(cancellation) => {

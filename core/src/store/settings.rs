@@ -1,42 +1,41 @@
-//! What every store is told, however it is opened: how durable a change is, and what becomes of a file that
-//! is already there; and the figures that hold where nobody gives others.
+//! Settings of stores, [`Durability`] and [`OnExisting`], and the default figures.
 
 use std::time::Duration;
 
 use crate::error::{ConfigError, Error};
 
-/// How long writers wait for each other.
+/// The default of how long writers wait for each other.
 pub(crate) const LOCK_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// The most bytes that a file may come to hold.
+/// The default limit of a file, in bytes.
 pub(crate) const MAX_FILE_BYTES: u64 = 16 * 1024 * 1024;
 
-/// No less than encryption adds to a file, which the store beneath counts.
+/// At least as many bytes as encryption adds to a file; the underlying store counts them.
 const SEAL_BYTES: u64 = 1024;
 
-/// The most bytes of a file that are read into memory to edit it, where a file may come to hold `limit`. Not
-/// less than the default limit of a file, so that one which is over a lower limit can be made smaller.
+/// The most bytes of a file that are read into memory to edit it, for a limit of a file. It is never below
+/// the default limit, so a file over a lower limit can still be made smaller.
 pub(crate) fn max_edited_bytes(limit: Option<u64>) -> Option<u64> {
     limit.map(|limit| limit.max(MAX_FILE_BYTES).saturating_add(SEAL_BYTES))
 }
 
-/// What `create` does about a file that is already there.
+/// What `create` does if the file already exists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum OnExisting {
-    /// Refuse, with the documented error (the reference behaviour).
+    /// Refuses with the documented error.
     #[default]
     Error,
-    /// Replace the whole content, atomically.
+    /// Replaces the whole content atomically.
     Overwrite,
 }
 
 /// What an acknowledged command survives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Durability {
-    /// Loss of power: data and directory are flushed before the command is acknowledged.
+    /// A loss of power: data and directory are flushed before the command is acknowledged.
     #[default]
     Full,
-    /// A crash of the process; the operating system writes to disk when it sees fit.
+    /// A crash of the process. The operating system decides when to write to the disk.
     Relaxed,
 }
 

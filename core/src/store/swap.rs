@@ -1,9 +1,9 @@
-//! Edits that may outlive the update which asked for them.
+//! [`Swap`]: an edit that may outlive the update.
 //!
-//! A store in another language cannot be handed the borrowed [`Edit`]: it may keep it, or call it
-//! from a thread of its own. [`update_by_swap`] makes the edit beforehand, on what a read shows,
-//! and gives the store an owned [`Swap`] that only puts it in place if the content is still the
-//! same. If it is not, another writer was faster, and the edit is made anew on what there was.
+//! A store in another language cannot get the borrowed [`Edit`], because it may keep it, or call it from
+//! its own thread. [`update_by_swap`] reads the file, computes the edit, and gives the store an owned
+//! [`Swap`]. The swap returns the new content only if the file still has the content that was read. If
+//! another writer was faster, the edit is computed again on the newer content.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -11,11 +11,11 @@ use super::{Edit, Store, StoreError};
 use crate::cancel::{self, Cancellation};
 use crate::path::MemoryPath;
 
-/// How often an edit is made anew because another writer was faster. Nobody is that unlucky: a
-/// store that gets here shows contents that it does not hold, and would do so for ever.
+/// How often an edit is computed again because another writer was faster. So many conflicts in a row
+/// mean that the store is broken: it returns contents that it does not hold.
 const MAX_ATTEMPTS: usize = 1_000;
 
-/// Puts one content in the place of another, and of nothing else.
+/// Replaces one content by another, if the file still has it.
 #[derive(Debug)]
 pub struct Swap {
     old: Vec<u8>,
@@ -26,16 +26,16 @@ pub struct Swap {
 
 #[derive(Debug)]
 enum Outcome {
-    /// The content was the expected one: the store has the new one to write.
+    /// The file had the expected content; the store got the new one.
     Swapped,
-    /// The content was this one.
+    /// The file had this content instead.
     Conflict(Vec<u8>),
-    /// Whoever wanted it went away while the store waited for its turn.
+    /// The call was cancelled while the store waited for its turn.
     Cancelled,
 }
 
 impl Swap {
-    /// The content to write instead of `content`; `None` if nothing is to be written.
+    /// The content to write in the place of `content`; `None` to write nothing.
     pub fn apply(&self, content: &[u8]) -> Option<Vec<u8>> {
         let cancelled = self.cancellation.as_ref().is_some_and(Cancellation::is_cancelled);
         let (outcome, new) = if cancelled {
@@ -50,12 +50,12 @@ impl Swap {
     }
 }
 
-/// [`Store::update`] by way of `update`, which hands the store a [`Swap`] and returns when the
-/// store is done with it.
+/// Implements [`Store::update`] with `update`, which passes a [`Swap`] to the store and returns when the
+/// store is done.
 ///
 /// # Errors
-/// As [`Store::update`]; [`StoreError::Failed`] if the store does not call the swap, or never with
-/// what it showed before.
+/// As [`Store::update`]. [`StoreError::Failed`] if the store does not call the swap, or never calls it
+/// with the content that it returned before.
 pub fn update_by_swap<S: Store + ?Sized>(
     store: &S,
     path: &MemoryPath,

@@ -1,11 +1,11 @@
-//! [`TotalLimits`]: how much a whole store may come to hold, checked by the store itself.
+//! [`TotalLimits`]: limits of a whole store that the store checks itself.
 //!
-//! A memory keeps its own limits, and knows nothing of what other processes write meanwhile. A store that
-//! can add up what it holds within the transaction of a change keeps them for all that write to it.
+//! A memory checks its limits without knowing what other processes write meanwhile. A store that can compute
+//! its total within the transaction of a change checks the limits for all writers.
 
 use super::StoreError;
 
-/// How much all files of a store may come to hold together; what is `None` has no limit.
+/// How much all files of a store may hold together; `None` sets no limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct TotalLimits {
     /// The most bytes.
@@ -14,7 +14,7 @@ pub struct TotalLimits {
     pub files: Option<u64>,
 }
 
-/// What a store holds.
+/// How much a store holds.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Total {
     pub(super) bytes: u64,
@@ -26,8 +26,8 @@ impl TotalLimits {
         self.bytes.is_some() || self.files.is_some()
     }
 
-    /// That a file may come to hold `after` bytes that held `before`, if it was there. What does not make
-    /// the store grow is always allowed.
+    /// Checks that a file may change its size from `before` bytes (`None` if it is new) to `after`. A change
+    /// that does not make the store grow is always allowed.
     ///
     /// # Errors
     /// [`StoreError::OverLimit`].

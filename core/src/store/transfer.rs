@@ -1,4 +1,4 @@
-//! A file's way from one store into another: copied, and compared with what arrived.
+//! Copies one file from one store into another, and compares the copy.
 
 use std::io::Read;
 
@@ -7,10 +7,11 @@ use super::{Node, Store, StoreError};
 use crate::path::MemoryPath;
 use crate::store::settings::OnExisting;
 
-/// Writes what was read elsewhere, with its times, and reads it back.
+/// Writes a content that was read elsewhere, with its times, and reads it back.
 ///
 /// # Errors
-/// As [`Store::write`]; [`StoreError::Failed`] where it does not hold what was written to it.
+/// As [`Store::write`]. [`StoreError::Failed`] if the store does not return the content that was
+/// written.
 pub(crate) fn place_file(
     destination: &dyn Store,
     to: &MemoryPath,
@@ -27,7 +28,7 @@ pub(crate) fn place_file(
     }
 }
 
-/// Whether the file holds exactly this. Where the store streams, no second copy is in memory.
+/// Whether the file has exactly this content. If the store streams, no second copy is in memory.
 ///
 /// # Errors
 /// As [`Store::read`].

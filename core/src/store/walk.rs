@@ -1,9 +1,9 @@
-//! What is below a directory, a listing at a time: for stores that know no quicker way.
+//! Walks through the tree below a directory, one listing at a time. For stores that have no faster way.
 
 use super::{Entry, Store, StoreError};
 use crate::path::{MemoryPath, is_hidden};
 
-/// What [`Store::files`] does by default: a walk through the listings.
+/// The default of [`Store::files`]: walks through the listings.
 ///
 /// For a store that only sometimes has a better way, as
 /// [`open_whole`](super::open_whole).
@@ -21,17 +21,17 @@ pub fn walk_files<S: Store + ?Sized>(
     })
 }
 
-/// Which of the entries below a directory are wanted.
+/// Which entries below a directory are wanted.
 #[derive(Clone, Copy)]
 pub(crate) struct Scope {
-    /// Also the hidden ones.
+    /// Whether hidden entries are wanted, too.
     pub(crate) hidden: bool,
     /// How many levels deep.
     pub(crate) depth: usize,
 }
 
 impl Scope {
-    /// All that is below.
+    /// Everything below.
     pub(crate) const EVERYTHING: Self = Self { hidden: true, depth: usize::MAX };
 
     /// Whether an entry of this name is wanted.
@@ -39,7 +39,7 @@ impl Scope {
         self.hidden || !is_hidden(name)
     }
 
-    /// What is wanted of a directory among the entries; `None` for nothing.
+    /// The scope below a directory among the entries; `None` for nothing.
     pub(crate) fn below(self) -> Option<Self> {
         (self.depth > 1).then(|| Self { depth: self.depth - 1, ..self })
     }
@@ -60,7 +60,7 @@ pub(super) fn walk<S: Store + ?Sized>(
         visit(entry);
         let (Some(directory), Some(below)) = (directory, scope.below()) else { continue };
         match walk(store, &directory, below, visit) {
-            // Gone or changed since its parent was listed, or closed to us.
+            // Gone or changed since its parent was listed, or not readable.
             Ok(())
             | Err(
                 StoreError::NotFound

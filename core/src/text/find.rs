@@ -1,8 +1,8 @@
-//! Occurrences of a text, overlaps counted, in linear time.
+//! Finds the occurrences of a text, including overlapping ones, in linear time.
 //!
-//! A model may send any `old_str` for any file, so that no pair of them may take quadratic time:
-//! the common cases (none, one) use memchr's search; only when there are several, which is an
-//! error anyway, all of them are enumerated with the Knuth–Morris–Pratt automaton.
+//! A model may send any `old_str` for any file, so no pair of them may take quadratic time. The common
+//! cases (none, one) use memchr's search. If there are several, which is an error anyway, the
+//! Knuth–Morris–Pratt automaton finds them all.
 
 use memchr::{memchr_iter, memmem};
 
@@ -86,7 +86,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// All there is to say, at quadratic cost.
+    /// The naive algorithm, in quadratic time.
     fn naive(content: &str, needle: &str) -> Occurrences {
         let starts: Vec<usize> = (0..content.len())
             .filter(|&at| content.as_bytes()[at..].starts_with(needle.as_bytes()))

@@ -1,4 +1,4 @@
-//! Lines: counting them, putting some between others, showing those around a change.
+//! Lines: counts them, inserts them, and shows those around a change.
 
 use memchr::{memchr_iter, memrchr_iter};
 
@@ -40,8 +40,8 @@ pub fn line_at(content: &[u8], at: usize) -> u64 {
 
 /// The change that puts `text` after line `after` of `content` as whole lines.
 ///
-/// One final `\n` of `text` is its last line's end. The content keeps its own state at the end: if
-/// its last line had no `\n`, neither has the result's.
+/// One final `\n` of `text` ends its last line. The end of the content stays as it was: if its last line
+/// had no `\n`, that of the result has none.
 ///
 /// # Errors
 /// The number of lines, if `after` is not within `0..=lines`.
@@ -81,7 +81,7 @@ const CONTEXT: usize = 2;
 /// Cuts out of the new content the lines from two before the first changed one to two after the
 /// last changed one.
 ///
-/// The changed lines are those that the new text stands on; if it is empty, the line that it was
+/// The changed lines are those of the new text. If it is empty, it is the line that the old text was
 /// removed from.
 #[must_use]
 pub fn snippet(old: &[u8], splice: &Splice) -> Snippet {

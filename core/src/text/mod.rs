@@ -1,7 +1,7 @@
 //! Pure functions over text: lines, occurrences, splices, sizes, pages.
 //!
-//! Everything here speaks of content and knows no path, no store and no whole sentence. A line
-//! ends at `\n` and nowhere else; a final `\n` ends the last line and opens no further one.
+//! Nothing here knows about paths, stores or replies. Only `\n` ends a line; a final `\n` ends the last
+//! line and starts no further one.
 
 mod find;
 mod lines;

@@ -1,8 +1,8 @@
-//! Numbered lines of a content that streams by, up to a limit of characters.
+//! Numbers the lines of a content while it is read, up to a limit of characters.
 //!
-//! A view must know the whole file (that it is text, how many lines it has) but shows a part of
-//! it. The [`Pager`] is fed one window after the other, keeps what is to be shown, and counts the
-//! rest, so that a ranged view of a large file never holds the file.
+//! A view must read the whole file (to check that it is text and to count its lines) but shows only a
+//! part of it. The [`Pager`] gets one window of the content after the other, keeps the part to show, and
+//! counts the rest. So a view of some lines never holds the whole file in memory.
 
 use memchr::{memchr, memchr_iter};
 
@@ -41,18 +41,18 @@ pub struct Page {
     pub last_line: u64,
     /// The number of the last line shown; `None` if none was.
     pub last_shown: Option<u64>,
-    /// Whether all that was wanted is shown.
+    /// Whether all requested lines are shown.
     pub ending: Ending,
 }
 
 /// How a [`Page`] ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ending {
-    /// With the last line that was wanted.
+    /// With the last requested line.
     Whole,
-    /// With the last line that fits the limit; more were wanted.
+    /// With the last line that fits the limit; more lines were requested.
     More,
-    /// Within its only line, which does not fit; so many characters of it are shown.
+    /// Within its only line, which does not fit; this many of its characters are shown.
     CutLine(usize),
 }
 
@@ -81,7 +81,7 @@ impl Pager {
         }
     }
 
-    /// The content to come begins with line `number` and not with line 1.
+    /// The content begins with line `number` instead of line 1.
     #[must_use]
     pub fn starting_at(mut self, number: u64) -> Self {
         self.line = number;
@@ -208,7 +208,7 @@ impl Pager {
     }
 
     fn fits(&mut self) -> bool {
-        // A character is a byte at least, so that most pages need no counting.
+        // A character has at least one byte, so most pages need no counting.
         let Some(limit) = self.limit.filter(|&limit| self.out.len() > limit) else { return true };
         let (chars, bytes) = self.counted;
         self.counted = (chars + self.out[bytes..].chars().count(), self.out.len());

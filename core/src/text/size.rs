@@ -19,7 +19,7 @@ pub fn human_size(bytes: u64) -> String {
     let mut amount = bytes as f64;
     let mut unit = ' ';
     for next in ['K', 'M', 'G', 'T'] {
-        // What would be rounded to 1024.0 is 1.0 of the next unit.
+        // An amount that would be rounded to 1024.0 becomes 1.0 of the next unit.
         if unit != ' ' && amount < 1023.95 {
             break;
         }

@@ -1,8 +1,8 @@
-//! [`Splice`]: the change of one stretch of a content.
+//! [`Splice`]: the replacement of one range of a content.
 
 use std::ops::Range;
 
-/// A change of one stretch of a content: the bytes in `range` give way to `text`.
+/// The replacement of one range of a content: `text` replaces the bytes in `range`.
 ///
 /// ```
 /// use memdir::text::Splice;
@@ -12,9 +12,9 @@ use std::ops::Range;
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Splice {
-    /// The bytes that go; empty where text is only inserted. Must lie within the content.
+    /// The bytes to replace; empty to insert only. Must be within the content.
     pub range: Range<usize>,
-    /// The bytes that come in their place.
+    /// The new bytes.
     pub text: Vec<u8>,
 }
 

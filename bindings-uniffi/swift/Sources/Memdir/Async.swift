@@ -1,11 +1,10 @@
 // The methods of `Memory` for asynchronous code.
 //
-// A call reads and writes files and blocks meanwhile, which neither an actor nor one of the few
-// threads of Swift's own pool may do: each runs on a thread of Dispatch's. What may change something
-// may have to wait for other writers, so that views have threads of their own. In an asynchronous
-// function these variants are the ones that are called, elsewhere the blocking ones. Where the task is
-// cancelled, a command that has not begun to write does not happen, and one that has is carried out to
-// its end.
+// A call reads and writes files and blocks meanwhile. Neither an actor nor one of the few threads of Swift's
+// own pool may block, so each call runs on a thread of Dispatch. Changes may have to wait for other writers,
+// so views have their own threads. An asynchronous function calls these variants, other code the blocking
+// ones. If the task is cancelled before a command begins to write, the command does not happen. If the
+// command has begun, it goes on to its end.
 
 import Foundation
 
@@ -16,16 +15,16 @@ extension Memory {
         return await on(Threads.changes) { $0.execute(json: json) }
     }
 
-    /// Shows a directory two levels deep, or the numbered lines of a file: all of them, or
-    /// `viewRange` as first and last line (1-based, inclusive; a last line of -1 is the end).
+    /// Shows a directory two levels deep, or the numbered lines of a file. `viewRange` is the first and last
+    /// line to show (1-based, inclusive; a last line of -1 is the end); nil shows all.
     ///
-    /// Throws `MemdirError.Refused` with the exact answer for the model, `MemdirError.Store` if the
-    /// store is broken.
+    /// Throws `MemdirError.Refused` with the exact reply for the model, `MemdirError.Store` if the store is
+    /// broken.
     public func view(path: String, viewRange: [Int64]? = nil) async throws -> String {
         try await off(Threads.views) { try $0.view(path: path, viewRange: viewRange) }
     }
 
-    /// Makes a new file, with its parents. Throws as `view` does.
+    /// Makes a new file and its missing parents. Throws as `view` does.
     public func create(path: String, fileText: String) async throws -> String {
         try await off { try $0.create(path: path, fileText: fileText) }
     }
@@ -42,7 +41,7 @@ extension Memory {
         try await off { try $0.insert(path: path, insertLine: insertLine, insertText: insertText) }
     }
 
-    /// Deletes a file, or a directory and all that it holds. Throws as `view` does.
+    /// Deletes a file, or a directory with everything in it. Throws as `view` does.
     public func delete(path: String) async throws -> String {
         try await off { try $0.delete(path: path) }
     }
@@ -52,15 +51,15 @@ extension Memory {
         try await off { try $0.rename(oldPath: oldPath, newPath: newPath) }
     }
 
-    /// Removes the files that nobody used for `olderThan` seconds, and says which: the blocking `expire`
-    /// for asynchronous code. Not a command of the tool: for the developer.
+    /// Removes the files that nobody used for `olderThan` seconds, and returns them. This is the blocking
+    /// `expire` for asynchronous code. The model cannot call this.
     public func expire(
         olderThan: TimeInterval, dryRun: Bool = false, watch: (any ExpiryWatch)? = nil
     ) async throws -> [Expired] {
         try await off { try $0.expire(olderThan: olderThan, dryRun: dryRun, watch: watch) }
     }
 
-    /// Deletes everything below `/memories`. Not a command of the tool: for the developer.
+    /// Deletes everything below `/memories`. The model cannot call this.
     public func clear() async throws {
         try await off { try $0.clear() }
     }
@@ -85,8 +84,7 @@ extension Memory {
     }
 }
 
-/// The threads that commands are carried out on: of the 64 that Dispatch has, views and changes get half
-/// each at most.
+/// The threads that execute commands. Dispatch has 64; views and changes get at most half each.
 private enum Threads {
     static let views = queue("memdir.views")
     static let changes = queue("memdir.changes")

@@ -664,20 +664,20 @@ fileprivate struct FfiConverterDuration: FfiConverterRustBuffer {
 
 
 /**
- * Tells calls that nobody waits for their answers any more: one that has not begun to write does not
- * happen, and one that has is carried out to its end. See `Memory.cancelled_by`.
+ * Cancels calls. A call that has not begun to write does not happen; a call that has begun goes on
+ * to its end. See `Memory.cancelled_by`.
  */
 public protocol CancellationProtocol: AnyObject, Sendable {
 
     /**
-     * Nobody waits any more. From any thread, at any time, as often as one likes.
+     * Cancels the calls. Any thread may call this at any time, also more than once.
      */
     func cancel()
 
 }
 /**
- * Tells calls that nobody waits for their answers any more: one that has not begun to write does not
- * happen, and one that has is carried out to its end. See `Memory.cancelled_by`.
+ * Cancels calls. A call that has not begun to write does not happen; a call that has begun goes on
+ * to its end. See `Memory.cancelled_by`.
  */
 open class Cancellation: CancellationProtocol, @unchecked Sendable {
     fileprivate let handle: UInt64
@@ -719,7 +719,7 @@ open class Cancellation: CancellationProtocol, @unchecked Sendable {
         return try! rustCall { uniffi_memdir_ffi_fn_clone_cancellation(self.handle, $0) }
     }
     /**
-     * One that has not been cancelled.
+     * A new one, not yet cancelled.
      */
 public convenience init() {
     let handle =
@@ -744,7 +744,7 @@ public convenience init() {
 
 
     /**
-     * Nobody waits any more. From any thread, at any time, as often as one likes.
+     * Cancels the calls. Any thread may call this at any time, also more than once.
      */
 open func cancel()  {try! rustCall() {
         uniffiCallStatus in
@@ -1019,18 +1019,18 @@ public func FfiConverterTypeCopyWatch_lower(_ value: CopyWatch) -> UInt64 {
 
 
 /**
- * Says what a file's content becomes.
+ * Computes the new content of a file.
  */
 public protocol Edit: AnyObject, Sendable {
 
     /**
-     * The content to write instead of `content`; null leaves the file as it is.
+     * The content to write in the place of `content`; null leaves the file as it is.
      */
     func apply(content: Data) throws  -> Data?
 
 }
 /**
- * Says what a file's content becomes.
+ * Computes the new content of a file.
  */
 open class EditImpl: Edit, @unchecked Sendable {
     fileprivate let handle: UInt64
@@ -1086,7 +1086,7 @@ open class EditImpl: Edit, @unchecked Sendable {
 
 
     /**
-     * The content to write instead of `content`; null leaves the file as it is.
+     * The content to write in the place of `content`; null leaves the file as it is.
      */
 open func apply(content: Data)throws  -> Data?  {
     return try  FfiConverterOptionData.lift(try rustCallWithError(FfiConverterTypeStoreError_lift) {
@@ -1231,19 +1231,19 @@ public func FfiConverterTypeEdit_lower(_ value: Edit) -> UInt64 {
 
 
 /**
- * Is told how far an expiry is.
+ * Gets the progress of an expiry.
  */
 public protocol ExpiryWatch: AnyObject, Sendable {
 
     /**
-     * Whether it goes on. Where it does not, or this throws, it ends, and what was removed by then is
-     * removed.
+     * Returns whether the expiry goes on. If it returns false or throws, the expiry stops; files
+     * that are already removed stay removed.
      */
     func scanned(progress: ExpiryProgress) throws  -> Bool
 
 }
 /**
- * Is told how far an expiry is.
+ * Gets the progress of an expiry.
  */
 open class ExpiryWatchImpl: ExpiryWatch, @unchecked Sendable {
     fileprivate let handle: UInt64
@@ -1299,8 +1299,8 @@ open class ExpiryWatchImpl: ExpiryWatch, @unchecked Sendable {
 
 
     /**
-     * Whether it goes on. Where it does not, or this throws, it ends, and what was removed by then is
-     * removed.
+     * Returns whether the expiry goes on. If it returns false or throws, the expiry stops; files
+     * that are already removed stay removed.
      */
 open func scanned(progress: ExpiryProgress)throws  -> Bool  {
     return try  FfiConverterBool.lift(try rustCallWithError(FfiConverterTypeStoreError_lift) {
@@ -1447,33 +1447,33 @@ public func FfiConverterTypeExpiryWatch_lower(_ value: ExpiryWatch) -> UInt64 {
 /**
  * The memory directory of an agent: executes the commands of Claude's memory tool on a store.
  *
- * May be used from many threads at once. Calls read and write files: keep them off a user
+ * Many threads may use it at once. Calls read and write files, so do not make them on a user
  * interface's thread.
  */
 public protocol MemoryProtocol: AnyObject, Sendable {
 
     /**
-     * The same memory, whose calls are given up when `cancellation` is cancelled: one that has not begun
-     * to write then does not happen, and its reply says so.
+     * The same memory, whose calls `cancellation` cancels. A call that has not begun to write then
+     * does not happen, and its reply says so.
      */
     func cancelledBy(cancellation: Cancellation)  -> Memory
 
     /**
-     * Deletes everything below `/memories`. Not a command of the tool: for the developer.
+     * Deletes everything below `/memories`. The model cannot call this.
      *
      * Throws `Store` if the store is broken.
      */
     func clear() throws
 
     /**
-     * Makes a new file, with its parents.
+     * Makes a new file and its missing parents.
      *
      * Throws as `view` does.
      */
     func create(path: MemdirText, fileText: MemdirText) throws  -> String
 
     /**
-     * Deletes a file, or a directory and all that it holds.
+     * Deletes a file, or a directory with everything in it.
      *
      * Throws as `view` does.
      */
@@ -1482,27 +1482,29 @@ public protocol MemoryProtocol: AnyObject, Sendable {
     /**
      * Executes one tool call, given as the JSON text of its `input`.
      *
-     * What the model did wrong is an answer with `is_error` and nothing that is thrown; so is a
-     * broken store or hook, whose `cause` is for the developer, and a call that was given up.
+     * It never throws: a model's mistake is a reply with `is_error`. So is a cancelled call, and a
+     * broken store or hook; the reply's `cause` then has the details for you.
      */
     func execute(json: MemdirText)  -> Reply
 
     /**
-     * As `execute`, if nothing can be changed by the call; else null, and nothing is done. For who keeps
-     * views on threads of their own, where they do not wait behind what changes something.
+     * As `execute`, if the call cannot change anything. Otherwise returns null and does nothing.
+     * Use it to run views on their own threads, so they do not wait behind changes.
      */
     func executeView(json: MemdirText)  -> Reply?
 
     /**
-     * Removes the files that nobody used for `older_than`, and says which, in the order of their paths.
-     * With `dry_run` nothing is removed. Not a command of the tool: for the developer.
+     * Removes the files that nobody used for `older_than`, and returns them in the order of their
+     * paths. With `dry_run` it only returns them. The model cannot call this.
      *
-     * Used is a file that was changed, or shown by a view of that very file, through a memory with
-     * `record_access`. What matches `never_expire` stays, and so do directories, and whatever is used
-     * meanwhile. `watch` is called now and then, and at the end, and can end it there.
+     * A file is used when it is changed, and when it is viewed or renamed through a memory with
+     * `record_access`. These stay: directories, files that match `never_expire`, files that no
+     * command may delete, and files that are used meanwhile. `watch` is called after every 1,000
+     * files and at the end, and can stop the removal.
      *
-     * Throws `Config` if accesses are not recorded, the store does not keep them, or it is read-only;
-     * `Store` if the store is broken: what was removed by then is removed.
+     * Throws `Config` if accesses are not recorded, the store does not keep them, or it is
+     * read-only. Throws `Store` if the store is broken; files that are already removed stay
+     * removed.
      */
     func expire(olderThan: MemdirDuration, dryRun: Bool, watch: ExpiryWatch?) throws  -> [Expired]
 
@@ -1529,11 +1531,12 @@ public protocol MemoryProtocol: AnyObject, Sendable {
     func strReplace(path: MemdirText, oldStr: MemdirText, newStr: MemdirText?) throws  -> String
 
     /**
-     * Shows a directory two levels deep, or the numbered lines of a file: all of them, or
-     * `view_range` as first and last line (1-based, inclusive; a last line of -1 is the end).
+     * Shows a directory two levels deep, or the numbered lines of a file. `view_range` is the
+     * first and last line to show (1-based, inclusive; a last line of -1 is the end); null shows
+     * all.
      *
-     * Throws `Refused` with the exact answer for the model, `Store` if the store is broken, `Hook` if the
-     * hook `before` is.
+     * Throws `Refused` with the exact reply for the model, `Store` if the store is broken, `Hook` if
+     * the hook `before` failed.
      */
     func view(path: MemdirText, viewRange: [Int64]?) throws  -> String
 
@@ -1541,7 +1544,7 @@ public protocol MemoryProtocol: AnyObject, Sendable {
 /**
  * The memory directory of an agent: executes the commands of Claude's memory tool on a store.
  *
- * May be used from many threads at once. Calls read and write files: keep them off a user
+ * Many threads may use it at once. Calls read and write files, so do not make them on a user
  * interface's thread.
  */
 open class Memory: MemoryProtocol, @unchecked Sendable {
@@ -1584,8 +1587,10 @@ open class Memory: MemoryProtocol, @unchecked Sendable {
         return try! rustCall { uniffi_memdir_ffi_fn_clone_memory(self.handle, $0) }
     }
     /**
-     * Opens the store that `store` names: a directory, which is made if it is not there (the files are
-     * in its `memories` directory), or `memory:` for one in this process. Null is `./memory`.
+     * Opens the store that `store` names: a directory, which is made if it does not exist (the
+     * files are in its `memories` directory), `dir:./notes` for the files of that very directory,
+     * `sqlite:agent.db` for an SQLite database, or `memory:` for a store in this process. Null is
+     * `./memory`.
      *
      * With `hooks`, your own code runs before and after each command.
      *
@@ -1615,7 +1620,7 @@ public convenience init(store: MemdirText? = nil, options: MemoryOptions = Memor
 
 
     /**
-     * A memory on a store of your own, or on one that is shared with another memory.
+     * A memory on your own store, or on one that is shared with another memory.
      *
      * Throws `Config` if an option is wrong.
      */
@@ -1633,8 +1638,8 @@ public static func withStore(store: Store, options: MemoryOptions = MemoryOption
 
 
     /**
-     * The same memory, whose calls are given up when `cancellation` is cancelled: one that has not begun
-     * to write then does not happen, and its reply says so.
+     * The same memory, whose calls `cancellation` cancels. A call that has not begun to write then
+     * does not happen, and its reply says so.
      */
 open func cancelledBy(cancellation: Cancellation) -> Memory  {
     return try!  FfiConverterTypeMemory_lift(try! rustCall() {
@@ -1647,7 +1652,7 @@ open func cancelledBy(cancellation: Cancellation) -> Memory  {
 }
 
     /**
-     * Deletes everything below `/memories`. Not a command of the tool: for the developer.
+     * Deletes everything below `/memories`. The model cannot call this.
      *
      * Throws `Store` if the store is broken.
      */
@@ -1660,7 +1665,7 @@ open func clear()throws   {try rustCallWithError(FfiConverterTypeMemdirError_lif
 }
 
     /**
-     * Makes a new file, with its parents.
+     * Makes a new file and its missing parents.
      *
      * Throws as `view` does.
      */
@@ -1676,7 +1681,7 @@ open func create(path: MemdirText, fileText: MemdirText)throws  -> String  {
 }
 
     /**
-     * Deletes a file, or a directory and all that it holds.
+     * Deletes a file, or a directory with everything in it.
      *
      * Throws as `view` does.
      */
@@ -1693,8 +1698,8 @@ open func delete(path: MemdirText)throws  -> String  {
     /**
      * Executes one tool call, given as the JSON text of its `input`.
      *
-     * What the model did wrong is an answer with `is_error` and nothing that is thrown; so is a
-     * broken store or hook, whose `cause` is for the developer, and a call that was given up.
+     * It never throws: a model's mistake is a reply with `is_error`. So is a cancelled call, and a
+     * broken store or hook; the reply's `cause` then has the details for you.
      */
 open func execute(json: MemdirText) -> Reply  {
     return try!  FfiConverterTypeReply_lift(try! rustCall() {
@@ -1707,8 +1712,8 @@ open func execute(json: MemdirText) -> Reply  {
 }
 
     /**
-     * As `execute`, if nothing can be changed by the call; else null, and nothing is done. For who keeps
-     * views on threads of their own, where they do not wait behind what changes something.
+     * As `execute`, if the call cannot change anything. Otherwise returns null and does nothing.
+     * Use it to run views on their own threads, so they do not wait behind changes.
      */
 open func executeView(json: MemdirText) -> Reply?  {
     return try!  FfiConverterOptionTypeReply.lift(try! rustCall() {
@@ -1721,15 +1726,17 @@ open func executeView(json: MemdirText) -> Reply?  {
 }
 
     /**
-     * Removes the files that nobody used for `older_than`, and says which, in the order of their paths.
-     * With `dry_run` nothing is removed. Not a command of the tool: for the developer.
+     * Removes the files that nobody used for `older_than`, and returns them in the order of their
+     * paths. With `dry_run` it only returns them. The model cannot call this.
      *
-     * Used is a file that was changed, or shown by a view of that very file, through a memory with
-     * `record_access`. What matches `never_expire` stays, and so do directories, and whatever is used
-     * meanwhile. `watch` is called now and then, and at the end, and can end it there.
+     * A file is used when it is changed, and when it is viewed or renamed through a memory with
+     * `record_access`. These stay: directories, files that match `never_expire`, files that no
+     * command may delete, and files that are used meanwhile. `watch` is called after every 1,000
+     * files and at the end, and can stop the removal.
      *
-     * Throws `Config` if accesses are not recorded, the store does not keep them, or it is read-only;
-     * `Store` if the store is broken: what was removed by then is removed.
+     * Throws `Config` if accesses are not recorded, the store does not keep them, or it is
+     * read-only. Throws `Store` if the store is broken; files that are already removed stay
+     * removed.
      */
 open func expire(olderThan: MemdirDuration, dryRun: Bool = false, watch: ExpiryWatch? = nil)throws  -> [Expired]  {
     return try  FfiConverterSequenceTypeExpired.lift(try rustCallWithError(FfiConverterTypeMemdirError_lift) {
@@ -1795,11 +1802,12 @@ open func strReplace(path: MemdirText, oldStr: MemdirText, newStr: MemdirText? =
 }
 
     /**
-     * Shows a directory two levels deep, or the numbered lines of a file: all of them, or
-     * `view_range` as first and last line (1-based, inclusive; a last line of -1 is the end).
+     * Shows a directory two levels deep, or the numbered lines of a file. `view_range` is the
+     * first and last line to show (1-based, inclusive; a last line of -1 is the end); null shows
+     * all.
      *
-     * Throws `Refused` with the exact answer for the model, `Store` if the store is broken, `Hook` if the
-     * hook `before` is.
+     * Throws `Refused` with the exact reply for the model, `Store` if the store is broken, `Hook` if
+     * the hook `before` failed.
      */
 open func view(path: MemdirText, viewRange: [Int64]? = nil)throws  -> String  {
     return try  FfiConverterString.lift(try rustCallWithError(FfiConverterTypeMemdirError_lift) {
@@ -1865,24 +1873,24 @@ public func FfiConverterTypeMemory_lower(_ value: Memory) -> UInt64 {
 /**
  * Your own code before and after each command of a memory.
  *
- * It runs on the thread that the command runs on, and may be called from many threads at once. The
- * commands that it issues itself on that thread, on the same memory, run without hooks.
+ * A hook runs on the thread of its command, and several threads may call it at once. Commands that
+ * a hook issues on that thread, on the same memory, run without hooks.
  */
 public protocol MemoryHooks: AnyObject, Sendable {
 
     /**
-     * Called with each command before the store is touched; its paths are valid and canonical. Not
-     * called for input that is no command, or whose path is refused.
+     * Called with each command before the store is touched. The command's paths are valid and
+     * canonical. Not called for input that is not a command, or whose path is refused.
      *
-     * Whatever it throws means that it failed: the command is not carried out, and the model reads
-     * only that it could not be checked. By default every command passes.
+     * If it throws, it has failed: the command is not executed, and the model reads only that it
+     * could not be checked. By default it allows every command.
      */
     func before(command: Command) throws  -> HookDecision
 
     /**
-     * Called after each call, when the command is done; also for input that is no command. What it
-     * throws is dropped, as the command is done: catch it, and report it in your own way. By default
-     * it does nothing.
+     * Called after each call, when its reply is ready. Also called for input that is not a
+     * command. An error that it throws is dropped, because the command is done: catch it and
+     * report it yourself. By default it does nothing.
      */
     func after(event: Event) throws
 
@@ -1890,8 +1898,8 @@ public protocol MemoryHooks: AnyObject, Sendable {
 /**
  * Your own code before and after each command of a memory.
  *
- * It runs on the thread that the command runs on, and may be called from many threads at once. The
- * commands that it issues itself on that thread, on the same memory, run without hooks.
+ * A hook runs on the thread of its command, and several threads may call it at once. Commands that
+ * a hook issues on that thread, on the same memory, run without hooks.
  */
 open class MemoryHooksImpl: MemoryHooks, @unchecked Sendable {
     fileprivate let handle: UInt64
@@ -1947,11 +1955,11 @@ open class MemoryHooksImpl: MemoryHooks, @unchecked Sendable {
 
 
     /**
-     * Called with each command before the store is touched; its paths are valid and canonical. Not
-     * called for input that is no command, or whose path is refused.
+     * Called with each command before the store is touched. The command's paths are valid and
+     * canonical. Not called for input that is not a command, or whose path is refused.
      *
-     * Whatever it throws means that it failed: the command is not carried out, and the model reads
-     * only that it could not be checked. By default every command passes.
+     * If it throws, it has failed: the command is not executed, and the model reads only that it
+     * could not be checked. By default it allows every command.
      */
 open func before(command: Command)throws  -> HookDecision  {
     return try  FfiConverterTypeHookDecision_lift(try rustCallWithError(FfiConverterTypeHookError_lift) {
@@ -1964,9 +1972,9 @@ open func before(command: Command)throws  -> HookDecision  {
 }
 
     /**
-     * Called after each call, when the command is done; also for input that is no command. What it
-     * throws is dropped, as the command is done: catch it, and report it in your own way. By default
-     * it does nothing.
+     * Called after each call, when its reply is ready. Also called for input that is not a
+     * command. An error that it throws is dropped, because the command is done: catch it and
+     * report it yourself. By default it does nothing.
      */
 open func after(event: Event)throws   {try rustCallWithError(FfiConverterTypeHookError_lift) {
         uniffiCallStatus in
@@ -2135,13 +2143,13 @@ public func FfiConverterTypeMemoryHooks_lower(_ value: MemoryHooks) -> UInt64 {
 
 
 /**
- * A store, and where it is to be mounted.
+ * A store and its mount point.
  */
 public protocol MountProtocol: AnyObject, Sendable {
 
 }
 /**
- * A store, and where it is to be mounted.
+ * A store and its mount point.
  */
 open class Mount: MountProtocol, @unchecked Sendable {
     fileprivate let handle: UInt64
@@ -2183,10 +2191,11 @@ open class Mount: MountProtocol, @unchecked Sendable {
         return try! rustCall { uniffi_memdir_ffi_fn_clone_mount(self.handle, $0) }
     }
     /**
-     * The store that `store` names, at `path`. A path without a scheme is a directory: at
-     * `/memories` its files are in its `memories` directory, below in that very directory.
+     * Mounts the store that `store` names at `path`. A path without a scheme is a directory. At
+     * `/memories` its files are in its `memories` directory; below, they are in that very
+     * directory.
      *
-     * With `read_only` it can be viewed and not changed; it then has to be there.
+     * With `read_only` the store can be viewed but not changed, and must exist.
      */
 public convenience init(path: MemdirText, store: MemdirText, readOnly: Bool = false) {
     let handle =
@@ -2212,7 +2221,7 @@ public convenience init(path: MemdirText, store: MemdirText, readOnly: Bool = fa
 
 
     /**
-     * A store of your own, or one that is open already, at `path`.
+     * Mounts your own store, or one that is already open, at `path`.
      */
 public static func withStore(path: MemdirText, store: Store, readOnly: Bool = false) -> Mount  {
     return try!  FfiConverterTypeMount_lift(try! rustCall() {
@@ -2281,16 +2290,15 @@ public func FfiConverterTypeMount_lower(_ value: Mount) -> UInt64 {
  * A place that keeps files and directories under `/memories`: implement it to keep memories
  * wherever you like.
  *
- * Paths are valid and canonical (`/memories/notes.md`); the root always exists. Each method does
- * the whole of what it says, or throws and changes nothing. To say why, throw the matching
- * `StoreError`; anything else that is thrown means that the store is broken, and the model is
- * told only that the memory is out of reach. Methods may be called from many threads at once.
+ * Paths are valid and canonical (`/memories/notes.md`); the root always exists. Each method either
+ * succeeds completely, or throws and changes nothing. Throw the matching `StoreError`. Any other
+ * error means that the store is broken, and the model reads only that the memory is out of reach.
+ * Many threads may call methods at once.
  */
 public protocol Store: AnyObject, Sendable {
 
     /**
-     * The whole content of a file. Throws `NotFound` (also where a parent is a file),
-     * `IsADirectory`.
+     * The whole content of a file. Throws `NotFound` (also if a parent is a file), `IsADirectory`.
      */
     func read(path: String) throws  -> Data
 
@@ -2301,63 +2309,65 @@ public protocol Store: AnyObject, Sendable {
     func list(path: String) throws  -> [Entry]
 
     /**
-     * Writes a whole file, making missing parents.
+     * Writes a whole file, and makes missing parents.
      *
-     * Without `overwrite` creation is exclusive: of two at once exactly one succeeds. With it a
-     * file that is there is replaced. Throws `AlreadyExists` if there is a file (unless
-     * overwriting) or a directory (always), `NotADirectory` if a parent is a file.
+     * Without `overwrite` creation is exclusive: if two calls create one path at once, exactly one
+     * succeeds. With it, an existing file is replaced. Throws `AlreadyExists` if there is a file
+     * (unless overwriting) or a directory (always), `NotADirectory` if a parent is a file.
      */
     func write(path: String, content: Data, overwrite: Bool) throws
 
     /**
-     * Changes a file: reads it, hands the content to `edit`, and writes what that returns, while
-     * no other writer can come between.
+     * Changes a file: reads it, passes the content to `edit`, and writes the result, while no
+     * other writer can come between.
      *
-     * A store that finds that one did calls `edit` again with the newer content; the last call
-     * counts. Where `edit` returns null nothing is written. Throws `NotFound`, `IsADirectory`.
+     * If one did, the store calls `edit` again with the newer content; the last call counts. If
+     * `edit` returns null, nothing is written. Throws `NotFound`, `IsADirectory`.
      */
     func update(path: String, edit: Edit) throws
 
     /**
-     * Deletes a file, or a directory and all that it holds. Throws `NotFound`.
+     * Deletes a file, or a directory with everything in it. Throws `NotFound`.
      */
     func delete(path: String) throws
 
     /**
-     * Moves a file or directory, making the destination's missing parents, never overwriting.
+     * Moves a file or directory, and makes the destination's missing parents. Never overwrites.
      *
-     * Throws, in this order: `NotFound` if `source` is not there, `AlreadyExists` if `destination`
-     * is (also if both are the same), `IntoItself` if `destination` is below the directory
-     * `source`, `NotADirectory` if a parent of `destination` is a file, `NameTooLong` if something
-     * below `source` would come to have a path of more than 64 levels below `/memories` or of more
-     * than 4,096 bytes.
+     * Throws, in this order: `NotFound` if `source` does not exist, `AlreadyExists` if
+     * `destination` exists (also if both are the same), `IntoItself` if `destination` is below the
+     * directory `source`, `NotADirectory` if a parent of `destination` is a file, `NameTooLong` if
+     * a path below `source` would have more than 64 levels below `/memories` or more than 4,096
+     * bytes.
      */
     func rename(source: String, destination: String) throws
 
     /**
-     * Says that a file was last written at `time`, for a copy that keeps its original's time; to the
-     * microsecond. Throws `NotFound`, `IsADirectory`.
+     * Sets when a file was last written, to the microsecond, for a copy that keeps its original's
+     * time. Throws `NotFound`, `IsADirectory`.
      *
-     * A store that keeps no times, or cannot set them, does nothing, as by default.
+     * A store that keeps no times, or cannot set them, does nothing. This is the default.
      */
     func setModified(path: String, time: Date) throws
 
     /**
-     * Whether the store keeps when files were last accessed, so that unused ones can expire: then it
-     * has `record_access` and `delete_unused`, and says `accessed` in the entries that it lists. By
-     * default it does not.
+     * Whether the store keeps times of access, which the expiry of unused files needs. If it does,
+     * it implements `record_access` and `delete_unused`, and its listings have the `accessed` of
+     * each file. By default it does not.
      */
     func tracksAccess() throws  -> Bool
 
     /**
-     * Says that a file was accessed at `time`, which is no change of it, and goes along when it is
-     * renamed; to the microsecond. Throws `NotFound`, `IsADirectory`. By default nothing is done.
+     * Records that a file was accessed at `time`, to the microsecond. This is not a change of the
+     * file, and the time moves with the file. Throws `NotFound`, `IsADirectory`. By default it
+     * does nothing.
      */
     func recordAccess(path: String, time: Date) throws
 
     /**
-     * Deletes a file if it was neither written nor accessed at `since` or later, while no writer can
-     * come between. Whether it did; false also where nothing is, or a directory, and by default.
+     * Deletes a file if it was neither written nor accessed at `since` or later, and returns
+     * whether it did. No writer can come between. Returns false also if nothing is there, or a
+     * directory. By default it deletes nothing.
      */
     func deleteUnused(path: String, since: Date) throws  -> Bool
 
@@ -2366,10 +2376,10 @@ public protocol Store: AnyObject, Sendable {
  * A place that keeps files and directories under `/memories`: implement it to keep memories
  * wherever you like.
  *
- * Paths are valid and canonical (`/memories/notes.md`); the root always exists. Each method does
- * the whole of what it says, or throws and changes nothing. To say why, throw the matching
- * `StoreError`; anything else that is thrown means that the store is broken, and the model is
- * told only that the memory is out of reach. Methods may be called from many threads at once.
+ * Paths are valid and canonical (`/memories/notes.md`); the root always exists. Each method either
+ * succeeds completely, or throws and changes nothing. Throw the matching `StoreError`. Any other
+ * error means that the store is broken, and the model reads only that the memory is out of reach.
+ * Many threads may call methods at once.
  */
 open class StoreImpl: Store, @unchecked Sendable {
     fileprivate let handle: UInt64
@@ -2425,8 +2435,7 @@ open class StoreImpl: Store, @unchecked Sendable {
 
 
     /**
-     * The whole content of a file. Throws `NotFound` (also where a parent is a file),
-     * `IsADirectory`.
+     * The whole content of a file. Throws `NotFound` (also if a parent is a file), `IsADirectory`.
      */
 open func read(path: String)throws  -> Data  {
     return try  FfiConverterData.lift(try rustCallWithError(FfiConverterTypeStoreError_lift) {
@@ -2453,11 +2462,11 @@ open func list(path: String)throws  -> [Entry]  {
 }
 
     /**
-     * Writes a whole file, making missing parents.
+     * Writes a whole file, and makes missing parents.
      *
-     * Without `overwrite` creation is exclusive: of two at once exactly one succeeds. With it a
-     * file that is there is replaced. Throws `AlreadyExists` if there is a file (unless
-     * overwriting) or a directory (always), `NotADirectory` if a parent is a file.
+     * Without `overwrite` creation is exclusive: if two calls create one path at once, exactly one
+     * succeeds. With it, an existing file is replaced. Throws `AlreadyExists` if there is a file
+     * (unless overwriting) or a directory (always), `NotADirectory` if a parent is a file.
      */
 open func write(path: String, content: Data, overwrite: Bool)throws   {try rustCallWithError(FfiConverterTypeStoreError_lift) {
         uniffiCallStatus in
@@ -2471,11 +2480,11 @@ open func write(path: String, content: Data, overwrite: Bool)throws   {try rustC
 }
 
     /**
-     * Changes a file: reads it, hands the content to `edit`, and writes what that returns, while
-     * no other writer can come between.
+     * Changes a file: reads it, passes the content to `edit`, and writes the result, while no
+     * other writer can come between.
      *
-     * A store that finds that one did calls `edit` again with the newer content; the last call
-     * counts. Where `edit` returns null nothing is written. Throws `NotFound`, `IsADirectory`.
+     * If one did, the store calls `edit` again with the newer content; the last call counts. If
+     * `edit` returns null, nothing is written. Throws `NotFound`, `IsADirectory`.
      */
 open func update(path: String, edit: Edit)throws   {try rustCallWithError(FfiConverterTypeStoreError_lift) {
         uniffiCallStatus in
@@ -2488,7 +2497,7 @@ open func update(path: String, edit: Edit)throws   {try rustCallWithError(FfiCon
 }
 
     /**
-     * Deletes a file, or a directory and all that it holds. Throws `NotFound`.
+     * Deletes a file, or a directory with everything in it. Throws `NotFound`.
      */
 open func delete(path: String)throws   {try rustCallWithError(FfiConverterTypeStoreError_lift) {
         uniffiCallStatus in
@@ -2500,13 +2509,13 @@ open func delete(path: String)throws   {try rustCallWithError(FfiConverterTypeSt
 }
 
     /**
-     * Moves a file or directory, making the destination's missing parents, never overwriting.
+     * Moves a file or directory, and makes the destination's missing parents. Never overwrites.
      *
-     * Throws, in this order: `NotFound` if `source` is not there, `AlreadyExists` if `destination`
-     * is (also if both are the same), `IntoItself` if `destination` is below the directory
-     * `source`, `NotADirectory` if a parent of `destination` is a file, `NameTooLong` if something
-     * below `source` would come to have a path of more than 64 levels below `/memories` or of more
-     * than 4,096 bytes.
+     * Throws, in this order: `NotFound` if `source` does not exist, `AlreadyExists` if
+     * `destination` exists (also if both are the same), `IntoItself` if `destination` is below the
+     * directory `source`, `NotADirectory` if a parent of `destination` is a file, `NameTooLong` if
+     * a path below `source` would have more than 64 levels below `/memories` or more than 4,096
+     * bytes.
      */
 open func rename(source: String, destination: String)throws   {try rustCallWithError(FfiConverterTypeStoreError_lift) {
         uniffiCallStatus in
@@ -2519,10 +2528,10 @@ open func rename(source: String, destination: String)throws   {try rustCallWithE
 }
 
     /**
-     * Says that a file was last written at `time`, for a copy that keeps its original's time; to the
-     * microsecond. Throws `NotFound`, `IsADirectory`.
+     * Sets when a file was last written, to the microsecond, for a copy that keeps its original's
+     * time. Throws `NotFound`, `IsADirectory`.
      *
-     * A store that keeps no times, or cannot set them, does nothing, as by default.
+     * A store that keeps no times, or cannot set them, does nothing. This is the default.
      */
 open func setModified(path: String, time: Date)throws   {try rustCallWithError(FfiConverterTypeStoreError_lift) {
         uniffiCallStatus in
@@ -2535,9 +2544,9 @@ open func setModified(path: String, time: Date)throws   {try rustCallWithError(F
 }
 
     /**
-     * Whether the store keeps when files were last accessed, so that unused ones can expire: then it
-     * has `record_access` and `delete_unused`, and says `accessed` in the entries that it lists. By
-     * default it does not.
+     * Whether the store keeps times of access, which the expiry of unused files needs. If it does,
+     * it implements `record_access` and `delete_unused`, and its listings have the `accessed` of
+     * each file. By default it does not.
      */
 open func tracksAccess()throws  -> Bool  {
     return try  FfiConverterBool.lift(try rustCallWithError(FfiConverterTypeStoreError_lift) {
@@ -2549,8 +2558,9 @@ open func tracksAccess()throws  -> Bool  {
 }
 
     /**
-     * Says that a file was accessed at `time`, which is no change of it, and goes along when it is
-     * renamed; to the microsecond. Throws `NotFound`, `IsADirectory`. By default nothing is done.
+     * Records that a file was accessed at `time`, to the microsecond. This is not a change of the
+     * file, and the time moves with the file. Throws `NotFound`, `IsADirectory`. By default it
+     * does nothing.
      */
 open func recordAccess(path: String, time: Date)throws   {try rustCallWithError(FfiConverterTypeStoreError_lift) {
         uniffiCallStatus in
@@ -2563,8 +2573,9 @@ open func recordAccess(path: String, time: Date)throws   {try rustCallWithError(
 }
 
     /**
-     * Deletes a file if it was neither written nor accessed at `since` or later, while no writer can
-     * come between. Whether it did; false also where nothing is, or a directory, and by default.
+     * Deletes a file if it was neither written nor accessed at `since` or later, and returns
+     * whether it did. No writer can come between. Returns false also if nothing is there, or a
+     * directory. By default it deletes nothing.
      */
 open func deleteUnused(path: String, since: Date)throws  -> Bool  {
     return try  FfiConverterBool.lift(try rustCallWithError(FfiConverterTypeStoreError_lift) {
@@ -3451,7 +3462,7 @@ public func FfiConverterTypeCopyProgress_lower(_ value: CopyProgress) -> RustBuf
 
 
 /**
- * What a store lists.
+ * An entry of a directory.
  */
 public struct Entry: Equatable, Hashable {
     /**
@@ -3468,7 +3479,7 @@ public struct Entry: Equatable, Hashable {
      */
     public let modified: Date?
     /**
-     * When a file was last said to be accessed, likewise.
+     * The last recorded access of a file, likewise.
      */
     public let accessed: Date?
 
@@ -3486,7 +3497,7 @@ public struct Entry: Equatable, Hashable {
          * not keep it.
          */modified: Date? = nil,
         /**
-         * When a file was last said to be accessed, likewise.
+         * The last recorded access of a file, likewise.
          */accessed: Date? = nil) {
         self.path = path
         self.size = size
@@ -3542,20 +3553,20 @@ public func FfiConverterTypeEntry_lower(_ value: Entry) -> RustBuffer {
 
 
 /**
- * What one call came to.
+ * What happened in one call.
  */
 public struct Event: Equatable, Hashable {
     /**
-     * Which of the six commands it was, such as `str_replace`; null if the input named none of them.
+     * The name of the command, such as `str_replace`; null if the input named none of the six.
      */
     public let command: String?
     /**
-     * The canonical path, of a rename that of what was moved; null if it was refused before the paths
+     * The canonical path; for a rename, the old one. Null if the call was refused before its paths
      * were validated.
      */
     public let path: String?
     /**
-     * Of a rename: where to.
+     * For a rename: the new path.
      */
     public let newPath: String?
     /**
@@ -3563,8 +3574,8 @@ public struct Event: Equatable, Hashable {
      */
     public let outcome: Outcome
     /**
-     * If the outcome is ok: for create, str_replace and insert the bytes of the text that was to be
-     * written, as `before` left it; for view those of the reply. Else 0.
+     * If the outcome is ok: for create, str_replace and insert the bytes of the text to write, as
+     * `before` left it; for view those of the reply. Otherwise 0.
      */
     public let bytes: Int64
     /**
@@ -3572,15 +3583,15 @@ public struct Event: Equatable, Hashable {
      */
     public let lines: Int64
     /**
-     * How long it took until the reply was made, `before` included.
+     * The time until the reply was ready, `before` included.
      */
     public let duration: TimeInterval
     /**
-     * The ids of what was repaired in the input, such as `insert_text_from_new_str`.
+     * The ids of the repairs in the input, such as `insert_text_from_new_str`.
      */
     public let repairs: [String]
     /**
-     * The text of the reply, with the option `event_content`; else null.
+     * The text of the reply, with the option `event_content`; otherwise null.
      */
     public let content: String?
 
@@ -3588,33 +3599,33 @@ public struct Event: Equatable, Hashable {
     // declare one manually.
     public init(
         /**
-         * Which of the six commands it was, such as `str_replace`; null if the input named none of them.
+         * The name of the command, such as `str_replace`; null if the input named none of the six.
          */command: String?,
         /**
-         * The canonical path, of a rename that of what was moved; null if it was refused before the paths
+         * The canonical path; for a rename, the old one. Null if the call was refused before its paths
          * were validated.
          */path: String?,
         /**
-         * Of a rename: where to.
+         * For a rename: the new path.
          */newPath: String?,
         /**
          * How it ended.
          */outcome: Outcome,
         /**
-         * If the outcome is ok: for create, str_replace and insert the bytes of the text that was to be
-         * written, as `before` left it; for view those of the reply. Else 0.
+         * If the outcome is ok: for create, str_replace and insert the bytes of the text to write, as
+         * `before` left it; for view those of the reply. Otherwise 0.
          */bytes: Int64,
         /**
          * The lines of the same text.
          */lines: Int64,
         /**
-         * How long it took until the reply was made, `before` included.
+         * The time until the reply was ready, `before` included.
          */duration: TimeInterval,
         /**
-         * The ids of what was repaired in the input, such as `insert_text_from_new_str`.
+         * The ids of the repairs in the input, such as `insert_text_from_new_str`.
          */repairs: [String],
         /**
-         * The text of the reply, with the option `event_content`; else null.
+         * The text of the reply, with the option `event_content`; otherwise null.
          */content: String?) {
         self.command = command
         self.path = path
@@ -3689,15 +3700,15 @@ public func FfiConverterTypeEvent_lower(_ value: Event) -> RustBuffer {
  */
 public struct Expired: Equatable, Hashable {
     /**
-     * Where it was.
+     * Its path.
      */
     public let path: String
     /**
-     * How many bytes it held.
+     * Its size in bytes.
      */
     public let bytes: Int64
     /**
-     * When it was last changed or shown.
+     * Its last use: the later of its last change and its last recorded access.
      */
     public let lastUsed: Date
 
@@ -3705,13 +3716,13 @@ public struct Expired: Equatable, Hashable {
     // declare one manually.
     public init(
         /**
-         * Where it was.
+         * Its path.
          */path: String,
         /**
-         * How many bytes it held.
+         * Its size in bytes.
          */bytes: Int64,
         /**
-         * When it was last changed or shown.
+         * Its last use: the later of its last change and its last recorded access.
          */lastUsed: Date) {
         self.path = path
         self.bytes = bytes
@@ -3764,11 +3775,11 @@ public func FfiConverterTypeExpired_lower(_ value: Expired) -> RustBuffer {
 
 
 /**
- * How far an expiry is.
+ * The progress of an expiry.
  */
 public struct ExpiryProgress: Equatable, Hashable {
     /**
-     * The files that were looked at.
+     * The files that were scanned.
      */
     public let files: Int64
     /**
@@ -3780,7 +3791,7 @@ public struct ExpiryProgress: Equatable, Hashable {
     // declare one manually.
     public init(
         /**
-         * The files that were looked at.
+         * The files that were scanned.
          */files: Int64,
         /**
          * Those of them that were removed, or would be.
@@ -3833,7 +3844,7 @@ public func FfiConverterTypeExpiryProgress_lower(_ value: ExpiryProgress) -> Rus
 
 
 /**
- * How a memory behaves where the tool's documentation leaves a choice.
+ * The options of a memory.
  */
 public struct MemoryOptions: Equatable, Hashable {
     /**
@@ -4215,15 +4226,15 @@ public func FfiConverterTypeProblem_lower(_ value: Problem) -> RustBuffer {
  */
 public struct Reply: Equatable, Hashable {
     /**
-     * What the model is shown.
+     * The text for the model.
      */
     public let content: String
     /**
-     * Whether the command failed: goes into the `is_error` of the `tool_result`.
+     * Whether the command failed: the `is_error` of the `tool_result`.
      */
     public let isError: Bool
     /**
-     * What broke, if the store itself or a hook did: for the developer's log and never for the model.
+     * The error, if the store itself or a hook failed. For your log and never for the model.
      */
     public let cause: String?
 
@@ -4231,13 +4242,13 @@ public struct Reply: Equatable, Hashable {
     // declare one manually.
     public init(
         /**
-         * What the model is shown.
+         * The text for the model.
          */content: String,
         /**
-         * Whether the command failed: goes into the `is_error` of the `tool_result`.
+         * Whether the command failed: the `is_error` of the `tool_result`.
          */isError: Bool,
         /**
-         * What broke, if the store itself or a hook did: for the developer's log and never for the model.
+         * The error, if the store itself or a hook failed. For your log and never for the model.
          */cause: String?) {
         self.content = content
         self.isError = isError
@@ -4300,10 +4311,10 @@ public enum Command: Equatable, Hashable {
      */
     case view(
         /**
-         * What to show.
+         * The path to show.
          */path: String,
         /**
-         * First and last line; null for all, and for a range that is none.
+         * First and last line; null for all lines, and for an invalid range.
          */viewRange: [Int64]?
     )
     /**
@@ -4311,7 +4322,7 @@ public enum Command: Equatable, Hashable {
      */
     case create(
         /**
-         * Where.
+         * The path of the file.
          */path: String,
         /**
          * Its content.
@@ -4322,13 +4333,13 @@ public enum Command: Equatable, Hashable {
      */
     case strReplace(
         /**
-         * In which file.
+         * The path of the file.
          */path: String,
         /**
          * The text to replace.
          */oldStr: String,
         /**
-         * What to put there.
+         * The new text.
          */newStr: String
     )
     /**
@@ -4336,21 +4347,21 @@ public enum Command: Equatable, Hashable {
      */
     case insert(
         /**
-         * Into which file.
+         * The path of the file.
          */path: String,
         /**
-         * After which line; 0 is the start of the file.
+         * The line after which the text goes; 0 is the start of the file.
          */insertLine: Int64,
         /**
          * The lines.
          */insertText: String
     )
     /**
-     * Delete a file, or a directory and all that it holds.
+     * Delete a file, or a directory with everything in it.
      */
     case delete(
         /**
-         * Which.
+         * The path to delete.
          */path: String
     )
     /**
@@ -4358,10 +4369,10 @@ public enum Command: Equatable, Hashable {
      */
     case rename(
         /**
-         * What.
+         * The path to move.
          */oldPath: String,
         /**
-         * Where to.
+         * The new path.
          */newPath: String
     )
 
@@ -4550,11 +4561,11 @@ public func FfiConverterTypeCopyPhase_lower(_ value: CopyPhase) -> RustBuffer {
 public enum Durability: Equatable, Hashable {
 
     /**
-     * Loss of power: data and directory are flushed before the command is acknowledged.
+     * A loss of power: data and directory are flushed before the command is acknowledged.
      */
     case full
     /**
-     * A crash of the process; the operating system writes to disk when it sees fit.
+     * A crash of the process. The operating system decides when to write to the disk.
      */
     case relaxed
 
@@ -4619,31 +4630,31 @@ public func FfiConverterTypeDurability_lower(_ value: Durability) -> RustBuffer 
 
 
 /**
- * What becomes of a command.
+ * What `before` decides about a command.
  */
 
 public enum HookDecision: Equatable, Hashable {
 
     /**
-     * It is carried out.
+     * The command is executed.
      */
     case allow
     /**
-     * It is carried out with `text` in the place of its file text, new string or inserted text; what
-     * other policies say about texts, they say about this one. For a command that writes no text it is
-     * a failure of the hook.
+     * The command is executed with `text` in the place of its file text, new string or inserted
+     * text. All other policies check this text. If the command writes no text, the hook counts as
+     * failed.
      */
     case replace(
         /**
-         * What to write instead.
+         * The new text.
          */text: String
     )
     /**
-     * It is not carried out.
+     * The command is not executed.
      */
     case deny(
         /**
-         * What the model reads: what is forbidden, and what to do instead.
+         * The sentence for the model: what is forbidden, and what to do instead.
          */reason: String
     )
 
@@ -4726,11 +4737,11 @@ enum HookError: Swift.Error, Equatable, Hashable {
 
 
     /**
-     * Whatever it threw.
+     * The hook threw an error.
      */
     case Failed(
         /**
-         * The details, for the developer and never for the model.
+         * The details, for you and never for the model.
          */reason: String
     )
 
@@ -4993,17 +5004,17 @@ public func FfiConverterTypeMemdirError_lower(_ value: MemdirError) -> RustBuffe
 
 
 /**
- * What `create` does about a file that is already there.
+ * What `create` does if the file already exists.
  */
 
 public enum OnExisting: Equatable, Hashable {
 
     /**
-     * Refuse, with the documented error.
+     * Refuses with the documented error.
      */
     case error
     /**
-     * Replace the whole content, atomically.
+     * Replaces the whole content atomically.
      */
     case overwrite
 
@@ -5074,15 +5085,16 @@ public func FfiConverterTypeOnExisting_lower(_ value: OnExisting) -> RustBuffer 
 public enum Outcome: Equatable, Hashable {
 
     /**
-     * The command was carried out.
+     * The command was executed.
      */
     case ok
     /**
-     * It was refused: by its own rules, by a policy, or because the input is no command.
+     * The call was refused: by the command's own rules, by a policy, or because the input is not a
+     * command.
      */
     case refused
     /**
-     * A hook forbade it.
+     * A hook denied it.
      */
     case denied
     /**
@@ -5163,7 +5175,7 @@ public func FfiConverterTypeOutcome_lower(_ value: Outcome) -> RustBuffer {
 
 
 /**
- * What is done about sensitive text in a command that would write it.
+ * What happens to a command that would write sensitive text.
  */
 
 public enum SensitiveText: Equatable, Hashable {
@@ -5248,7 +5260,7 @@ public func FfiConverterTypeSensitiveText_lower(_ value: SensitiveText) -> RustB
 
 
 /**
- * Whether an edit is refused that was meant for an older content of its file.
+ * Whether an edit that is based on an outdated view is refused.
  */
 
 public enum StaleGuard: Equatable, Hashable {
@@ -5258,11 +5270,12 @@ public enum StaleGuard: Equatable, Hashable {
      */
     case off
     /**
-     * An `insert` is, into a file that has changed since this memory last showed or wrote it.
+     * Refuses an `insert` into a file that has changed since this memory last showed or wrote it.
      */
     case on
     /**
-     * So is a `str_replace`; and both into a file that this memory has never shown or written.
+     * Also refuses such a `str_replace`, and both commands for a file that this memory has never
+     * shown or written.
      */
     case strict
 
@@ -5333,7 +5346,7 @@ public func FfiConverterTypeStaleGuard_lower(_ value: StaleGuard) -> RustBuffer 
 
 
 /**
- * Why a store did not do what it was asked to do.
+ * Why a method of a store failed.
  */
 public
 enum StoreError: Swift.Error, Equatable, Hashable {
@@ -5357,7 +5370,7 @@ enum StoreError: Swift.Error, Equatable, Hashable {
      */
     case NotADirectory
     /**
-     * A symbolic link is on the way or at the end; links are never followed.
+     * The path, or a parent of it, is a symbolic link. Links are never followed.
      */
     case Symlink
     /**
@@ -5365,7 +5378,7 @@ enum StoreError: Swift.Error, Equatable, Hashable {
      */
     case SpecialFile
     /**
-     * A directory was to be moved into its own subtree.
+     * A directory cannot be moved into its own subtree.
      */
     case IntoItself
     /**
@@ -5377,11 +5390,11 @@ enum StoreError: Swift.Error, Equatable, Hashable {
      */
     case PermissionDenied
     /**
-     * It may be read and not be changed.
+     * It may be read but not changed.
      */
     case ReadOnly
     /**
-     * A store is mounted there or below, so that it can be neither deleted nor moved.
+     * A store is mounted there or below, so it can be neither deleted nor moved.
      */
     case MountPoint
     /**
@@ -5389,19 +5402,19 @@ enum StoreError: Swift.Error, Equatable, Hashable {
      */
     case Full
     /**
-     * The file holds more bytes than are read into memory to edit it.
+     * The file is larger than the limit for reading a file into memory to edit it.
      */
     case TooLarge(
         /**
-         * What it holds, in bytes.
+         * Its size in bytes.
          */size: Int64
     )
     /**
-     * Other writers kept it locked for too long. Nothing was changed.
+     * Other writers kept the store locked for too long. Nothing was changed.
      */
     case Busy
     /**
-     * The call was given up before anything was changed.
+     * The call was cancelled before anything was changed.
      */
     case Cancelled
     /**
@@ -5409,7 +5422,7 @@ enum StoreError: Swift.Error, Equatable, Hashable {
      */
     case Failed(
         /**
-         * The details, for the developer and never for the model.
+         * The details, for you and never for the model.
          */reason: String
     )
 
@@ -6268,11 +6281,13 @@ public func FfiConverterTypeMemdirText_lower(_ value: MemdirText) -> RustBuffer 
 }
 
 /**
- * Opens a store that comes with memdir: a directory such as `./memory`, which is made if it is not
- * there, or `memory:` for a new one in this process.
+ * Opens a store that comes with memdir: a directory such as `./memory`, which is made if it does
+ * not exist, `sqlite:agent.db` for an SQLite database, or `memory:` for a new store in this
+ * process.
  *
- * To be shared between memories, written to directly, or built upon. Of the options only
- * `durability` and `read_only` matter.
+ * Several memories can share the store. You can also write to it directly, or build your own store
+ * on it. Only options about stores matter: `durability`, `read_only`, `lock_timeout`,
+ * `max_file_bytes`, and for SQLite `max_total_bytes` and `max_files`.
  */
 public func openStore(address: MemdirText, options: MemoryOptions = MemoryOptions())throws  -> Store  {
     return try  FfiConverterTypeStore_lift(try rustCallWithError(FfiConverterTypeMemdirError_lift) {
@@ -6298,11 +6313,11 @@ public func check(store: Store)throws  -> Checked  {
 })
 }
 /**
- * Checks whether the stores that `factory` makes keep the contract of a store: for the tests of
- * those who write one.
+ * Checks that the stores of `factory` keep the contract of a store. For the tests of your own
+ * store.
  *
- * Returns the first rule that is not kept, and how; null if all are. Throws what the factory
- * throws.
+ * Returns the first rule that the stores break, and how; null if they keep all. Throws the errors
+ * of the factory.
  */
 public func checkContract(factory: StoreFactory)throws  -> String?  {
     return try  FfiConverterOptionString.lift(try rustCallWithError(FfiConverterTypeStoreError_lift) {
@@ -6356,10 +6371,10 @@ public func noThreadReply(cause: String) -> Reply  {
 })
 }
 /**
- * Opens several stores and mounts them into one tree; one of them is at `/memories`.
+ * Opens several stores and mounts them into one tree. One of them must be at `/memories`.
  *
- * Of the options only `durability` and `read_only` matter. Throws `Config` if a path, an address
- * or an option is wrong, `Store` if a store cannot be opened.
+ * Only options about stores matter, as for `open_store`. Throws `Config` if a path, an address or
+ * an option is wrong, `Store` if a store cannot be opened.
  */
 public func openMounts(mounts: [Mount], options: MemoryOptions = MemoryOptions())throws  -> Store  {
     return try  FfiConverterTypeStore_lift(try rustCallWithError(FfiConverterTypeMemdirError_lift) {
@@ -6386,13 +6401,13 @@ private let initializationResult: InitializationResult = {
     if bindings_contract_version != scaffolding_contract_version {
         return InitializationResult.contractVersionMismatch
     }
-    if (uniffi_memdir_ffi_checksum_func_open_store() != 16709) {
+    if (uniffi_memdir_ffi_checksum_func_open_store() != 33486) {
         return InitializationResult.apiChecksumMismatch
     }
     if (uniffi_memdir_ffi_checksum_func_check() != 32709) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_func_check_contract() != 33919) {
+    if (uniffi_memdir_ffi_checksum_func_check_contract() != 35113) {
         return InitializationResult.apiChecksumMismatch
     }
     if (uniffi_memdir_ffi_checksum_func_copy() != 40644) {
@@ -6404,10 +6419,10 @@ private let initializationResult: InitializationResult = {
     if (uniffi_memdir_ffi_checksum_func_no_thread_reply() != 62874) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_func_open_mounts() != 58834) {
+    if (uniffi_memdir_ffi_checksum_func_open_mounts() != 64864) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_method_cancellation_cancel() != 59654) {
+    if (uniffi_memdir_ffi_checksum_method_cancellation_cancel() != 30988) {
         return InitializationResult.apiChecksumMismatch
     }
     if (uniffi_memdir_ffi_checksum_method_storefactory_make() != 32079) {
@@ -6416,34 +6431,34 @@ private let initializationResult: InitializationResult = {
     if (uniffi_memdir_ffi_checksum_method_copywatch_copying() != 8217) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_method_expirywatch_scanned() != 5376) {
+    if (uniffi_memdir_ffi_checksum_method_expirywatch_scanned() != 43961) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_method_memoryhooks_before() != 62419) {
+    if (uniffi_memdir_ffi_checksum_method_memoryhooks_before() != 9217) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_method_memoryhooks_after() != 20812) {
+    if (uniffi_memdir_ffi_checksum_method_memoryhooks_after() != 26960) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_method_memory_cancelled_by() != 14769) {
+    if (uniffi_memdir_ffi_checksum_method_memory_cancelled_by() != 10775) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_method_memory_clear() != 36784) {
+    if (uniffi_memdir_ffi_checksum_method_memory_clear() != 49638) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_method_memory_create() != 35916) {
+    if (uniffi_memdir_ffi_checksum_method_memory_create() != 24549) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_method_memory_delete() != 45433) {
+    if (uniffi_memdir_ffi_checksum_method_memory_delete() != 53104) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_method_memory_execute() != 40129) {
+    if (uniffi_memdir_ffi_checksum_method_memory_execute() != 8061) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_method_memory_execute_view() != 55219) {
+    if (uniffi_memdir_ffi_checksum_method_memory_execute_view() != 54426) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_method_memory_expire() != 54694) {
+    if (uniffi_memdir_ffi_checksum_method_memory_expire() != 44528) {
         return InitializationResult.apiChecksumMismatch
     }
     if (uniffi_memdir_ffi_checksum_method_memory_insert() != 35968) {
@@ -6455,55 +6470,55 @@ private let initializationResult: InitializationResult = {
     if (uniffi_memdir_ffi_checksum_method_memory_str_replace() != 38738) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_method_memory_view() != 16698) {
+    if (uniffi_memdir_ffi_checksum_method_memory_view() != 48914) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_method_edit_apply() != 4131) {
+    if (uniffi_memdir_ffi_checksum_method_edit_apply() != 3342) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_method_store_read() != 30094) {
+    if (uniffi_memdir_ffi_checksum_method_store_read() != 44157) {
         return InitializationResult.apiChecksumMismatch
     }
     if (uniffi_memdir_ffi_checksum_method_store_list() != 42798) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_method_store_write() != 55835) {
+    if (uniffi_memdir_ffi_checksum_method_store_write() != 35394) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_method_store_update() != 37233) {
+    if (uniffi_memdir_ffi_checksum_method_store_update() != 48611) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_method_store_delete() != 23648) {
+    if (uniffi_memdir_ffi_checksum_method_store_delete() != 8376) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_method_store_rename() != 43) {
+    if (uniffi_memdir_ffi_checksum_method_store_rename() != 30211) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_method_store_set_modified() != 51904) {
+    if (uniffi_memdir_ffi_checksum_method_store_set_modified() != 17872) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_method_store_tracks_access() != 53934) {
+    if (uniffi_memdir_ffi_checksum_method_store_tracks_access() != 57858) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_method_store_record_access() != 720) {
+    if (uniffi_memdir_ffi_checksum_method_store_record_access() != 59634) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_method_store_delete_unused() != 48958) {
+    if (uniffi_memdir_ffi_checksum_method_store_delete_unused() != 5213) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_constructor_cancellation_new() != 60276) {
+    if (uniffi_memdir_ffi_checksum_constructor_cancellation_new() != 13441) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_constructor_memory_new() != 40973) {
+    if (uniffi_memdir_ffi_checksum_constructor_memory_new() != 5565) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_constructor_memory_with_store() != 45195) {
+    if (uniffi_memdir_ffi_checksum_constructor_memory_with_store() != 54323) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_constructor_mount_new() != 34075) {
+    if (uniffi_memdir_ffi_checksum_constructor_mount_new() != 3323) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_constructor_mount_with_store() != 11312) {
+    if (uniffi_memdir_ffi_checksum_constructor_mount_with_store() != 6689) {
         return InitializationResult.apiChecksumMismatch
     }
 

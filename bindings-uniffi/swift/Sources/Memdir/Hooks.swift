@@ -1,7 +1,7 @@
-// Hooks: what may be left out of one.
+// The defaults of hooks.
 
 extension MemoryHooks {
-    /// Lets every command pass.
+    /// Allows every command.
     public func before(command: Command) throws -> HookDecision { .allow }
 
     /// Does nothing.

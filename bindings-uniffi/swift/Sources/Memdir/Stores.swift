@@ -1,9 +1,9 @@
-// Stores of one's own: what makes them shorter to write and to use in Swift.
+// Functions that make your own stores shorter to write and to use in Swift.
 
 import Foundation
 
 extension Memory {
-    /// A memory on a store of your own, or on one that is shared with another memory.
+    /// A memory on your own store, or on one that is shared with another memory.
     ///
     /// Throws `MemdirError.Config` if an option is wrong.
     public convenience init(
@@ -15,7 +15,7 @@ extension Memory {
 }
 
 extension Mount {
-    /// A store of your own, or one that is open already, to be mounted at `path`.
+    /// Mounts your own store, or one that is already open, at `path`.
     public convenience init(path: String, store: any Store, readOnly: Bool = false) {
         let made = Mount.withStore(path: path, store: store, readOnly: readOnly)
         self.init(unsafeFromHandle: made.uniffiCloneHandle())
@@ -23,28 +23,28 @@ extension Mount {
 }
 
 extension Store {
-    /// Does nothing, as is right for a store that keeps no times, or cannot set them.
+    /// Does nothing: the default for a store that keeps no times, or cannot set them.
     public func setModified(path: String, time: Date) throws {}
 
-    /// No, as is right for a store that does not keep when files were accessed.
+    /// False: the default for a store that keeps no times of access.
     public func tracksAccess() throws -> Bool { false }
 
-    /// Does nothing, as `setModified`.
+    /// Does nothing: the default for a store that keeps no times of access.
     public func recordAccess(path: String, time: Date) throws {}
 
-    /// Deletes nothing.
+    /// Deletes nothing: the default for a store that keeps no times of access.
     public func deleteUnused(path: String, since: Date) throws -> Bool { false }
 
-    /// Changes a file by `change`, which gets its content and says what it becomes (nil leaves it as
-    /// it is), while no other writer can come between. May be called again if one did.
+    /// Changes a file: calls `change` with its content and writes the result (nil leaves the file as it is),
+    /// while no other writer can come between. If one did, `change` is called again.
     public func update(path: String, change: @escaping @Sendable (Data) throws -> Data?) throws {
         try update(path: path, edit: Change(change))
     }
 }
 
 extension Memory {
-    /// As `expire` with an `ExpiryWatch`, which `isRunning` is: it is called now and then, and at the end,
-    /// and says whether it goes on.
+    /// As `expire` with an `ExpiryWatch`. `isRunning` is called after every 1,000 files and at the end, and
+    /// returns whether the expiry goes on.
     public func expire(
         olderThan: TimeInterval, dryRun: Bool = false, isRunning: @escaping @Sendable (ExpiryProgress) throws -> Bool
     ) throws -> [Expired] {
@@ -52,8 +52,8 @@ extension Memory {
     }
 }
 
-/// As `copy` with a `CopyWatch`, which `isRunning` is: it is called before each file, and says whether the copy
-/// goes on.
+/// Copies one store into another, as `copy` with a `CopyWatch` does. `isRunning` is called before each file and
+/// returns whether the copy goes on.
 ///
 /// Throws `MemdirError.Copy` if the destination holds something else, or the copy was stopped.
 public func copy(
@@ -63,7 +63,7 @@ public func copy(
     try copy(source: source, destination: destination, overwrite: overwrite, watch: WatchCopy(isRunning))
 }
 
-/// A watch that is a closure.
+/// A `CopyWatch` that calls a closure.
 private final class WatchCopy: CopyWatch {
     private let isRunning: @Sendable (CopyProgress) throws -> Bool
 
@@ -72,7 +72,7 @@ private final class WatchCopy: CopyWatch {
     func copying(progress: CopyProgress) throws -> Bool { try isRunning(progress) }
 }
 
-/// A watch that is a closure.
+/// An `ExpiryWatch` that calls a closure.
 private final class Watch: ExpiryWatch {
     private let isRunning: @Sendable (ExpiryProgress) throws -> Bool
 
@@ -81,7 +81,7 @@ private final class Watch: ExpiryWatch {
     func scanned(progress: ExpiryProgress) throws -> Bool { try isRunning(progress) }
 }
 
-/// An edit that a closure makes.
+/// An `Edit` that calls a closure.
 private final class Change: Edit {
     private let change: @Sendable (Data) throws -> Data?
 
@@ -94,15 +94,15 @@ private final class Change: Edit {
     }
 }
 
-/// Checks whether the stores that `store` makes, each of them new and empty, keep the contract of a
-/// store: for the tests of those who write one.
+/// Checks that the stores that `store` makes, each of them new and empty, keep the contract of a store. For
+/// the tests of your own store.
 ///
-/// Returns the first rule that is not kept, and how; nil if all are. Throws what `store` throws.
+/// Returns the first rule that the stores break, and how; nil if they keep all. Throws the errors of `store`.
 public func checkContract(_ store: @escaping @Sendable () throws -> any Store) throws -> String? {
     try checkContract(factory: Factory(store))
 }
 
-/// A factory that is a closure.
+/// A `StoreFactory` that calls a closure.
 private final class Factory: StoreFactory {
     private let store: @Sendable () throws -> any Store
 

@@ -3,7 +3,7 @@ import Memdir
 
 // Reads the case files, and takes nothing that the format does not have (see `tests/README.md`).
 
-/// What is wrong with a case.
+/// An error in a case.
 struct Problem: Error, CustomStringConvertible {
     let description: String
 
@@ -38,7 +38,7 @@ struct Call {
     var expires = false
 }
 
-/// What is done in a step that is no tool call.
+/// A step that is not a tool call.
 enum Upkeep {
     /// Seconds by path.
     case age([String: Double])

@@ -2,7 +2,7 @@ import Foundation
 import Memdir
 import XCTest
 
-/// The code of `docs/swift.md`: it is what stands here, and it does what the page says.
+/// The code of `docs/swift.md` is the code here, and it does what the page says.
 final class DocumentationTests: XCTestCase {
     private var printed = ""
 

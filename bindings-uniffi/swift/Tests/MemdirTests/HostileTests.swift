@@ -2,7 +2,7 @@ import Foundation
 import Memdir
 import XCTest
 
-/// What nobody should send (`tests/hostile`): always a reply or the declared error.
+/// The hostile tables (`tests/hostile`): always a reply or the declared error.
 final class HostileTests: XCTestCase {
     private func table(_ name: String) throws -> [[String: JSON]] {
         let file = root.appendingPathComponent("tests/hostile/\(name).json")

@@ -1,4 +1,4 @@
-//! Opens each kind of store, or says that this build is without it.
+//! Opens each kind of store, or returns the error that this build does not have it.
 
 use std::path::Path;
 #[cfg(feature = "sqlite")]
@@ -96,7 +96,7 @@ fn sqlite_with_limits(
         .with_total_limits(options.total_limits())
 }
 
-/// The part of an address of SQLite that has to be a plain path.
+/// The path in an address of SQLite; it must be a plain path.
 #[cfg(feature = "sqlite")]
 pub(super) fn sqlite_path(path: &str) -> Result<PathBuf, Error> {
     let problem = match path {

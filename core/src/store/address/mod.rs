@@ -1,8 +1,8 @@
-//! Store addresses: which store a text such as `./memory` or `sqlite:agent.db` names.
+//! Opens stores by their addresses, such as `./memory` or `sqlite:agent.db`.
 //!
-//! - `scheme` tells addresses with a scheme from paths;
-//! - `engines` opens each kind of store, or says that this build is without it;
-//! - `redact` leaves the secrets out of an address that is shown.
+//! - `scheme` distinguishes addresses with a scheme from paths.
+//! - `engines` opens each kind of store, or returns the error that this build does not have it.
+//! - `redact` removes secrets from an address for display.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -29,29 +29,32 @@ pub use redact::redact_address;
 pub(super) use scheme::is_path;
 use scheme::scheme;
 
-/// Opens the store that `address` names: `memory:` is a new one in this process, `dir:` and a path
-/// the files of that very directory, `sqlite:` and a path a database (feature `sqlite`),
-/// `postgres://…` a namespace of one (feature `postgres`), `s3://`, `gs://` and `az://` with a bucket and
-/// a prefix object storage (feature `object-storage`), anything else without a scheme a local
-/// directory in the SDKs' layout. `~` as the first component of a path on this machine is the home
-/// directory.
+/// Opens the store that `address` names:
 ///
-/// With an `encryption_key` in the options (feature `encryption`) what the store keeps is encrypted.
+/// - a path without a scheme: a local directory in the SDKs' layout
+/// - `dir:` and a path: the files of that very directory
+/// - `memory:`: a new store in this process
+/// - `sqlite:` and a path: an SQLite database (feature `sqlite`)
+/// - `postgres://…`: a namespace of a PostgreSQL database (feature `postgres`)
+/// - `s3://…`, `gs://…`, `az://…`: a prefix of a bucket (feature `object-storage`)
+///
+/// `~` as the first component of a path on this machine is the home directory. With an `encryption_key`
+/// in the options (feature `encryption`) the store is encrypted.
 ///
 /// # Errors
-/// [`Error::Config`] for an address that this build does not know, a key that is not the store's, or
-/// an encrypted store on this machine and no key; [`Error::Store`] if the store cannot be opened.
+/// [`Error::Config`] for an address that this build does not know, for a wrong key, or for an encrypted
+/// store on this machine without a key. [`Error::Store`] if the store cannot be opened.
 pub fn open_store(
     address: &str,
     options: impl Into<StoreOptions>,
 ) -> Result<Arc<dyn Store>, Error> {
     let options = &options.into();
-    // Another machine's store is not asked anything before a command needs it.
+    // A store on another machine gets no request before a command needs one.
     let elsewhere = address.contains("://");
     finished(open_any(address, options)?, options, elsewhere)
 }
 
-/// Gives a store the layer that the options ask for: encryption.
+/// Wraps a store in the layer that the options require: encryption.
 pub(in crate::store) fn finished(
     store: Arc<dyn Store>,
     options: &StoreOptions,
@@ -62,8 +65,8 @@ pub(in crate::store) fn finished(
     if options.encryption_key.is_some() {
         return encrypt(store, options);
     }
-    // Without the key, a model would be shown what it cannot read, and write what the key does not
-    // open.
+    // Without the key, the model would see files that it cannot read, and write files that are not
+    // encrypted.
     if !elsewhere && is_encrypted(&*store) {
         return Err(ConfigError::from("the store is encrypted: its key is needed")
             .about("encryption_key")
@@ -72,8 +75,8 @@ pub(in crate::store) fn finished(
     Ok(store)
 }
 
-/// The store, encrypted if the options have an `encryption_key`: for a store of your own, or one
-/// that was opened in another way.
+/// Wraps a store in encryption, if the options have an `encryption_key`. For your own store, or one that
+/// was opened in another way.
 ///
 /// # Errors
 /// As [`Encrypted::open`](super::Encrypted::open).
@@ -89,8 +92,8 @@ pub fn encrypt(
     }
 }
 
-/// As [`encrypt`], but the store is not asked before the first command, which then says what is
-/// wrong: for a store that cannot answer before its caller goes on.
+/// As [`encrypt`], but no method of the store is called before the first command. An error is then that
+/// of the command. For a store that cannot answer while it is being opened.
 #[cfg(feature = "encryption")]
 pub fn encrypt_lazily(store: Arc<dyn Store>, options: impl Into<StoreOptions>) -> Arc<dyn Store> {
     let options = options.into();
@@ -100,8 +103,8 @@ pub fn encrypt_lazily(store: Arc<dyn Store>, options: impl Into<StoreOptions>) -
     }
 }
 
-/// As [`open_store`], but what is encrypted comes as it is kept, whatever the options say: to change
-/// its key with `rekey`, or to copy it without having the key.
+/// As [`open_store`], but an encrypted store is not decrypted, whatever the options say. Use it to
+/// change the key with `rekey`, or to copy the store without the key.
 ///
 /// # Errors
 /// As [`open_store`].
@@ -136,13 +139,13 @@ fn open_any(address: &str, options: &StoreOptions) -> Result<Arc<dyn Store>, Err
     }
 }
 
-/// Whether the option `namespace` says which of several memories at `address` is meant.
+/// Whether a store at `address` takes the option `namespace`.
 fn has_namespaces(address: &str) -> bool {
     matches!(scheme(address), Some("postgres" | "postgresql" | "s3" | "gs" | "az"))
 }
 
-/// For a store that is one memory. That the option were not looked at, nobody would notice before one
-/// user read what another wrote.
+/// Refuses the option `namespace` for a store that is one memory. If the option were ignored, one user
+/// could read what another wrote.
 pub(in crate::store) fn refuse_namespace(options: &StoreOptions) -> Result<(), Error> {
     match options.namespace {
         None => Ok(()),
@@ -162,8 +165,8 @@ fn files_of(base: &Path) -> Result<PathBuf, Error> {
     Ok(base.join(FILES))
 }
 
-/// Where the store that `address` names keeps its files, also if it is not there yet. `None` for what is not on
-/// this machine, and for addresses that are wrong.
+/// Where the store at `address` keeps its files, also if it does not exist yet. `None` for a store that
+/// is not on this machine, and for a wrong address.
 #[must_use]
 pub fn location_of(address: &str) -> Option<Location> {
     let path = match scheme(address) {
@@ -175,9 +178,8 @@ pub fn location_of(address: &str) -> Option<Location> {
     path.ok().filter(|path| !path.as_os_str().is_empty()).map(Location::file)
 }
 
-/// As [`open_store`], but makes nothing: `None` if there is no local directory or database of that
-/// name yet, and for `memory:`, which is always a new one. A remote store is as it is after
-/// [`open_store`].
+/// As [`open_store`], but makes nothing. Returns `None` if the local directory or database does not
+/// exist, and for `memory:`, which is always new. A remote store is opened as by [`open_store`].
 ///
 /// # Errors
 /// As [`open_store`].
@@ -188,7 +190,7 @@ pub fn open_existing_store(
     let options = &options.into();
     let Some(store) = open_existing(address, options)? else { return Ok(None) };
     let elsewhere = address.contains("://");
-    // Nor are the keys of an encrypted store made: an empty place is none yet.
+    // It makes no keys either: an empty store is not an encrypted one yet.
     #[cfg(feature = "encryption")]
     if options.encryption_key.is_some()
         && !elsewhere
@@ -217,14 +219,12 @@ fn open_existing(address: &str, options: &StoreOptions) -> Result<Option<Arc<dyn
     }
 }
 
-/// Opens the local directory `path` in the SDKs' layout: the files are in its directory
-/// `memories`. The path is never taken for an address with a scheme; `~` as its first component is the
-/// home directory.
+/// Opens the local directory `path` in the SDKs' layout: the files are in its directory `memories`. The
+/// path is never read as an address with a scheme. `~` as its first component is the home directory.
 ///
 /// # Errors
-/// [`Error::Store`] if it cannot be opened; [`Error::Config`] on a platform without local
-/// directories, for the directory of the files of another memory, and as [`open_store`] where it is
-/// encrypted.
+/// [`Error::Store`] if it cannot be opened. [`Error::Config`] on a platform without local directories,
+/// if `path` is the directory of another memory's files, and as [`open_store`] for an encrypted store.
 pub fn open_directory(
     path: impl AsRef<Path>,
     options: impl Into<StoreOptions>,
@@ -234,8 +234,8 @@ pub fn open_directory(
     finished(open_local(&files_of(path.as_ref())?, options)?, options, false)
 }
 
-/// Opens the local directory `path`: the files are in that very directory. The path is never taken for
-/// an address with a scheme; `~` as its first component is the home directory.
+/// Opens the local directory `path`: the files are in that very directory. The path is never read as an
+/// address with a scheme. `~` as its first component is the home directory.
 ///
 /// # Errors
 /// As [`open_directory`].

@@ -1,9 +1,9 @@
-//! Addresses without the secrets that they may hold.
+//! Removes secrets from addresses for display.
 
 use super::scheme::scheme;
 
-/// An address as it may be shown: without user, password and parameters. Where it is not certain
-/// what is a secret in it, all but the scheme is left out.
+/// An address for display, without user, password and parameters. If it is not certain which part is a
+/// secret, only the scheme is shown.
 ///
 /// ```
 /// use memdir::store::redact_address;
@@ -25,7 +25,7 @@ pub fn redact_address(address: &str) -> String {
     shown.chars().map(|c| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c }).collect()
 }
 
-/// What follows the scheme; `None` if it cannot be said where secrets in it begin and end.
+/// The part after the scheme; `None` if it is not certain where secrets in it begin and end.
 fn redacted_place(rest: &str) -> Option<String> {
     let place = rest.trim_start_matches('/');
     let slashes = &rest[..rest.len() - place.len()];
@@ -33,8 +33,8 @@ fn redacted_place(rest: &str) -> Option<String> {
         Some(end) => (&place[..end], &place[end..]),
         None => (place, ""),
     };
-    // A password may hold any character, although it should not. One that is named may so hold what would be
-    // taken for the end of a user.
+    // A password may contain any character, although it should be encoded. An `@` in a parameter would
+    // look like the end of the user.
     if parameters.contains('@')
         || parameters.contains("%40")
         || place.contains("%40")

@@ -1,4 +1,4 @@
-//! The rules about the times of access, for stores that keep them, and about deleting by them.
+//! The rules about times of access, for stores that keep them, and about deleting unused files.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, SystemTime};
@@ -22,7 +22,7 @@ fn ahead() -> SystemTime {
     micros::time(micros::of(ahead)).unwrap_or(ahead)
 }
 
-/// The paths of what the store takes for unused.
+/// The paths of the files that the store counts as unused.
 fn unused(store: &dyn Store, since: SystemTime) -> Result<Vec<String>, String> {
     let mut files = Vec::new();
     done("going through all files", store.files(&mut |file| files.push(file)))?;
@@ -113,8 +113,8 @@ pub(super) fn deleting(store: &Checked<'_>) -> Holds {
     store.has(&[("/memories/.hidden", None), ("/memories/dir", None)])
 }
 
-/// Of a file that is deleted as unused and edited at the same time one thing is done: the edit is
-/// refused, or the file stays.
+/// If a file is deleted as unused and edited at the same time, either the edit is refused or the file
+/// stays.
 pub(super) fn race_with_edits(store: &Checked<'_>) -> Holds {
     if !store.0.tracks_access() {
         return Ok(());

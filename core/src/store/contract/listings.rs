@@ -1,4 +1,4 @@
-//! The rules about what a directory, and all of the tree, is said to hold.
+//! The rules about listings of a directory and of the whole tree.
 
 use super::{Checked, Holds, done, expect, opened, path, sorted};
 use crate::path::MemoryPath;

@@ -1,4 +1,4 @@
-//! The contract of [`Store`] as a check that anybody can run on a store of their own.
+//! Checks that a store keeps the contract of [`Store`]. Run it on your own store.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -24,7 +24,7 @@ use crate::store::settings::OnExisting::{Error, Overwrite};
 /// Makes a fresh, empty store each time it is called.
 pub type Factory<'f> = dyn Fn() -> Arc<dyn Store> + 'f;
 
-/// A rule of the contract that a store does not keep.
+/// A rule of the contract that a store breaks.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the store does not keep the rule \"{rule}\": {what}")]
 pub struct Violation {
@@ -34,7 +34,7 @@ pub struct Violation {
     pub what: String,
 }
 
-/// Checks every rule, each on a fresh store, and stops at the first one that is not kept.
+/// Checks every rule, each on a fresh store, and stops at the first one that the store breaks.
 ///
 /// # Errors
 /// The [`Violation`].
@@ -47,10 +47,10 @@ pub fn rules() -> impl ExactSizeIterator<Item = Rule> {
     RULES.iter().map(|&(name, holds)| Rule { name, holds })
 }
 
-/// One rule of the contract, for whom [`check_contract`] does not suit: where stores are made in another way.
+/// One rule of the contract. Use it instead of [`check`] if you make the stores in another way.
 #[derive(Clone, Copy)]
 pub struct Rule {
-    /// What it demands, in a few words.
+    /// The rule in a few words.
     pub name: &'static str,
     holds: Check,
 }
@@ -96,7 +96,7 @@ const RULES: &[(&str, Check)] = &[
     ("readers see whole contents", races::reading),
 ];
 
-/// A store, with the questions that the rules ask of it.
+/// A store, with helpers for the rules.
 struct Checked<'s>(&'s dyn Store);
 
 /// Every file's content and every directory, by path.

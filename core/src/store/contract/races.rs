@@ -1,4 +1,4 @@
-//! The rules about several at once: what each is told has happened, and all of it has.
+//! The rules about concurrent calls: each call's result is true, and nothing acknowledged is lost.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;

@@ -1,4 +1,4 @@
-//! A file as it is kept: a header of one size and the sealed content, so that a listing knows a
+//! The format of an encrypted file: a header of fixed size and the sealed content. So a listing knows a
 //! content's size without reading it.
 //!
 //! ```text
@@ -6,8 +6,8 @@
 //! 3     1        4            24 + 32 + 16                 24 + size + 16
 //! ```
 //!
-//! Each version of a file has a key of its own, sealed under the master key of that generation in
-//! the context of the store and the path. Moving a file so changes its header only.
+//! Each version of a file has its own key. That key is sealed under the master key of the generation, in
+//! the context of the store and the path. So moving a file changes only its header.
 
 use zeroize::Zeroizing;
 
@@ -20,7 +20,7 @@ const MAGIC: &[u8; 3] = b"MDE";
 const VERSION: u8 = 1;
 /// Magic, version and generation.
 const START: usize = 8;
-/// What stands before the sealed content.
+/// The size of the header before the sealed content.
 pub(super) const HEADER: usize = START + KEY + seal::OVERHEAD;
 /// How many bytes a file is longer than its content.
 const OVERHEAD: usize = HEADER + seal::OVERHEAD;
@@ -28,13 +28,13 @@ const OVERHEAD: usize = HEADER + seal::OVERHEAD;
 /// Why a file cannot be opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(super) enum Unreadable {
-    /// It does not begin as a file of ours.
+    /// It does not begin like a file of ours.
     #[error("it was not written by memdir's encryption, or is damaged")]
     Foreign,
-    /// It says that it is of a format to come.
+    /// It has a newer format.
     #[error("it was written by a newer memdir, or is damaged")]
     Newer,
-    /// Its master key is not on the ring.
+    /// Its master key is not on the key ring.
     #[error("it was written under a key that this store does not have (any more)")]
     UnknownKey,
     /// A seal is broken.
@@ -59,7 +59,7 @@ pub(super) fn seal(
     Ok(file)
 }
 
-/// The content of a file that is at `path`, or was brought there from one of `origins`.
+/// The content of a file that is bound to `path`, or was moved there from one of `origins`.
 pub(super) fn open(
     ring: &Ring,
     path: &MemoryPath,
@@ -71,13 +71,13 @@ pub(super) fn open(
     seal::open(&key, &content_context(ring), sealed).ok_or(Unreadable::Broken)
 }
 
-/// The header that binds to `path` a file which was brought there from one of `origins`; `None` if
-/// it is bound to `path` already, or is no file that opens here.
+/// The header that binds a file to `path`, after it was moved there from one of `origins`. `None` if the
+/// file is already bound to `path`, or cannot be opened here.
 ///
-/// Its generation stays: who has the older master key can know this file's key.
+/// The generation stays, because anybody with that master key may know this file's key.
 ///
 /// # Errors
-/// If its master key is not on the ring, so that nothing can be said about it.
+/// If its master key is not on the key ring.
 pub(super) fn rebound(
     ring: &Ring,
     path: &MemoryPath,
@@ -95,7 +95,7 @@ pub(super) fn rebound(
     master.map(|master| header(ring, &master, path, &key)).transpose()
 }
 
-/// The generation of the master key that a file is under.
+/// The generation of the master key that seals a file's key.
 pub(super) fn generation(file: &[u8]) -> Result<Generation, Unreadable> {
     let (start, _) = file.split_first_chunk::<START>().ok_or(Unreadable::Foreign)?;
     let [m, d, e, version, generation @ ..] = *start;
@@ -148,7 +148,7 @@ fn header(
     Ok(header)
 }
 
-/// Of fixed parts but for the last, so that no two are the same bytes.
+/// All parts but the last have a fixed size, so different contexts are different bytes.
 fn key_context(ring: &Ring, generation: Generation, path: &MemoryPath) -> Vec<u8> {
     let generation = generation.to_be_bytes();
     [b"memdir key of a file", &[VERSION][..], &ring.store, &generation, path.as_str().as_bytes()]

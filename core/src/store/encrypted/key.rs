@@ -1,4 +1,4 @@
-//! What a developer gives as a key, and the key that comes of it.
+//! [`EncryptionKey`], and the derivation of the key that opens a store's record.
 
 use std::fmt;
 use std::str::FromStr;
@@ -17,10 +17,10 @@ use crate::store::StoreError;
 
 /// The key of an encrypted store: 32 bytes, or a passphrase.
 ///
-/// It is not shown by `Debug`, and its memory is overwritten when it is dropped.
+/// `Debug` does not show it, and its memory is overwritten when it is dropped.
 ///
-/// As text (`str::parse`), `hex:` and 64 digits, or `base64:` and 44 characters, are the 32 bytes;
-/// any other text is a passphrase.
+/// As text (`str::parse`), `hex:` and 64 digits, or `base64:` and 44 characters, stand for 32 bytes. Any
+/// other text is a passphrase.
 ///
 /// ```
 /// use memdir::EncryptionKey;
@@ -49,16 +49,16 @@ impl fmt::Debug for EncryptionKey {
 }
 
 impl EncryptionKey {
-    /// A key of 32 bytes, drawn at random by whoever keeps it.
+    /// A key of 32 bytes. Generate them at random.
     #[must_use]
     pub fn from_bytes(bytes: [u8; KEY]) -> Self {
         Self(Kind::Bytes(Zeroizing::new(bytes)))
     }
 
-    /// As [`from_bytes`](Self::from_bytes), for bytes whose number is not known beforehand.
+    /// As [`from_bytes`](Self::from_bytes), for a slice.
     ///
     /// # Errors
-    /// [`Error::Config`] if they are not 32.
+    /// [`Error::Config`] if it does not have 32 bytes.
     pub fn from_slice(bytes: &[u8]) -> Result<Self, Error> {
         <[u8; KEY]>::try_from(bytes).map(Self::from_bytes).map_err(|_| {
             let got = bytes.len();
@@ -66,8 +66,8 @@ impl EncryptionKey {
         })
     }
 
-    /// A passphrase. The key is made of it by Argon2id each time a store is opened, which takes
-    /// 64 MiB of memory and a tenth of a second or so.
+    /// A passphrase. Argon2id derives the key from it each time a store is opened, which takes 64 MiB of
+    /// memory and about a tenth of a second.
     ///
     /// # Errors
     /// [`Error::Config`] if it is empty.
@@ -80,7 +80,7 @@ impl EncryptionKey {
     }
 }
 
-/// That the option is wrong; its value is never told.
+/// The error for a wrong key. It never shows the value.
 fn wrong_key(problem: String) -> Error {
     ConfigError::of_option("encryption_key").and(" ").and(problem).into()
 }
@@ -105,11 +105,11 @@ impl FromStr for EncryptionKey {
     }
 }
 
-/// How the key that opens a store's record comes of what the developer gave.
+/// How the key that opens a store's record is derived from the key that you gave.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "derivation", rename_all = "lowercase")]
 pub(super) enum Derivation {
-    /// It is what was given: 32 bytes.
+    /// It is the given key of 32 bytes.
     None,
     /// Argon2id of a passphrase. The record is not trusted before its seal is open, so it cannot ask for
     /// any amount of work: the larger recommendation of RFC 9106 has 2 GiB.
@@ -144,7 +144,7 @@ fn at_most<'de, const MOST: u32, D: Deserializer<'de>>(from: D) -> Result<u32, D
 }
 
 impl Derivation {
-    /// How a new record does it; the figures are the second recommendation of RFC 9106.
+    /// The derivation for a new record; the figures are the second recommendation of RFC 9106.
     pub(super) fn new(key: &EncryptionKey) -> Result<Self, StoreError> {
         Ok(match key.0 {
             Kind::Bytes(_) => Self::None,
@@ -159,7 +159,7 @@ impl Derivation {
     }
 }
 
-/// A developer's key with what came of it last, because Argon2id shall be asked once.
+/// The given key with the last derived key, so Argon2id runs only once.
 #[derive(Debug)]
 pub(super) struct KeyDeriver {
     key: EncryptionKey,
@@ -185,7 +185,7 @@ impl KeyDeriver {
         &self.key
     }
 
-    /// The key as `derivation` makes it; `None` if that is not for this kind of key.
+    /// The key that `derivation` gives; `None` if it is not for this kind of key.
     pub(super) fn derive(&self, derivation: &Derivation) -> Result<Option<Key>, StoreError> {
         let (phrase, memory_kib, passes, lanes, salt, form) = match (&self.key.0, derivation) {
             (Kind::Bytes(key), Derivation::None) => return Ok(Some(key.clone())),
@@ -215,10 +215,10 @@ impl KeyDeriver {
     }
 }
 
-/// The same for every way to write a passphrase: `é` is one character on some keyboards and two on others,
-/// and a full-width letter is a letter.
+/// The normal form of a passphrase, however it was typed: `é` is one character on some keyboards and two
+/// on others, and a full-width letter is the same as a plain one.
 fn normal_form(phrase: &str) -> Zeroizing<String> {
-    // Room for nearly all at once, so that no copies are left in memory that is given back.
+    // Enough room for nearly all of them, so the string does not grow and leave copies in freed memory.
     let mut normal = Zeroizing::new(String::with_capacity(phrase.len().saturating_mul(4)));
     normal.extend(phrase.nfkc());
     normal

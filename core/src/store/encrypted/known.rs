@@ -1,4 +1,5 @@
-//! What an open store knows of its record, and how the record is read, made and changed.
+//! [`Known`]: the last state of the record that a store has read. Also reads, makes and changes the
+//! record.
 
 use std::sync::{Arc, PoisonError};
 
@@ -12,10 +13,10 @@ use crate::path::MemoryPath;
 use crate::store::settings::OnExisting;
 use crate::store::{Splice, Store, StoreError};
 
-/// Changes a record, given the ring and the renames that it has.
+/// Changes a record; it gets the key ring and the renames in the record.
 type Change<'c> = dyn FnMut(&mut Record, &Ring, Vec<Rename>) -> Result<(), StoreError> + 'c;
 
-/// What the record said when it was read last.
+/// The record as it was last read.
 pub(super) struct Known {
     bytes: Vec<u8>,
     pub(super) ring: Ring,
@@ -58,7 +59,7 @@ impl Encrypted {
         known
     }
 
-    /// What the record said when it was read last.
+    /// The record as it was last read.
     pub(super) fn known(&self) -> Result<Arc<Known>, StoreError> {
         let known = self.known.read().unwrap_or_else(PoisonError::into_inner).clone();
         match known {
@@ -70,7 +71,7 @@ impl Encrypted {
         }
     }
 
-    /// What the record says now, if it is not what it said when it was read last.
+    /// The record as it is now; `None` if it has not changed since it was last read.
     fn read_record(&self, known: &Known) -> Result<Option<Known>, StoreError> {
         let bytes = self.inner.read(&self.record).map_err(without_record)?;
         if known.bytes == bytes {
@@ -83,14 +84,14 @@ impl Encrypted {
         Ok(Some(new))
     }
 
-    /// What the record says now. An error comes before anything was changed.
+    /// The record as it is now. An error means that nothing was changed.
     pub(super) fn reload(&self) -> Result<Arc<Known>, StoreError> {
         let known = self.known()?;
         let new = self.read_record(&known).map_err(StoreError::unchanged)?;
         Ok(new.map_or(known, |new| self.set_known(new)))
     }
 
-    /// Changes the record, while nobody else does.
+    /// Changes the record, while no other writer can come between.
     pub(super) fn change(&self, change: &mut Change<'_>) -> Result<(), StoreError> {
         let mut done = Ok(());
         let mut changed = |bytes: &[u8]| {
@@ -115,7 +116,7 @@ impl Encrypted {
     }
 }
 
-/// Makes the record of a new store; what the record is, also where somebody else was faster.
+/// Makes the record of a new store, and returns it; if somebody else was faster, returns theirs.
 fn make(
     inner: &dyn Store,
     path: &MemoryPath,
@@ -123,7 +124,7 @@ fn make(
     encrypt_names: bool,
 ) -> Result<Vec<u8>, Error> {
     if !inner.list(&MemoryPath::root()).map_err(Error::Store)?.is_empty() {
-        // It may have been made, and written into, since we looked for its record.
+        // Somebody may have made the store, and written into it, since we looked for the record.
         return inner.read(path).map_err(|error| match error {
             StoreError::NotFound => ConfigError::from(
                 "the store holds files that are not encrypted: a key is for a new, ",

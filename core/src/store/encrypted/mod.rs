@@ -1,9 +1,9 @@
-//! Encryption at rest, as a layer over any store.
+//! [`Encrypted`]: encryption at rest, as a layer over any store.
 //!
-//! The store beneath has the same tree, of files that only the key opens ([`file`]), under the same
-//! names or encrypted ones ([`names`]), and one file more: the record ([`record`]). What is read and
-//! does not open is looked at again with a fresh record before it is called damaged: the file may
-//! just have been moved ([`renames`]), or the key changed ([`rekey`]).
+//! The underlying store has the same tree. Its files are encrypted ([`file`]), its names are the same or
+//! encrypted ([`names`]), and it has one more file, the record ([`record`]). If a file does not open, it
+//! is read again with a fresh record before it counts as damaged: the file may just have been moved
+//! ([`renames`]), or the key changed ([`rekey`]).
 
 use std::fmt;
 use std::io::Read;
@@ -41,26 +41,26 @@ mod seal;
 pub use key::EncryptionKey;
 pub use rekey::rekey;
 
-/// How often a file is looked at anew that is moved again and again while it is read.
+/// How often a file is read again if it is moved while it is read.
 const ATTEMPTS: usize = 16;
 
-/// A store whose files another store keeps, encrypted.
+/// A store that encrypts its files and keeps them in an underlying store.
 ///
-/// Every content is sealed with XChaCha20-Poly1305, together with its path and the store that it
-/// belongs to: a flipped bit, a cut or swapped file is [`StoreError::Failed`] and never a content.
-/// Names are encrypted too if that was asked for when the store was made; then they may have 143
-/// bytes (hidden ones 142).
+/// Every content is sealed with XChaCha20-Poly1305, and bound to its path and its store. A flipped bit,
+/// or a truncated or swapped file, is [`StoreError::Failed`]; such a content is never returned. Names
+/// are encrypted, too, if the store was made with that option. They may then have 143 bytes (hidden ones
+/// 142).
 ///
-/// What of this is atomic is so by the store beneath. A rename is its rename, between two changes of
-/// the record; then each file that was moved gets a new header. A kill at any moment leaves every
-/// file readable where it is.
+/// Operations are atomic if those of the underlying store are. A rename is a rename there, between two
+/// changes of the record; then each file that was moved gets a new header. A kill at any moment leaves
+/// every file readable where it is.
 pub struct Encrypted {
     inner: Arc<dyn Store>,
-    /// The path of the record in it.
+    /// The path of the record in the underlying store.
     record: MemoryPath,
     deriver: KeyDeriver,
     encrypt_names: bool,
-    /// `None` before the store was asked for anything.
+    /// `None` before the first method is called.
     known: RwLock<Option<Arc<Known>>>,
 }
 
@@ -71,12 +71,12 @@ impl fmt::Debug for Encrypted {
 }
 
 impl Encrypted {
-    /// Opens the encrypted store that `inner` keeps, or makes one if `inner` is empty: then
-    /// `encrypt_names` says whether names are encrypted too, for good.
+    /// Opens the encrypted store in `inner`, or makes one if `inner` is empty. For a new store
+    /// `encrypt_names` decides whether names are encrypted; this cannot be changed later.
     ///
     /// # Errors
-    /// [`Error::Config`] if it is another key, if `inner` holds files that are not encrypted, or if
-    /// names shall be encrypted and are not. [`Error::Store`] if `inner` fails, or its record is
+    /// [`Error::Config`] if the key is wrong, if `inner` has plain files, or if `encrypt_names` is set
+    /// for a store that was made without it. [`Error::Store`] if `inner` fails, or its record is
     /// damaged.
     pub fn open(
         inner: Arc<dyn Store>,
@@ -88,15 +88,15 @@ impl Encrypted {
         Ok(store)
     }
 
-    /// As [`open`](Encrypted::open), but `inner` is not asked before the first method is called: what
-    /// is wrong is then a [`StoreError::Failed`] of that method, and of the next.
+    /// As [`open`](Encrypted::open), but `inner` is first used when a method is called. An error of
+    /// `open` is then a [`StoreError::Failed`] of that method, and of the next.
     #[must_use]
     pub fn lazy(inner: Arc<dyn Store>, key: &EncryptionKey, encrypt_names: bool) -> Self {
         let (record, deriver) = (record::path(), KeyDeriver::new(key));
         Self { inner, record, deriver, encrypt_names, known: RwLock::new(None) }
     }
 
-    /// Where the store beneath keeps what is at `path`.
+    /// The path in the underlying store.
     fn at(&self, path: &MemoryPath) -> Result<MemoryPath, StoreError> {
         match &self.known()?.ring.names {
             Some(names) => names.encrypt(path).map_err(|_| StoreError::NameTooLong),
@@ -107,7 +107,7 @@ impl Encrypted {
         }
     }
 
-    /// As [`at`](Self::at), for what has to be there: under a name that is too long nothing is.
+    /// As [`at`](Self::at), for a path that must exist: a name that is too long is "not found".
     fn at_existing(&self, path: &MemoryPath) -> Result<MemoryPath, StoreError> {
         match self.at(path) {
             Err(StoreError::NameTooLong) => Err(StoreError::NotFound),
@@ -115,8 +115,8 @@ impl Encrypted {
         }
     }
 
-    /// What the entry `found` of the store beneath is here, below `directory`; `None` for what is
-    /// not ours.
+    /// The decrypted entry for the entry `found` of the underlying store, below `directory`. `None` if
+    /// it is not ours.
     fn entry(known: &Known, directory: &MemoryPath, found: &Entry) -> Option<Entry> {
         let mut below = found.path.names().skip(directory.names().count());
         let path =
@@ -132,7 +132,7 @@ impl Encrypted {
         Some(Entry { path, kind, ..found.clone() })
     }
 
-    /// Reports what is below `directory` of the store beneath under names that are not ours.
+    /// Reports names below `directory` of the underlying store that are not ours.
     fn inspect_names(
         &self,
         known: &Known,
@@ -140,7 +140,7 @@ impl Encrypted {
         report: &mut dyn FnMut(Problem),
     ) -> Result<(), StoreError> {
         let found = match self.inner.list(directory) {
-            // Gone meanwhile, or found by whoever reads it.
+            // Gone meanwhile, or a problem that reading it reports.
             Err(_) if !directory.is_root() => return Ok(()),
             found => found?,
         };
@@ -173,7 +173,7 @@ impl Encrypted {
                 Ok(content) => return Ok(take(content)),
                 Err(problem) => problem,
             };
-            // Between the first look and the record's, a rename may have been finished.
+            // A rename may have been finished between reading the file and the record.
             let again = self.inner.read(at)?;
             if again == bytes {
                 return Err(unreadable(path, problem));
@@ -192,14 +192,14 @@ fn restless(path: &MemoryPath) -> StoreError {
     StoreError::failed(format!("decrypting {path}"), "it is moved again and again").unchanged()
 }
 
-/// What came of an edit within the store beneath.
+/// The result of an edit within the underlying store.
 enum Edited {
     Done,
     Unreadable(Unreadable, Vec<u8>),
     Failed(StoreError),
 }
 
-// A method that the trait has a default for is decided about all the same.
+// Every method is implemented here, also those with a default.
 #[deny(clippy::missing_trait_methods)]
 impl Store for Encrypted {
     fn read(&self, path: &MemoryPath) -> Result<Vec<u8>, StoreError> {
@@ -247,7 +247,7 @@ impl Store for Encrypted {
         existing: OnExisting,
     ) -> Result<(), StoreError> {
         let prepared = || {
-            // Not with a key of before a rotation that has begun meanwhile.
+            // With a fresh ring, so not with a key from before a rotation that has begun meanwhile.
             Ok((self.at(path)?, file::seal(&self.reload()?.ring, path, &[content])?))
         };
         let (at, bytes) = prepared().map_err(StoreError::unchanged)?;
@@ -278,7 +278,7 @@ impl Store for Encrypted {
                     }
                 }
             })?;
-            // From here on the store beneath was asked to write nothing.
+            // In the following cases the underlying store has written nothing.
             match edited {
                 Edited::Done => return Ok(()),
                 Edited::Failed(error) => return Err(error.unchanged()),
@@ -302,7 +302,7 @@ impl Store for Encrypted {
     }
 
     fn clear(&self) -> Result<(), StoreError> {
-        // Also what is not ours, but for the record.
+        // Everything but the record, also files that are not ours.
         clear_each(&*self.inner, |path| *path != self.record)
     }
 
@@ -332,7 +332,7 @@ impl Store for Encrypted {
         let known = self.known()?;
         let mut unused = Vec::new();
         for found in self.inner.unused(beneath, since)? {
-            // Its size is that of the content already.
+            // The size is already that of the content.
             let kind = found.kind;
             unused.extend(
                 Self::entry(&known, &MemoryPath::root(), &found).map(|e| Entry { kind, ..e }),
@@ -353,7 +353,7 @@ impl Store for Encrypted {
         self.inner.is_read_only()
     }
 
-    /// None: what is in the directory of the store beneath is not what the files hold.
+    /// None, because the directory of the underlying store has encrypted files.
     fn directory(&self) -> Option<&Path> {
         None
     }
@@ -366,7 +366,7 @@ impl Store for Encrypted {
         match self.at(path) {
             Ok(at) => self.inner.can_keep(&at),
             Err(StoreError::NameTooLong | StoreError::PermissionDenied) => false,
-            // Asking for something else will say it.
+            // Other methods report the failure.
             Err(_) => true,
         }
     }
@@ -375,7 +375,7 @@ impl Store for Encrypted {
         self.inner.folds_case()
     }
 
-    /// What the store beneath says, with its paths, and which names in it do not decrypt.
+    /// The problems of the underlying store, with its paths, and the names in it that do not decrypt.
     fn inspect(&self, report: &mut dyn FnMut(Problem)) -> Result<(), StoreError> {
         let known = self.reload()?;
         self.inner.inspect(report)?;

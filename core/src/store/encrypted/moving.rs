@@ -1,8 +1,8 @@
-//! Renames: written down, done by the store beneath, and then the files that were moved bound to
+//! Renames: note the rename in the record, rename in the underlying store, then bind the moved files to
 //! their new paths.
 //!
-//! Nobody's edit is lost by it, because binding changes a file's header within an update of the store
-//! beneath, and leaves the content as it finds it.
+//! No edit is lost, because binding changes only a file's header, within an update of the underlying
+//! store.
 
 use super::{Encrypted, Known, file, renames, seal};
 use crate::cancel::Cancellation;
@@ -22,22 +22,22 @@ impl Encrypted {
             Err(problem) => return Err(self.nowhere_to_go(from, &at_from, to, problem)),
         };
         let id = u64::from_be_bytes(*seal::random().map_err(StoreError::unchanged)?);
-        // An entry in the record that leads nowhere changes no file.
+        // An entry in the record for a rename that does not happen does no harm.
         self.change(&mut |record, ring, mut renames| {
             renames.push(Rename::new(id, from, to));
             record.set_renames(ring, &renames)
         })
         .map_err(StoreError::unchanged)?;
         let renamed = self.inner.rename(&at_from, &at_to);
-        // Whoever waits for the answer may be gone by now: what has begun is finished all the same.
+        // From here on the rename is finished, even if the call is cancelled.
         Cancellation::new().within(|| match renamed {
             Ok(()) => {
-                // Done. Where binding fails, the entry stays, and the files are readable by it.
+                // Done. If binding fails, the entry stays, and makes the files readable.
                 let _ = self.bind_and_finish(id, to);
                 Ok(())
             }
             Err(error) => {
-                // It may have been done nevertheless, or in part: then the entry has to stay.
+                // The rename may have been done all the same, or in part. Then the entry must stay.
                 if self.was_left_alone(&error, &at_to) {
                     let _ = self.finish(id);
                 }
@@ -46,11 +46,11 @@ impl Encrypted {
         })
     }
 
-    /// Whether a rename that failed moved nothing to `at_to`, as far as that is certain.
+    /// Whether it is certain that a failed rename moved nothing to `at_to`.
     fn was_left_alone(&self, error: &StoreError, at_to: &MemoryPath) -> bool {
         match error {
             StoreError::Failed { effect, .. } => *effect == Effect::Unchanged,
-            // A store that moves in several steps may come to these in the middle.
+            // A store that moves in several steps may get these errors in the middle.
             StoreError::PermissionDenied | StoreError::Full | StoreError::Source(_) => {
                 matches!(self.inner.open(at_to, 0), Err(StoreError::NotFound))
             }
@@ -77,7 +77,7 @@ impl Encrypted {
         })
     }
 
-    /// Why something cannot be moved to a path that this store has not, in the order of the contract.
+    /// The error of a rename to a path that this store cannot have, in the order of the contract.
     fn nowhere_to_go(
         &self,
         from: &MemoryPath,
@@ -94,7 +94,7 @@ impl Encrypted {
         }
     }
 
-    /// Binds the file at `path`, or all files below it, to where they are.
+    /// Binds the file at `path`, or all files below it, to their present paths.
     fn bind_below(&self, path: &MemoryPath, known: &Known) -> Result<(), StoreError> {
         let entries = match self.list(path) {
             Ok(entries) => entries,
@@ -135,8 +135,8 @@ impl Encrypted {
         }
     }
 
-    /// Sets the times that a file had before it was written without being changed. An edit of this
-    /// very moment gets them, too: that is a second's worth of a wrong time, and nothing else.
+    /// Restores the times of a file that was rewritten without a change of its content. An edit at this
+    /// very moment gets the older time, too.
     pub(super) fn keep_times(&self, path: &MemoryPath, times: Times) -> Result<(), StoreError> {
         match times.set(self, path) {
             Err(StoreError::NotFound | StoreError::IsADirectory) => Ok(()),

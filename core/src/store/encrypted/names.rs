@@ -1,5 +1,5 @@
-//! Encrypted names: AES-SIV, because a path must lead to the same place each time, in lower-case
-//! Base32, because some file systems do not tell upper case from lower.
+//! Encrypted names. They use AES-SIV, because a name must always encrypt to the same text, and
+//! lower-case Base32, because some file systems ignore case.
 
 use aes_siv::KeyInit;
 use aes_siv::siv::Aes256Siv;
@@ -25,14 +25,14 @@ impl Names {
         &self.key
     }
 
-    /// Where the store beneath keeps what is at `path`.
+    /// The encrypted path in the underlying store.
     pub(super) fn encrypt(&self, path: &MemoryPath) -> Result<MemoryPath, PathError> {
         path.names().try_fold(MemoryPath::root(), |directory, name| {
-            // Cannot fail for a name: it is not so long, and has only this one header.
+            // Cannot fail for a name: it is short enough, and has only one header.
             let sealed = self.cipher().encrypt([CONTEXT], name.as_bytes());
             let mut written = BASE32_DNSSEC.encode(&sealed.map_err(|_| PathError::NameTooLong)?);
-            // What a view leaves out stays out of a view of the store beneath, so that this one can
-            // answer from it in one step.
+            // A hidden name is hidden in the underlying store as well, so one view there answers a view
+            // here.
             if is_hidden(name) {
                 written.insert(0, '.');
             }
@@ -40,12 +40,12 @@ impl Names {
         })
     }
 
-    /// The name that was written as `written`; `None` if it was not written by this key.
+    /// The name that encrypts to `written`; `None` if this key did not encrypt it.
     pub(super) fn decrypt(&self, written: &str) -> Option<String> {
         let digits = written.strip_prefix('.').unwrap_or(written);
         let sealed = BASE32_DNSSEC.decode(digits.as_bytes()).ok()?;
         let name = String::from_utf8(self.cipher().decrypt([CONTEXT], &sealed).ok()?).ok()?;
-        // Each name is written in one way: not also in upper case, nor with a dot that hides it.
+        // Each name has only one form: not also one in upper case, or one with another dot.
         let same = BASE32_DNSSEC.encode(&sealed) == digits
             && is_hidden(&name) == (digits.len() < written.len());
         same.then_some(name)

@@ -1,5 +1,5 @@
-//! The record of an encrypted store: a file of a reserved name at the root of the store beneath,
-//! which holds the store's keys under the developer's, and the renames that are under way.
+//! The record of an encrypted store: a file with a reserved name at the root of the underlying store. It
+//! has the store's keys, sealed under yours, and the renames in progress.
 //!
 //! ```json
 //! {"format": "memdir-encryption", "version": 1, "store": "…",
@@ -8,7 +8,7 @@
 //!  "renames": {"generation": 1, "sealed": "…"}}
 //! ```
 //!
-//! There is one key, and while it is changed there are two.
+//! There is one entry in `keys`, and during a change of the key there are two.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,13 +1,13 @@
 //! Changing the key of a store, while it is in use.
 //!
-//! 1. The record gets a new master key, under the old and under the new key of the developer's.
-//! 2. Every file is encrypted anew, under the new master key.
+//! 1. The record gets a new master key, sealed under your old and under your new key.
+//! 2. Every file is encrypted again, under the new master key.
 //! 3. The record loses the old key.
 //!
-//! A kill leaves a store that both keys open, or, at the end, the new one; the same call goes on from
-//! there. The master key of before stays on the ring, only to open files, because a writer that was
-//! in the middle of its command all the while may put a last file under it. The next rotation drops
-//! it.
+//! After a kill both keys open the store, or, at the end, only the new one. The same call then
+//! continues. The previous master key stays on the key ring, only to open files, because a writer that
+//! was in the middle of its command during the whole change may still write a file under it. The next
+//! rotation drops it.
 
 use std::io::Read;
 use std::sync::Arc;
@@ -19,12 +19,12 @@ use crate::error::Error;
 use crate::path::MemoryPath;
 use crate::store::{Entry, EntryKind, Node, Splice, Store, StoreError};
 
-/// Changes the key of the encrypted store that `inner` keeps: encrypts every file anew, and then
-/// lets `old` open it no more. Returns how many files it encrypted.
+/// Changes the key of the encrypted store in `inner`: encrypts every file again, and then removes `old`.
+/// Returns the number of files that it encrypted.
 ///
-/// The store can be used meanwhile: with either key until the end, when those who have it open with
-/// the old one are refused. If it breaks off, both keys open the store; call it again to go on.
-/// Encrypted names keep their key.
+/// The store can be in use meanwhile, with either key until the end. Programs that have it open with the
+/// old key then get errors. If the change is interrupted, both keys open the store; call this again to
+/// continue. Encrypted names keep their key.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -42,8 +42,8 @@ use crate::store::{Entry, EntryKind, Node, Splice, Store, StoreError};
 ///
 /// # Errors
 /// [`Error::Config`] if the store is not encrypted or neither key opens it, if both keys are the
-/// same, or if a change to a third key has not been finished; [`Error::Store`] if `inner` fails, or a
-/// file is damaged (its path is said; nothing is lost, and the old key stays).
+/// same, or if a change to a third key has not been finished. [`Error::Store`] if `inner` fails, or a
+/// file is damaged: the error names its path, nothing is lost, and the old key stays.
 pub fn rekey(
     inner: &Arc<dyn Store>,
     old: &EncryptionKey,
@@ -61,7 +61,7 @@ pub fn rekey(
     let mut count = 0;
     if begun.map_err(Error::Store)?.is_none() {
         let store = Encrypted::open(Arc::clone(inner), old, false)?;
-        // What is under the master key that is about to be dropped.
+        // Files under the master key that is about to be dropped.
         count += store.renew(&MemoryPath::root()).map_err(Error::Store)?;
         store.begin(&new_deriver)?;
     }
@@ -78,7 +78,7 @@ pub fn rekey(
             record.slots = slots;
             record.set_renames(ring, &renames)
         })?;
-        // What was moved past us, or written by commands that were under way.
+        // Files that were moved past us, or written by commands in progress.
         count += store.renew(&MemoryPath::root())?;
         Ok(count)
     };
@@ -86,9 +86,9 @@ pub fn rekey(
 }
 
 impl Encrypted {
-    /// Puts a new master key into the record, under our key and under that of `new`.
+    /// Puts a new master key into the record, sealed under our key and under `new`.
     fn begin(&self, new: &KeyDeriver) -> Result<(), Error> {
-        // Before the record is kept from others, because a passphrase takes its time.
+        // Before the record is locked, because deriving a key from a passphrase takes time.
         let prepared =
             self.known().and_then(|known| Slot::new(new, &known.ring)).map_err(Error::Store)?;
         let mut another = false;
@@ -96,7 +96,7 @@ impl Encrypted {
             another = false;
             for slot in &record.slots {
                 if slot.open(new, record.store)?.is_some() {
-                    // Another process is at the same; both go on.
+                    // Another process makes the same change; both go on.
                     return Ok(());
                 }
             }
@@ -122,7 +122,7 @@ impl Encrypted {
         Ok(())
     }
 
-    /// Encrypts every file below `directory` anew that is not under the current master key.
+    /// Encrypts every file below `directory` again that is not under the current master key.
     fn renew(&self, directory: &MemoryPath) -> Result<u64, StoreError> {
         let mut count = 0;
         let entries = match self.list(directory) {
@@ -140,7 +140,7 @@ impl Encrypted {
     }
 
     fn renew_file(&self, file: &Entry) -> Result<u64, StoreError> {
-        // Every version of a file has a key of its own.
+        // Writing the same content gives the file a new key.
         let same = &mut |_: &[u8]| Some(Splice { range: 0..0, text: Vec::new() });
         match self.update(&file.path, same) {
             Err(StoreError::NotFound | StoreError::IsADirectory) => Ok(0),

@@ -1,8 +1,8 @@
-//! The renames that are under way, as the record has them.
+//! The renames in progress, as the record keeps them.
 //!
-//! A file is bound to its path, and the store beneath moves it (or a directory of many) in a step
-//! of its own. So a rename is written down first; from then on what is bound to a path below the
-//! old name is accepted below the new one, until each file is bound anew and nobody needs the entry.
+//! A file is bound to its path, and the underlying store moves it (or a whole directory) in a separate
+//! step. So a rename is noted first. From then on a file at the new path may be bound to the old one,
+//! until each file is bound to its new path and nobody needs the entry.
 
 use std::time::{Duration, SystemTime};
 
@@ -10,17 +10,17 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::path::MemoryPath;
 
-/// After this time a rename that was not finished is taken for one whose process was killed. It only
-/// has to be longer than a rename takes: until then the files are readable where they are.
+/// After this time an unfinished rename counts as one whose process was killed. It must be longer than a
+/// rename takes. Until then the files are readable where they are.
 const ABANDONED: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// How many places one file is looked for at most.
+/// The most paths that are tried as the origin of one file.
 const MOST_ORIGINS: usize = 256;
 
-/// A rename that is under way, or done but still needed.
+/// A rename in progress, or one that is done but still needed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Rename {
-    /// Drawn at random: two processes may rename the same at once.
+    /// A random number, because two processes may rename the same path at once.
     pub(super) id: u64,
     #[serde(serialize_with = "path_to_text", deserialize_with = "path_from_text")]
     pub(super) from: MemoryPath,
@@ -41,7 +41,7 @@ impl Rename {
     }
 }
 
-/// Where what is now at `path` may have come from.
+/// The paths from which the file at `path` may have been moved.
 pub(super) fn origins(renames: &[Rename], path: &MemoryPath) -> Vec<MemoryPath> {
     let mut found = vec![path.clone()];
     let mut next = 0;
@@ -64,9 +64,9 @@ pub(super) fn origins(renames: &[Rename], path: &MemoryPath) -> Vec<MemoryPath> 
 
 /// Marks the rename `id` as done, and drops the entries that nobody needs any more.
 ///
-/// Another rename may have taken files away from where this one had put them before they were bound
-/// anew; whoever finishes that one needs this entry too. So an entry stays for as long as another
-/// moves something from its destination; and all go when all are done.
+/// Another rename may have moved files away from the destination of this one before they were bound to
+/// it. To finish that rename, this entry is needed, too. So an entry stays as long as another one moves
+/// something from its destination. When all are done, all are dropped.
 pub(super) fn finish(renames: &mut Vec<Rename>, id: u64) {
     if let Some(rename) = renames.iter_mut().find(|rename| rename.id == id) {
         rename.done = true;

@@ -1,7 +1,5 @@
-//! The keys of a store: drawn at random when it is made, and kept in its record under the
-//! developer's key.
-//!
-//! So a rotation can have two developers' keys open one store for as long as it takes.
+//! [`Ring`]: the keys of a store. They are generated at random when the store is made, and sealed in its
+//! record under your key. So during a rotation both of your keys can open the store.
 
 use zeroize::Zeroizing;
 
@@ -9,21 +7,21 @@ use super::names::{self, Names};
 use super::seal::{self, KEY, Key};
 use crate::store::StoreError;
 
-/// Which store it is, so that no file of one is taken for a file of another.
+/// The identity of a store, so no file of one store is accepted in another.
 pub(super) type StoreId = [u8; 16];
 
-/// A generation of the master key: files say under which they are.
+/// A generation of the master key; each file names its generation.
 pub(super) type Generation = u32;
 
 /// The keys of a store.
 #[derive(Clone)]
 pub(super) struct Ring {
     pub(super) store: StoreId,
-    /// The master key to write with.
+    /// The master key for writing.
     pub(super) current: (Generation, Key),
-    /// The one before it, which only opens.
+    /// The previous master key, only to open files.
     older: Option<(Generation, Key)>,
-    /// The names' key, where names are encrypted.
+    /// The key of names, if names are encrypted.
     pub(super) names: Option<Names>,
 }
 
@@ -35,7 +33,7 @@ impl Ring {
         Ok(Self { store: *seal::random()?, current, older: None, names })
     }
 
-    /// The same with a new master key. Why the one before stays is said in [`super::rekey`].
+    /// The same ring with a new master key. [`super::rekey`] says why the previous one stays.
     pub(super) fn advanced(&self) -> Result<Self, StoreError> {
         let current = (self.current.0.saturating_add(1), seal::random()?);
         Ok(Self { current, older: Some(self.current.clone()), ..self.clone() })
@@ -46,7 +44,7 @@ impl Ring {
         masters.find(|(of, _)| *of == generation).map(|(_, key)| key)
     }
 
-    /// Under a developer's key, for the record.
+    /// The ring sealed under your key, for the record.
     pub(super) fn seal(&self, key: &Key) -> Result<Vec<u8>, StoreError> {
         let mut text = Zeroizing::new(Vec::with_capacity(1 + names::KEY + 2 * MASTER));
         text.push(u8::from(self.names.is_some()));
@@ -58,7 +56,7 @@ impl Ring {
         seal::seal(key, &context(&self.store), &text)
     }
 
-    /// What [`seal`](Ring::seal) sealed; `None` if that was another key.
+    /// The ring that [`seal`](Ring::seal) sealed; `None` if it was another key.
     pub(super) fn open(store: StoreId, key: &Key, sealed: &[u8]) -> Option<Self> {
         let text = seal::open(key, &context(&store), sealed)?;
         let (flag, rest) = text.split_first()?;

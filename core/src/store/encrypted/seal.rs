@@ -1,5 +1,4 @@
-//! The one way in which bytes are sealed: XChaCha20-Poly1305 under a nonce that is drawn at random
-//! and stands before the ciphertext.
+//! Seals bytes with XChaCha20-Poly1305. The random nonce comes before the ciphertext.
 
 use chacha20poly1305::aead::common::getrandom;
 use chacha20poly1305::{AeadInOut, KeyInit, Tag, XChaCha20Poly1305, XNonce};
@@ -24,8 +23,8 @@ pub(super) fn random<const N: usize>() -> Result<Zeroizing<[u8; N]>, StoreError>
     Ok(bytes)
 }
 
-/// Appends to `sealed` what only `key` opens, and only together with the same `context`. The
-/// pieces are the text, one after the other.
+/// Appends the sealed text to `sealed`. Only `key` opens it, and only with the same `context`. The text
+/// is given in pieces.
 pub(super) fn append(
     sealed: &mut Vec<u8>,
     key: &Key,
@@ -33,7 +32,7 @@ pub(super) fn append(
     pieces: &[&[u8]],
 ) -> Result<(), StoreError> {
     let nonce = random::<NONCE>()?;
-    // At once, so that no plaintext is left behind by a vector that grows.
+    // All at once, so the vector does not grow and leave plaintext in freed memory.
     sealed.reserve_exact(pieces.iter().map(|piece| piece.len()).sum::<usize>() + OVERHEAD);
     sealed.extend_from_slice(&*nonce);
     let start = sealed.len();
@@ -55,7 +54,7 @@ pub(super) fn seal(key: &Key, context: &[u8], text: &[u8]) -> Result<Vec<u8>, St
     Ok(sealed)
 }
 
-/// The text; `None` if the key or the context is another one, or a bit is.
+/// The text; `None` if the key, the context or any bit is different.
 pub(super) fn open(key: &Key, context: &[u8], sealed: &[u8]) -> Option<Zeroizing<Vec<u8>>> {
     let (nonce, rest) = sealed.split_first_chunk::<NONCE>()?;
     let (text, tag) = rest.split_last_chunk::<TAG>()?;

@@ -1,9 +1,9 @@
 //! Opening what is beneath a directory handle, and nothing else.
 //!
-//! On Linux one `openat2` with `RESOLVE_BENEATH` and `RESOLVE_NO_SYMLINKS` does it; elsewhere, and
-//! where the kernel or its sandbox does not offer that call, each component is opened by itself
-//! without following links. Either way a directory that is swapped for a link in mid-command leads
-//! nowhere. (Not tried on Android, where asking for `openat2` ends the process.)
+//! On Linux one `openat2` with `RESOLVE_BENEATH` and `RESOLVE_NO_SYMLINKS` does it. If the kernel or its
+//! sandbox does not have that call, and on other systems, each component is opened by itself without
+//! following links. Either way a directory that is swapped for a link in the middle of a command leads
+//! nowhere. (Android ends a process that calls `openat2`, so it is not used there.)
 
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat, fstat, openat, statat};

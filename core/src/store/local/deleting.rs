@@ -1,4 +1,4 @@
-//! Deleting and moving: one step under the lock, however much is below the path.
+//! Deletes and moves files and directories: one step under the lock, however much is below the path.
 
 use std::ffi::CString;
 use std::fs::File;
@@ -23,7 +23,7 @@ impl LocalDirectory {
         let mut backoff = self.backoff();
         loop {
             let root = self.enter_to_write()?;
-            // Without the lock, as it takes the longer the more there is.
+            // Without the lock, because it may take long.
             let checked = {
                 let (parent, name, stat) = existing_entry(root.as_fd(), path)?;
                 check_directory(&parent, name, &stat)?
@@ -43,7 +43,7 @@ impl LocalDirectory {
             let doomed = set_aside(root.as_fd(), &parent, name)?;
             drop(locked);
             let Some(doomed) = doomed else { return flush(&parent, self.durability) };
-            // If this is lost in a loss of power, the directory is back, and has to be whole.
+            // If a loss of power undoes the rename, the directory is back, and must be whole.
             flush(&parent, self.durability)?;
             flush(root.file(), self.durability)?;
             doomed.remove();
@@ -66,7 +66,7 @@ impl LocalDirectory {
         let mut backoff = self.backoff();
         loop {
             let root = self.enter_to_write()?;
-            // Without the lock, as it takes the longer the more there is.
+            // Without the lock, because it may take long.
             check_all(root.as_fd())?;
             let Some(locked) = self.lock(&root, &mut backoff)? else { continue };
             let doomed = set_all_aside(root.as_fd())?;
@@ -116,7 +116,7 @@ fn set_all_aside(root: BorrowedFd<'_>) -> Result<Doomed<'_>, StoreError> {
             }
             Err(errno) => errno,
         };
-        // Back to where it can be seen, each of them, whatever becomes of another.
+        // Try to put each of them back, even if another one fails.
         moved.retain(|name| renameat(&directory, *name, root, *name).is_err());
         if moved.is_empty() {
             doomed.remove();
@@ -124,14 +124,14 @@ fn set_all_aside(root: BorrowedFd<'_>) -> Result<Doomed<'_>, StoreError> {
         if moved.is_empty() && !removed {
             return Err(failed(problem).unchanged());
         }
-        // Part of it is gone, which no condition of the tree says.
+        // A part of it is gone, so no condition of the tree describes the state.
         let problem = std::io::Error::from(problem);
         return Err(StoreError::failed("clearing the memory directory", problem));
     }
     Ok(doomed)
 }
 
-/// What `rename` asks for; the caller has the lock. What comes back has to be flushed.
+/// Does a rename; the caller has the lock. The caller must flush the returned directories.
 fn move_in(
     root: BorrowedFd<'_>,
     from: &MemoryPath,
@@ -158,7 +158,7 @@ fn move_in(
         Ok(_) | Err(StoreError::NotFound) => {}
         Err(error) => return Err(error),
     }
-    // What lies below has a path now; it can lose it only where paths become longer.
+    // Everything below has a valid path now, and can lose it only if paths become longer.
     if is_directory && moving::grows(from, to) {
         moving::check_paths_below(old_parent.as_fd(), old, from, to)
             .map_err(|_| StoreError::NameTooLong)?;
@@ -172,7 +172,7 @@ fn move_in(
             Errno::XDEV if is_directory => StoreError::Source(Box::new(StoreError::Unmovable)),
             errno => condition("moving a file", errno),
         };
-        // If it is still here, it is not there.
+        // If it is still at the old place, nothing was moved.
         if matches!(peek(&old_parent, old), Ok(Some(_))) { error.unchanged() } else { error }
     })?;
     Ok((old_parent, parent.keep()))
@@ -243,7 +243,7 @@ fn set_aside<'d>(
     }
 }
 
-/// What is in the root, but for what is half done.
+/// The entries of the root, without temporary ones.
 fn visible(root: BorrowedFd<'_>) -> Result<Vec<(CString, FileType)>, StoreError> {
     let failed = |errno| condition("reading the memory directory", errno).unchanged();
     let mut entries = entries(root).map_err(failed)?;

@@ -1,8 +1,8 @@
 //! A walk through directories of any depth, with a handful of descriptors and without recursion.
 //!
-//! Another program may have made a tree that is deeper than any stack, or than descriptors can be had. So
-//! one directory is open at a time; the way back up is `..`, which is believed only if it leads to the
-//! directory that the walk came from.
+//! Another program may have made a tree that is deeper than the stack, or than the limit of descriptors.
+//! So only one directory is open at a time. The walk goes back up by `..`, and checks that it leads to
+//! the directory it came from.
 
 use std::ffi::{CStr, CString};
 

@@ -1,5 +1,5 @@
-//! What is in the directory beside the memory: links, special files, names that no path can hold,
-//! and what a killed process left.
+//! Reports entries of the directory that are not part of the memory: links, special files, names that no
+//! path can contain, and leftovers of killed processes.
 
 use std::thread;
 use std::time::Duration;
@@ -15,7 +15,7 @@ use super::temporary;
 use crate::path::MemoryPath;
 use crate::store::{Problem, ProblemKind, StoreError};
 
-/// Something half done, unless a writer is just at it.
+/// A temporary file or directory, which a writer may be working on.
 pub(super) struct Unfinished {
     directory: MemoryPath,
     name: String,
@@ -32,7 +32,7 @@ impl Unfinished {
             let left = temporary::take_over(directory.as_fd(), &self.name)?;
             fstat(&left).ok().map(|stat| id(&stat))
         };
-        // Whoever has just made it has it locked in a moment.
+        // A process that has just made it locks it in a moment.
         let first = number();
         thread::sleep(Duration::from_millis(5));
         first.is_some() && first == number()
@@ -55,7 +55,8 @@ pub(super) fn inspect(
         .and_then(|directory| Ok((entries(directory.as_fd())?, directory)));
     let (mut entries, directory) = match listed {
         Ok(listed) => listed,
-        // Gone or changed meanwhile; what cannot be read is found by whoever reads it.
+        // Gone or changed meanwhile, or unreadable: then the check reports it when it reads the
+        // directory.
         Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP | Errno::ACCESS) if !path.is_root() => {
             return Ok(());
         }

@@ -1,4 +1,4 @@
-//! Reading directories: what a listing shows, and nothing that could forge a line of it.
+//! Reads directories, without names that could forge a line of a listing.
 
 use std::ffi::CString;
 use std::time::SystemTime;

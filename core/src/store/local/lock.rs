@@ -1,10 +1,10 @@
 //! The lock that keeps two writers from changing the tree at the same moment.
 //!
-//! It is `flock` on the root directory itself: it excludes threads and processes alike, leaves no file
-//! behind, and ends with its owner ([`lockable`](super::lockable)). It is held for microseconds, while what was
-//! written beforehand is put in place; never while contents are written or flushed, but for an edit that
-//! came too late several times. So waiting for it is asking again shortly; a stopped or foreign holder is
-//! waited for at most as long as the developer says.
+//! It is `flock` on the root directory itself. It excludes threads and processes alike, leaves no file
+//! behind, and ends with its owner ([`lockable`](super::held)). A writer holds it for microseconds, while it
+//! puts its prepared content in place. It does not write or flush contents under the lock, except for an
+//! edit that came too late several times. So a waiting writer simply tries again shortly. It waits for a
+//! stopped or foreign holder for the lock timeout at most.
 
 use std::fs::File;
 use std::thread;
@@ -20,7 +20,7 @@ use super::{LocalDirectory, condition, remove, temporary};
 use crate::cancel;
 use crate::store::StoreError;
 
-/// How soon is asked again, at first and at most.
+/// The pauses between attempts, at first and at most.
 const FIRST_PAUSE: Duration = Duration::from_micros(20);
 const LONGEST_PAUSE: Duration = Duration::from_millis(2);
 
@@ -56,7 +56,7 @@ impl Drop for Locked<'_> {
     }
 }
 
-/// How long is waited for others, from now on.
+/// A deadline for waiting for other writers.
 #[derive(Debug)]
 pub(super) struct Backoff {
     deadline: Option<Instant>,
@@ -81,12 +81,12 @@ impl Backoff {
 
 impl LocalDirectory {
     pub(super) fn backoff(&self) -> Backoff {
-        // A timeout beyond what the clock can say is none.
+        // A timeout beyond the clock's range is no timeout.
         let deadline = self.lock_timeout.and_then(|timeout| Instant::now().checked_add(timeout));
         Backoff { deadline, pause: FIRST_PAUSE }
     }
 
-    /// Opens the root for a writer. Whatever changes the tree comes by here.
+    /// Opens the root for a writer. Every change of the tree begins here.
     pub(super) fn enter_to_write(&self) -> Result<Root, StoreError> {
         if self.read_only {
             return Err(StoreError::ReadOnly);
@@ -101,7 +101,7 @@ impl LocalDirectory {
     }
 
     /// Waits until nobody else changes the tree. `None` if the root was removed or replaced since it was
-    /// opened: then everything has to be looked at anew.
+    /// opened: the command must then start again.
     ///
     /// # Errors
     /// [`StoreError::Busy`] when the lock timeout is over, [`StoreError::Cancelled`].
@@ -120,7 +120,7 @@ impl LocalDirectory {
         Ok(stat(&self.root).is_ok_and(|there| id(&there) == id(&opened)).then_some(locked))
     }
 
-    /// Does `work` while nobody else changes the tree: for what is done at once.
+    /// Runs `work`, which must be short, while nobody else changes the tree.
     pub(super) fn locked<T>(
         &self,
         work: impl FnOnce(BorrowedFd<'_>) -> Result<T, StoreError>,
@@ -137,8 +137,7 @@ impl LocalDirectory {
         }
     }
 
-    /// Clears away what is left of deleted directories; whoever changed something comes by here when the
-    /// lock was given back.
+    /// Removes what is left of deleted directories. Every change calls this after it releases the lock.
     pub(super) fn tidy(root: &Root) {
         if temporary::is_there(root.as_fd(), temporary::DOOMED) {
             remove::sweep(root.as_fd());

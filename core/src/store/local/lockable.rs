@@ -1,9 +1,10 @@
-//! Locks that die with the process that took them, whatever a child inherited.
+//! [`Held`]: locks that end with the process that took them, even if a forked child inherited the
+//! descriptor.
 //!
-//! `flock` belongs to the open file and not to the process: a child that is forked while another thread
-//! holds a lock has a copy of the descriptor, and would keep everybody out after its parent was killed. So
-//! descriptors that may hold a lock are written down, and a child closes its copies before anything else
-//! happens in it. Closing a copy does not release the parent's lock.
+//! `flock` belongs to the open file and not to the process. A child that is forked while another thread
+//! holds a lock has a copy of the descriptor, and would keep the lock after its parent was killed. So
+//! descriptors that may hold a lock are registered, and a child closes its copies before anything else.
+//! Closing a copy does not release the parent's lock.
 
 use std::fs::File;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
@@ -15,27 +16,28 @@ use std::time::Duration;
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 
-/// More than there are commands at once; what does not fit is locked all the same, but not written down.
+/// More than the commands that run at once. A descriptor that does not fit is locked all the same, but
+/// not registered.
 const SLOTS: usize = 512;
 const FREE: RawFd = -1;
 
-/// Longer than somebody takes to see whether a file is in use.
+/// Longer than another process holds a lock only to see whether a file is in use.
 const GLANCE: Duration = Duration::from_micros(100);
 const GLANCES: usize = 50;
 
 static DESCRIPTORS: [AtomicI32; SLOTS] = [const { AtomicI32::new(FREE) }; SLOTS];
-/// Goes up before and after each fork: odd while one is under way.
+/// Counts up before and after each fork: odd while a fork is in progress.
 static FORKS: AtomicU32 = AtomicU32::new(0);
 static WATCHED: Once = Once::new();
 
-/// A descriptor that is written down. Its lock, if it has one, is released when it is dropped.
+/// A registered descriptor. Its lock, if it has one, is released when it is dropped.
 #[derive(Debug)]
 pub(super) struct LockableFile {
     file: File,
     slot: Option<&'static AtomicI32>,
 }
 
-/// That no fork is under way; to be asked for before a descriptor is opened.
+/// Proof that no fork was in progress. Get it before a descriptor is opened.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct NoFork(u32);
 
@@ -53,8 +55,8 @@ impl NoFork {
 }
 
 impl LockableFile {
-    /// Writes down a descriptor that was opened after `before`. `None` if a child may have a copy of it that
-    /// was not: then another has to be opened.
+    /// Registers a descriptor that was opened after `before`. `None` if a child may have an unregistered
+    /// copy of it: then open another one.
     pub(super) fn new(descriptor: OwnedFd, NoFork(before): NoFork) -> Option<Self> {
         let number = descriptor.as_raw_fd();
         let slot = DESCRIPTORS
@@ -64,7 +66,7 @@ impl LockableFile {
         (FORKS.load(SeqCst) == before).then_some(held)
     }
 
-    /// What is open. Never to be duplicated: a copy would keep the lock in a child.
+    /// The open file. Never duplicate it: a copy would keep the lock in a child.
     pub(super) fn file(&self) -> &File {
         &self.file
     }
@@ -81,7 +83,7 @@ impl LockableFile {
         }
     }
 
-    /// Locks it, if others have it only to look at it.
+    /// Locks it, also if another process holds the lock for a moment only to see whether it is in use.
     pub(super) fn lock_soon(&self) -> Result<bool, Errno> {
         for _ in 0..GLANCES {
             if self.try_lock()? {
@@ -94,7 +96,7 @@ impl LockableFile {
 
     /// Releases the lock and keeps the descriptor.
     pub(super) fn unlock(&self) {
-        // A copy that a child inherited shares the lock, so that closing would not be enough.
+        // A copy that a child inherited shares the lock, so closing is not enough.
         let _ = flock(&self.file, FlockOperation::Unlock);
     }
 }
@@ -142,7 +144,7 @@ fn watch_forks() {
         }
         FORKS.fetch_add(1, SeqCst);
     }
-    // Where there is no memory for it, locks are as they would be without: inherited.
+    // If there is no memory for it, children inherit locks.
     let _ = pthread_atfork(Some(fork_begins), Some(fork_ends), Some(child_begins));
 }
 

@@ -1,18 +1,19 @@
-//! The local directory: files as they are, in the layout of the SDKs' own tools.
+//! [`LocalDirectory`]: plain files in a directory, in the layout of the SDKs' own tools.
 //!
 //! - **Confined.** Each command opens the tree's root once and works beneath that handle
 //!   ([`beneath`]); no link is ever followed below it.
-//! - **One change at a time, for microseconds.** A content is written aside and flushed first
-//!   ([`staged`]). Then the lock is taken ([`lock`]), what was read is compared with what is there, and the
-//!   content is renamed into place. Directories are flushed after the lock was given back, so that the
-//!   flushes of several writers fall together. An edit that came too late is decided again; after a few
-//!   times under the lock, so that nobody starves.
-//! - **Nothing is kept between commands.** The root is opened anew for each one, so that a root that was
-//!   replaced is noticed; and locks end with their owner, whatever a forked child inherited ([`lockable`]).
-//! - **Readers never wait**, and neither does opening. Who has the old file open reads the old content
-//!   to its end.
-//! - **No litter.** What a killed process leaves has a name that no listing shows and no command can reach
-//!   ([`temporary`]); who is at work on one has it locked, and whoever meets what is left removes it.
+//! - **One change at a time, for microseconds.** A content is first written to a temporary file and
+//!   flushed ([`staged`]). Then the lock is taken ([`lock`]), the file is compared with what was read,
+//!   and the new content is renamed into place. Directories are flushed after the lock is released, so
+//!   the flushes of several writers coincide. An edit that came too late is computed again; after a few
+//!   times this is done under the lock, so no writer starves.
+//! - **Nothing is kept between commands.** Each command opens the root again, so it notices if the root
+//!   was replaced. Locks end with their owner, whatever a forked child inherited ([`lockable`]).
+//! - **Readers never wait**, and neither does opening. A reader that has the old file open reads the old
+//!   content to its end.
+//! - **No litter.** Temporary files have names that no listing shows and no command can reach
+//!   ([`temporary`]). Their owner has them locked while it works. The next process that finds an unlocked
+//!   one removes it.
 
 use std::fs::File;
 use std::io::Read;
@@ -48,14 +49,14 @@ use beneath::{Found, PASSAGE, condition, kind, look};
 use directory::{Parent, open_root};
 use listing::collect;
 
-/// A directory on a file system of this machine.
+/// A store in a directory on this machine.
 ///
-/// By [`open`](LocalDirectory::open) the files are in its `memories` directory, as the SDKs' own
-/// tools keep them; by [`open_bare`](LocalDirectory::open_bare) in that directory itself.
+/// With [`open`](LocalDirectory::open) the files are in its `memories` directory, the layout of the
+/// SDKs' own tools. With [`open_bare`](LocalDirectory::open_bare) they are in the directory itself.
 ///
-/// Links and special files that somebody else put there are never followed or opened. Names that
-/// no [`MemoryPath`] can hold are left alone and left out. An edit keeps a file's mode and owner
-/// but, as it replaces the file, not its hard links.
+/// Links and special files are never followed or opened. Names that no [`MemoryPath`] can contain are
+/// left alone, and are not listed. An edit keeps a file's mode and owner. It replaces the file, so hard
+/// links keep the old content.
 #[derive(Debug)]
 pub struct LocalDirectory {
     /// The tree's root, absolute, its links resolved when it was opened.
@@ -76,7 +77,7 @@ impl LocalDirectory {
     }
 }
 
-/// Where a parent is a file, nothing can be below it.
+/// If a parent is a file, nothing is below it: "not a directory" becomes "not found".
 fn absent(error: StoreError) -> StoreError {
     match error {
         StoreError::NotADirectory => StoreError::NotFound,
@@ -152,7 +153,7 @@ impl Store for LocalDirectory {
         match look(root.as_fd(), path.relative()).map_err(absent)? {
             Found::File(file, stat) => {
                 let size = u64::try_from(stat.st_size).unwrap_or(0);
-                // The size is known, so that nobody has to ask for more to learn that there is none.
+                // The size is known, so no further read is needed to find the end.
                 Ok(Node::File(size, Box::new(File::from(file).take(size))))
             }
             Found::Directory(directory) => {
@@ -216,8 +217,8 @@ impl Store for LocalDirectory {
         let mut left = Vec::new();
         let root = self.enter()?;
         inspect::inspect(root.as_fd(), &MemoryPath::root(), report, &mut left)?;
-        // Nothing is locked where nothing may be changed, so that what was left cannot be told from what
-        // somebody is just at.
+        // A read-only store takes no locks, so it cannot distinguish leftovers from files that somebody
+        // is working on.
         if !self.read_only {
             left.iter().filter(|left| left.is_abandoned(root.as_fd())).for_each(|left| {
                 report(left.problem());
@@ -266,8 +267,8 @@ impl Store for LocalDirectory {
         }
     }
 
-    /// Without the lock, as no content is touched: what is accessed while it is replaced is newer
-    /// by the replacing.
+    /// Without the lock, because no content is touched. If the file is replaced meanwhile, the new file
+    /// is newer than the access.
     fn record_access(&self, path: &MemoryPath, time: SystemTime) -> Result<(), StoreError> {
         if self.read_only {
             return Ok(());
@@ -304,8 +305,7 @@ impl Store for LocalDirectory {
         self.read_only
     }
 
-    /// What file systems of Apple's systems do unless they are told otherwise, which is not asked: to take
-    /// two names for one only makes patterns fit more.
+    /// Assumes the default of Apple's file systems. If it is wrong, patterns only match more paths.
     fn folds_case(&self) -> bool {
         cfg!(target_vendor = "apple")
     }

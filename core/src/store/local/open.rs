@@ -1,4 +1,4 @@
-//! How a tree is opened: made or found, and freed of what a killed process left.
+//! Opens a tree: makes or finds it, and removes leftovers of killed processes.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -11,8 +11,8 @@ use crate::store::StoreError;
 use crate::store::settings::{Durability, LOCK_TIMEOUT};
 
 impl LocalDirectory {
-    /// Opens the tree in the directory `memories` of `base`, making what is missing (0700, whatever
-    /// the umask).
+    /// Opens the tree in the directory `memories` of `base`, and makes missing directories (mode 0700,
+    /// whatever the umask).
     ///
     /// # Errors
     /// [`StoreError::Failed`] if it cannot be made or opened.
@@ -20,7 +20,8 @@ impl LocalDirectory {
         Self::open_bare(base.as_ref().join("memories"), durability)
     }
 
-    /// Opens the tree that `directory` itself is, making what is missing (0700, whatever the umask).
+    /// Opens the tree in `directory` itself, and makes missing directories (mode 0700, whatever the
+    /// umask).
     ///
     /// ```
     /// # let place = tempfile::tempdir().unwrap();
@@ -43,7 +44,7 @@ impl LocalDirectory {
         let directory = directory.as_ref();
         let failed = |error| StoreError::failed(format!("opening {}", directory.display()), error);
         make_all(directory).map_err(failed)?;
-        // A link that leads to the tree is the developer's word, once; later it is not followed.
+        // Links that lead to the tree are resolved once, here; later none is followed.
         let root = directory.canonicalize().map_err(failed)?;
         let store = Self::new(root, durability, false);
         remove::sweep(store.enter()?.as_fd());
@@ -54,22 +55,22 @@ impl LocalDirectory {
         Self { root, durability, lock_timeout: Some(LOCK_TIMEOUT), max_file_bytes: None, read_only }
     }
 
-    /// The same store, whose writers wait so long for others ([`MemoryOptions::lock_timeout`](crate::MemoryOptions::lock_timeout)); by default
-    /// 10 seconds.
+    /// The same store with another [`MemoryOptions::lock_timeout`](crate::MemoryOptions::lock_timeout); the default
+    /// is 10 seconds.
     #[must_use]
     pub fn with_lock_timeout(self, lock_timeout: Option<Duration>) -> Self {
         Self { lock_timeout, ..self }
     }
 
-    /// The same store, which reads no more than that into memory to edit a file: a larger one is refused
-    /// with [`StoreError::TooLarge`]. By default as much as there is memory for.
+    /// The same store, which refuses to edit a file of more than this many bytes with
+    /// [`StoreError::TooLarge`]. By default only the available memory limits it.
     #[must_use]
     pub fn with_max_file_bytes(self, max_file_bytes: Option<u64>) -> Self {
         Self { max_file_bytes, ..self }
     }
 
-    /// Opens the tree in the directory `memories` of `base` if there is one. Makes nothing, and
-    /// removes nothing that a killed process left.
+    /// Opens the tree in the directory `memories` of `base` if it exists. Makes nothing, and removes no
+    /// leftovers.
     ///
     /// # Errors
     /// [`StoreError::Failed`] if it cannot be opened.
@@ -80,8 +81,7 @@ impl LocalDirectory {
         Self::find_bare(base.as_ref().join("memories"), durability)
     }
 
-    /// Opens the tree that `directory` itself is, if it is there. Makes nothing, and removes nothing
-    /// that a killed process left.
+    /// Opens the tree in `directory` itself if it exists. Makes nothing, and removes no leftovers.
     ///
     /// # Errors
     /// [`StoreError::Failed`] if it cannot be opened.
@@ -92,11 +92,11 @@ impl LocalDirectory {
         Self::existing(directory.as_ref(), durability, false)
     }
 
-    /// Opens the tree that `directory` itself is, to be read and never changed: nothing is made,
-    /// locked or removed, and every change is refused with [`StoreError::ReadOnly`].
+    /// Opens the tree in `directory` itself, read-only: nothing is made, locked or removed, and every
+    /// change is refused with [`StoreError::ReadOnly`].
     ///
     /// # Errors
-    /// [`StoreError::Failed`] if it is not there, is no directory, or cannot be opened.
+    /// [`StoreError::Failed`] if it does not exist, is not a directory, or cannot be opened.
     pub fn open_read_only(directory: impl AsRef<Path>) -> Result<Self, StoreError> {
         let directory = directory.as_ref();
         Self::existing(directory, Durability::Relaxed, true)?.ok_or_else(|| {
@@ -123,7 +123,7 @@ impl LocalDirectory {
         Ok(Some(store))
     }
 
-    /// The directory that holds the files, as an absolute path.
+    /// The directory that contains the files, as an absolute path.
     #[must_use]
     pub fn root(&self) -> &Path {
         &self.root

@@ -1,8 +1,9 @@
-//! Deleting, without ever following a link.
+//! Deletes files and directories, and never follows a link.
 //!
-//! A directory is deleted by moving it out of sight, in one step; then it is gone, and what it held is
-//! removed at leisure. What cannot be removed stays out of sight and never comes back. What can be known
-//! to stand in the way is looked for beforehand, so that it is refused while all of it is still there.
+//! A directory is first moved out of sight in one step; the command has then succeeded. Its contents are
+//! removed afterwards. Anything that cannot be removed stays out of sight and never comes back.
+//! Obstacles that can be known are looked for beforehand, so the deletion is refused before anything is
+//! changed.
 
 use std::ffi::{CStr, CString};
 use std::fs::File;
@@ -48,7 +49,7 @@ impl Visitor for Check {
             return Err(Errno::BUSY);
         }
         let entries = entries(directory)?;
-        // Where it is ours, its mode is, too.
+        // If it is ours, we can change its mode.
         let ours = self.user.is_root() || Uid::from_raw(stat.st_uid) == self.user;
         if !entries.is_empty() && !ours {
             accessat(directory, c".", Access::WRITE_OK | Access::EXEC_OK, AtFlags::EACCESS)?;
@@ -87,7 +88,7 @@ pub(super) struct Doomed<'d> {
     /// The directory that it is in now, and its name there.
     pub(super) aside: BorrowedFd<'d>,
     name: String,
-    /// Says that somebody is at work on it.
+    /// The lock that says that somebody is working on it.
     _held: Option<LockableFile>,
 }
 
@@ -107,7 +108,7 @@ impl<'d> Doomed<'d> {
         Err(Errno::EXIST)
     }
 
-    /// Removes what it holds, as far as that can be done: it is deleted already.
+    /// Removes its contents as far as possible. The directory already counts as deleted.
     pub(super) fn remove(self) {
         let _ = entry(self.aside, &self.name);
     }
@@ -116,7 +117,7 @@ impl<'d> Doomed<'d> {
 /// Removes what killed processes left in a directory, as far as it can be removed.
 pub(super) fn sweep(directory: BorrowedFd<'_>) {
     for name in temporary::names(STAGED).chain(temporary::names(DOOMED)) {
-        // Most are not there, and a look is cheaper than an attempt to open.
+        // Most do not exist, and this check is cheaper than an attempt to open.
         if temporary::is_there(directory, &name)
             && let Some(_left) = temporary::take_over(directory, &name)
         {
@@ -144,8 +145,8 @@ pub(super) fn set_aside<'d>(
     Err(Errno::EXIST)
 }
 
-/// Locks a directory that is to be deleted, so that nobody takes it for left over. Nothing is lost where
-/// that cannot be done: then somebody may help with the removing.
+/// Locks a directory that is about to be deleted, so nobody takes it for a leftover. If it cannot be
+/// locked, another process may remove it as well, which does no harm.
 fn hold(parent: BorrowedFd<'_>, name: &str) -> Option<LockableFile> {
     let before = NoFork::now();
     let opened = open_child(parent, name, OFlags::RDONLY | OFlags::DIRECTORY).ok()?;
@@ -160,12 +161,12 @@ fn hold(parent: BorrowedFd<'_>, name: &str) -> Option<LockableFile> {
 pub(super) fn entry<P: Arg + Copy>(parent: BorrowedFd<'_>, name: P) -> Result<(), Errno> {
     match unlinkat(parent, name, AtFlags::empty()) {
         Ok(()) | Err(Errno::NOENT) => return Ok(()),
-        // What unlinking a directory is called differs between systems.
+        // Systems have different errors for unlinking a directory.
         Err(Errno::ISDIR | Errno::PERM) => {}
         Err(errno) => return Err(errno),
     }
     let top: OwnedFd = match openat(parent, name, FLAGS, Mode::empty()) {
-        // So it was a file, and the system means what it said.
+        // So it was a file, and the first error was about permissions.
         Err(Errno::NOTDIR) => return Err(Errno::PERM),
         Err(Errno::NOENT) => return Ok(()),
         opened => opened?,
@@ -192,7 +193,7 @@ impl Removal {
     }
 }
 
-/// What is not there any more needs no removing.
+/// Treats "not found" as success.
 fn gone(result: Result<(), Errno>) -> Result<(), Errno> {
     if result == Err(Errno::NOENT) { Ok(()) } else { result }
 }
@@ -237,7 +238,7 @@ impl Visitor for Removal {
     }
 }
 
-/// Removes the file at `name`. A failure is told from one that came too late.
+/// Removes the file at `name`. If that fails, finds out whether the file was removed all the same.
 pub(super) fn file(parent: &File, name: &str) -> Result<(), StoreError> {
     unlinkat(parent, name, AtFlags::empty()).map_err(|errno| {
         let error = condition("deleting a file", errno);
@@ -250,8 +251,9 @@ pub(super) fn file(parent: &File, name: &str) -> Result<(), StoreError> {
 
 /// Deletes the file at `path` if it was not used since then; the caller has the lock.
 ///
-/// It is not flushed: a file that comes back after a loss of power is as unused as before, and goes the
-/// next time. Nor is it deleted where no access could have been noted, because we may not write to it.
+/// The deletion is not flushed: a file that comes back after a loss of power is as unused as before, and
+/// is removed the next time. A file that we may not write to is not deleted, because no access could be
+/// recorded on it.
 pub(super) fn unused(
     root: BorrowedFd<'_>,
     path: &MemoryPath,

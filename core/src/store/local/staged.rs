@@ -1,4 +1,4 @@
-//! Contents that come to be at once: written aside and flushed while nobody is kept waiting, then renamed
+//! [`Staged`]: a content that is written to a temporary file and flushed without the lock, then renamed
 //! into place.
 
 use std::fs::File;
@@ -22,7 +22,8 @@ use crate::store::settings::Durability;
 /// The mode of new files, whatever the umask.
 const FILE_MODE: Mode = Mode::RUSR.union(Mode::WUSR);
 
-/// A content that is written and flushed, and not in place yet. It is removed again unless it is placed.
+/// A content that is written and flushed, but not yet in place. It is removed when this is dropped,
+/// unless it was placed.
 pub(super) struct Staged<'d> {
     directory: BorrowedFd<'d>,
     name: String,
@@ -66,7 +67,7 @@ impl Content<'_> {
         let mode = match self.replaces {
             None => FILE_MODE,
             Some(old) => {
-                // Fails unless we are privileged or already own both, and then it does not matter.
+                // Fails unless we are privileged or already own both; the failure does not matter.
                 let owner = (Uid::from_raw(old.st_uid), Gid::from_raw(old.st_gid));
                 let _ = fchown(file, Some(owner.0), Some(owner.1));
                 Mode::from_raw_mode(old.st_mode & 0o7777)
@@ -82,7 +83,7 @@ impl Content<'_> {
 }
 
 impl<'d> Staged<'d> {
-    /// `None` while as many others are at work as there are names.
+    /// `None` while other writers use all names.
     fn new(directory: BorrowedFd<'d>) -> Result<Option<Self>, Errno> {
         for name in names(STAGED) {
             let mut left_over = false;
@@ -96,12 +97,12 @@ impl<'d> Staged<'d> {
                 match openat(directory, &name, flags, FILE_MODE) {
                     Err(Errno::EXIST) if left_over => break,
                     Err(Errno::EXIST) => {
-                        // Somebody is at work on it, or was: only what was left is in nobody's use.
+                        // Somebody is working on it, unless it is a leftover: then nobody has it locked.
                         left_over = take_over(directory, &name).is_some();
                         if !left_over {
                             break;
                         }
-                        // Where one is, more may be.
+                        // If there is one leftover, there may be more.
                         sweep(directory);
                     }
                     Err(errno) => return Err(errno),
@@ -109,7 +110,8 @@ impl<'d> Staged<'d> {
                         // A fork came between: it is left over now.
                         let Some(file) = LockableFile::new(created, before) else { continue };
                         let staged = Self { directory, name: name.clone(), file, placed: false };
-                        // Until it is locked it looks left over, and may be looked at or removed.
+                        // Until it is locked it looks like a leftover, and another process may lock or
+                        // remove it.
                         if staged.file.lock_soon()? && fstat(&staged.file)?.st_nlink > 0 {
                             return Ok(Some(staged));
                         }
@@ -150,7 +152,7 @@ impl<'d> Staged<'d> {
             Err(Errno::XDEV) => Err(Misplaced::OtherFileSystem),
             Err(errno) => {
                 let error = condition("writing a file", errno);
-                // If it is still here, it is not there.
+                // If the temporary file is still here, the content was not placed.
                 let here = is_at(&self.file, self.directory, &self.name);
                 self.placed = !here;
                 Err(Misplaced::Error(if here { error.unchanged() } else { error }))
@@ -195,7 +197,7 @@ impl StageError {
     }
 }
 
-/// One system call for a small content, one a piece for a large one.
+/// Writes with one system call for a small content, or one for each piece of a large one.
 fn write_all(mut file: &File, pieces: &[&[u8]]) -> io::Result<()> {
     const SMALL: usize = 64 * 1024;
     if pieces.iter().map(|piece| piece.len()).sum::<usize>() <= SMALL {

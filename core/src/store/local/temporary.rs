@@ -1,8 +1,9 @@
-//! Names for what is half done: contents that are being written, directories that are being deleted.
+//! Names of temporary files: contents that are being written, and directories that are being deleted.
 //!
-//! They percent-decode to a slash, so that no [`MemoryPath`](crate::MemoryPath) can hold them: no command
-//! can reach them and no listing shows them. Whoever is at work on one has it locked, so that what a killed
-//! process left can be told from what somebody is just at, and is removed by whoever meets it.
+//! The names percent-decode to a slash, so no [`MemoryPath`](crate::MemoryPath) can represent them: no
+//! command can reach them, and no listing shows them. A process locks the file or directory while it
+//! works on it. So an unlocked one is left over from a killed process, and the next process that finds
+//! it removes it.
 
 use rustix::fd::BorrowedFd;
 use rustix::fs::{AtFlags, Mode, OFlags, fstat, openat, statat};
@@ -15,12 +16,12 @@ pub(super) const STAGED: &str = ".memdir-staged%2F";
 /// A directory that is being deleted.
 pub(super) const DOOMED: &str = ".memdir-deleted%2F";
 
-/// How many of a kind there can be in a directory at once: so many writers are at work at the same time,
-/// and so many deleted directories can be left over that cannot be removed.
+/// The most names of a kind in a directory. This limits how many writers work at the same time, and how
+/// many deleted directories that cannot be removed can be left over.
 const EACH: usize = 64;
 
-/// The names of a kind, in the order in which they are taken, so that the next writer meets what the last
-/// one left.
+/// The names of a kind, always in the same order, so the next writer finds the leftovers of the last
+/// one.
 pub(super) fn names(kind: &'static str) -> impl Iterator<Item = String> {
     (0..EACH).map(move |number| match number {
         0 => kind.to_owned(),
@@ -28,15 +29,15 @@ pub(super) fn names(kind: &'static str) -> impl Iterator<Item = String> {
     })
 }
 
-/// Whether this is the name of something half done.
+/// Whether this is a temporary name.
 pub(super) fn is_temporary(name: &[u8]) -> bool {
     [STAGED, DOOMED].iter().any(|kind| {
         name.strip_prefix(kind.as_bytes()).is_some_and(|rest| rest.iter().all(u8::is_ascii_digit))
     })
 }
 
-/// Opens what is under the name and locks it. `None` if somebody is at work on it, if it is nothing that
-/// we could have made, or if it is gone.
+/// Opens the file or directory of this name and locks it. `None` if somebody is working on it, if it is
+/// nothing that we could have made, or if it is gone.
 pub(super) fn take_over(directory: BorrowedFd<'_>, name: &str) -> Option<LockableFile> {
     let held = loop {
         let before = NoFork::now();
@@ -46,7 +47,7 @@ pub(super) fn take_over(directory: BorrowedFd<'_>, name: &str) -> Option<Lockabl
             break held;
         }
     };
-    // What was locked may have been placed or removed since it was opened, and the name be another's.
+    // It may have been renamed or removed since it was opened, and the name may belong to another file.
     (held.try_lock() == Ok(true) && is_at(&held, directory, name)).then_some(held)
 }
 

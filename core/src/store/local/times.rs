@@ -1,6 +1,6 @@
-//! When a file was last written, as the file system has it, and when it was last accessed, as we
-//! note it ourselves: in an extended attribute, because the file system's own time of access is kept
-//! or not as the mount says, and set by backups and searches too.
+//! The times of a file. The last write is the file system's own time. The last access is an extended
+//! attribute of ours, because many mounts do not keep the file system's own time of access, and backups
+//! and searches set it, too.
 
 use std::fs::{File, FileTimes};
 use std::time::{Duration, SystemTime};

@@ -1,5 +1,4 @@
-//! Creating and editing: a content is made ready while nobody is kept waiting, and put in place while
-//! nobody else changes the tree.
+//! Creates and edits files: prepares a content without the lock, and puts it in place under the lock.
 
 use std::fs::File;
 
@@ -16,7 +15,7 @@ use crate::path::MemoryPath;
 use crate::store::settings::OnExisting;
 use crate::store::{Edit, StoreError};
 
-/// How often an edit is decided before it waits for its turn and is decided under the lock.
+/// How often an edit is computed without the lock before it is computed under the lock.
 const TRIES: usize = 3;
 
 impl LocalDirectory {
@@ -30,7 +29,7 @@ impl LocalDirectory {
         let mut backoff = self.backoff();
         loop {
             let root = self.enter_to_write()?;
-            // Before anything is written: what is there is there.
+            // Checked before anything is written.
             let there = match parent_of(root.as_fd(), path) {
                 Ok((parent, name)) => may_be_written(&parent, name, existing)?,
                 Err(StoreError::NotFound) => None,
@@ -130,7 +129,7 @@ impl LocalDirectory {
 
 /// A file that is to be edited.
 struct Text {
-    /// Open, so that no other file can get its number.
+    /// Kept open, so no other file can get its inode number.
     _file: File,
     stat: Stat,
     content: Vec<u8>,

@@ -1,5 +1,5 @@
-//! Directories of several stores: what the store itself has there, the directories that lead to
-//! mount points, and what is below those.
+//! Listings of several stores: the entries of the store itself, the directories above mount points, and
+//! the entries of mounted stores.
 
 use std::collections::BTreeSet;
 use std::time::SystemTime;
@@ -40,7 +40,7 @@ impl Mounts {
             if left == 0 || !visible(&mounted.at) {
                 continue;
             }
-            // One that is out of reach is a directory without entries: the others can be seen.
+            // A store that is out of reach is shown as an empty directory.
             if let Ok(Node::Directory(held)) = mounted.store.open(&MemoryPath::root(), left) {
                 entries.extend(self.shown(mounted, held));
             }
@@ -74,7 +74,7 @@ impl Mounts {
                     visit(file);
                 }
             });
-            // One that is out of reach keeps nobody from the others.
+            // A store that is out of reach does not prevent the others from being listed.
             if mounted.at.is_root() {
                 shown?;
             }

@@ -1,11 +1,10 @@
-//! Several stores in one tree: the team's notes in a database, the handbook in a directory, and
-//! everything else where it always was.
+//! [`Mounts`]: several stores in one tree.
 //!
-//! - [`Mounts`] is a store like any other: which store a path belongs to is decided by the longest
-//!   mount point above it, and everything that comes back is named as the whole tree names it.
-//! - `listing` puts together what a directory shows that other stores are mounted in.
-//! - `moving` carries files and directories from one store into another.
-//! - `opening` makes it of addresses, for all languages.
+//! - [`Mounts`] is a store. The longest mount point above a path decides which store the path belongs
+//!   to. All results have the paths of the whole tree.
+//! - `listing` combines the entries of a directory with the mount points in it.
+//! - `moving` moves files and directories from one store into another.
+//! - `opening` opens mounts from addresses, for all languages.
 
 use std::fmt;
 use std::path::Path;
@@ -27,20 +26,20 @@ pub use opening::{Mount, Place, open_mounts, open_place};
 
 use moving::End;
 
-/// Several stores in one tree: one at the root, each other one at a directory of its own, its mount
+/// Several stores in one tree: one at the root, and each other one at a directory of its own, its mount
 /// point.
 ///
-/// - **The longest mount point decides** which store a path belongs to. That store knows the path
-///   as its own: with a store mounted at `/memories/team`, `/memories/team/a` is its `/memories/a`.
-///   A mount point may be below another.
-/// - **A mount point is always there**, and so is every directory above it, whatever the store has
-///   there that it is in; what it has there is not shown. They can be neither deleted nor moved
+/// - **The longest mount point decides** which store a path belongs to. Each store has its own paths:
+///   with a store mounted at `/memories/team`, `/memories/team/a` is its `/memories/a`. A mount point
+///   may be below another.
+/// - **A mount point always exists**, and so does every directory above it. Anything that the
+///   surrounding store has at the same path is hidden. They can be neither deleted nor moved
 ///   ([`StoreError::MountPoint`]).
-/// - **A broken store breaks no listing but its own**: in a listing from above, its mount point is
-///   a directory without entries.
-/// - **A rename within one store** is that store's. From one store into another it is a copy, which
-///   is compared with the original, and the deletion of what was copied: what is edited meanwhile
-///   is copied again. Whatever breaks in the middle, one whole copy is in its place.
+/// - **A broken store breaks no listing but its own**: in a listing from above, its mount point is an
+///   empty directory.
+/// - **A rename within one store** is done by that store. A rename from one store into another copies,
+///   compares the copy with the original, and deletes the original. A file that is edited meanwhile is
+///   copied again. Whatever fails, one whole copy is in its place.
 /// - [`clear`](Store::clear) clears every store but the read-only ones.
 ///
 /// ```
@@ -100,8 +99,8 @@ impl Mounts {
     /// The same with `store` at `at`.
     ///
     /// # Errors
-    /// [`Error::Config`] if there is a store already, which at the root there always is, or if `at`
-    /// is so deep that nothing could be in it.
+    /// [`Error::Config`] if a store is already mounted there (at the root there always is one), or if
+    /// `at` is so deep that nothing could be in it.
     pub fn mount(mut self, at: MemoryPath, store: Arc<dyn Store>) -> Result<Self, Error> {
         if self.all().any(|mounted| mounted.at == at) {
             return Err(Error::config(format!("two stores are to be mounted at {at}")));
@@ -157,7 +156,7 @@ impl Mounts {
     }
 }
 
-// A method that the trait has a default for is decided about all the same.
+// Every method is implemented here, also those with a default.
 #[deny(clippy::missing_trait_methods)]
 impl Store for Mounts {
     fn read(&self, path: &MemoryPath) -> Result<Vec<u8>, StoreError> {
@@ -218,8 +217,7 @@ impl Store for Mounts {
             return Err(StoreError::ReadOnly);
         }
         let writable = self.all().filter(|mounted| !mounted.store.is_read_only());
-        // Each one is tried: who wants all of it gone is not helped by a part that stayed because
-        // another one failed.
+        // Every store is cleared, even if another one fails.
         let mut results: Vec<_> = writable.map(|mounted| mounted.store.clear()).collect();
         let others_changed = results.iter().any(Result::is_ok);
         results.retain(Result::is_err);
@@ -278,7 +276,8 @@ impl Store for Mounts {
     fn inspect(&self, report: &mut dyn FnMut(Problem)) -> Result<(), StoreError> {
         self.root.store.inspect(report)?;
         for mounted in &self.below {
-            // One that is out of reach shows in being read, and keeps nobody from the others.
+            // A store that is out of reach is reported when it is read; the others are inspected all the
+            // same.
             let _ = mounted.store.inspect(&mut |mut problem| {
                 if let Some(below) = problem.at.strip_prefix(ROOT) {
                     problem.at = format!("{}{below}", mounted.at);

@@ -1,14 +1,14 @@
-//! Renaming from one store into another, which no store can do in one step.
+//! Renames from one store into another, which no store can do in one step.
 //!
-//! The copy is made under a name that no view shows, compared with the original, and takes its
-//! place at once. Then the original is moved to such a name, so that nobody can change it any
-//! more, and looked at once more: if it is what was copied, it goes; if not, it comes back, the
-//! copy goes, and all begins anew ([`taking`]). At every moment one whole copy is in its place, and no
-//! edit that was acknowledged is in neither.
+//! The copy is made under a hidden name and compared with the original. Then it is renamed to its place.
+//! Then the original is renamed to a hidden name, so nobody can change it any more, and compared once
+//! more. If it is still what was copied, it is deleted. If not, it is put back, the copy is deleted, and
+//! everything starts again ([`taking`]). At every moment one whole copy is in its place, and every
+//! acknowledged edit is in one of them.
 //!
-//! A store can fail at each step: before it, after it, or half way. So the copy goes only when the
-//! original is known to be in its place, whole. Where that is not known, both stay, and the error says
-//! that the outcome is unknown.
+//! A store can fail before, after or in the middle of each step. So the copy is deleted only if the
+//! original is known to be whole and in its place. Otherwise both stay, and the error says that the
+//! outcome is unknown.
 
 use super::snapshot::{Snapshot, SnapshotError, Snapshotter, from_above, is_part};
 use super::taking::{self, Stopped, Taken, temporary_path};
@@ -16,7 +16,7 @@ use crate::cancel::Cancellation;
 use crate::path::MemoryPath;
 use crate::store::{EntryKind, Node, Store, StoreError};
 
-/// How often a move begins anew because what it moves was changed meanwhile.
+/// How often a move starts again because its source was changed meanwhile.
 const MAX_ATTEMPTS: usize = 20;
 
 /// One end of a rename.
@@ -50,7 +50,7 @@ pub(super) fn check(from: &End<'_>, to: &End<'_>) -> Result<MemoryPath, StoreErr
     match is_directory(to.store, &to.inside) {
         Ok(_) => return Err(StoreError::AlreadyExists),
         Err(error) if error.is_failure() => return Err(error),
-        // Anything but nothing will be said by the destination's own rename.
+        // The destination's own rename reports any other error.
         Err(_) => {}
     }
     if from.store.is_read_only() {
@@ -74,7 +74,7 @@ pub(super) fn check(from: &End<'_>, to: &End<'_>) -> Result<MemoryPath, StoreErr
     Ok(new)
 }
 
-/// Whether the destination is kept in what is to be moved, by whatever mounts lead there.
+/// Whether the destination is within the source, by any mount of the same store.
 fn holds(from: &End<'_>, to: &End<'_>) -> bool {
     let at = |end: &End<'_>| match end.store.locations().as_slice() {
         [only] => Some(only.below(&end.inside)),
@@ -83,8 +83,8 @@ fn holds(from: &End<'_>, to: &End<'_>) -> bool {
     at(from).zip(at(to)).is_some_and(|(from, to)| from.holds(&to))
 }
 
-/// For a rename within a store that is not the root's: refuses what would give something a path
-/// that is none in the whole tree, where it is longer than in the store.
+/// For a rename within a store that is not at the root. Paths in the whole tree are longer than in the
+/// store, so it refuses a rename after which a path in the whole tree would be too long or too deep.
 pub(super) fn check_paths_below(from: &End<'_>, to: &End<'_>) -> Result<(), StoreError> {
     let longer = to.path.as_str().len() > from.path.as_str().len()
         || to.path.names().count() > from.path.names().count();
@@ -93,7 +93,7 @@ pub(super) fn check_paths_below(from: &End<'_>, to: &End<'_>) -> Result<(), Stor
     }
     let mut directories = vec![from.inside.clone()];
     while let Some(directory) = directories.pop() {
-        // What is the matter with the source, the store's own rename will say.
+        // The store's own rename reports an error of the source.
         for entry in from.store.list(&directory).unwrap_or_default() {
             if entry.path.moved(&from.inside, to.path).is_err() {
                 let checked = check(from, to).map_err(StoreError::unchanged);
@@ -116,10 +116,10 @@ fn attempt(from: &End<'_>, to: &End<'_>) -> Result<bool, StoreError> {
     let copied = snapshotter
         .copy((from.store, &from.inside), (to.store, &temporary_path), fits)
         .map(|seen| (seen, taking::rename(to.store, &temporary_path, &to.inside)));
-    // Whoever waits for the answer may go away until now. What is done next has to be done whole.
+    // Until now the call could be cancelled. The next steps must be done as a whole.
     Cancellation::new().within(|| {
         let clean = || {
-            // Nobody else knows the name. If this fails too, it is not seen by anybody either.
+            // Nobody else knows the name. If this fails as well, nobody sees the copy.
             let _ = to.store.delete(&temporary_path);
         };
         match copied {
@@ -176,8 +176,8 @@ fn remove_original(
     }
 }
 
-/// Removes the copy, and the parents that were made for it, unless somebody has changed it already: `is_ours`
-/// compares what is there with what was copied.
+/// Removes the copy, and the parents that were made for it, unless somebody has already changed it:
+/// `is_ours` compares it with what was copied.
 fn undo(
     snapshotter: &Snapshotter,
     to: &End<'_>,
@@ -209,7 +209,7 @@ fn is_directory(store: &dyn Store, path: &MemoryPath) -> Result<bool, StoreError
     }
 }
 
-/// As a rename names what is the matter with its source.
+/// Wraps an error of the source as [`Store::rename`] requires.
 fn about_source(error: StoreError) -> StoreError {
     match error {
         StoreError::NotFound | StoreError::Source(_) => error,

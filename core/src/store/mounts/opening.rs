@@ -1,4 +1,4 @@
-//! Mounts made of addresses, directories and stores, as a developer in any language gives them.
+//! Opens mounts from addresses, directories and stores.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use crate::path::MemoryPath;
 use crate::store::address::{finished, is_path, refuse_namespace};
 use crate::store::{Store, StoreOptions, open_bare_directory, open_directory, open_store};
 
-/// What is to be mounted, where, and whether it may be changed.
+/// A store to mount, its mount point, and whether it may be changed.
 ///
 /// See [`open_mounts`].
 pub struct Mount {
@@ -18,17 +18,17 @@ pub struct Mount {
     read_only: bool,
 }
 
-/// What is mounted.
+/// A store to mount.
 #[non_exhaustive]
 pub enum Place {
-    /// A store by its address. A path without a scheme is a directory: at the root in the SDKs'
-    /// layout, as everywhere; further down that very directory, so that the files that are in
-    /// `./docs` are the ones in `/memories/handbook`.
+    /// A store by its address. A path without a scheme is a directory. At the root it has the SDKs'
+    /// layout, as everywhere. Below the root it is that very directory: the files in `./docs` are those
+    /// in `/memories/handbook`.
     Address(String),
-    /// A directory, which is taken as it is: never for an address with a scheme. As for
-    /// [`Address`](Place::Address) it depends on the mount point what is the root.
+    /// A directory. It is never read as an address with a scheme. Its layout depends on the mount point,
+    /// as for [`Address`](Place::Address).
     Directory(PathBuf),
-    /// A store that is open already.
+    /// An open store.
     Store(Arc<dyn Store>),
 }
 
@@ -62,7 +62,7 @@ impl Mount {
         Self { at: at.into(), place: place.into(), read_only: false }
     }
 
-    /// The same, to be viewed and not changed.
+    /// The same mount, read-only.
     #[must_use]
     pub fn read_only(mut self) -> Self {
         self.read_only = true;
@@ -106,8 +106,9 @@ impl std::fmt::Debug for Mount {
 /// ```
 ///
 /// # Errors
-/// [`Error::Config`] if nothing is at `/memories`, if two are at one path, if a path or an address is
-/// wrong, or if the options have an `encryption_key` or a `namespace`; [`Error::Store`] if a store cannot be opened.
+/// [`Error::Config`] if nothing is mounted at `/memories`, if two stores are at one path, if a path or
+/// an address is wrong, or if the options have an `encryption_key` or a `namespace`. [`Error::Store`] if
+/// a store cannot be opened.
 pub fn open_mounts(
     mounts: impl IntoIterator<Item = Mount>,
     options: impl Into<StoreOptions>,
@@ -137,7 +138,7 @@ pub fn open_mounts(
         })?;
         valid.push((at, mount));
     }
-    // In the order of their paths, and nothing is opened before it is known that all is right.
+    // In the order of their paths. Nothing is opened before everything is checked.
     valid.sort_by(|(a, _), (b, _)| a.cmp(b));
     if let Some(twice) = valid.windows(2).find(|two| two[0].0 == two[1].0) {
         return Err(Error::config(format!("two stores are to be mounted at {}", twice[0].0)));
@@ -157,7 +158,7 @@ pub fn open_mounts(
     })
 }
 
-/// Opens one store, as at the root: what [`open_store`] is for addresses.
+/// Opens one store, as at the root. For addresses this is [`open_store`].
 ///
 /// # Errors
 /// As [`open_store`].
@@ -172,7 +173,7 @@ fn open(at: &MemoryPath, mount: Mount, options: &StoreOptions) -> Result<Arc<dyn
     let mut options = options.clone();
     options.read_only |= mount.read_only;
     match mount.place {
-        // Whether a store of somebody's own is encrypted, they know.
+        // The caller knows whether an open store is encrypted.
         Place::Store(store) => {
             refuse_namespace(&options)?;
             finished(store, &options, true)

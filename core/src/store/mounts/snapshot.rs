@@ -1,4 +1,4 @@
-//! What a file or directory held at a moment: enough to tell later whether it still does, without
+//! [`Snapshot`]: fingerprints of a file or directory, to find out later whether it has changed, without
 //! keeping the contents.
 
 use std::collections::BTreeMap;

@@ -1,5 +1,5 @@
-//! The steps of a move in which something could be lost: renaming what may have been renamed although
-//! the store said that it failed, and deleting what nobody may change meanwhile.
+//! The steps of a move in which something could be lost: a rename that may have been done although the
+//! store reported an error, and the deletion of something that nobody may change meanwhile.
 
 use std::hash::{BuildHasher, RandomState};
 
@@ -26,8 +26,8 @@ impl Stopped {
     }
 }
 
-/// Renames within one store, of whose paths one is known to nobody else. So it can be found out what was
-/// done where the store does not say it.
+/// Renames within one store. Nobody else knows one of the two paths, so it can find out what was done if
+/// the store does not say it.
 pub(super) fn rename(store: &dyn Store, from: &MemoryPath, to: &MemoryPath) -> Result<(), Stopped> {
     let Err(error) = store.rename(from, to) else { return Ok(()) };
     if !may_have_changed(&error) {
@@ -40,7 +40,7 @@ pub(super) fn rename(store: &dyn Store, from: &MemoryPath, to: &MemoryPath) -> R
     }
 }
 
-/// Whether what was asked for may be done, in whole or in part, although it failed so.
+/// Whether an operation with this error may have been done all the same, in whole or in part.
 fn may_have_changed(error: &StoreError) -> bool {
     match error {
         StoreError::Failed { effect, .. } => *effect != Effect::Unchanged,
@@ -59,21 +59,21 @@ fn is_there(store: &dyn Store, path: &MemoryPath) -> Result<bool, StoreError> {
     }
 }
 
-/// What became of something that was to go.
+/// The result of an attempt to delete something.
 pub(super) enum Taken {
-    /// It is not in its place any more, nor will it come back. Where the store failed, a part of it may be left
-    /// under a name that nobody knows.
+    /// It is no longer in its place and will not come back. If the store failed, a part of it may be
+    /// left under a hidden name.
     Gone,
-    /// It is where it was, whole: it is not what it was expected to be, or may not go.
+    /// It is whole and in its place: it was not as expected, or may not be deleted.
     Stays(Option<StoreError>),
 }
 
 /// Deletes what is at `path` if it is as `expected`.
 ///
-/// Once the deletion has begun, it has happened: what is left by a failure is never put back.
+/// Once the deletion has begun, it counts as done: leftovers of a failure are never put back.
 ///
 /// # Errors
-/// Only where it is not known to be in its place, and not known to be gone.
+/// Only if it is not known whether it is in its place or gone.
 pub(super) fn take(
     snapshotter: &Snapshotter,
     store: &dyn Store,

@@ -1,11 +1,11 @@
-//! When files were last accessed: an object of its own for each file, its note, because changing a
-//! file's own metadata would be writing the file.
+//! Times of access. Each file has a second object for it, its note, because a change of a file's own
+//! metadata would be a write of the file.
 //!
-//! All notes are below one reserved name at the root, which no path can hold, so that none of them makes
-//! a directory seem to exist. A note says for which write of a file it was made; a file that was made
-//! later at the same path has no such write, so that a note that was left behind is never taken for its
-//! own. A note that says when it was stored is empty, and a listing tells enough of it; one that says
-//! another time holds a byte, and is asked for.
+//! All notes are below one reserved name at the root. No path can contain that name, so a note never
+//! makes a directory seem to exist. A note names the write of the file that it belongs to. A file that
+//! is made later at the same path does not have that write, so a leftover note is never attributed to
+//! it. If the time of access is when the note was stored, the note is empty, and a listing is enough to
+//! know the time. Otherwise it holds one byte, and its metadata must be read.
 
 use std::collections::{HashMap, HashSet};
 use std::time::{Duration, SystemTime};

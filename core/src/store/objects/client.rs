@@ -1,7 +1,7 @@
-//! Requests: each tried again after what may pass, none of them twice where that could do harm.
+//! Requests. Each is retried after a temporary failure, but never if a second try could do harm.
 //!
-//! The client library would try again by itself, and then nobody could tell a condition that was
-//! not met from one that the first, lost, try had met. So it is told not to.
+//! The client library's own retries are turned off. With them, a condition that is not met could not be
+//! distinguished from one that fails because the first, lost try had succeeded.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -29,8 +29,8 @@ pub(super) const MARKER: &str = ".memdir-directory%2F";
 /// The most bytes that S3, Google and Azure all allow for an object's name.
 pub(super) const MAX_KEY_BYTES: usize = 1024;
 
-/// What stands, for a moment, in the place of a file that was moved away. A listing shows no
-/// metadata, so that an object of exactly this size has to be asked whether it is one.
+/// The size of the mark that replaces a file that was moved away. A listing has no metadata, so an
+/// object of exactly this size must be read to know whether it is a mark.
 pub(super) const GONE_BYTES: usize = 4001;
 
 /// A file up to this size is read at once; a larger one as a stream.
@@ -110,12 +110,12 @@ pub(super) struct Item {
     pub(super) rest: String,
     pub(super) size: u64,
     pub(super) stored: SystemTime,
-    /// It only stands in the place of a file that was moved away.
+    /// It is the mark of a file that was moved away.
     pub(super) gone: bool,
 }
 
 impl Item {
-    /// Whether it has the size of what stands in the place of a file that was moved away.
+    /// Whether it has the size of a mark.
     pub(super) fn may_be_gone(&self) -> bool {
         self.size == GONE_BYTES as u64
     }
@@ -227,7 +227,7 @@ impl Client {
         }
     }
 
-    /// Tries once to delete; what is not there is deleted.
+    /// Tries once to delete; a missing object counts as deleted.
     pub(super) async fn try_to_delete(&self, keys: Vec<Key>) -> Result<(), ObjectError> {
         let keys = stream::iter(keys.into_iter().map(Ok)).boxed();
         // Of several, some may be deleted whatever the answer is.
@@ -243,7 +243,7 @@ impl Client {
         Ok(())
     }
 
-    /// Deletes what nobody else can have written anew meanwhile.
+    /// Deletes objects that nobody else can have written again meanwhile.
     pub(super) async fn delete(&self, keys: Vec<Key>) -> Result<(), ObjectError> {
         let mut backoff = RetryBackoff::new();
         loop {
@@ -378,7 +378,7 @@ async fn body(got: GetResult, size: u64, how: How) -> Result<Body, ObjectError> 
     Ok(Body::Whole(content))
 }
 
-/// What is wrong, unless it is only that nothing is there.
+/// The error, unless it is only "not found".
 fn missing(error: object_store::Error) -> Option<ObjectError> {
     let nothing = matches!(error, object_store::Error::NotFound { .. });
     match ObjectError::from(error) {

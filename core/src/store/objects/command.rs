@@ -1,8 +1,7 @@
-//! One command's requests: whether any of them may have changed something.
+//! Tracks whether any request of a command may have changed something.
 //!
-//! Until the first one is on its way nothing can have been changed, whatever goes wrong, and a caller who
-//! has gone is heard at any moment. From then on neither is so: a command of several steps goes on to its
-//! end.
+//! Until the first such request is sent, nothing can have been changed, and the call can be cancelled at
+//! any moment. After that, the command goes on to its end.
 
 use std::cell::Cell;
 use std::time::Duration;

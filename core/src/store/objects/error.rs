@@ -1,8 +1,8 @@
-//! What a server's refusals mean, in sentences for the developer.
+//! Turns a server's errors into sentences for you.
 //!
-//! An error of the client library can hold the address of the endpoint, the bucket, and what the
-//! server said about the credentials. None of its text is handed on: only its kind, the HTTP status
-//! and the server's short code.
+//! An error of the client library can contain the address of the endpoint, the bucket, and what the
+//! server said about the credentials. None of its text is passed on, only its kind, the HTTP status and
+//! the server's short code.
 
 use std::error::Error;
 use std::time::{Duration, Instant};
@@ -24,9 +24,9 @@ const GIVE_UP: Duration = Duration::from_secs(20);
 pub(super) enum ObjectError {
     /// A condition that has a name already.
     Condition(StoreError),
-    /// It may pass; and what was asked for may have been done all the same.
+    /// A temporary failure. The request may have been carried out all the same.
     Passing(String),
-    /// It will be the same at the next try.
+    /// A permanent failure.
     Broken(String),
 }
 
@@ -151,8 +151,8 @@ fn of_the_metadata_service(text: &str) -> Option<&'static str> {
     service.map(|(_, variables)| *variables)
 }
 
-/// Whether Azure answers with the status of a condition that is not met, but for a reason that does not
-/// pass by reading the object anew.
+/// Whether Azure's answer has the status of an unmet condition, but for a reason that reading the object
+/// again does not remove.
 pub(super) fn is_no_condition(error: &object_store::Error) -> bool {
     matches!(
         code(&error.to_string()),
@@ -193,7 +193,7 @@ fn kind(error: &(dyn Error + 'static)) -> Option<HttpErrorKind> {
     None
 }
 
-/// How long one step of a command goes on after what may pass.
+/// How long one step of a command retries after temporary failures.
 pub(super) struct RetryBackoff {
     tries: u32,
     since: Instant,
@@ -204,7 +204,7 @@ impl RetryBackoff {
         Self { tries: 1, since: Instant::now() }
     }
 
-    /// Waits before the next try; hands the error back when there shall be none.
+    /// Waits before the next try; returns the error if there is no next try.
     pub(super) async fn after(&mut self, error: ObjectError) -> Result<(), ObjectError> {
         let passing = matches!(error, ObjectError::Passing(_));
         if !passing || self.tries == TRIES || self.since.elapsed() > GIVE_UP {
@@ -216,8 +216,8 @@ impl RetryBackoff {
     }
 }
 
-/// Sleeps for half of that many milliseconds at least, by chance longer, so that those who met
-/// once do not meet again.
+/// Sleeps for a random time of at least half of `millis`, so commands that conflicted once do not
+/// conflict again.
 pub(super) async fn pause(millis: u64) {
     let chance = getrandom::u64().unwrap_or_default() % (millis / 2 + 1);
     tokio::time::sleep(Duration::from_millis(millis / 2 + chance)).await;

@@ -1,4 +1,4 @@
-//! Writing, claiming and deleting single objects, so that each step is done once or not at all.
+//! Writes, claims and deletes single objects. Each step is done once or not at all.
 
 use std::time::{Duration, Instant};
 
@@ -12,9 +12,9 @@ use crate::path::MemoryPath;
 use crate::store::StoreError;
 use crate::store::settings::OnExisting;
 
-/// For how long whoever claimed an object tries to remove what it put there.
+/// How long the command that claimed an object tries to remove its mark.
 const BURY: Duration = Duration::from_secs(10);
-/// For how long others keep away from it. Longer, so that no removal meets what they write.
+/// How long other commands leave a mark alone. It is longer, so no late removal deletes what they write.
 const ABANDONED: Duration = Duration::from_secs(15);
 
 /// What was put at a place.
@@ -22,13 +22,13 @@ pub(super) struct Placed {
     pub(super) version: UpdateVersion,
     /// Whether nothing was there before.
     pub(super) created: bool,
-    /// What the object says, where an earlier try had put it there.
+    /// The stamp of the object, if an earlier try had put it there.
     pub(super) earlier: Option<Stamp>,
 }
 
 /// What became of an attempt to claim one version of an object.
 pub(super) enum Claim {
-    /// It is no more, and only the claimer removes what stands in its place.
+    /// The version is replaced by a mark, and only the claimer removes the mark.
     Claimed,
     /// Another claimed it.
     Taken,
@@ -74,8 +74,8 @@ impl Client {
         Ok(())
     }
 
-    /// Looks again, after a file was made: of two who made what cannot be there together, at least
-    /// one finds the other, and takes its own back.
+    /// Checks again after a file was made. If two commands made paths that exclude each other, at least
+    /// one of them finds the other's, and removes its own.
     pub(super) async fn confirm(
         &self,
         path: &MemoryPath,
@@ -133,8 +133,8 @@ impl Client {
         }
     }
 
-    /// Puts a sign that nothing is there any more in the place of exactly this version. It differs
-    /// from every other content, so that whoever edits the file notices.
+    /// Replaces exactly this version by a mark that says that nothing is here any more. The mark differs
+    /// from every other content, so an edit of the file notices it.
     pub(super) async fn claim(
         &self,
         key: &Key,
@@ -165,8 +165,7 @@ impl Client {
         }
     }
 
-    /// Removes the sign that a claim has put. Where it cannot be removed it stays, and reads as
-    /// nothing.
+    /// Removes the mark of a claim. If it cannot be removed, it stays, and counts as no file.
     pub(super) async fn bury(&self, key: &Key, id: Option<Id>) {
         let removal = async {
             let mut backoff = RetryBackoff::new();
@@ -182,8 +181,8 @@ impl Client {
         let _ = tokio::time::timeout(BURY, removal).await;
     }
 
-    /// Waits until the sign of a claim is removed, and removes it where it is one's own or nobody
-    /// else is going to; `false` if it is none.
+    /// Waits until the mark of a claim is removed. Removes it if it is our own, or if nobody else will.
+    /// Returns `false` if it is not a mark.
     pub(super) async fn clear_away(&self, key: &Key, own: Option<Id>) -> Result<bool, ObjectError> {
         let mut abandoned = Abandoned::default();
         loop {
@@ -234,7 +233,7 @@ impl Client {
         let mut backoff = RetryBackoff::new();
         while let Err(error) = self.try_to_delete(vec![key.clone(), note.clone()]).await {
             backoff.after(error).await?;
-            // It may be gone all the same, and another may have made a file there since.
+            // It may be gone all the same, and another command may have made a file there since.
             let Some(now) = self.file(key).await? else { break };
             let edited = found.stamp.newest().is_some_and(|newest| now.stamp.has(newest));
             if now.version != found.version && !edited {
@@ -282,7 +281,7 @@ impl Client {
     }
 }
 
-/// Since when the same sign of a claim has been seen.
+/// Since when the same mark of a claim has been seen.
 #[derive(Default)]
 struct Abandoned(Option<(String, Instant)>);
 

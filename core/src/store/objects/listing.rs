@@ -1,4 +1,4 @@
-//! What is at a path: a file, or the directories and files that the names of objects make up.
+//! Opens and lists paths: derives directories and files from the names of objects.
 
 use std::collections::BTreeMap;
 use std::time::SystemTime;

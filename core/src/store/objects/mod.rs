@@ -1,20 +1,22 @@
-//! A store in object storage: S3 and what speaks its protocol, Google's, Azure's.
+//! [`ObjectStorage`]: a store in S3 and services with its protocol, in Google's or in Azure's object
+//! storage.
 //!
-//! A file is an object of its own, at the prefix and the file's path, so that other programs can
-//! read and copy it. Object storage has neither directories nor transactions; it has conditional
-//! writes of single objects, and everything here is made of those.
+//! Each file is one object, under the prefix and the file's path, so other programs can read and copy
+//! it. Object storage has neither directories nor transactions. It has conditional writes of single
+//! objects, and everything here is built on them.
 //!
-//! - **A directory** is there while anything is below it. Whatever takes something out of a
-//!   directory first puts an empty object there, its marker (`client.rs`), so that it stays.
-//! - **An edit** reads, and writes on the condition that nothing was written since; otherwise it
-//!   begins anew. Making a file has the condition that nothing is there.
-//! - **A lost answer** is found out by the numbers that an object carries (`stamp.rs`).
-//! - **That no file has anything below it** is no condition on one object. It is looked at before
-//!   and once more after writing, and what should not have been is taken back (`files.rs`).
-//! - **Renaming** is written down in `moving.rs`, and the times of accesses in `access.rs`.
+//! - **A directory** exists while anything is below it. Before a command removes something from a
+//!   directory, it puts an empty object there, the marker (`client.rs`), so the directory stays.
+//! - **An edit** reads, and writes on the condition that nothing was written since. Otherwise it starts
+//!   again. Making a file has the condition that nothing is there.
+//! - **A lost answer** is resolved by the numbers that an object carries (`stamp.rs`).
+//! - **That nothing is below a file** cannot be a condition on one object. The store checks it before
+//!   and after writing, and undoes a write that violates it (`files.rs`).
+//! - **Renames** are in `moving.rs`, and times of access in `access.rs`.
 //!
-//! One thing is not exact: S3's condition compares contents. If a content comes back while an
-//! edit's answer is lost, and another edit started before, the lost one can be done twice.
+//! One thing is not exact, because S3's conditions compare contents. An edit can be done twice if its
+//! answer is lost, another edit restores the old content, and a third edit that had started before is
+//! written next.
 
 use std::fmt;
 use std::sync::Arc;
@@ -46,9 +48,9 @@ mod moving;
 mod stamp;
 mod stream;
 
-/// Keeps each file as an object of a bucket.
+/// A store that keeps each file as an object of a bucket.
 ///
-/// Connections are opened when they are needed. A process that was forked opens its own.
+/// Connections are opened when they are needed. A forked process opens its own.
 pub struct ObjectStorage {
     service: Service,
     prefix: Key,
@@ -64,8 +66,8 @@ impl fmt::Debug for ObjectStorage {
 }
 
 impl ObjectStorage {
-    /// Opens the bucket and prefix of an address such as `s3://bucket/agents/42`, with what the
-    /// service's usual environment variables say, and looks whether it can be listed.
+    /// Opens the bucket and prefix of an address such as `s3://bucket/agents/42`, with the settings in
+    /// the service's usual environment variables, and checks that it can be listed.
     ///
     /// # Errors
     /// [`Error::Config`] if the address or the environment is wrong; [`Error::Store`] if the bucket
@@ -74,13 +76,12 @@ impl ObjectStorage {
         Self::open_namespace(address, None)
     }
 
-    /// As [`open`](Self::open), for the memory of `namespace`, any text that is not empty: it is one
-    /// name below the address's prefix, in which all but `A-Z`, `a-z`, `0-9`, `-` and `_` is
-    /// percent-encoded. For a name that comes from somebody else this is the way: put into an address,
-    /// it could name another's.
+    /// As [`open`](Self::open), for the memory of `namespace`, any text that is not empty. It becomes
+    /// one name below the address's prefix, with every byte but `A-Z`, `a-z`, `0-9`, `-` and `_`
+    /// percent-encoded. Use this for a user's name: in an address it could name another user's memory.
     ///
     /// # Errors
-    /// As [`open`](Self::open); [`Error::Config`] also where it is too long.
+    /// As [`open`](Self::open), and [`Error::Config`] if the namespace is too long.
     pub fn open_namespace(address: &str, namespace: Option<&str>) -> Result<Self, Error> {
         let (service, prefix) = address::parse(address).map_err(Error::config)?;
         let prefix = match namespace {
@@ -102,8 +103,8 @@ impl ObjectStorage {
         }
     }
 
-    /// The same store, which reads no more than that into memory to edit a file: a larger one is refused
-    /// with [`StoreError::TooLarge`]. By default as much as there is memory for.
+    /// The same store, which refuses to edit a file of more than this many bytes with
+    /// [`StoreError::TooLarge`]. By default only the available memory limits it.
     #[must_use]
     pub fn with_max_file_bytes(self, max_file_bytes: Option<u64>) -> Self {
         Self { max_file_bytes, ..self }

@@ -1,21 +1,22 @@
-//! Renaming: objects have no other name, so that a move is a copy, a claim and a deletion.
+//! Renames. An object cannot be renamed, so a move is a copy, a claim and a deletion.
 //!
-//! **A file.** (1) A copy is made at the destination, where nothing may be. (2) The source is
-//! claimed: a conditional write puts a sign in the place of exactly the version that was copied.
-//! If somebody has edited the source meanwhile, the condition fails, and the copy is made again;
-//! an editor who comes later finds the sign, and nothing to edit. So no edit is lost. (3) The sign
-//! is removed. If somebody else has claimed or deleted the source, the copy is taken back.
+//! **A file.** (1) A copy is made at the destination, where nothing may be. (2) The source is claimed: a
+//! conditional write replaces exactly the version that was copied by a mark. If somebody has edited the
+//! source meanwhile, the condition fails, and the copy is made again. A later edit finds the mark and no
+//! file. So no edit is lost. (3) The mark is removed. If somebody else has claimed or deleted the
+//! source, the copy is removed again.
 //!
-//! **A directory.** (1) What is intended is written into the source's marker. There is one marker,
-//! so that of two moves of one directory one is first; and it is the last that goes. (2) The
-//! destination's marker is put, where nothing may be, with the same number. (3) Everything is
-//! copied. (4) The copies are verified against a listing. (5) A conditional write into the source's
-//! marker says that from now on the move is only finished, and no longer taken back. (6) Each file
-//! is claimed and removed, as above. (7) What others have added to the source meanwhile goes the
-//! same way. (8) The source's marker is removed.
-//! After a crash at any point every file is at its old place or its new one, or at both; the
-//! intention is still there; and the same rename, asked for again, goes on: copies say by their
-//! number that they belong to this move, and of which version of the source they are.
+//! **A directory.** (1) The intention is written into the source's marker. There is only one marker, so
+//! one of two moves of a directory is first. The marker is removed last. (2) The destination's marker is
+//! written, where nothing may be, with the same number. (3) Everything is copied. (4) The copies are
+//! verified against a listing. (5) A conditional write into the source's marker settles the move: from
+//! now on it can only be finished, not undone. (6) Each file is claimed and removed, as above. (7) Files
+//! that others have added to the source meanwhile are moved in the same way. (8) The source's marker is
+//! removed.
+//!
+//! After a crash at any point every file is at its old place, its new place, or both, and the intention
+//! is still in the marker. The same rename, requested again, goes on: the numbers of the copies say that
+//! they belong to this move, and which version of the source they are.
 
 use std::collections::HashMap;
 
@@ -220,7 +221,7 @@ impl Client {
         };
         let copies = match self.copy_all(to, &target, &marker, &items, id, again).await {
             Ok(copies) => copies,
-            // What broke is gone on with when the same is asked for again.
+            // After a failure, the same rename goes on when it is requested again.
             Err(condition @ ObjectError::Condition(_)) => {
                 self.take_back(&marker, &target, id).await?;
                 return Err(condition);
@@ -236,7 +237,7 @@ impl Client {
         Ok(())
     }
 
-    /// What a directory's marker says is going on, and its version.
+    /// The intention in a directory's marker, and the marker's version.
     async fn intent(&self, marker: &Key) -> Result<Option<(Intent, Found)>, ObjectError> {
         match self.read(marker).await? {
             Some((found, content)) if !content.is_empty() => match Intent::parse(&content) {
@@ -247,7 +248,7 @@ impl Client {
         }
     }
 
-    /// Writes into the source's marker what is going to happen.
+    /// Writes the intention into the source's marker.
     async fn announce(&self, marker: &Key, to: &MemoryPath) -> Result<Id, ObjectError> {
         let intent = Intent { id: Id::new()?, settled: false, to: to.to_string() };
         let (mut backoff, mut conflicts) = (RetryBackoff::new(), ConflictBackoff::new());
@@ -334,7 +335,7 @@ impl Client {
         let target_marker = below(target, MARKER)?;
         let empty = PutPayload::new();
         self.place(&target_marker, &empty, &Stamp::new(id), id, OnExisting::Error).await?;
-        // As after making a file: of two who take what cannot be there together, one finds out.
+        // As after making a file: if two commands make paths that exclude each other, one finds out.
         if self.file(target).await?.is_some() {
             return Err(StoreError::AlreadyExists.into());
         }

@@ -1,8 +1,8 @@
-//! What is written on an object beside its content, in one piece of user metadata.
+//! [`Stamp`]: the user metadata of an object.
 //!
-//! An answer can be lost after the server has done what it was asked to. So every write has a
-//! number, and an object carries the numbers of its latest writes: whoever is in doubt whether its
-//! write was done reads the object and looks for its number, also when others wrote after it.
+//! An answer can be lost after the server has carried out the request. So every write has a number, and
+//! an object carries the numbers of its latest writes. A command that is in doubt about its write reads
+//! the object and looks for its number, also if others have written after it.
 
 use std::fmt;
 use std::time::SystemTime;

@@ -1,7 +1,7 @@
-//! Addresses: `postgres://user:password@host/database?namespace=user-42`, taken apart.
+//! Parses addresses such as `postgres://user:password@host/database?namespace=user-42`.
 //!
-//! Whatever is wrong with one is said without repeating any of it: a password that was not encoded
-//! properly may come to be anywhere.
+//! An error repeats no part of the address, because a password that is not encoded properly may appear
+//! anywhere in it.
 
 use std::net::IpAddr;
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! What goes wrong with a server, and what of it a store says.
+//! Errors of the server, and the store's errors that they become.
 
 use std::error::Error as _;
 
@@ -60,8 +60,8 @@ impl PostgresError {
         error.as_db_error().is_some_and(is_starting)
     }
 
-    /// What the store says. Nothing was changed where no connection was to be had, and where the server
-    /// refused, as it then undoes the whole transaction.
+    /// The store's error. Nothing was changed if there was no connection, or if the server refused,
+    /// because it then undoes the whole transaction.
     pub(super) fn during(self, operation: &'static str) -> StoreError {
         let refused = !self.is_broken_connection();
         let error = match self {

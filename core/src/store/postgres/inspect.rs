@@ -1,4 +1,4 @@
-//! What can be wrong with a namespace although each of its files can be read.
+//! Finds problems of a namespace that reading its files would not show.
 
 use std::collections::HashMap;
 

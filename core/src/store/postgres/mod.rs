@@ -1,9 +1,8 @@
-//! A store in a PostgreSQL database: one memory for many machines, or the memories of many tenants
-//! in one database, each in a namespace of its own.
+//! [`PostgresDatabase`]: a store in a namespace of a PostgreSQL database.
 //!
-//! Every method is one transaction. A question is answered from one state of the tree, in one round
-//! trip. A change takes two: the first takes the namespace's lock and looks, the second changes and
-//! commits; in between it is decided here, on the thread that asked.
+//! Every method is one transaction. A read takes one round trip and sees one state of the tree. A change
+//! takes two: the first takes the namespace's lock and reads, the second changes and commits. In between
+//! the calling thread decides on the change.
 
 use std::fmt;
 use std::sync::Arc;
@@ -39,10 +38,10 @@ mod writer_queue;
 /// How often a change is begun that a broken connection undid.
 const ATTEMPTS: usize = 4;
 
-/// Keeps everything in a namespace of a PostgreSQL database.
+/// A store in a namespace of a PostgreSQL database.
 ///
-/// Connections are shared by all stores of a process that have the same address but for the
-/// namespace. A process that was forked opens its own.
+/// All stores of a process whose addresses differ only in the namespace share their connections. A
+/// forked process opens its own.
 pub struct PostgresDatabase {
     session: Arc<Session>,
     lock_timeout: Option<Duration>,
@@ -59,26 +58,26 @@ impl fmt::Debug for PostgresDatabase {
 
 impl PostgresDatabase {
     /// Opens the namespace of a database that `address` names, such as
-    /// `postgres://user:password@host/database?namespace=user-42`, and makes the tables if they are
-    /// not there and the user may make them.
+    /// `postgres://user:password@host/database?namespace=user-42`. Makes the tables if they are missing
+    /// and the user may make them.
     ///
     /// With [`Durability::Full`] a change is acknowledged when the server has flushed it
-    /// (`synchronous_commit` is `on`); else a crash of the server may take the newest changes.
+    /// (`synchronous_commit` is `on`). Otherwise a crash of the server may take the newest changes.
     ///
     /// # Errors
-    /// [`Error::Config`] for an address that is wrong; [`Error::Store`] if the server cannot be
-    /// reached, does not let the user in, or has tables of a newer memdir, or none that this user
-    /// could make.
+    /// [`Error::Config`] for a wrong address. [`Error::Store`] if the server cannot be reached or
+    /// refuses the user, if the tables are those of a newer memdir, or if they are missing and the user
+    /// may not make them.
     pub fn open(address: &str, durability: Durability) -> Result<Self, Error> {
         Self::open_namespace(address, None, durability)
     }
 
-    /// As [`open`](Self::open), for the memory of `namespace`, any text of 1 to 255 bytes without a
-    /// zero, taken as it is; the address then names none. For a name that comes from somebody else
-    /// this is the way: put into an address, it could name another's.
+    /// As [`open`](Self::open), for the memory of `namespace`, any text of 1 to 255 bytes without a zero
+    /// byte. The address then names no namespace. Use this for a user's name: in an address it could
+    /// name another user's memory.
     ///
     /// # Errors
-    /// As [`open`](Self::open); [`Error::Config`] also where both say whose memory it is.
+    /// As [`open`](Self::open), and [`Error::Config`] if the address names a namespace as well.
     pub fn open_namespace(
         address: &str,
         namespace: Option<&str>,
@@ -105,23 +104,22 @@ impl PostgresDatabase {
         })
     }
 
-    /// The same store, whose writers wait so long for others ([`MemoryOptions::lock_timeout`](crate::MemoryOptions::lock_timeout)); by default
-    /// 10 seconds.
+    /// The same store with another [`MemoryOptions::lock_timeout`](crate::MemoryOptions::lock_timeout); the default
+    /// is 10 seconds.
     #[must_use]
     pub fn with_lock_timeout(self, lock_timeout: Option<Duration>) -> Self {
         Self { lock_timeout, ..self }
     }
 
-    /// The same store, which reads no more than that into memory to edit a file: a larger one is refused
-    /// with [`StoreError::TooLarge`]. By default as much as there is memory for.
+    /// The same store, which refuses to edit a file of more than this many bytes with
+    /// [`StoreError::TooLarge`]. By default only the available memory limits it.
     #[must_use]
     pub fn with_max_file_bytes(self, max_file_bytes: Option<u64>) -> Self {
         Self { max_file_bytes, ..self }
     }
 
-    /// The same store, in which the namespace comes to hold no more than that, whoever writes to it by stores
-    /// with the same limits. A change that would make it grow beyond is refused with
-    /// [`StoreError::OverLimit`].
+    /// The same store with limits of the namespace's total. A change that would exceed one is refused
+    /// with [`StoreError::OverLimit`]. Other writers keep the limits only if they set them as well.
     #[must_use]
     pub fn with_total_limits(self, total: TotalLimits) -> Self {
         Self { total, ..self }
@@ -137,14 +135,14 @@ impl PostgresDatabase {
         held.map_or(Ok(()), |held| self.total.check(held, before, after as u64))
     }
 
-    /// The SQL that makes the tables, for a database whose users may not make any.
+    /// The SQL that makes the tables, for a database whose users may not make tables.
     #[must_use]
     pub fn schema() -> String {
         schema::script()
     }
 
-    /// The SQL that lets a role see the rows of its namespace only (row-level security), to be run
-    /// after [`schema`](Self::schema).
+    /// The SQL for row-level security, which shows a role only the rows of its namespace. Run it after
+    /// [`schema`](Self::schema).
     #[must_use]
     pub fn row_security() -> &'static str {
         schema::ROW_SECURITY

@@ -1,6 +1,6 @@
-//! The table, its version, and how an older one is brought up to it.
+//! The table and its version. Brings an older one up to date.
 //!
-//! All is in a schema of its own, `memdir`, so that a database may be shared with other programs.
+//! Everything is in the schema `memdir`, so other programs can use the same database.
 
 use tokio_postgres::{Client, SimpleQueryMessage};
 

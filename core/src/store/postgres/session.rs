@@ -1,9 +1,9 @@
-//! Round trips: a question is one, a change is two, and a change whose acknowledgement was lost is
-//! looked for.
+//! Transactions: a read takes one round trip, a change takes two. If the acknowledgement of a change is
+//! lost, the change is searched for.
 //!
-//! What a transaction begins and ends with goes along with what it asks: the driver sends requests
-//! that are polled together without waiting between them. Nothing at all is kept with a connection
-//! between transactions, statements have no names, so that a connection pooler may stand before the server.
+//! The beginning and the end of a transaction are sent together with its statements: the driver does not
+//! wait between requests that are polled together. Nothing is kept with a connection between
+//! transactions, and statements have no names, so a connection pooler may be in between.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -20,10 +20,10 @@ use crate::store::settings::Durability;
 use crate::store::total::Total;
 use crate::store::{Location, StoreError, runtime};
 
-/// How long the outcome of a change is looked for, if the server is not there.
+/// How long the store searches for the outcome of a change while the server is down.
 const SEARCH: Duration = Duration::from_secs(30);
 const PAUSE: Duration = Duration::from_millis(20);
-/// What is allowed for the way, beyond what a statement may take on the server.
+/// How long the network may take, in addition to the statement's time on the server.
 const WAY: Duration = Duration::from_secs(10);
 
 pub(super) type Parameter = Box<dyn ToSql + Send + Sync>;
@@ -40,7 +40,7 @@ pub(super) struct Session {
     answer_timeout: Option<Duration>,
 }
 
-/// What a change wants to know first.
+/// What a change reads first.
 pub(super) struct Wanted {
     pub(super) path: MemoryPath,
     /// The content of the file at `path`, if it is no larger than this.
@@ -51,7 +51,7 @@ pub(super) struct Wanted {
     pub(super) total: bool,
 }
 
-/// A change that nobody can come between any more, and what it wanted to know.
+/// A change that holds the lock, and what it has read.
 pub(super) struct Begun {
     transaction: Transaction,
     pub(super) way: Way,
@@ -59,7 +59,7 @@ pub(super) struct Begun {
     pub(super) total: Option<Total>,
 }
 
-/// What a change wanted to know.
+/// What a change has read.
 pub(super) struct Seen {
     pub(super) way: Way,
     pub(super) to: Option<(Way, Extent)>,
@@ -88,7 +88,7 @@ pub(super) struct Change {
     pub(super) changes_a_row: bool,
 }
 
-/// What became of a change.
+/// The outcome of a change.
 pub(super) enum Outcome {
     Done,
     /// It was undone, and may be tried again.
@@ -113,7 +113,7 @@ impl Session {
             Durability::Full => "on",
             Durability::Relaxed => "off",
         };
-        // The last one frees the lock of a client that vanished without a word.
+        // The last setting frees the lock of a client that vanished without closing its connection.
         let begin_change = format!(
             "{begin}; SET LOCAL synchronous_commit = {synchronous}; \
              SET LOCAL idle_in_transaction_session_timeout = {milliseconds}"
@@ -134,7 +134,7 @@ impl Session {
         Ok(())
     }
 
-    /// Asks one thing, and once more where the connection turns out to be broken.
+    /// Runs one query, and runs it again if the connection is broken.
     pub(super) async fn ask(
         &self,
         statement: &'static Statement,
@@ -143,8 +143,7 @@ impl Session {
         runtime::unless_cancelled(self.ask_in(&self.begin_question, statement, parameters)).await
     }
 
-    /// As [`ask`](Self::ask), for what writes something that may be written twice, and that keeps
-    /// nobody out.
+    /// As [`ask`](Self::ask), for a write that needs no lock and may be done twice.
     pub(super) async fn note(
         &self,
         statement: &'static Statement,
@@ -194,8 +193,8 @@ impl Session {
         Ok(rows)
     }
 
-    /// Begins a change, and once more where the connection turns out to be broken. Waits for other
-    /// writers until `lock_timeout` is over, or the caller gone.
+    /// Begins a change, and begins it again if the connection is broken. Waits for other writers until
+    /// `lock_timeout` is over or the call is cancelled.
     pub(super) async fn begin(
         &self,
         wanted: &Wanted,
@@ -289,7 +288,7 @@ impl Session {
         )
     }
 
-    /// Undoes what was begun. Nothing was changed yet, so that nothing can go wrong.
+    /// Rolls a begun transaction back. Nothing was changed yet, so a failure does not matter.
     pub(super) async fn undo(&self, transaction: Transaction) {
         let Transaction { lease, .. } = transaction;
         if lease.is_ours()
@@ -299,7 +298,7 @@ impl Session {
         }
     }
 
-    /// Makes the change, and finds out whether it was made where nobody says so.
+    /// Makes the change. If its acknowledgement is lost, finds out whether it was made.
     pub(super) async fn commit(
         &self,
         transaction: Transaction,

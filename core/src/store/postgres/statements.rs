@@ -1,8 +1,8 @@
-//! The SQL of every command, and what its rows say.
+//! The SQL of every command, and the types of its rows.
 //!
-//! A path is found from the root of its namespace down, a name a level, each by one look into the
-//! index; the fences (`LIMIT 1`, `OFFSET 0`) keep the server from planning that as a join of whole
-//! tables while it does not know yet how large they are.
+//! A path is found from the root of its namespace down, one name at a time, each by one lookup in the
+//! index. The fences (`LIMIT 1`, `OFFSET 0`) keep the server from planning this as a join of whole
+//! tables while it has no statistics.
 
 use std::time::SystemTime;
 
@@ -12,9 +12,9 @@ use tokio_postgres::{Error, Row};
 use crate::path::MemoryPath;
 use crate::store::micros;
 
-/// One statement, with the types of its parameters, which the server is told so that it need not be
-/// asked for them first. It has no name on the server: what a connection pooler hands from one client to
-/// the next knows no other client's.
+/// One statement with the types of its parameters. They are sent along, so no round trip is needed to
+/// ask for them. The statement has no name on the server, because a pooled connection does not know the
+/// names of another client.
 pub(super) struct Statement {
     pub(super) sql: &'static str,
     pub(super) types: &'static [Type],

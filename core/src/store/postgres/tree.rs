@@ -1,4 +1,4 @@
-//! What the rows of an answer say of the tree, and which statement makes a change to it.
+//! Converts rows into entries of the tree, and changes of the tree into statements.
 
 use std::collections::HashMap;
 

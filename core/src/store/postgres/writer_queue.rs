@@ -1,8 +1,8 @@
-//! The queue of writers: how many of the connections of a process they may hold at once.
+//! [`Turns`]: limits how many of a process's connections its writers hold at once.
 //!
-//! A writer that waits for the lock of its namespace holds a connection while it waits. So that those of
-//! one namespace leave connections to the others, and all of them together leave some to views, they
-//! wait here first, where waiting costs nothing, in the order in which they came.
+//! A writer that waits for the lock of its namespace holds a connection meanwhile. The writers of one
+//! namespace must leave connections to other namespaces, and all writers must leave some to views. So
+//! they wait here first, without a connection, in the order of their arrival.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError, Weak};

@@ -1,15 +1,13 @@
-//! Connections: how one is opened, and how idle ones are kept for the next command, also by a
-//! process that forks.
+//! Connections: opens them, and keeps idle ones for the next command, also in a process that forks.
 //!
-//! SQLite's state (its locks, its list of open files) is one for the whole process, and a forked
-//! child inherits a copy that is no longer true: the operating system's locks stay with the
-//! parent. A child must therefore start with none of the parent's connections. So idle ones of all
-//! stores are kept in one place, and the first command in a new process drops them there, which
-//! only frees memory and descriptors: a connection of ours does not touch the file when it is
-//! dropped, unless [`close`] was asked to. That is sound only where no other thread was inside
-//! SQLite at the moment of the fork; where one was, the child refuses to go on. For the same reason
-//! the lock on the idle connections is only taken by a thread that is counted as inside: no child
-//! that goes on can have inherited it locked.
+//! SQLite's state (its locks, its list of open files) belongs to the whole process. A forked child
+//! inherits a copy that is wrong, because the operating system's locks stay with the parent. So a child
+//! must not use the parent's connections. All stores keep their idle connections in one place, and the
+//! first command in a new process drops them there. This only frees memory and descriptors: our
+//! connections do not touch the file when they are dropped, unless [`close`] closes them. It is sound
+//! only if no other thread was inside SQLite at the moment of the fork; otherwise the child refuses to
+//! go on. For the same reason only a thread that is counted as inside takes the lock on the idle
+//! connections: a child that goes on cannot have inherited it locked.
 
 use std::cell::Cell;
 use std::fs;
@@ -30,29 +28,30 @@ use crate::cancel;
 use crate::store::StoreError;
 use crate::store::settings::Durability;
 
-/// How many idle connections are kept: as many as commands usually run at once.
+/// The most idle connections to keep: about as many as commands usually run at once.
 const KEPT: usize = 16;
 
 /// The connections that no command is using.
 static IDLE: Mutex<Vec<Idle>> = Mutex::new(Vec::new());
 /// The process that the idle connections and the count below belong to; 0 at the start.
 static OWNER: AtomicU32 = AtomicU32::new(0);
-/// How many threads are inside SQLite, or about to be, and (in units of [`FORKER`]) how many are
-/// about to fork and keep others from entering. One number, so that nobody comes between.
+/// How many threads are inside SQLite or about to enter, and (in units of [`FORKER`]) how many are about
+/// to fork and keep others from entering. It is one number, so both parts change in one step.
 static PRESENT: AtomicU64 = AtomicU64::new(0);
 const FORKER: u64 = 1 << 32;
-/// Held while a process takes over from the one that it was forked from.
+/// Held while a forked process takes over from its parent.
 static TAKING_OVER: Mutex<()> = Mutex::new(());
 
 struct Idle {
     database: Database,
     file: FileId,
     connection: Connection,
-    /// Whether it takes the file for one that nobody writes.
+    /// Whether it was opened on the assumption that nobody writes the file.
     frozen: bool,
 }
 
-/// A connection for one command. It goes back when it is dropped; what was not committed is undone.
+/// A connection for one command. When it is dropped, it goes back to the idle ones, and uncommitted
+/// changes are undone.
 pub(super) struct Lease {
     /// `None` only while it is dropped.
     idle: Option<Idle>,
@@ -60,10 +59,10 @@ pub(super) struct Lease {
 }
 
 impl Lease {
-    /// A connection to `database`, which has to be there.
+    /// A connection to `database`, which must exist.
     pub(super) fn take(database: &Database) -> Result<Self, SqliteError> {
         let inside = Inside::enter()?;
-        // A file that was put in the place of the one that was opened is another database.
+        // If another file has replaced the one that was opened, it is another database.
         let file = FileId::of(&database.path)?;
         while let Some(idle) = take_idle(database) {
             if idle.file == file {
@@ -75,7 +74,7 @@ impl Lease {
         Ok(Self { idle: Some(idle), inside })
     }
 
-    /// Whether it can still be used: not in a child of the process that took it.
+    /// Whether this process may still use it: a forked child may not.
     pub(super) fn is_ours(&self) -> bool {
         self.inside.process == process::id()
     }
@@ -96,15 +95,14 @@ impl Drop for Lease {
     fn drop(&mut self) {
         let Some(idle) = self.idle.take() else { return };
         if !self.is_ours() {
-            // The parent's: not even to be closed.
+            // It belongs to the parent, so it must not even be closed.
             std::mem::forget(idle);
             return;
         }
         if !idle.connection.is_autocommit() {
             let _ = idle.connection.execute_batch("ROLLBACK");
         }
-        // One that cannot leave its transaction is of no more use; nor is one that would not notice what
-        // is written from now on.
+        // Not one that cannot leave its transaction, nor one that would not notice later writes.
         if idle.connection.is_autocommit() && !idle.frozen {
             let mut kept = all_idle();
             if kept.len() < KEPT {
@@ -141,7 +139,7 @@ fn take_idle(database: &Database) -> Option<Idle> {
 
 /// Closes a connection; the last one to a database leaves one file, without a write-ahead log.
 fn close(connection: Connection) {
-    // Where this fails, the log stays, and whoever opens the database next reads it.
+    // If this fails, the log stays, and the next program that opens the database reads it.
     let _ = connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false);
     drop(connection);
 }
@@ -157,7 +155,7 @@ impl Inside {
         if OWNER.load(SeqCst) != process {
             take_over(process)?;
         }
-        // One that is kept out for too long goes in, and the child is told.
+        // A thread that is kept out for too long enters all the same, and the child refuses to go on.
         let enter = |present: u64| (present < FORKER).then_some(present + 1);
         if !wait_until(|| PRESENT.fetch_update(SeqCst, SeqCst, enter).is_ok()) {
             PRESENT.fetch_add(1, SeqCst);
@@ -168,7 +166,7 @@ impl Inside {
 
 impl Drop for Inside {
     fn drop(&mut self) {
-        // A child's count is the parent's of the moment of the fork, and stays it.
+        // In a child the count stays that of the parent at the moment of the fork.
         if self.process == process::id() {
             PRESENT.fetch_sub(1, SeqCst);
         }
@@ -178,7 +176,7 @@ impl Drop for Inside {
 /// Waits until no thread is inside and keeps others out, so that a child will be able to go on.
 pub(in crate::store) fn before_fork() {
     PRESENT.fetch_add(FORKER, SeqCst);
-    // In a child that was refused the count is another process's, and never falls.
+    // In a child that refuses to go on, the count is that of the parent and never falls.
     if OWNER.load(SeqCst) == process::id() {
         wait_until(|| PRESENT.load(SeqCst).is_multiple_of(FORKER));
     }
@@ -189,12 +187,12 @@ pub(in crate::store) fn after_fork_in_parent() {
 }
 
 pub(in crate::store) fn after_fork_in_child() {
-    // Only this thread is left of all that may have been about to fork.
+    // Of all threads that were about to fork, the child has only this one.
     PRESENT.fetch_and(FORKER - 1, SeqCst);
 }
 
-/// Whether `ready` came true within ten seconds: bounded, because it may be the waiting thread
-/// itself that the others wait for.
+/// Waits until `ready` returns true, ten seconds at most, and returns whether it did. The wait is
+/// bounded, because the others may be waiting for this very thread.
 fn wait_until(mut ready: impl FnMut() -> bool) -> bool {
     for _ in 0..20_000 {
         if ready() {
@@ -235,7 +233,7 @@ fn take_over(process: u32) -> Result<(), StoreError> {
     Err(refused())
 }
 
-/// Which file it is, whatever it is called.
+/// The identity of a file, whatever its name.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct FileId(u64, u64);
 
@@ -260,13 +258,13 @@ impl FileId {
     }
 }
 
-/// Opens a connection and makes sure that the database is ours and up to date; and whether it takes the
-/// file for one that nobody writes.
+/// Opens a connection, checks that the database is ours, and brings it up to date. Also returns whether
+/// it was opened on the assumption that nobody writes the file.
 fn connect(database: &Database) -> Result<(Connection, bool), SqliteError> {
     let mut attempt = 0;
     loop {
         match try_to_connect(database) {
-            // Turning a new database's log on fails at once where another process is at it.
+            // Turning on the log of a new database fails at once if another process is doing it.
             Err(SqliteError::Engine(error))
                 if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) && wait(attempt) =>
             {
@@ -286,7 +284,7 @@ fn connect(database: &Database) -> Result<(Connection, bool), SqliteError> {
     }
 }
 
-/// Whether nothing but the database is there: no change that is not in its file yet.
+/// Whether all changes are in the database file, with no other files beside it.
 fn is_alone(path: &Path) -> bool {
     ["-wal", "-journal"].iter().all(|end| {
         let mut beside = path.as_os_str().to_owned();
@@ -295,8 +293,8 @@ fn is_alone(path: &Path) -> bool {
     })
 }
 
-/// Opens a database in a directory in which nothing can be made. SQLite then looks at no lock, and nobody
-/// can have one that matters: whoever writes needs the files beside it.
+/// Opens a database in a directory in which no file can be made. SQLite then checks no lock. Nobody can
+/// hold one that matters, because a writer needs the files beside the database.
 fn connect_to_frozen(path: &Path) -> Result<Connection, SqliteError> {
     let plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"/-_.~".contains(byte);
     let bytes = path.as_os_str().as_encoded_bytes().iter();
@@ -312,7 +310,7 @@ fn connect_to_frozen(path: &Path) -> Result<Connection, SqliteError> {
     Ok(db)
 }
 
-/// What a database that somebody sent us says is data and no program.
+/// Makes SQLite treat the schema of an untrusted database as data only.
 fn distrust(db: &Connection) -> Result<(), SqliteError> {
     db.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
     db.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false)?;
@@ -327,14 +325,14 @@ fn try_to_connect(database: &Database) -> Result<Connection, SqliteError> {
     distrust(&db)?;
     db.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_FKEY, true)?;
     match database.durability {
-        // Each commit is flushed; the second is for Apple's systems, whose fsync does not reach
+        // Each commit is flushed. The second setting is for Apple's systems, whose fsync does not reach
         // the disk.
         Durability::Full => {
             db.pragma_update(None, "synchronous", "FULL")?;
             db.pragma_update(None, "fullfsync", true)?;
         }
-        // Only checkpoints are flushed, so that a loss of power takes the newest commits and
-        // does not leave a damaged database, as OFF would.
+        // Only checkpoints are flushed. A loss of power may take the newest commits, but does not damage
+        // the database, as OFF could.
         Durability::Relaxed => db.pragma_update(None, "synchronous", "NORMAL")?,
     }
     schema::prepare(&db)?;
@@ -342,11 +340,12 @@ fn try_to_connect(database: &Database) -> Result<Connection, SqliteError> {
 }
 
 thread_local! {
-    /// Until when this thread waits for other writers, if its command says; `None` in it is for ever.
+    /// The deadline of this thread's command for other writers, if it has set one; the inner `None` is
+    /// for ever.
     static UNTIL: Cell<Option<Option<Instant>>> = const { Cell::new(None) };
 }
 
-/// Does `work`, in which other writers are waited for no longer than `timeout`, or for ever.
+/// Runs `work`, which waits for other writers for `timeout` at most, or for ever.
 pub(super) fn waiting_for<T>(timeout: Option<Duration>, work: impl FnOnce() -> T) -> T {
     let until = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
     UNTIL.set(Some(until));
@@ -355,8 +354,8 @@ pub(super) fn waiting_for<T>(timeout: Option<Duration>, work: impl FnOnce() -> T
     done
 }
 
-/// Sleeps a little before the next attempt to get a lock; gives up when the time is over or the caller
-/// has gone. Outside of changes the time is about two minutes, which nobody keeps a lock for.
+/// Sleeps before the next attempt to get a lock. Returns false when the time is over or the call is
+/// cancelled. Outside of changes the time is about two minutes; nobody keeps a lock for so long.
 fn wait(attempt: i32) -> bool {
     let tenths = u64::try_from(attempt.clamp(0, 19)).unwrap_or(19) + 1;
     let mut pause = Duration::from_micros(100 * tenths);

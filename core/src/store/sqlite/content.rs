@@ -1,5 +1,5 @@
-//! Contents in their chunks, so that a large file is read a piece at a time, and an edit writes
-//! only the pieces that it changes: an addition at the end writes the last one.
+//! Reads and writes contents in chunks. A large file is read one chunk at a time, and an edit writes
+//! only the chunks that it changes: an addition at the end writes the last one.
 
 use std::io::{self, Read};
 use std::time::SystemTime;
@@ -10,13 +10,13 @@ use super::tree::Tree;
 use crate::store::edit::reserve;
 use crate::store::{StoreError, micros};
 
-/// The bytes in each chunk but the last. Most memories are smaller, and so are one row.
+/// The bytes in each chunk but the last. Most files are smaller, and are one row.
 pub(super) const CHUNK: usize = 64 * 1024;
 
 /// The whole content of a file of `size` bytes.
 pub(super) fn read(tree: &Tree<'_>, file: i64, size: u64) -> Result<Vec<u8>, SqliteError> {
     let mut content = Vec::new();
-    // A damaged database says any size, and a phone has not room for every one.
+    // The size in a damaged database may be too large for the memory of a phone.
     reserve(&mut content, usize::try_from(size).unwrap_or(usize::MAX))?;
     let mut chunks =
         tree.prepare_cached("SELECT bytes FROM chunk WHERE file = ?1 ORDER BY number")?;
@@ -34,7 +34,7 @@ pub(super) fn read(tree: &Tree<'_>, file: i64, size: u64) -> Result<Vec<u8>, Sql
     Ok(content)
 }
 
-/// Writes the chunks in which `new` differs from `old`, the content of before.
+/// Writes the chunks in which `new` differs from `old`, the present content.
 pub(super) fn write(tree: &Tree<'_>, file: i64, old: &[u8], new: &[u8]) -> Result<(), SqliteError> {
     let mut put =
         tree.prepare_cached("REPLACE INTO chunk (file, number, bytes) VALUES (?1, ?2, ?3)")?;
@@ -58,7 +58,7 @@ pub(super) fn write(tree: &Tree<'_>, file: i64, old: &[u8], new: &[u8]) -> Resul
     Ok(())
 }
 
-/// Removes all chunks of a file, for its content to be written anew.
+/// Removes all chunks of a file before its content is written again.
 pub(super) fn remove(tree: &Tree<'_>, file: i64) -> Result<(), SqliteError> {
     tree.prepare_cached("DELETE FROM chunk WHERE file = ?1")?.execute([file])?;
     Ok(())
@@ -68,7 +68,7 @@ fn damaged() -> StoreError {
     StoreError::failed("reading a file", "the database is damaged: a part of the file is missing")
 }
 
-/// Reads a file a chunk at a time, in the transaction of its lease: the content of the moment when
+/// Reads a file one chunk at a time, in the transaction of its lease. It sees the content as it was when
 /// it was opened, whatever writers do meanwhile.
 pub(super) struct Stream {
     lease: Lease,

@@ -1,4 +1,4 @@
-//! What can be wrong with a database although each of its files can be read.
+//! Finds problems of a database that reading its files would not show.
 
 use rusqlite::ErrorCode;
 
@@ -7,10 +7,10 @@ use super::{SqliteError, schema};
 use crate::path::MemoryPath;
 use crate::store::{Problem, ProblemKind};
 
-/// More of one kind tell nothing more.
+/// The most problems of one kind to report.
 const MOST: usize = 100;
 
-/// What rows there may be that no directory leads to, or that belong to no file.
+/// Queries for rows that no directory leads to, or that belong to no file.
 const STRAYS: &[(&str, &str)] = &[
     (
         "WITH RECURSIVE found (id) AS (
@@ -36,7 +36,7 @@ pub(super) fn inspect(tree: &Tree<'_>, report: &mut dyn FnMut(Problem)) -> Resul
         report(Problem::new(ProblemKind::Damaged, &MemoryPath::root(), details));
     };
     match structure(tree, &mut damage) {
-        // It is too damaged even to be looked through.
+        // It is too damaged to be inspected.
         Err(SqliteError::Engine(error))
             if error.sqlite_error_code() == Some(ErrorCode::DatabaseCorrupt) =>
         {
@@ -65,7 +65,7 @@ fn structure(tree: &Tree<'_>, damage: &mut dyn FnMut(String)) -> Result<(), Sqli
     Ok(())
 }
 
-/// Names that somebody else put there.
+/// Names that another program put there.
 fn names(
     tree: &Tree<'_>,
     id: i64,

@@ -1,10 +1,9 @@
-//! A store in an SQLite database: one file, for agents whose memory shall be one thing to copy,
-//! and to keep.
+//! [`SqliteDatabase`]: a store in one SQLite database file.
 //!
-//! Every method is one transaction: a reader sees one state of the tree, a writer has the database
-//! for itself from its first look on (`BEGIN IMMEDIATE`) and is undone as a whole where it fails.
-//! Threads and processes exclude each other by SQLite's own locks; a writer waits for its turn, and
-//! readers wait for nobody.
+//! Every method is one transaction. A reader sees one state of the tree. A writer has the database for
+//! itself from its first read on (`BEGIN IMMEDIATE`), and is undone as a whole if it fails. SQLite's own
+//! locks keep the writers of all threads and processes apart: a writer waits for its turn, and readers
+//! wait for nobody.
 
 use std::fs::OpenOptions;
 use std::io;
@@ -28,10 +27,10 @@ mod inspect;
 mod schema;
 mod tree;
 
-/// Keeps everything in an SQLite database of its own.
+/// A store in an SQLite database of its own.
 ///
-/// Connections are opened when they are needed and shared by all stores of a process. A process
-/// that was forked opens its own.
+/// Connections are opened when they are needed, and all stores of a process share them. A forked process
+/// opens its own.
 #[derive(Debug)]
 pub struct SqliteDatabase {
     database: Database,
@@ -40,7 +39,7 @@ pub struct SqliteDatabase {
     total: TotalLimits,
 }
 
-/// What a connection is opened with.
+/// The settings of a connection.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Database {
     path: Arc<Path>,
@@ -48,12 +47,11 @@ struct Database {
 }
 
 impl SqliteDatabase {
-    /// Opens the database at `path`, or makes it, readable by its owner only. The directory has to
-    /// be there.
+    /// Opens the database at `path`, or makes it, readable by its owner only. The directory must exist.
     ///
     /// # Errors
-    /// [`StoreError::Failed`] if it cannot be opened or made, is damaged, or is no database of
-    /// memdir's or one of a newer memdir.
+    /// [`StoreError::Failed`] if the database cannot be opened or made, is damaged, is not one of
+    /// memdir's, or is one of a newer memdir.
     pub fn open(path: impl AsRef<Path>, durability: Durability) -> Result<Self, StoreError> {
         let path = make(path.as_ref(), durability).map_err(|error| {
             StoreError::failed(format!("opening {}", path.as_ref().display()), error)
@@ -61,7 +59,7 @@ impl SqliteDatabase {
         Self::connected(path, durability)
     }
 
-    /// Opens the database at `path` if there is one. Makes none, also not of an empty file.
+    /// Opens the database at `path` if it exists. Makes nothing; an empty file is not a database.
     ///
     /// # Errors
     /// As [`open`](SqliteDatabase::open).
@@ -90,31 +88,31 @@ impl SqliteDatabase {
         })
     }
 
-    /// The same store, whose writers wait so long for others ([`MemoryOptions::lock_timeout`](crate::MemoryOptions::lock_timeout)); by default
-    /// 10 seconds.
+    /// The same store with another [`MemoryOptions::lock_timeout`](crate::MemoryOptions::lock_timeout); the default
+    /// is 10 seconds.
     #[must_use]
     pub fn with_lock_timeout(mut self, lock_timeout: Option<Duration>) -> Self {
         self.lock_timeout = lock_timeout;
         self
     }
 
-    /// The same store, which reads no more than that into memory to edit a file: a larger one is refused
-    /// with [`StoreError::TooLarge`]. By default as much as there is memory for.
+    /// The same store, which refuses to edit a file of more than this many bytes with
+    /// [`StoreError::TooLarge`]. By default only the available memory limits it.
     #[must_use]
     pub fn with_max_file_bytes(mut self, max_file_bytes: Option<u64>) -> Self {
         self.max_file_bytes = max_file_bytes;
         self
     }
 
-    /// The same store, which comes to hold no more than that, whoever writes to it by stores with the same
-    /// limits. A change that would make it grow beyond is refused with [`StoreError::OverLimit`].
+    /// The same store with limits of its total. A change that would exceed one is refused with
+    /// [`StoreError::OverLimit`]. Other writers keep the limits only if they set them as well.
     #[must_use]
     pub fn with_total_limits(mut self, total: TotalLimits) -> Self {
         self.total = total;
         self
     }
 
-    /// That a file may come to hold `after` bytes, where it held `before`.
+    /// Checks that a file may change its size from `before` to `after` bytes.
     fn check_total(
         &self,
         tree: &Tree<'_>,
@@ -133,12 +131,12 @@ impl SqliteDatabase {
         &self.database.path
     }
 
-    /// Whether a file holds more than any may come to hold, and is not read as a whole.
+    /// Whether a file is too large to be read as a whole.
     fn is_too_large(&self, size: u64) -> bool {
         self.max_file_bytes.is_some_and(|most| size > most)
     }
 
-    /// Answers from one state of the tree.
+    /// Reads from one state of the tree.
     fn look<T>(
         &self,
         operation: &'static str,
@@ -157,7 +155,7 @@ impl SqliteDatabase {
         let begin = |lease: &Lease| {
             let mut begin = lease.prepare_cached("BEGIN IMMEDIATE")?;
             let begun = connection::waiting_for(self.lock_timeout, || begin.execute([]));
-            // Others may have been waited for, and meanwhile the caller may have gone.
+            // The call may have been cancelled while it waited for others.
             cancel::check()?;
             match begun {
                 Err(error) if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) => {
@@ -181,14 +179,14 @@ impl SqliteDatabase {
             let done = work(Tree(&lease))?;
             Ok((lease, done))
         };
-        // Until it is committed nothing is changed, and what is not committed is undone.
+        // Before the commit nothing is changed: an uncommitted transaction is undone.
         let (lease, done) =
             worked().map_err(|error: SqliteError| error.during(operation).unchanged())?;
         let committed = lease.prepare_cached("COMMIT").and_then(|mut commit| commit.execute([]));
         match committed {
             Ok(_) => Ok(done),
             Err(error) => {
-                // Where it was the disk that failed, what was written to the log may yet be found there.
+                // If the disk failed, the change may still be in the log.
                 let refused = error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy);
                 let error = SqliteError::from(error).during(operation);
                 Err(if refused { error.unchanged() } else { error })
@@ -203,14 +201,14 @@ impl Drop for SqliteDatabase {
     }
 }
 
-/// Makes the file if nothing is there, and says where it really is: a later change of the working
-/// directory, or of a link, leads nowhere else.
+/// Makes the file if it does not exist, and returns its real path. So a later change of the working
+/// directory, or of a link, has no effect.
 fn make(path: &Path, durability: Durability) -> io::Result<PathBuf> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    // A file that is there is not opened, as closing it would drop the locks that SQLite has on it.
+    // An existing file is not opened, because closing it would drop the locks that SQLite has on it.
     match options.open(path) {
         Ok(_) if durability == Durability::Full => flush_directory(&path.canonicalize()?)?,
         Ok(_) => {}
@@ -220,7 +218,7 @@ fn make(path: &Path, durability: Durability) -> io::Result<PathBuf> {
     path.canonicalize()
 }
 
-/// So that a loss of power does not take the new file's name.
+/// Flushes a directory, so a loss of power does not take the new file's name.
 #[cfg(unix)]
 fn flush_directory(file: &Path) -> io::Result<()> {
     file.parent().map_or(Ok(()), |directory| std::fs::File::open(directory)?.sync_all())
@@ -231,13 +229,13 @@ fn flush_directory(_: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Why something inside the store did not succeed.
+/// Why something inside the store failed.
 #[derive(Debug, thiserror::Error)]
 #[error(transparent)]
 enum SqliteError {
-    /// A condition that has a name already.
+    /// A condition of the tree, or another error of the store.
     Condition(#[from] StoreError),
-    /// What SQLite said.
+    /// An error of SQLite.
     Engine(#[from] rusqlite::Error),
 }
 
@@ -334,7 +332,7 @@ impl Store for SqliteDatabase {
                 let id = tree.add(parent, path, Some(content.len()))?;
                 content::write(&tree, id, &[], content)
             }
-            // What is too large to be compared is written anew as a whole.
+            // A content that is too large to be compared is written again as a whole.
             (Some(Found { id, size: Some(size), .. }), OnExisting::Overwrite)
                 if self.is_too_large(size) =>
             {

@@ -1,18 +1,18 @@
-//! The tables, their version, and how an older database is brought up to it.
+//! The tables and their version. Brings an older database up to date.
 
 use rusqlite::{Connection, OptionalExtension};
 
 use super::SqliteError;
 use crate::store::StoreError;
 
-/// In the database's header: "memd". Tells a database of ours from anybody else's.
+/// The application id in the database's header, "memd". It identifies a database as ours.
 const APPLICATION_ID: i32 = 0x6d65_6d64;
 
-/// What makes version `n + 1` of the schema out of version `n`; the first makes it out of nothing.
-/// A step that was ever released is never changed.
+/// The steps from version `n` of the schema to `n + 1`; the first one makes the tables. A released step
+/// is never changed.
 const STEPS: &[&str] = &[
-    // A node is a directory where its size is NULL. Names compare by bytes, as text does in a
-    // database in UTF-8. A file's content is cut into chunks, numbered from 0.
+    // A node is a directory if its size is NULL. Names compare by bytes, as text does in a UTF-8
+    // database. A file's content is cut into chunks, numbered from 0.
     "CREATE TABLE node (
          id INTEGER PRIMARY KEY,
          parent INTEGER REFERENCES node (id) ON DELETE CASCADE,
@@ -27,24 +27,25 @@ const STEPS: &[&str] = &[
          PRIMARY KEY (file, number)
      ) STRICT;
      INSERT INTO node (id, parent, name, size) VALUES (1, NULL, '', NULL);",
-    // When a file was last written: microseconds since 1970, NULL where that is not known.
+    // When a file was last written: microseconds since 1970, NULL if that is not known.
     "ALTER TABLE node ADD COLUMN modified INTEGER;",
-    // When a file was last accessed, likewise; NULL also where that was never noted.
+    // When a file was last accessed, likewise; NULL also if that was never recorded.
     "ALTER TABLE node ADD COLUMN accessed INTEGER;",
 ];
 
 /// The node of `/memories` itself.
 pub(super) const ROOT: i64 = 1;
 
-/// Makes a new database or brings an older one up to date; leaves one that is neither as it is.
+/// Makes the tables of a new database, or brings an older one up to date. Leaves any other database as
+/// it is.
 pub(super) fn prepare(db: &Connection) -> Result<(), SqliteError> {
     prepare_with(db, STEPS)
 }
 
 fn prepare_with(db: &Connection, steps: &[&str]) -> Result<(), SqliteError> {
     let current = steps.len();
-    // Before anything is changed: the database may be somebody else's. As of one moment, because
-    // another process may just be making the tables.
+    // Checked before anything is changed, because the database may be another program's; and in one
+    // snapshot, because another process may be making the tables.
     let snapshot = db.unchecked_transaction()?;
     let found = version(&snapshot, current)?;
     snapshot.rollback()?;
@@ -67,7 +68,7 @@ fn prepare_with(db: &Connection, steps: &[&str]) -> Result<(), SqliteError> {
         Ok(db.execute_batch("COMMIT")?)
     });
     if changed.is_err() && !db.is_autocommit() {
-        // The first error tells more than one of undoing would.
+        // The first error says more than one of the rollback.
         let _ = db.execute_batch("ROLLBACK");
     }
     changed

@@ -1,4 +1,5 @@
-//! The tree in its table: nodes that know their parent, found by ranges of one index.
+//! The tree as rows of a table. Each node refers to its parent, and ranges of one index find the entries
+//! of a directory.
 
 use std::ops::Deref;
 use std::time::SystemTime;
@@ -35,7 +36,7 @@ impl Deref for Tree<'_> {
 }
 
 impl Tree<'_> {
-    /// What is at `path`. A file holds nothing, so that nothing is found below it.
+    /// The node at `path`. A file has no entries, so nothing is found below it.
     pub(super) fn find(&self, path: &MemoryPath) -> Result<Option<Found>, SqliteError> {
         let mut found = Found { id: schema::ROOT, size: None, modified: None, accessed: None };
         for name in path.names() {
@@ -56,7 +57,7 @@ impl Tree<'_> {
         }
     }
 
-    /// What all files hold together.
+    /// The bytes and the number of all files.
     pub(super) fn total(&self) -> Result<Total, SqliteError> {
         let mut all =
             self.prepare_cached("SELECT coalesce(sum(size), 0), count(size) FROM node")?;
@@ -105,13 +106,13 @@ impl Tree<'_> {
         Ok(())
     }
 
-    /// The directory above `path`, made where it is missing.
+    /// The directory above `path`, which is made if it is missing.
     pub(super) fn make_parents(&self, path: &MemoryPath) -> Result<i64, SqliteError> {
         let mut parent = schema::ROOT;
         let Some(above) = path.parent() else { return Ok(parent) };
         let mut at = MemoryPath::root();
         for name in above.names() {
-            // It is part of a path that was validated as a whole.
+            // It is part of a path that is valid as a whole, so this cannot fail.
             at = at.join(name).map_err(|_| StoreError::NameTooLong)?;
             parent = match self.child(parent, name)? {
                 Some(Found { id, size: None, .. }) => id,
@@ -149,7 +150,7 @@ impl Tree<'_> {
         Ok(())
     }
 
-    /// Moves a node, and with it all that is below.
+    /// Moves a node, and with it everything below.
     pub(super) fn put(&self, id: i64, parent: i64, path: &MemoryPath) -> Result<(), SqliteError> {
         self.prepare_cached("UPDATE node SET parent = ?2, name = ?3 WHERE id = ?1")?.execute((
             id,
@@ -159,7 +160,7 @@ impl Tree<'_> {
         Ok(())
     }
 
-    /// Removes a node; what is below it, and the chunks of files, go with it by their references.
+    /// Removes a node. Foreign keys remove everything below it and the chunks of files.
     pub(super) fn remove(&self, id: i64) -> Result<(), SqliteError> {
         self.prepare_cached("DELETE FROM node WHERE id = ?1")?.execute([id])?;
         Ok(())
@@ -170,12 +171,12 @@ impl Tree<'_> {
         Ok(())
     }
 
-    /// That nothing below the directory would have too long a path, were the directory at `path`.
+    /// Checks that no path below the directory would be too long if the directory were at `path`.
     pub(super) fn check_paths_below(&self, id: i64, path: &MemoryPath) -> Result<(), SqliteError> {
         for (found, name) in self.children(id)? {
             match path.join(&name) {
                 Ok(below) if found.size.is_none() => self.check_paths_below(found.id, &below)?,
-                // What no path can name is out of reach before and after.
+                // A name that no path can contain is out of reach before and after.
                 Ok(_) | Err(PathError::Escapes) => {}
                 Err(_) => return Err(StoreError::NameTooLong.into()),
             }
@@ -184,7 +185,7 @@ impl Tree<'_> {
     }
 }
 
-/// A row of one of the queries above. Its size is checked not to be negative.
+/// A row of one of the queries above. A negative size is an error.
 fn found(row: &Row<'_>) -> rusqlite::Result<Found> {
     let size: Option<i64> = row.get(1)?;
     let (modified, accessed): (Option<i64>, Option<i64>) = (row.get(2)?, row.get(3)?);
@@ -196,7 +197,7 @@ fn found(row: &Row<'_>) -> rusqlite::Result<Found> {
     })
 }
 
-/// `None` for a name that no path can hold: somebody else put it there.
+/// `None` for a name that no path can contain: another program put it there.
 fn entry(directory: &MemoryPath, found: Found, name: &str) -> Option<Entry> {
     let path = directory.join(name).ok()?;
     Some(match found.size {

@@ -1228,13 +1228,13 @@ private fun uniffiCheckContractApiVersion(lib: IntegrityCheckingUniffiLib) {
 }
 @Suppress("UNUSED_PARAMETER")
 private fun uniffiCheckApiChecksums(lib: IntegrityCheckingUniffiLib) {
-    if ((lib.uniffi_memdir_ffi_checksum_func_open_store() and 0xFFFF) != 16709) {
+    if ((lib.uniffi_memdir_ffi_checksum_func_open_store() and 0xFFFF) != 33486) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
     if ((lib.uniffi_memdir_ffi_checksum_func_check() and 0xFFFF) != 32709) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_func_check_contract() and 0xFFFF) != 33919) {
+    if ((lib.uniffi_memdir_ffi_checksum_func_check_contract() and 0xFFFF) != 35113) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
     if ((lib.uniffi_memdir_ffi_checksum_func_copy() and 0xFFFF) != 40644) {
@@ -1246,10 +1246,10 @@ private fun uniffiCheckApiChecksums(lib: IntegrityCheckingUniffiLib) {
     if ((lib.uniffi_memdir_ffi_checksum_func_no_thread_reply() and 0xFFFF) != 62874) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_func_open_mounts() and 0xFFFF) != 58834) {
+    if ((lib.uniffi_memdir_ffi_checksum_func_open_mounts() and 0xFFFF) != 64864) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_method_cancellation_cancel() and 0xFFFF) != 59654) {
+    if ((lib.uniffi_memdir_ffi_checksum_method_cancellation_cancel() and 0xFFFF) != 30988) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
     if ((lib.uniffi_memdir_ffi_checksum_method_storefactory_make() and 0xFFFF) != 32079) {
@@ -1258,34 +1258,34 @@ private fun uniffiCheckApiChecksums(lib: IntegrityCheckingUniffiLib) {
     if ((lib.uniffi_memdir_ffi_checksum_method_copywatch_copying() and 0xFFFF) != 8217) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_method_expirywatch_scanned() and 0xFFFF) != 5376) {
+    if ((lib.uniffi_memdir_ffi_checksum_method_expirywatch_scanned() and 0xFFFF) != 43961) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_method_memoryhooks_before() and 0xFFFF) != 62419) {
+    if ((lib.uniffi_memdir_ffi_checksum_method_memoryhooks_before() and 0xFFFF) != 9217) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_method_memoryhooks_after() and 0xFFFF) != 20812) {
+    if ((lib.uniffi_memdir_ffi_checksum_method_memoryhooks_after() and 0xFFFF) != 26960) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_method_memory_cancelled_by() and 0xFFFF) != 14769) {
+    if ((lib.uniffi_memdir_ffi_checksum_method_memory_cancelled_by() and 0xFFFF) != 10775) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_method_memory_clear() and 0xFFFF) != 36784) {
+    if ((lib.uniffi_memdir_ffi_checksum_method_memory_clear() and 0xFFFF) != 49638) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_method_memory_create() and 0xFFFF) != 35916) {
+    if ((lib.uniffi_memdir_ffi_checksum_method_memory_create() and 0xFFFF) != 24549) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_method_memory_delete() and 0xFFFF) != 45433) {
+    if ((lib.uniffi_memdir_ffi_checksum_method_memory_delete() and 0xFFFF) != 53104) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_method_memory_execute() and 0xFFFF) != 40129) {
+    if ((lib.uniffi_memdir_ffi_checksum_method_memory_execute() and 0xFFFF) != 8061) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_method_memory_execute_view() and 0xFFFF) != 55219) {
+    if ((lib.uniffi_memdir_ffi_checksum_method_memory_execute_view() and 0xFFFF) != 54426) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_method_memory_expire() and 0xFFFF) != 54694) {
+    if ((lib.uniffi_memdir_ffi_checksum_method_memory_expire() and 0xFFFF) != 44528) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
     if ((lib.uniffi_memdir_ffi_checksum_method_memory_insert() and 0xFFFF) != 35968) {
@@ -1297,55 +1297,55 @@ private fun uniffiCheckApiChecksums(lib: IntegrityCheckingUniffiLib) {
     if ((lib.uniffi_memdir_ffi_checksum_method_memory_str_replace() and 0xFFFF) != 38738) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_method_memory_view() and 0xFFFF) != 16698) {
+    if ((lib.uniffi_memdir_ffi_checksum_method_memory_view() and 0xFFFF) != 48914) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_method_edit_apply() and 0xFFFF) != 4131) {
+    if ((lib.uniffi_memdir_ffi_checksum_method_edit_apply() and 0xFFFF) != 3342) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_method_store_read() and 0xFFFF) != 30094) {
+    if ((lib.uniffi_memdir_ffi_checksum_method_store_read() and 0xFFFF) != 44157) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
     if ((lib.uniffi_memdir_ffi_checksum_method_store_list() and 0xFFFF) != 42798) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_method_store_write() and 0xFFFF) != 55835) {
+    if ((lib.uniffi_memdir_ffi_checksum_method_store_write() and 0xFFFF) != 35394) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_method_store_update() and 0xFFFF) != 37233) {
+    if ((lib.uniffi_memdir_ffi_checksum_method_store_update() and 0xFFFF) != 48611) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_method_store_delete() and 0xFFFF) != 23648) {
+    if ((lib.uniffi_memdir_ffi_checksum_method_store_delete() and 0xFFFF) != 8376) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_method_store_rename() and 0xFFFF) != 43) {
+    if ((lib.uniffi_memdir_ffi_checksum_method_store_rename() and 0xFFFF) != 30211) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_method_store_set_modified() and 0xFFFF) != 51904) {
+    if ((lib.uniffi_memdir_ffi_checksum_method_store_set_modified() and 0xFFFF) != 17872) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_method_store_tracks_access() and 0xFFFF) != 53934) {
+    if ((lib.uniffi_memdir_ffi_checksum_method_store_tracks_access() and 0xFFFF) != 57858) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_method_store_record_access() and 0xFFFF) != 720) {
+    if ((lib.uniffi_memdir_ffi_checksum_method_store_record_access() and 0xFFFF) != 59634) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_method_store_delete_unused() and 0xFFFF) != 48958) {
+    if ((lib.uniffi_memdir_ffi_checksum_method_store_delete_unused() and 0xFFFF) != 5213) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_constructor_cancellation_new() and 0xFFFF) != 60276) {
+    if ((lib.uniffi_memdir_ffi_checksum_constructor_cancellation_new() and 0xFFFF) != 13441) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_constructor_memory_new() and 0xFFFF) != 40973) {
+    if ((lib.uniffi_memdir_ffi_checksum_constructor_memory_new() and 0xFFFF) != 5565) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_constructor_memory_with_store() and 0xFFFF) != 45195) {
+    if ((lib.uniffi_memdir_ffi_checksum_constructor_memory_with_store() and 0xFFFF) != 54323) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_constructor_mount_new() and 0xFFFF) != 34075) {
+    if ((lib.uniffi_memdir_ffi_checksum_constructor_mount_new() and 0xFFFF) != 3323) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_constructor_mount_with_store() and 0xFFFF) != 11312) {
+    if ((lib.uniffi_memdir_ffi_checksum_constructor_mount_with_store() and 0xFFFF) != 6689) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
 }
@@ -1835,13 +1835,13 @@ public object FfiConverterDuration: FfiConverterRustBuffer<java.time.Duration> {
 
 
 /**
- * Tells calls that nobody waits for their answers any more: one that has not begun to write does not
- * happen, and one that has is carried out to its end. See `Memory.cancelled_by`.
+ * Cancels calls. A call that has not begun to write does not happen; a call that has begun goes on
+ * to its end. See `Memory.cancelled_by`.
  */
 public interface CancellationInterface {
 
     /**
-     * Nobody waits any more. From any thread, at any time, as often as one likes.
+     * Cancels the calls. Any thread may call this at any time, also more than once.
      */
     fun `cancel`()
 
@@ -1849,8 +1849,8 @@ public interface CancellationInterface {
 }
 
 /**
- * Tells calls that nobody waits for their answers any more: one that has not begun to write does not
- * happen, and one that has is carried out to its end. See `Memory.cancelled_by`.
+ * Cancels calls. A call that has not begun to write does not happen; a call that has begun goes on
+ * to its end. See `Memory.cancelled_by`.
  */
 open class Cancellation: Disposable, AutoCloseable, CancellationInterface
 {
@@ -1877,7 +1877,7 @@ open class Cancellation: Disposable, AutoCloseable, CancellationInterface
         this.cleanable = null
     }
     /**
-     * One that has not been cancelled.
+     * A new one, not yet cancelled.
      */
     constructor() :
         this(UniffiWithHandle,
@@ -1966,7 +1966,7 @@ open class Cancellation: Disposable, AutoCloseable, CancellationInterface
 
 
     /**
-     * Nobody waits any more. From any thread, at any time, as often as one likes.
+     * Cancels the calls. Any thread may call this at any time, also more than once.
      */override fun `cancel`()
         =
     callWithHandle {
@@ -2446,12 +2446,12 @@ public object FfiConverterTypeCopyWatch: FfiConverter<CopyWatch, Long> {
 
 
 /**
- * Says what a file's content becomes.
+ * Computes the new content of a file.
  */
 public interface Edit {
 
     /**
-     * The content to write instead of `content`; null leaves the file as it is.
+     * The content to write in the place of `content`; null leaves the file as it is.
      */
     fun `apply`(`content`: kotlin.ByteArray): kotlin.ByteArray?
 
@@ -2459,7 +2459,7 @@ public interface Edit {
 }
 
 /**
- * Says what a file's content becomes.
+ * Computes the new content of a file.
  */
 open class EditImpl: Disposable, AutoCloseable, Edit
 {
@@ -2564,7 +2564,7 @@ open class EditImpl: Disposable, AutoCloseable, Edit
 
 
     /**
-     * The content to write instead of `content`; null leaves the file as it is.
+     * The content to write in the place of `content`; null leaves the file as it is.
      */
     @Throws(StoreException::class)override fun `apply`(`content`: kotlin.ByteArray): kotlin.ByteArray? {
             return FfiConverterOptionalByteArray.lift(
@@ -2776,13 +2776,13 @@ public object FfiConverterTypeEdit: FfiConverter<Edit, Long> {
 
 
 /**
- * Is told how far an expiry is.
+ * Gets the progress of an expiry.
  */
 public interface ExpiryWatch {
 
     /**
-     * Whether it goes on. Where it does not, or this throws, it ends, and what was removed by then is
-     * removed.
+     * Returns whether the expiry goes on. If it returns false or throws, the expiry stops; files
+     * that are already removed stay removed.
      */
     fun `scanned`(`progress`: ExpiryProgress): kotlin.Boolean
 
@@ -2790,7 +2790,7 @@ public interface ExpiryWatch {
 }
 
 /**
- * Is told how far an expiry is.
+ * Gets the progress of an expiry.
  */
 open class ExpiryWatchImpl: Disposable, AutoCloseable, ExpiryWatch
 {
@@ -2895,8 +2895,8 @@ open class ExpiryWatchImpl: Disposable, AutoCloseable, ExpiryWatch
 
 
     /**
-     * Whether it goes on. Where it does not, or this throws, it ends, and what was removed by then is
-     * removed.
+     * Returns whether the expiry goes on. If it returns false or throws, the expiry stops; files
+     * that are already removed stay removed.
      */
     @Throws(StoreException::class)override fun `scanned`(`progress`: ExpiryProgress): kotlin.Boolean {
             return FfiConverterBoolean.lift(
@@ -3110,33 +3110,33 @@ public object FfiConverterTypeExpiryWatch: FfiConverter<ExpiryWatch, Long> {
 /**
  * The memory directory of an agent: executes the commands of Claude's memory tool on a store.
  *
- * May be used from many threads at once. Calls read and write files: keep them off a user
+ * Many threads may use it at once. Calls read and write files, so do not make them on a user
  * interface's thread.
  */
 public interface MemoryInterface {
 
     /**
-     * The same memory, whose calls are given up when `cancellation` is cancelled: one that has not begun
-     * to write then does not happen, and its reply says so.
+     * The same memory, whose calls `cancellation` cancels. A call that has not begun to write then
+     * does not happen, and its reply says so.
      */
     fun `cancelledBy`(`cancellation`: Cancellation): Memory
 
     /**
-     * Deletes everything below `/memories`. Not a command of the tool: for the developer.
+     * Deletes everything below `/memories`. The model cannot call this.
      *
      * Throws `Store` if the store is broken.
      */
     fun `clear`()
 
     /**
-     * Makes a new file, with its parents.
+     * Makes a new file and its missing parents.
      *
      * Throws as `view` does.
      */
     fun `create`(`path`: MemdirText, `fileText`: MemdirText): kotlin.String
 
     /**
-     * Deletes a file, or a directory and all that it holds.
+     * Deletes a file, or a directory with everything in it.
      *
      * Throws as `view` does.
      */
@@ -3145,27 +3145,29 @@ public interface MemoryInterface {
     /**
      * Executes one tool call, given as the JSON text of its `input`.
      *
-     * What the model did wrong is an answer with `is_error` and nothing that is thrown; so is a
-     * broken store or hook, whose `cause` is for the developer, and a call that was given up.
+     * It never throws: a model's mistake is a reply with `is_error`. So is a cancelled call, and a
+     * broken store or hook; the reply's `cause` then has the details for you.
      */
     fun `execute`(`json`: MemdirText): Reply
 
     /**
-     * As `execute`, if nothing can be changed by the call; else null, and nothing is done. For who keeps
-     * views on threads of their own, where they do not wait behind what changes something.
+     * As `execute`, if the call cannot change anything. Otherwise returns null and does nothing.
+     * Use it to run views on their own threads, so they do not wait behind changes.
      */
     fun `executeView`(`json`: MemdirText): Reply?
 
     /**
-     * Removes the files that nobody used for `older_than`, and says which, in the order of their paths.
-     * With `dry_run` nothing is removed. Not a command of the tool: for the developer.
+     * Removes the files that nobody used for `older_than`, and returns them in the order of their
+     * paths. With `dry_run` it only returns them. The model cannot call this.
      *
-     * Used is a file that was changed, or shown by a view of that very file, through a memory with
-     * `record_access`. What matches `never_expire` stays, and so do directories, and whatever is used
-     * meanwhile. `watch` is called now and then, and at the end, and can end it there.
+     * A file is used when it is changed, and when it is viewed or renamed through a memory with
+     * `record_access`. These stay: directories, files that match `never_expire`, files that no
+     * command may delete, and files that are used meanwhile. `watch` is called after every 1,000
+     * files and at the end, and can stop the removal.
      *
-     * Throws `Config` if accesses are not recorded, the store does not keep them, or it is read-only;
-     * `Store` if the store is broken: what was removed by then is removed.
+     * Throws `Config` if accesses are not recorded, the store does not keep them, or it is
+     * read-only. Throws `Store` if the store is broken; files that are already removed stay
+     * removed.
      */
     fun `expire`(`olderThan`: MemdirDuration, `dryRun`: kotlin.Boolean = false, `watch`: ExpiryWatch? = null): List<Expired>
 
@@ -3192,11 +3194,12 @@ public interface MemoryInterface {
     fun `strReplace`(`path`: MemdirText, `oldStr`: MemdirText, `newStr`: MemdirText? = null): kotlin.String
 
     /**
-     * Shows a directory two levels deep, or the numbered lines of a file: all of them, or
-     * `view_range` as first and last line (1-based, inclusive; a last line of -1 is the end).
+     * Shows a directory two levels deep, or the numbered lines of a file. `view_range` is the
+     * first and last line to show (1-based, inclusive; a last line of -1 is the end); null shows
+     * all.
      *
-     * Throws `Refused` with the exact answer for the model, `Store` if the store is broken, `Hook` if the
-     * hook `before` is.
+     * Throws `Refused` with the exact reply for the model, `Store` if the store is broken, `Hook` if
+     * the hook `before` failed.
      */
     fun `view`(`path`: MemdirText, `viewRange`: List<kotlin.Long>? = null): kotlin.String
 
@@ -3206,7 +3209,7 @@ public interface MemoryInterface {
 /**
  * The memory directory of an agent: executes the commands of Claude's memory tool on a store.
  *
- * May be used from many threads at once. Calls read and write files: keep them off a user
+ * Many threads may use it at once. Calls read and write files, so do not make them on a user
  * interface's thread.
  */
 open class Memory: Disposable, AutoCloseable, MemoryInterface
@@ -3234,8 +3237,10 @@ open class Memory: Disposable, AutoCloseable, MemoryInterface
         this.cleanable = null
     }
     /**
-     * Opens the store that `store` names: a directory, which is made if it is not there (the files are
-     * in its `memories` directory), or `memory:` for one in this process. Null is `./memory`.
+     * Opens the store that `store` names: a directory, which is made if it does not exist (the
+     * files are in its `memories` directory), `dir:./notes` for the files of that very directory,
+     * `sqlite:agent.db` for an SQLite database, or `memory:` for a store in this process. Null is
+     * `./memory`.
      *
      * With `hooks`, your own code runs before and after each command.
      *
@@ -3331,8 +3336,8 @@ open class Memory: Disposable, AutoCloseable, MemoryInterface
 
 
     /**
-     * The same memory, whose calls are given up when `cancellation` is cancelled: one that has not begun
-     * to write then does not happen, and its reply says so.
+     * The same memory, whose calls `cancellation` cancels. A call that has not begun to write then
+     * does not happen, and its reply says so.
      */override fun `cancelledBy`(`cancellation`: Cancellation): Memory {
             return FfiConverterTypeMemory.lift(
     callWithHandle {
@@ -3349,7 +3354,7 @@ open class Memory: Disposable, AutoCloseable, MemoryInterface
 
 
     /**
-     * Deletes everything below `/memories`. Not a command of the tool: for the developer.
+     * Deletes everything below `/memories`. The model cannot call this.
      *
      * Throws `Store` if the store is broken.
      */
@@ -3367,7 +3372,7 @@ open class Memory: Disposable, AutoCloseable, MemoryInterface
 
 
     /**
-     * Makes a new file, with its parents.
+     * Makes a new file and its missing parents.
      *
      * Throws as `view` does.
      */
@@ -3388,7 +3393,7 @@ open class Memory: Disposable, AutoCloseable, MemoryInterface
 
 
     /**
-     * Deletes a file, or a directory and all that it holds.
+     * Deletes a file, or a directory with everything in it.
      *
      * Throws as `view` does.
      */
@@ -3410,8 +3415,8 @@ open class Memory: Disposable, AutoCloseable, MemoryInterface
     /**
      * Executes one tool call, given as the JSON text of its `input`.
      *
-     * What the model did wrong is an answer with `is_error` and nothing that is thrown; so is a
-     * broken store or hook, whose `cause` is for the developer, and a call that was given up.
+     * It never throws: a model's mistake is a reply with `is_error`. So is a cancelled call, and a
+     * broken store or hook; the reply's `cause` then has the details for you.
      */override fun `execute`(`json`: MemdirText): Reply {
             return replying({ it }) { FfiConverterTypeReply.lift(
     callWithHandle {
@@ -3428,8 +3433,8 @@ open class Memory: Disposable, AutoCloseable, MemoryInterface
 
 
     /**
-     * As `execute`, if nothing can be changed by the call; else null, and nothing is done. For who keeps
-     * views on threads of their own, where they do not wait behind what changes something.
+     * As `execute`, if the call cannot change anything. Otherwise returns null and does nothing.
+     * Use it to run views on their own threads, so they do not wait behind changes.
      */override fun `executeView`(`json`: MemdirText): Reply? {
             return replying({ it }) { FfiConverterOptionalTypeReply.lift(
     callWithHandle {
@@ -3446,15 +3451,17 @@ open class Memory: Disposable, AutoCloseable, MemoryInterface
 
 
     /**
-     * Removes the files that nobody used for `older_than`, and says which, in the order of their paths.
-     * With `dry_run` nothing is removed. Not a command of the tool: for the developer.
+     * Removes the files that nobody used for `older_than`, and returns them in the order of their
+     * paths. With `dry_run` it only returns them. The model cannot call this.
      *
-     * Used is a file that was changed, or shown by a view of that very file, through a memory with
-     * `record_access`. What matches `never_expire` stays, and so do directories, and whatever is used
-     * meanwhile. `watch` is called now and then, and at the end, and can end it there.
+     * A file is used when it is changed, and when it is viewed or renamed through a memory with
+     * `record_access`. These stay: directories, files that match `never_expire`, files that no
+     * command may delete, and files that are used meanwhile. `watch` is called after every 1,000
+     * files and at the end, and can stop the removal.
      *
-     * Throws `Config` if accesses are not recorded, the store does not keep them, or it is read-only;
-     * `Store` if the store is broken: what was removed by then is removed.
+     * Throws `Config` if accesses are not recorded, the store does not keep them, or it is
+     * read-only. Throws `Store` if the store is broken; files that are already removed stay
+     * removed.
      */
     @Throws(MemdirException::class)override fun `expire`(`olderThan`: MemdirDuration, `dryRun`: kotlin.Boolean, `watch`: ExpiryWatch?): List<Expired> {
             return FfiConverterSequenceTypeExpired.lift(
@@ -3540,11 +3547,12 @@ open class Memory: Disposable, AutoCloseable, MemoryInterface
 
 
     /**
-     * Shows a directory two levels deep, or the numbered lines of a file: all of them, or
-     * `view_range` as first and last line (1-based, inclusive; a last line of -1 is the end).
+     * Shows a directory two levels deep, or the numbered lines of a file. `view_range` is the
+     * first and last line to show (1-based, inclusive; a last line of -1 is the end); null shows
+     * all.
      *
-     * Throws `Refused` with the exact answer for the model, `Store` if the store is broken, `Hook` if the
-     * hook `before` is.
+     * Throws `Refused` with the exact reply for the model, `Store` if the store is broken, `Hook` if
+     * the hook `before` failed.
      */
     @Throws(MemdirException::class)override fun `view`(`path`: MemdirText, `viewRange`: List<kotlin.Long>?): kotlin.String {
             return FfiConverterString.lift(
@@ -3570,7 +3578,7 @@ open class Memory: Disposable, AutoCloseable, MemoryInterface
     companion object {
 
     /**
-     * A memory on a store of your own, or on one that is shared with another memory.
+     * A memory on your own store, or on one that is shared with another memory.
      *
      * Throws `Config` if an option is wrong.
      */
@@ -3716,24 +3724,24 @@ public object FfiConverterTypeMemory: FfiConverter<Memory, Long> {
 /**
  * Your own code before and after each command of a memory.
  *
- * It runs on the thread that the command runs on, and may be called from many threads at once. The
- * commands that it issues itself on that thread, on the same memory, run without hooks.
+ * A hook runs on the thread of its command, and several threads may call it at once. Commands that
+ * a hook issues on that thread, on the same memory, run without hooks.
  */
 public interface MemoryHooks {
 
     /**
-     * Called with each command before the store is touched; its paths are valid and canonical. Not
-     * called for input that is no command, or whose path is refused.
+     * Called with each command before the store is touched. The command's paths are valid and
+     * canonical. Not called for input that is not a command, or whose path is refused.
      *
-     * Whatever it throws means that it failed: the command is not carried out, and the model reads
-     * only that it could not be checked. By default every command passes.
+     * If it throws, it has failed: the command is not executed, and the model reads only that it
+     * could not be checked. By default it allows every command.
      */
     fun `before`(`command`: Command): HookDecision = HookDecision.Allow
 
     /**
-     * Called after each call, when the command is done; also for input that is no command. What it
-     * throws is dropped, as the command is done: catch it, and report it in your own way. By default
-     * it does nothing.
+     * Called after each call, when its reply is ready. Also called for input that is not a
+     * command. An error that it throws is dropped, because the command is done: catch it and
+     * report it yourself. By default it does nothing.
      */
     fun `after`(`event`: Event) = Unit
 
@@ -3743,8 +3751,8 @@ public interface MemoryHooks {
 /**
  * Your own code before and after each command of a memory.
  *
- * It runs on the thread that the command runs on, and may be called from many threads at once. The
- * commands that it issues itself on that thread, on the same memory, run without hooks.
+ * A hook runs on the thread of its command, and several threads may call it at once. Commands that
+ * a hook issues on that thread, on the same memory, run without hooks.
  */
 open class MemoryHooksImpl: Disposable, AutoCloseable, MemoryHooks
 {
@@ -3849,11 +3857,11 @@ open class MemoryHooksImpl: Disposable, AutoCloseable, MemoryHooks
 
 
     /**
-     * Called with each command before the store is touched; its paths are valid and canonical. Not
-     * called for input that is no command, or whose path is refused.
+     * Called with each command before the store is touched. The command's paths are valid and
+     * canonical. Not called for input that is not a command, or whose path is refused.
      *
-     * Whatever it throws means that it failed: the command is not carried out, and the model reads
-     * only that it could not be checked. By default every command passes.
+     * If it throws, it has failed: the command is not executed, and the model reads only that it
+     * could not be checked. By default it allows every command.
      */
     @Throws(HookException::class)override fun `before`(`command`: Command): HookDecision {
             return FfiConverterTypeHookDecision.lift(
@@ -3871,9 +3879,9 @@ open class MemoryHooksImpl: Disposable, AutoCloseable, MemoryHooks
 
 
     /**
-     * Called after each call, when the command is done; also for input that is no command. What it
-     * throws is dropped, as the command is done: catch it, and report it in your own way. By default
-     * it does nothing.
+     * Called after each call, when its reply is ready. Also called for input that is not a
+     * command. An error that it throws is dropped, because the command is done: catch it and
+     * report it yourself. By default it does nothing.
      */
     @Throws(HookException::class)override fun `after`(`event`: Event)
         =
@@ -4102,7 +4110,7 @@ public object FfiConverterTypeMemoryHooks: FfiConverter<MemoryHooks, Long> {
 
 
 /**
- * A store, and where it is to be mounted.
+ * A store and its mount point.
  */
 public interface MountInterface {
 
@@ -4110,7 +4118,7 @@ public interface MountInterface {
 }
 
 /**
- * A store, and where it is to be mounted.
+ * A store and its mount point.
  */
 open class Mount: Disposable, AutoCloseable, MountInterface
 {
@@ -4137,10 +4145,11 @@ open class Mount: Disposable, AutoCloseable, MountInterface
         this.cleanable = null
     }
     /**
-     * The store that `store` names, at `path`. A path without a scheme is a directory: at
-     * `/memories` its files are in its `memories` directory, below in that very directory.
+     * Mounts the store that `store` names at `path`. A path without a scheme is a directory. At
+     * `/memories` its files are in its `memories` directory; below, they are in that very
+     * directory.
      *
-     * With `read_only` it can be viewed and not changed; it then has to be there.
+     * With `read_only` the store can be viewed but not changed, and must exist.
      */
     constructor(`path`: MemdirText, `store`: MemdirText, `readOnly`: kotlin.Boolean = false) :
         this(UniffiWithHandle,
@@ -4239,7 +4248,7 @@ open class Mount: Disposable, AutoCloseable, MountInterface
     companion object {
 
     /**
-     * A store of your own, or one that is open already, at `path`.
+     * Mounts your own store, or one that is already open, at `path`.
      */ fun `withStore`(`path`: MemdirText, `store`: Store, `readOnly`: kotlin.Boolean = false): Mount {
             return FfiConverterTypeMount.lift(
     uniffiRustCall() { _status ->
@@ -4383,16 +4392,15 @@ public object FfiConverterTypeMount: FfiConverter<Mount, Long> {
  * A place that keeps files and directories under `/memories`: implement it to keep memories
  * wherever you like.
  *
- * Paths are valid and canonical (`/memories/notes.md`); the root always exists. Each method does
- * the whole of what it says, or throws and changes nothing. To say why, throw the matching
- * `StoreError`; anything else that is thrown means that the store is broken, and the model is
- * told only that the memory is out of reach. Methods may be called from many threads at once.
+ * Paths are valid and canonical (`/memories/notes.md`); the root always exists. Each method either
+ * succeeds completely, or throws and changes nothing. Throw the matching `StoreError`. Any other
+ * error means that the store is broken, and the model reads only that the memory is out of reach.
+ * Many threads may call methods at once.
  */
 public interface Store {
 
     /**
-     * The whole content of a file. Throws `NotFound` (also where a parent is a file),
-     * `IsADirectory`.
+     * The whole content of a file. Throws `NotFound` (also if a parent is a file), `IsADirectory`.
      */
     fun `read`(`path`: kotlin.String): kotlin.ByteArray
 
@@ -4403,63 +4411,65 @@ public interface Store {
     fun `list`(`path`: kotlin.String): List<Entry>
 
     /**
-     * Writes a whole file, making missing parents.
+     * Writes a whole file, and makes missing parents.
      *
-     * Without `overwrite` creation is exclusive: of two at once exactly one succeeds. With it a
-     * file that is there is replaced. Throws `AlreadyExists` if there is a file (unless
-     * overwriting) or a directory (always), `NotADirectory` if a parent is a file.
+     * Without `overwrite` creation is exclusive: if two calls create one path at once, exactly one
+     * succeeds. With it, an existing file is replaced. Throws `AlreadyExists` if there is a file
+     * (unless overwriting) or a directory (always), `NotADirectory` if a parent is a file.
      */
     fun `write`(`path`: kotlin.String, `content`: kotlin.ByteArray, `overwrite`: kotlin.Boolean)
 
     /**
-     * Changes a file: reads it, hands the content to `edit`, and writes what that returns, while
-     * no other writer can come between.
+     * Changes a file: reads it, passes the content to `edit`, and writes the result, while no
+     * other writer can come between.
      *
-     * A store that finds that one did calls `edit` again with the newer content; the last call
-     * counts. Where `edit` returns null nothing is written. Throws `NotFound`, `IsADirectory`.
+     * If one did, the store calls `edit` again with the newer content; the last call counts. If
+     * `edit` returns null, nothing is written. Throws `NotFound`, `IsADirectory`.
      */
     fun `update`(`path`: kotlin.String, `edit`: Edit)
 
     /**
-     * Deletes a file, or a directory and all that it holds. Throws `NotFound`.
+     * Deletes a file, or a directory with everything in it. Throws `NotFound`.
      */
     fun `delete`(`path`: kotlin.String)
 
     /**
-     * Moves a file or directory, making the destination's missing parents, never overwriting.
+     * Moves a file or directory, and makes the destination's missing parents. Never overwrites.
      *
-     * Throws, in this order: `NotFound` if `source` is not there, `AlreadyExists` if `destination`
-     * is (also if both are the same), `IntoItself` if `destination` is below the directory
-     * `source`, `NotADirectory` if a parent of `destination` is a file, `NameTooLong` if something
-     * below `source` would come to have a path of more than 64 levels below `/memories` or of more
-     * than 4,096 bytes.
+     * Throws, in this order: `NotFound` if `source` does not exist, `AlreadyExists` if
+     * `destination` exists (also if both are the same), `IntoItself` if `destination` is below the
+     * directory `source`, `NotADirectory` if a parent of `destination` is a file, `NameTooLong` if
+     * a path below `source` would have more than 64 levels below `/memories` or more than 4,096
+     * bytes.
      */
     fun `rename`(`source`: kotlin.String, `destination`: kotlin.String)
 
     /**
-     * Says that a file was last written at `time`, for a copy that keeps its original's time; to the
-     * microsecond. Throws `NotFound`, `IsADirectory`.
+     * Sets when a file was last written, to the microsecond, for a copy that keeps its original's
+     * time. Throws `NotFound`, `IsADirectory`.
      *
-     * A store that keeps no times, or cannot set them, does nothing, as by default.
+     * A store that keeps no times, or cannot set them, does nothing. This is the default.
      */
     fun `setModified`(`path`: kotlin.String, `time`: java.time.Instant) = Unit
 
     /**
-     * Whether the store keeps when files were last accessed, so that unused ones can expire: then it
-     * has `record_access` and `delete_unused`, and says `accessed` in the entries that it lists. By
-     * default it does not.
+     * Whether the store keeps times of access, which the expiry of unused files needs. If it does,
+     * it implements `record_access` and `delete_unused`, and its listings have the `accessed` of
+     * each file. By default it does not.
      */
     fun `tracksAccess`(): kotlin.Boolean = false
 
     /**
-     * Says that a file was accessed at `time`, which is no change of it, and goes along when it is
-     * renamed; to the microsecond. Throws `NotFound`, `IsADirectory`. By default nothing is done.
+     * Records that a file was accessed at `time`, to the microsecond. This is not a change of the
+     * file, and the time moves with the file. Throws `NotFound`, `IsADirectory`. By default it
+     * does nothing.
      */
     fun `recordAccess`(`path`: kotlin.String, `time`: java.time.Instant) = Unit
 
     /**
-     * Deletes a file if it was neither written nor accessed at `since` or later, while no writer can
-     * come between. Whether it did; false also where nothing is, or a directory, and by default.
+     * Deletes a file if it was neither written nor accessed at `since` or later, and returns
+     * whether it did. No writer can come between. Returns false also if nothing is there, or a
+     * directory. By default it deletes nothing.
      */
     fun `deleteUnused`(`path`: kotlin.String, `since`: java.time.Instant): kotlin.Boolean = false
 
@@ -4470,10 +4480,10 @@ public interface Store {
  * A place that keeps files and directories under `/memories`: implement it to keep memories
  * wherever you like.
  *
- * Paths are valid and canonical (`/memories/notes.md`); the root always exists. Each method does
- * the whole of what it says, or throws and changes nothing. To say why, throw the matching
- * `StoreError`; anything else that is thrown means that the store is broken, and the model is
- * told only that the memory is out of reach. Methods may be called from many threads at once.
+ * Paths are valid and canonical (`/memories/notes.md`); the root always exists. Each method either
+ * succeeds completely, or throws and changes nothing. Throw the matching `StoreError`. Any other
+ * error means that the store is broken, and the model reads only that the memory is out of reach.
+ * Many threads may call methods at once.
  */
 open class StoreImpl: Disposable, AutoCloseable, Store
 {
@@ -4578,8 +4588,7 @@ open class StoreImpl: Disposable, AutoCloseable, Store
 
 
     /**
-     * The whole content of a file. Throws `NotFound` (also where a parent is a file),
-     * `IsADirectory`.
+     * The whole content of a file. Throws `NotFound` (also if a parent is a file), `IsADirectory`.
      */
     @Throws(StoreException::class)override fun `read`(`path`: kotlin.String): kotlin.ByteArray {
             return FfiConverterByteArray.lift(
@@ -4616,11 +4625,11 @@ open class StoreImpl: Disposable, AutoCloseable, Store
 
 
     /**
-     * Writes a whole file, making missing parents.
+     * Writes a whole file, and makes missing parents.
      *
-     * Without `overwrite` creation is exclusive: of two at once exactly one succeeds. With it a
-     * file that is there is replaced. Throws `AlreadyExists` if there is a file (unless
-     * overwriting) or a directory (always), `NotADirectory` if a parent is a file.
+     * Without `overwrite` creation is exclusive: if two calls create one path at once, exactly one
+     * succeeds. With it, an existing file is replaced. Throws `AlreadyExists` if there is a file
+     * (unless overwriting) or a directory (always), `NotADirectory` if a parent is a file.
      */
     @Throws(StoreException::class)override fun `write`(`path`: kotlin.String, `content`: kotlin.ByteArray, `overwrite`: kotlin.Boolean)
         =
@@ -4639,11 +4648,11 @@ open class StoreImpl: Disposable, AutoCloseable, Store
 
 
     /**
-     * Changes a file: reads it, hands the content to `edit`, and writes what that returns, while
-     * no other writer can come between.
+     * Changes a file: reads it, passes the content to `edit`, and writes the result, while no
+     * other writer can come between.
      *
-     * A store that finds that one did calls `edit` again with the newer content; the last call
-     * counts. Where `edit` returns null nothing is written. Throws `NotFound`, `IsADirectory`.
+     * If one did, the store calls `edit` again with the newer content; the last call counts. If
+     * `edit` returns null, nothing is written. Throws `NotFound`, `IsADirectory`.
      */
     @Throws(StoreException::class)override fun `update`(`path`: kotlin.String, `edit`: Edit)
         =
@@ -4661,7 +4670,7 @@ open class StoreImpl: Disposable, AutoCloseable, Store
 
 
     /**
-     * Deletes a file, or a directory and all that it holds. Throws `NotFound`.
+     * Deletes a file, or a directory with everything in it. Throws `NotFound`.
      */
     @Throws(StoreException::class)override fun `delete`(`path`: kotlin.String)
         =
@@ -4678,13 +4687,13 @@ open class StoreImpl: Disposable, AutoCloseable, Store
 
 
     /**
-     * Moves a file or directory, making the destination's missing parents, never overwriting.
+     * Moves a file or directory, and makes the destination's missing parents. Never overwrites.
      *
-     * Throws, in this order: `NotFound` if `source` is not there, `AlreadyExists` if `destination`
-     * is (also if both are the same), `IntoItself` if `destination` is below the directory
-     * `source`, `NotADirectory` if a parent of `destination` is a file, `NameTooLong` if something
-     * below `source` would come to have a path of more than 64 levels below `/memories` or of more
-     * than 4,096 bytes.
+     * Throws, in this order: `NotFound` if `source` does not exist, `AlreadyExists` if
+     * `destination` exists (also if both are the same), `IntoItself` if `destination` is below the
+     * directory `source`, `NotADirectory` if a parent of `destination` is a file, `NameTooLong` if
+     * a path below `source` would have more than 64 levels below `/memories` or more than 4,096
+     * bytes.
      */
     @Throws(StoreException::class)override fun `rename`(`source`: kotlin.String, `destination`: kotlin.String)
         =
@@ -4702,10 +4711,10 @@ open class StoreImpl: Disposable, AutoCloseable, Store
 
 
     /**
-     * Says that a file was last written at `time`, for a copy that keeps its original's time; to the
-     * microsecond. Throws `NotFound`, `IsADirectory`.
+     * Sets when a file was last written, to the microsecond, for a copy that keeps its original's
+     * time. Throws `NotFound`, `IsADirectory`.
      *
-     * A store that keeps no times, or cannot set them, does nothing, as by default.
+     * A store that keeps no times, or cannot set them, does nothing. This is the default.
      */
     @Throws(StoreException::class)override fun `setModified`(`path`: kotlin.String, `time`: java.time.Instant)
         =
@@ -4723,9 +4732,9 @@ open class StoreImpl: Disposable, AutoCloseable, Store
 
 
     /**
-     * Whether the store keeps when files were last accessed, so that unused ones can expire: then it
-     * has `record_access` and `delete_unused`, and says `accessed` in the entries that it lists. By
-     * default it does not.
+     * Whether the store keeps times of access, which the expiry of unused files needs. If it does,
+     * it implements `record_access` and `delete_unused`, and its listings have the `accessed` of
+     * each file. By default it does not.
      */
     @Throws(StoreException::class)override fun `tracksAccess`(): kotlin.Boolean {
             return FfiConverterBoolean.lift(
@@ -4742,8 +4751,9 @@ open class StoreImpl: Disposable, AutoCloseable, Store
 
 
     /**
-     * Says that a file was accessed at `time`, which is no change of it, and goes along when it is
-     * renamed; to the microsecond. Throws `NotFound`, `IsADirectory`. By default nothing is done.
+     * Records that a file was accessed at `time`, to the microsecond. This is not a change of the
+     * file, and the time moves with the file. Throws `NotFound`, `IsADirectory`. By default it
+     * does nothing.
      */
     @Throws(StoreException::class)override fun `recordAccess`(`path`: kotlin.String, `time`: java.time.Instant)
         =
@@ -4761,8 +4771,9 @@ open class StoreImpl: Disposable, AutoCloseable, Store
 
 
     /**
-     * Deletes a file if it was neither written nor accessed at `since` or later, while no writer can
-     * come between. Whether it did; false also where nothing is, or a directory, and by default.
+     * Deletes a file if it was neither written nor accessed at `since` or later, and returns
+     * whether it did. No writer can come between. Returns false also if nothing is there, or a
+     * directory. By default it deletes nothing.
      */
     @Throws(StoreException::class)override fun `deleteUnused`(`path`: kotlin.String, `since`: java.time.Instant): kotlin.Boolean {
             return FfiConverterBoolean.lift(
@@ -5590,7 +5601,7 @@ public object FfiConverterTypeCopyProgress: FfiConverterRustBuffer<CopyProgress>
 
 
 /**
- * What a store lists.
+ * An entry of a directory.
  */
 data class Entry (
     /**
@@ -5610,7 +5621,7 @@ data class Entry (
     val `modified`: java.time.Instant? = null
     ,
     /**
-     * When a file was last said to be accessed, likewise.
+     * The last recorded access of a file, likewise.
      */
     val `accessed`: java.time.Instant? = null
 
@@ -5654,22 +5665,22 @@ public object FfiConverterTypeEntry: FfiConverterRustBuffer<Entry> {
 
 
 /**
- * What one call came to.
+ * What happened in one call.
  */
 data class Event (
     /**
-     * Which of the six commands it was, such as `str_replace`; null if the input named none of them.
+     * The name of the command, such as `str_replace`; null if the input named none of the six.
      */
     val `command`: kotlin.String?
     ,
     /**
-     * The canonical path, of a rename that of what was moved; null if it was refused before the paths
+     * The canonical path; for a rename, the old one. Null if the call was refused before its paths
      * were validated.
      */
     val `path`: kotlin.String?
     ,
     /**
-     * Of a rename: where to.
+     * For a rename: the new path.
      */
     val `newPath`: kotlin.String?
     ,
@@ -5679,8 +5690,8 @@ data class Event (
     val `outcome`: Outcome
     ,
     /**
-     * If the outcome is ok: for create, str_replace and insert the bytes of the text that was to be
-     * written, as `before` left it; for view those of the reply. Else 0.
+     * If the outcome is ok: for create, str_replace and insert the bytes of the text to write, as
+     * `before` left it; for view those of the reply. Otherwise 0.
      */
     val `bytes`: kotlin.Long
     ,
@@ -5690,17 +5701,17 @@ data class Event (
     val `lines`: kotlin.Long
     ,
     /**
-     * How long it took until the reply was made, `before` included.
+     * The time until the reply was ready, `before` included.
      */
     val `duration`: java.time.Duration
     ,
     /**
-     * The ids of what was repaired in the input, such as `insert_text_from_new_str`.
+     * The ids of the repairs in the input, such as `insert_text_from_new_str`.
      */
     val `repairs`: List<kotlin.String>
     ,
     /**
-     * The text of the reply, with the option `event_content`; else null.
+     * The text of the reply, with the option `event_content`; otherwise null.
      */
     val `content`: kotlin.String?
 
@@ -5763,17 +5774,17 @@ public object FfiConverterTypeEvent: FfiConverterRustBuffer<Event> {
  */
 data class Expired (
     /**
-     * Where it was.
+     * Its path.
      */
     val `path`: kotlin.String
     ,
     /**
-     * How many bytes it held.
+     * Its size in bytes.
      */
     val `bytes`: kotlin.Long
     ,
     /**
-     * When it was last changed or shown.
+     * Its last use: the later of its last change and its last recorded access.
      */
     val `lastUsed`: java.time.Instant
 
@@ -5814,11 +5825,11 @@ public object FfiConverterTypeExpired: FfiConverterRustBuffer<Expired> {
 
 
 /**
- * How far an expiry is.
+ * The progress of an expiry.
  */
 data class ExpiryProgress (
     /**
-     * The files that were looked at.
+     * The files that were scanned.
      */
     val `files`: kotlin.Long
     ,
@@ -5861,7 +5872,7 @@ public object FfiConverterTypeExpiryProgress: FfiConverterRustBuffer<ExpiryProgr
 
 
 /**
- * How a memory behaves where the tool's documentation leaves a choice.
+ * The options of a memory.
  */
 data class MemoryOptions (
     /**
@@ -6136,17 +6147,17 @@ public object FfiConverterTypeProblem: FfiConverterRustBuffer<Problem> {
  */
 data class Reply (
     /**
-     * What the model is shown.
+     * The text for the model.
      */
     val `content`: kotlin.String
     ,
     /**
-     * Whether the command failed: goes into the `is_error` of the `tool_result`.
+     * Whether the command failed: the `is_error` of the `tool_result`.
      */
     val `isError`: kotlin.Boolean
     ,
     /**
-     * What broke, if the store itself or a hook did: for the developer's log and never for the model.
+     * The error, if the store itself or a hook failed. For your log and never for the model.
      */
     val `cause`: kotlin.String?
 
@@ -6196,11 +6207,11 @@ sealed class Command {
      */
     data class View(
         /**
-         * What to show.
+         * The path to show.
          */
         val `path`: kotlin.String,
         /**
-         * First and last line; null for all, and for a range that is none.
+         * First and last line; null for all lines, and for an invalid range.
          */
         val `viewRange`: List<kotlin.Long>?) : Command()
 
@@ -6215,7 +6226,7 @@ sealed class Command {
      */
     data class Create(
         /**
-         * Where.
+         * The path of the file.
          */
         val `path`: kotlin.String,
         /**
@@ -6234,7 +6245,7 @@ sealed class Command {
      */
     data class StrReplace(
         /**
-         * In which file.
+         * The path of the file.
          */
         val `path`: kotlin.String,
         /**
@@ -6242,7 +6253,7 @@ sealed class Command {
          */
         val `oldStr`: kotlin.String,
         /**
-         * What to put there.
+         * The new text.
          */
         val `newStr`: kotlin.String) : Command()
 
@@ -6257,11 +6268,11 @@ sealed class Command {
      */
     data class Insert(
         /**
-         * Into which file.
+         * The path of the file.
          */
         val `path`: kotlin.String,
         /**
-         * After which line; 0 is the start of the file.
+         * The line after which the text goes; 0 is the start of the file.
          */
         val `insertLine`: kotlin.Long,
         /**
@@ -6276,11 +6287,11 @@ sealed class Command {
     }
 
     /**
-     * Delete a file, or a directory and all that it holds.
+     * Delete a file, or a directory with everything in it.
      */
     data class Delete(
         /**
-         * Which.
+         * The path to delete.
          */
         val `path`: kotlin.String) : Command()
 
@@ -6295,11 +6306,11 @@ sealed class Command {
      */
     data class Rename(
         /**
-         * What.
+         * The path to move.
          */
         val `oldPath`: kotlin.String,
         /**
-         * Where to.
+         * The new path.
          */
         val `newPath`: kotlin.String) : Command()
 
@@ -6505,11 +6516,11 @@ public object FfiConverterTypeCopyPhase: FfiConverterRustBuffer<CopyPhase> {
 enum class Durability {
 
     /**
-     * Loss of power: data and directory are flushed before the command is acknowledged.
+     * A loss of power: data and directory are flushed before the command is acknowledged.
      */
     FULL,
     /**
-     * A crash of the process; the operating system writes to disk when it sees fit.
+     * A crash of the process. The operating system decides when to write to the disk.
      */
     RELAXED;
 
@@ -6544,24 +6555,24 @@ public object FfiConverterTypeDurability: FfiConverterRustBuffer<Durability> {
 
 
 /**
- * What becomes of a command.
+ * What `before` decides about a command.
  */
 sealed class HookDecision {
 
     /**
-     * It is carried out.
+     * The command is executed.
      */
     object Allow : HookDecision()
 
 
     /**
-     * It is carried out with `text` in the place of its file text, new string or inserted text; what
-     * other policies say about texts, they say about this one. For a command that writes no text it is
-     * a failure of the hook.
+     * The command is executed with `text` in the place of its file text, new string or inserted
+     * text. All other policies check this text. If the command writes no text, the hook counts as
+     * failed.
      */
     data class Replace(
         /**
-         * What to write instead.
+         * The new text.
          */
         val `text`: kotlin.String) : HookDecision()
 
@@ -6572,11 +6583,11 @@ sealed class HookDecision {
     }
 
     /**
-     * It is not carried out.
+     * The command is not executed.
      */
     data class Deny(
         /**
-         * What the model reads: what is forbidden, and what to do instead.
+         * The sentence for the model: what is forbidden, and what to do instead.
          */
         val `reason`: kotlin.String) : HookDecision()
 
@@ -6668,12 +6679,12 @@ public object FfiConverterTypeHookDecision : FfiConverterRustBuffer<HookDecision
 sealed class HookException: kotlin.Exception() {
 
     /**
-     * Whatever it threw.
+     * The hook threw an error.
      */
     class Failed(
 
         /**
-         * The details, for the developer and never for the model.
+         * The details, for you and never for the model.
          */
         val `reason`: kotlin.String
         ) : HookException() {
@@ -6968,17 +6979,17 @@ public object FfiConverterTypeMemdirError : FfiConverterRustBuffer<MemdirExcepti
 
 
 /**
- * What `create` does about a file that is already there.
+ * What `create` does if the file already exists.
  */
 
 enum class OnExisting {
 
     /**
-     * Refuse, with the documented error.
+     * Refuses with the documented error.
      */
     ERROR,
     /**
-     * Replace the whole content, atomically.
+     * Replaces the whole content atomically.
      */
     OVERWRITE;
 
@@ -7019,15 +7030,16 @@ public object FfiConverterTypeOnExisting: FfiConverterRustBuffer<OnExisting> {
 enum class Outcome {
 
     /**
-     * The command was carried out.
+     * The command was executed.
      */
     OK,
     /**
-     * It was refused: by its own rules, by a policy, or because the input is no command.
+     * The call was refused: by the command's own rules, by a policy, or because the input is not a
+     * command.
      */
     REFUSED,
     /**
-     * A hook forbade it.
+     * A hook denied it.
      */
     DENIED,
     /**
@@ -7066,7 +7078,7 @@ public object FfiConverterTypeOutcome: FfiConverterRustBuffer<Outcome> {
 
 
 /**
- * What is done about sensitive text in a command that would write it.
+ * What happens to a command that would write sensitive text.
  */
 
 enum class SensitiveText {
@@ -7115,7 +7127,7 @@ public object FfiConverterTypeSensitiveText: FfiConverterRustBuffer<SensitiveTex
 
 
 /**
- * Whether an edit is refused that was meant for an older content of its file.
+ * Whether an edit that is based on an outdated view is refused.
  */
 
 enum class StaleGuard {
@@ -7125,11 +7137,12 @@ enum class StaleGuard {
      */
     OFF,
     /**
-     * An `insert` is, into a file that has changed since this memory last showed or wrote it.
+     * Refuses an `insert` into a file that has changed since this memory last showed or wrote it.
      */
     ON,
     /**
-     * So is a `str_replace`; and both into a file that this memory has never shown or written.
+     * Also refuses such a `str_replace`, and both commands for a file that this memory has never
+     * shown or written.
      */
     STRICT;
 
@@ -7166,7 +7179,7 @@ public object FfiConverterTypeStaleGuard: FfiConverterRustBuffer<StaleGuard> {
 
 
 /**
- * Why a store did not do what it was asked to do.
+ * Why a method of a store failed.
  */
 sealed class StoreException: kotlin.Exception() {
 
@@ -7207,7 +7220,7 @@ sealed class StoreException: kotlin.Exception() {
     }
 
     /**
-     * A symbolic link is on the way or at the end; links are never followed.
+     * The path, or a parent of it, is a symbolic link. Links are never followed.
      */
     class Symlink(
         ) : StoreException() {
@@ -7225,7 +7238,7 @@ sealed class StoreException: kotlin.Exception() {
     }
 
     /**
-     * A directory was to be moved into its own subtree.
+     * A directory cannot be moved into its own subtree.
      */
     class IntoItself(
         ) : StoreException() {
@@ -7252,7 +7265,7 @@ sealed class StoreException: kotlin.Exception() {
     }
 
     /**
-     * It may be read and not be changed.
+     * It may be read but not changed.
      */
     class ReadOnly(
         ) : StoreException() {
@@ -7261,7 +7274,7 @@ sealed class StoreException: kotlin.Exception() {
     }
 
     /**
-     * A store is mounted there or below, so that it can be neither deleted nor moved.
+     * A store is mounted there or below, so it can be neither deleted nor moved.
      */
     class MountPoint(
         ) : StoreException() {
@@ -7279,12 +7292,12 @@ sealed class StoreException: kotlin.Exception() {
     }
 
     /**
-     * The file holds more bytes than are read into memory to edit it.
+     * The file is larger than the limit for reading a file into memory to edit it.
      */
     class TooLarge(
 
         /**
-         * What it holds, in bytes.
+         * Its size in bytes.
          */
         val `size`: kotlin.Long
         ) : StoreException() {
@@ -7293,7 +7306,7 @@ sealed class StoreException: kotlin.Exception() {
     }
 
     /**
-     * Other writers kept it locked for too long. Nothing was changed.
+     * Other writers kept the store locked for too long. Nothing was changed.
      */
     class Busy(
         ) : StoreException() {
@@ -7302,7 +7315,7 @@ sealed class StoreException: kotlin.Exception() {
     }
 
     /**
-     * The call was given up before anything was changed.
+     * The call was cancelled before anything was changed.
      */
     class Cancelled(
         ) : StoreException() {
@@ -7316,7 +7329,7 @@ sealed class StoreException: kotlin.Exception() {
     class Failed(
 
         /**
-         * The details, for the developer and never for the model.
+         * The details, for you and never for the model.
          */
         val `reason`: kotlin.String
         ) : StoreException() {
@@ -8371,11 +8384,13 @@ public object FfiConverterTypeMemdirText: FfiConverter<MemdirText, RustBuffer.By
     }
 }
         /**
-         * Opens a store that comes with memdir: a directory such as `./memory`, which is made if it is not
-         * there, or `memory:` for a new one in this process.
+         * Opens a store that comes with memdir: a directory such as `./memory`, which is made if it does
+         * not exist, `sqlite:agent.db` for an SQLite database, or `memory:` for a new store in this
+         * process.
          *
-         * To be shared between memories, written to directly, or built upon. Of the options only
-         * `durability` and `read_only` matter.
+         * Several memories can share the store. You can also write to it directly, or build your own store
+         * on it. Only options about stores matter: `durability`, `read_only`, `lock_timeout`,
+         * `max_file_bytes`, and for SQLite `max_total_bytes` and `max_files`.
          */
     @Throws(MemdirException::class) fun `openStore`(`address`: MemdirText, `options`: MemoryOptions = MemoryOptions()): Store {
             return FfiConverterTypeStore.lift(
@@ -8409,11 +8424,11 @@ public object FfiConverterTypeMemdirText: FfiConverter<MemdirText, RustBuffer.By
 
 
         /**
-         * Checks whether the stores that `factory` makes keep the contract of a store: for the tests of
-         * those who write one.
+         * Checks that the stores of `factory` keep the contract of a store. For the tests of your own
+         * store.
          *
-         * Returns the first rule that is not kept, and how; null if all are. Throws what the factory
-         * throws.
+         * Returns the first rule that the stores break, and how; null if they keep all. Throws the errors
+         * of the factory.
          */
     @Throws(StoreException::class) fun `checkContract`(`factory`: StoreFactory): kotlin.String? {
             return FfiConverterOptionalString.lift(
@@ -8481,10 +8496,10 @@ public object FfiConverterTypeMemdirText: FfiConverter<MemdirText, RustBuffer.By
 
 
         /**
-         * Opens several stores and mounts them into one tree; one of them is at `/memories`.
+         * Opens several stores and mounts them into one tree. One of them must be at `/memories`.
          *
-         * Of the options only `durability` and `read_only` matter. Throws `Config` if a path, an address
-         * or an option is wrong, `Store` if a store cannot be opened.
+         * Only options about stores matter, as for `open_store`. Throws `Config` if a path, an address or
+         * an option is wrong, `Store` if a store cannot be opened.
          */
     @Throws(MemdirException::class) fun `openMounts`(`mounts`: List<Mount>, `options`: MemoryOptions = MemoryOptions()): Store {
             return FfiConverterTypeStore.lift(

@@ -7,7 +7,7 @@ package dev.memdir
 
 import java.time.Duration
 
-/** Half a surrogate pair becomes a byte that no text has, so that the text is refused and not changed. */
+/** Half a surrogate pair becomes a byte that is not valid UTF-8, so the text is refused and not changed. */
 internal fun toUtf8(text: String): ByteArray {
     val bytes = text.toByteArray(Charsets.UTF_8)
     return if (text.isWellFormed()) bytes else bytes + NO_TEXT
@@ -19,7 +19,7 @@ internal fun inSeconds(duration: Duration): Double = duration.seconds + duration
 
 internal fun ofSeconds(seconds: Double): Duration = Duration.ofNanos((seconds * NANOS).toLong())
 
-/** As it can be told: what broke may have said anything. */
+/** The text without halves of surrogate pairs: the message of an exception may contain anything. */
 internal fun String.wellFormed(): String =
     if (isWellFormed()) this else toByteArray(Charsets.UTF_8).toString(Charsets.UTF_8)
 
@@ -37,16 +37,16 @@ private fun String.isWellFormed(): Boolean {
     return true
 }
 
-/** What a [Memory] throws that was closed. */
+/** The exception of a closed [Memory]. */
 internal fun closed(): MemdirException = outOfReach(closedReply())
 
-/** What a call throws that gets no thread to run on, in the JVM's words. */
+/** The exception of a call that gets no thread, with the JVM's message. */
 internal fun noThread(error: OutOfMemoryError): MemdirException =
     outOfReach(noThreadReply(error.message.orEmpty().wellFormed()))
 
 private fun outOfReach(reply: Reply): MemdirException = MemdirException.Store(reply.cause.orEmpty(), reply.content)
 
-/** What the call replies, or what a closed memory says to it. */
+/** The reply of the call, or that of a closed memory. */
 internal inline fun <T> replying(otherwise: (Reply) -> T, call: () -> T): T =
     try {
         call()

@@ -4,21 +4,21 @@ import com.anthropic.helpers.BetaMemoryToolHandler
 import java.util.Optional
 
 /**
- * A [Memory] as the memory tool of Anthropic's Java SDK (`com.anthropic:anthropic-java`, 2.16 or newer):
+ * A [Memory] as the memory tool of Anthropic's Java SDK (`com.anthropic:anthropic-java`, 2.16.1 or newer):
  *
  * ```kotlin
  * ToolRunnerCreateParams.builder().betaMemoryToolHandler(MemdirHandler(memory))
  * ```
  *
- * The SDK sends what a handler throws as `"Error: "` and the exception's message with `is_error`, and
- * what it returns without that flag. Every text reaches the model to the letter all the same: what
- * starts with `Error: ` is thrown, and the documented errors that do not are returned. To have the flag
- * on these as well, answer tool calls with [Memory.execute] instead of the SDK's runner.
+ * The SDK sends an exception of a handler as `"Error: "` and its message, with `is_error`. It sends a returned text
+ * without that flag. Every text reaches the model word for word: a text that starts with `Error: ` is thrown, and the
+ * documented errors that do not start so are returned. To have the flag on these as well, answer tool calls with
+ * [Memory.execute] instead of the SDK's runner.
  *
- * Closing the memory stays with whoever opened it.
+ * The handler does not close the memory.
  *
- * @param onBroken is told when the store itself fails, for the developer's log: the model learns only
- *   that the memory is out of reach.
+ * @param onBroken is called when the store itself fails, for your log. The model reads only that the memory is out of
+ *   reach.
  */
 public class MemdirHandler
 @JvmOverloads
@@ -52,7 +52,7 @@ constructor(
             if (!text.startsWith(PREFIX)) text else throw Refusal(text.removePrefix(PREFIX), error)
         }
 
-    /** What the SDK puts its prefix before. */
+    /** An error whose message gets the SDK's prefix. */
     private class Refusal(message: String, cause: Throwable) : RuntimeException(message, cause)
 
     private companion object {

@@ -1,4 +1,4 @@
-/** Stores of one's own: what makes them shorter to write and to use in Kotlin. */
+/** Functions that make your own stores shorter to write and to use in Kotlin. */
 @file:JvmName("Stores")
 
 package dev.memdir
@@ -6,7 +6,7 @@ package dev.memdir
 import java.time.Duration
 
 /**
- * A memory on a store of your own, or on one that is shared with another memory.
+ * A memory on your own store, or on one that is shared with another memory.
  *
  * @throws MemdirException.Config if an option is wrong.
  */
@@ -14,25 +14,25 @@ import java.time.Duration
 public fun Memory(store: Store, options: MemoryOptions = MemoryOptions(), hooks: MemoryHooks? = null): Memory =
     Memory.withStore(store, options, hooks)
 
-/** A store of your own, or one that is open already, to be mounted at [path]. */
+/** Mounts your own store, or one that is already open, at [path]. */
 @JvmOverloads
 public fun Mount(path: String, store: Store, readOnly: Boolean = false): Mount = Mount.withStore(path, store, readOnly)
 
-/** An [Edit] that [change] makes: the new content, or null to leave the file as it is. */
+/** An [Edit] that calls [change], which returns the new content, or null to leave the file as it is. */
 public fun Edit(change: (ByteArray) -> ByteArray?): Edit =
     object : Edit {
         override fun apply(content: ByteArray): ByteArray? = change(content)
     }
 
 /**
- * Changes a file by [change], which gets its content and says what it becomes (null leaves it as it
- * is), while no other writer can come between. May be called again if one did.
+ * Changes a file: calls [change] with its content and writes the result (null leaves the file as it is), while no other
+ * writer can come between. If one did, [change] is called again.
  */
 public fun Store.update(path: String, change: (ByteArray) -> ByteArray?): Unit = update(path, Edit(change))
 
 /**
- * As `expire` with an [ExpiryWatch], which [isRunning] is: it is called now and then, and at the end, and says
- * whether it goes on.
+ * As `expire` with an [ExpiryWatch]. [isRunning] is called after every 1,000 files and at the end, and returns whether
+ * the expiry goes on.
  */
 public fun Memory.expire(
     olderThan: Duration,

@@ -14,11 +14,11 @@ public val Memory.suspending: SuspendingMemory
 public fun Memory.view(path: String, lines: IntRange): String = view(path, lines.asViewRange())
 
 /**
- * A [Memory] whose methods suspend instead of blocking: views run on [viewDispatcher], and what may change
- * something on [dispatcher], where it may have to wait for other writers.
+ * A [Memory] whose methods suspend instead of blocking. Views run on [viewDispatcher]. Changes run on [dispatcher],
+ * where they may have to wait for other writers.
  *
- * Where the coroutine is cancelled, a command that has not begun to write does not happen, and one that has is
- * carried out to its end.
+ * If the coroutine is cancelled before a command begins to write, the command does not happen. If the command has
+ * begun, it goes on to its end.
  */
 public class SuspendingMemory
 @JvmOverloads
@@ -77,13 +77,13 @@ constructor(
                 }
             }
         } catch (error: OutOfMemoryError) {
-            // So the JVM says that the system gives it no thread.
+            // The JVM reports in this way that the system cannot start a thread.
             throw if (hasBegun) error else noThread(error)
         }
     }
 
     private companion object {
-        // Each has threads of its own, which are started as they are needed.
+        // Each dispatcher has its own threads, which are started when they are needed.
         const val MOST = 64
         val VIEWS = Dispatchers.IO.limitedParallelism(MOST)
         val CHANGES = Dispatchers.IO.limitedParallelism(MOST)

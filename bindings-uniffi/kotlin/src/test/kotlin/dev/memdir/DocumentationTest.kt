@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Assertions.assertEquals
 import org.junit.jupiter.api.Assertions.assertTrue
 import org.junit.jupiter.api.Test
 
-/** The code of `docs/kotlin.md`: it is what stands here, and it does what the page says. */
+/** The code of `docs/kotlin.md` is the code here, and it does what the page says. */
 class DocumentationTest {
     @OptIn(ExperimentalPathApi::class)
     @Test
@@ -61,7 +61,7 @@ class DocumentationTest {
             .substringAfter("\n")
             .substringBefore("\n```")
 
-    /** What stands between `// name` and `// end` in this file. */
+    /** The lines between `// name` and `// end` in this file. */
     private fun code(name: String): String {
         val source = root.resolve("bindings-uniffi/kotlin/src/test/kotlin/dev/memdir/DocumentationTest.kt").readText()
         return source.substringAfter("    // $name\n").substringBefore("\n    // end").trimIndent()

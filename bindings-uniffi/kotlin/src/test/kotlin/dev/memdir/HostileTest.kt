@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Assertions.assertTrue
 import org.junit.jupiter.api.Test
 import org.junit.jupiter.api.assertThrows
 
-/** What nobody should send (`tests/hostile`), and a memory that was closed: always a reply or the declared exception. */
+/** The hostile tables (`tests/hostile`), and a closed memory: always a reply or the declared exception. */
 class HostileTest {
     private fun table(name: String): List<JsonNode> =
         ObjectMapper().readTree(root.resolve("tests/hostile/$name.json").toFile()).toList()

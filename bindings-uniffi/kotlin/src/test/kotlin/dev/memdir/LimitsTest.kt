@@ -53,7 +53,7 @@ class LimitsTest {
             .substringAfter("<!-- kotlin: $name -->\n```kotlin\n")
             .substringBefore("\n```")
 
-    /** What stands between `// name` and `// end` in this file. */
+    /** The lines between `// name` and `// end` in this file. */
     private fun code(name: String): String {
         val source = root.resolve("bindings-uniffi/kotlin/src/test/kotlin/dev/memdir/LimitsTest.kt").readText()
         return source.substringAfter("    // $name\n").substringBefore("\n    // end").trimIndent()

@@ -45,7 +45,7 @@ class Call(
 /** What somebody else writes. */
 class Meanwhile(val tree: Tree) : Step
 
-/** What is done in a step that is no tool call. */
+/** A step that is not a tool call. */
 sealed interface Upkeep : Step {
     /** Seconds by path. */
     class Age(val ages: Map<String, Long>) : Upkeep
