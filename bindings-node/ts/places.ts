@@ -73,9 +73,9 @@ function engine(places: Places, options?: MemoryOptions): Engine {
  * there, `sqlite:agent.db` for an SQLite database, `memory:` for a new one in this process, or
  * several stores, also of your own, that are mounted into one tree.
  *
- * To be shared between memories, written to directly, or built upon. Opening reads no file's
- * content but is synchronous: do it once, at the start. Of the options `durability`, `readOnly`,
- * `encryptionKey` and `encryptNames` matter.
+ * Share it between memories, write to it directly, or build on it. Opening is synchronous: do it once,
+ * at the start. It takes the options of a store (durability, locks, namespace, limits, encryption); the
+ * others have no effect here.
  *
  * @throws {@link ConfigError} if the address or an option is wrong, {@link StoreError} if the store
  *   cannot be opened.
@@ -107,14 +107,14 @@ function store(places: Places, options?: MemoryOptions): NativeStore {
 }
 
 /**
- * Changes the key of an encrypted store: encrypts every file anew, and then lets the old key open it
- * no more. Resolves to the number of files that were encrypted.
+ * Changes the key of an encrypted store: encrypts every file again, and then removes the old key.
+ * Resolves to the number of files that were encrypted.
  *
- * The store can be in use meanwhile: both keys open it until the end. If this breaks off, they do so
- * until it is called again, and goes on.
+ * The store can be in use meanwhile: both keys open it until the end. If the call is interrupted, both
+ * keys stay, and the next call continues.
  *
  * @param address The store's address.
- * @param oldKey The key that it has, and `newKey` the one that it gets: as `encryptionKey`.
+ * @param oldKey The present key, and `newKey` the new one: in the forms of `encryptionKey`.
  */
 export async function rekey(
   address: string,

@@ -70,6 +70,7 @@ impl<'a> Call<'a> {
 
     /// Ends the call before its execution, because something outside the store failed, such as
     /// starting a thread. Its reply is that of a broken store. Nothing is changed.
+    #[doc(hidden)]
     pub fn fail(&mut self, error: StoreError) {
         if self.command.is_ok() {
             self.stopped = Some((Outcome::Failed, Error::Store(error.unchanged())));

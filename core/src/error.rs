@@ -140,6 +140,7 @@ impl ConfigError {
     }
 
     /// The same error with another name for its option, such as `old_key` for `encryption_key`.
+    #[doc(hidden)]
     #[must_use]
     pub fn renamed(mut self, name: &str) -> Self {
         if let Some(Part::Name(first)) = self.sentence.first_mut() {
@@ -149,6 +150,7 @@ impl ConfigError {
     }
 
     /// The same error, which is about an option that its sentence does not begin with.
+    #[doc(hidden)]
     #[must_use]
     pub fn about(mut self, option: &str) -> Self {
         self.option = Some(option.to_owned());
@@ -169,6 +171,7 @@ impl ConfigError {
     }
 
     /// The option that is wrong, as a language of that case writes it; `None` where it is the address.
+    #[doc(hidden)]
     #[must_use]
     pub fn option_in_case(&self, case: NameCase) -> Option<String> {
         self.option().map(|name| case.of(name))

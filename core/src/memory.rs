@@ -139,8 +139,9 @@ impl Memory {
         self.execute_with_hooks(decoded).into()
     }
 
-    /// The answer to a call that cannot be executed because of what broke around it: a thread that
-    /// cannot be had, say. As if the store were broken; nothing is changed, and no hook is asked before.
+    /// The reply to a call that cannot be executed because something outside the store failed, such
+    /// as starting a thread. It is the reply of a broken store. Nothing is changed, and the hook
+    /// `before` is not called.
     #[doc(hidden)]
     #[must_use]
     pub fn fail(&self, decoded: Decoded<'_>, error: StoreError) -> Reply {

@@ -595,9 +595,9 @@ def copy(source: str | PathLike[str] | Store | ReadOnly | Mapping[str, str | Pat
     """
     Copies everything from one store into another: contents, times, hidden files, empty directories.
 
-    Nothing is ever deleted. Both stores are compared first: a file that is there already with the
-    same content stays as it is, but for its time; if one is there with another content, nothing is
-    copied at all. What is written is read back and compared. After an interruption, the same call
+    Nothing is ever deleted. Both stores are compared first. A file that is there already with the same
+    content only gets its time. If one is there with another content, nothing is copied at all, unless
+    `overwrite` is true. What is written is read back and compared. After an interruption, the same call
     does the rest.
 
     Args:

@@ -68,6 +68,7 @@ impl<'a> Decoded<'a> {
     }
 
     /// The result for input that is not an object.
+    #[doc(hidden)]
     #[must_use]
     pub fn not_an_object(input: &Value<'_>) -> Self {
         Self::refused(reply::not_an_object(input))

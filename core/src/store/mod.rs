@@ -23,6 +23,7 @@ mod layer;
 mod local;
 mod local_path;
 mod location;
+#[doc(hidden)]
 pub mod micros;
 mod mounts;
 mod node;
@@ -62,6 +63,7 @@ pub use edit::Edit;
 #[cfg(feature = "encryption")]
 pub use encrypted::{Encrypted, EncryptionKey, rekey};
 pub use error::{Effect, StoreError};
+#[doc(hidden)]
 pub use fork::{after_fork_in_child, after_fork_in_parent, before_fork};
 pub use in_process::InProcess;
 pub use layer::Layer;
@@ -69,7 +71,9 @@ pub use layer::Layer;
 pub use local::LocalDirectory;
 pub use location::Location;
 pub(crate) use location::overlap;
-pub use mounts::{Mount, Mounts, Place, open_mounts, open_place};
+#[doc(hidden)]
+pub use mounts::open_place;
+pub use mounts::{Mount, Mounts, Place, open_mounts};
 pub use node::{Entry, EntryKind, Node};
 #[cfg(feature = "object-storage")]
 pub use objects::ObjectStorage;
@@ -81,6 +85,7 @@ pub use read_only::ReadOnly;
 pub use settings::{Durability, OnExisting};
 #[cfg(feature = "sqlite")]
 pub use sqlite::SqliteDatabase;
+#[doc(hidden)]
 pub use swap::{Swap, update_by_swap};
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
 pub use total::TotalLimits;
@@ -357,6 +362,7 @@ pub trait Store: Send + Sync {
 ///
 /// # Errors
 /// As [`Store::open`].
+#[doc(hidden)]
 pub fn open_whole<S: Store + ?Sized>(
     store: &S,
     path: &MemoryPath,
@@ -396,6 +402,7 @@ pub(crate) fn clear_each<S: Store + ?Sized>(
 ///
 /// # Errors
 /// As [`Store::modified`].
+#[doc(hidden)]
 pub fn listed_time<S: Store + ?Sized>(
     store: &S,
     path: &MemoryPath,

@@ -47,7 +47,7 @@ pub fn rules() -> impl ExactSizeIterator<Item = Rule> {
     RULES.iter().map(|&(name, holds)| Rule { name, holds })
 }
 
-/// One rule of the contract. Use it instead of [`check`] if you make the stores in another way.
+/// One rule of the contract. Use it instead of [`check_contract`] if you make the stores in another way.
 #[derive(Clone, Copy)]
 pub struct Rule {
     /// The rule in a few words.
