@@ -232,7 +232,7 @@ def test_an_image_goes_out_as_a_block(
     (tmp_path / "memories" / "a.png").write_bytes(b64decode(PNG))
     no_image = (
         "Error: The file /memories/b.jpg is named like an image, but holds no whole PNG or JPEG "
-        "image, so that it cannot be shown. If it is text, rename it to a name that ends in .txt "
+        "image, so it cannot be shown. If it is text, rename it to a name that ends in .txt "
         "or .md, and view that."
     )
     turn = [

@@ -167,16 +167,15 @@ pub(crate) fn image_too_wide(path: &MemoryPath, width: u32, height: u32, limit: 
 
 pub(crate) fn not_an_image(path: &MemoryPath) -> Error {
     refused(format!(
-        "Error: The file {path} is named like an image, but holds no whole PNG or JPEG image, so \
-         that it cannot be shown. If it is text, rename it to a name that ends in .txt or .md, and \
-         view that."
+        "Error: The file {path} is named like an image, but holds no whole PNG or JPEG image, so it \
+         cannot be shown. If it is text, rename it to a name that ends in .txt or .md, and view that."
     ))
 }
 
 pub(crate) fn empty_image(path: &MemoryPath) -> Error {
     refused(format!(
-        "Error: The file {path} is named like an image, but it is empty, so that there is nothing \
-         to show. It can be deleted or renamed."
+        "Error: The file {path} is named like an image, but it is empty, so there is nothing to \
+         show. It can be deleted or renamed."
     ))
 }
 

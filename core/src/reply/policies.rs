@@ -90,7 +90,7 @@ pub(crate) fn too_large_to_redact(path: &MemoryPath, size: u64) -> Error {
     let size = bytes(size);
     refused(format!(
         "Error: The file {path} holds {size}, which is too large to be looked through for sensitive \
-         text, so that it cannot be shown. It can be deleted or renamed."
+         text, so it cannot be shown. It can be deleted or renamed."
     ))
 }
 
@@ -107,7 +107,7 @@ pub(super) fn bytes(count: u64) -> String {
 pub(crate) fn changed_since_view(path: &MemoryPath) -> Error {
     refused(format!(
         "Error: The file {path} has changed since you last viewed or changed it. Nothing was \
-         changed: view it again, then decide anew."
+         changed: view it again before you edit it."
     ))
 }
 

@@ -10,7 +10,7 @@ use crate::store_helpers::{at, put, race, refusal};
 
 const PATH: &str = "/memories/a.md";
 const CHANGED: &str = "Error: The file /memories/a.md has changed since you last viewed or changed \
-                       it. Nothing was changed: view it again, then decide anew.";
+                       it. Nothing was changed: view it again before you edit it.";
 
 fn guarded(store: &Arc<dyn Store>, guard: StaleGuard) -> Memory {
     let mut options = MemoryOptions::default();
