@@ -184,6 +184,8 @@ def test_writers_that_were_given_up_leave_no_threads_behind(backend: str) -> Non
 INTERRUPTED = """
 import fcntl, os, signal, sys, threading, time
 from memdir import Memory, MemoryTool, open_store
+# A shell that starts tests in the background has them ignore this signal.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 base, way = sys.argv[1:]
 memory = Memory(base, lock_timeout=None)
 root = os.open(base + "/memories", os.O_RDONLY)

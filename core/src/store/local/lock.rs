@@ -1,7 +1,7 @@
 //! The lock that keeps two writers from changing the tree at the same moment.
 //!
 //! It is `flock` on the root directory itself. It excludes threads and processes alike, leaves no file
-//! behind, and ends with its owner ([`lockable`](super::held)). A writer holds it for microseconds, while it
+//! behind, and ends with its owner ([`lockable`](super::lockable)). A writer holds it for microseconds, while it
 //! puts its prepared content in place. It does not write or flush contents under the lock, except for an
 //! edit that came too late several times. So a waiting writer simply tries again shortly. It waits for a
 //! stopped or foreign holder for the lock timeout at most.
