@@ -153,6 +153,12 @@ faults: $(CACHE)/strace ## every system call of every command fails with every l
 	@cargo test --package memdir --test faults_system_calls --no-run --quiet
 	@MEMDIR_FAULTS=all tests/harmless cargo test --quiet --package memdir --test faults_system_calls
 
+.PHONY: test-platforms
+test-platforms: ## the core on other platforms (PLATFORMS='i686 musl'; all take half an hour)
+	@$(call need,cargo,Rust)
+	@$(PYTHON) tests/platforms/run $(PLATFORMS)
+	@$(PYTHON) tests/platforms/table
+
 .PHONY: sanitize
 sanitize: ## tests under AddressSanitizer and ThreadSanitizer (needs a nightly Rust)
 	@tests/sanitize address
@@ -312,6 +318,7 @@ generate-options: # what is made from the tables of the options and of the opera
 	@$(call need,$(PYTHON),Python)
 	@$(PYTHON) core/generate-options
 	@$(PYTHON) core/generate-operations
+	@$(PYTHON) tests/platforms/table
 
 .PHONY: generate-node
 generate-node: # the types of the native half
