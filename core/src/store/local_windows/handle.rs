@@ -143,9 +143,9 @@ pub(super) fn rename(
 ) -> Result<(), Status> {
     const NAME: usize = offset_of!(FILE_RENAME_INFORMATION, FileName);
     let bytes = size_of_val(name);
-    // As large as the structure at least, and aligned as it.
-    let mut buffer =
-        vec![0_u64; (NAME + bytes).max(size_of::<FILE_RENAME_INFORMATION>()).div_ceil(8)];
+    // As large as the structure at least, which the kernel asks for, and aligned as it.
+    let whole = (NAME + bytes).max(size_of::<FILE_RENAME_INFORMATION>());
+    let mut buffer = vec![0_u64; whole.div_ceil(8)];
     let information = buffer.as_mut_ptr().cast::<FILE_RENAME_INFORMATION>();
     let request = |flags: u32| {
         // SAFETY: the buffer is zeroed, aligned, and has room for the structure and for the name behind it.
@@ -159,8 +159,7 @@ pub(super) fn rename(
                 name.len(),
             );
         }
-        let length = u32::try_from(NAME + bytes).unwrap_or(u32::MAX);
-        (information.cast::<c_void>().cast_const(), length)
+        (information.cast::<c_void>().cast_const(), u32::try_from(whole).unwrap_or(u32::MAX))
     };
     let replacing = u32::from(replace);
     let (pointer, length) = request(replacing | FILE_RENAME_POSIX_SEMANTICS);
