@@ -4,6 +4,7 @@ use std::time::SystemTime;
 
 use memdir::MemoryPath;
 use memdir::store::{Entry as CoreEntry, EntryKind};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDateTime;
 
@@ -44,12 +45,14 @@ impl Entry {
     #[pyo3(signature = (path, size = None, modified = None, accessed = None))]
     fn new(
         path: String,
-        size: Option<u64>,
+        size: Option<i64>,
         modified: Option<Time>,
         accessed: Option<Time>,
-    ) -> Self {
+    ) -> PyResult<Self> {
+        let negative = |size| PyValueError::new_err(format!("size must be 0 or more, got {size}"));
+        let size = size.map(|size| u64::try_from(size).map_err(|_| negative(size))).transpose()?;
         let time = |given: Option<Time>| given.map(|Time(time)| time);
-        Self { path, size, modified: time(modified), accessed: time(accessed) }
+        Ok(Self { path, size, modified: time(modified), accessed: time(accessed) })
     }
 
     /// When a file was last written; `None` for a directory, or if the store does not keep it.

@@ -399,3 +399,8 @@ def test_which_path_a_rename_was_refused_for_is_said() -> None:
             {"command": "rename", "old_path": "/memories/old", "new_path": "/memories/new"}
         )
         assert str(content).endswith(store.about)
+
+
+def test_an_entry_with_a_negative_size_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"^size must be 0 or more, got -1$"):
+        Entry("/memories/a", -1)

@@ -371,8 +371,13 @@ fn an_edit_that_races_with_a_rename_is_kept_or_refused(cloud: &'static Cloud) {
 /// A file, and files below its path, made at once: never both.
 fn a_file_and_a_directory_at_one_path_are_never_both_made(cloud: &'static Cloud) {
     let store = cloud.open(&prefix());
-    let mut won = [0, 0];
-    for round in 0..cloud.few(60, 15) {
+    let mut won = 0;
+    for round in 0.. {
+        // Both may lose a round, and on a slow server they mostly do.
+        if won > 0 && round >= cloud.few(60, 15) {
+            break;
+        }
+        assert!(round < 1_000, "neither ever wins");
         let file = at(&format!("/memories/{round}"));
         let below = at(&format!("/memories/{round}/below"));
         let [file_made, below_made] = thread::scope(|scope| {
@@ -383,10 +388,8 @@ fn a_file_and_a_directory_at_one_path_are_never_both_made(cloud: &'static Cloud)
         assert!(!(file_made && below_made), "round {round}");
         assert_eq!(store.read(&file).is_ok(), file_made, "round {round}");
         assert_eq!(store.read(&below).is_ok(), below_made, "round {round}");
-        won[0] += usize::from(file_made);
-        won[1] += usize::from(below_made);
+        won += u32::from(file_made || below_made);
     }
-    assert!(won[0] + won[1] > 0, "{won:?}");
 }
 
 on_servers! {

@@ -37,6 +37,12 @@ pub(super) fn check<P: Arg + Copy>(parent: BorrowedFd<'_>, name: P) -> Result<()
     walk(top, &mut Check { user: geteuid(), device: None }).map_err(failed)
 }
 
+/// Asks about the user that the process acts as. An app on Android is one user only, and its C library has no such flag.
+#[cfg(not(target_os = "android"))]
+const EFFECTIVE_USER: AtFlags = AtFlags::EACCESS;
+#[cfg(target_os = "android")]
+const EFFECTIVE_USER: AtFlags = AtFlags::empty();
+
 struct Check {
     user: Uid,
     device: Option<u64>,
@@ -52,7 +58,7 @@ impl Visitor for Check {
         // If it is ours, we can change its mode.
         let ours = self.user.is_root() || Uid::from_raw(stat.st_uid) == self.user;
         if !entries.is_empty() && !ours {
-            accessat(directory, c".", Access::WRITE_OK | Access::EXEC_OK, AtFlags::EACCESS)?;
+            accessat(directory, c".", Access::WRITE_OK | Access::EXEC_OK, EFFECTIVE_USER)?;
             if Mode::from_raw_mode(stat.st_mode).contains(Mode::SVTX) {
                 for (name, _) in &entries {
                     let entry = statat(directory, name.as_c_str(), AtFlags::SYMLINK_NOFOLLOW)?;
