@@ -18,7 +18,7 @@ fn the_in_process_store_keeps_the_contract() {
     check_contract(&|| Arc::new(InProcess::new())).unwrap();
 }
 
-#[cfg(unix)]
+#[cfg(any(unix, windows))]
 #[test]
 fn the_local_directory_keeps_the_contract() {
     use memdir::Durability;

@@ -22,6 +22,8 @@ mod layer;
 #[cfg(unix)]
 mod local;
 mod local_path;
+#[cfg(windows)]
+mod local_windows;
 mod location;
 #[doc(hidden)]
 pub mod micros;
@@ -69,6 +71,8 @@ pub use in_process::InProcess;
 pub use layer::Layer;
 #[cfg(unix)]
 pub use local::LocalDirectory;
+#[cfg(windows)]
+pub use local_windows::LocalDirectory;
 pub use location::Location;
 pub(crate) use location::overlap;
 #[doc(hidden)]

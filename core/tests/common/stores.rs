@@ -19,8 +19,10 @@ macro_rules! on_every_store {
             use super::$check as check;
 
             on_every_store!(check in in_process, sqlite, encrypted, encrypted_names);
+            #[cfg(any(unix, windows))]
+            on_every_store!(check in local_directory, encrypted_directory, mounts);
             #[cfg(unix)]
-            on_every_store!(check in local_directory, encrypted_directory, mounts, postgres, s3, azure);
+            on_every_store!(check in postgres, s3, azure);
         }
     };
     ($check:ident in $($kind:ident),*) => {

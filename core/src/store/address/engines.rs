@@ -8,27 +8,27 @@ use std::sync::Arc;
 #[cfg(feature = "sqlite")]
 use super::redact_address;
 use crate::error::Error;
-#[cfg(unix)]
+#[cfg(any(unix, windows))]
 use crate::store::ReadOnly;
 use crate::store::Store;
-#[cfg(any(unix, feature = "sqlite"))]
+#[cfg(any(unix, windows, feature = "sqlite"))]
 use crate::store::StoreError;
 #[cfg(feature = "sqlite")]
 use crate::store::local_path::expand_home;
 use crate::store::options::StoreOptions;
 
-#[cfg(any(unix, feature = "sqlite"))]
+#[cfg(any(unix, windows, feature = "sqlite"))]
 fn shared(store: impl Store + 'static) -> Arc<dyn Store> {
     Arc::new(store)
 }
 
-#[cfg(any(unix, feature = "sqlite"))]
+#[cfg(any(unix, windows, feature = "sqlite"))]
 fn missing(place: &Path) -> Error {
     let missing = std::io::Error::from(std::io::ErrorKind::NotFound);
     Error::Store(StoreError::failed(format!("opening {}", place.display()), missing))
 }
 
-#[cfg(unix)]
+#[cfg(any(unix, windows))]
 pub(super) fn open_local(root: &Path, options: &StoreOptions) -> Result<Arc<dyn Store>, Error> {
     if options.read_only {
         let store = open_existing_local(root, options)?.ok_or_else(|| missing(root))?;
@@ -38,7 +38,7 @@ pub(super) fn open_local(root: &Path, options: &StoreOptions) -> Result<Arc<dyn 
     opened.map(|store| shared(with_limits(store, options))).map_err(Error::Store)
 }
 
-#[cfg(unix)]
+#[cfg(any(unix, windows))]
 fn with_limits(
     store: crate::store::LocalDirectory,
     options: &StoreOptions,
@@ -46,7 +46,7 @@ fn with_limits(
     store.with_lock_timeout(options.lock_timeout).with_max_file_bytes(options.max_edited_bytes())
 }
 
-#[cfg(unix)]
+#[cfg(any(unix, windows))]
 pub(super) fn open_existing_local(
     root: &Path,
     options: &StoreOptions,
@@ -56,7 +56,7 @@ pub(super) fn open_existing_local(
         .map_err(Error::Store)
 }
 
-#[cfg(not(unix))]
+#[cfg(not(any(unix, windows)))]
 pub(super) fn open_local(_: &Path, _: &StoreOptions) -> Result<Arc<dyn Store>, Error> {
     Err(Error::config(
         "local directories are not supported on this platform yet: use \"memory:\", or a store of \

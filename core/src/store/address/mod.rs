@@ -20,7 +20,7 @@ mod engines;
 mod redact;
 mod scheme;
 
-#[cfg(unix)]
+#[cfg(any(unix, windows))]
 use engines::open_existing_local;
 #[cfg(feature = "sqlite")]
 use engines::{open_existing_sqlite, sqlite_path};
@@ -209,11 +209,11 @@ fn open_existing(address: &str, options: &StoreOptions) -> Result<Option<Arc<dyn
         Some("memory") if address.len() == "memory:".len() => Ok(None),
         #[cfg(feature = "sqlite")]
         Some("sqlite") => open_existing_sqlite(&sqlite_path(&address["sqlite:".len()..])?, options),
-        #[cfg(unix)]
+        #[cfg(any(unix, windows))]
         Some("dir") if address.len() > "dir:".len() => {
             open_existing_local(&expand_home(address["dir:".len()..].as_ref())?, options)
         }
-        #[cfg(unix)]
+        #[cfg(any(unix, windows))]
         None if !address.is_empty() => open_existing_local(&files_of(address.as_ref())?, options),
         _ => open_any(address, options).map(Some),
     }

@@ -1,0 +1,312 @@
+//! Files and directories beneath an open directory: what std does by paths, done by handles.
+//!
+//! A path is resolved by the kernel in one step, relative to a handle and with `OBJ_DONT_REPARSE`, so no symbolic
+//! link, junction, mount point or other reparse point is ever followed. This is the only file of the store with
+//! unsafe code: calls of the system, each with memory of ours that outlives it.
+#![allow(unsafe_code, reason = "std and the safe crates offer these calls by path only")]
+
+use std::ffi::c_void;
+use std::fs::File;
+use std::io;
+use std::mem::{offset_of, size_of, zeroed};
+use std::os::windows::io::{AsRawHandle, FromRawHandle, OwnedHandle};
+use std::ptr::null;
+
+use windows_sys::Wdk::Foundation::OBJECT_ATTRIBUTES;
+use windows_sys::Wdk::Storage::FileSystem::{
+    FILE_CREATE, FILE_DELETE_ON_CLOSE, FILE_DIRECTORY_FILE, FILE_DISPOSITION_DELETE,
+    FILE_DISPOSITION_IGNORE_READONLY_ATTRIBUTE, FILE_DISPOSITION_INFORMATION_EX,
+    FILE_DISPOSITION_POSIX_SEMANTICS, FILE_ID_BOTH_DIR_INFORMATION, FILE_NON_DIRECTORY_FILE,
+    FILE_OPEN, FILE_OPEN_IF, FILE_OPEN_REPARSE_POINT, FILE_RENAME_INFORMATION,
+    FILE_RENAME_POSIX_SEMANTICS, FILE_SYNCHRONOUS_IO_NONALERT, FileDispositionInformation,
+    FileDispositionInformationEx, FileIdBothDirectoryInformation, FileRenameInformation,
+    FileRenameInformationEx, NtCreateFile, NtQueryDirectoryFile, NtSetInformationFile,
+};
+use windows_sys::Win32::Foundation::{
+    HANDLE, NTSTATUS, OBJ_CASE_INSENSITIVE, OBJ_DONT_REPARSE, STATUS_INVALID_INFO_CLASS,
+    STATUS_INVALID_PARAMETER, STATUS_NO_MORE_FILES, STATUS_NO_SUCH_FILE, STATUS_NOT_IMPLEMENTED,
+    STATUS_NOT_SUPPORTED, STATUS_SUCCESS, UNICODE_STRING,
+};
+use windows_sys::Win32::Storage::FileSystem::{
+    BY_HANDLE_FILE_INFORMATION, DELETE, FILE_ATTRIBUTE_NORMAL, FILE_GENERIC_READ,
+    FILE_GENERIC_WRITE, FILE_LIST_DIRECTORY, FILE_READ_ATTRIBUTES, FILE_SHARE_DELETE,
+    FILE_SHARE_READ, FILE_SHARE_WRITE, FILE_TRAVERSE, FILE_WRITE_ATTRIBUTES,
+    GetFileInformationByHandle, SYNCHRONIZE,
+};
+use windows_sys::Win32::System::IO::IO_STATUS_BLOCK;
+
+/// What the kernel says of a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Status(pub(super) NTSTATUS);
+
+/// What a handle is for.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Purpose {
+    /// To read a file's content and attributes, or a directory's entries.
+    Read,
+    /// To set a file's times, beside reading it.
+    SetTimes,
+    /// To write a new file, and to move it to its place.
+    Stage,
+    /// To move or delete a file or directory.
+    Move,
+    /// To make, or go through, a directory.
+    Directory,
+    /// To lock others out. The file goes with the last handle, also if its process is killed.
+    Lock,
+}
+
+/// Whether something must be there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Existing {
+    Open,
+    Create,
+    OpenOrCreate,
+}
+
+/// Opens or makes what is at `relative`, whose names are separated by backslashes, beneath `root`. If the last
+/// name is a reparse point, that itself is opened: its attributes say so.
+pub(super) fn open(
+    root: &File,
+    relative: &[u16],
+    purpose: Purpose,
+    existing: Existing,
+) -> Result<File, Status> {
+    let (access, kind) = match purpose {
+        Purpose::Read => (FILE_GENERIC_READ, 0),
+        Purpose::SetTimes => (FILE_GENERIC_READ | FILE_WRITE_ATTRIBUTES, 0),
+        Purpose::Stage => {
+            (FILE_GENERIC_WRITE | FILE_READ_ATTRIBUTES | DELETE, FILE_NON_DIRECTORY_FILE)
+        }
+        Purpose::Move => (DELETE | FILE_READ_ATTRIBUTES | SYNCHRONIZE, 0),
+        Purpose::Directory => (
+            FILE_LIST_DIRECTORY | FILE_TRAVERSE | FILE_READ_ATTRIBUTES | SYNCHRONIZE,
+            FILE_DIRECTORY_FILE,
+        ),
+        Purpose::Lock => (
+            FILE_GENERIC_READ | FILE_GENERIC_WRITE | DELETE,
+            FILE_NON_DIRECTORY_FILE | FILE_DELETE_ON_CLOSE,
+        ),
+    };
+    // Nobody is ever kept out by a handle: readers must be able to open what is being replaced.
+    let share = FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE;
+    let disposition = match existing {
+        Existing::Open => FILE_OPEN,
+        Existing::Create => FILE_CREATE,
+        Existing::OpenOrCreate => FILE_OPEN_IF,
+    };
+    let bytes = u16::try_from(size_of_val(relative)).map_err(|_| Status(NAME_TOO_LONG))?;
+    let name = UNICODE_STRING {
+        Length: bytes,
+        MaximumLength: bytes,
+        Buffer: relative.as_ptr().cast_mut(),
+    };
+    let attributes = OBJECT_ATTRIBUTES {
+        Length: size::<OBJECT_ATTRIBUTES>(),
+        RootDirectory: raw(root),
+        ObjectName: &raw const name,
+        Attributes: OBJ_CASE_INSENSITIVE | OBJ_DONT_REPARSE,
+        SecurityDescriptor: null(),
+        SecurityQualityOfService: null(),
+    };
+    let mut handle: HANDLE = std::ptr::null_mut();
+    let options = kind | FILE_OPEN_REPARSE_POINT | FILE_SYNCHRONOUS_IO_NONALERT;
+    // SAFETY: every pointer is to a value of this function, and the name is not written to.
+    let status = unsafe {
+        let mut result: IO_STATUS_BLOCK = zeroed();
+        NtCreateFile(
+            &raw mut handle,
+            access,
+            &raw const attributes,
+            &raw mut result,
+            null(),
+            FILE_ATTRIBUTE_NORMAL,
+            share,
+            disposition,
+            options,
+            null(),
+            0,
+        )
+    };
+    checked(status)?;
+    // SAFETY: the call has succeeded, so the handle is open and nobody else's.
+    Ok(File::from(unsafe { OwnedHandle::from_raw_handle(handle) }))
+}
+
+/// Gives what `file` is another name, `name` in the directory `parent`. A file that is there already is replaced
+/// if `replace` says so: who has it open keeps its content.
+pub(super) fn rename(
+    file: &File,
+    parent: &File,
+    name: &[u16],
+    replace: bool,
+) -> Result<(), Status> {
+    const NAME: usize = offset_of!(FILE_RENAME_INFORMATION, FileName);
+    let bytes = size_of_val(name);
+    // As large as the structure at least, which the kernel asks for, and aligned as it.
+    let whole = (NAME + bytes).max(size_of::<FILE_RENAME_INFORMATION>());
+    let mut buffer = vec![0_u64; whole.div_ceil(8)];
+    let information = buffer.as_mut_ptr().cast::<FILE_RENAME_INFORMATION>();
+    let request = |flags: u32| {
+        // SAFETY: the buffer is zeroed, aligned, and has room for the structure and for the name behind it.
+        unsafe {
+            (*information).Anonymous.Flags = flags;
+            (*information).RootDirectory = raw(parent);
+            (*information).FileNameLength = u32::try_from(bytes).unwrap_or(u32::MAX);
+            std::ptr::copy_nonoverlapping(
+                name.as_ptr(),
+                information.cast::<u8>().add(NAME).cast::<u16>(),
+                name.len(),
+            );
+        }
+        (information.cast::<c_void>().cast_const(), u32::try_from(whole).unwrap_or(u32::MAX))
+    };
+    let replacing = u32::from(replace);
+    let (pointer, length) = request(replacing | FILE_RENAME_POSIX_SEMANTICS);
+    match set(file, pointer, length, FileRenameInformationEx) {
+        Err(status) if status.is_unknown() => {
+            let (pointer, length) = request(replacing);
+            set(file, pointer, length, FileRenameInformation)
+        }
+        result => result,
+    }
+}
+
+/// Deletes what `file` is: its name is free at once, and who has it open keeps its content.
+pub(super) fn delete(file: &File) -> Result<(), Status> {
+    let flags = FILE_DISPOSITION_INFORMATION_EX {
+        Flags: FILE_DISPOSITION_DELETE
+            | FILE_DISPOSITION_POSIX_SEMANTICS
+            | FILE_DISPOSITION_IGNORE_READONLY_ATTRIBUTE,
+    };
+    let pointer = (&raw const flags).cast::<c_void>();
+    match set(
+        file,
+        pointer,
+        size::<FILE_DISPOSITION_INFORMATION_EX>(),
+        FileDispositionInformationEx,
+    ) {
+        Err(status) if status.is_unknown() => {
+            // Without POSIX semantics it goes with its last handle.
+            let delete = 1_u8;
+            set(file, (&raw const delete).cast::<c_void>(), 1, FileDispositionInformation)
+        }
+        result => result,
+    }
+}
+
+/// What tells a file or directory from every other one that exists: its volume and its number there.
+pub(super) fn id(file: &File) -> io::Result<(u32, u64)> {
+    // SAFETY: the structure is ours, and holds nothing but numbers.
+    let information = unsafe {
+        let mut information: BY_HANDLE_FILE_INFORMATION = zeroed();
+        if GetFileInformationByHandle(raw(file), &raw mut information) == 0 {
+            return Err(io::Error::last_os_error());
+        }
+        information
+    };
+    let number = u64::from(information.nFileIndexHigh) << 32 | u64::from(information.nFileIndexLow);
+    Ok((information.dwVolumeSerialNumber, number))
+}
+
+/// An entry of a directory.
+#[derive(Debug)]
+pub(super) struct DirectoryEntry {
+    pub(super) name: Vec<u16>,
+    pub(super) attributes: u32,
+    pub(super) size: u64,
+    /// In intervals of 100 nanoseconds since 1601.
+    pub(super) written: u64,
+}
+
+/// The entries of an open directory, without `.` and `..`.
+pub(super) fn entries(directory: &File) -> Result<Vec<DirectoryEntry>, Status> {
+    const NAME: usize = offset_of!(FILE_ID_BOTH_DIR_INFORMATION, FileName);
+    let mut found = Vec::new();
+    let mut buffer = vec![0_u64; 8 * 1024];
+    let mut first = true;
+    loop {
+        // SAFETY: the buffer is ours, aligned for the structure, and as long as is said; no name is asked for.
+        let status = unsafe {
+            let mut result: IO_STATUS_BLOCK = zeroed();
+            NtQueryDirectoryFile(
+                raw(directory),
+                std::ptr::null_mut(),
+                None,
+                null(),
+                &raw mut result,
+                buffer.as_mut_ptr().cast(),
+                u32::try_from(size_of_val(&*buffer)).unwrap_or(u32::MAX),
+                FileIdBothDirectoryInformation,
+                false,
+                null(),
+                first,
+            )
+        };
+        first = false;
+        match status {
+            STATUS_NO_MORE_FILES | STATUS_NO_SUCH_FILE => return Ok(found),
+            status => checked(status)?,
+        }
+        let bytes = buffer.as_ptr().cast::<u8>();
+        let mut at = 0;
+        loop {
+            // SAFETY: the kernel has put one entry at each of these offsets, each aligned to eight bytes, with
+            // its name behind it, all within the buffer.
+            let (entry, name) = unsafe {
+                let entry = &*bytes.add(at).cast::<FILE_ID_BOTH_DIR_INFORMATION>();
+                let length = entry.FileNameLength as usize / size_of::<u16>();
+                (entry, std::slice::from_raw_parts(bytes.add(at + NAME).cast::<u16>(), length))
+            };
+            if !matches!(name, [DOT] | [DOT, DOT]) {
+                found.push(DirectoryEntry {
+                    name: name.to_vec(),
+                    attributes: entry.FileAttributes,
+                    size: u64::try_from(entry.EndOfFile).unwrap_or(0),
+                    written: u64::try_from(entry.LastWriteTime).unwrap_or(0),
+                });
+            }
+            match entry.NextEntryOffset {
+                0 => break,
+                next => at += next as usize,
+            }
+        }
+    }
+}
+
+const DOT: u16 = b'.' as u16;
+const NAME_TOO_LONG: NTSTATUS = windows_sys::Win32::Foundation::STATUS_NAME_TOO_LONG;
+
+impl Status {
+    /// Whether this system does not know such a call.
+    fn is_unknown(self) -> bool {
+        matches!(
+            self.0,
+            STATUS_INVALID_INFO_CLASS
+                | STATUS_INVALID_PARAMETER
+                | STATUS_NOT_IMPLEMENTED
+                | STATUS_NOT_SUPPORTED
+        )
+    }
+}
+
+fn set(file: &File, information: *const c_void, length: u32, class: i32) -> Result<(), Status> {
+    // SAFETY: the callers hand over a structure of this class, as long as they say.
+    let status = unsafe {
+        let mut result: IO_STATUS_BLOCK = zeroed();
+        NtSetInformationFile(raw(file), &raw mut result, information, length, class)
+    };
+    checked(status)
+}
+
+fn checked(status: NTSTATUS) -> Result<(), Status> {
+    if status == STATUS_SUCCESS { Ok(()) } else { Err(Status(status)) }
+}
+
+fn raw(file: &File) -> HANDLE {
+    file.as_raw_handle()
+}
+
+fn size<T>() -> u32 {
+    u32::try_from(size_of::<T>()).unwrap_or(u32::MAX)
+}

@@ -1,0 +1,320 @@
+//! The local directory on Windows, with the promises of the one on Unix (`local`).
+//!
+//! - **Confined.** Each command opens the tree's root once and works beneath that handle ([`handle`]); no reparse
+//!   point is ever followed below it.
+//! - **One change at a time.** A writer holds a lock from its first look to its last flush ([`lock`]).
+//! - **All or nothing.** A content is written beside its place and renamed over it, with POSIX semantics where the
+//!   system has them: who has the old file open reads it to its end ([`changing`]).
+//! - **No litter.** What a killed process leaves has a name that no path can hold ([`temporary`]), and the next writer
+//!   removes it.
+//! - **Every name.** What Windows forbids is spelled otherwise on disk ([`names`]).
+
+use std::fs::{self, File, FileTimes, OpenOptions};
+use std::io::{self, Read};
+use std::os::windows::fs::{MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use windows_sys::Win32::Storage::FileSystem::{
+    FILE_FLAG_BACKUP_SEMANTICS, FILE_FLAG_OPEN_REPARSE_POINT, FILE_SHARE_DELETE, FILE_SHARE_READ,
+    FILE_SHARE_WRITE,
+};
+
+use super::{Edit, Entry, Node, Problem, Scope, Store, StoreError};
+use crate::path::MemoryPath;
+use crate::store::settings::{Durability, LOCK_TIMEOUT, OnExisting};
+
+mod changing;
+mod error;
+mod handle;
+mod lock;
+mod names;
+mod temporary;
+mod tree;
+
+use handle::Purpose;
+use tree::{Found, collect, look};
+
+/// A directory on a file system of this machine.
+///
+/// By [`open`](LocalDirectory::open) the files are in its `memories` directory, as the SDKs' own tools keep them;
+/// by [`open_bare`](LocalDirectory::open_bare) in that directory itself.
+///
+/// Links and other reparse points that somebody else put there are never followed. Names that no [`MemoryPath`] can
+/// hold are left alone and left out.
+#[derive(Debug)]
+pub struct LocalDirectory {
+    /// The tree's root, absolute, its links resolved when it was opened.
+    root: PathBuf,
+    durability: Durability,
+    /// How long a writer waits for others; `None` for as long as it takes.
+    lock_timeout: Option<Duration>,
+    /// The most that is read into memory to be edited; `None` for as much as there is memory.
+    max_file_bytes: Option<u64>,
+    /// Nothing is ever changed, nor the root made where it is missing.
+    read_only: bool,
+}
+
+impl LocalDirectory {
+    /// Opens the tree in the directory `memories` of `base`, and makes missing directories.
+    ///
+    /// # Errors
+    /// [`StoreError::Failed`] if it cannot be made or opened.
+    pub fn open(base: impl AsRef<Path>, durability: Durability) -> Result<Self, StoreError> {
+        Self::open_bare(base.as_ref().join("memories"), durability)
+    }
+
+    /// Opens the tree in `directory` itself, and makes missing directories.
+    ///
+    /// # Errors
+    /// [`StoreError::Failed`] if it cannot be made or opened.
+    pub fn open_bare(
+        directory: impl AsRef<Path>,
+        durability: Durability,
+    ) -> Result<Self, StoreError> {
+        let directory = directory.as_ref();
+        let failed = |error| StoreError::failed(format!("opening {}", directory.display()), error);
+        fs::create_dir_all(directory).map_err(failed)?;
+        // Links that lead to the tree are resolved once, here; later none is followed.
+        let root = directory.canonicalize().map_err(failed)?;
+        let store = Self::new(root, durability, false);
+        store.enter()?;
+        Ok(store)
+    }
+
+    /// Opens the tree in the directory `memories` of `base` if there is one. Makes nothing.
+    ///
+    /// # Errors
+    /// [`StoreError::Failed`] if it cannot be opened.
+    pub fn find(
+        base: impl AsRef<Path>,
+        durability: Durability,
+    ) -> Result<Option<Self>, StoreError> {
+        Self::find_bare(base.as_ref().join("memories"), durability)
+    }
+
+    /// Opens the tree that `directory` itself is, if it is there. Makes nothing.
+    ///
+    /// # Errors
+    /// [`StoreError::Failed`] if it cannot be opened.
+    pub fn find_bare(
+        directory: impl AsRef<Path>,
+        durability: Durability,
+    ) -> Result<Option<Self>, StoreError> {
+        Self::existing(directory.as_ref(), durability, false)
+    }
+
+    /// Opens the tree that `directory` itself is, to be read and never changed.
+    ///
+    /// # Errors
+    /// [`StoreError::Failed`] if it is not there, is no directory, or cannot be opened.
+    pub fn open_read_only(directory: impl AsRef<Path>) -> Result<Self, StoreError> {
+        let directory = directory.as_ref();
+        Self::existing(directory, Durability::Relaxed, true)?.ok_or_else(|| {
+            let missing = io::Error::from(io::ErrorKind::NotFound);
+            StoreError::failed(format!("opening {}", directory.display()), missing)
+        })
+    }
+
+    pub(in crate::store) fn existing(
+        directory: &Path,
+        durability: Durability,
+        read_only: bool,
+    ) -> Result<Option<Self>, StoreError> {
+        let root = match directory.canonicalize() {
+            Ok(root) => root,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => {
+                let operation = format!("opening {}", directory.display());
+                return Err(StoreError::failed(operation, error));
+            }
+        };
+        let store = Self::new(root, durability, read_only);
+        store.enter()?;
+        Ok(Some(store))
+    }
+
+    fn new(root: PathBuf, durability: Durability, read_only: bool) -> Self {
+        Self { root, durability, lock_timeout: Some(LOCK_TIMEOUT), max_file_bytes: None, read_only }
+    }
+
+    /// The same store with another [`MemoryOptions::lock_timeout`](crate::MemoryOptions::lock_timeout); the default
+    /// is 10 seconds.
+    #[must_use]
+    pub fn with_lock_timeout(self, lock_timeout: Option<Duration>) -> Self {
+        Self { lock_timeout, ..self }
+    }
+
+    /// The same store, which reads no more than that into memory to edit a file: a larger one is refused with
+    /// [`StoreError::TooLarge`]. By default as much as there is memory for.
+    #[must_use]
+    pub fn with_max_file_bytes(self, max_file_bytes: Option<u64>) -> Self {
+        Self { max_file_bytes, ..self }
+    }
+
+    /// The directory that holds the files, as an absolute path.
+    #[must_use]
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// The root, which is made again if somebody removed it.
+    fn enter(&self) -> Result<File, StoreError> {
+        let failed = |error| StoreError::failed("opening the memory directory", error);
+        let open = || {
+            OpenOptions::new()
+                .read(true)
+                .share_mode(FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE)
+                .custom_flags(FILE_FLAG_BACKUP_SEMANTICS | FILE_FLAG_OPEN_REPARSE_POINT)
+                .open(&self.root)
+        };
+        let root = match open() {
+            Err(error) if error.kind() == io::ErrorKind::NotFound && !self.read_only => {
+                fs::create_dir_all(&self.root).map_err(failed)?;
+                open().map_err(failed)?
+            }
+            root => root.map_err(failed)?,
+        };
+        match tree::kind(root) {
+            Ok(Found::Directory(root)) => Ok(root),
+            _ => Err(failed(io::ErrorKind::NotADirectory.into())),
+        }
+    }
+
+    fn look(&self, path: &MemoryPath, purpose: Purpose) -> Result<Found, StoreError> {
+        look(&self.enter()?, path, purpose).map_err(absent)
+    }
+}
+
+/// Where a parent is a file, nothing can be below it.
+fn absent(error: StoreError) -> StoreError {
+    match error {
+        StoreError::NotADirectory => StoreError::NotFound,
+        other => other,
+    }
+}
+
+/// The whole content, if it is not more than `limit`.
+fn read_whole(file: &File, size: u64, limit: Option<u64>) -> Result<Vec<u8>, StoreError> {
+    if limit.is_some_and(|limit| size > limit) {
+        return Err(StoreError::TooLarge { size });
+    }
+    let mut content = Vec::new();
+    let room = usize::try_from(size).unwrap_or(usize::MAX).saturating_add(1);
+    // A sparse file can be larger than any memory, and must not end the process.
+    content.try_reserve_exact(room).map_err(|_| StoreError::TooLarge { size })?;
+    match file.take(size).read_to_end(&mut content) {
+        Ok(_) => Ok(content),
+        Err(error) => Err(StoreError::failed("reading a file", error).unchanged()),
+    }
+}
+
+impl Store for LocalDirectory {
+    fn read(&self, path: &MemoryPath) -> Result<Vec<u8>, StoreError> {
+        match self.look(path, Purpose::Read)? {
+            Found::File(file, size) => read_whole(&file, size, None),
+            Found::Directory(_) => Err(StoreError::IsADirectory),
+        }
+    }
+
+    fn list(&self, path: &MemoryPath) -> Result<Vec<Entry>, StoreError> {
+        match self.look(path, Purpose::Read)? {
+            Found::File(..) => Err(StoreError::NotADirectory),
+            Found::Directory(directory) => {
+                let mut entries = Vec::new();
+                collect(&directory, path, Scope { hidden: true, depth: 1 }, &mut entries)?;
+                Ok(entries)
+            }
+        }
+    }
+
+    fn open(&self, path: &MemoryPath, depth: usize) -> Result<Node<'_>, StoreError> {
+        match self.look(path, Purpose::Read)? {
+            Found::File(file, size) => Ok(Node::File(size, Box::new(file.take(size)))),
+            Found::Directory(directory) => {
+                let mut entries = Vec::new();
+                if depth > 0 {
+                    collect(&directory, path, Scope { hidden: false, depth }, &mut entries)?;
+                }
+                Ok(Node::Directory(entries))
+            }
+        }
+    }
+
+    fn files(&self, visit: &mut dyn FnMut(Entry)) -> Result<(), StoreError> {
+        let mut entries = Vec::new();
+        collect(&self.enter()?, &MemoryPath::root(), Scope::EVERYTHING, &mut entries)?;
+        entries.into_iter().filter(Entry::is_file).for_each(visit);
+        Ok(())
+    }
+
+    fn write(
+        &self,
+        path: &MemoryPath,
+        content: &[u8],
+        existing: OnExisting,
+    ) -> Result<(), StoreError> {
+        self.write_file(path, content, existing)
+    }
+
+    fn update(&self, path: &MemoryPath, edit: &mut Edit<'_>) -> Result<(), StoreError> {
+        self.edit_file(path, edit)
+    }
+
+    fn delete(&self, path: &MemoryPath) -> Result<(), StoreError> {
+        self.delete_entry(path)
+    }
+
+    fn rename(&self, from: &MemoryPath, to: &MemoryPath) -> Result<(), StoreError> {
+        self.move_entry(from, to)
+    }
+
+    fn make_directory(&self, path: &MemoryPath) -> Result<(), StoreError> {
+        self.make_empty(path)
+    }
+
+    fn inspect(&self, report: &mut dyn FnMut(Problem)) -> Result<(), StoreError> {
+        tree::inspect(&self.enter()?, &MemoryPath::root(), report)
+    }
+
+    fn clear(&self) -> Result<(), StoreError> {
+        self.delete_all()
+    }
+
+    fn modified(&self, path: &MemoryPath) -> Result<Option<SystemTime>, StoreError> {
+        match self.look(path, Purpose::Read)? {
+            Found::File(file, _) => {
+                let metadata = file.metadata();
+                let metadata =
+                    metadata.map_err(|error| StoreError::failed("looking at a file", error))?;
+                Ok(tree::time(metadata.last_write_time()))
+            }
+            Found::Directory(_) => Err(StoreError::IsADirectory),
+        }
+    }
+
+    fn set_modified(&self, path: &MemoryPath, time: SystemTime) -> Result<(), StoreError> {
+        let failed = |error| StoreError::failed("setting a file's time", error);
+        let locked = self.lock()?;
+        match look(&locked.root, path, Purpose::SetTimes).map_err(absent)? {
+            Found::File(file, _) => {
+                file.set_times(FileTimes::new().set_modified(time)).map_err(failed)
+            }
+            Found::Directory(_) => Err(StoreError::IsADirectory),
+        }
+    }
+
+    fn is_read_only(&self) -> bool {
+        self.read_only
+    }
+
+    /// What file systems of Windows do unless a directory is told otherwise, which is not asked: to take two names for
+    /// one only makes patterns match more.
+    fn folds_case(&self) -> bool {
+        true
+    }
+
+    fn directory(&self) -> Option<&Path> {
+        Some(&self.root)
+    }
+}

@@ -1,0 +1,161 @@
+//! Looking at what is beneath the root: files, directories, listings.
+
+use std::fs::File;
+use std::os::windows::fs::MetadataExt;
+use std::time::{Duration, SystemTime};
+
+use windows_sys::Win32::Storage::FileSystem::{
+    FILE_ATTRIBUTE_DIRECTORY, FILE_ATTRIBUTE_REPARSE_POINT,
+};
+
+use super::error::condition;
+use super::handle::{self, DirectoryEntry, Existing, Purpose, Status};
+use super::names::{decoded, encoded};
+use super::temporary;
+use crate::path::MemoryPath;
+use crate::store::{Entry, Problem, ProblemKind, Scope, StoreError};
+
+/// What a look at a path found.
+pub(super) enum Found {
+    /// The file and its size.
+    File(File, u64),
+    Directory(File),
+}
+
+/// The path below the root as the kernel takes it.
+pub(super) fn relative(path: &MemoryPath) -> Vec<u16> {
+    let mut whole = Vec::new();
+    for name in path.names() {
+        if !whole.is_empty() {
+            whole.push(u16::from(b'\\'));
+        }
+        whole.extend(encoded(name));
+    }
+    whole
+}
+
+/// Opens what is at the path, if it is a file or a directory.
+pub(super) fn look(root: &File, path: &MemoryPath, purpose: Purpose) -> Result<Found, StoreError> {
+    let failed = |status| condition("opening a file", status);
+    let file = if path.is_root() {
+        root.try_clone().map_err(|error| StoreError::failed("opening a directory", error))?
+    } else {
+        handle::open(root, &relative(path), purpose, Existing::Open).map_err(failed)?
+    };
+    kind(file)
+}
+
+/// What an open handle is of.
+pub(super) fn kind(file: File) -> Result<Found, StoreError> {
+    let metadata =
+        file.metadata().map_err(|error| StoreError::failed("looking at a file", error))?;
+    let attributes = metadata.file_attributes();
+    if attributes & FILE_ATTRIBUTE_REPARSE_POINT != 0 {
+        return Err(StoreError::Symlink);
+    }
+    Ok(match attributes & FILE_ATTRIBUTE_DIRECTORY {
+        0 => Found::File(file, metadata.file_size()),
+        _ => Found::Directory(file),
+    })
+}
+
+/// Opens a directory that a path goes through.
+pub(super) fn open_directory(root: &File, path: &MemoryPath) -> Result<File, Status> {
+    let relative = relative(path);
+    if relative.is_empty() {
+        // The kernel has no name for a directory itself but the empty one.
+        return handle::open(root, &[], Purpose::Directory, Existing::Open);
+    }
+    handle::open(root, &relative, Purpose::Directory, Existing::Open)
+}
+
+/// Collects the entries of an open directory whose path is `path`. Reparse points and names that no path can hold
+/// are left out, and so is what is below a directory that cannot be opened.
+pub(super) fn collect(
+    directory: &File,
+    path: &MemoryPath,
+    scope: Scope,
+    found: &mut Vec<Entry>,
+) -> Result<(), StoreError> {
+    let failed = |status| condition("reading a directory", status);
+    for entry in handle::entries(directory).map_err(failed)? {
+        let Some(name) = decoded(&entry.name) else { continue };
+        let Ok(below) = path.join(&name) else { continue };
+        if is_link(&entry) || temporary::is_temporary(&entry.name) || !scope.shows(&name) {
+            continue;
+        }
+        if !is_directory(&entry) {
+            found.push(Entry::file(below, entry.size).modified_at(time(entry.written)));
+            continue;
+        }
+        found.push(Entry::directory(below.clone()));
+        let Some(scope) = scope.below() else { continue };
+        match handle::open(directory, &entry.name, Purpose::Directory, Existing::Open) {
+            Ok(opened) => match collect(&opened, &below, scope, found) {
+                // Gone, or another thing meanwhile.
+                Err(StoreError::NotFound | StoreError::PermissionDenied) => {}
+                collected => collected?,
+            },
+            // Closed to us, gone, or another thing meanwhile.
+            Err(status) => match failed(status) {
+                error if error.is_failure() => return Err(error),
+                _ => {}
+            },
+        }
+    }
+    Ok(())
+}
+
+/// Looks for what is in the directory beside the memory.
+pub(super) fn inspect(
+    directory: &File,
+    path: &MemoryPath,
+    report: &mut dyn FnMut(Problem),
+) -> Result<(), StoreError> {
+    let failed = |status| condition("reading a directory", status);
+    let mut entries = handle::entries(directory).map_err(failed)?;
+    entries.sort_by(|a, b| a.name.cmp(&b.name));
+    for entry in entries {
+        if temporary::is_lock(&entry.name) {
+            continue;
+        }
+        let shown = String::from_utf16_lossy(&entry.name);
+        if temporary::is_temporary(&entry.name) {
+            report(Problem::with_entry(ProblemKind::LeftOver, path, shown.as_bytes()));
+            continue;
+        }
+        let Some(below) = decoded(&entry.name).and_then(|name| path.join(&name).ok()) else {
+            report(Problem::with_entry(ProblemKind::BadName, path, shown.as_bytes()));
+            continue;
+        };
+        if is_link(&entry) {
+            report(Problem::new(ProblemKind::Link, &below, ""));
+        } else if is_directory(&entry)
+            && let Ok(opened) =
+                handle::open(directory, &entry.name, Purpose::Directory, Existing::Open)
+        {
+            inspect(&opened, &below, report)?;
+        }
+    }
+    Ok(())
+}
+
+pub(super) fn is_directory(entry: &DirectoryEntry) -> bool {
+    entry.attributes & FILE_ATTRIBUTE_DIRECTORY != 0
+}
+
+pub(super) fn is_link(entry: &DirectoryEntry) -> bool {
+    entry.attributes & FILE_ATTRIBUTE_REPARSE_POINT != 0
+}
+
+/// `None` for what no clock shows.
+pub(super) fn time(intervals: u64) -> Option<SystemTime> {
+    /// From 1601 to 1970.
+    const EPOCH: u64 = 11_644_473_600;
+    let since =
+        Duration::new(intervals / 10_000_000, u32::try_from(intervals % 10_000_000).ok()? * 100);
+    match since.checked_sub(Duration::from_secs(EPOCH)) {
+        Some(after) => SystemTime::UNIX_EPOCH.checked_add(after),
+        None => SystemTime::UNIX_EPOCH.checked_sub(Duration::from_secs(EPOCH).checked_sub(since)?),
+    }
+}
