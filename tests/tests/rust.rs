@@ -197,6 +197,8 @@ mod local {
     fn rust_local() {
         let mut files = memdir_conformance::cases::load().unwrap();
         files.retain(|file| file.name != "expiry.json");
+        let cases = files.iter().map(|file| file.cases.len()).sum::<usize>();
+        println!("conformance: rust-local: {cases} cases");
         let failures = runner::failures(&files, open);
         assert!(failures.is_empty(), "{}", failures.join("\n"));
     }

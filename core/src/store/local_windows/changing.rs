@@ -10,7 +10,7 @@ use super::handle::{self, Existing, Purpose, Status};
 use super::lock::{Backoff, Locked};
 use super::names::encoded;
 use super::temporary::{self, STAGED, utf16};
-use super::tree::{self, Found, is_directory, is_link, look, open_directory};
+use super::tree::{self, Found, look, open_directory};
 use super::{LocalDirectory, absent, read_whole};
 use crate::cancel;
 use crate::path::MemoryPath;
@@ -284,7 +284,7 @@ fn check_below(directory: &File) -> Result<(), Status> {
     for entry in handle::entries(directory)? {
         let opened = handle::open(directory, &entry.name, Purpose::Move, Existing::Open)?;
         drop(opened);
-        if is_directory(&entry) && !is_link(&entry) {
+        if entry.is_directory() && !entry.is_link() {
             check_below(&handle::open(
                 directory,
                 &entry.name,

@@ -28,10 +28,10 @@ use windows_sys::Win32::Foundation::{
     STATUS_NOT_SUPPORTED, STATUS_SUCCESS, UNICODE_STRING,
 };
 use windows_sys::Win32::Storage::FileSystem::{
-    BY_HANDLE_FILE_INFORMATION, DELETE, FILE_ATTRIBUTE_NORMAL, FILE_GENERIC_READ,
-    FILE_GENERIC_WRITE, FILE_LIST_DIRECTORY, FILE_READ_ATTRIBUTES, FILE_SHARE_DELETE,
-    FILE_SHARE_READ, FILE_SHARE_WRITE, FILE_TRAVERSE, FILE_WRITE_ATTRIBUTES,
-    GetFileInformationByHandle, SYNCHRONIZE,
+    BY_HANDLE_FILE_INFORMATION, DELETE, FILE_ATTRIBUTE_DIRECTORY, FILE_ATTRIBUTE_NORMAL,
+    FILE_ATTRIBUTE_REPARSE_POINT, FILE_GENERIC_READ, FILE_GENERIC_WRITE, FILE_LIST_DIRECTORY,
+    FILE_READ_ATTRIBUTES, FILE_SHARE_DELETE, FILE_SHARE_READ, FILE_SHARE_WRITE, FILE_TRAVERSE,
+    FILE_WRITE_ATTRIBUTES, GetFileInformationByHandle, SYNCHRONIZE,
 };
 use windows_sys::Win32::System::IO::IO_STATUS_BLOCK;
 
@@ -213,10 +213,21 @@ pub(super) fn id(file: &File) -> io::Result<(u32, u64)> {
 #[derive(Debug)]
 pub(super) struct DirectoryEntry {
     pub(super) name: Vec<u16>,
-    pub(super) attributes: u32,
+    attributes: u32,
     pub(super) size: u64,
     /// In intervals of 100 nanoseconds since 1601.
     pub(super) written: u64,
+}
+
+impl DirectoryEntry {
+    pub(super) fn is_directory(&self) -> bool {
+        self.attributes & FILE_ATTRIBUTE_DIRECTORY != 0
+    }
+
+    /// Whether it is a link, a junction, or any other reparse point.
+    pub(super) fn is_link(&self) -> bool {
+        self.attributes & FILE_ATTRIBUTE_REPARSE_POINT != 0
+    }
 }
 
 /// The entries of an open directory, without `.` and `..`.

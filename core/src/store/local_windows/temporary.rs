@@ -7,7 +7,6 @@
 use std::fs::File;
 
 use super::handle::{self, Existing, Purpose, Status};
-use super::tree::{is_directory, is_link};
 
 pub(super) const LOCK: &str = ".memdir-lock%2F";
 pub(super) const STAGED: &str = ".memdir-staged%2F";
@@ -39,7 +38,7 @@ pub(super) fn sweep(directory: &File) {
     let Ok(entries) = handle::entries(directory) else { return };
     for entry in entries {
         if is_temporary(&entry.name) && !is_lock(&entry.name) {
-            let _ = remove(directory, &entry.name, is_directory(&entry) && !is_link(&entry));
+            let _ = remove(directory, &entry.name, entry.is_directory() && !entry.is_link());
         }
     }
 }
@@ -49,7 +48,7 @@ pub(super) fn remove(parent: &File, name: &[u16], is_a_directory: bool) -> Resul
     if is_a_directory {
         let directory = handle::open(parent, name, Purpose::Directory, Existing::Open)?;
         for entry in handle::entries(&directory)? {
-            remove(&directory, &entry.name, is_directory(&entry) && !is_link(&entry))?;
+            remove(&directory, &entry.name, entry.is_directory() && !entry.is_link())?;
         }
     }
     handle::delete(&handle::open(parent, name, Purpose::Move, Existing::Open)?)

@@ -9,7 +9,7 @@ use windows_sys::Win32::Storage::FileSystem::{
 };
 
 use super::error::condition;
-use super::handle::{self, DirectoryEntry, Existing, Purpose, Status};
+use super::handle::{self, Existing, Purpose, Status};
 use super::names::{decoded, encoded};
 use super::temporary;
 use crate::path::MemoryPath;
@@ -81,10 +81,10 @@ pub(super) fn collect(
     for entry in handle::entries(directory).map_err(failed)? {
         let Some(name) = decoded(&entry.name) else { continue };
         let Ok(below) = path.join(&name) else { continue };
-        if is_link(&entry) || temporary::is_temporary(&entry.name) || !scope.shows(&name) {
+        if entry.is_link() || temporary::is_temporary(&entry.name) || !scope.shows(&name) {
             continue;
         }
-        if !is_directory(&entry) {
+        if !entry.is_directory() {
             found.push(Entry::file(below, entry.size).modified_at(time(entry.written)));
             continue;
         }
@@ -128,9 +128,9 @@ pub(super) fn inspect(
             report(Problem::with_entry(ProblemKind::BadName, path, shown.as_bytes()));
             continue;
         };
-        if is_link(&entry) {
+        if entry.is_link() {
             report(Problem::new(ProblemKind::Link, &below, ""));
-        } else if is_directory(&entry)
+        } else if entry.is_directory()
             && let Ok(opened) =
                 handle::open(directory, &entry.name, Purpose::Directory, Existing::Open)
         {
@@ -138,14 +138,6 @@ pub(super) fn inspect(
         }
     }
     Ok(())
-}
-
-pub(super) fn is_directory(entry: &DirectoryEntry) -> bool {
-    entry.attributes & FILE_ATTRIBUTE_DIRECTORY != 0
-}
-
-pub(super) fn is_link(entry: &DirectoryEntry) -> bool {
-    entry.attributes & FILE_ATTRIBUTE_REPARSE_POINT != 0
 }
 
 /// `None` for what no clock shows.
