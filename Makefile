@@ -287,7 +287,7 @@ lint-rust:
 	@$(call ready,$(CACHE)/tools/bin/cargo-deny)
 	@cargo fmt --all --check
 	@cargo clippy --workspace --exclude memdir-bindgen --all-targets --quiet -- --deny warnings
-	@RUSTDOCFLAGS='--deny warnings' cargo doc --package memdir --package memdir-shared-features --no-deps --all-features --quiet
+	@RUSTDOCFLAGS='--deny warnings' cargo doc --package memdir --package memdir-shared-features --no-deps --all-features --document-private-items --quiet
 	@tests/builds-are-shared
 	@$(CACHE)/tools/bin/cargo-deny --log-level error check bans licenses sources
 	@$(call need,$(PYTHON),the check of the layers)

@@ -135,15 +135,15 @@ export declare class StoreRequest {
  */
 export declare function checkContract(rule: number, serve: (arg: StoreRequest) => unknown, methods: Array<string>): Promise<string | null>
 
-/** What a check went through, and what it found. */
+/** The result of a check. */
 export interface Checked {
-  /** Directories, the root among them. */
+  /** Directories, including the root. */
   directories: number
-  /** Files, each read from its start to its end. */
+  /** Files; each was read to its end. */
   files: number
   /** The bytes that were read. */
   bytes: number
-  /** What is not as it should be; empty if all is well. */
+  /** The problems that were found; empty if there are none. */
   problems: Array<Problem>
 }
 
@@ -198,15 +198,15 @@ export interface ExpiryProgress {
   removed: number
 }
 
-/** Something that is not as it should be in a store. */
+/** A problem in a store. */
 export interface Problem {
-  /** One word for what is wrong. */
+  /** The kind of problem. */
   kind: 'unreadable' | 'wrong-size' | 'damaged' | 'left-over' | 'link' | 'special-file' | 'bad-name'
-  /** Where: a path, or something like one where no path of a memory can be. */
+  /** The path, or a text like a path if no path can contain the name. */
   at: string
-  /** All of it in a sentence, for the developer. */
+  /** The problem as a sentence. */
   description: string
-  /** Whether it is about something beside the memory. */
+  /** Whether it is about an entry that is not part of the memory. */
   isBeside: boolean
 }
 

@@ -1,4 +1,4 @@
-//! Whether a store is as it should be: what `check` tells JavaScript.
+//! `check`: reads a whole store and reports its problems.
 
 use std::sync::Arc;
 
@@ -12,32 +12,32 @@ use crate::native_store::NativeStore;
 use crate::progress::number;
 use crate::thread_pool::{Purpose, Workers};
 
-/// What a check went through, and what it found.
+/// The result of a check.
 #[napi(object, object_from_js = false)]
 pub(crate) struct Checked {
-    /// Directories, the root among them.
+    /// Directories, including the root.
     pub directories: i64,
-    /// Files, each read from its start to its end.
+    /// Files; each was read to its end.
     pub files: i64,
     /// The bytes that were read.
     pub bytes: i64,
-    /// What is not as it should be; empty if all is well.
+    /// The problems that were found; empty if there are none.
     pub problems: Vec<Problem>,
 }
 
-/// Something that is not as it should be in a store.
+/// A problem in a store.
 #[napi(object, object_from_js = false)]
 pub(crate) struct Problem {
-    /// One word for what is wrong.
+    /// The kind of problem.
     #[napi(
         ts_type = "'unreadable' | 'wrong-size' | 'damaged' | 'left-over' | 'link' | 'special-file' | 'bad-name'"
     )]
     pub kind: &'static str,
-    /// Where: a path, or something like one where no path of a memory can be.
+    /// The path, or a text like a path if no path can contain the name.
     pub at: String,
-    /// All of it in a sentence, for the developer.
+    /// The problem as a sentence.
     pub description: String,
-    /// Whether it is about something beside the memory.
+    /// Whether it is about an entry that is not part of the memory.
     pub is_beside: bool,
 }
 

@@ -16,7 +16,6 @@ use napi::{Error, Status};
 use napi_derive::napi;
 
 use crate::entry::{StoreEntry, from_millis, to_millis};
-use crate::errors::from_code;
 use crate::thread_pool::receive;
 
 /// A function that gets a request. It is *weak*: a store that exists does not keep Node alive, but
@@ -155,7 +154,7 @@ impl StoreRequest {
     /// Answers with the method's error.
     #[napi]
     pub fn fail(&self, code: Option<String>, message: String) {
-        let condition = code.as_deref().and_then(from_code);
+        let condition = code.as_deref().and_then(StoreError::from_errno_name);
         self.done(Err(condition.unwrap_or_else(|| {
             StoreError::failed(
                 format!("{} of a store written in JavaScript", self.operation),

@@ -155,6 +155,7 @@ test('a store that fails is told of by its code', async () => {
   }
   const copying = copy(await filled(openStore('memory:')), new Full());
   await assert.rejects(copying, {
+    name: 'StoreError',
     code: 'ENOSPC',
     message: /\/memories\/a\.md to the destination/,
   });

@@ -1,43 +1,44 @@
-/** Whether a store is as it should be. */
+/** Checking a whole store. */
 
 import { withOurErrorsAsync } from './errors.js';
 import { openNative } from './places.js';
 import type { Places } from './places.js';
 
-/** What a {@link check} went through, and what it found. */
+/** The result of a {@link check}. */
 export interface Checked {
-  /** Directories, the root among them. */
+  /** Directories, including the root. */
   directories: number;
-  /** Files, each read from its start to its end. */
+  /** Files; each was read to its end. */
   files: number;
   /** The bytes that were read. */
   bytes: number;
-  /** What is not as it should be; empty if all is well. */
+  /** The problems that were found; empty if there are none. */
   problems: Problem[];
 }
 
-/** Something that is not as it should be in a store. */
+/** A problem in a store. */
 export interface Problem {
-  /** One word for what is wrong. */
+  /** The kind of problem. */
   kind:
     'unreadable' | 'wrong-size' | 'damaged' | 'left-over' | 'link' | 'special-file' | 'bad-name';
-  /** Where: a path, or something like one where no path of a memory can be. Safe to be shown. */
+  /** The path, or a text like a path if no path can contain the name. It is safe to display. */
   at: string;
-  /** All of it in a sentence, for the developer. */
+  /** The problem as a sentence, for you. */
   description: string;
-  /** Whether it is about something beside the memory, which is as it should be itself. */
+  /** Whether it is about an entry that is not part of the memory. The memory itself is then in order. */
   isBeside: boolean;
 }
 
 /**
- * Inspects a store and reads every file in it. Changes nothing. Others may use the store meanwhile.
+ * Checks a store: inspects its structures and reads every file. Changes nothing. Others may use the
+ * store meanwhile.
  *
  * @example
  * ```ts
  * const { problems } = await check('./memory');
  * ```
  *
- * @param store The store, or its address; it has to be there.
+ * @param store The store, or its address. It must exist.
  * @throws {@link StoreError} if the store is out of reach or its root cannot be read,
  *   {@link ConfigError} if the address is wrong.
  */

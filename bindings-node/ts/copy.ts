@@ -1,7 +1,6 @@
 /** Copying from store to store. */
 
-import type { NativeStore } from '../native.cjs';
-
+import { withOurErrorsAsync } from './errors.js';
 import type { MemoryOptions } from './options.js';
 import { openNative } from './places.js';
 import type { Places } from './places.js';
@@ -49,19 +48,6 @@ export interface CopyOptions {
   onProgress?: ((progress: CopyProgress) => unknown) | undefined;
 }
 
-/** The destination of a {@link copy} holds something else; nothing was copied. */
-export class CopyError extends Error {
-  override readonly name = 'CopyError';
-  /** Where it does; none if the copy was stopped. */
-  readonly paths: readonly string[];
-
-  /** The message is for the developer. */
-  constructor(message: string, paths: readonly string[] = [], options?: ErrorOptions) {
-    super(message, options);
-    this.paths = paths;
-  }
-}
-
 /**
  * Copies everything from one store into another: contents, times, hidden files, empty directories.
  *
@@ -77,8 +63,8 @@ export class CopyError extends Error {
  *
  * @param source The store to copy from, or its address; it has to be there, and is only read.
  * @param destination The store to copy to, or its address; a directory or database is made.
- * @throws A {@link CopyError} if the destination holds something else or `onProgress` stopped it; an
- *   error with a `code` if a store failed. What was copied before stays.
+ * @throws {@link CopyError} if the destination holds something else or `onProgress` stopped the copy,
+ *   {@link StoreError} if a store failed. What was copied before stays.
  */
 export async function copy(
   source: Places,
@@ -89,22 +75,5 @@ export async function copy(
   const from = openNative(source, { readOnly: true });
   const to = openNative(destination, { durability });
   const watch = onProgress && ((progress: CopyProgress) => onProgress(progress) !== false);
-  return carriedOut(from, to, overwrite, watch);
-}
-
-async function carriedOut(
-  from: NativeStore,
-  to: NativeStore,
-  overwrite: boolean,
-  watch: ((progress: CopyProgress) => boolean) | undefined,
-): Promise<Copied> {
-  try {
-    return await from.copyTo(to, overwrite, watch);
-  } catch (error) {
-    const paths = (error as { paths?: unknown } | null)?.paths;
-    if (error instanceof Error && Array.isArray(paths)) {
-      throw new CopyError(error.message, paths as string[]);
-    }
-    throw error;
-  }
+  return withOurErrorsAsync(async () => from.copyTo(to, overwrite, watch));
 }

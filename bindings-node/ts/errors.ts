@@ -1,7 +1,20 @@
-/** Errors of the native half, as the classes that a developer can ask for with `instanceof`. */
+/** The classes of errors that you can test with `instanceof`, and how the native half's become such. */
 
 import { StoreError } from './store.js';
 import type { StoreErrorCode } from './store.js';
+
+/** A copy was refused or stopped. If it was refused, nothing was copied. */
+export class CopyError extends Error {
+  override readonly name = 'CopyError';
+  /** The paths in the destination that hold something else; empty if the copy was stopped. */
+  readonly paths: readonly string[];
+
+  /** The message is for you. */
+  constructor(message: string, paths: readonly string[] = [], options?: ErrorOptions) {
+    super(message, options);
+    this.paths = paths;
+  }
+}
 
 /** A store's address or an option is wrong. */
 export class ConfigError extends Error {
@@ -9,7 +22,7 @@ export class ConfigError extends Error {
   /** The option or argument; absent if it is the address. */
   readonly option?: string;
 
-  /** The message is for the developer. */
+  /** The message is for you. */
   constructor(message: string, option?: string) {
     super(message);
     if (option !== undefined) {
@@ -18,34 +31,47 @@ export class ConfigError extends Error {
   }
 }
 
-/** What `open` returns; what the native half throws meanwhile is one of our errors. */
-export function withOurErrors<T>(open: () => T): T {
+/** Calls the native half, and throws its errors as instances of our classes. */
+export function withOurErrors<T>(call: () => T): T {
   try {
-    return open();
+    return call();
   } catch (error) {
     throw ourError(error);
   }
 }
 
-/** The same of a promise. */
-export async function withOurErrorsAsync<T>(run: () => Promise<T>): Promise<T> {
+/** As {@link withOurErrors}, for a promise. */
+export async function withOurErrorsAsync<T>(call: () => Promise<T>): Promise<T> {
   try {
-    return await run();
+    return await call();
   } catch (error) {
     throw ourError(error);
   }
 }
 
+/** The native half names its errors. Any other error, such as a callback's, stays as it is. */
 function ourError(error: unknown): unknown {
-  if (!(error instanceof Error) || error instanceof ConfigError || error instanceof StoreError) {
+  if (!(error instanceof Error)) {
     return error;
   }
-  // The native half sets one of these two.
-  if ('option' in error) {
-    return new ConfigError(error.message, (error.option as string | null) ?? undefined);
+  const { option, code, paths } = error as NativeError;
+  if (error.name === 'ConfigError' && option !== undefined) {
+    return error instanceof ConfigError
+      ? error
+      : new ConfigError(error.message, option ?? undefined);
   }
-  if ('code' in error && /^E[A-Z0-9]+$/.test(String(error.code))) {
-    return new StoreError(error.code as StoreErrorCode, error.message);
+  if (error.name === 'StoreError' && code !== undefined) {
+    return error instanceof StoreError ? error : new StoreError(code, error.message);
+  }
+  if (error.name === 'CopyError' && paths !== undefined) {
+    return error instanceof CopyError ? error : new CopyError(error.message, paths);
   }
   return error;
+}
+
+/** The properties by which the native half tells its errors apart. */
+interface NativeError extends Error {
+  option?: string | null;
+  code?: StoreErrorCode;
+  paths?: readonly string[];
 }

@@ -20,9 +20,9 @@ export type {
 } from './commands.js';
 export { check } from './check.js';
 export type { Checked, Problem } from './check.js';
-export { CopyError, copy } from './copy.js';
+export { copy } from './copy.js';
 export type { Copied, CopyOptions, CopyProgress } from './copy.js';
-export { ConfigError } from './errors.js';
+export { ConfigError, CopyError } from './errors.js';
 export { Deny, HookError } from './hooks.js';
 export type { After, Before, Changed, Event } from './hooks.js';
 export { Memory } from './memory.js';

@@ -1,4 +1,4 @@
-//! Whether a store is as it should be.
+//! [`check`]: reads a whole store and reports its problems.
 
 use memdir::store::Problem as Core;
 use memdir::{Error, MemoryOptions};
@@ -10,16 +10,16 @@ use crate::hints::Hinted;
 use crate::read_only;
 use crate::stores;
 
-/// What a check went through, and what it found.
+/// The result of a check.
 #[pyclass(module = "memdir", frozen, get_all)]
 pub(crate) struct Checked {
-    /// Directories, the root among them.
+    /// Directories, including the root.
     directories: u64,
-    /// Files, each read from its start to its end.
+    /// Files; each was read to its end.
     files: u64,
     /// The bytes that were read.
     bytes: u64,
-    /// What is not as it should be; empty if all is well.
+    /// The problems that were found; empty if there are none.
     problems: Vec<Py<Problem>>,
 }
 
@@ -34,17 +34,17 @@ impl Checked {
     }
 }
 
-/// Something that is not as it should be in a store; as text, a sentence for the developer.
+/// A problem in a store. `str(problem)` is its description.
 #[pyclass(module = "memdir", frozen, get_all)]
 pub(crate) struct Problem {
-    /// One word for what is wrong: `"unreadable"`, `"wrong-size"`, `"damaged"`, `"left-over"`, `"link"`,
+    /// The kind of problem: `"unreadable"`, `"wrong-size"`, `"damaged"`, `"left-over"`, `"link"`,
     /// `"special-file"` or `"bad-name"`.
     kind: &'static str,
-    /// Where: a path, or something like one where no path of a memory can be. Safe to be shown.
+    /// The path, or a text like a path if no path can contain the name. It is safe to display.
     at: String,
-    /// All of it in a sentence, for the developer.
+    /// The problem as a sentence, for you.
     description: String,
-    /// Whether it is about something beside the memory, which is as it should be itself.
+    /// Whether it is about an entry that is not part of the memory. The memory itself is then in order.
     is_beside: bool,
 }
 
@@ -70,10 +70,11 @@ impl From<Core> for Problem {
     }
 }
 
-/// Inspects a store and reads every file in it. Changes nothing. Others may use the store meanwhile.
+/// Checks a store: inspects its structures and reads every file. Changes nothing. Others may use the
+/// store meanwhile.
 ///
 /// Args:
-///     store: The store, or its address; it has to be there.
+///     store: The store, or its address. It must exist.
 ///
 /// Raises:
 ///     StoreError: The store cannot be opened, is out of reach, or its root cannot be read.

@@ -15,7 +15,7 @@ use crate::read_only;
 use crate::shutdown::attached;
 use crate::stores;
 
-/// What a copy did.
+/// The result of a copy.
 #[pyclass(module = "memdir", frozen, get_all, eq)]
 #[derive(PartialEq, Eq)]
 pub struct Copied {
@@ -27,7 +27,7 @@ pub struct Copied {
     equal: u64,
     /// Empty directories that were made.
     directories: u64,
-    /// What is kept beside the memory that was copied, such as links, and is no part of it.
+    /// Entries of the source that are not part of the memory, such as links, and were not copied.
     left_out: Vec<String>,
 }
 
@@ -51,7 +51,7 @@ impl From<Core> for Copied {
     }
 }
 
-/// How far a copy is.
+/// The progress of a copy.
 #[pyclass(module = "memdir", frozen, get_all)]
 pub(crate) struct CopyProgress {
     /// `"comparing"` while both stores are looked through, then `"copying"`.

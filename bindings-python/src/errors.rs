@@ -110,7 +110,7 @@ pub(crate) fn raise_condition(py: Python<'_>, error: &StoreError, path: &str) ->
         StoreError::Source(condition) => condition,
         condition => condition,
     };
-    let Some(errno) = errno(condition) else {
+    let Some(errno) = condition.errno_name() else {
         return match python_cause(condition) {
             Some(cause) => cause.clone_ref(py),
             None => store_error(py, condition),
@@ -121,29 +121,6 @@ pub(crate) fn raise_condition(py: Python<'_>, error: &StoreError, path: &str) ->
         Ok(errno) => PyOSError::new_err((errno, condition.to_string(), path.to_owned())),
         Err(error) => error,
     }
-}
-
-/// The name of the number that the operating system has for a condition.
-fn errno(condition: &StoreError) -> Option<&'static str> {
-    Some(match condition {
-        StoreError::NotFound => "ENOENT",
-        StoreError::AlreadyExists => "EEXIST",
-        StoreError::IsADirectory => "EISDIR",
-        StoreError::NotADirectory => "ENOTDIR",
-        StoreError::PermissionDenied => "EACCES",
-        StoreError::Symlink => "ELOOP",
-        StoreError::SpecialFile => "ENXIO",
-        StoreError::IntoItself => "EINVAL",
-        StoreError::NameTooLong => "ENAMETOOLONG",
-        StoreError::ReadOnly => "EROFS",
-        StoreError::MountPoint => "EBUSY",
-        StoreError::Full => "ENOSPC",
-        StoreError::OverLimit { .. } => "EDQUOT",
-        StoreError::TooLarge { .. } => "EFBIG",
-        StoreError::Busy => "EAGAIN",
-        StoreError::Cancelled => "ECANCELED",
-        _ => return None,
-    })
 }
 
 /// What an exception of a store written in Python means: a condition of the tree, if it is one
@@ -161,17 +138,10 @@ pub(crate) fn condition_from_python(py: Python<'_>, operation: String, error: Py
     } else if is(PyPermissionError::type_object(py)) {
         StoreError::PermissionDenied
     } else {
-        match errno_name(py, &error).as_deref() {
-            Some("ELOOP") => StoreError::Symlink,
-            Some("ENXIO") => StoreError::SpecialFile,
-            Some("ENAMETOOLONG") => StoreError::NameTooLong,
-            Some("EROFS") => StoreError::ReadOnly,
-            Some("EBUSY") => StoreError::MountPoint,
-            Some("ENOSPC" | "EDQUOT") => StoreError::Full,
-            Some("EAGAIN") => StoreError::Busy,
-            Some("ECANCELED") => StoreError::Cancelled,
-            _ => StoreError::failed(operation, error),
-        }
+        // Without the one for a rename, which every other call can raise as well.
+        let name = errno_name(py, &error).filter(|name| name != "EINVAL");
+        let condition = name.and_then(|name| StoreError::from_errno_name(&name));
+        condition.unwrap_or_else(|| StoreError::failed(operation, error))
     }
 }
 

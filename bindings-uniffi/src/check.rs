@@ -1,4 +1,4 @@
-//! Whether a store is as it should be: what `check` tells Kotlin and Swift.
+//! [`check`]: reads a whole store and reports its problems.
 #![allow(clippy::needless_pass_by_value, reason = "UniFFI hands over what it has made")]
 
 use std::sync::Arc;
@@ -8,35 +8,35 @@ use crate::expiry::number;
 use crate::foreign_store::core_store;
 use crate::store::Store;
 
-/// What a check went through, and what it found.
+/// The result of a check.
 #[derive(uniffi::Record, Debug, Clone, PartialEq, Eq)]
 pub struct Checked {
-    /// Directories, the root among them.
+    /// Directories, including the root.
     pub directories: i64,
-    /// Files, each read from its start to its end.
+    /// Files; each was read to its end.
     pub files: i64,
     /// The bytes that were read.
     pub bytes: i64,
-    /// What is not as it should be; empty if all is well.
+    /// The problems that were found; empty if there are none.
     pub problems: Vec<Problem>,
 }
 
-/// Something that is not as it should be in a store.
+/// A problem in a store.
 #[derive(uniffi::Record, Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
-    /// One word for what is wrong: `unreadable`, `wrong-size`, `damaged`, `left-over`, `link`,
+    /// The kind of problem: `unreadable`, `wrong-size`, `damaged`, `left-over`, `link`,
     /// `special-file` or `bad-name`.
     pub kind: String,
-    /// Where: a path, or something like one where no path of a memory can be. Safe to be shown.
+    /// The path, or a text like a path if no path can contain the name. It is safe to display.
     pub at: String,
-    /// All of it in a sentence, for the developer.
+    /// The problem as a sentence, for you.
     pub description: String,
-    /// Whether it is about something beside the memory, which is as it should be itself.
+    /// Whether it is about an entry that is not part of the memory. The memory itself is then in order.
     pub is_beside: bool,
 }
 
-/// Inspects a store and reads every file in it. Changes nothing. Others may use the store meanwhile.
-/// Not a command of the tool: for the developer.
+/// Checks a store: inspects its structures and reads every file. Changes nothing. Others may use the
+/// store meanwhile. The model cannot call this.
 ///
 /// Throws `Store` if the store is out of reach or its root cannot be read.
 #[uniffi::export]

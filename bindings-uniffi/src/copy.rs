@@ -1,4 +1,4 @@
-//! Copying from store to store: what `copy` tells Kotlin and Swift, and is told by them.
+//! [`copy`]: copies everything from one store into another.
 #![allow(clippy::needless_pass_by_value, reason = "UniFFI hands over what it has made")]
 
 use std::ops::ControlFlow;
@@ -12,39 +12,39 @@ use crate::expiry::number;
 use crate::foreign_store::core_store;
 use crate::store::{Store, StoreError};
 
-/// What a copy did.
+/// The result of a copy.
 #[derive(uniffi::Record, Debug, Clone, PartialEq, Eq)]
 pub struct Copied {
     /// Files that were written.
     pub files: i64,
     /// Their bytes.
     pub bytes: i64,
-    /// Files that were there already, with the same content.
+    /// Files that the destination already had, with the same content.
     pub equal: i64,
     /// Empty directories that were made.
     pub directories: i64,
-    /// What is kept beside the memory that was copied, such as links, and is no part of it.
+    /// Entries of the source that are not part of the memory, such as links, and were not copied.
     pub left_out: Vec<String>,
 }
 
-/// How far a copy is.
+/// The progress of a copy.
 #[derive(uniffi::Record, Debug, Clone, PartialEq, Eq)]
 pub struct CopyProgress {
-    /// What is being done.
+    /// The current phase.
     pub phase: CopyPhase,
-    /// The file that comes next.
+    /// The next file.
     pub path: String,
     /// The files that this phase has finished.
     pub files: i64,
     /// Their bytes.
     pub bytes: i64,
-    /// The files of this phase; while comparing, as many as were found so far.
+    /// All files of this phase; while comparing, those found so far.
     pub of_files: i64,
     /// Their bytes.
     pub of_bytes: i64,
 }
 
-/// What a copy is doing.
+/// The phase of a copy.
 #[derive(uniffi::Enum, Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CopyPhase {
     /// Both stores are compared; nothing is changed.
@@ -64,9 +64,9 @@ pub trait CopyWatch: Send + Sync {
 /// Copies everything from one store into another: contents, times, hidden files, empty directories.
 ///
 /// Nothing is ever deleted. Both stores are compared first. A file that is there already with the same
-/// content keeps it. If one is there with another content, nothing is copied at all, unless `overwrite`
+/// content only gets its time. If one is there with another content, nothing is copied at all, unless `overwrite`
 /// is true. What is written is read back and compared. After an interruption, the same call does the
-/// rest. Not a command of the tool: for the developer.
+/// rest. The model cannot call this.
 ///
 /// Throws `Copy` if the destination holds something else or `watch` stopped the copy, `Store` if a store
 /// failed. What was copied before stays.

@@ -74,7 +74,7 @@ impl Cancellation {
         self.0.cancelled.load(Ordering::SeqCst)
     }
 
-    /// Runs `work` on this thread. This cancels the commands that `work` executes.
+    /// Runs `work` on this thread. The commands that `work` executes are cancelled with this.
     pub fn within<T>(&self, work: impl FnOnce() -> T) -> T {
         /// Restores the previous cancellation, also after a panic.
         struct Before(Option<Cancellation>);

@@ -28,7 +28,7 @@ class Cancellation:
 @final
 class Checked:
     """
-    What a check went through, and what it found.
+    The result of a check.
     """
     def __repr__(self, /) -> str: ...
     @property
@@ -39,23 +39,23 @@ class Checked:
     @property
     def directories(self, /) -> int:
         """
-        Directories, the root among them.
+        Directories, including the root.
         """
     @property
     def files(self, /) -> int:
         """
-        Files, each read from its start to its end.
+        Files; each was read to its end.
         """
     @property
     def problems(self, /) -> list[Problem]:
         """
-        What is not as it should be; empty if all is well.
+        The problems that were found; empty if there are none.
         """
 
 @final
 class Copied:
     """
-    What a copy did.
+    The result of a copy.
     """
     def __eq__(self, value: object, /) -> bool: ...
     def __ne__(self, value: object, /) -> bool: ...
@@ -83,13 +83,13 @@ class Copied:
     @property
     def left_out(self, /) -> list[str]:
         """
-        What is kept beside the memory that was copied, such as links, and is no part of it.
+        Entries of the source that are not part of the memory, such as links, and were not copied.
         """
 
 @final
 class CopyProgress:
     """
-    How far a copy is.
+    The progress of a copy.
     """
     @property
     def bytes(self, /) -> int:
@@ -510,29 +510,29 @@ class NativeStore:
 @final
 class Problem:
     """
-    Something that is not as it should be in a store; as text, a sentence for the developer.
+    A problem in a store. `str(problem)` is its description.
     """
     def __repr__(self, /) -> str: ...
     def __str__(self, /) -> str: ...
     @property
     def at(self, /) -> str:
         """
-        Where: a path, or something like one where no path of a memory can be. Safe to be shown.
+        The path, or a text like a path if no path can contain the name. It is safe to display.
         """
     @property
     def description(self, /) -> str:
         """
-        All of it in a sentence, for the developer.
+        The problem as a sentence, for you.
         """
     @property
     def is_beside(self, /) -> bool:
         """
-        Whether it is about something beside the memory, which is as it should be itself.
+        Whether it is about an entry that is not part of the memory. The memory itself is then in order.
         """
     @property
     def kind(self, /) -> str:
         """
-        One word for what is wrong: `"unreadable"`, `"wrong-size"`, `"damaged"`, `"left-over"`, `"link"`,
+        The kind of problem: `"unreadable"`, `"wrong-size"`, `"damaged"`, `"left-over"`, `"link"`,
         `"special-file"` or `"bad-name"`.
         """
 
@@ -572,10 +572,11 @@ def before_fork() -> None:
 
 def check(store: str | PathLike[str] | Store | ReadOnly | Mapping[str, str | PathLike[str] | Store | ReadOnly]) -> Checked:
     """
-    Inspects a store and reads every file in it. Changes nothing. Others may use the store meanwhile.
+    Checks a store: inspects its structures and reads every file. Changes nothing. Others may use the
+    store meanwhile.
 
     Args:
-        store: The store, or its address; it has to be there.
+        store: The store, or its address. It must exist.
 
     Raises:
         StoreError: The store cannot be opened, is out of reach, or its root cannot be read.

@@ -1,7 +1,7 @@
 //! Turns input into a [`Command`], or into a sentence that says what is wrong.
 //!
 //! This is the only place that knows the names of fields. Models confuse similar argument schemas,
-//! so input with only one possible meaning is repaired (see [`Command::decode`]); nothing else is
+//! so input with only one possible meaning is repaired (see [`Decoded::of`]); nothing else is
 //! guessed. Fields that a command does not have are ignored.
 
 use std::borrow::Cow;

@@ -134,6 +134,54 @@ impl StoreError {
         }
     }
 
+    /// The name in C's `errno.h` for this condition, such as `ENOENT`, for languages whose own file functions
+    /// have it; `None` for a failure.
+    #[must_use]
+    pub fn errno_name(&self) -> Option<&'static str> {
+        Some(match self {
+            Self::NotFound => "ENOENT",
+            Self::AlreadyExists => "EEXIST",
+            Self::IsADirectory => "EISDIR",
+            Self::NotADirectory => "ENOTDIR",
+            Self::PermissionDenied => "EACCES",
+            Self::Symlink => "ELOOP",
+            Self::SpecialFile => "ENXIO",
+            Self::IntoItself => "EINVAL",
+            Self::NameTooLong => "ENAMETOOLONG",
+            Self::ReadOnly => "EROFS",
+            Self::MountPoint => "EBUSY",
+            Self::Full => "ENOSPC",
+            Self::OverLimit { .. } => "EDQUOT",
+            Self::TooLarge { .. } => "EFBIG",
+            Self::Busy => "EAGAIN",
+            Self::Cancelled => "ECANCELED",
+            Self::Source(error) => return error.errno_name(),
+            Self::Unmovable | Self::Failed { .. } => return None,
+        })
+    }
+
+    /// The condition for a name of [`errno_name`](Self::errno_name), for a store in such a language.
+    #[must_use]
+    pub fn from_errno_name(name: &str) -> Option<Self> {
+        Some(match name {
+            "ENOENT" => Self::NotFound,
+            "EEXIST" => Self::AlreadyExists,
+            "EISDIR" => Self::IsADirectory,
+            "ENOTDIR" => Self::NotADirectory,
+            "EACCES" | "EPERM" => Self::PermissionDenied,
+            "ELOOP" => Self::Symlink,
+            "ENXIO" => Self::SpecialFile,
+            "EINVAL" => Self::IntoItself,
+            "ENAMETOOLONG" => Self::NameTooLong,
+            "EROFS" => Self::ReadOnly,
+            "EBUSY" => Self::MountPoint,
+            "ENOSPC" | "EDQUOT" => Self::Full,
+            "EAGAIN" => Self::Busy,
+            "ECANCELED" => Self::Cancelled,
+            _ => return None,
+        })
+    }
+
     /// Whether the store itself failed, was busy, or the call was cancelled. Every other error is a
     /// condition of the tree.
     #[must_use]

@@ -22,6 +22,8 @@ mod layer;
 #[cfg(unix)]
 mod local;
 mod local_path;
+#[cfg(any(unix, windows))]
+mod local_read;
 #[cfg(windows)]
 mod local_windows;
 mod location;

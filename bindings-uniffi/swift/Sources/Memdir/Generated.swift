@@ -3165,15 +3165,15 @@ public func FfiConverterTypeStoreFactory_lower(_ value: StoreFactory) -> UInt64 
 
 
 /**
- * What a check went through, and what it found.
+ * The result of a check.
  */
 public struct Checked: Equatable, Hashable {
     /**
-     * Directories, the root among them.
+     * Directories, including the root.
      */
     public let directories: Int64
     /**
-     * Files, each read from its start to its end.
+     * Files; each was read to its end.
      */
     public let files: Int64
     /**
@@ -3181,7 +3181,7 @@ public struct Checked: Equatable, Hashable {
      */
     public let bytes: Int64
     /**
-     * What is not as it should be; empty if all is well.
+     * The problems that were found; empty if there are none.
      */
     public let problems: [Problem]
 
@@ -3189,16 +3189,16 @@ public struct Checked: Equatable, Hashable {
     // declare one manually.
     public init(
         /**
-         * Directories, the root among them.
+         * Directories, including the root.
          */directories: Int64,
         /**
-         * Files, each read from its start to its end.
+         * Files; each was read to its end.
          */files: Int64,
         /**
          * The bytes that were read.
          */bytes: Int64,
         /**
-         * What is not as it should be; empty if all is well.
+         * The problems that were found; empty if there are none.
          */problems: [Problem]) {
         self.directories = directories
         self.files = files
@@ -3254,7 +3254,7 @@ public func FfiConverterTypeChecked_lower(_ value: Checked) -> RustBuffer {
 
 
 /**
- * What a copy did.
+ * The result of a copy.
  */
 public struct Copied: Equatable, Hashable {
     /**
@@ -3266,7 +3266,7 @@ public struct Copied: Equatable, Hashable {
      */
     public let bytes: Int64
     /**
-     * Files that were there already, with the same content.
+     * Files that the destination already had, with the same content.
      */
     public let equal: Int64
     /**
@@ -3274,7 +3274,7 @@ public struct Copied: Equatable, Hashable {
      */
     public let directories: Int64
     /**
-     * What is kept beside the memory that was copied, such as links, and is no part of it.
+     * Entries of the source that are not part of the memory, such as links, and were not copied.
      */
     public let leftOut: [String]
 
@@ -3288,13 +3288,13 @@ public struct Copied: Equatable, Hashable {
          * Their bytes.
          */bytes: Int64,
         /**
-         * Files that were there already, with the same content.
+         * Files that the destination already had, with the same content.
          */equal: Int64,
         /**
          * Empty directories that were made.
          */directories: Int64,
         /**
-         * What is kept beside the memory that was copied, such as links, and is no part of it.
+         * Entries of the source that are not part of the memory, such as links, and were not copied.
          */leftOut: [String]) {
         self.files = files
         self.bytes = bytes
@@ -3353,15 +3353,15 @@ public func FfiConverterTypeCopied_lower(_ value: Copied) -> RustBuffer {
 
 
 /**
- * How far a copy is.
+ * The progress of a copy.
  */
 public struct CopyProgress: Equatable, Hashable {
     /**
-     * What is being done.
+     * The current phase.
      */
     public let phase: CopyPhase
     /**
-     * The file that comes next.
+     * The next file.
      */
     public let path: String
     /**
@@ -3373,7 +3373,7 @@ public struct CopyProgress: Equatable, Hashable {
      */
     public let bytes: Int64
     /**
-     * The files of this phase; while comparing, as many as were found so far.
+     * All files of this phase; while comparing, those found so far.
      */
     public let ofFiles: Int64
     /**
@@ -3385,10 +3385,10 @@ public struct CopyProgress: Equatable, Hashable {
     // declare one manually.
     public init(
         /**
-         * What is being done.
+         * The current phase.
          */phase: CopyPhase,
         /**
-         * The file that comes next.
+         * The next file.
          */path: String,
         /**
          * The files that this phase has finished.
@@ -3397,7 +3397,7 @@ public struct CopyProgress: Equatable, Hashable {
          * Their bytes.
          */bytes: Int64,
         /**
-         * The files of this phase; while comparing, as many as were found so far.
+         * All files of this phase; while comparing, those found so far.
          */ofFiles: Int64,
         /**
          * Their bytes.
@@ -4131,24 +4131,24 @@ public func FfiConverterTypeMemoryOptions_lower(_ value: MemoryOptions) -> RustB
 
 
 /**
- * Something that is not as it should be in a store.
+ * A problem in a store.
  */
 public struct Problem: Equatable, Hashable {
     /**
-     * One word for what is wrong: `unreadable`, `wrong-size`, `damaged`, `left-over`, `link`,
+     * The kind of problem: `unreadable`, `wrong-size`, `damaged`, `left-over`, `link`,
      * `special-file` or `bad-name`.
      */
     public let kind: String
     /**
-     * Where: a path, or something like one where no path of a memory can be. Safe to be shown.
+     * The path, or a text like a path if no path can contain the name. It is safe to display.
      */
     public let at: String
     /**
-     * All of it in a sentence, for the developer.
+     * The problem as a sentence, for you.
      */
     public let description: String
     /**
-     * Whether it is about something beside the memory, which is as it should be itself.
+     * Whether it is about an entry that is not part of the memory. The memory itself is then in order.
      */
     public let isBeside: Bool
 
@@ -4156,17 +4156,17 @@ public struct Problem: Equatable, Hashable {
     // declare one manually.
     public init(
         /**
-         * One word for what is wrong: `unreadable`, `wrong-size`, `damaged`, `left-over`, `link`,
+         * The kind of problem: `unreadable`, `wrong-size`, `damaged`, `left-over`, `link`,
          * `special-file` or `bad-name`.
          */kind: String,
         /**
-         * Where: a path, or something like one where no path of a memory can be. Safe to be shown.
+         * The path, or a text like a path if no path can contain the name. It is safe to display.
          */at: String,
         /**
-         * All of it in a sentence, for the developer.
+         * The problem as a sentence, for you.
          */description: String,
         /**
-         * Whether it is about something beside the memory, which is as it should be itself.
+         * Whether it is about an entry that is not part of the memory. The memory itself is then in order.
          */isBeside: Bool) {
         self.kind = kind
         self.at = at
@@ -4480,7 +4480,7 @@ public func FfiConverterTypeCommand_lower(_ value: Command) -> RustBuffer {
 
 
 /**
- * What a copy is doing.
+ * The phase of a copy.
  */
 
 public enum CopyPhase: Equatable, Hashable {
@@ -6299,8 +6299,8 @@ public func openStore(address: MemdirText, options: MemoryOptions = MemoryOption
 })
 }
 /**
- * Inspects a store and reads every file in it. Changes nothing. Others may use the store meanwhile.
- * Not a command of the tool: for the developer.
+ * Checks a store: inspects its structures and reads every file. Changes nothing. Others may use the
+ * store meanwhile. The model cannot call this.
  *
  * Throws `Store` if the store is out of reach or its root cannot be read.
  */
@@ -6331,9 +6331,9 @@ public func checkContract(factory: StoreFactory)throws  -> String?  {
  * Copies everything from one store into another: contents, times, hidden files, empty directories.
  *
  * Nothing is ever deleted. Both stores are compared first. A file that is there already with the same
- * content keeps it. If one is there with another content, nothing is copied at all, unless `overwrite`
+ * content only gets its time. If one is there with another content, nothing is copied at all, unless `overwrite`
  * is true. What is written is read back and compared. After an interruption, the same call does the
- * rest. Not a command of the tool: for the developer.
+ * rest. The model cannot call this.
  *
  * Throws `Copy` if the destination holds something else or `watch` stopped the copy, `Store` if a store
  * failed. What was copied before stays.
@@ -6404,13 +6404,13 @@ private let initializationResult: InitializationResult = {
     if (uniffi_memdir_ffi_checksum_func_open_store() != 33486) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_func_check() != 32709) {
+    if (uniffi_memdir_ffi_checksum_func_check() != 42207) {
         return InitializationResult.apiChecksumMismatch
     }
     if (uniffi_memdir_ffi_checksum_func_check_contract() != 35113) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_func_copy() != 40644) {
+    if (uniffi_memdir_ffi_checksum_func_copy() != 63989) {
         return InitializationResult.apiChecksumMismatch
     }
     if (uniffi_memdir_ffi_checksum_func_closed_reply() != 32118) {

@@ -1,9 +1,9 @@
 //! [`Encrypted`]: encryption at rest, as a layer over any store.
 //!
-//! The underlying store has the same tree. Its files are encrypted ([`file`]), its names are the same or
+//! The underlying store has the same tree. Its files are encrypted ([`file`](mod@file)), its names are the same or
 //! encrypted ([`names`]), and it has one more file, the record ([`record`]). If a file does not open, it
 //! is read again with a fresh record before it counts as damaged: the file may just have been moved
-//! ([`renames`]), or the key changed ([`rekey`]).
+//! ([`renames`]), or the key changed ([`rekey`](mod@rekey)).
 
 use std::fmt;
 use std::io::Read;

@@ -60,7 +60,7 @@ struct SealedRenames {
     sealed: Vec<u8>,
 }
 
-/// What says whether this memdir can read the rest.
+/// The part that says whether this version can read the rest.
 #[derive(Deserialize)]
 struct Header {
     format: String,

@@ -33,7 +33,7 @@ impl Ring {
         Ok(Self { store: *seal::random()?, current, older: None, names })
     }
 
-    /// The same ring with a new master key. [`super::rekey`] says why the previous one stays.
+    /// The same ring with a new master key. [`rekey`](mod@super::rekey) says why the previous one stays.
     pub(super) fn advanced(&self) -> Result<Self, StoreError> {
         let current = (self.current.0.saturating_add(1), seal::random()?);
         Ok(Self { current, older: Some(self.current.clone()), ..self.clone() })

@@ -13,10 +13,11 @@ use super::listing::entries;
 use super::moving::{self, rename_new};
 use super::remove::{self, Doomed};
 use super::temporary;
-use super::{LocalDirectory, absent, parent_of, peek};
+use super::{LocalDirectory, parent_of, peek};
 use crate::cancel;
 use crate::path::MemoryPath;
 use crate::store::StoreError;
+use crate::store::local_read::absent;
 
 impl LocalDirectory {
     pub(super) fn delete_entry(&self, path: &MemoryPath) -> Result<(), StoreError> {

@@ -1,4 +1,4 @@
-//! [`Held`]: locks that end with the process that took them, even if a forked child inherited the
+//! [`LockableFile`]: locks that end with the process that took them, even if a forked child inherited the
 //! descriptor.
 //!
 //! `flock` belongs to the open file and not to the process. A child that is forked while another thread

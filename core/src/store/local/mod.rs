@@ -25,6 +25,7 @@ use rustix::fs::{AtFlags, FileType, OFlags, Stat, statat};
 use rustix::io::Errno;
 
 use super::access::{if_a_file, is_unused};
+use super::local_read::{absent, read_whole};
 use super::{Edit, Entry, Node, Problem, Scope, Store, StoreError};
 use crate::path::MemoryPath;
 use crate::store::settings::{Durability, OnExisting};
@@ -77,14 +78,6 @@ impl LocalDirectory {
     }
 }
 
-/// If a parent is a file, nothing is below it: "not a directory" becomes "not found".
-fn absent(error: StoreError) -> StoreError {
-    match error {
-        StoreError::NotADirectory => StoreError::NotFound,
-        other => other,
-    }
-}
-
 /// The directory above an existing entry, and the entry's name in it.
 fn parent_of<'p>(
     root: BorrowedFd<'_>,
@@ -107,28 +100,15 @@ fn peek(parent: &File, name: &str) -> Result<Option<Stat>, StoreError> {
     }
 }
 
-/// The whole content, if it is not more than `limit`.
-fn read_whole(file: &File, stat: &Stat, limit: Option<u64>) -> Result<Vec<u8>, StoreError> {
-    let size = u64::try_from(stat.st_size).unwrap_or(0);
-    if limit.is_some_and(|limit| size > limit) {
-        return Err(StoreError::TooLarge { size });
-    }
-    let mut content = Vec::new();
-    let room = usize::try_from(size).unwrap_or(usize::MAX).saturating_add(1);
-    // A sparse file can be larger than any memory, and must not end the process.
-    content.try_reserve_exact(room).map_err(|_| StoreError::TooLarge { size })?;
-    // No more than was there when it was checked, even if somebody makes it grow meanwhile.
-    match file.take(size).read_to_end(&mut content) {
-        Ok(_) => Ok(content),
-        Err(error) => Err(StoreError::failed("reading a file", error).unchanged()),
-    }
+fn size(stat: &Stat) -> u64 {
+    u64::try_from(stat.st_size).unwrap_or(0)
 }
 
 impl Store for LocalDirectory {
     fn read(&self, path: &MemoryPath) -> Result<Vec<u8>, StoreError> {
         let root = self.enter()?;
         match look(root.as_fd(), path.relative()).map_err(absent)? {
-            Found::File(file, stat) => read_whole(&File::from(file), &stat, None),
+            Found::File(file, stat) => read_whole(&File::from(file), size(&stat), None),
             Found::Directory(_) => Err(StoreError::IsADirectory),
         }
     }
@@ -152,7 +132,7 @@ impl Store for LocalDirectory {
         let root = self.enter()?;
         match look(root.as_fd(), path.relative()).map_err(absent)? {
             Found::File(file, stat) => {
-                let size = u64::try_from(stat.st_size).unwrap_or(0);
+                let size = size(&stat);
                 // The size is known, so no further read is needed to find the end.
                 Ok(Node::File(size, Box::new(File::from(file).take(size))))
             }

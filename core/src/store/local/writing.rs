@@ -9,9 +9,10 @@ use super::beneath::{Found, kind, look};
 use super::directory::{Parent, flush};
 use super::lock::Backoff;
 use super::staged::{Content, Misplaced, Staged};
-use super::{LocalDirectory, absent, descend, parent_of, peek, read_whole};
+use super::{LocalDirectory, descend, parent_of, peek, size};
 use crate::cancel;
 use crate::path::MemoryPath;
+use crate::store::local_read::{absent, read_whole};
 use crate::store::settings::OnExisting;
 use crate::store::{Edit, StoreError};
 
@@ -119,7 +120,7 @@ impl LocalDirectory {
         match look(root, path.relative()).map_err(|error| absent(error).unchanged())? {
             Found::File(file, stat) => {
                 let file = File::from(file);
-                let content = read_whole(&file, &stat, self.max_file_bytes)?;
+                let content = read_whole(&file, size(&stat), self.max_file_bytes)?;
                 Ok(Text { _file: file, stat, content })
             }
             Found::Directory(_) => Err(StoreError::IsADirectory),

@@ -5,17 +5,21 @@ use std::io::Write;
 
 use windows_sys::Win32::Foundation::{STATUS_ACCESS_DENIED, STATUS_SHARING_VIOLATION};
 
+use super::LocalDirectory;
 use super::error::{as_io, condition};
 use super::handle::{self, Existing, Purpose, Status};
 use super::lock::{Backoff, Locked};
 use super::names::encoded;
 use super::temporary::{self, STAGED, utf16};
 use super::tree::{self, Found, look, open_directory};
-use super::{LocalDirectory, absent, read_whole};
 use crate::cancel;
 use crate::path::MemoryPath;
+use crate::store::local_read::{absent, read_whole};
 use crate::store::settings::{Durability, OnExisting};
 use crate::store::{Edit, StoreError};
+
+/// How many deleted directories can be left over that cannot be removed.
+const MOST_LEFT: u32 = 64;
 
 impl LocalDirectory {
     pub(super) fn write_file(
@@ -34,7 +38,7 @@ impl LocalDirectory {
             Err(error) => return Err(error.unchanged()),
         };
         let parent = Parent::make(&locked.root, path)?;
-        self.put(&parent.directory, name, &[content], there, &mut locked.backoff)?;
+        self.put(&mut locked, &parent.directory, name, &[content], there)?;
         parent.keep();
         Ok(())
     }
@@ -52,7 +56,7 @@ impl LocalDirectory {
         };
         let Some(splice) = edit(&content) else { return Ok(()) };
         let (parent, name) = parent_of(&locked.root, path)?;
-        self.put(&parent, name, &splice.pieces(&content), true, &mut locked.backoff)
+        self.put(&mut locked, &parent, name, &splice.pieces(&content), true)
     }
 
     pub(super) fn make_empty(&self, path: &MemoryPath) -> Result<(), StoreError> {
@@ -101,10 +105,8 @@ impl LocalDirectory {
     pub(super) fn delete_all(&self) -> Result<(), StoreError> {
         let mut locked = self.lock()?;
         let failed = |status| condition("clearing the memory directory", status);
-        let whole = temporary::deleted(0);
         temporary::sweep(&locked.root);
-        let aside = handle::open(&locked.root, &whole, Purpose::Directory, Existing::Create);
-        let aside = aside.map_err(|status| failed(status).unchanged())?;
+        let (whole, aside) = empty_aside(&locked.root)?;
         let mut moved: Vec<Vec<u16>> = Vec::new();
         for entry in handle::entries(&locked.root).map_err(|status| failed(status).unchanged())? {
             if temporary::is_temporary(&entry.name) {
@@ -171,27 +173,34 @@ impl LocalDirectory {
         let rename = || handle::rename(&source, &parent.directory, &name, false);
         let moved = retried(&mut locked.backoff, rename, failed);
         moved.map_err(StoreError::unchanged)?;
+        // Not every system changes only the case of a name, although it says so.
+        if folds_to(from, to) && on_disk(&parent.directory, new)? != name {
+            return Err(StoreError::AlreadyExists);
+        }
         parent.keep();
         Ok(())
     }
 
-    /// Puts a content in place: written beside it, flushed, and renamed to it in one step.
+    /// Puts a content in place: written in the root, flushed, and renamed to its place in one step. A file that
+    /// is replaced keeps the case of its name.
     fn put(
         &self,
+        locked: &mut Locked,
         parent: &File,
         name: &str,
         pieces: &[&[u8]],
         replace: bool,
-        backoff: &mut Backoff,
     ) -> Result<(), StoreError> {
         const OPERATION: &str = "writing a file";
         let failed = |status| condition(OPERATION, status);
+        let name = if replace { on_disk(parent, name)? } else { encoded(name) };
+        let (root, backoff) = (&locked.root, &mut locked.backoff);
         let staged = utf16(STAGED);
-        let create = || handle::open(parent, &staged, Purpose::Stage, Existing::Create);
+        let create = || handle::open(root, &staged, Purpose::Stage, Existing::Create);
         let mut file = match create().map_err(failed) {
             // A writer was killed here.
             Err(StoreError::AlreadyExists) => {
-                let _ = temporary::remove(parent, &staged, false);
+                let _ = temporary::remove(root, &staged, false);
                 create().map_err(failed)
             }
             created => created,
@@ -203,7 +212,6 @@ impl LocalDirectory {
             .and_then(|()| self.flush(&file));
         let placed = written.map_err(|error| StoreError::failed(OPERATION, error)).and_then(|()| {
             cancel::check()?;
-            let name = encoded(name);
             retried(backoff, || handle::rename(&file, parent, &name, replace), failed)
         });
         if let Err(error) = placed {
@@ -256,11 +264,43 @@ fn retried(
     }
 }
 
+/// The name of a file as the directory has it, which may differ in case from the one that leads to it.
+fn on_disk(parent: &File, name: &str) -> Result<Vec<u16>, StoreError> {
+    let name = encoded(name);
+    let lower = |name: &[u16]| String::from_utf16_lossy(name).to_lowercase();
+    let entries = handle::entries(parent);
+    let entries = entries.map_err(|status| condition("reading a directory", status).unchanged())?;
+    if entries.iter().any(|entry| entry.name == name) {
+        return Ok(name);
+    }
+    let same = entries.into_iter().find(|entry| lower(&entry.name) == lower(&name));
+    Ok(same.map_or(name, |entry| entry.name))
+}
+
+/// A new directory out of sight in the root, and its name.
+fn empty_aside(root: &File) -> Result<(Vec<u16>, File), StoreError> {
+    let failed = |status| condition("clearing the memory directory", status).unchanged();
+    for number in 0..MOST_LEFT {
+        let name = temporary::deleted(number);
+        match handle::open(root, &name, Purpose::Directory, Existing::Create).map_err(failed) {
+            // One that could not be removed.
+            Err(StoreError::AlreadyExists) => {}
+            made => return Ok((name, made?)),
+        }
+    }
+    Err(too_many())
+}
+
+fn too_many() -> StoreError {
+    StoreError::failed("deleting a directory", "too many that cannot be removed are left")
+        .unchanged()
+}
+
 /// Moves an open directory out of sight, where it is removed.
 fn set_aside(locked: &mut Locked, directory: &File) -> Result<(), StoreError> {
     let failed = |status| condition("deleting a directory", status);
     temporary::sweep(&locked.root);
-    for number in 0..64 {
+    for number in 0..MOST_LEFT {
         let name = temporary::deleted(number);
         let rename = || handle::rename(directory, &locked.root, &name, false);
         match retried(&mut locked.backoff, rename, failed) {
@@ -269,8 +309,7 @@ fn set_aside(locked: &mut Locked, directory: &File) -> Result<(), StoreError> {
             result => return result.map_err(StoreError::unchanged),
         }
     }
-    Err(StoreError::failed("deleting a directory", "too many that cannot be removed are left")
-        .unchanged())
+    Err(too_many())
 }
 
 /// Whether everything below a directory can be removed, as far as that can be known.

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use super::LocalDirectory;
 use super::error::condition;
 use super::handle::{self, Existing, Purpose};
-use super::temporary::{LOCK, utf16};
+use super::temporary::{LOCK, sweep, utf16};
 use crate::cancel;
 use crate::store::StoreError;
 
@@ -64,28 +64,36 @@ impl LocalDirectory {
             return Err(StoreError::ReadOnly);
         }
         let mut backoff = Backoff::new(self.lock_timeout);
-        let name = utf16(LOCK);
         loop {
             let root = self.enter()?;
-            match handle::open(&root, &name, Purpose::Lock, Existing::OpenOrCreate) {
-                Ok(lock) => {
-                    if is_locked(&lock)? && is_still_there(&root, &name, &lock) {
-                        cancel::check()?;
-                        return Ok(Locked { root, _lock: lock, backoff });
-                    }
-                }
-                // The last owner's file is just going.
-                Err(status)
-                    if matches!(
-                        condition("", status),
-                        StoreError::NotFound | StoreError::PermissionDenied
-                    ) => {}
-                Err(status) => {
-                    return Err(condition("locking the memory directory", status).unchanged());
-                }
+            if let Some(lock) = try_lock(&root)? {
+                cancel::check()?;
+                return Ok(Locked { root, _lock: lock, backoff });
             }
             backoff.wait()?;
         }
+    }
+
+    /// Removes what killed processes left, unless a writer is at work, who does it.
+    pub(super) fn tidy(&self) -> Result<(), StoreError> {
+        let root = self.enter()?;
+        if let Some(_lock) = try_lock(&root)? {
+            sweep(&root);
+        }
+        Ok(())
+    }
+}
+
+/// The lock, if nobody has it.
+fn try_lock(root: &File) -> Result<Option<File>, StoreError> {
+    let name = utf16(LOCK);
+    match handle::open(root, &name, Purpose::Lock, Existing::OpenOrCreate) {
+        Ok(lock) => Ok((is_locked(&lock)? && is_still_there(root, &name, &lock)).then_some(lock)),
+        Err(status) => match condition("locking the memory directory", status) {
+            // The last owner's file is being removed.
+            StoreError::NotFound | StoreError::PermissionDenied => Ok(None),
+            error => Err(error.unchanged()),
+        },
     }
 }
 

@@ -20,6 +20,7 @@ use windows_sys::Win32::Storage::FileSystem::{
     FILE_SHARE_WRITE,
 };
 
+use super::local_read::{absent, read_whole};
 use super::{Edit, Entry, Node, Problem, Scope, Store, StoreError};
 use crate::path::MemoryPath;
 use crate::store::settings::{Durability, LOCK_TIMEOUT, OnExisting};
@@ -78,7 +79,7 @@ impl LocalDirectory {
         // Links that lead to the tree are resolved once, here; later none is followed.
         let root = directory.canonicalize().map_err(failed)?;
         let store = Self::new(root, durability, false);
-        store.enter()?;
+        store.tidy()?;
         Ok(store)
     }
 
@@ -183,29 +184,6 @@ impl LocalDirectory {
 
     fn look(&self, path: &MemoryPath, purpose: Purpose) -> Result<Found, StoreError> {
         look(&self.enter()?, path, purpose).map_err(absent)
-    }
-}
-
-/// Where a parent is a file, nothing can be below it.
-fn absent(error: StoreError) -> StoreError {
-    match error {
-        StoreError::NotADirectory => StoreError::NotFound,
-        other => other,
-    }
-}
-
-/// The whole content, if it is not more than `limit`.
-fn read_whole(file: &File, size: u64, limit: Option<u64>) -> Result<Vec<u8>, StoreError> {
-    if limit.is_some_and(|limit| size > limit) {
-        return Err(StoreError::TooLarge { size });
-    }
-    let mut content = Vec::new();
-    let room = usize::try_from(size).unwrap_or(usize::MAX).saturating_add(1);
-    // A sparse file can be larger than any memory, and must not end the process.
-    content.try_reserve_exact(room).map_err(|_| StoreError::TooLarge { size })?;
-    match file.take(size).read_to_end(&mut content) {
-        Ok(_) => Ok(content),
-        Err(error) => Err(StoreError::failed("reading a file", error).unchanged()),
     }
 }
 

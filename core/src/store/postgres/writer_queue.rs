@@ -1,4 +1,4 @@
-//! [`Turns`]: limits how many of a process's connections its writers hold at once.
+//! [`WriterQueue`]: limits how many of a process's connections its writers hold at once.
 //!
 //! A writer that waits for the lock of its namespace holds a connection meanwhile. The writers of one
 //! namespace must leave connections to other namespaces, and all writers must leave some to views. So

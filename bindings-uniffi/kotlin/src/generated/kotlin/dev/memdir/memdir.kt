@@ -1231,13 +1231,13 @@ private fun uniffiCheckApiChecksums(lib: IntegrityCheckingUniffiLib) {
     if ((lib.uniffi_memdir_ffi_checksum_func_open_store() and 0xFFFF) != 33486) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_func_check() and 0xFFFF) != 32709) {
+    if ((lib.uniffi_memdir_ffi_checksum_func_check() and 0xFFFF) != 42207) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
     if ((lib.uniffi_memdir_ffi_checksum_func_check_contract() and 0xFFFF) != 35113) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_func_copy() and 0xFFFF) != 40644) {
+    if ((lib.uniffi_memdir_ffi_checksum_func_copy() and 0xFFFF) != 63989) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
     if ((lib.uniffi_memdir_ffi_checksum_func_closed_reply() and 0xFFFF) != 32118) {
@@ -5388,16 +5388,16 @@ public object FfiConverterTypeStoreFactory: FfiConverter<StoreFactory, Long> {
 
 
 /**
- * What a check went through, and what it found.
+ * The result of a check.
  */
 data class Checked (
     /**
-     * Directories, the root among them.
+     * Directories, including the root.
      */
     val `directories`: kotlin.Long
     ,
     /**
-     * Files, each read from its start to its end.
+     * Files; each was read to its end.
      */
     val `files`: kotlin.Long
     ,
@@ -5407,7 +5407,7 @@ data class Checked (
     val `bytes`: kotlin.Long
     ,
     /**
-     * What is not as it should be; empty if all is well.
+     * The problems that were found; empty if there are none.
      */
     val `problems`: List<Problem>
 
@@ -5451,7 +5451,7 @@ public object FfiConverterTypeChecked: FfiConverterRustBuffer<Checked> {
 
 
 /**
- * What a copy did.
+ * The result of a copy.
  */
 data class Copied (
     /**
@@ -5465,7 +5465,7 @@ data class Copied (
     val `bytes`: kotlin.Long
     ,
     /**
-     * Files that were there already, with the same content.
+     * Files that the destination already had, with the same content.
      */
     val `equal`: kotlin.Long
     ,
@@ -5475,7 +5475,7 @@ data class Copied (
     val `directories`: kotlin.Long
     ,
     /**
-     * What is kept beside the memory that was copied, such as links, and is no part of it.
+     * Entries of the source that are not part of the memory, such as links, and were not copied.
      */
     val `leftOut`: List<kotlin.String>
 
@@ -5522,16 +5522,16 @@ public object FfiConverterTypeCopied: FfiConverterRustBuffer<Copied> {
 
 
 /**
- * How far a copy is.
+ * The progress of a copy.
  */
 data class CopyProgress (
     /**
-     * What is being done.
+     * The current phase.
      */
     val `phase`: CopyPhase
     ,
     /**
-     * The file that comes next.
+     * The next file.
      */
     val `path`: kotlin.String
     ,
@@ -5546,7 +5546,7 @@ data class CopyProgress (
     val `bytes`: kotlin.Long
     ,
     /**
-     * The files of this phase; while comparing, as many as were found so far.
+     * All files of this phase; while comparing, those found so far.
      */
     val `ofFiles`: kotlin.Long
     ,
@@ -6079,27 +6079,27 @@ public object FfiConverterTypeMemoryOptions: FfiConverterRustBuffer<MemoryOption
 
 
 /**
- * Something that is not as it should be in a store.
+ * A problem in a store.
  */
 data class Problem (
     /**
-     * One word for what is wrong: `unreadable`, `wrong-size`, `damaged`, `left-over`, `link`,
+     * The kind of problem: `unreadable`, `wrong-size`, `damaged`, `left-over`, `link`,
      * `special-file` or `bad-name`.
      */
     val `kind`: kotlin.String
     ,
     /**
-     * Where: a path, or something like one where no path of a memory can be. Safe to be shown.
+     * The path, or a text like a path if no path can contain the name. It is safe to display.
      */
     val `at`: kotlin.String
     ,
     /**
-     * All of it in a sentence, for the developer.
+     * The problem as a sentence, for you.
      */
     val `description`: kotlin.String
     ,
     /**
-     * Whether it is about something beside the memory, which is as it should be itself.
+     * Whether it is about an entry that is not part of the memory. The memory itself is then in order.
      */
     val `isBeside`: kotlin.Boolean
 
@@ -6465,7 +6465,7 @@ public object FfiConverterTypeCommand : FfiConverterRustBuffer<Command>{
 
 
 /**
- * What a copy is doing.
+ * The phase of a copy.
  */
 
 enum class CopyPhase {
@@ -8406,8 +8406,8 @@ public object FfiConverterTypeMemdirText: FfiConverter<MemdirText, RustBuffer.By
 
 
         /**
-         * Inspects a store and reads every file in it. Changes nothing. Others may use the store meanwhile.
-         * Not a command of the tool: for the developer.
+         * Checks a store: inspects its structures and reads every file. Changes nothing. Others may use the
+         * store meanwhile. The model cannot call this.
          *
          * Throws `Store` if the store is out of reach or its root cannot be read.
          */
@@ -8446,9 +8446,9 @@ public object FfiConverterTypeMemdirText: FfiConverter<MemdirText, RustBuffer.By
          * Copies everything from one store into another: contents, times, hidden files, empty directories.
          *
          * Nothing is ever deleted. Both stores are compared first. A file that is there already with the same
-         * content keeps it. If one is there with another content, nothing is copied at all, unless `overwrite`
+         * content only gets its time. If one is there with another content, nothing is copied at all, unless `overwrite`
          * is true. What is written is read back and compared. After an interruption, the same call does the
-         * rest. Not a command of the tool: for the developer.
+         * rest. The model cannot call this.
          *
          * Throws `Copy` if the destination holds something else or `watch` stopped the copy, `Store` if a store
          * failed. What was copied before stays.
