@@ -67,7 +67,6 @@ pub use edit::Edit;
 #[cfg(feature = "encryption")]
 pub use encrypted::{Encrypted, EncryptionKey, rekey};
 pub use error::{Effect, StoreError};
-#[doc(hidden)]
 pub use fork::{after_fork_in_child, after_fork_in_parent, before_fork};
 pub use in_process::InProcess;
 pub use layer::Layer;
