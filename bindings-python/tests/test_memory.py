@@ -162,7 +162,7 @@ def test_an_entry() -> None:
             assert (path, size) == ("/memories/a", 3)
     with pytest.raises(AttributeError):
         file.size = 4  # type: ignore[misc]
-    with pytest.raises(OverflowError):
+    with pytest.raises(ValueError, match="size must be 0 or more, got -1"):
         Entry("/memories/a", -1)
 
 
