@@ -51,6 +51,14 @@ test('the lock file names no registry', () => {
   assert.doesNotMatch(lock, /"resolved"|https?:\/\/[^"]*\/-\//);
 });
 
+test('the example of the readme prints what it says', async () => {
+  const readme = readFileSync(new URL('README.md', PROJECT), 'utf8');
+  const example = /<!-- quickstart -->\n```ts\n(.*?)```/s.exec(readme)?.[1] ?? '';
+  const stdout = /<!-- printed -->\n```text\n(.*?)```/s.exec(readme)?.[1];
+  const directory = await project();
+  assert.deepEqual(await node(directory, 'module', example), { status: 0, stdout, stderr: '' });
+});
+
 test('it works without any SDK, as ESM and as CommonJS', async () => {
   const directory = await project();
   const stdout =
