@@ -11,7 +11,7 @@ PLATFORMS = json.loads((ROOT / "release/platforms.json").read_text("utf-8"))
 PACKAGES = ROOT / "target/packages"
 FILES = ROOT / "target/release-files"
 TOOLS = ROOT / ".cache/release/bin"
-NOTICES = PACKAGES / "THIRD-PARTY-NOTICES.txt"
+NOTICES = PACKAGES / "notices/THIRD-PARTY-NOTICES.txt"
 RESULTS = ROOT / "release/results.json"
 
 

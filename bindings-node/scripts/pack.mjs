@@ -3,7 +3,7 @@
 //
 // Usage: node scripts/pack.mjs [BINARIES OUTPUT]
 //
-// BINARIES holds the binaries and, beside it, the notices of what they are made of; without it those that were
+// BINARIES holds the binaries and, beside it, in `notices/`, the notices of what they are made of; without it those that were
 // built here, for tests. OUTPUT is where the tarballs go, without it `npm/`.
 import { execFileSync } from 'node:child_process';
 import {
@@ -72,7 +72,7 @@ for (const name of names) {
       cpSync(join(root, '..', licence), join(directory, licence));
     }
     if (binaries) {
-      cpSync(join(binaries, '..', notices), join(directory, notices));
+      cpSync(join(binaries, '../notices', notices), join(directory, notices));
       const own = join(directory, 'package.json');
       const described = JSON.parse(readFileSync(own, 'utf8'));
       described.files.push(notices);
