@@ -39,6 +39,7 @@ for (const field of [
   'devDependencies',
   'napi',
   'prettier',
+  '//imports',
   '//overrides',
   '//typesVersions',
   'overrides',
