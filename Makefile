@@ -24,7 +24,7 @@ SHARED := --features shared
 
 RUST_SOURCES := $(shell find core/src bindings-*/src -name '*.rs') Cargo.toml Cargo.lock $(wildcard */Cargo.toml */build.rs)
 PYTHON_SOURCES := $(shell find bindings-python -name '*.py' -o -name '*.pyi' -o -name pyproject.toml)
-NODE_SOURCES := $(wildcard bindings-node/*.json bindings-node/*.cjs bindings-node/*.md bindings-node/ts/* bindings-node/scripts/*)
+NODE_SOURCES := $(wildcard bindings-node/*.json bindings-node/*.cjs bindings-node/*.mjs bindings-node/*.md bindings-node/ts/* bindings-node/scripts/*)
 
 # $(call need,PROGRAM,WHAT): goes on with the recipe if PROGRAM is there.
 define need
@@ -107,6 +107,12 @@ test-node: ## the Node package
 	@../tests/step 'Node: build of the tests' npm run --silent test:build
 	@rm -f ../$(CONFORMANCE)/node-*
 	@../tests/step 'Node: tests' ../tests/harmless node --test --test-timeout=600000 test/dist/*.test.*js
+
+.PHONY: test-bundlers
+test-bundlers: ## the Node package in bundlers, test runners and other runtimes (long)
+	@$(call need,node,Node)
+	@$(call ready,$(CACHE)/node-packed $(CACHE)/bundlers/ready)
+	@tests/step 'bundlers: tests' tests/harmless node --test --test-concurrency=2 --test-timeout=600000 tests/bundlers/*.test.mjs
 
 .PHONY: test-kotlin
 test-kotlin: ## the Kotlin package
@@ -267,6 +273,13 @@ $(CACHE)/node-packed: $(CACHE)/node-tools $(RUST_SOURCES) $(NODE_SOURCES)
 	../tests/step 'Node: TypeScript' npm run --silent build:ts
 	../tests/step 'Node: package' npm run --silent pack
 	touch $(abspath $@)
+
+# The tools that the package is bundled with and run by. Without scripts: Electron's would download it.
+$(CACHE)/bundlers/ready: tests/bundlers/package.json tests/bundlers/package-lock.json
+	mkdir -p $(CACHE)/bundlers
+	cp tests/bundlers/package.json tests/bundlers/package-lock.json tests/bundlers/.npmrc $(CACHE)/bundlers
+	tests/step 'bundlers: packages' npm ci --silent --ignore-scripts --prefix $(CACHE)/bundlers
+	touch $@
 
 $(CACHE)/node-demo: $(CACHE)/node-packed $(wildcard examples/node/*.ts examples/node/*.json)
 	cd examples/node

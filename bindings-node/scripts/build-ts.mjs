@@ -1,6 +1,6 @@
 // Compiles `ts/` to ESM and to CommonJS.
 import { execFileSync } from 'node:child_process';
-import { rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 
 const root = new URL('..', import.meta.url);
@@ -14,6 +14,16 @@ for (const [output, project] of [
 ]) {
   rmSync(new URL(output, root), { recursive: true, force: true });
   execFileSync(process.execPath, [tsc, '-p', project], { cwd: root, stdio: 'inherit' });
+}
+// What differs between the two is written by hand (`native`, `sdk`), and the sources import what CommonJS has.
+const own = { "'../native.cjs'": "'#native'", "'../sdk.cjs'": "'../sdk.mjs'" };
+for (const file of readdirSync(new URL('esm/', root)).filter((name) => name.endsWith('.js'))) {
+  const path = new URL(`esm/${file}`, root);
+  const source = readFileSync(path, 'utf8');
+  writeFileSync(
+    path,
+    source.replaceAll(/'\.\.\/(?:native|sdk)\.cjs'/g, (found) => own[found]),
+  );
 }
 // The package is ESM; this directory is not.
 writeFileSync(new URL('cjs/package.json', root), '{ "type": "commonjs" }\n');

@@ -45,6 +45,7 @@ for (const field of [
   'devDependencies',
   'napi',
   'prettier',
+  '//imports',
   '//overrides',
   '//typesVersions',
   'overrides',

@@ -1,13 +1,24 @@
 // What is published: its contents, its types, and what it says where it cannot work.
 
 import assert from 'node:assert/strict';
-import { mkdirSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import {
+  copyFileSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { basename, join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
+import { build } from 'esbuild';
+
 import { project, tarballs } from './consumer.mjs';
-import { PACKAGE, PROJECT, require, run } from './support.mjs';
+import { PACKAGE, PROJECT, require, run, temporary } from './support.mjs';
 
 const ESM = `
   import { Memory, memoryTool } from 'memdir';
@@ -37,9 +48,19 @@ test('the versions and the platforms are the same everywhere', () => {
   const cargo = readFileSync(new URL('Cargo.toml', PROJECT), 'utf8');
   assert.equal(manifest.version, /^version = "(.*)"$/m.exec(cargo)?.[1]);
   const packed = JSON.parse(readFileSync(new URL('npm/memdir/package.json', PACKAGE), 'utf8'));
-  const loader = readFileSync(new URL('native.cjs', PACKAGE), 'utf8');
-  const known = [...loader.matchAll(/^ {2}'(.*)',$/gm)].map(([, target]) => `memdir-${target}`);
-  assert.deepEqual(Object.keys(packed.optionalDependencies).sort(), known.sort());
+  const packages = Object.keys(packed.optionalDependencies).sort();
+  for (const loader of ['native.cjs', 'native.mjs']) {
+    const source = readFileSync(new URL(loader, PACKAGE), 'utf8');
+    const cases = [...source.matchAll(/case '(.*)':\s+return load\('(.*)'\);/g)];
+    assert.deepEqual(cases.map(([, , name]) => name).sort(), packages, loader);
+    assert.ok(
+      cases.every(([, target, name]) => name === `memdir-${target}`),
+      loader,
+    );
+  }
+  const source = readFileSync(new URL('ts/binary.ts', PACKAGE), 'utf8');
+  const known = [...source.matchAll(/^ {2}'(.*)',$/gm)].map(([, target]) => `memdir-${target}`);
+  assert.deepEqual(known.sort(), packages);
   assert.ok(Object.values(packed.optionalDependencies).every((one) => one === manifest.version));
   for (const field of ['scripts', 'devDependencies', 'dependencies']) {
     assert.ok(!(field in packed), field);
@@ -117,10 +138,72 @@ test('where no binary fits it says so', async () => {
   assert.notEqual(missing.status, 0);
   assert.match(missing.stderr, new RegExp(`Error: memdir needs its package ${name}, which is not`));
 
+  const windows = `Object.defineProperty(process, 'platform', { value: 'win32' });`;
+  const there = await node(directory, 'commonjs', windows + CJS);
+  assert.match(there.stderr, /Error: memdir needs its package memdir-win32-\w+-msvc, which is not/);
+
   const elsewhere = `Object.defineProperty(process, 'arch', { value: 'sparc' });`;
   const unknown = await node(directory, 'commonjs', elsewhere + CJS);
   assert.notEqual(unknown.status, 0);
   assert.match(unknown.stderr, /Error: memdir has no binary for \S+-sparc\S*\. There is one for/);
+});
+
+/** A bundle of an ESM program, in the given format. */
+async function bundle(directory: string, format: 'esm' | 'cjs'): Promise<string> {
+  const outfile = join(directory, 'out', format === 'esm' ? 'agent.mjs' : 'agent.cjs');
+  const contents = ESM.replace(/(const memory[^]*)$/, 'void (async () => {$1})();');
+  const { warnings } = await build({
+    stdin: { contents, resolveDir: directory },
+    outfile,
+    format,
+    bundle: true,
+    platform: 'node',
+    logLevel: 'silent',
+  });
+  assert.deepEqual(warnings, []);
+  return outfile;
+}
+
+test('what esbuild bundles without a setting runs, and says why where it finds no binary', async () => {
+  const directory = await project();
+  const modules = join(directory, 'node_modules');
+  const name = readdirSync(modules).find((one) => one.startsWith('memdir-')) ?? '';
+  const binary = `memdir.${name.slice('memdir-'.length)}.node`;
+  for (const format of ['esm', 'cjs'] as const) {
+    const outfile = await bundle(directory, format);
+    const ran = await run(process.execPath, [outfile], { cwd: directory });
+    assert.equal(ran.status, 0, ran.stderr);
+    assert.match(ran.stdout, /ToolError Cannot delete/);
+
+    const place = temporary();
+    const moved = join(place, basename(outfile));
+    copyFileSync(outfile, moved);
+    const lacking = await run(process.execPath, [moved], { cwd: place });
+    assert.notEqual(lacking.status, 0);
+    assert.match(
+      lacking.stderr,
+      /Error: memdir was bundled, .* --external:memdir;.* docs\/bundlers\.md/,
+    );
+
+    copyFileSync(join(modules, name, binary), join(place, binary));
+    assert.equal((await run(process.execPath, [moved], { cwd: place })).status, 0);
+  }
+});
+
+test('a bundle finds the binary where only memdir can, as with pnpm', async () => {
+  const directory = await project();
+  const modules = join(directory, 'node_modules');
+  const store = join(modules, '.store', 'node_modules');
+  mkdirSync(store, { recursive: true });
+  for (const name of readdirSync(modules).filter((one) => one.startsWith('memdir'))) {
+    renameSync(join(modules, name), join(store, name));
+  }
+  symlinkSync(join(store, 'memdir'), join(modules, 'memdir'));
+  for (const format of ['esm', 'cjs'] as const) {
+    const outfile = await bundle(directory, format);
+    const ran = await run(process.execPath, [outfile], { cwd: directory });
+    assert.equal(ran.status, 0, ran.stderr);
+  }
 });
 
 test('its types hold for strict users, in every kind of project', async () => {

@@ -1,11 +1,12 @@
 /**
  * The error that tells the SDK's tool runner to send a text to the model as it is, with `is_error`.
  *
- * It must be the SDK's own class, from the same module system as the runner. This file is compiled
- * for both systems: the `import()` below stays one in the ESM build, and becomes a `require` in the
- * CommonJS build. Nothing is imported before the first error, so a program with another SDK does
+ * It must be the SDK's own class, from the same module system as the runner, which `sdk.mjs` and
+ * `sdk.cjs` find. Nothing is imported before the first error, so a program with another SDK does
  * not need this one.
  */
+
+import { sdkToolError } from '../sdk.cjs';
 
 /** An error whose `content` is sent to the model. */
 export interface ToolErrorLike extends Error {
@@ -26,11 +27,8 @@ class OwnToolError extends Error implements ToolErrorLike {
 
 let loading: Promise<ToolErrorClass> | undefined;
 
-function load(): Promise<ToolErrorClass> {
-  return import('@anthropic-ai/sdk/lib/tools/ToolError').then(
-    ({ ToolError }) => ToolError,
-    () => OwnToolError,
-  );
+async function load(): Promise<ToolErrorClass> {
+  return (await sdkToolError()) ?? OwnToolError;
 }
 
 /** The error for a failed command; `cause` is what broke, for the developer. */

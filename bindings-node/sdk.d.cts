@@ -1,0 +1,4 @@
+/** The SDK's `ToolError`, or nothing without the SDK. */
+export declare function sdkToolError(): Promise<
+  (new (content: string) => Error & { content: unknown }) | undefined
+>;

@@ -1,0 +1,142 @@
+/** Where the binary for this machine is looked for, and what is said if it is nowhere. */
+
+// Not `{ createRequire }`: webpack follows that name.
+import * as nodeModule from 'node:module';
+import process from 'node:process';
+
+/** The targets that there are packages for, in the words of Node and of napi-rs. */
+const TARGETS = [
+  'linux-x64-gnu',
+  'linux-arm64-gnu',
+  'linux-x64-musl',
+  'linux-arm64-musl',
+  'darwin-x64',
+  'darwin-arm64',
+  'win32-x64-msvc',
+  'win32-arm64-msvc',
+];
+
+/**
+ * Loads the binary for this machine.
+ *
+ * @param places Where this code is, as files or their URLs. A bundler may say nothing, or where the code was
+ *   before.
+ * @param installed Loads the package of a target that is installed beside this one.
+ */
+export function loadBinary<Native>(
+  places: (string | undefined)[],
+  installed?: (target: string) => Native | undefined,
+): Native {
+  const known = places.filter((place) => place !== undefined);
+  const targets = targetsHere();
+  let broken: unknown;
+  let missing: unknown;
+  for (const target of targets) {
+    for (const attempt of [
+      // Built here, or copied beside a bundle.
+      ...known.map((place) => () => loadFrom(place, `./memdir.${target}.node`)),
+      () => installed?.(target),
+      ...known.map((place) => () => loadFrom(place, `memdir-${target}`)),
+      // Package managers that install a package's dependencies for it alone, as pnpm does.
+      ...known.map((place) => () => loadFrom(memdirFrom(place), `memdir-${target}`)),
+    ]) {
+      try {
+        const native = attempt() as Native | undefined;
+        if (native !== undefined) {
+          return native;
+        }
+      } catch (error) {
+        if (isNotThere(error)) {
+          missing ??= error;
+        } else {
+          broken ??= error;
+        }
+      }
+    }
+  }
+  throw new Error(reason(targets[0]!, known, broken), { cause: broken ?? missing });
+}
+
+function loadFrom(place: string, specifier: string): unknown {
+  const load = nodeModule.createRequire(place);
+  return load(specifier);
+}
+
+/** Whether nothing was found, or the place is not one of files. */
+function isNotThere(error: unknown): boolean {
+  const { code } = error as NodeJS.ErrnoException;
+  return code === 'MODULE_NOT_FOUND' || code === 'ERR_INVALID_ARG_VALUE';
+}
+
+/** The package `memdir` that is installed where a bundle is. */
+function memdirFrom(place: string): string {
+  const load = nodeModule.createRequire(place);
+  return load.resolve('memdir/package.json');
+}
+
+/** The targets that may run here, the likely one first. */
+function targetsHere(): string[] {
+  const { platform, arch } = process;
+  switch (platform) {
+    case 'linux': {
+      const targets = [`linux-${arch}-gnu`, `linux-${arch}-musl`];
+      return isMusl() ? targets.reverse() : targets;
+    }
+    case 'win32':
+      return [`win32-${arch}-msvc`];
+    default:
+      return [`${platform}-${arch}`];
+  }
+}
+
+/** Whether this is a system with musl. npm installs what fits; this decides where both are installed. */
+function isMusl(): boolean {
+  const report = process.report as NodeJS.ProcessReport & { excludeNetwork?: boolean };
+  // Deno tells only with --allow-sys.
+  if (!report || 'Deno' in globalThis) {
+    return false;
+  }
+  const { excludeNetwork } = report;
+  // The names of this process's connections would be looked up, which may take seconds.
+  report.excludeNetwork = true;
+  const { header } = report.getReport() as { header?: { glibcVersionRuntime?: string } };
+  report.excludeNetwork = excludeNetwork ?? false;
+  return !header?.glibcVersionRuntime;
+}
+
+function reason(target: string, places: string[], broken: unknown): string {
+  if (broken !== undefined) {
+    const { message } = broken as Error;
+    return `The binary of memdir for ${target} cannot be loaded: ${message}`;
+  }
+  if (!TARGETS.includes(target)) {
+    return (
+      `memdir has no binary for ${target}. There is one for ${TARGETS.join(', ')}. ` +
+      `Elsewhere, build memdir.${target}.node from the sources (npm run build:native in bindings-node) ` +
+      'and lay it beside native.cjs in the package memdir.'
+    );
+  }
+  if (!places.some(isInPackage)) {
+    return (
+      `memdir was bundled, and a bundle cannot contain its binary for ${target}. Leave memdir out of ` +
+      'the bundle (Next.js: serverExternalPackages: ["memdir"]; esbuild: --external:memdir; Bun: ' +
+      '--external memdir; Vite: ssr.external; webpack: externals; Rollup: external) and install it ' +
+      `where the bundle runs. Or copy memdir.${target}.node out of the package memdir-${target} beside ` +
+      'the bundle. docs/bundlers.md of memdir has a section for each tool.'
+    );
+  }
+  return (
+    `memdir needs its package memdir-${target}, which is not installed. It is an optional dependency: ` +
+    'install again without leaving these out (npm: no --omit=optional), and on this kind of machine ' +
+    'rather than by copying node_modules from another.'
+  );
+}
+
+/** Whether this code is still in its package. */
+function isInPackage(place: string): boolean {
+  try {
+    return (loadFrom(place, './package.json') as { name?: unknown }).name === 'memdir';
+  } catch {
+    return false;
+  }
+}
