@@ -83,7 +83,7 @@ fn what_a_killed_process_left_is_never_seen_and_goes_when_the_store_is_opened() 
     let store = open(place.path());
     store.write(&at("/memories/a"), b"a", OnExisting::Error).unwrap();
     let memories = place.path().join("memories");
-    fs::write(memories.join(".memdir-staged%2F"), "half").unwrap();
+    fs::write(memories.join(".memdir-staged%2F0"), "half").unwrap();
     fs::create_dir_all(memories.join(".memdir-deleted%2F0/deep")).unwrap();
     let listed = store.list(&MemoryPath::root()).unwrap();
     assert_eq!(listed.len(), 1);

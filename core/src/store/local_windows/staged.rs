@@ -1,0 +1,145 @@
+//! [`Staged`]: a content that is written to a temporary file and flushed without the lock, then renamed into place.
+
+use std::fs::{File, FileTimes};
+use std::io::{self, ErrorKind, Write};
+use std::os::windows::fs::{FileTimesExt, MetadataExt};
+
+use windows_sys::Win32::Storage::FileSystem::{
+    FILE_ATTRIBUTE_ARCHIVE, FILE_ATTRIBUTE_HIDDEN, FILE_ATTRIBUTE_NORMAL,
+    FILE_ATTRIBUTE_NOT_CONTENT_INDEXED, FILE_ATTRIBUTE_READONLY, FILE_ATTRIBUTE_SYSTEM,
+};
+
+use super::error::condition;
+use super::handle::{self, Existing, Purpose, Status};
+use super::lock::Backoff;
+use super::retried;
+use super::temporary;
+use crate::cancel;
+use crate::store::StoreError;
+use crate::store::settings::Durability;
+
+const OPERATION: &str = "writing a file";
+
+/// What a new content takes over from the file that it replaces.
+const KEPT: u32 = FILE_ATTRIBUTE_ARCHIVE
+    | FILE_ATTRIBUTE_HIDDEN
+    | FILE_ATTRIBUTE_NOT_CONTENT_INDEXED
+    | FILE_ATTRIBUTE_READONLY
+    | FILE_ATTRIBUTE_SYSTEM;
+
+/// A content that is written and flushed, but not yet in place. It is removed when this is dropped, unless it was
+/// placed.
+pub(super) struct Staged {
+    file: File,
+    placed: bool,
+}
+
+impl Staged {
+    /// Writes a content, which comes in pieces, below the root, out of sight. If it is to replace a file, it gets the
+    /// attributes, the access rights and the time of creation of that one.
+    pub(super) fn new(
+        root: &File,
+        pieces: &[&[u8]],
+        replaces: Option<&File>,
+        durability: Durability,
+        backoff: &mut Backoff,
+    ) -> Result<Self, StoreError> {
+        let broken = |error| failed(error).unchanged();
+        let old = replaces.map(File::metadata).transpose().map_err(broken)?;
+        let attributes = match old.as_ref().map(|old| old.file_attributes() & KEPT) {
+            None | Some(0) => FILE_ATTRIBUTE_NORMAL,
+            Some(kept) => kept,
+        };
+        let file = loop {
+            match make(root, attributes, replaces.is_some())? {
+                Some(file) => break file,
+                None => backoff.wait()?,
+            }
+        };
+        let mut staged = Self { file, placed: false };
+        if let Some(old) = replaces {
+            handle::copy_rights(old, &staged.file);
+        }
+        let written = pieces.iter().try_for_each(|piece| staged.file.write_all(piece));
+        written.map_err(broken)?;
+        if let Some(created) = old.and_then(|old| old.created().ok()) {
+            // Not every file system keeps it.
+            let _ = staged.file.set_times(FileTimes::new().set_created(created));
+        }
+        flush(&staged.file, durability).map_err(broken)?;
+        Ok(staged)
+    }
+
+    /// Puts the content in place, where nothing is or in the place of a file. Returns the file, whose new name is to be
+    /// flushed.
+    pub(super) fn place(
+        mut self,
+        parent: &File,
+        name: &[u16],
+        replace: bool,
+        backoff: &mut Backoff,
+    ) -> Result<File, StoreError> {
+        cancel::check()?;
+        let rename = || handle::rename(&self.file, parent, name, replace);
+        retried(backoff, rename, |status| condition(OPERATION, status))
+            .map_err(StoreError::unchanged)?;
+        self.placed = true;
+        self.file.try_clone().map_err(failed)
+    }
+}
+
+impl Drop for Staged {
+    fn drop(&mut self) {
+        if !self.placed {
+            let _ = handle::delete(&self.file);
+        }
+    }
+}
+
+/// A new file out of sight; `None` while other writers use all names.
+fn make(root: &File, attributes: u32, with_rights: bool) -> Result<Option<File>, StoreError> {
+    let failed = |status| condition(OPERATION, status);
+    for name in temporary::staged() {
+        let create = || {
+            let create =
+                |purpose| handle::open_with(root, &name, purpose, Existing::Create, attributes);
+            match create(if with_rights { Purpose::StageWithRights } else { Purpose::Stage }) {
+                // A share that lets nobody change the rights.
+                Err(status) if with_rights && is_denied(status) => create(Purpose::Stage),
+                created => created,
+            }
+        };
+        match create().map_err(failed) {
+            Err(StoreError::AlreadyExists) => {}
+            created => return created.map(Some).map_err(StoreError::unchanged),
+        }
+        // Somebody is writing it, unless it was left by a process that was killed.
+        if temporary::take_over(root, &name) {
+            // If there is one, there may be more.
+            temporary::sweep(root);
+            match create().map_err(failed) {
+                Err(StoreError::AlreadyExists) => {}
+                created => return created.map(Some).map_err(StoreError::unchanged),
+            }
+        }
+    }
+    Ok(None)
+}
+
+fn is_denied(status: Status) -> bool {
+    matches!(condition(OPERATION, status), StoreError::PermissionDenied)
+}
+
+pub(super) fn flush(file: &File, durability: Durability) -> io::Result<()> {
+    match durability {
+        Durability::Full => file.sync_all(),
+        Durability::Relaxed => Ok(()),
+    }
+}
+
+pub(super) fn failed(error: io::Error) -> StoreError {
+    match error.kind() {
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => StoreError::Full,
+        _ => StoreError::failed(OPERATION, error),
+    }
+}
