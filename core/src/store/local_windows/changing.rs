@@ -1,6 +1,7 @@
 //! Moves and deletes, and makes directories: each under the lock, each all or nothing.
 
 use std::fs::File;
+use std::io::ErrorKind;
 
 use super::error::condition;
 use super::handle::{self, Existing, Purpose, Status};
@@ -9,13 +10,14 @@ use super::names::encoded;
 use super::parent::{Parent, on_disk, parent_of};
 use super::temporary::{self, CLEARING, utf16};
 use super::times::Accesses;
-use super::tree::{self, Found, look, open_directory};
+use super::tree::{self, Found, look, open_directory, relative};
 use super::{LocalDirectory, broken, retried};
 use crate::cancel;
 use crate::path::{Folding, MemoryPath};
 use crate::store::StoreError;
 use crate::store::access::is_unused;
 use crate::store::local_read::absent;
+use crate::store::settings::Durability;
 
 /// How Windows compares names.
 const FOLDING: Folding = Folding::new(true);
@@ -34,11 +36,30 @@ impl LocalDirectory {
             parent.descend(name)?;
             parent.keep();
             Ok(())
-        })
+        })?;
+        self.flush_parent(path)
     }
 
     pub(super) fn delete_entry(&self, path: &MemoryPath) -> Result<(), StoreError> {
-        self.locked(|root, backoff| delete(root, path, backoff))
+        self.locked(|root, backoff| delete(root, path, backoff))?;
+        self.flush_parent(path)
+    }
+
+    /// Makes that a name came or went survive a loss of power.
+    fn flush_parent(&self, path: &MemoryPath) -> Result<(), StoreError> {
+        if self.durability == Durability::Relaxed {
+            return Ok(());
+        }
+        let above = path.parent().unwrap_or_else(MemoryPath::root);
+        let root = self.enter()?;
+        // It may be gone, or closed to us, since what was changed in it was changed.
+        let opened = handle::open(&root, &relative(&above), Purpose::Flush, Existing::Open);
+        match opened.map(|directory| directory.sync_all()) {
+            Ok(Err(error)) if !cannot_be_flushed(&error) => {
+                Err(StoreError::failed("flushing a directory", error))
+            }
+            _ => Ok(()),
+        }
     }
 
     pub(super) fn delete_file_unused(
@@ -105,8 +126,18 @@ impl LocalDirectory {
         if self.read_only {
             return Err(of_source(StoreError::ReadOnly));
         }
-        self.locked(|root, backoff| rename(root, from, to, backoff))
+        self.locked(|root, backoff| rename(root, from, to, backoff))?;
+        self.flush_parent(to)?;
+        if from.parent() == to.parent() { Ok(()) } else { self.flush_parent(from) }
     }
+}
+
+/// Some file systems cannot flush a directory, and need not.
+fn cannot_be_flushed(error: &std::io::Error) -> bool {
+    matches!(
+        error.kind(),
+        ErrorKind::InvalidInput | ErrorKind::PermissionDenied | ErrorKind::Unsupported
+    )
 }
 
 /// Deletes a file, or a directory with everything in it; the caller has the lock.

@@ -32,10 +32,11 @@ use windows_sys::Win32::Security::{
     DACL_SECURITY_INFORMATION, GetKernelObjectSecurity, SetKernelObjectSecurity,
 };
 use windows_sys::Win32::Storage::FileSystem::{
-    BY_HANDLE_FILE_INFORMATION, DELETE, FILE_ATTRIBUTE_DIRECTORY, FILE_ATTRIBUTE_NORMAL,
-    FILE_ATTRIBUTE_REPARSE_POINT, FILE_GENERIC_READ, FILE_GENERIC_WRITE, FILE_LIST_DIRECTORY,
-    FILE_READ_ATTRIBUTES, FILE_SHARE_DELETE, FILE_SHARE_READ, FILE_SHARE_WRITE, FILE_TRAVERSE,
-    FILE_WRITE_ATTRIBUTES, GetFileInformationByHandle, SYNCHRONIZE, WRITE_DAC,
+    BY_HANDLE_FILE_INFORMATION, DELETE, FILE_ADD_FILE, FILE_ATTRIBUTE_DIRECTORY,
+    FILE_ATTRIBUTE_NORMAL, FILE_ATTRIBUTE_REPARSE_POINT, FILE_GENERIC_READ, FILE_GENERIC_WRITE,
+    FILE_LIST_DIRECTORY, FILE_READ_ATTRIBUTES, FILE_SHARE_DELETE, FILE_SHARE_READ,
+    FILE_SHARE_WRITE, FILE_TRAVERSE, FILE_WRITE_ATTRIBUTES, GetFileInformationByHandle,
+    SYNCHRONIZE, WRITE_DAC,
 };
 use windows_sys::Win32::System::IO::IO_STATUS_BLOCK;
 
@@ -62,6 +63,8 @@ pub(super) enum Purpose {
     Move,
     /// To make, or go through, a directory.
     Directory,
+    /// To make what was changed in a directory survive a loss of power.
+    Flush,
     /// To lock others out. The file goes with the last handle, also if its process is killed.
     Lock,
 }
@@ -113,6 +116,7 @@ pub(super) fn open_with(
             FILE_LIST_DIRECTORY | FILE_TRAVERSE | FILE_READ_ATTRIBUTES | SYNCHRONIZE,
             FILE_DIRECTORY_FILE,
         ),
+        Purpose::Flush => (FILE_ADD_FILE | SYNCHRONIZE, FILE_DIRECTORY_FILE),
         Purpose::Lock => (
             FILE_GENERIC_READ | FILE_GENERIC_WRITE | DELETE,
             FILE_NON_DIRECTORY_FILE | FILE_DELETE_ON_CLOSE,
@@ -231,29 +235,40 @@ pub(super) fn delete(file: &File) -> Result<(), Status> {
     }
 }
 
-/// Gives a file the access rights of another one, as far as that is allowed.
-pub(super) fn copy_rights(from: &File, to: &File) {
-    let mut length = 0_u32;
-    let mut descriptor = vec![0_u64; 64];
-    for _ in 0..2 {
-        let room = u32::try_from(size_of_val(&*descriptor)).unwrap_or(u32::MAX);
-        let pointer = descriptor.as_mut_ptr().cast();
-        // SAFETY: the buffer is ours, aligned for the structure, and as long as is said.
-        let read = unsafe {
-            GetKernelObjectSecurity(
-                raw(from),
-                DACL_SECURITY_INFORMATION,
-                pointer,
-                room,
-                &raw mut length,
-            )
-        };
-        if read != 0 {
-            // SAFETY: the kernel has just written a whole descriptor there.
-            unsafe { SetKernelObjectSecurity(raw(to), DACL_SECURITY_INFORMATION, pointer) };
-            return;
+/// Who may do what with a file: its access control list.
+#[derive(PartialEq, Eq)]
+pub(super) struct Rights(Vec<u64>);
+
+impl Rights {
+    /// Those of a file; `None` if they cannot be had.
+    pub(super) fn of(file: &File) -> Option<Self> {
+        let mut descriptor = vec![0_u64; 64];
+        for _ in 0..2 {
+            let mut length = 0;
+            let room = u32::try_from(size_of_val(&*descriptor)).unwrap_or(u32::MAX);
+            // SAFETY: the buffer is ours, aligned for the structure, and as long as is said.
+            let read = unsafe {
+                GetKernelObjectSecurity(
+                    raw(file),
+                    DACL_SECURITY_INFORMATION,
+                    descriptor.as_mut_ptr().cast(),
+                    room,
+                    &raw mut length,
+                )
+            };
+            if read != 0 {
+                return Some(Self(descriptor));
+            }
+            descriptor = vec![0; (length as usize).div_ceil(size_of::<u64>())];
         }
-        descriptor = vec![0; (length as usize).div_ceil(size_of::<u64>())];
+        None
+    }
+
+    /// Gives them to another file, if that is allowed.
+    pub(super) fn give(&self, file: &File) {
+        let descriptor = self.0.as_ptr().cast_mut().cast();
+        // SAFETY: the kernel has written a whole descriptor there, and reads it only.
+        unsafe { SetKernelObjectSecurity(raw(file), DACL_SECURITY_INFORMATION, descriptor) };
     }
 }
 

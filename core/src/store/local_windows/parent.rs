@@ -6,7 +6,7 @@ use super::broken;
 use super::error::condition;
 use super::handle::{self, Existing, Purpose};
 use super::names::encoded;
-use super::tree::{self, Found, open_directory};
+use super::tree::{self, Found, is_short_form, open_directory};
 use crate::path::MemoryPath;
 use crate::store::StoreError;
 
@@ -27,7 +27,11 @@ pub(super) fn parent_of<'p>(
         return Err(StoreError::IsADirectory);
     };
     let opened = open_directory(root, &above);
-    Ok((opened.map_err(|status| condition("opening a directory", status))?, name))
+    let parent = opened.map_err(|status| condition("opening a directory", status))?;
+    if is_short_form(&parent, name) {
+        return Err(StoreError::NotFound);
+    }
+    Ok((parent, name))
 }
 
 /// The parent of a path that is about to exist. What was made for it is removed again, unless it is kept.
@@ -51,6 +55,9 @@ impl Parent {
     /// Goes on to the directory `name`, which is made if it is not there.
     pub(super) fn descend(&mut self, name: &str) -> Result<(), StoreError> {
         let failed = |status| condition("making a directory", status).unchanged();
+        if is_short_form(&self.directory, name) {
+            return Err(StoreError::PermissionDenied);
+        }
         let name = encoded(name);
         let below = match handle::open(&self.directory, &name, Purpose::Directory, Existing::Open) {
             Ok(below) => match tree::kind(below)? {

@@ -3,6 +3,7 @@
 use std::fs::{File, FileTimes};
 use std::io::{self, ErrorKind, Write};
 use std::os::windows::fs::{FileTimesExt, MetadataExt};
+use std::time::SystemTime;
 
 use windows_sys::Win32::Storage::FileSystem::{
     FILE_ATTRIBUTE_ARCHIVE, FILE_ATTRIBUTE_HIDDEN, FILE_ATTRIBUTE_NORMAL,
@@ -10,7 +11,7 @@ use windows_sys::Win32::Storage::FileSystem::{
 };
 
 use super::error::condition;
-use super::handle::{self, Existing, Purpose, Status};
+use super::handle::{self, Existing, Purpose, Rights, Status};
 use super::lock::Backoff;
 use super::retried;
 use super::temporary;
@@ -20,12 +21,32 @@ use crate::store::settings::Durability;
 
 const OPERATION: &str = "writing a file";
 
-/// What a new content takes over from the file that it replaces.
+/// The attributes that a file keeps.
 const KEPT: u32 = FILE_ATTRIBUTE_ARCHIVE
     | FILE_ATTRIBUTE_HIDDEN
     | FILE_ATTRIBUTE_NOT_CONTENT_INDEXED
     | FILE_ATTRIBUTE_READONLY
     | FILE_ATTRIBUTE_SYSTEM;
+
+/// What a new content takes over from the file that it replaces.
+pub(super) struct Kept {
+    attributes: u32,
+    created: Option<SystemTime>,
+    rights: Option<Rights>,
+}
+
+impl Kept {
+    pub(super) fn of(old: &File) -> Result<Self, StoreError> {
+        let metadata = old.metadata().map_err(|error| failed(error).unchanged())?;
+        let attributes = metadata.file_attributes() & KEPT;
+        Ok(Self { attributes, created: metadata.created().ok(), rights: Rights::of(old) })
+    }
+
+    /// Whether a content with this has what one with the other would have.
+    pub(super) fn is_as(&self, other: &Self) -> bool {
+        self.attributes == other.attributes && self.rights == other.rights
+    }
+}
 
 /// A content that is written and flushed, but not yet in place. It is removed when this is dropped, unless it was
 /// placed.
@@ -40,29 +61,29 @@ impl Staged {
     pub(super) fn new(
         root: &File,
         pieces: &[&[u8]],
-        replaces: Option<&File>,
+        replaces: Option<&Kept>,
         durability: Durability,
         backoff: &mut Backoff,
     ) -> Result<Self, StoreError> {
         let broken = |error| failed(error).unchanged();
-        let old = replaces.map(File::metadata).transpose().map_err(broken)?;
-        let attributes = match old.as_ref().map(|old| old.file_attributes() & KEPT) {
-            None | Some(0) => FILE_ATTRIBUTE_NORMAL,
-            Some(kept) => kept,
+        let attributes = match replaces {
+            None | Some(Kept { attributes: 0, .. }) => FILE_ATTRIBUTE_NORMAL,
+            Some(old) => old.attributes,
         };
+        let rights = replaces.and_then(|old| old.rights.as_ref());
         let file = loop {
-            match make(root, attributes, replaces.is_some())? {
+            match make(root, attributes, rights.is_some())? {
                 Some(file) => break file,
                 None => backoff.wait()?,
             }
         };
         let mut staged = Self { file, placed: false };
-        if let Some(old) = replaces {
-            handle::copy_rights(old, &staged.file);
+        if let Some(rights) = rights {
+            rights.give(&staged.file);
         }
         let written = pieces.iter().try_for_each(|piece| staged.file.write_all(piece));
         written.map_err(broken)?;
-        if let Some(created) = old.and_then(|old| old.created().ok()) {
+        if let Some(created) = replaces.and_then(|old| old.created) {
             // Not every file system keeps it.
             let _ = staged.file.set_times(FileTimes::new().set_created(created));
         }

@@ -71,7 +71,9 @@ pub(super) fn is_deleted_there(root: &File) -> bool {
 
 /// Removes what is deleted and what killed processes left, as far as it can be removed. Needs no lock.
 pub(super) fn sweep(root: &File) {
-    let Ok(entries) = handle::entries(root) else { return };
+    // By a handle of its own: one that has listed the directory before may tell what was there then.
+    let fresh = handle::open(root, &[], Purpose::Directory, Existing::Open);
+    let Ok(entries) = fresh.and_then(|root| handle::entries(&root)) else { return };
     for entry in entries {
         match kind(&entry.name) {
             Some(Kind::Staged) => {
@@ -99,6 +101,7 @@ pub(super) fn remove(parent: &File, name: &[u16], is_a_directory: bool) -> Resul
             // Another process may be at it as well.
             let _ = remove(&directory, &entry.name, entry.is_directory() && !entry.is_link());
         }
+        drop(directory);
     }
     handle::delete(&handle::open(parent, name, Purpose::Move, Existing::Open)?)
 }

@@ -4,6 +4,7 @@ use std::fs::File;
 use std::os::windows::fs::MetadataExt;
 use std::time::SystemTime;
 
+use windows_sys::Win32::Foundation::STATUS_OBJECT_NAME_NOT_FOUND;
 use windows_sys::Win32::Storage::FileSystem::{
     FILE_ATTRIBUTE_DIRECTORY, FILE_ATTRIBUTE_REPARSE_POINT,
 };
@@ -13,7 +14,7 @@ use super::handle::{self, Existing, Purpose, Status};
 use super::names::{decoded, encoded};
 use super::temporary::{self, Kind};
 use super::times::{Accesses, time};
-use crate::path::MemoryPath;
+use crate::path::{MemoryPath, fold};
 use crate::store::{Entry, Problem, ProblemKind, Scope, StoreError};
 
 /// What a look at a path found.
@@ -35,9 +36,42 @@ pub(super) fn relative(path: &MemoryPath) -> Vec<u16> {
     whole
 }
 
+/// Whether what the directory has under this name has another one, of which this is the short form (`LONGNA~1.MD`).
+pub(super) fn is_short_form(directory: &File, name: &str) -> bool {
+    // Windows makes none without it.
+    if !name.contains('~') {
+        return false;
+    }
+    let found = handle::entry(directory, &encoded(name)).ok().flatten();
+    let own = |entry: handle::DirectoryEntry| String::from_utf16_lossy(&entry.name);
+    found.map(own).is_some_and(|own| fold(&own) != fold(&String::from_utf16_lossy(&encoded(name))))
+}
+
+/// Whether a name in the path is a short form: the path is then another spelling of one that has its own rules.
+fn has_short_form(root: &File, path: &MemoryPath) -> Result<bool, Status> {
+    if !path.as_str().contains('~') {
+        return Ok(false);
+    }
+    let mut directory = handle::open(root, &[], Purpose::Directory, Existing::Open)?;
+    for name in path.names() {
+        if is_short_form(&directory, name) {
+            return Ok(true);
+        }
+        match handle::open(&directory, &encoded(name), Purpose::Directory, Existing::Open) {
+            Ok(below) => directory = below,
+            // A file, or nothing.
+            Err(_) => break,
+        }
+    }
+    Ok(false)
+}
+
 /// Opens what is at the path, if it is a file or a directory.
 pub(super) fn look(root: &File, path: &MemoryPath, purpose: Purpose) -> Result<Found, StoreError> {
     let failed = |status| condition("opening a file", status);
+    if has_short_form(root, path).map_err(failed)? {
+        return Err(StoreError::NotFound);
+    }
     let file = if path.is_root() {
         root.try_clone().map_err(|error| StoreError::failed("opening a directory", error))?
     } else {
@@ -62,6 +96,9 @@ pub(super) fn kind(file: File) -> Result<Found, StoreError> {
 
 /// Opens a directory that a path goes through.
 pub(super) fn open_directory(root: &File, path: &MemoryPath) -> Result<File, Status> {
+    if has_short_form(root, path)? {
+        return Err(Status(STATUS_OBJECT_NAME_NOT_FOUND));
+    }
     let relative = relative(path);
     if relative.is_empty() {
         // The kernel has no name for a directory itself but the empty one.

@@ -1,12 +1,11 @@
 //! Creates and edits files: prepares a content without the lock, and puts it in place under the lock.
 
 use std::fs::File;
-use std::os::windows::fs::MetadataExt as _;
 
 use super::handle::{self, Purpose};
 use super::lock::Backoff;
 use super::parent::{Parent, on_disk, parent_of};
-use super::staged::{Staged, failed, flush};
+use super::staged::{Kept, Staged, failed, flush};
 use super::times::Accesses;
 use super::tree::{Found, look};
 use super::{LocalDirectory, names::encoded};
@@ -31,14 +30,19 @@ impl LocalDirectory {
             let root = self.enter_to_write()?;
             // Checked before anything is written.
             let there = may_be_written(&root, path, existing)?;
-            let attributes = there.as_ref().map(attributes_of).transpose()?;
-            let staged =
-                Staged::new(&root, &[content], there.as_ref(), self.durability, &mut backoff)?;
+            let old = there.as_ref().map(Kept::of).transpose()?;
+            // Where the system has no POSIX semantics, nobody could replace it meanwhile.
             drop(there);
+            let staged =
+                Staged::new(&root, &[content], old.as_ref(), self.durability, &mut backoff)?;
             let Some(locked) = self.lock(&root, &mut backoff)? else { continue };
             let parent = Parent::make(locked.root, path)?;
             let now = may_be_written(locked.root, path, existing)?;
-            if now.as_ref().map(attributes_of).transpose()? != attributes {
+            let same = match (&now, &old) {
+                (Some(now), Some(old)) => Kept::of(now)?.is_as(old),
+                (now, old) => now.is_none() && old.is_none(),
+            };
+            if !same {
                 continue;
             }
             let placed = put(staged, &parent.directory, name, now, &root, &mut backoff)?;
@@ -60,9 +64,8 @@ impl LocalDirectory {
             let found = self.find_file(&root, path)?;
             let Some(splice) = edit(&found.content) else { return Ok(()) };
             let pieces = splice.pieces(&found.content);
-            let old = Some(&found.file);
+            let old = Some(&found.kept);
             let staged = Staged::new(&root, &pieces, old, self.durability, &mut backoff)?;
-            drop(found.file);
             let Some(locked) = self.lock(&root, &mut backoff)? else { continue };
             let Some(old) = unchanged(locked.root, path, &found.content) else { continue };
             let (parent, name) = parent_of(locked.root, path)?;
@@ -75,10 +78,13 @@ impl LocalDirectory {
             let found = self.find_file(root, path)?;
             let Some(splice) = edit(&found.content) else { return Ok(None) };
             let pieces = splice.pieces(&found.content);
-            let old = Some(&found.file);
+            let old = Some(&found.kept);
             let staged = Staged::new(root, &pieces, old, self.durability, backoff)?;
+            let Found::File(old, _) = look(root, path, Purpose::Read)? else {
+                return Err(StoreError::IsADirectory);
+            };
             let (parent, name) = parent_of(root, path)?;
-            put(staged, &parent, name, Some(found.file), root, backoff).map(Some)
+            put(staged, &parent, name, Some(old), root, backoff).map(Some)
         })?;
         placed.map_or(Ok(()), |placed| flush(&placed, self.durability).map_err(failed))
     }
@@ -88,7 +94,7 @@ impl LocalDirectory {
         match found {
             Found::File(file, size) => {
                 let content = read_whole(&file, size, self.max_file_bytes)?;
-                Ok(Text { file, content })
+                Ok(Text { kept: Kept::of(&file)?, content })
             }
             Found::Directory(_) => Err(StoreError::IsADirectory),
         }
@@ -97,14 +103,14 @@ impl LocalDirectory {
 
 /// A file that is to be edited.
 struct Text {
-    file: File,
+    kept: Kept,
     content: Vec<u8>,
 }
 
 /// Whether the file at this path still has the content that was read; returns the file. The caller has the lock.
 ///
-/// The content itself is compared. The file is not kept open until then, as it would have to be if its number were:
-/// where the system has no POSIX semantics, nobody could replace it meanwhile.
+/// The content itself is compared. If its number were, the file would have to be kept open until then, and where the system
+/// has no POSIX semantics nobody could replace it meanwhile.
 fn unchanged(root: &File, path: &MemoryPath, content: &[u8]) -> Option<File> {
     let Ok(Found::File(there, size)) = look(root, path, Purpose::Read) else { return None };
     let same_size = usize::try_from(size).is_ok_and(|size| size == content.len());
@@ -147,8 +153,4 @@ fn may_be_written(
         Err(StoreError::NotFound | StoreError::NotADirectory) => Ok(None),
         Err(error) => Err(error.unchanged()),
     }
-}
-
-fn attributes_of(file: &File) -> Result<u32, StoreError> {
-    Ok(file.metadata().map_err(|error| failed(error).unchanged())?.file_attributes())
 }
