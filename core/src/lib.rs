@@ -75,6 +75,7 @@ mod image;
 mod memory;
 mod options;
 mod policies;
+mod process;
 mod repair;
 mod trace;
 

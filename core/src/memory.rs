@@ -12,7 +12,7 @@ use crate::error::{Error, HookError};
 use crate::handlers;
 use crate::hooks::{Event, HookDecision, Installed, MemoryHooks};
 use crate::options::MemoryOptions;
-use crate::path::MemoryPath;
+use crate::path::{Folding, MemoryPath};
 use crate::policies::Policies;
 use crate::policy::expiry::{self, Expired};
 use crate::reply::{self, Content, Reply};
@@ -84,8 +84,9 @@ impl Memory {
     }
 
     fn new(store: Arc<dyn Store>, options: MemoryOptions) -> Self {
+        let folding = Folding::new(store.folds_case());
         let options = options.for_store(&*store);
-        Self { store, policies: Arc::new(Policies::new(options)), hooks: None }
+        Self { store, policies: Arc::new(Policies::new(options, folding)), hooks: None }
     }
 
     /// The same memory with your own code before and after each command. It replaces earlier hooks.
