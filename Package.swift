@@ -26,6 +26,7 @@ let package = Package(
             name: "Memdir",
             dependencies: ["MemdirFFI"],
             path: "bindings-uniffi/swift/Sources/Memdir",
+            resources: [.process("PrivacyInfo.xcprivacy")],
             // Of the generated code; apps in Swift 6 mode use it as it is.
             swiftSettings: [.swiftLanguageMode(.v5)]
         ),

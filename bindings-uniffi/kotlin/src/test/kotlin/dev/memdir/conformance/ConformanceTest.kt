@@ -92,6 +92,7 @@ class ConformanceTest {
             val reply = opened.memory.execute(step.input.toString())
             assertEquals(step.content, reply.content, where)
             assertEquals(step.isError, reply.isError, where)
+            assertEquals(step.image, reply.image?.let { it.mediaType to Content(it.bytes) }, where)
             val told = hooks?.take().orEmpty()
             assertEquals(listOfNotNull(step.event).size, told.size, where)
             step.event?.let { assertTrue(same(it, told.single())) { "$where: expected $it, got $told" } }
