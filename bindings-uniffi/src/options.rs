@@ -185,10 +185,14 @@ impl TryFrom<MemoryOptions> for memdir::MemoryOptions {
         options.lock_timeout =
             given.lock_timeout.map(|span| span.option("lock_timeout")).transpose()?;
         options.namespace = given.namespace.map(|text| text.option("namespace")).transpose()?;
-        if let Some(key) = given.encryption_key {
-            options.encryption_key = Some(key.option("encryption_key")?);
+        let key = given.encryption_key.map(|key| key.option("encryption_key")).transpose()?;
+        #[cfg(feature = "encryption")]
+        {
+            options.encryption_key = key;
+            options.encrypt_names = given.encrypt_names;
         }
-        options.encrypt_names = given.encrypt_names;
+        #[cfg(not(feature = "encryption"))]
+        let _: Option<()> = key;
         options.record_access = given.record_access;
         options.never_expire = patterns("never_expire", given.never_expire)?;
         options.event_content = given.event_content;

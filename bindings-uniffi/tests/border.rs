@@ -282,6 +282,17 @@ fn encrypted(store: Arc<dyn Store>, key: MemdirKey) -> Result<Memory, MemdirErro
     Memory::with_store(store, options, None)
 }
 
+#[cfg(not(feature = "encryption"))]
+#[test]
+fn a_key_is_an_error_where_the_library_has_no_encryption() {
+    let store = open_store("memory:".into(), defaults()).unwrap();
+    let key = MemdirKey::of_bytes(&[7; 32]);
+    let error = encrypted(Arc::clone(&store), key.clone()).unwrap_err().to_string();
+    assert!(error.starts_with("encryptionKey is for encryption"), "{error}");
+    assert!(rekey_store(store, key.clone(), key).unwrap_err().to_string().starts_with("oldKey"));
+}
+
+#[cfg(feature = "encryption")]
 #[test]
 fn a_key_encrypts_a_store_of_the_hosts_and_is_shown_nowhere() {
     let store = open_store("memory:".into(), defaults()).unwrap();
