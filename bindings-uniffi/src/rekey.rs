@@ -17,11 +17,11 @@ use crate::store::Store;
 /// a file in it is damaged.
 #[uniffi::export]
 pub fn rekey(
-    store: MemdirText,
+    address: MemdirText,
     old_key: MemdirKey,
     new_key: MemdirKey,
 ) -> Result<i64, MemdirError> {
-    let address = store.option("store")?;
+    let address = address.option("address")?;
     #[cfg(feature = "encryption")]
     return rekey_core(
         &memdir::store::open_raw_store(&address, &memdir::MemoryOptions::default())?,

@@ -19,7 +19,7 @@ extension Memory {
     /// Shows a directory two levels deep, or the numbered lines of a file. `viewRange` is the first and last
     /// line to show (1-based, inclusive; a last line of -1 is the end); nil shows all.
     ///
-    /// Throws `MemdirError.Refused` with the exact reply for the model, `MemdirError.Store` if the store is
+    /// Throws `MemdirError.refused` with the exact reply for the model, `MemdirError.store` if the store is
     /// broken.
     public func view(path: String, viewRange: [Int64]? = nil) async throws -> String {
         try await off(Threads.views) { try $0.view(path: path, viewRange: viewRange) }

@@ -5399,7 +5399,7 @@ enum HookError: Swift.Error, Equatable, Hashable {
     /**
      * The hook threw an error.
      */
-    case Failed(
+    case failed(
         /**
          * The details, for you and never for the model.
          */reason: String
@@ -5440,7 +5440,7 @@ public struct FfiConverterTypeHookError: FfiConverterRustBuffer {
 
 
 
-        case 1: return .Failed(
+        case 1: return .failed(
             reason: try FfiConverterString.read(from: &buf)
             )
 
@@ -5455,7 +5455,7 @@ public struct FfiConverterTypeHookError: FfiConverterRustBuffer {
 
 
 
-        case let .Failed(reason):
+        case let .failed(reason):
             writeInt(&buf, Int32(1))
             FfiConverterString.write(reason, into: &buf)
 
@@ -5490,7 +5490,7 @@ enum MemdirError: Swift.Error, Equatable, Hashable {
     /**
      * The command was wrong, and nothing was changed.
      */
-    case Refused(
+    case refused(
         /**
          * The exact answer for the model, to be sent back with `is_error: true`.
          */reason: String
@@ -5499,7 +5499,7 @@ enum MemdirError: Swift.Error, Equatable, Hashable {
      * The store is broken or out of reach, or was locked by others for too long, or the call was given
      * up.
      */
-    case Store(
+    case store(
         /**
          * The details, for the developer and never for the model.
          */reason: String,
@@ -5510,7 +5510,7 @@ enum MemdirError: Swift.Error, Equatable, Hashable {
     /**
      * The hook `before` failed, and nothing was changed.
      */
-    case Hook(
+    case hook(
         /**
          * The details, for the developer and never for the model.
          */reason: String
@@ -5518,7 +5518,7 @@ enum MemdirError: Swift.Error, Equatable, Hashable {
     /**
      * The store's address or an option is wrong.
      */
-    case Config(
+    case config(
         /**
          * What is wrong with it.
          */reason: String,
@@ -5529,7 +5529,7 @@ enum MemdirError: Swift.Error, Equatable, Hashable {
     /**
      * A copy was refused or stopped.
      */
-    case Copy(
+    case copy(
         /**
          * Why.
          */reason: String,
@@ -5586,21 +5586,21 @@ public struct FfiConverterTypeMemdirError: FfiConverterRustBuffer {
 
 
 
-        case 1: return .Refused(
+        case 1: return .refused(
             reason: try FfiConverterString.read(from: &buf)
             )
-        case 2: return .Store(
+        case 2: return .store(
             reason: try FfiConverterString.read(from: &buf),
             answer: try FfiConverterString.read(from: &buf)
             )
-        case 3: return .Hook(
+        case 3: return .hook(
             reason: try FfiConverterString.read(from: &buf)
             )
-        case 4: return .Config(
+        case 4: return .config(
             reason: try FfiConverterString.read(from: &buf),
             option: try FfiConverterOptionString.read(from: &buf)
             )
-        case 5: return .Copy(
+        case 5: return .copy(
             reason: try FfiConverterString.read(from: &buf),
             paths: try FfiConverterSequenceString.read(from: &buf)
             )
@@ -5616,29 +5616,29 @@ public struct FfiConverterTypeMemdirError: FfiConverterRustBuffer {
 
 
 
-        case let .Refused(reason):
+        case let .refused(reason):
             writeInt(&buf, Int32(1))
             FfiConverterString.write(reason, into: &buf)
 
 
-        case let .Store(reason,answer):
+        case let .store(reason,answer):
             writeInt(&buf, Int32(2))
             FfiConverterString.write(reason, into: &buf)
             FfiConverterString.write(answer, into: &buf)
 
 
-        case let .Hook(reason):
+        case let .hook(reason):
             writeInt(&buf, Int32(3))
             FfiConverterString.write(reason, into: &buf)
 
 
-        case let .Config(reason,option):
+        case let .config(reason,option):
             writeInt(&buf, Int32(4))
             FfiConverterString.write(reason, into: &buf)
             FfiConverterOptionString.write(option, into: &buf)
 
 
-        case let .Copy(reason,paths):
+        case let .copy(reason,paths):
             writeInt(&buf, Int32(5))
             FfiConverterString.write(reason, into: &buf)
             FfiConverterSequenceString.write(paths, into: &buf)
@@ -6016,55 +6016,55 @@ enum StoreError: Swift.Error, Equatable, Hashable {
     /**
      * Nothing is there.
      */
-    case NotFound
+    case notFound
     /**
      * Something is there already.
      */
-    case AlreadyExists
+    case alreadyExists
     /**
      * It is a directory where a file was needed.
      */
-    case IsADirectory
+    case isADirectory
     /**
      * It, or a parent of it, is a file where a directory was needed.
      */
-    case NotADirectory
+    case notADirectory
     /**
      * The path, or a parent of it, is a symbolic link. Links are never followed.
      */
-    case Symlink
+    case symlink
     /**
      * It is neither a file nor a directory.
      */
-    case SpecialFile
+    case specialFile
     /**
      * A directory cannot be moved into its own subtree.
      */
-    case IntoItself
+    case intoItself
     /**
      * The store cannot keep a name or path of this length.
      */
-    case NameTooLong
+    case nameTooLong
     /**
      * The store does not allow it.
      */
-    case PermissionDenied
+    case permissionDenied
     /**
      * It may be read but not changed.
      */
-    case ReadOnly
+    case readOnly
     /**
      * A store is mounted there or below, so it can be neither deleted nor moved.
      */
-    case MountPoint
+    case mountPoint
     /**
      * There is no room left.
      */
-    case Full
+    case full
     /**
      * The file is larger than the limit for reading a file into memory to edit it.
      */
-    case TooLarge(
+    case tooLarge(
         /**
          * Its size in bytes.
          */size: Int64
@@ -6072,15 +6072,15 @@ enum StoreError: Swift.Error, Equatable, Hashable {
     /**
      * Other writers kept the store locked for too long. Nothing was changed.
      */
-    case Busy
+    case busy
     /**
      * The call was cancelled before anything was changed.
      */
-    case Cancelled
+    case cancelled
     /**
      * The store itself is broken or out of reach.
      */
-    case Failed(
+    case failed(
         /**
          * The details, for you and never for the model.
          */reason: String
@@ -6121,24 +6121,24 @@ public struct FfiConverterTypeStoreError: FfiConverterRustBuffer {
 
 
 
-        case 1: return .NotFound
-        case 2: return .AlreadyExists
-        case 3: return .IsADirectory
-        case 4: return .NotADirectory
-        case 5: return .Symlink
-        case 6: return .SpecialFile
-        case 7: return .IntoItself
-        case 8: return .NameTooLong
-        case 9: return .PermissionDenied
-        case 10: return .ReadOnly
-        case 11: return .MountPoint
-        case 12: return .Full
-        case 13: return .TooLarge(
+        case 1: return .notFound
+        case 2: return .alreadyExists
+        case 3: return .isADirectory
+        case 4: return .notADirectory
+        case 5: return .symlink
+        case 6: return .specialFile
+        case 7: return .intoItself
+        case 8: return .nameTooLong
+        case 9: return .permissionDenied
+        case 10: return .readOnly
+        case 11: return .mountPoint
+        case 12: return .full
+        case 13: return .tooLarge(
             size: try FfiConverterInt64.read(from: &buf)
             )
-        case 14: return .Busy
-        case 15: return .Cancelled
-        case 16: return .Failed(
+        case 14: return .busy
+        case 15: return .cancelled
+        case 16: return .failed(
             reason: try FfiConverterString.read(from: &buf)
             )
 
@@ -6153,68 +6153,68 @@ public struct FfiConverterTypeStoreError: FfiConverterRustBuffer {
 
 
 
-        case .NotFound:
+        case .notFound:
             writeInt(&buf, Int32(1))
 
 
-        case .AlreadyExists:
+        case .alreadyExists:
             writeInt(&buf, Int32(2))
 
 
-        case .IsADirectory:
+        case .isADirectory:
             writeInt(&buf, Int32(3))
 
 
-        case .NotADirectory:
+        case .notADirectory:
             writeInt(&buf, Int32(4))
 
 
-        case .Symlink:
+        case .symlink:
             writeInt(&buf, Int32(5))
 
 
-        case .SpecialFile:
+        case .specialFile:
             writeInt(&buf, Int32(6))
 
 
-        case .IntoItself:
+        case .intoItself:
             writeInt(&buf, Int32(7))
 
 
-        case .NameTooLong:
+        case .nameTooLong:
             writeInt(&buf, Int32(8))
 
 
-        case .PermissionDenied:
+        case .permissionDenied:
             writeInt(&buf, Int32(9))
 
 
-        case .ReadOnly:
+        case .readOnly:
             writeInt(&buf, Int32(10))
 
 
-        case .MountPoint:
+        case .mountPoint:
             writeInt(&buf, Int32(11))
 
 
-        case .Full:
+        case .full:
             writeInt(&buf, Int32(12))
 
 
-        case let .TooLarge(size):
+        case let .tooLarge(size):
             writeInt(&buf, Int32(13))
             FfiConverterInt64.write(size, into: &buf)
 
 
-        case .Busy:
+        case .busy:
             writeInt(&buf, Int32(14))
 
 
-        case .Cancelled:
+        case .cancelled:
             writeInt(&buf, Int32(15))
 
 
-        case let .Failed(reason):
+        case let .failed(reason):
             writeInt(&buf, Int32(16))
             FfiConverterString.write(reason, into: &buf)
 
@@ -7150,11 +7150,11 @@ public func openMounts(mounts: [Mount], options: MemoryOptions = MemoryOptions()
  * Throws `Config` if the store is not encrypted or the old key is wrong, `Store` if the store failed or
  * a file in it is damaged.
  */
-public func rekey(store: MemdirText, oldKey: MemdirKey, newKey: MemdirKey)throws  -> Int64  {
+public func rekey(address: MemdirText, oldKey: MemdirKey, newKey: MemdirKey)throws  -> Int64  {
     return try  FfiConverterInt64.lift(try rustCallWithError(FfiConverterTypeMemdirError_lift) {
         uniffiCallStatus in
     uniffi_memdir_ffi_fn_func_rekey(
-        FfiConverterTypeMemdirText_lower(store),
+        FfiConverterTypeMemdirText_lower(address),
         FfiConverterTypeMemdirKey_lower(oldKey),
         FfiConverterTypeMemdirKey_lower(newKey),uniffiCallStatus
     )
@@ -7210,7 +7210,7 @@ private let initializationResult: InitializationResult = {
     if (uniffi_memdir_ffi_checksum_func_open_mounts() != 64864) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_func_rekey() != 36116) {
+    if (uniffi_memdir_ffi_checksum_func_rekey() != 18006) {
         return InitializationResult.apiChecksumMismatch
     }
     if (uniffi_memdir_ffi_checksum_func_rekey_store() != 49935) {

@@ -5,7 +5,7 @@ import Foundation
 extension Memory {
     /// A memory on your own store, or on one that is shared with another memory.
     ///
-    /// Throws `MemdirError.Config` if an option is wrong.
+    /// Throws `MemdirError.config` if an option is wrong.
     public convenience init(
         store: any Store, options: MemoryOptions = MemoryOptions(), hooks: (any MemoryHooks)? = nil
     ) throws {
@@ -18,7 +18,7 @@ extension Memory {
     /// Opens a directory, which is made if it does not exist: the files are in its `memories` directory. In an app,
     /// one below `URL.applicationSupportDirectory`.
     ///
-    /// Throws `MemdirError.Config` if an option is wrong, `MemdirError.Store` if the directory cannot be opened.
+    /// Throws `MemdirError.config` if an option is wrong, `MemdirError.store` if the directory cannot be opened.
     public convenience init(
         directory: URL, options: MemoryOptions = MemoryOptions(), hooks: (any MemoryHooks)? = nil
     ) throws {
@@ -34,7 +34,7 @@ public func openStore(directory: URL, options: MemoryOptions = MemoryOptions()) 
 /// The path of a file URL.
 private func address(of directory: URL) throws -> String {
     guard directory.isFileURL else {
-        throw MemdirError.Config(reason: "directory must be a file URL", option: "directory")
+        throw MemdirError.config(reason: "directory must be a file URL", option: "directory")
     }
     return directory.standardizedFileURL.path
 }
@@ -85,7 +85,7 @@ extension Memory {
 /// Copies one store into another, as `copy` with a `CopyWatch` does. `isRunning` is called before each file and
 /// returns whether the copy goes on.
 ///
-/// Throws `MemdirError.Copy` if the destination holds something else, or the copy was stopped.
+/// Throws `MemdirError.copy` if the destination holds something else, or the copy was stopped.
 public func copy(
     source: any Store, destination: any Store, overwrite: Bool = false,
     isRunning: @escaping @Sendable (CopyProgress) throws -> Bool
@@ -95,7 +95,7 @@ public func copy(
 
 /// As `rekey` with an address, for your own store: the one that keeps the encrypted files.
 ///
-/// Throws `MemdirError.Config` if the store is not encrypted or the old key is wrong.
+/// Throws `MemdirError.config` if the store is not encrypted or the old key is wrong.
 public func rekey(store: any Store, oldKey: EncryptionKey, newKey: EncryptionKey) throws -> Int64 {
     try rekeyStore(store: store, oldKey: oldKey, newKey: newKey)
 }

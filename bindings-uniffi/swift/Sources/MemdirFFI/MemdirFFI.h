@@ -819,7 +819,7 @@ uint64_t uniffi_memdir_ffi_fn_func_open_mounts(RustBuffer mounts, RustBuffer opt
 #endif
 #ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_FUNC_REKEY
 #define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_FUNC_REKEY
-int64_t uniffi_memdir_ffi_fn_func_rekey(RustBuffer store, RustBuffer old_key, RustBuffer new_key, RustCallStatus *_Nonnull out_status
+int64_t uniffi_memdir_ffi_fn_func_rekey(RustBuffer address, RustBuffer old_key, RustBuffer new_key, RustCallStatus *_Nonnull out_status
 );
 #endif
 #ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_FUNC_REKEY_STORE

@@ -32,7 +32,7 @@ final class ChangesTests: XCTestCase {
 
     func testOnlyAFileURLIsADirectory() throws {
         XCTAssertThrowsError(try Memory(directory: URL(string: "https://example.com/memory")!)) { error in
-            guard case MemdirError.Config(_, "directory") = error else { return XCTFail("\(error)") }
+            guard case MemdirError.config(_, "directory") = error else { return XCTFail("\(error)") }
         }
         XCTAssertThrowsError(try Mount(path: "/memories", directory: URL(string: "https://example.com")!))
     }
@@ -46,7 +46,7 @@ final class ChangesTests: XCTestCase {
         do {
             _ = try await memory.expire(olderThan: .seconds(-1))
             XCTFail("a negative duration")
-        } catch MemdirError.Config(_, let option) {
+        } catch MemdirError.config(_, let option) {
             XCTAssertEqual(option, "olderThan")
         }
     }

@@ -126,7 +126,7 @@ final class ConformanceTests: XCTestCase {
             var removed: [String]?
             do {
                 removed = try opened.memory.expire(olderThan: olderThan, dryRun: dryRun).map(\.path)
-            } catch MemdirError.Config {}
+            } catch MemdirError.config {}
             guard removed == expected else {
                 throw Problem("\(place): expected \(String(describing: expected)), got \(String(describing: removed))")
             }

@@ -24,7 +24,7 @@ final class EncryptionTests: XCTestCase {
         let shown = try await encrypted(store, key).view(path: "/memories/tea.md")
         XCTAssertTrue(shown.hasSuffix("Anna likes tea."))
         XCTAssertThrowsError(try Memory(store: store)) { error in
-            guard case MemdirError.Config(_, "encryptionKey") = error else { return XCTFail("\(error)") }
+            guard case MemdirError.config(_, "encryptionKey") = error else { return XCTFail("\(error)") }
         }
         XCTAssertThrowsError(try encrypted(store, randomKey()))
     }
@@ -35,7 +35,7 @@ final class EncryptionTests: XCTestCase {
         let (old, new) = (randomKey(), EncryptionKey("correct horse battery staple"))
         let store = "sqlite:" + place.appendingPathComponent("agent.db").path
         _ = try await encrypted(store, old).create(path: "/memories/a", fileText: "one")
-        XCTAssertEqual(try rekey(store: store, oldKey: old, newKey: new), 1)
+        XCTAssertEqual(try rekey(address: store, oldKey: old, newKey: new), 1)
         let shown = try await encrypted(store, new).view(path: "/memories/a")
         XCTAssertTrue(shown.hasSuffix("1\tone"))
         XCTAssertThrowsError(try encrypted(store, old))
@@ -56,7 +56,7 @@ final class EncryptionTests: XCTestCase {
         XCTAssertEqual(options, MemoryOptions(encryptionKey: EncryptionKey("hunter2")))
         for wrong in [EncryptionKey(Data(count: 31)), EncryptionKey("hex:abcd"), EncryptionKey("")] {
             XCTAssertThrowsError(try encrypted("memory:", wrong)) { error in
-                guard case MemdirError.Config(let reason, "encryptionKey") = error else { return XCTFail("\(error)") }
+                guard case MemdirError.config(let reason, "encryptionKey") = error else { return XCTFail("\(error)") }
                 XCTAssertFalse(reason.contains("abcd"))
             }
         }

@@ -1165,7 +1165,7 @@ internal object UniffiLib {
     ): RustBuffer.ByValue
     external fun uniffi_memdir_ffi_fn_func_open_mounts(`mounts`: RustBuffer.ByValue,`options`: RustBuffer.ByValue,uniffi_out_err: UniffiRustCallStatus,
     ): Long
-    external fun uniffi_memdir_ffi_fn_func_rekey(`store`: RustBuffer.ByValue,`oldKey`: RustBuffer.ByValue,`newKey`: RustBuffer.ByValue,uniffi_out_err: UniffiRustCallStatus,
+    external fun uniffi_memdir_ffi_fn_func_rekey(`address`: RustBuffer.ByValue,`oldKey`: RustBuffer.ByValue,`newKey`: RustBuffer.ByValue,uniffi_out_err: UniffiRustCallStatus,
     ): Long
     external fun uniffi_memdir_ffi_fn_func_rekey_store(`store`: Long,`oldKey`: RustBuffer.ByValue,`newKey`: RustBuffer.ByValue,uniffi_out_err: UniffiRustCallStatus,
     ): Long
@@ -1309,7 +1309,7 @@ private fun uniffiCheckApiChecksums(lib: IntegrityCheckingUniffiLib) {
     if ((lib.uniffi_memdir_ffi_checksum_func_open_mounts() and 0xFFFF) != 64864) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_func_rekey() and 0xFFFF) != 36116) {
+    if ((lib.uniffi_memdir_ffi_checksum_func_rekey() and 0xFFFF) != 18006) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
     if ((lib.uniffi_memdir_ffi_checksum_func_rekey_store() and 0xFFFF) != 49935) {
@@ -9591,13 +9591,13 @@ internal object FfiConverterTypeMemdirText: FfiConverter<kotlin.String, RustBuff
          * Throws `Config` if the store is not encrypted or the old key is wrong, `Store` if the store failed or
          * a file in it is damaged.
          */
-    @Throws(MemdirException::class) fun `rekey`(`store`: kotlin.String, `oldKey`: EncryptionKey, `newKey`: EncryptionKey): kotlin.Long {
+    @Throws(MemdirException::class) fun `rekey`(`address`: kotlin.String, `oldKey`: EncryptionKey, `newKey`: EncryptionKey): kotlin.Long {
             return FfiConverterLong.lift(
     uniffiRustCallWithError(MemdirException) { _status ->
     UniffiLib.uniffi_memdir_ffi_fn_func_rekey(
 
 
-        FfiConverterTypeMemdirText.lower(`store`),
+        FfiConverterTypeMemdirText.lower(`address`),
         FfiConverterTypeMemdirKey.lower(`oldKey`),
         FfiConverterTypeMemdirKey.lower(`newKey`),_status)
 }
