@@ -89,19 +89,20 @@ static LISTENERS: RwLock<Vec<Weak<Listener>>> = RwLock::new(Vec::new());
 static COUNT: AtomicUsize = AtomicUsize::new(0);
 
 /// Which store it is: by where it keeps its data, or by the object.
-#[derive(PartialEq)]
 struct Identity {
-    object: usize,
+    /// Not kept open; but no other store gets its address as long as this is there.
+    object: Weak<dyn Store>,
     locations: Vec<Location>,
 }
 
 impl Identity {
     fn of(store: &Arc<dyn Store>) -> Self {
-        Self { object: Arc::as_ptr(store).cast::<()>().addr(), locations: store.locations() }
+        Self { object: Arc::downgrade(store), locations: store.locations() }
     }
 
     fn is(&self, other: &Self) -> bool {
-        self.object == other.object
+        let address = |identity: &Self| identity.object.as_ptr().cast::<()>().addr();
+        address(self) == address(other)
             || !self.locations.is_empty() && self.locations == other.locations
     }
 }

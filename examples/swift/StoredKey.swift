@@ -6,7 +6,8 @@ import Memdir
 /// The key of a memory out of a keychain. The first call makes it.
 ///
 /// The keychain of Apple's systems keeps its items when an app is deleted, and the memory goes with the app. A key
-/// without a memory does no harm; a memory without its key cannot be read.
+/// without a memory does no harm; a memory without its key cannot be read. Do not use the keychain of a `KeychainStore`,
+/// which removes what it does not know.
 public func storedKey(in keychain: any Keychain, named name: String = "memory-key") throws -> EncryptionKey {
     if let bytes = try keychain.data(for: name) { return EncryptionKey(bytes) }
     var random = SystemRandomNumberGenerator()
@@ -64,12 +65,12 @@ public func storedKey(in keychain: any Keychain, named name: String = "memory-ke
             let status = SecItemCopyMatching(query as CFDictionary, &found)
             if status == errSecItemNotFound { return [] }
             try check(status)
-            return (found as? [[CFString: Any]] ?? []).compactMap { $0[kSecAttrAccount] as? String }
+            return (found as? [[String: Any]] ?? []).compactMap { $0[kSecAttrAccount as String] as? String }
         }
 
         private func item(_ key: String?) -> [CFString: Any] {
             var item: [CFString: Any] = [kSecClass: kSecClassGenericPassword, kSecAttrService: service]
-            // On a Mac, the keychain that iOS has, too.
+            // On a Mac, the keychain that iOS has, too; the app must be signed for it.
             item[kSecUseDataProtectionKeychain] = true
             if let key { item[kSecAttrAccount] = key }
             if let group { item[kSecAttrAccessGroup] = group }

@@ -52,6 +52,17 @@ final class ConformanceTests: XCTestCase {
         }
     }
 
+    func testEncrypted() throws {
+        try run("swift-encrypted") { options, hooks in
+            let place = try temporaryDirectory()
+            addTeardownBlock { try? FileManager.default.removeItem(at: place) }
+            let key = EncryptionKey(Data(0..<32))
+            let store = try openStore(
+                directory: place, options: MemoryOptions(encryptionKey: key, encryptNames: true))
+            return Opened(memory: try Memory(store: store, options: options, hooks: hooks), store: store)
+        }
+    }
+
     private func run(_ runner: String, open: (MemoryOptions, CaseHooks?) throws -> Opened) throws {
         let directory = root.appendingPathComponent("target/conformance")
         let counts = directory.appendingPathComponent(runner)

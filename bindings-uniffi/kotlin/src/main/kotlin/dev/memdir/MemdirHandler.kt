@@ -27,19 +27,19 @@ import kotlin.jvm.optionals.getOrNull
  * for (message in handler.messages(client.beta().messages().toolRunner(tools))) { … }
  * ```
  *
- * With [messages], or with [answer] in a loop of your own, the model reads what the tool's documentation says: each text
- * word for word, with `is_error` on every error. The input of a tool use goes to [Memory.execute] as Claude sent it, so it is
- * repaired where it can be. Images are shown, too, with the option `maxImageBytes`.
+ * With [messages], or with [answer] in a loop of your own, the model reads what the tool's documentation says: each
+ * text word for word, with `is_error` on every error. The input of a tool use goes to [Memory.execute] as Claude sent
+ * it, so it is repaired where it can be. Images are shown, too, with the option `maxImageBytes`.
  *
- * The runner itself answers the turns that also use other tools, through the methods of this handler. It sends an exception
- * as `"Error: "` and its message, with `is_error`; it sends a returned text without that flag. So a text that starts with
- * `Error: ` is thrown, and the documented errors that do not start so are returned: every text arrives word for
- * word, and these arrive without the flag. Input without a required field is refused by the SDK in its own words.
+ * The runner itself answers the turns that also use other tools, through the methods of this handler. It sends an
+ * exception as `"Error: "` and its message, with `is_error`; it sends a returned text without that flag. So a text that
+ * starts with `Error: ` is thrown, and the documented errors that do not start so are returned: every text arrives word
+ * for word, and these arrive without the flag. Input without a required field is refused by the SDK in its own words.
  *
  * The handler does not close the memory.
  *
- * @param onBroken is called when the store itself or a hook fails. The model reads only that the memory is out of reach.
- *   By default it logs a warning with the logger `dev.memdir` (`java.util.logging`).
+ * @param onBroken is called when the store itself or a hook fails. The model reads only that the memory is out of
+ *   reach. By default it logs a warning with the logger `dev.memdir` (`java.util.logging`).
  */
 public class MemdirHandler
 @JvmOverloads

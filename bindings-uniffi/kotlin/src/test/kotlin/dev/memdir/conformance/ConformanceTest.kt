@@ -1,5 +1,6 @@
 package dev.memdir.conformance
 
+import dev.memdir.EncryptionKey
 import dev.memdir.MapStore
 import dev.memdir.MemdirException
 import dev.memdir.Memory
@@ -62,6 +63,15 @@ class ConformanceTest {
             val address = "sqlite:${Files.createTempDirectory(temporary, "case").resolve("agent.db")}"
             // A database keeps limits itself, and a case may give it more than they allow.
             Opened(Memory(address, options, hooks), openStore(address))
+        }
+
+    @Test
+    fun `kotlin-encrypted`(@TempDir temporary: Path) =
+        run("kotlin-encrypted") { options, hooks ->
+            val key = EncryptionKey(ByteArray(32) { it.toByte() })
+            val place = Files.createTempDirectory(temporary, "case")
+            val store = openStore(place, MemoryOptions(encryptionKey = key, encryptNames = true))
+            Opened(Memory(store, options, hooks), store)
         }
 
     private fun run(runner: String, open: (MemoryOptions, CaseHooks?) -> Opened) {
