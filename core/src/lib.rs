@@ -68,6 +68,7 @@ pub mod value;
 
 mod call;
 mod cancel;
+mod changes;
 mod check;
 mod error;
 mod handlers;
@@ -81,6 +82,7 @@ mod trace;
 
 pub use call::Call;
 pub use cancel::Cancellation;
+pub use changes::{Change, ChangeKind, Subscription};
 pub use check::{Checked, check};
 pub use command::Command;
 pub use copy::{CopyError, copy};
