@@ -57,8 +57,7 @@ final class ConformanceTests: XCTestCase {
             let place = try temporaryDirectory()
             addTeardownBlock { try? FileManager.default.removeItem(at: place) }
             let key = EncryptionKey(Data(0..<32))
-            let store = try openStore(
-                directory: place, options: MemoryOptions(encryptionKey: key, encryptNames: true))
+            let store = try openStore(directory: place, options: MemoryOptions(encryptionKey: key))
             return Opened(memory: try Memory(store: store, options: options, hooks: hooks), store: store)
         }
     }

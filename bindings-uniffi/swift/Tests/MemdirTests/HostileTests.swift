@@ -76,6 +76,8 @@ final class HostileTests: XCTestCase {
         case "max_file_bytes": return number.map { MemoryOptions(maxFileBytes: $0) }
         case "max_total_bytes": return number.map { MemoryOptions(maxTotalBytes: $0) }
         case "max_files": return number.map { MemoryOptions(maxFiles: $0) }
+        case "max_image_bytes": return number.map { MemoryOptions(maxImageBytes: $0) }
+        case "encryption_key": return text.map { MemoryOptions(encryptionKey: EncryptionKey($0)) }
         case "expire_after": return span.map { MemoryOptions(expireAfter: $0, recordAccess: true) }
         case "lock_timeout": return span.map { MemoryOptions(lockTimeout: $0) }
         case "read_only_paths": return texts.flatMap { $0.isEmpty ? nil : MemoryOptions(readOnlyPaths: $0) }

@@ -101,7 +101,7 @@ constructor(
                 }
             }.getOrThrow()
         } finally {
-            if (state.get() == State.RUNS) withContext(NonCancellable) { finished.join() }
+            if (state.get() == State.RUNS && !finished.isCompleted) withContext(NonCancellable) { finished.join() }
             cancellation.close()
         }
     }

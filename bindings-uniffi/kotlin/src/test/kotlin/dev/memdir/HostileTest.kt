@@ -85,6 +85,8 @@ class HostileTest {
             "max_file_bytes" -> number?.let { MemoryOptions(maxFileBytes = it) }
             "max_total_bytes" -> number?.let { MemoryOptions(maxTotalBytes = it) }
             "max_files" -> number?.let { MemoryOptions(maxFiles = it) }
+            "max_image_bytes" -> number?.let { MemoryOptions(maxImageBytes = it) }
+            "encryption_key" -> text?.let { MemoryOptions(encryptionKey = EncryptionKey(it)) }
             "expire_after" -> span?.let { MemoryOptions(expireAfter = it) }
             "lock_timeout" -> if (value.isNull) MemoryOptions(lockTimeout = null) else span?.let { MemoryOptions(lockTimeout = it) }
             "read_only_paths" -> texts?.let { MemoryOptions(readOnlyPaths = it) }

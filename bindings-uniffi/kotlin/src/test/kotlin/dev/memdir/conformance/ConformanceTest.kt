@@ -70,7 +70,7 @@ class ConformanceTest {
         run("kotlin-encrypted") { options, hooks ->
             val key = EncryptionKey(ByteArray(32) { it.toByte() })
             val place = Files.createTempDirectory(temporary, "case")
-            val store = openStore(place, MemoryOptions(encryptionKey = key, encryptNames = true))
+            val store = openStore(place, MemoryOptions(encryptionKey = key))
             Opened(Memory(store, options, hooks), store)
         }
 
