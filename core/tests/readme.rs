@@ -1,4 +1,5 @@
-//! README's example in Rust is `examples/readme.rs`, and prints what README says.
+//! README's example in Rust is `examples/readme.rs`, and prints what README says. The one in Swift is a package that Swift's
+//! tests build and run.
 
 #![expect(clippy::unwrap_used, reason = "a test fails where it cannot go on")]
 
@@ -16,6 +17,12 @@ fn block(mark: &str, language: &str) -> &'static str {
 fn the_example_is_that_of_the_readme() {
     let example = include_str!("../examples/readme.rs");
     assert!(example.ends_with(block("quickstart", "rust")), "{example}");
+}
+
+#[test]
+fn the_example_in_swift_is_that_of_the_package() {
+    let package = include_str!("../../bindings-uniffi/swift/consumer/Sources/consumer/main.swift");
+    assert_eq!(package, block("quickstart", "swift"));
 }
 
 #[test]
