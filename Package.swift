@@ -4,16 +4,27 @@
 
 import PackageDescription
 
+// Of the released XCFramework, as `make xcframework` prints it. Without one, it is the one that was built here; with one,
+// an app can depend on this package by its address.
+let version = "0.1.0"
+let checksum = ""
+
 #if os(Linux)
     let library = Target.systemLibrary(
         name: "MemdirFFI",
-        path: "bindings-uniffi/swift/Sources/MemdirFFI"
+        path: "bindings-uniffi/swift/Sources/MemdirFFI",
+        // Made by `bindings-uniffi/scripts/native`; found where PKG_CONFIG_PATH says.
+        pkgConfig: "memdir_ffi"
     )
 #else
-    let library = Target.binaryTarget(
-        name: "MemdirFFI",
-        path: "target/xcframework/MemdirFFI.xcframework"
-    )
+    let library =
+        checksum.isEmpty
+        ? Target.binaryTarget(name: "MemdirFFI", path: "target/xcframework/MemdirFFI.xcframework")
+        : Target.binaryTarget(
+            name: "MemdirFFI",
+            url: "https://github.com/memdir/memdir/releases/download/\(version)/MemdirFFI.xcframework.zip",
+            checksum: checksum
+        )
 #endif
 
 let package = Package(
@@ -26,6 +37,7 @@ let package = Package(
             name: "Memdir",
             dependencies: ["MemdirFFI"],
             path: "bindings-uniffi/swift/Sources/Memdir",
+            resources: [.process("PrivacyInfo.xcprivacy")],
             // Of the generated code; apps in Swift 6 mode use it as it is.
             swiftSettings: [.swiftLanguageMode(.v5)]
         ),

@@ -1,6 +1,10 @@
-// Makes what is published, as tarballs in `npm/`: the package without anything that belongs
-// to a machine, and one package for each binary that was built beside this one. npm installs those
-// that fit as optional dependencies of the first.
+// Makes what is published, as tarballs: the package without anything that belongs to a machine, and
+// one package for each binary. npm installs those that fit as optional dependencies of the first.
+//
+// Usage: node scripts/pack.mjs [BINARIES OUTPUT]
+//
+// BINARIES holds the binaries and, beside it, in `notices/`, the notices of what they are made of; without it those that were
+// built here, for tests. OUTPUT is where the tarballs go, without it `npm/`.
 import { execFileSync } from 'node:child_process';
 import {
   cpSync,
@@ -12,12 +16,14 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { createRequire } from 'node:module';
-import { dirname, join, relative } from 'node:path';
+import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
+const [binaries, tarballs] = process.argv.slice(2).map((path) => resolve(path));
 const output = join(root, 'npm');
 const licences = ['LICENSE', 'LICENSE-APACHE', 'LICENSE-MIT'];
+const notices = 'THIRD-PARTY-NOTICES.txt';
 
 rmSync(output, { recursive: true, force: true });
 const main = join(output, 'memdir');
@@ -50,22 +56,34 @@ for (const file of [...manifest.files, 'README.md']) {
   const from = licences.includes(file) ? join(root, '..', file) : join(root, file);
   cpSync(from, join(main, file), { recursive: true });
 }
+// Links that are relative in the repository have nothing beside them on the page of a package.
+const readme = join(main, 'README.md');
+const pages = `https://github.com/memdir/memdir/blob/v${manifest.version}`;
+writeFileSync(readme, readFileSync(readme, 'utf8').replaceAll('](../', `](${pages}/`));
 writeFileSync(join(main, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
 
 const packages = [main];
 for (const name of names) {
   const binary = `memdir.${name}.node`;
-  if (existsSync(join(root, binary))) {
+  const built = join(binaries ?? root, binary);
+  if (existsSync(built)) {
     const directory = join(platforms, name);
-    cpSync(join(root, binary), join(directory, binary));
+    cpSync(built, join(directory, binary));
     for (const licence of licences) {
       cpSync(join(root, '..', licence), join(directory, licence));
+    }
+    if (binaries) {
+      cpSync(join(binaries, '../notices', notices), join(directory, notices));
+      const own = join(directory, 'package.json');
+      const described = JSON.parse(readFileSync(own, 'utf8'));
+      described.files.push(notices);
+      writeFileSync(own, `${JSON.stringify(described, null, 2)}\n`);
     }
     packages.push(directory);
   }
 }
 for (const directory of packages) {
-  execFileSync('npm', ['pack', '--silent', '--pack-destination', output], {
+  execFileSync('npm', ['pack', '--silent', '--pack-destination', tarballs ?? output], {
     cwd: directory,
     stdio: ['ignore', 'inherit', 'inherit'],
   });

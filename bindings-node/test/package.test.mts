@@ -61,6 +61,11 @@ test('the versions and the platforms are the same everywhere', () => {
   const source = readFileSync(new URL('ts/binary.ts', PACKAGE), 'utf8');
   const known = [...source.matchAll(/^ {2}'(.*)',$/gm)].map(([, target]) => `memdir-${target}`);
   assert.deepEqual(known.sort(), packages);
+  const platforms = readFileSync(new URL('release/platforms.json', PROJECT), 'utf8');
+  const released = Object.values(JSON.parse(platforms) as Record<string, { node?: string }>)
+    .map(({ node }) => node)
+    .filter((node) => node !== undefined);
+  assert.deepEqual(released.map((target) => `memdir-${target}`).sort(), packages);
   assert.ok(Object.values(packed.optionalDependencies).every((one) => one === manifest.version));
   for (const field of ['scripts', 'devDependencies', 'dependencies']) {
     assert.ok(!(field in packed), field);
@@ -70,6 +75,14 @@ test('the versions and the platforms are the same everywhere', () => {
 test('the lock file names no registry', () => {
   const lock = readFileSync(new URL('package-lock.json', PACKAGE), 'utf8');
   assert.doesNotMatch(lock, /"resolved"|https?:\/\/[^"]*\/-\//);
+});
+
+test('the example of the readme prints what it says', async () => {
+  const readme = readFileSync(new URL('README.md', PROJECT), 'utf8');
+  const example = /<!-- quickstart -->\n```ts\n(.*?)```/s.exec(readme)?.[1] ?? '';
+  const stdout = /<!-- printed -->\n```text\n(.*?)```/s.exec(readme)?.[1];
+  const directory = await project();
+  assert.deepEqual(await node(directory, 'module', example), { status: 0, stdout, stderr: '' });
 });
 
 test('it works without any SDK, as ESM and as CommonJS', async () => {

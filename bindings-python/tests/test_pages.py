@@ -1,12 +1,16 @@
-"""The code on the page about stores of one's own is that of the examples, which are tested."""
+"""What stands on the pages: README's example, and code that is quoted from tested examples."""
 
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
 import pytest
 
 import cases
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 PAGE = cases.PROJECT / "docs" / "stores.md"
 QUOTED = re.compile(r"<!-- from (\S+) -->\n```\w+\n(.*?)\n```", re.DOTALL)
@@ -29,3 +33,16 @@ def test_every_language_is_quoted_and_every_file_is_there() -> None:
     assert {file.rpartition(".")[2] for file in files} == {"py", "ts", "kt", "swift", "rs"}
     for link in LINK.findall(page):
         assert (PAGE.parent / link).exists(), link
+
+
+def test_the_example_of_the_readme_prints_what_it_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = (cases.PROJECT / "README.md").read_text("utf-8")
+    found = re.search(r"<!-- quickstart -->\n```python\n(.*?)```", text, re.DOTALL)
+    printed = re.search(r"<!-- printed -->\n```text\n(.*?)```", text, re.DOTALL)
+    assert found
+    assert printed
+    monkeypatch.chdir(tmp_path)
+    exec(compile(found[1], "README.md", "exec"), {})
+    assert capsys.readouterr().out == printed[1]

@@ -34,7 +34,15 @@ android {
     publishing { singleVariant("release") { withSourcesJar() } }
 }
 
-kotlin { compilerOptions { jvmTarget = org.jetbrains.kotlin.gradle.dsl.JvmTarget.JVM_17 } }
+kotlin {
+    // An app that is compiled by an older Kotlin can still read it, and gets no newer standard library: as in ../kotlin.
+    coreLibrariesVersion = "2.2.21"
+    compilerOptions {
+        jvmTarget = org.jetbrains.kotlin.gradle.dsl.JvmTarget.JVM_17
+        languageVersion = org.jetbrains.kotlin.gradle.dsl.KotlinVersion.KOTLIN_2_2
+        apiVersion = org.jetbrains.kotlin.gradle.dsl.KotlinVersion.KOTLIN_2_2
+    }
+}
 
 dependencies {
     // With JNA's own libraries for Android, which only its AAR has.

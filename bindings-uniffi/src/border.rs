@@ -1,11 +1,14 @@
 //! Values of the host that Rust's types cannot represent: a text that is not valid Unicode, a duration
 //! that is negative or not a number. They cross unchanged and are validated here, because UniFFI's own
-//! conversions end the process in Swift and throw an undeclared exception in Kotlin.
+//! conversions end the process in Swift and throw an undeclared exception in Kotlin. And keys, which
+//! nothing in either language may show.
 
+use std::fmt;
 use std::time::Duration;
 
 use memdir::ConfigError;
 use memdir::value::Value;
+use zeroize::Zeroizing;
 
 use crate::error::MemdirError;
 
@@ -74,5 +77,60 @@ impl MemdirDuration {
             let error = ConfigError::of_option(name).and(" must be 0 seconds or more");
             error.got(format_args!("{} seconds", self.0)).into()
         })
+    }
+}
+
+/// A key of an encrypted store, as a class of the host's language writes it, which shows it to nobody: one
+/// byte that says what follows, then either the key's own bytes or a text.
+#[derive(Clone, PartialEq, Eq)]
+pub struct MemdirKey(Zeroizing<Vec<u8>>);
+
+uniffi::custom_type!(MemdirKey, Vec<u8>, {
+    try_lift: |bytes| Ok(MemdirKey(Zeroizing::new(bytes))),
+    lower: |key| key.0.to_vec(),
+});
+
+impl fmt::Debug for MemdirKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("EncryptionKey(…)")
+    }
+}
+
+impl MemdirKey {
+    /// The key of these bytes.
+    #[must_use]
+    pub fn of_bytes(bytes: &[u8]) -> Self {
+        Self(Zeroizing::new([&[0], bytes].concat()))
+    }
+
+    /// The key that a text stands for, or a passphrase.
+    #[must_use]
+    pub fn of_text(text: &str) -> Self {
+        Self(Zeroizing::new([&[1], text.as_bytes()].concat()))
+    }
+
+    #[cfg(feature = "encryption")]
+    pub(crate) fn option(&self, name: &str) -> Result<memdir::EncryptionKey, MemdirError> {
+        let key = match self.0.split_first() {
+            Some((1, text)) => match str::from_utf8(text) {
+                Ok(text) => text.parse(),
+                Err(_) => Err(ConfigError::of_option(name)
+                    .and(" is text that is not valid Unicode")
+                    .into()),
+            },
+            Some((_, bytes)) => memdir::EncryptionKey::from_slice(bytes),
+            None => memdir::EncryptionKey::from_slice(&[]),
+        };
+        key.map_err(|error| match error {
+            memdir::Error::Config(error) => error.renamed(name).into(),
+            other => other.into(),
+        })
+    }
+
+    #[cfg(not(feature = "encryption"))]
+    #[expect(clippy::unused_self, reason = "the same method with encryption uses it")]
+    pub(crate) fn option<Never>(&self, name: &str) -> Result<Never, MemdirError> {
+        let error = ConfigError::of_option(name);
+        Err(error.and(" is for encryption, and this library was built without it").into())
     }
 }

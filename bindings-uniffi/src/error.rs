@@ -114,7 +114,7 @@ impl MemdirError {
             Self::Refused { reason } => (memdir::Error::Refused(reason.clone()), None),
             Self::Store { reason, answer } => {
                 let (content, cause) = (answer.clone(), Some(reason.clone()));
-                return Reply { content, is_error: true, cause };
+                return Reply { content, is_error: true, cause, image: None };
             }
             Self::Hook { reason } => {
                 (memdir::Error::Hook(reason.as_str().into()), Some(reason.clone()))

@@ -6,6 +6,7 @@
 mod border;
 mod built_in_store;
 mod cancel;
+mod changes;
 mod check;
 mod contract;
 mod copy;
@@ -16,14 +17,16 @@ mod hooks;
 mod memory;
 mod mounts;
 mod options;
+mod rekey;
 mod reply;
 mod store;
 mod swap;
 mod time;
 
-pub use border::{MemdirDuration, MemdirText};
+pub use border::{MemdirDuration, MemdirKey, MemdirText};
 pub use built_in_store::open_store;
 pub use cancel::Cancellation;
+pub use changes::{Change, ChangeKind, ChangeListener, Subscription};
 pub use check::{Checked, Problem, check};
 pub use contract::{StoreFactory, check_contract};
 pub use copy::{Copied, CopyPhase, CopyProgress, CopyWatch, copy};
@@ -33,7 +36,8 @@ pub use hooks::{Command, Event, HookDecision, HookError, MemoryHooks, Outcome};
 pub use memory::Memory;
 pub use mounts::{Mount, open_mounts};
 pub use options::{Durability, MemoryOptions, OnExisting};
-pub use reply::Reply;
+pub use rekey::{rekey, rekey_store};
+pub use reply::{Reply, ReplyImage};
 pub use store::{Edit, Entry, Store, StoreError};
 
 uniffi::setup_scaffolding!("memdir");

@@ -3,12 +3,14 @@
 
 use std::sync::Arc;
 
-use memdir::Command;
 use memdir::command::Decoded;
+use memdir::store::open_place;
 use memdir::value::{Fields, Value};
+use memdir::{Command, Content};
 
 use crate::border::{MemdirDuration, MemdirText};
 use crate::cancel::Cancellation;
+use crate::changes::{self, ChangeListener, Subscription};
 use crate::error::{MemdirError, result};
 use crate::expiry::{self, Expired, ExpiryWatch};
 use crate::foreign_store::core_store;
@@ -49,17 +51,19 @@ impl Memory {
         Ok(with_hooks(memory, hooks).into())
     }
 
-    /// A memory on your own store, or on one that is shared with another memory.
+    /// A memory on your own store, or on one that is shared with another memory. With `encryption_key`
+    /// everything that the store keeps is encrypted.
     ///
-    /// Throws `Config` if an option is wrong.
+    /// Throws `Config` if an option is wrong, `Store` if the store cannot be opened with its key.
     #[uniffi::constructor(default(hooks = None, options))]
     pub fn with_store(
         store: Arc<dyn Store>,
         options: MemoryOptions,
         hooks: Option<Arc<dyn MemoryHooks>>,
     ) -> Result<Self, MemdirError> {
-        let memory =
-            memdir::Memory::with_store(core_store(store), options.try_into()?).validated()?;
+        let options = memdir::MemoryOptions::try_from(options)?;
+        let store = open_place(core_store(store), &options)?;
+        let memory = memdir::Memory::with_store(store, options).validated()?;
         Ok(with_hooks(memory, hooks).into())
     }
 
@@ -95,7 +99,7 @@ impl Memory {
 
     /// Shows a directory two levels deep, or the numbered lines of a file. `view_range` is the
     /// first and last line to show (1-based, inclusive; a last line of -1 is the end); null shows
-    /// all.
+    /// all. An image is refused: `execute` shows it.
     ///
     /// Throws `Refused` with the exact reply for the model, `Store` if the store is broken, `Hook` if
     /// the hook `before` failed.
@@ -108,8 +112,13 @@ impl Memory {
         let range = view_range.map_or(Value::Null, |range| {
             Value::List(range.into_iter().map(Value::Integer).collect())
         });
-        // The option that shows images is not set, so the reply is text or an error.
-        self.call("view", &[("path", path.field()), ("view_range", range)])
+        let fields = Named(&[("path", path.field()), ("view_range", range)]);
+        let mut reply = self.answer(Decoded::named("view", &fields));
+        if let Content::Image { .. } = reply.content {
+            let path = String::from_utf8_lossy(path.as_bytes());
+            reply.content = Content::Text(memdir::Memory::text_of_view(&path, reply.content)?);
+        }
+        result(reply)
     }
 
     /// Makes a new file and its missing parents.
@@ -188,6 +197,16 @@ impl Memory {
     ) -> Result<Vec<Expired>, MemdirError> {
         let older_than = older_than.option("older_than")?;
         self.cancellation.within(|| expiry::expire(&self.core, older_than, dry_run, watch))
+    }
+
+    /// Calls `listener` with every change that a memory of this process makes on this store: commands, `clear` and
+    /// `expire`, of this memory and of any other one on the same open store, or on the same directory or database.
+    ///
+    /// It is called until the subscription is cancelled or let go. Not told is what other processes change, what is
+    /// written to the store directly, and what another memory changes on a store of your own.
+    #[must_use]
+    pub fn observe(&self, listener: Arc<dyn ChangeListener>) -> Subscription {
+        changes::observe(&self.core, listener)
     }
 
     /// Deletes everything below `/memories`. The model cannot call this.

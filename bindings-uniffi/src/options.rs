@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use memdir::ConfigError;
 use memdir::policy::{self, PathPattern, sensitive};
 
-use crate::border::{self, MemdirDuration, MemdirText};
+use crate::border::{self, MemdirDuration, MemdirKey, MemdirText};
 use crate::error::MemdirError;
 
 /// The options of a memory.
@@ -28,6 +28,10 @@ pub struct MemoryOptions {
     /// Default: `null`.
     #[uniffi(default = None)]
     pub max_files: Option<i64>,
+    /// The most bytes of a `.png`, `.jpg` or `.jpeg` file that a view shows as an image. Claude
+    /// accepts at most 3,932,160. `null` shows no images. Default: `null`.
+    #[uniffi(default = None)]
+    pub max_image_bytes: Option<i64>,
     /// What `create` does if the file already exists: `error` refuses, `overwrite` replaces the
     /// whole content atomically. Default: `error`. `null` stands for it.
     #[uniffi(default = None)]
@@ -47,6 +51,14 @@ pub struct MemoryOptions {
     /// your own into an address. On every other store it is an error. Default: `null`.
     #[uniffi(default = None)]
     pub namespace: Option<MemdirText>,
+    /// Encrypts everything that the store keeps. A store is encrypted from its creation or not at
+    /// all. Default: `null`.
+    #[uniffi(default = None)]
+    pub encryption_key: Option<MemdirKey>,
+    /// Also encrypts the names in a store that is made with a key. An existing store stays as it
+    /// was made. Default: no.
+    #[uniffi(default = false)]
+    pub encrypt_names: bool,
     /// The memory can be viewed but not changed. The directory or database must exist. Nothing is
     /// made in a directory. Default: no.
     #[uniffi(default = false)]
@@ -145,6 +157,7 @@ impl TryFrom<MemoryOptions> for memdir::MemoryOptions {
         options.max_file_bytes = limit("max_file_bytes", given.max_file_bytes)?;
         options.max_total_bytes = limit("max_total_bytes", given.max_total_bytes)?;
         options.max_files = limit("max_files", given.max_files)?;
+        options.max_image_bytes = limit("max_image_bytes", given.max_image_bytes)?;
         options.read_only = given.read_only;
         options.read_only_paths = patterns("read_only_paths", given.read_only_paths)?;
         options.writable_paths = given
@@ -172,6 +185,14 @@ impl TryFrom<MemoryOptions> for memdir::MemoryOptions {
         options.lock_timeout =
             given.lock_timeout.map(|span| span.option("lock_timeout")).transpose()?;
         options.namespace = given.namespace.map(|text| text.option("namespace")).transpose()?;
+        let key = given.encryption_key.map(|key| key.option("encryption_key")).transpose()?;
+        #[cfg(feature = "encryption")]
+        {
+            options.encryption_key = key;
+            options.encrypt_names = given.encrypt_names;
+        }
+        #[cfg(not(feature = "encryption"))]
+        let _: Option<()> = key;
         options.record_access = given.record_access;
         options.never_expire = patterns("never_expire", given.never_expire)?;
         options.event_content = given.event_content;

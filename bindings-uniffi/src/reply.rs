@@ -1,22 +1,43 @@
 //! [`Reply`]: the answer to a tool call.
 
-use memdir::NameCase;
+use memdir::{Content, NameCase};
 
 /// The answer to one tool call.
 #[derive(uniffi::Record, Debug, Clone, PartialEq, Eq)]
 pub struct Reply {
-    /// The text for the model.
+    /// The text for the model. If the reply is an image, a few words in its place.
     pub content: String,
     /// Whether the command failed: the `is_error` of the `tool_result`.
     pub is_error: bool,
     /// The error, if the store itself or a hook failed. For your log and never for the model.
     pub cause: Option<String>,
+    /// The image for the model, to be sent in the place of the text; null if the reply is text. There
+    /// is none unless `max_image_bytes` is set.
+    #[uniffi(default = None)]
+    pub image: Option<ReplyImage>,
+}
+
+/// An image that a view shows. The bytes are those of a whole PNG or JPEG file.
+#[derive(uniffi::Record, Debug, Clone, PartialEq, Eq)]
+pub struct ReplyImage {
+    /// `image/png` or `image/jpeg`, according to the content and not the name.
+    pub media_type: String,
+    /// The file's content.
+    pub bytes: Vec<u8>,
 }
 
 impl From<memdir::Reply> for Reply {
     fn from(reply: memdir::Reply) -> Self {
+        let (content, image) = match reply.content {
+            Content::Image { media_type, bytes } => {
+                let words = format!("[{media_type}, {} bytes]", bytes.len());
+                (words, Some(ReplyImage { media_type: media_type.to_owned(), bytes }))
+            }
+            other => (other.into_text(), None),
+        };
         Self {
-            content: reply.content.into_text(),
+            content,
+            image,
             is_error: reply.is_error,
             cause: reply.cause.map(|cause| match cause {
                 memdir::Error::Store(cause) => cause.to_string(),

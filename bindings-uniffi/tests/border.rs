@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use memdir_ffi::{
-    Edit, Entry, MemdirError, Memory, MemoryOptions, OnExisting, Store, StoreError, StoreFactory,
-    check_contract, open_store,
+    Edit, Entry, MemdirError, MemdirKey, Memory, MemoryOptions, OnExisting, Store, StoreError,
+    StoreFactory, check_contract, open_store, rekey_store,
 };
 
 fn defaults() -> MemoryOptions {
@@ -16,10 +16,13 @@ fn defaults() -> MemoryOptions {
         max_file_bytes: core.max_file_bytes.map(|limit| i64::try_from(limit).unwrap()),
         max_total_bytes: None,
         max_files: None,
+        max_image_bytes: None,
         on_existing: None,
         durability: None,
         lock_timeout: core.lock_timeout.map(Into::into),
         namespace: None,
+        encryption_key: None,
+        encrypt_names: false,
         read_only: false,
         read_only_paths: None,
         writable_paths: None,
@@ -272,4 +275,60 @@ fn a_range_that_is_none_has_the_sentence_that_execute_gives() {
         let error = memory.view("/memories/a".into(), Some(range)).unwrap_err();
         assert_eq!(error.reply(), memory.execute(input.as_str().into()));
     }
+}
+
+fn encrypted(store: Arc<dyn Store>, key: MemdirKey) -> Result<Memory, MemdirError> {
+    let options = MemoryOptions { encryption_key: Some(key), ..defaults() };
+    Memory::with_store(store, options, None)
+}
+
+#[cfg(not(feature = "encryption"))]
+#[test]
+fn a_key_is_an_error_where_the_library_has_no_encryption() {
+    let store = open_store("memory:".into(), defaults()).unwrap();
+    let key = MemdirKey::of_bytes(&[7; 32]);
+    let error = encrypted(Arc::clone(&store), key.clone()).unwrap_err().to_string();
+    assert!(error.starts_with("encryptionKey is for encryption"), "{error}");
+    assert!(rekey_store(store, key.clone(), key).unwrap_err().to_string().starts_with("oldKey"));
+}
+
+#[cfg(feature = "encryption")]
+#[test]
+fn a_key_encrypts_a_store_of_the_hosts_and_is_shown_nowhere() {
+    let store = open_store("memory:".into(), defaults()).unwrap();
+    let key = MemdirKey::of_text("correct horse battery staple");
+    let memory = encrypted(Arc::clone(&store), key.clone()).unwrap();
+    memory.create("/memories/a.md".into(), "Anna likes tea\n".into()).unwrap();
+    let stored = store.read("/memories/a.md".to_owned()).unwrap();
+    assert!(!stored.windows(4).any(|bytes| bytes == b"Anna"));
+    assert!(encrypted(Arc::clone(&store), MemdirKey::of_bytes(&[7; 32])).is_err());
+
+    let new = MemdirKey::of_bytes(&[8; 32]);
+    assert_eq!(rekey_store(Arc::clone(&store), key.clone(), new.clone()).unwrap(), 1);
+    assert!(encrypted(Arc::clone(&store), new).is_ok());
+    assert_eq!(format!("{key:?}"), "EncryptionKey(…)");
+    for wrong in [MemdirKey::of_bytes(&[7; 31]), MemdirKey::of_text("hex:07")] {
+        let error = encrypted(Arc::clone(&store), wrong).unwrap_err();
+        assert!(error.to_string().starts_with("encryptionKey must have"), "{error}");
+    }
+}
+
+#[test]
+fn an_image_is_data_with_the_option_and_refused_otherwise() {
+    let png = std::fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/plan.png")).unwrap();
+    let store = open_store("memory:".into(), defaults()).unwrap();
+    store.write("/memories/plan.png".to_owned(), png.clone(), false).unwrap();
+    let view = r#"{"command": "view", "path": "/memories/plan.png"}"#;
+
+    let options = MemoryOptions { max_image_bytes: Some(1_000), ..defaults() };
+    let memory = Memory::with_store(Arc::clone(&store), options, None).unwrap();
+    let reply = memory.execute(view.into());
+    let image = reply.image.unwrap();
+    assert_eq!((image.media_type.as_str(), image.bytes), ("image/png", png.clone()));
+    assert_eq!(reply.content, format!("[image/png, {} bytes]", png.len()));
+    let refused = memory.view("/memories/plan.png".into(), None).unwrap_err().to_string();
+    assert!(refused.ends_with("images cannot be shown here."), "{refused}");
+
+    let reply = Memory::with_store(store, defaults(), None).unwrap().execute(view.into());
+    assert_eq!((reply.content, reply.image), (refused, None));
 }

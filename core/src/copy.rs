@@ -4,14 +4,14 @@
 //! a time, and reads each one back. A file is written whole or not at all. After an interruption,
 //! another copy skips the files that are there and writes the rest.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::ControlFlow;
 
 mod refusal;
 
 use self::refusal::list;
 pub use self::refusal::{Refusal, There};
-use crate::path::MemoryPath;
+use crate::path::{Folding, MemoryPath};
 use crate::store::OnExisting;
 use crate::store::access::Times;
 use crate::store::transfer::{holds, place_file};
@@ -320,12 +320,18 @@ impl Comparison<'_, '_> {
         }
         entries.sort_by(|a, b| a.path.cmp(&b.path));
         let found = if there { self.destination(path)? } else { HashMap::new() };
+        let (folding, mut taken) = (self.folding(), HashSet::new());
         for entry in entries {
             if !self.to.can_keep(&entry.path) {
                 self.refuse(entry.path, There::BadName);
                 continue;
             }
-            let there = found.get(&entry.path);
+            let key = folding.key(&entry.path).into_owned();
+            let there = found.get(&key);
+            if !taken.insert(key) {
+                self.refuse(entry.path, There::SameName);
+                continue;
+            }
             match (entry.kind, there.map(|there| there.kind)) {
                 (EntryKind::Directory, None) => self.directory(&entry.path, false)?,
                 (EntryKind::Directory, Some(EntryKind::Directory)) => {
@@ -367,10 +373,18 @@ impl Comparison<'_, '_> {
         left
     }
 
+    /// How the destination compares paths.
+    fn folding(&self) -> Folding {
+        Folding::new(self.to.folds_case())
+    }
+
+    /// The entries of a directory of the destination, by their keys.
     fn destination(&self, path: &MemoryPath) -> Result<HashMap<MemoryPath, Entry>, CopyError> {
         match self.to.list(path) {
             Ok(entries) => {
-                Ok(entries.into_iter().map(|entry| (entry.path.clone(), entry)).collect())
+                let folding = self.folding();
+                let keyed = |entry: Entry| (folding.key(&entry.path).into_owned(), entry);
+                Ok(entries.into_iter().map(keyed).collect())
             }
             // Somebody removed it just now.
             Err(StoreError::NotFound) => Ok(HashMap::new()),

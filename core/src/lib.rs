@@ -68,6 +68,7 @@ pub mod value;
 
 mod call;
 mod cancel;
+mod changes;
 mod check;
 mod error;
 mod handlers;
@@ -75,11 +76,13 @@ mod image;
 mod memory;
 mod options;
 mod policies;
+mod process;
 mod repair;
 mod trace;
 
 pub use call::Call;
 pub use cancel::Cancellation;
+pub use changes::{Change, ChangeKind, Subscription};
 pub use check::{Checked, check};
 pub use command::Command;
 pub use copy::{CopyError, copy};

@@ -7,12 +7,13 @@ use std::time::Duration;
 
 use crate::call::Call;
 use crate::cancel;
-use crate::command::{Command, Decoded, ViewRange};
+use crate::changes::{self, Change, ChangeKind, Subscription};
+use crate::command::{Command, Decoded, ValidCommand, ViewRange};
 use crate::error::{Error, HookError};
 use crate::handlers;
 use crate::hooks::{Event, HookDecision, Installed, MemoryHooks};
 use crate::options::MemoryOptions;
-use crate::path::MemoryPath;
+use crate::path::{Folding, MemoryPath};
 use crate::policies::Policies;
 use crate::policy::expiry::{self, Expired};
 use crate::reply::{self, Content, Reply};
@@ -84,8 +85,9 @@ impl Memory {
     }
 
     fn new(store: Arc<dyn Store>, options: MemoryOptions) -> Self {
+        let folding = Folding::new(store.folds_case());
         let options = options.for_store(&*store);
-        Self { store, policies: Arc::new(Policies::new(options)), hooks: None }
+        Self { store, policies: Arc::new(Policies::new(options, folding)), hooks: None }
     }
 
     /// The same memory with your own code before and after each command. It replaces earlier hooks.
@@ -210,7 +212,9 @@ impl Memory {
             // The caller may have gone away while the call waited for a thread or a hook.
             cancel::check().map_err(Error::Store)?;
             self.expire_first();
-            handlers::execute(&*self.store, &self.policies, command)
+            let result = handlers::execute(&*self.store, &self.policies, command);
+            self.tell_change(command, &result);
+            result
         });
         if let (Some(hooks), Some(event)) = (hooks, &event) {
             hooks.after(event);
@@ -229,7 +233,19 @@ impl Memory {
     /// As [`run`](Memory::run). An image is refused.
     pub fn view(&self, path: &str, view_range: Option<(i64, i64)>) -> Result<String, Error> {
         let view_range = view_range.map(|(first, last)| ViewRange::Lines(first, last));
-        match self.run(&Command::View { path: Cow::Borrowed(path), view_range })? {
+        Self::text_of_view(
+            path,
+            self.run(&Command::View { path: Cow::Borrowed(path), view_range })?,
+        )
+    }
+
+    /// The text of a view, for callers that get text only.
+    ///
+    /// # Errors
+    /// [`Error::Refused`] if it is an image.
+    #[doc(hidden)]
+    pub fn text_of_view(path: &str, content: Content) -> Result<String, Error> {
+        match content {
             Content::Text(text) => Ok(text),
             Content::Image { .. } => Err(match MemoryPath::parse(path) {
                 Ok(path) => reply::image(&path),
@@ -295,6 +311,11 @@ impl Memory {
         let cleared = self.store.clear();
         self.policies.limits.shrunk();
         self.policies.views.forget(&MemoryPath::root());
+        if cleared.is_ok() || cleared.as_ref().is_err_and(StoreError::may_have_changed) {
+            let root =
+                Change { kind: ChangeKind::Cleared, path: MemoryPath::root(), old_path: None };
+            changes::tell(&self.store, &[root]);
+        }
         match cleared {
             Ok(()) => Ok(reply::cleared()),
             Err(error) => Err(reply::condition(&MemoryPath::root(), error)),
@@ -348,8 +369,67 @@ impl Memory {
         let expired = policies.expiry.expire(store, others, older_than, dry_run, progress);
         if !dry_run {
             trace::expiry(&policies.sensitive, &expired);
+            if let Ok(expired) = &expired
+                && changes::are_observed()
+            {
+                let deleted = |path: &MemoryPath| Change {
+                    kind: ChangeKind::Deleted,
+                    path: path.clone(),
+                    old_path: None,
+                };
+                let deleted: Vec<_> = expired.iter().map(|file| deleted(&file.path)).collect();
+                changes::tell(&self.store, &deleted);
+            }
         }
         expired
+    }
+
+    /// Calls `listener` with every change that a memory of this process makes on this store, until the subscription
+    /// is dropped: commands, [`clear`](Memory::clear) and [`expire`](Memory::expire), of this memory and of any other one
+    /// whose store is the same object or keeps its data in the same place.
+    ///
+    /// It is called on the thread that made the change, after it, and may execute commands. What other processes change,
+    /// or what is written to the store directly, is not told.
+    ///
+    /// ```
+    /// use memdir::{ChangeKind, Memory, MemoryOptions};
+    ///
+    /// let memory = Memory::open("memory:", MemoryOptions::default())?;
+    /// let subscription = memory.observe(|change| {
+    ///     assert_eq!((change.kind, change.path.as_str()), (ChangeKind::Written, "/memories/a"));
+    /// });
+    /// memory.create("/memories/a", "one")?;
+    /// drop(subscription);
+    /// # Ok::<(), memdir::Error>(())
+    /// ```
+    pub fn observe(&self, listener: impl Fn(&Change) + Send + Sync + 'static) -> Subscription {
+        changes::observe(&self.store, listener)
+    }
+
+    /// Tells who observes this store what a command changed, or may have changed.
+    fn tell_change(&self, command: &ValidCommand<'_>, result: &Result<Content, Error>) {
+        if !changes::are_observed() {
+            return;
+        }
+        let changed = match result {
+            Ok(_) => true,
+            Err(Error::Store(error)) => error.may_have_changed(),
+            Err(_) => false,
+        };
+        let (kind, path, old_path) = match command {
+            Command::View { .. } => return,
+            Command::Create { path, .. }
+            | Command::StrReplace { path, .. }
+            | Command::Insert { path, .. } => (ChangeKind::Written, path, None),
+            Command::Delete { path } => (ChangeKind::Deleted, path, None),
+            Command::Rename { old_path, new_path } => {
+                (ChangeKind::Renamed, new_path, Some(old_path))
+            }
+        };
+        if changed {
+            let (path, old_path) = (path.clone(), old_path.cloned());
+            changes::tell(&self.store, &[Change { kind, path, old_path }]);
+        }
     }
 
     /// Does what `expire_after` says, before the first command. A failure is not reported here: if

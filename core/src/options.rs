@@ -111,8 +111,9 @@ impl MemoryOptions {
         max_edited_bytes(self.max_file_bytes)
     }
 
-    /// The same options with patterns that suit the store: they ignore case if the store does. A
-    /// pattern of `read_only_paths` for everything below a directory also protects the directory.
+    /// The same options with patterns that suit the store. If it ignores case, what is protected is protected by
+    /// every spelling, and what is writable is so in upper and lower case. A pattern of `read_only_paths` for
+    /// everything below a directory also protects the directory.
     pub(crate) fn for_store(self, store: &dyn Store) -> Self {
         let folds_case = store.folds_case();
         let folding = |patterns: Vec<PathPattern>| -> Vec<PathPattern> {
@@ -123,7 +124,9 @@ impl MemoryOptions {
                 .into_iter()
                 .map(PathPattern::with_directory)
                 .collect(),
-            writable_paths: self.writable_paths.map(folding),
+            writable_paths: self.writable_paths.map(|patterns| {
+                patterns.into_iter().map(|pattern| pattern.ignoring_case(folds_case)).collect()
+            }),
             never_expire: folding(self.never_expire),
             ..self
         }

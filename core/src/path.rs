@@ -12,6 +12,10 @@ use std::fmt;
 
 use percent_encoding::percent_decode_str;
 
+mod folding;
+
+pub(crate) use folding::{Folding, fold};
+
 /// The root directory: every path starts with it.
 pub const ROOT: &str = "/memories";
 
@@ -132,7 +136,7 @@ impl MemoryPath {
 
     /// Whether a component is reserved for memdir: it starts with `.memdir-`, as given or at any
     /// stage of percent-decoding. Case is ignored, and so are characters that are not ASCII,
-    /// because some file systems ignore them. No command of a model can reach such a path. A
+    /// because some file systems ignore them or take them for others. No command of a model can reach such a path. A
     /// [`Store`](crate::Store) keeps it like any other.
     ///
     /// ```
@@ -193,6 +197,12 @@ impl MemoryPath {
         rest.try_fold(to.clone(), |dir, name| dir.join(name))
     }
 
+    /// The path in the form in which a store that ignores case compares it.
+    fn folded(&self) -> Self {
+        let names = self.names().map(folding::fold_name);
+        Self(std::iter::once(ROOT.to_owned()).chain(names).collect::<Vec<_>>().join("/").into())
+    }
+
     /// Whether `other` lies below this path (a path does not lie below itself).
     ///
     /// ```
@@ -222,6 +232,8 @@ fn is_reserved(name: &str) -> bool {
     let starts = |name: &str| {
         let mut plain = name.chars().filter(char::is_ascii).map(|c| c.to_ascii_lowercase());
         RESERVED_PREFIX.chars().all(|c| plain.next() == Some(c))
+            // Also where another letter becomes one of these.
+            || (!name.is_ascii() && fold(name).starts_with(RESERVED_PREFIX))
     };
     let mut stage = name.to_owned();
     loop {

@@ -19,7 +19,7 @@ use std::borrow::Cow;
 
 use crate::error::Error;
 use crate::options::MemoryOptions;
-use crate::path::MemoryPath;
+use crate::path::{Folding, MemoryPath};
 use crate::policy::expiry::{self, Expiry};
 use crate::policy::limits::{self, Change, Limits, Reservation, Unreserved};
 use crate::policy::sensitive;
@@ -62,21 +62,21 @@ impl From<Error> for Stop {
 }
 
 impl Policies {
-    /// Makes each policy from its options.
-    pub(crate) fn new(options: MemoryOptions) -> Self {
+    /// Makes each policy from its options, for a store that compares paths in this way.
+    pub(crate) fn new(options: MemoryOptions, folding: Folding) -> Self {
         let MemoryOptions { max_file_bytes, max_total_bytes, max_files, .. } = options;
         Self {
             patterns: WritePatterns::new(
                 options.read_only_paths.clone(),
                 options.writable_paths.clone(),
             ),
-            views: ViewLog::new(options.stale_guard),
+            views: ViewLog::new(options.stale_guard, folding),
             sensitive: sensitive::Settings {
                 mode: options.sensitive_text,
                 rules: options.sensitive_rules.clone(),
                 on_view: options.sensitive_on_view,
             },
-            limits: Limits::new(max_file_bytes, max_total_bytes, max_files),
+            limits: Limits::new(max_file_bytes, max_total_bytes, max_files, folding),
             expiry: Expiry::new(expiry::Settings {
                 expire_after: options.expire_after,
                 record_access: options.record_access,

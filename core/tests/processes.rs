@@ -1,6 +1,6 @@
 //! Several processes in one directory, and processes that are killed in the middle of their work.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a panic is how a test fails")]
-#![cfg(unix)]
+#![cfg(any(unix, windows))]
 
 mod common;
 

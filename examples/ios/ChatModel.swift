@@ -17,14 +17,20 @@ final class ChatModel: ObservableObject {
     @Published private(set) var lines: [Line] = []
     @Published private(set) var isWaiting = false
 
-    private let chat: Result<Chat, Error>
+    private let key: String
+    private var chat: Chat?
 
-    init(key: String) {
-        chat = Result {
-            let support = try FileManager.default.url(
-                for: .applicationSupportDirectory, in: .userDomainMask, appropriateFor: nil, create: true)
-            return Chat(memory: try Memory(store: support.appendingPathComponent("memory").path), key: key)
-        }
+    init(key: String) { self.key = key }
+
+    /// The conversation; its memory is opened with the first message, and not on this thread.
+    private func conversation() async throws -> Chat {
+        if let chat { return chat }
+        let support = try FileManager.default.url(
+            for: .applicationSupportDirectory, in: .userDomainMask, appropriateFor: nil, create: true)
+        let memory = try await Memory.open(directory: support.appendingPathComponent("memory", isDirectory: true))
+        let begun = Chat(memory: memory, key: key)
+        chat = begun
+        return begun
     }
 
     /// Says it, and shows what Claude answers.
@@ -33,7 +39,7 @@ final class ChatModel: ObservableObject {
         isWaiting = true
         Task {
             do {
-                let answer = try await chat.get().say(text)
+                let answer = try await conversation().say(text)
                 lines.append(Line(isMine: false, text: answer))
             } catch {
                 lines.append(Line(isMine: false, text: "That failed: \(error.localizedDescription)"))

@@ -1,6 +1,9 @@
 /**
  * A memory in a table of Room's kind: a complete store of one's own, to be used as it is or to be learnt from.
  *
+ * On Android a row that is read must fit into the cursor window, which has 2 MiB: open the memory with
+ * `MemoryOptions(maxFileBytes = 1024 * 1024)` or less.
+ *
  * What it asks of the table are the methods of a DAO, each with the query that Room makes it of. [MapDao] is the
  * smallest one, in this process, for tests.
  */

@@ -43,8 +43,8 @@ public final class KeychainStore: Store, @unchecked Sendable {
     public func list(path: String) throws -> [Entry] {
         try lock.withLock {
             let (index, directory) = (try load(), Path(path))
-            guard let node = index[directory] else { throw StoreError.NotFound }
-            guard node.file == nil else { throw StoreError.NotADirectory }
+            guard let node = index[directory] else { throw StoreError.notFound }
+            guard node.file == nil else { throw StoreError.notADirectory }
             return index.filter { $0.key.parent == directory }.map {
                 let file = $0.value.file
                 return Entry(
@@ -57,7 +57,7 @@ public final class KeychainStore: Store, @unchecked Sendable {
         try lock.withLock {
             var (index, path) = (try load(), Path(path))
             let old = index[path]
-            if let old, !overwrite || old.file == nil { throw StoreError.AlreadyExists }
+            if let old, !overwrite || old.file == nil { throw StoreError.alreadyExists }
             try makeParents(of: path, in: &index)
             try replace(old?.file, by: content, at: path, in: &index)
         }
@@ -108,7 +108,7 @@ public final class KeychainStore: Store, @unchecked Sendable {
     public func delete(path: String) throws {
         try lock.withLock {
             var (index, path) = (try load(), Path(path))
-            guard index[path] != nil else { throw StoreError.NotFound }
+            guard index[path] != nil else { throw StoreError.notFound }
             let gone = index.filter { $0.key == path || path.isAbove($0.key) }
             for path in gone.keys { index.removeValue(forKey: path) }
             try save(index)
@@ -119,13 +119,13 @@ public final class KeychainStore: Store, @unchecked Sendable {
     public func rename(source: String, destination: String) throws {
         try lock.withLock {
             var (index, source, destination) = (try load(), Path(source), Path(destination))
-            guard let node = index[source] else { throw StoreError.NotFound }
-            guard index[destination] == nil else { throw StoreError.AlreadyExists }
-            if node.file == nil, source.isAbove(destination) { throw StoreError.IntoItself }
+            guard let node = index[source] else { throw StoreError.notFound }
+            guard index[destination] == nil else { throw StoreError.alreadyExists }
+            if node.file == nil, source.isAbove(destination) { throw StoreError.intoItself }
             try makeParents(of: destination, in: &index)
             for (path, node) in index where path == source || source.isAbove(path) {
                 let moved = path.moved(from: source, to: destination)
-                if moved.isTooLong { throw StoreError.NameTooLong }
+                if moved.isTooLong { throw StoreError.nameTooLong }
                 index.removeValue(forKey: path)
                 index[moved] = node
             }
@@ -178,14 +178,14 @@ public final class KeychainStore: Store, @unchecked Sendable {
     }
 
     private func file(_ path: Path, in index: Index) throws -> File {
-        guard let node = index[path] else { throw StoreError.NotFound }
-        guard let file = node.file else { throw StoreError.IsADirectory }
+        guard let node = index[path] else { throw StoreError.notFound }
+        guard let file = node.file else { throw StoreError.isADirectory }
         return file
     }
 
     private func content(of file: File) throws -> Data {
         guard let content = try keychain.data(for: file.key) else {
-            throw StoreError.Failed(reason: "the keychain has lost the content of a file")
+            throw StoreError.failed(reason: "the keychain has lost the content of a file")
         }
         return content
     }
@@ -194,7 +194,7 @@ public final class KeychainStore: Store, @unchecked Sendable {
         var above = path.parent
         while let directory = above {
             if let node = index[directory] {
-                guard node.file == nil else { throw StoreError.NotADirectory }
+                guard node.file == nil else { throw StoreError.notADirectory }
                 return
             }
             index[directory] = Node()

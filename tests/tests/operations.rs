@@ -121,11 +121,11 @@ fn kotlin_has_the_operations_of_the_table() {
     let memory = between(&generated, "\npublic interface MemoryInterface {", "\n}\n");
     let mut found: BTreeSet<String> = methods(named(memory, "    fun "), ".").collect();
     found.extend(methods(named(&written, "public val Memory."), "."));
+    found.extend(methods(named(&written, "public suspend fun Memory.Companion."), "."));
     let functions = named(&generated, "    @Throws(MemdirException::class) fun ")
         .into_iter()
         .chain(named(&generated, "    @Throws(StoreException::class) fun "))
-        // The second constructor, which is `Memory(store)` in Kotlin.
-        .filter(|name| name != "withStore");
+        .chain(named(&generated, "    @JvmOverloads @Throws(MemdirException::class) fun "));
     found.extend(functions);
     compare("kotlin", &found, &(written + &generated));
 }
@@ -137,8 +137,12 @@ fn swift_has_the_operations_of_the_table() {
         between(&generated, "\npublic protocol MemoryProtocol: AnyObject, Sendable {", "\n}\n");
     let mut found: BTreeSet<String> = methods(named(memory, "    func "), ".").collect();
     let functions = named(&generated, "public func ").into_iter();
-    // What the package itself uses, and UniFFI's own.
-    let internal = ["closedReply", "noThreadReply", "reply", "uniffiEnsureMemdirFfiInitialized"];
+    let asynchronous = read("bindings-uniffi/swift/Sources/Memdir/Async.swift");
+    for mark in ["    public static func ", "    public var "] {
+        found.extend(methods(named(&asynchronous, mark), "."));
+    }
+    // A method of the errors, and UniFFI's own.
+    let internal = ["reply", "uniffiEnsureMemdirFfiInitialized"];
     found.extend(functions.filter(|name| is_function(name) && !internal.contains(&name.as_str())));
     compare("swift", &found, &generated);
 }

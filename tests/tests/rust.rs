@@ -192,18 +192,7 @@ mod local {
     }
 
     /// Times of access are not kept there yet (`docs/behaviour.md`), so the cases of expiry are left out.
-    #[cfg(windows)]
-    #[test]
-    fn rust_local() {
-        let mut files = memdir_conformance::cases::load().unwrap();
-        files.retain(|file| file.name != "expiry.json");
-        let cases = files.iter().map(|file| file.cases.len()).sum::<usize>();
-        println!("conformance: rust-local: {cases} cases");
-        let failures = runner::failures(&files, open);
-        assert!(failures.is_empty(), "{}", failures.join("\n"));
-    }
 
-    #[cfg(unix)]
     #[test]
     fn rust_local() {
         super::passes(runner::run("rust-local", open));

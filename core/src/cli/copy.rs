@@ -83,6 +83,7 @@ fn refused(refusals: &[Refusal], overwrite: bool, output: &mut Output) -> Result
                 There::ADirectory => "directory",
                 There::AFile => "file",
                 There::BadName => "bad-name",
+                There::SameName => "same-name",
             };
             output.object(&json!({"type": "refused", "path": path.as_str(), "there": there}))?;
         } else {

@@ -9,7 +9,7 @@ use super::output::{Output, age, count, time};
 use super::stores::{self, Place};
 use super::{Ended, Failure, say};
 use crate::options::MemoryOptions;
-use crate::path::{MemoryPath, is_hidden};
+use crate::path::{Folding, MemoryPath, is_hidden};
 use crate::store::{Entry, EntryKind, Store, StoreError};
 use crate::text::human_size;
 
@@ -36,7 +36,8 @@ pub(super) fn run(wanted: &Tree, output: &mut Output) -> Result<Ended, Failure> 
         Err(StoreError::NotADirectory) => {
             let above = path.parent().unwrap_or_else(MemoryPath::root);
             let listed = store.list(&above).map_err(|error| place.condition(&above, error))?;
-            let file = listed.into_iter().find(|entry| entry.path == path);
+            let folding = Folding::new(store.folds_case());
+            let file = listed.into_iter().find(|entry| folding.are_same(&entry.path, &path));
             let file = file.ok_or_else(|| place.condition(&path, StoreError::NotFound))?;
             drawing.one(&file, "")?;
         }

@@ -27,6 +27,9 @@ pub enum There {
     /// A name that the destination cannot keep, because it is too long or reserved there. For a
     /// directory, the paths below it are not reported.
     BadName,
+    /// A name that the destination, which ignores case, takes for that of another file or directory of
+    /// the source. For a directory, the paths below it are not reported.
+    SameName,
 }
 
 impl fmt::Display for There {
@@ -36,18 +39,24 @@ impl fmt::Display for There {
             Self::ADirectory => "a directory",
             Self::AFile => "a file",
             Self::BadName => "no room for such a name",
+            Self::SameName => "no way to tell the name from another one",
         })
     }
 }
 
 /// A sentence about the paths that are in the way, with up to three paths of each kind.
 pub(super) fn list(refusals: &[Refusal]) -> String {
-    let (bad, taken): (Vec<_>, Vec<_>) =
-        refusals.iter().partition(|refusal| refusal.there == There::BadName);
     let mut sentences = Vec::new();
-    for (what, refusals) in
-        [("holds something else at", taken), ("cannot keep names such as that of", bad)]
-    {
+    for (what, kinds) in [
+        (
+            "holds something else at",
+            &[There::AnotherContent, There::ADirectory, There::AFile] as &[There],
+        ),
+        ("cannot keep names such as that of", &[There::BadName]),
+        ("ignores case, so another file of the source has the name of", &[There::SameName]),
+    ] {
+        let refusals: Vec<_> =
+            refusals.iter().filter(|refusal| kinds.contains(&refusal.there)).collect();
         let mut paths = refusals.iter().map(|refusal| refusal.path.as_str());
         let mut text: Vec<&str> = paths.by_ref().take(3).collect();
         let more = format!("{} more", paths.count());

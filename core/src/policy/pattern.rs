@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use super::glob::Glob;
 use crate::error::{ConfigError, Error};
-use crate::path::MemoryPath;
+use crate::path::{Folding, MemoryPath, fold};
 
 /// A pattern of paths under `/memories`, such as `/memories/handbook` or `/memories/**/*.md`.
 ///
@@ -33,6 +33,8 @@ pub struct PathPattern {
     text: String,
     glob: Glob,
     folds_case: bool,
+    /// The pattern in the form in which a store compares paths that ignores case.
+    folded: Option<Glob>,
 }
 
 /// The most bytes of a pattern; no path has more.
@@ -64,7 +66,9 @@ impl PathPattern {
             return Err(format!("the pattern {pattern:?} does not start with /memories"));
         }
         match Glob::compile(trimmed.strip_prefix("/memories").unwrap_or(trimmed)) {
-            Ok(glob) => Ok(Self { text: trimmed.to_owned(), glob, folds_case: false }),
+            Ok(glob) => {
+                Ok(Self { text: trimmed.to_owned(), glob, folds_case: false, folded: None })
+            }
             Err(error) => Err(format!("the pattern {pattern:?} is not valid: {error}")),
         }
     }
@@ -76,16 +80,27 @@ impl PathPattern {
     }
 
     /// The same pattern for a store that may [ignore case](crate::Store::folds_case): if `folds_case` is set,
-    /// it matches a path in any case.
+    /// it matches a path by every spelling that any file system takes for the same name: in any case, with
+    /// composed and decomposed letters, `ß` as `ss`.
     #[must_use]
     pub fn folding_case(self, folds_case: bool) -> Self {
-        Self { folds_case, ..self }
+        let below = self.text.strip_prefix("/memories").unwrap_or(&self.text);
+        // If it cannot be written so, the letters' cases are still ignored.
+        let folded = folds_case.then(|| Glob::compile(&fold(below)).ok()).flatten();
+        Self { folds_case, folded, ..self }
+    }
+
+    /// The same pattern for what is allowed rather than forbidden in such a store: it matches in upper and lower
+    /// case, and in no spelling that some file systems keep apart.
+    pub(crate) fn ignoring_case(self, folds_case: bool) -> Self {
+        Self { folds_case, folded: None, ..self }
     }
 
     /// The same pattern; if it matches everything below a directory, it now matches the directory, too:
     /// `/memories/a/**` also matches `/memories/a`.
     pub(crate) fn with_directory(self) -> Self {
-        Self { glob: self.glob.with_directory(), ..self }
+        let folded = self.folded.map(Glob::with_directory);
+        Self { glob: self.glob.with_directory(), folded, ..self }
     }
 
     /// Whether it matches the path, or a directory above it.
@@ -93,6 +108,10 @@ impl PathPattern {
     pub fn matches(&self, path: &MemoryPath) -> bool {
         let names: Vec<&str> = path.names().collect();
         self.glob.matches(&names, self.folds_case)
+            || self.folded.as_ref().is_some_and(|glob| {
+                let path = Folding::new(true).key(path);
+                glob.matches(&path.names().collect::<Vec<_>>(), true)
+            })
     }
 }
 

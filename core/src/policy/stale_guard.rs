@@ -10,7 +10,7 @@ use std::io::{self, Read};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::error::{ConfigError, Error};
-use crate::path::MemoryPath;
+use crate::path::{Folding, MemoryPath};
 use crate::reply;
 
 /// Whether an edit that is based on an outdated view is refused.
@@ -44,6 +44,8 @@ impl std::str::FromStr for StaleGuard {
 #[derive(Debug, Default)]
 pub(crate) struct ViewLog {
     guard: StaleGuard,
+    /// A file is one by every spelling of its path.
+    folding: Folding,
     /// Random keys of this memory, so nobody can make two contents with the same fingerprint.
     keys: RandomState,
     state: Mutex<State>,
@@ -79,8 +81,8 @@ pub(crate) struct Snapshot {
 }
 
 impl ViewLog {
-    pub(crate) fn new(guard: StaleGuard) -> Self {
-        Self { guard, ..Self::default() }
+    pub(crate) fn new(guard: StaleGuard, folding: Folding) -> Self {
+        Self { guard, folding, ..Self::default() }
     }
 
     fn is_off(&self) -> bool {
@@ -114,7 +116,7 @@ impl ViewLog {
     }
 
     fn check(&self, path: &MemoryPath, content: &[u8]) -> Result<(), Error> {
-        let record = self.state().records.get(path).copied();
+        let record = self.state().records.get(&*self.folding.key(path)).copied();
         match record {
             None if self.guard == StaleGuard::Strict => Err(reply::not_viewed(path)),
             Some(record) if record.fingerprint != self.fingerprint(&[content]) => {
@@ -142,15 +144,17 @@ impl ViewLog {
     /// Remembers that the file was shown or written with this content.
     pub(crate) fn remember(&self, path: &MemoryPath, snapshot: Option<Snapshot>) {
         let Some(Snapshot { sequence, fingerprint }) = snapshot else { return };
+        let key = self.folding.key(path);
         let mut state = self.state();
-        if state.records.get(path).is_none_or(|record| record.sequence < sequence) {
-            state.records.insert(path.clone(), Record { sequence, fingerprint });
+        if state.records.get(&*key).is_none_or(|record| record.sequence < sequence) {
+            state.records.insert(key.into_owned(), Record { sequence, fingerprint });
         }
     }
 
     /// Forgets a deleted file or directory.
     pub(crate) fn forget(&self, path: &MemoryPath) {
         if !self.is_off() {
+            let path = &*self.folding.key(path);
             self.state().records.retain(|known, _| known != path && !path.is_above(known));
         }
     }
@@ -158,6 +162,11 @@ impl ViewLog {
     /// Follows a renamed file or directory.
     pub(crate) fn moved(&self, from: &MemoryPath, to: &MemoryPath) {
         if self.is_off() {
+            return;
+        }
+        let (from, to) = (&*self.folding.key(from), &*self.folding.key(to));
+        if from == to {
+            // Only the case of a name changes.
             return;
         }
         let within = |known: &MemoryPath, path: &MemoryPath| known == path || path.is_above(known);
@@ -246,7 +255,7 @@ mod tests {
 
     #[test]
     fn the_fingerprint_is_of_the_content_however_it_comes() {
-        let views = ViewLog::new(StaleGuard::On);
+        let views = ViewLog::new(StaleGuard::On, Folding::default());
         let content: Vec<u8> = (0..20_000u32).map(|n| u8::try_from(n % 251).unwrap()).collect();
         let whole = views.fingerprint(&[&content]);
         for cut in [0, 1, 4095, 4096, 4097, 12_288, 20_000] {
@@ -265,7 +274,7 @@ mod tests {
 
     #[test]
     fn what_was_seen_last_counts_whoever_finishes_first() {
-        let views = ViewLog::new(StaleGuard::On);
+        let views = ViewLog::new(StaleGuard::On, Folding::default());
         let (first, second) = (views.writing(&[b"1"]), views.writing(&[b"2"]));
         views.remember(&path("a"), second);
         views.remember(&path("a"), first);
@@ -275,7 +284,7 @@ mod tests {
 
     #[test]
     fn records_move_and_go_with_their_files() {
-        let views = ViewLog::new(StaleGuard::Strict);
+        let views = ViewLog::new(StaleGuard::Strict, Folding::default());
         for name in ["a/x", "a/y/z", "ab", "b/old"] {
             views.remember(&path(name), views.writing(&[name.as_bytes()]));
         }
@@ -291,7 +300,7 @@ mod tests {
 
     #[test]
     fn nothing_is_remembered_while_it_is_off() {
-        let views = ViewLog::new(StaleGuard::Off);
+        let views = ViewLog::new(StaleGuard::Off, Folding::default());
         assert!(views.watch().is_none() && views.writing(&[b"a"]).is_none());
         views.check_insert(&path("a"), b"a").unwrap();
         views.check_replace(&path("a"), b"a").unwrap();

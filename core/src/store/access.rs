@@ -30,7 +30,7 @@ pub(super) fn is_unused(
 }
 
 /// The result of [`Store::delete_unused`]: `false` if the path is gone, or is a directory.
-#[cfg(any(unix, feature = "encryption", feature = "object-storage"))]
+#[cfg(any(unix, windows, feature = "encryption", feature = "object-storage"))]
 pub(super) fn if_a_file(done: Result<bool, StoreError>) -> Result<bool, StoreError> {
     match done {
         Err(StoreError::NotFound | StoreError::IsADirectory | StoreError::NotADirectory) => {

@@ -107,6 +107,11 @@ impl StoreError {
         Self::Failed { operation, source, effect: Effect::Unknown }
     }
 
+    /// Whether the operation may have changed something all the same.
+    pub(crate) fn may_have_changed(&self) -> bool {
+        matches!(self, Self::Failed { effect: Effect::Unknown, .. })
+    }
+
     /// The same error for an operation that changed nothing, or put everything back.
     #[must_use]
     pub fn unchanged(self) -> Self {

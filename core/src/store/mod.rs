@@ -3,10 +3,12 @@
 //! A store keeps bytes under a [`MemoryPath`]. It needs to know nothing about commands and replies.
 //! [`Store`] and its methods document the guarantees of every store; [`contract`] checks them.
 
+#[cfg(feature = "encryption")]
+use std::borrow::Cow;
 use std::path::Path;
 use std::time::SystemTime;
 
-use crate::path::MemoryPath;
+use crate::path::{Folding, MemoryPath};
 
 pub(crate) mod access;
 mod address;
@@ -329,8 +331,10 @@ pub trait Store: Send + Sync {
         false
     }
 
-    /// Whether the store ignores case in names, as file systems of macOS and Windows do. Patterns
-    /// of paths then [match in any case](crate::policy::PathPattern::folding_case).
+    /// Whether the store takes spellings of a name for the same that differ in case or in how
+    /// letters are composed, as file systems of macOS and Windows do. A memory then does so, too:
+    /// patterns of paths [match every spelling](crate::policy::PathPattern::folding_case), and
+    /// what was viewed by one spelling was viewed by all.
     ///
     /// By default it does not. A store that wraps another one returns that store's answer.
     fn folds_case(&self) -> bool {
@@ -422,11 +426,41 @@ fn listed_file<S: Store + ?Sized>(store: &S, path: &MemoryPath) -> Result<Entry,
         Err(StoreError::NotADirectory) => return Err(StoreError::NotFound),
         listed => listed?,
     };
-    match listed.into_iter().find(|entry| entry.path == *path) {
+    let folding = Folding::new(store.folds_case());
+    match listed.into_iter().find(|entry| folding.are_same(&entry.path, path)) {
         None => Err(StoreError::NotFound),
         Some(Entry { kind: EntryKind::Directory, .. }) => Err(StoreError::IsADirectory),
         Some(file) => Ok(file),
     }
+}
+
+/// The path with its names as the store lists them, as far as they are there. The same path for a store
+/// that does not ignore case.
+#[cfg(feature = "encryption")]
+pub(crate) fn as_listed<'p>(
+    store: &dyn Store,
+    path: &'p MemoryPath,
+) -> Result<Cow<'p, MemoryPath>, StoreError> {
+    if !store.folds_case() {
+        return Ok(Cow::Borrowed(path));
+    }
+    let folding = Folding::new(true);
+    let mut listed = MemoryPath::root();
+    let mut there = true;
+    for name in path.names() {
+        let asked = listed.join(name).map_err(|_| StoreError::NameTooLong)?;
+        let entries = match there.then(|| store.list(&listed)) {
+            Some(Err(error)) if error.is_failure() => return Err(error),
+            Some(Ok(entries)) => entries,
+            _ => Vec::new(),
+        };
+        let same = |entry: &&Entry| folding.are_same(&entry.path, &asked);
+        let exact = entries.iter().find(|entry| entry.path == asked);
+        let found = exact.or_else(|| entries.iter().find(same));
+        there = found.is_some();
+        listed = found.map_or(asked, |entry| entry.path.clone());
+    }
+    Ok(Cow::Owned(listed))
 }
 
 /// The temporary file that makes a directory in a store that has no other way.

@@ -48,6 +48,10 @@ pub struct StoreOptions {
 
 impl StoreOptions {
     /// The most bytes of a file that are read into memory to edit it.
+    #[cfg_attr(
+        not(any(unix, windows)),
+        allow(dead_code, reason = "a store in the process reads nothing")
+    )]
     pub(super) fn max_edited_bytes(&self) -> Option<u64> {
         max_edited_bytes(self.max_file_bytes)
     }

@@ -4,11 +4,14 @@
 
 pub(crate) mod failing;
 pub(crate) mod faulty_store;
+#[cfg(unix)]
 pub(crate) mod fork;
 pub(crate) mod store_helpers;
 pub(crate) mod workers;
 
+#[cfg(unix)]
 use std::os::unix::fs::{PermissionsExt, chown};
+#[cfg(unix)]
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
@@ -22,11 +25,13 @@ pub(crate) const NOBODY: u32 = 65534;
 ///
 /// Tests that try to break out, follow links or delete trees must not be able to reach anything,
 /// also if memdir were wrong. Root hands over to `nobody`; anybody else goes on as they are.
+#[cfg(unix)]
 pub(crate) fn without_power(test: &str, body: impl FnOnce(&Path)) {
     without_power_where(test, |_| {}, body);
 }
 
 /// As [`without_power`], in a place where root has prepared something that is not ours. Only root can.
+#[cfg(unix)]
 pub(crate) fn without_power_in(test: &str, prepare: impl FnOnce(&Path), body: impl FnOnce(&Path)) {
     if std::env::var_os("MEMDIR_TEST_PLACE").is_none() && !rustix::process::geteuid().is_root() {
         eprintln!("==> LEFT OUT: {test}, because only root can make what belongs to others");
@@ -35,6 +40,7 @@ pub(crate) fn without_power_in(test: &str, prepare: impl FnOnce(&Path), body: im
     without_power_where(test, prepare, body);
 }
 
+#[cfg(unix)]
 fn without_power_where(test: &str, prepare: impl FnOnce(&Path), body: impl FnOnce(&Path)) {
     if let Some(place) = std::env::var_os("MEMDIR_TEST_PLACE") {
         return body(Path::new(&place));

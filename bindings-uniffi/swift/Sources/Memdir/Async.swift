@@ -3,22 +3,23 @@
 // A call reads and writes files and blocks meanwhile. Neither an actor nor one of the few threads of Swift's
 // own pool may block, so each call runs on a thread of Dispatch. Changes may have to wait for other writers,
 // so views have their own threads. An asynchronous function calls these variants, other code the blocking
-// ones. If the task is cancelled before a command begins to write, the command does not happen. If the
-// command has begun, it goes on to its end.
+// ones. If the task is cancelled before a command begins to write, the command does not happen: while it waits for
+// a thread, that is heard at once. If the command has begun, it goes on to its end.
 
 import Foundation
 
 extension Memory {
     /// Executes one tool call, given as the JSON text of its `input`.
     public func execute(json: String) async -> Reply {
-        if let shown = await on(Threads.views, { $0.executeView(json: json) }) { return shown }
-        return await on(Threads.changes) { $0.execute(json: json) }
+        let call: @Sendable (Memory) -> Reply = { $0.execute(json: json) }
+        if let shown = await on(Threads.views, { $0.executeView(json: json) }, call) { return shown }
+        return await on(Threads.changes, call, call)
     }
 
     /// Shows a directory two levels deep, or the numbered lines of a file. `viewRange` is the first and last
     /// line to show (1-based, inclusive; a last line of -1 is the end); nil shows all.
     ///
-    /// Throws `MemdirError.Refused` with the exact reply for the model, `MemdirError.Store` if the store is
+    /// Throws `MemdirError.refused` with the exact reply for the model, `MemdirError.store` if the store is
     /// broken.
     public func view(path: String, viewRange: [Int64]? = nil) async throws -> String {
         try await off(Threads.views) { try $0.view(path: path, viewRange: viewRange) }
@@ -59,6 +60,16 @@ extension Memory {
         try await off { try $0.expire(olderThan: olderThan, dryRun: dryRun, watch: watch) }
     }
 
+    /// As the other `expire`, for a `Duration`.
+    @available(macOS 13, iOS 16, tvOS 16, watchOS 9, *)
+    public func expire(
+        olderThan: Duration, dryRun: Bool = false, watch: (any ExpiryWatch)? = nil
+    ) async throws -> [Expired] {
+        let (seconds, attoseconds) = olderThan.components
+        let interval = Double(seconds) + Double(attoseconds) / 1e18
+        return try await expire(olderThan: interval, dryRun: dryRun, watch: watch)
+    }
+
     /// Deletes everything below `/memories`. The model cannot call this.
     public func clear() async throws {
         try await off { try $0.clear() }
@@ -68,19 +79,118 @@ extension Memory {
     private func off<T: Sendable>(
         _ threads: OperationQueue = Threads.changes, _ call: @escaping @Sendable (Memory) throws -> T
     ) async throws -> T {
-        try await on(threads) { memory in Result { try call(memory) } }.get()
+        try await on(threads, { memory in Result { try call(memory) } }, { _ in .failure(CancellationError()) }).get()
     }
 
-    private func on<T>(_ threads: OperationQueue, _ call: @escaping @Sendable (Memory) -> T) async -> T {
+    /// `given` takes the place of the call if the task is cancelled while it waits for a thread.
+    private func on<T: Sendable>(
+        _ threads: OperationQueue,
+        _ call: @escaping @Sendable (Memory) -> T,
+        _ given: @escaping @Sendable (Memory) -> T
+    ) async -> T {
         let cancellation = Cancellation()
         let memory = cancelledBy(cancellation: cancellation)
+        let turn = Turn()
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                threads.addOperation { continuation.resume(returning: call(memory)) }
+                let work = BlockOperation { if turn.begin() { continuation.resume(returning: call(memory)) } }
+                // Where the task is cancelled already, this is called at once.
+                turn.onGivingUp {
+                    DispatchQueue.global().async { continuation.resume(returning: given(memory)) }
+                }
+                threads.addOperation(work)
             }
         } onCancel: {
             cancellation.cancel()
+            turn.giveUp()
         }
+    }
+}
+
+extension Memory {
+    /// Opens a memory as `init(store:options:hooks:)` does, on a thread that may block: opening reads and may make
+    /// files.
+    public static func open(
+        store: String? = nil, options: MemoryOptions = MemoryOptions(), hooks: (any MemoryHooks)? = nil
+    ) async throws -> Memory {
+        try await opened { try Memory(store: store, options: options, hooks: hooks) }
+    }
+
+    /// Opens a directory, on a thread that may block.
+    public static func open(
+        directory: URL, options: MemoryOptions = MemoryOptions(), hooks: (any MemoryHooks)? = nil
+    ) async throws -> Memory {
+        try await opened { try Memory(directory: directory, options: options, hooks: hooks) }
+    }
+
+    /// Opens a memory on a store, on a thread that may block: with a key, the store is read.
+    public static func open(
+        store: any Store, options: MemoryOptions = MemoryOptions(), hooks: (any MemoryHooks)? = nil
+    ) async throws -> Memory {
+        try await opened { try Memory(store: store, options: options, hooks: hooks) }
+    }
+
+    private static func opened(_ open: @escaping @Sendable () throws -> Memory) async throws -> Memory {
+        try Task.checkCancellation()
+        return try await withCheckedThrowingContinuation { continuation in
+            DispatchQueue.global().async { continuation.resume(with: Result(catching: open)) }
+        }
+    }
+
+    /// The changes that memories of this process make on this store, from now on: commands, `clear` and `expire`, of this
+    /// memory and of any other one on the same open store, or on the same directory or database.
+    ///
+    /// Not among them is what other processes change, what is written to the store directly, and what another memory
+    /// changes on a store of your own. A slow reader misses nothing. The stream ends with its task; it does not keep the
+    /// memory open.
+    public var changes: AsyncStream<Change> {
+        AsyncStream { continuation in
+            let subscription = observe(listener: Listener { continuation.yield($0) })
+            continuation.onTermination = { _ in subscription.cancel() }
+        }
+    }
+}
+
+/// A `ChangeListener` that calls a closure.
+private final class Listener: ChangeListener {
+    private let call: @Sendable (Change) -> Void
+
+    init(_ call: @escaping @Sendable (Change) -> Void) { self.call = call }
+
+    func changed(change: Change) throws { call(change) }
+}
+
+/// Who takes a call's turn: the thread that begins it, or who gives it up before.
+private final class Turn: @unchecked Sendable {
+    private let lock = NSLock()
+    private var isTaken = false
+    private var isGivenUp = false
+    private var whenGivenUp: (@Sendable () -> Void)?
+
+    /// Whether the call may begin.
+    func begin() -> Bool {
+        lock.lock()
+        defer { lock.unlock() }
+        if isTaken { return false }
+        isTaken = true
+        return true
+    }
+
+    func onGivingUp(_ then: @escaping @Sendable () -> Void) {
+        lock.lock()
+        whenGivenUp = then
+        let already = isGivenUp
+        lock.unlock()
+        if already { giveUp() }
+    }
+
+    func giveUp() {
+        lock.lock()
+        isGivenUp = true
+        let then = isTaken ? nil : whenGivenUp
+        if then != nil { isTaken = true }
+        lock.unlock()
+        then?()
     }
 }
 

@@ -805,6 +805,219 @@ public func FfiConverterTypeCancellation_lower(_ value: Cancellation) -> UInt64 
 
 
 /**
+ * Is told of changes.
+ */
+public protocol ChangeListener: AnyObject, Sendable {
+
+    /**
+     * Called after each change, on the thread that made it; so do not do much here. It may execute commands. An
+     * error that it throws is dropped.
+     */
+    func changed(change: Change) throws
+
+}
+/**
+ * Is told of changes.
+ */
+open class ChangeListenerImpl: ChangeListener, @unchecked Sendable {
+    fileprivate let handle: UInt64
+
+    /// Used to instantiate a [FFIObject] without an actual handle, for fakes in tests, mostly.
+#if swift(>=5.8)
+    @_documentation(visibility: private)
+#endif
+    public struct NoHandle {
+        public init() {}
+    }
+
+    // TODO: We'd like this to be `private` but for Swifty reasons,
+    // we can't implement `FfiConverter` without making this `required` and we can't
+    // make it `required` without making it `public`.
+#if swift(>=5.8)
+    @_documentation(visibility: private)
+#endif
+    required public init(unsafeFromHandle handle: UInt64) {
+        self.handle = handle
+    }
+
+    // This constructor can be used to instantiate a fake object.
+    // - Parameter noHandle: Placeholder value so we can have a constructor separate from the default empty one that may be implemented for classes extending [FFIObject].
+    //
+    // - Warning:
+    //     Any object instantiated with this constructor cannot be passed to an actual Rust-backed object. Since there isn't a backing handle the FFI lower functions will crash.
+#if swift(>=5.8)
+    @_documentation(visibility: private)
+#endif
+    public init(noHandle: NoHandle) {
+        self.handle = 0
+    }
+
+#if swift(>=5.8)
+    @_documentation(visibility: private)
+#endif
+    public func uniffiCloneHandle() -> UInt64 {
+        return try! rustCall { uniffi_memdir_ffi_fn_clone_changelistener(self.handle, $0) }
+    }
+    // No primary constructor declared for this class.
+
+    deinit {
+        if handle == 0 {
+            // Mock objects have handle=0 don't try to free them
+            return
+        }
+
+        try! rustCall { uniffi_memdir_ffi_fn_free_changelistener(handle, $0) }
+    }
+
+
+
+
+    /**
+     * Called after each change, on the thread that made it; so do not do much here. It may execute commands. An
+     * error that it throws is dropped.
+     */
+open func changed(change: Change)throws   {try rustCallWithError(FfiConverterTypeStoreError_lift) {
+        uniffiCallStatus in
+    uniffi_memdir_ffi_fn_method_changelistener_changed(
+            self.uniffiCloneHandle(),
+        FfiConverterTypeChange_lower(change),uniffiCallStatus
+    )
+}
+}
+
+
+
+}
+
+
+
+// Put the implementation in a struct so we don't pollute the top-level namespace
+fileprivate struct UniffiCallbackInterfaceChangeListener {
+
+    // Create the VTable using a series of closures.
+    // Swift automatically converts these into C callback functions.
+    //
+    // Store the vtable directly.
+    static let vtable: UniffiVTableCallbackInterfaceChangeListener = UniffiVTableCallbackInterfaceChangeListener(
+        uniffiFree: { (uniffiHandle: UInt64) -> () in
+            do {
+                try FfiConverterTypeChangeListener.handleMap.remove(handle: uniffiHandle)
+            } catch {
+                print("Uniffi callback interface ChangeListener: handle missing in uniffiFree")
+            }
+        },
+        uniffiClone: { (uniffiHandle: UInt64) -> UInt64 in
+            do {
+                return try FfiConverterTypeChangeListener.handleMap.clone(handle: uniffiHandle)
+            } catch {
+                fatalError("Uniffi callback interface ChangeListener: handle missing in uniffiClone")
+            }
+        },
+        changed: { (
+            uniffiHandle: UInt64,
+            change: RustBuffer,
+            uniffiOutReturn: UnsafeMutableRawPointer,
+            uniffiCallStatus: UnsafeMutablePointer<RustCallStatus>
+        ) in
+            let makeCall = {
+                () throws -> () in
+                guard let uniffiObj = try? FfiConverterTypeChangeListener.handleMap.get(handle: uniffiHandle) else {
+                    throw UniffiInternalError.unexpectedStaleHandle
+                }
+                return try uniffiObj.changed(
+                     change: try FfiConverterTypeChange_lift(change)
+                )
+            }
+
+
+            let writeReturn = { () }
+            uniffiTraitInterfaceCallWithError(
+                callStatus: uniffiCallStatus,
+                makeCall: makeCall,
+                writeReturn: writeReturn,
+                lowerError: FfiConverterTypeStoreError_lower
+            )
+        }
+    )
+
+    // Rust stores this pointer for future callback invocations, so it must live
+    // for the process lifetime (not just for the init function call).
+    //
+    // `nonisolated(unsafe)` is needed under Swift 6 strict concurrency.
+    // This is safe because the pointee is initialized once during static init
+    // and never mutated by either side of the FFI.  Its fields are C function pointers.
+    nonisolated(unsafe) static let vtablePtr: UnsafePointer<UniffiVTableCallbackInterfaceChangeListener> = {
+        let ptr = UnsafeMutablePointer<UniffiVTableCallbackInterfaceChangeListener>.allocate(capacity: 1)
+        ptr.initialize(to: vtable)
+        return UnsafePointer(ptr)
+    }()
+}
+
+private func uniffiCallbackInitChangeListener() {
+    uniffi_memdir_ffi_fn_init_callback_vtable_changelistener(UniffiCallbackInterfaceChangeListener.vtablePtr)
+}
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public struct FfiConverterTypeChangeListener: FfiConverter {
+    fileprivate static let handleMap = UniffiHandleMap<ChangeListener>()
+
+    typealias FfiType = UInt64
+    typealias SwiftType = ChangeListener
+
+    public static func lift(_ handle: UInt64) throws -> ChangeListener {
+        if ((handle & 1) == 0) {
+            // Rust-generated handle, construct a new class that uses the handle to implement the
+            // interface
+            return ChangeListenerImpl(unsafeFromHandle: handle)
+        } else {
+            // Swift-generated handle, get the object from the handle map
+            return try handleMap.remove(handle: handle)
+        }
+    }
+
+    public static func lower(_ value: ChangeListener) -> UInt64 {
+         if let rustImpl = value as? ChangeListenerImpl {
+             // Rust-implemented object.  Clone the handle and return it
+            return rustImpl.uniffiCloneHandle()
+         } else {
+            // Swift object, generate a new vtable handle and return that.
+            return handleMap.insert(obj: value)
+         }
+    }
+
+    public static func read(from buf: inout (data: Data, offset: Data.Index)) throws -> ChangeListener {
+        let handle: UInt64 = try readInt(&buf)
+        return try lift(handle)
+    }
+
+    public static func write(_ value: ChangeListener, into buf: inout [UInt8]) {
+        writeInt(&buf, lower(value))
+    }
+}
+
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public func FfiConverterTypeChangeListener_lift(_ handle: UInt64) throws -> ChangeListener {
+    return try FfiConverterTypeChangeListener.lift(handle)
+}
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public func FfiConverterTypeChangeListener_lower(_ value: ChangeListener) -> UInt64 {
+    return FfiConverterTypeChangeListener.lower(value)
+}
+
+
+
+
+
+
+/**
  * Follows a copy.
  */
 public protocol CopyWatch: AnyObject, Sendable {
@@ -1516,6 +1729,15 @@ public protocol MemoryProtocol: AnyObject, Sendable {
     func insert(path: MemdirText, insertLine: Int64, insertText: MemdirText) throws  -> String
 
     /**
+     * Calls `listener` with every change that a memory of this process makes on this store: commands, `clear` and
+     * `expire`, of this memory and of any other one on the same open store, or on the same directory or database.
+     *
+     * It is called until the subscription is cancelled or let go. Not told is what other processes change, what is
+     * written to the store directly, and what another memory changes on a store of your own.
+     */
+    func observe(listener: ChangeListener)  -> Subscription
+
+    /**
      * Renames or moves a file or directory; never overwrites.
      *
      * Throws as `view` does.
@@ -1533,7 +1755,7 @@ public protocol MemoryProtocol: AnyObject, Sendable {
     /**
      * Shows a directory two levels deep, or the numbered lines of a file. `view_range` is the
      * first and last line to show (1-based, inclusive; a last line of -1 is the end); null shows
-     * all.
+     * all. An image is refused: `execute` shows it.
      *
      * Throws `Refused` with the exact reply for the model, `Store` if the store is broken, `Hook` if
      * the hook `before` failed.
@@ -1620,9 +1842,10 @@ public convenience init(store: MemdirText? = nil, options: MemoryOptions = Memor
 
 
     /**
-     * A memory on your own store, or on one that is shared with another memory.
+     * A memory on your own store, or on one that is shared with another memory. With `encryption_key`
+     * everything that the store keeps is encrypted.
      *
-     * Throws `Config` if an option is wrong.
+     * Throws `Config` if an option is wrong, `Store` if the store cannot be opened with its key.
      */
 public static func withStore(store: Store, options: MemoryOptions = MemoryOptions(), hooks: MemoryHooks? = nil)throws  -> Memory  {
     return try  FfiConverterTypeMemory_lift(try rustCallWithError(FfiConverterTypeMemdirError_lift) {
@@ -1768,6 +1991,23 @@ open func insert(path: MemdirText, insertLine: Int64, insertText: MemdirText)thr
 }
 
     /**
+     * Calls `listener` with every change that a memory of this process makes on this store: commands, `clear` and
+     * `expire`, of this memory and of any other one on the same open store, or on the same directory or database.
+     *
+     * It is called until the subscription is cancelled or let go. Not told is what other processes change, what is
+     * written to the store directly, and what another memory changes on a store of your own.
+     */
+open func observe(listener: ChangeListener) -> Subscription  {
+    return try!  FfiConverterTypeSubscription_lift(try! rustCall() {
+        uniffiCallStatus in
+    uniffi_memdir_ffi_fn_method_memory_observe(
+            self.uniffiCloneHandle(),
+        FfiConverterTypeChangeListener_lower(listener),uniffiCallStatus
+    )
+})
+}
+
+    /**
      * Renames or moves a file or directory; never overwrites.
      *
      * Throws as `view` does.
@@ -1804,7 +2044,7 @@ open func strReplace(path: MemdirText, oldStr: MemdirText, newStr: MemdirText? =
     /**
      * Shows a directory two levels deep, or the numbered lines of a file. `view_range` is the
      * first and last line to show (1-based, inclusive; a last line of -1 is the end); null shows
-     * all.
+     * all. An image is refused: `execute` shows it.
      *
      * Throws `Refused` with the exact reply for the model, `Store` if the store is broken, `Hook` if
      * the hook `before` failed.
@@ -3164,6 +3404,214 @@ public func FfiConverterTypeStoreFactory_lower(_ value: StoreFactory) -> UInt64 
 
 
 
+
+
+/**
+ * Ends the calls of a listener: see `Memory.observe`.
+ */
+public protocol SubscriptionProtocol: AnyObject, Sendable {
+
+    /**
+     * Ends the calls. A second call does nothing. So does letting go of the subscription.
+     */
+    func cancel()
+
+}
+/**
+ * Ends the calls of a listener: see `Memory.observe`.
+ */
+open class Subscription: SubscriptionProtocol, @unchecked Sendable {
+    fileprivate let handle: UInt64
+
+    /// Used to instantiate a [FFIObject] without an actual handle, for fakes in tests, mostly.
+#if swift(>=5.8)
+    @_documentation(visibility: private)
+#endif
+    public struct NoHandle {
+        public init() {}
+    }
+
+    // TODO: We'd like this to be `private` but for Swifty reasons,
+    // we can't implement `FfiConverter` without making this `required` and we can't
+    // make it `required` without making it `public`.
+#if swift(>=5.8)
+    @_documentation(visibility: private)
+#endif
+    required public init(unsafeFromHandle handle: UInt64) {
+        self.handle = handle
+    }
+
+    // This constructor can be used to instantiate a fake object.
+    // - Parameter noHandle: Placeholder value so we can have a constructor separate from the default empty one that may be implemented for classes extending [FFIObject].
+    //
+    // - Warning:
+    //     Any object instantiated with this constructor cannot be passed to an actual Rust-backed object. Since there isn't a backing handle the FFI lower functions will crash.
+#if swift(>=5.8)
+    @_documentation(visibility: private)
+#endif
+    public init(noHandle: NoHandle) {
+        self.handle = 0
+    }
+
+#if swift(>=5.8)
+    @_documentation(visibility: private)
+#endif
+    public func uniffiCloneHandle() -> UInt64 {
+        return try! rustCall { uniffi_memdir_ffi_fn_clone_subscription(self.handle, $0) }
+    }
+    // No primary constructor declared for this class.
+
+    deinit {
+        if handle == 0 {
+            // Mock objects have handle=0 don't try to free them
+            return
+        }
+
+        try! rustCall { uniffi_memdir_ffi_fn_free_subscription(handle, $0) }
+    }
+
+
+
+
+    /**
+     * Ends the calls. A second call does nothing. So does letting go of the subscription.
+     */
+open func cancel()  {try! rustCall() {
+        uniffiCallStatus in
+    uniffi_memdir_ffi_fn_method_subscription_cancel(
+            self.uniffiCloneHandle(),uniffiCallStatus
+    )
+}
+}
+
+
+
+}
+
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public struct FfiConverterTypeSubscription: FfiConverter {
+    typealias FfiType = UInt64
+    typealias SwiftType = Subscription
+
+    public static func lift(_ handle: UInt64) throws -> Subscription {
+        return Subscription(unsafeFromHandle: handle)
+    }
+
+    public static func lower(_ value: Subscription) -> UInt64 {
+        return value.uniffiCloneHandle()
+    }
+
+    public static func read(from buf: inout (data: Data, offset: Data.Index)) throws -> Subscription {
+        let handle: UInt64 = try readInt(&buf)
+        return try lift(handle)
+    }
+
+    public static func write(_ value: Subscription, into buf: inout [UInt8]) {
+        writeInt(&buf, lower(value))
+    }
+}
+
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public func FfiConverterTypeSubscription_lift(_ handle: UInt64) throws -> Subscription {
+    return try FfiConverterTypeSubscription.lift(handle)
+}
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public func FfiConverterTypeSubscription_lower(_ value: Subscription) -> UInt64 {
+    return FfiConverterTypeSubscription.lower(value)
+}
+
+
+
+
+/**
+ * A change that a memory of this process made. After a failure of the store that may have come before or
+ * after the change, it is told as well: look at the path to see what is there.
+ */
+public struct Change: Equatable, Hashable {
+    /**
+     * What happened.
+     */
+    public let kind: ChangeKind
+    /**
+     * Where: for a rename the new path, for `cleared` the root.
+     */
+    public let path: String
+    /**
+     * For a rename: the path before.
+     */
+    public let oldPath: String?
+
+    // Default memberwise initializers are never public by default, so we
+    // declare one manually.
+    public init(
+        /**
+         * What happened.
+         */kind: ChangeKind,
+        /**
+         * Where: for a rename the new path, for `cleared` the root.
+         */path: String,
+        /**
+         * For a rename: the path before.
+         */oldPath: String? = nil) {
+        self.kind = kind
+        self.path = path
+        self.oldPath = oldPath
+    }
+
+
+
+
+}
+
+#if compiler(>=6)
+extension Change: Sendable {}
+#endif
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public struct FfiConverterTypeChange: FfiConverterRustBuffer {
+    public static func read(from buf: inout (data: Data, offset: Data.Index)) throws -> Change {
+        return
+            try Change(
+                kind: FfiConverterTypeChangeKind.read(from: &buf),
+                path: FfiConverterString.read(from: &buf),
+                oldPath: FfiConverterOptionString.read(from: &buf)
+        )
+    }
+
+    public static func write(_ value: Change, into buf: inout [UInt8]) {
+        FfiConverterTypeChangeKind.write(value.kind, into: &buf)
+        FfiConverterString.write(value.path, into: &buf)
+        FfiConverterOptionString.write(value.oldPath, into: &buf)
+    }
+}
+
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public func FfiConverterTypeChange_lift(_ buf: RustBuffer) throws -> Change {
+    return try FfiConverterTypeChange.lift(buf)
+}
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public func FfiConverterTypeChange_lower(_ value: Change) -> RustBuffer {
+    return FfiConverterTypeChange.lower(value)
+}
+
+
 /**
  * The result of a check.
  */
@@ -3869,6 +4317,11 @@ public struct MemoryOptions: Equatable, Hashable {
      */
     public let maxFiles: Int64?
     /**
+     * The most bytes of a `.png`, `.jpg` or `.jpeg` file that a view shows as an image. Claude
+     * accepts at most 3,932,160. `null` shows no images. Default: `null`.
+     */
+    public let maxImageBytes: Int64?
+    /**
      * What `create` does if the file already exists: `error` refuses, `overwrite` replaces the
      * whole content atomically. Default: `error`. `null` stands for it.
      */
@@ -3890,6 +4343,16 @@ public struct MemoryOptions: Equatable, Hashable {
      * your own into an address. On every other store it is an error. Default: `null`.
      */
     public let namespace: MemdirText?
+    /**
+     * Encrypts everything that the store keeps. A store is encrypted from its creation or not at
+     * all. Default: `null`.
+     */
+    public let encryptionKey: MemdirKey?
+    /**
+     * Also encrypts the names in a store that is made with a key. An existing store stays as it
+     * was made. Default: no.
+     */
+    public let encryptNames: Bool
     /**
      * The memory can be viewed but not changed. The directory or database must exist. Nothing is
      * made in a directory. Default: no.
@@ -3969,6 +4432,10 @@ public struct MemoryOptions: Equatable, Hashable {
          * Default: `null`.
          */maxFiles: Int64? = nil,
         /**
+         * The most bytes of a `.png`, `.jpg` or `.jpeg` file that a view shows as an image. Claude
+         * accepts at most 3,932,160. `null` shows no images. Default: `null`.
+         */maxImageBytes: Int64? = nil,
+        /**
          * What `create` does if the file already exists: `error` refuses, `overwrite` replaces the
          * whole content atomically. Default: `error`. `null` stands for it.
          */onExisting: OnExisting? = nil,
@@ -3986,6 +4453,14 @@ public struct MemoryOptions: Equatable, Hashable {
          * a user's name. `null` selects the one that the address names. Never put a value that is not
          * your own into an address. On every other store it is an error. Default: `null`.
          */namespace: MemdirText? = nil,
+        /**
+         * Encrypts everything that the store keeps. A store is encrypted from its creation or not at
+         * all. Default: `null`.
+         */encryptionKey: MemdirKey? = nil,
+        /**
+         * Also encrypts the names in a store that is made with a key. An existing store stays as it
+         * was made. Default: no.
+         */encryptNames: Bool = false,
         /**
          * The memory can be viewed but not changed. The directory or database must exist. Nothing is
          * made in a directory. Default: no.
@@ -4036,10 +4511,13 @@ public struct MemoryOptions: Equatable, Hashable {
         self.maxFileBytes = maxFileBytes
         self.maxTotalBytes = maxTotalBytes
         self.maxFiles = maxFiles
+        self.maxImageBytes = maxImageBytes
         self.onExisting = onExisting
         self.durability = durability
         self.lockTimeout = lockTimeout
         self.namespace = namespace
+        self.encryptionKey = encryptionKey
+        self.encryptNames = encryptNames
         self.readOnly = readOnly
         self.readOnlyPaths = readOnlyPaths
         self.writablePaths = writablePaths
@@ -4073,10 +4551,13 @@ public struct FfiConverterTypeMemoryOptions: FfiConverterRustBuffer {
                 maxFileBytes: FfiConverterOptionInt64.read(from: &buf),
                 maxTotalBytes: FfiConverterOptionInt64.read(from: &buf),
                 maxFiles: FfiConverterOptionInt64.read(from: &buf),
+                maxImageBytes: FfiConverterOptionInt64.read(from: &buf),
                 onExisting: FfiConverterOptionTypeOnExisting.read(from: &buf),
                 durability: FfiConverterOptionTypeDurability.read(from: &buf),
                 lockTimeout: FfiConverterOptionTypeMemdirDuration.read(from: &buf),
                 namespace: FfiConverterOptionTypeMemdirText.read(from: &buf),
+                encryptionKey: FfiConverterOptionTypeMemdirKey.read(from: &buf),
+                encryptNames: FfiConverterBool.read(from: &buf),
                 readOnly: FfiConverterBool.read(from: &buf),
                 readOnlyPaths: FfiConverterOptionSequenceTypeMemdirText.read(from: &buf),
                 writablePaths: FfiConverterOptionSequenceTypeMemdirText.read(from: &buf),
@@ -4096,10 +4577,13 @@ public struct FfiConverterTypeMemoryOptions: FfiConverterRustBuffer {
         FfiConverterOptionInt64.write(value.maxFileBytes, into: &buf)
         FfiConverterOptionInt64.write(value.maxTotalBytes, into: &buf)
         FfiConverterOptionInt64.write(value.maxFiles, into: &buf)
+        FfiConverterOptionInt64.write(value.maxImageBytes, into: &buf)
         FfiConverterOptionTypeOnExisting.write(value.onExisting, into: &buf)
         FfiConverterOptionTypeDurability.write(value.durability, into: &buf)
         FfiConverterOptionTypeMemdirDuration.write(value.lockTimeout, into: &buf)
         FfiConverterOptionTypeMemdirText.write(value.namespace, into: &buf)
+        FfiConverterOptionTypeMemdirKey.write(value.encryptionKey, into: &buf)
+        FfiConverterBool.write(value.encryptNames, into: &buf)
         FfiConverterBool.write(value.readOnly, into: &buf)
         FfiConverterOptionSequenceTypeMemdirText.write(value.readOnlyPaths, into: &buf)
         FfiConverterOptionSequenceTypeMemdirText.write(value.writablePaths, into: &buf)
@@ -4226,7 +4710,7 @@ public func FfiConverterTypeProblem_lower(_ value: Problem) -> RustBuffer {
  */
 public struct Reply: Equatable, Hashable {
     /**
-     * The text for the model.
+     * The text for the model. If the reply is an image, a few words in its place.
      */
     public let content: String
     /**
@@ -4237,22 +4721,32 @@ public struct Reply: Equatable, Hashable {
      * The error, if the store itself or a hook failed. For your log and never for the model.
      */
     public let cause: String?
+    /**
+     * The image for the model, to be sent in the place of the text; null if the reply is text. There
+     * is none unless `max_image_bytes` is set.
+     */
+    public let image: ReplyImage?
 
     // Default memberwise initializers are never public by default, so we
     // declare one manually.
     public init(
         /**
-         * The text for the model.
+         * The text for the model. If the reply is an image, a few words in its place.
          */content: String,
         /**
          * Whether the command failed: the `is_error` of the `tool_result`.
          */isError: Bool,
         /**
          * The error, if the store itself or a hook failed. For your log and never for the model.
-         */cause: String?) {
+         */cause: String?,
+        /**
+         * The image for the model, to be sent in the place of the text; null if the reply is text. There
+         * is none unless `max_image_bytes` is set.
+         */image: ReplyImage? = nil) {
         self.content = content
         self.isError = isError
         self.cause = cause
+        self.image = image
     }
 
 
@@ -4273,7 +4767,8 @@ public struct FfiConverterTypeReply: FfiConverterRustBuffer {
             try Reply(
                 content: FfiConverterString.read(from: &buf),
                 isError: FfiConverterBool.read(from: &buf),
-                cause: FfiConverterOptionString.read(from: &buf)
+                cause: FfiConverterOptionString.read(from: &buf),
+                image: FfiConverterOptionTypeReplyImage.read(from: &buf)
         )
     }
 
@@ -4281,6 +4776,7 @@ public struct FfiConverterTypeReply: FfiConverterRustBuffer {
         FfiConverterString.write(value.content, into: &buf)
         FfiConverterBool.write(value.isError, into: &buf)
         FfiConverterOptionString.write(value.cause, into: &buf)
+        FfiConverterOptionTypeReplyImage.write(value.image, into: &buf)
     }
 }
 
@@ -4298,6 +4794,170 @@ public func FfiConverterTypeReply_lift(_ buf: RustBuffer) throws -> Reply {
 public func FfiConverterTypeReply_lower(_ value: Reply) -> RustBuffer {
     return FfiConverterTypeReply.lower(value)
 }
+
+
+/**
+ * An image that a view shows. The bytes are those of a whole PNG or JPEG file.
+ */
+public struct ReplyImage: Equatable, Hashable {
+    /**
+     * `image/png` or `image/jpeg`, according to the content and not the name.
+     */
+    public let mediaType: String
+    /**
+     * The file's content.
+     */
+    public let bytes: Data
+
+    // Default memberwise initializers are never public by default, so we
+    // declare one manually.
+    public init(
+        /**
+         * `image/png` or `image/jpeg`, according to the content and not the name.
+         */mediaType: String,
+        /**
+         * The file's content.
+         */bytes: Data) {
+        self.mediaType = mediaType
+        self.bytes = bytes
+    }
+
+
+
+
+}
+
+#if compiler(>=6)
+extension ReplyImage: Sendable {}
+#endif
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public struct FfiConverterTypeReplyImage: FfiConverterRustBuffer {
+    public static func read(from buf: inout (data: Data, offset: Data.Index)) throws -> ReplyImage {
+        return
+            try ReplyImage(
+                mediaType: FfiConverterString.read(from: &buf),
+                bytes: FfiConverterData.read(from: &buf)
+        )
+    }
+
+    public static func write(_ value: ReplyImage, into buf: inout [UInt8]) {
+        FfiConverterString.write(value.mediaType, into: &buf)
+        FfiConverterData.write(value.bytes, into: &buf)
+    }
+}
+
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public func FfiConverterTypeReplyImage_lift(_ buf: RustBuffer) throws -> ReplyImage {
+    return try FfiConverterTypeReplyImage.lift(buf)
+}
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public func FfiConverterTypeReplyImage_lower(_ value: ReplyImage) -> RustBuffer {
+    return FfiConverterTypeReplyImage.lower(value)
+}
+
+
+/**
+ * What a change did.
+ */
+
+public enum ChangeKind: Equatable, Hashable {
+
+    /**
+     * A file was created, overwritten or edited.
+     */
+    case written
+    /**
+     * A file was deleted, or a directory with everything in it; also by an expiry.
+     */
+    case deleted
+    /**
+     * A file or directory was renamed or moved, with everything in it.
+     */
+    case renamed
+    /**
+     * Everything was deleted.
+     */
+    case cleared
+
+
+
+
+
+}
+
+#if compiler(>=6)
+extension ChangeKind: Sendable {}
+#endif
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public struct FfiConverterTypeChangeKind: FfiConverterRustBuffer {
+    typealias SwiftType = ChangeKind
+
+    public static func read(from buf: inout (data: Data, offset: Data.Index)) throws -> ChangeKind {
+        let variant: Int32 = try readInt(&buf)
+        switch variant {
+
+        case 1: return .written
+
+        case 2: return .deleted
+
+        case 3: return .renamed
+
+        case 4: return .cleared
+
+        default: throw UniffiInternalError.unexpectedEnumCase
+        }
+    }
+
+    public static func write(_ value: ChangeKind, into buf: inout [UInt8]) {
+        switch value {
+
+
+        case .written:
+            writeInt(&buf, Int32(1))
+
+
+        case .deleted:
+            writeInt(&buf, Int32(2))
+
+
+        case .renamed:
+            writeInt(&buf, Int32(3))
+
+
+        case .cleared:
+            writeInt(&buf, Int32(4))
+
+        }
+    }
+}
+
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public func FfiConverterTypeChangeKind_lift(_ buf: RustBuffer) throws -> ChangeKind {
+    return try FfiConverterTypeChangeKind.lift(buf)
+}
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public func FfiConverterTypeChangeKind_lower(_ value: ChangeKind) -> RustBuffer {
+    return FfiConverterTypeChangeKind.lower(value)
+}
+
 
 
 /**
@@ -4739,7 +5399,7 @@ enum HookError: Swift.Error, Equatable, Hashable {
     /**
      * The hook threw an error.
      */
-    case Failed(
+    case failed(
         /**
          * The details, for you and never for the model.
          */reason: String
@@ -4780,7 +5440,7 @@ public struct FfiConverterTypeHookError: FfiConverterRustBuffer {
 
 
 
-        case 1: return .Failed(
+        case 1: return .failed(
             reason: try FfiConverterString.read(from: &buf)
             )
 
@@ -4795,7 +5455,7 @@ public struct FfiConverterTypeHookError: FfiConverterRustBuffer {
 
 
 
-        case let .Failed(reason):
+        case let .failed(reason):
             writeInt(&buf, Int32(1))
             FfiConverterString.write(reason, into: &buf)
 
@@ -4830,7 +5490,7 @@ enum MemdirError: Swift.Error, Equatable, Hashable {
     /**
      * The command was wrong, and nothing was changed.
      */
-    case Refused(
+    case refused(
         /**
          * The exact answer for the model, to be sent back with `is_error: true`.
          */reason: String
@@ -4839,7 +5499,7 @@ enum MemdirError: Swift.Error, Equatable, Hashable {
      * The store is broken or out of reach, or was locked by others for too long, or the call was given
      * up.
      */
-    case Store(
+    case store(
         /**
          * The details, for the developer and never for the model.
          */reason: String,
@@ -4850,7 +5510,7 @@ enum MemdirError: Swift.Error, Equatable, Hashable {
     /**
      * The hook `before` failed, and nothing was changed.
      */
-    case Hook(
+    case hook(
         /**
          * The details, for the developer and never for the model.
          */reason: String
@@ -4858,7 +5518,7 @@ enum MemdirError: Swift.Error, Equatable, Hashable {
     /**
      * The store's address or an option is wrong.
      */
-    case Config(
+    case config(
         /**
          * What is wrong with it.
          */reason: String,
@@ -4869,7 +5529,7 @@ enum MemdirError: Swift.Error, Equatable, Hashable {
     /**
      * A copy was refused or stopped.
      */
-    case Copy(
+    case copy(
         /**
          * Why.
          */reason: String,
@@ -4926,21 +5586,21 @@ public struct FfiConverterTypeMemdirError: FfiConverterRustBuffer {
 
 
 
-        case 1: return .Refused(
+        case 1: return .refused(
             reason: try FfiConverterString.read(from: &buf)
             )
-        case 2: return .Store(
+        case 2: return .store(
             reason: try FfiConverterString.read(from: &buf),
             answer: try FfiConverterString.read(from: &buf)
             )
-        case 3: return .Hook(
+        case 3: return .hook(
             reason: try FfiConverterString.read(from: &buf)
             )
-        case 4: return .Config(
+        case 4: return .config(
             reason: try FfiConverterString.read(from: &buf),
             option: try FfiConverterOptionString.read(from: &buf)
             )
-        case 5: return .Copy(
+        case 5: return .copy(
             reason: try FfiConverterString.read(from: &buf),
             paths: try FfiConverterSequenceString.read(from: &buf)
             )
@@ -4956,29 +5616,29 @@ public struct FfiConverterTypeMemdirError: FfiConverterRustBuffer {
 
 
 
-        case let .Refused(reason):
+        case let .refused(reason):
             writeInt(&buf, Int32(1))
             FfiConverterString.write(reason, into: &buf)
 
 
-        case let .Store(reason,answer):
+        case let .store(reason,answer):
             writeInt(&buf, Int32(2))
             FfiConverterString.write(reason, into: &buf)
             FfiConverterString.write(answer, into: &buf)
 
 
-        case let .Hook(reason):
+        case let .hook(reason):
             writeInt(&buf, Int32(3))
             FfiConverterString.write(reason, into: &buf)
 
 
-        case let .Config(reason,option):
+        case let .config(reason,option):
             writeInt(&buf, Int32(4))
             FfiConverterString.write(reason, into: &buf)
             FfiConverterOptionString.write(option, into: &buf)
 
 
-        case let .Copy(reason,paths):
+        case let .copy(reason,paths):
             writeInt(&buf, Int32(5))
             FfiConverterString.write(reason, into: &buf)
             FfiConverterSequenceString.write(paths, into: &buf)
@@ -5356,55 +6016,55 @@ enum StoreError: Swift.Error, Equatable, Hashable {
     /**
      * Nothing is there.
      */
-    case NotFound
+    case notFound
     /**
      * Something is there already.
      */
-    case AlreadyExists
+    case alreadyExists
     /**
      * It is a directory where a file was needed.
      */
-    case IsADirectory
+    case isADirectory
     /**
      * It, or a parent of it, is a file where a directory was needed.
      */
-    case NotADirectory
+    case notADirectory
     /**
      * The path, or a parent of it, is a symbolic link. Links are never followed.
      */
-    case Symlink
+    case symlink
     /**
      * It is neither a file nor a directory.
      */
-    case SpecialFile
+    case specialFile
     /**
      * A directory cannot be moved into its own subtree.
      */
-    case IntoItself
+    case intoItself
     /**
      * The store cannot keep a name or path of this length.
      */
-    case NameTooLong
+    case nameTooLong
     /**
      * The store does not allow it.
      */
-    case PermissionDenied
+    case permissionDenied
     /**
      * It may be read but not changed.
      */
-    case ReadOnly
+    case readOnly
     /**
      * A store is mounted there or below, so it can be neither deleted nor moved.
      */
-    case MountPoint
+    case mountPoint
     /**
      * There is no room left.
      */
-    case Full
+    case full
     /**
      * The file is larger than the limit for reading a file into memory to edit it.
      */
-    case TooLarge(
+    case tooLarge(
         /**
          * Its size in bytes.
          */size: Int64
@@ -5412,15 +6072,15 @@ enum StoreError: Swift.Error, Equatable, Hashable {
     /**
      * Other writers kept the store locked for too long. Nothing was changed.
      */
-    case Busy
+    case busy
     /**
      * The call was cancelled before anything was changed.
      */
-    case Cancelled
+    case cancelled
     /**
      * The store itself is broken or out of reach.
      */
-    case Failed(
+    case failed(
         /**
          * The details, for you and never for the model.
          */reason: String
@@ -5461,24 +6121,24 @@ public struct FfiConverterTypeStoreError: FfiConverterRustBuffer {
 
 
 
-        case 1: return .NotFound
-        case 2: return .AlreadyExists
-        case 3: return .IsADirectory
-        case 4: return .NotADirectory
-        case 5: return .Symlink
-        case 6: return .SpecialFile
-        case 7: return .IntoItself
-        case 8: return .NameTooLong
-        case 9: return .PermissionDenied
-        case 10: return .ReadOnly
-        case 11: return .MountPoint
-        case 12: return .Full
-        case 13: return .TooLarge(
+        case 1: return .notFound
+        case 2: return .alreadyExists
+        case 3: return .isADirectory
+        case 4: return .notADirectory
+        case 5: return .symlink
+        case 6: return .specialFile
+        case 7: return .intoItself
+        case 8: return .nameTooLong
+        case 9: return .permissionDenied
+        case 10: return .readOnly
+        case 11: return .mountPoint
+        case 12: return .full
+        case 13: return .tooLarge(
             size: try FfiConverterInt64.read(from: &buf)
             )
-        case 14: return .Busy
-        case 15: return .Cancelled
-        case 16: return .Failed(
+        case 14: return .busy
+        case 15: return .cancelled
+        case 16: return .failed(
             reason: try FfiConverterString.read(from: &buf)
             )
 
@@ -5493,68 +6153,68 @@ public struct FfiConverterTypeStoreError: FfiConverterRustBuffer {
 
 
 
-        case .NotFound:
+        case .notFound:
             writeInt(&buf, Int32(1))
 
 
-        case .AlreadyExists:
+        case .alreadyExists:
             writeInt(&buf, Int32(2))
 
 
-        case .IsADirectory:
+        case .isADirectory:
             writeInt(&buf, Int32(3))
 
 
-        case .NotADirectory:
+        case .notADirectory:
             writeInt(&buf, Int32(4))
 
 
-        case .Symlink:
+        case .symlink:
             writeInt(&buf, Int32(5))
 
 
-        case .SpecialFile:
+        case .specialFile:
             writeInt(&buf, Int32(6))
 
 
-        case .IntoItself:
+        case .intoItself:
             writeInt(&buf, Int32(7))
 
 
-        case .NameTooLong:
+        case .nameTooLong:
             writeInt(&buf, Int32(8))
 
 
-        case .PermissionDenied:
+        case .permissionDenied:
             writeInt(&buf, Int32(9))
 
 
-        case .ReadOnly:
+        case .readOnly:
             writeInt(&buf, Int32(10))
 
 
-        case .MountPoint:
+        case .mountPoint:
             writeInt(&buf, Int32(11))
 
 
-        case .Full:
+        case .full:
             writeInt(&buf, Int32(12))
 
 
-        case let .TooLarge(size):
+        case let .tooLarge(size):
             writeInt(&buf, Int32(13))
             FfiConverterInt64.write(size, into: &buf)
 
 
-        case .Busy:
+        case .busy:
             writeInt(&buf, Int32(14))
 
 
-        case .Cancelled:
+        case .cancelled:
             writeInt(&buf, Int32(15))
 
 
-        case let .Failed(reason):
+        case let .failed(reason):
             writeInt(&buf, Int32(16))
             FfiConverterString.write(reason, into: &buf)
 
@@ -5772,6 +6432,30 @@ fileprivate struct FfiConverterOptionTypeReply: FfiConverterRustBuffer {
 #if swift(>=5.8)
 @_documentation(visibility: private)
 #endif
+fileprivate struct FfiConverterOptionTypeReplyImage: FfiConverterRustBuffer {
+    typealias SwiftType = ReplyImage?
+
+    public static func write(_ value: SwiftType, into buf: inout [UInt8]) {
+        guard let value = value else {
+            writeInt(&buf, Int8(0))
+            return
+        }
+        writeInt(&buf, Int8(1))
+        FfiConverterTypeReplyImage.write(value, into: &buf)
+    }
+
+    public static func read(from buf: inout (data: Data, offset: Data.Index)) throws -> SwiftType {
+        switch try readInt(&buf) as Int8 {
+        case 0: return nil
+        case 1: return try FfiConverterTypeReplyImage.read(from: &buf)
+        default: throw UniffiInternalError.unexpectedOptionalTag
+        }
+    }
+}
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
 fileprivate struct FfiConverterOptionTypeDurability: FfiConverterRustBuffer {
     typealias SwiftType = Durability?
 
@@ -5956,6 +6640,30 @@ fileprivate struct FfiConverterOptionTypeMemdirDuration: FfiConverterRustBuffer 
         switch try readInt(&buf) as Int8 {
         case 0: return nil
         case 1: return try FfiConverterTypeMemdirDuration.read(from: &buf)
+        default: throw UniffiInternalError.unexpectedOptionalTag
+        }
+    }
+}
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+fileprivate struct FfiConverterOptionTypeMemdirKey: FfiConverterRustBuffer {
+    typealias SwiftType = MemdirKey?
+
+    public static func write(_ value: SwiftType, into buf: inout [UInt8]) {
+        guard let value = value else {
+            writeInt(&buf, Int8(0))
+            return
+        }
+        writeInt(&buf, Int8(1))
+        FfiConverterTypeMemdirKey.write(value, into: &buf)
+    }
+
+    public static func read(from buf: inout (data: Data, offset: Data.Index)) throws -> SwiftType {
+        switch try readInt(&buf) as Int8 {
+        case 0: return nil
+        case 1: return try FfiConverterTypeMemdirKey.read(from: &buf)
         default: throw UniffiInternalError.unexpectedOptionalTag
         }
     }
@@ -6237,6 +6945,53 @@ public func FfiConverterTypeMemdirDuration_lower(_ value: MemdirDuration) -> Dou
 
 
 
+public typealias MemdirKey = EncryptionKey
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public struct FfiConverterTypeMemdirKey: FfiConverter {
+
+    public static func read(from buf: inout (data: Data, offset: Data.Index)) throws -> MemdirKey {
+        let builtinValue = try FfiConverterData.read(from: &buf)
+        return EncryptionKey(crossed: builtinValue)
+    }
+
+    public static func write(_ value: MemdirKey, into buf: inout [UInt8]) {
+        let builtinValue = value.crossed
+        return FfiConverterData.write(builtinValue, into: &buf)
+    }
+
+    public static func lift(_ value: RustBuffer) throws -> MemdirKey {
+        let builtinValue = try FfiConverterData.lift(value)
+        return EncryptionKey(crossed: builtinValue)
+    }
+
+    public static func lower(_ value: MemdirKey) -> RustBuffer {
+        let builtinValue = value.crossed
+        return FfiConverterData.lower(builtinValue)
+    }
+}
+
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public func FfiConverterTypeMemdirKey_lift(_ value: RustBuffer) throws -> MemdirKey {
+    return try FfiConverterTypeMemdirKey.lift(value)
+}
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public func FfiConverterTypeMemdirKey_lower(_ value: MemdirKey) -> RustBuffer {
+    return FfiConverterTypeMemdirKey.lower(value)
+}
+
+
+
+
+
 public typealias MemdirText = String
 
 #if swift(>=5.8)
@@ -6352,7 +7107,7 @@ public func copy(source: Store, destination: Store, overwrite: Bool = false, wat
 /**
  * What a memory throws that was closed.
  */
-public func closedReply() -> Reply  {
+func closedReply() -> Reply  {
     return try!  FfiConverterTypeReply_lift(try! rustCall() {
         uniffiCallStatus in
     uniffi_memdir_ffi_fn_func_closed_reply(uniffiCallStatus
@@ -6362,7 +7117,7 @@ public func closedReply() -> Reply  {
 /**
  * What a memory throws that gets no thread to work on; `cause` is what the system said.
  */
-public func noThreadReply(cause: String) -> Reply  {
+func noThreadReply(cause: String) -> Reply  {
     return try!  FfiConverterTypeReply_lift(try! rustCall() {
         uniffiCallStatus in
     uniffi_memdir_ffi_fn_func_no_thread_reply(
@@ -6382,6 +7137,39 @@ public func openMounts(mounts: [Mount], options: MemoryOptions = MemoryOptions()
     uniffi_memdir_ffi_fn_func_open_mounts(
         FfiConverterSequenceTypeMount.lower(mounts),
         FfiConverterTypeMemoryOptions_lower(options),uniffiCallStatus
+    )
+})
+}
+/**
+ * Changes the key of an encrypted store: encrypts every file again, and then removes the old key.
+ * Returns how many files were encrypted.
+ *
+ * The store can be in use meanwhile: both keys open it until the end. If the change is interrupted,
+ * both keys still open the store; call this again to continue. The model cannot call this.
+ *
+ * Throws `Config` if the store is not encrypted or the old key is wrong, `Store` if the store failed or
+ * a file in it is damaged.
+ */
+public func rekey(address: MemdirText, oldKey: MemdirKey, newKey: MemdirKey)throws  -> Int64  {
+    return try  FfiConverterInt64.lift(try rustCallWithError(FfiConverterTypeMemdirError_lift) {
+        uniffiCallStatus in
+    uniffi_memdir_ffi_fn_func_rekey(
+        FfiConverterTypeMemdirText_lower(address),
+        FfiConverterTypeMemdirKey_lower(oldKey),
+        FfiConverterTypeMemdirKey_lower(newKey),uniffiCallStatus
+    )
+})
+}
+/**
+ * As `rekey`, for your own store: the one that keeps the encrypted files.
+ */
+func rekeyStore(store: Store, oldKey: MemdirKey, newKey: MemdirKey)throws  -> Int64  {
+    return try  FfiConverterInt64.lift(try rustCallWithError(FfiConverterTypeMemdirError_lift) {
+        uniffiCallStatus in
+    uniffi_memdir_ffi_fn_func_rekey_store(
+        FfiConverterTypeStore_lower(store),
+        FfiConverterTypeMemdirKey_lower(oldKey),
+        FfiConverterTypeMemdirKey_lower(newKey),uniffiCallStatus
     )
 })
 }
@@ -6422,7 +7210,19 @@ private let initializationResult: InitializationResult = {
     if (uniffi_memdir_ffi_checksum_func_open_mounts() != 64864) {
         return InitializationResult.apiChecksumMismatch
     }
+    if (uniffi_memdir_ffi_checksum_func_rekey() != 18006) {
+        return InitializationResult.apiChecksumMismatch
+    }
+    if (uniffi_memdir_ffi_checksum_func_rekey_store() != 49935) {
+        return InitializationResult.apiChecksumMismatch
+    }
     if (uniffi_memdir_ffi_checksum_method_cancellation_cancel() != 30988) {
+        return InitializationResult.apiChecksumMismatch
+    }
+    if (uniffi_memdir_ffi_checksum_method_changelistener_changed() != 55842) {
+        return InitializationResult.apiChecksumMismatch
+    }
+    if (uniffi_memdir_ffi_checksum_method_subscription_cancel() != 22138) {
         return InitializationResult.apiChecksumMismatch
     }
     if (uniffi_memdir_ffi_checksum_method_storefactory_make() != 32079) {
@@ -6464,13 +7264,16 @@ private let initializationResult: InitializationResult = {
     if (uniffi_memdir_ffi_checksum_method_memory_insert() != 35968) {
         return InitializationResult.apiChecksumMismatch
     }
+    if (uniffi_memdir_ffi_checksum_method_memory_observe() != 46456) {
+        return InitializationResult.apiChecksumMismatch
+    }
     if (uniffi_memdir_ffi_checksum_method_memory_rename() != 55282) {
         return InitializationResult.apiChecksumMismatch
     }
     if (uniffi_memdir_ffi_checksum_method_memory_str_replace() != 38738) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_method_memory_view() != 48914) {
+    if (uniffi_memdir_ffi_checksum_method_memory_view() != 3453) {
         return InitializationResult.apiChecksumMismatch
     }
     if (uniffi_memdir_ffi_checksum_method_edit_apply() != 3342) {
@@ -6512,7 +7315,7 @@ private let initializationResult: InitializationResult = {
     if (uniffi_memdir_ffi_checksum_constructor_memory_new() != 5565) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_constructor_memory_with_store() != 54323) {
+    if (uniffi_memdir_ffi_checksum_constructor_memory_with_store() != 62731) {
         return InitializationResult.apiChecksumMismatch
     }
     if (uniffi_memdir_ffi_checksum_constructor_mount_new() != 3323) {
@@ -6522,6 +7325,7 @@ private let initializationResult: InitializationResult = {
         return InitializationResult.apiChecksumMismatch
     }
 
+    uniffiCallbackInitChangeListener()
     uniffiCallbackInitCopyWatch()
     uniffiCallbackInitEdit()
     uniffiCallbackInitExpiryWatch()

@@ -5,7 +5,7 @@ import Foundation
 extension Memory {
     /// A memory on your own store, or on one that is shared with another memory.
     ///
-    /// Throws `MemdirError.Config` if an option is wrong.
+    /// Throws `MemdirError.config` if an option is wrong.
     public convenience init(
         store: any Store, options: MemoryOptions = MemoryOptions(), hooks: (any MemoryHooks)? = nil
     ) throws {
@@ -14,7 +14,37 @@ extension Memory {
     }
 }
 
+extension Memory {
+    /// Opens a directory, which is made if it does not exist: the files are in its `memories` directory. In an app,
+    /// one below `URL.applicationSupportDirectory`.
+    ///
+    /// Throws `MemdirError.config` if an option is wrong, `MemdirError.store` if the directory cannot be opened.
+    public convenience init(
+        directory: URL, options: MemoryOptions = MemoryOptions(), hooks: (any MemoryHooks)? = nil
+    ) throws {
+        try self.init(store: address(of: directory), options: options, hooks: hooks)
+    }
+}
+
+/// Opens the store in a directory, which is made if it does not exist: the files are in its `memories` directory.
+public func openStore(directory: URL, options: MemoryOptions = MemoryOptions()) throws -> any Store {
+    try openStore(address: address(of: directory), options: options)
+}
+
+/// The path of a file URL.
+private func address(of directory: URL) throws -> String {
+    guard directory.isFileURL else {
+        throw MemdirError.config(reason: "directory must be a file URL", option: "directory")
+    }
+    return directory.standardizedFileURL.path
+}
+
 extension Mount {
+    /// Mounts the files of that very directory at `path`; at `/memories`, those of its `memories` directory.
+    public convenience init(path: String, directory: URL, readOnly: Bool = false) throws {
+        self.init(path: path, store: try address(of: directory), readOnly: readOnly)
+    }
+
     /// Mounts your own store, or one that is already open, at `path`.
     public convenience init(path: String, store: any Store, readOnly: Bool = false) {
         let made = Mount.withStore(path: path, store: store, readOnly: readOnly)
@@ -38,7 +68,7 @@ extension Store {
     /// Changes a file: calls `change` with its content and writes the result (nil leaves the file as it is),
     /// while no other writer can come between. If one did, `change` is called again.
     public func update(path: String, change: @escaping @Sendable (Data) throws -> Data?) throws {
-        try update(path: path, edit: Change(change))
+        try update(path: path, edit: ClosureEdit(change))
     }
 }
 
@@ -55,12 +85,19 @@ extension Memory {
 /// Copies one store into another, as `copy` with a `CopyWatch` does. `isRunning` is called before each file and
 /// returns whether the copy goes on.
 ///
-/// Throws `MemdirError.Copy` if the destination holds something else, or the copy was stopped.
+/// Throws `MemdirError.copy` if the destination holds something else, or the copy was stopped.
 public func copy(
     source: any Store, destination: any Store, overwrite: Bool = false,
     isRunning: @escaping @Sendable (CopyProgress) throws -> Bool
 ) throws -> Copied {
     try copy(source: source, destination: destination, overwrite: overwrite, watch: WatchCopy(isRunning))
+}
+
+/// As `rekey` with an address, for your own store: the one that keeps the encrypted files.
+///
+/// Throws `MemdirError.config` if the store is not encrypted or the old key is wrong.
+public func rekey(store: any Store, oldKey: EncryptionKey, newKey: EncryptionKey) throws -> Int64 {
+    try rekeyStore(store: store, oldKey: oldKey, newKey: newKey)
 }
 
 /// A `CopyWatch` that calls a closure.
@@ -82,7 +119,7 @@ private final class Watch: ExpiryWatch {
 }
 
 /// An `Edit` that calls a closure.
-private final class Change: Edit {
+private final class ClosureEdit: Edit {
     private let change: @Sendable (Data) throws -> Data?
 
     init(_ change: @escaping @Sendable (Data) throws -> Data?) {

@@ -243,6 +243,13 @@ typedef void (*UniffiForeignFutureCompleteVoid)(uint64_t, UniffiForeignFutureRes
     );
 
 #endif
+#ifndef UNIFFI_FFIDEF_CALLBACK_INTERFACE_CHANGE_LISTENER_METHOD0
+#define UNIFFI_FFIDEF_CALLBACK_INTERFACE_CHANGE_LISTENER_METHOD0
+typedef void (*UniffiCallbackInterfaceChangeListenerMethod0)(uint64_t, RustBuffer, void* _Nonnull,
+        RustCallStatus *_Nonnull uniffiCallStatus
+    );
+
+#endif
 #ifndef UNIFFI_FFIDEF_CALLBACK_INTERFACE_STORE_FACTORY_METHOD0
 #define UNIFFI_FFIDEF_CALLBACK_INTERFACE_STORE_FACTORY_METHOD0
 typedef void (*UniffiCallbackInterfaceStoreFactoryMethod0)(uint64_t, uint64_t* _Nonnull,
@@ -355,6 +362,15 @@ typedef void (*UniffiCallbackInterfaceStoreMethod9)(uint64_t, RustBuffer, RustBu
     );
 
 #endif
+#ifndef UNIFFI_FFIDEF_V_TABLE_CALLBACK_INTERFACE_CHANGE_LISTENER
+#define UNIFFI_FFIDEF_V_TABLE_CALLBACK_INTERFACE_CHANGE_LISTENER
+typedef struct UniffiVTableCallbackInterfaceChangeListener {
+    UniffiCallbackInterfaceFree _Nonnull uniffiFree;
+    UniffiCallbackInterfaceClone _Nonnull uniffiClone;
+    UniffiCallbackInterfaceChangeListenerMethod0 _Nonnull changed;
+} UniffiVTableCallbackInterfaceChangeListener;
+
+#endif
 #ifndef UNIFFI_FFIDEF_V_TABLE_CALLBACK_INTERFACE_STORE_FACTORY
 #define UNIFFI_FFIDEF_V_TABLE_CALLBACK_INTERFACE_STORE_FACTORY
 typedef struct UniffiVTableCallbackInterfaceStoreFactory {
@@ -438,6 +454,41 @@ uint64_t uniffi_memdir_ffi_fn_constructor_cancellation_new(RustCallStatus *_Nonn
 #ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_CANCELLATION_CANCEL
 #define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_CANCELLATION_CANCEL
 void uniffi_memdir_ffi_fn_method_cancellation_cancel(uint64_t ptr, RustCallStatus *_Nonnull out_status
+);
+#endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_CLONE_CHANGELISTENER
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_CLONE_CHANGELISTENER
+uint64_t uniffi_memdir_ffi_fn_clone_changelistener(uint64_t handle, RustCallStatus *_Nonnull out_status
+);
+#endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_FREE_CHANGELISTENER
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_FREE_CHANGELISTENER
+void uniffi_memdir_ffi_fn_free_changelistener(uint64_t handle, RustCallStatus *_Nonnull out_status
+);
+#endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_INIT_CALLBACK_VTABLE_CHANGELISTENER
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_INIT_CALLBACK_VTABLE_CHANGELISTENER
+void uniffi_memdir_ffi_fn_init_callback_vtable_changelistener(const UniffiVTableCallbackInterfaceChangeListener* _Nonnull vtable
+);
+#endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_CHANGELISTENER_CHANGED
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_CHANGELISTENER_CHANGED
+void uniffi_memdir_ffi_fn_method_changelistener_changed(uint64_t ptr, RustBuffer change, RustCallStatus *_Nonnull out_status
+);
+#endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_CLONE_SUBSCRIPTION
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_CLONE_SUBSCRIPTION
+uint64_t uniffi_memdir_ffi_fn_clone_subscription(uint64_t handle, RustCallStatus *_Nonnull out_status
+);
+#endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_FREE_SUBSCRIPTION
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_FREE_SUBSCRIPTION
+void uniffi_memdir_ffi_fn_free_subscription(uint64_t handle, RustCallStatus *_Nonnull out_status
+);
+#endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_SUBSCRIPTION_CANCEL
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_SUBSCRIPTION_CANCEL
+void uniffi_memdir_ffi_fn_method_subscription_cancel(uint64_t ptr, RustCallStatus *_Nonnull out_status
 );
 #endif
 #ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_CLONE_STOREFACTORY
@@ -583,6 +634,11 @@ RustBuffer uniffi_memdir_ffi_fn_method_memory_expire(uint64_t ptr, double older_
 #ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_MEMORY_INSERT
 #define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_MEMORY_INSERT
 RustBuffer uniffi_memdir_ffi_fn_method_memory_insert(uint64_t ptr, RustBuffer path, int64_t insert_line, RustBuffer insert_text, RustCallStatus *_Nonnull out_status
+);
+#endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_MEMORY_OBSERVE
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_MEMORY_OBSERVE
+uint64_t uniffi_memdir_ffi_fn_method_memory_observe(uint64_t ptr, uint64_t listener, RustCallStatus *_Nonnull out_status
 );
 #endif
 #ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_MEMORY_RENAME
@@ -759,6 +815,16 @@ RustBuffer uniffi_memdir_ffi_fn_func_no_thread_reply(RustBuffer cause, RustCallS
 #ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_FUNC_OPEN_MOUNTS
 #define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_FUNC_OPEN_MOUNTS
 uint64_t uniffi_memdir_ffi_fn_func_open_mounts(RustBuffer mounts, RustBuffer options, RustCallStatus *_Nonnull out_status
+);
+#endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_FUNC_REKEY
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_FUNC_REKEY
+int64_t uniffi_memdir_ffi_fn_func_rekey(RustBuffer address, RustBuffer old_key, RustBuffer new_key, RustCallStatus *_Nonnull out_status
+);
+#endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_FUNC_REKEY_STORE
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_FUNC_REKEY_STORE
+int64_t uniffi_memdir_ffi_fn_func_rekey_store(uint64_t store, RustBuffer old_key, RustBuffer new_key, RustCallStatus *_Nonnull out_status
 );
 #endif
 #ifndef UNIFFI_FFIDEF_FFI_MEMDIR_FFI_RUSTBUFFER_ALLOC
@@ -1063,9 +1129,33 @@ uint16_t uniffi_memdir_ffi_checksum_func_open_mounts(void
 
 );
 #endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_FUNC_REKEY
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_FUNC_REKEY
+uint16_t uniffi_memdir_ffi_checksum_func_rekey(void
+
+);
+#endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_FUNC_REKEY_STORE
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_FUNC_REKEY_STORE
+uint16_t uniffi_memdir_ffi_checksum_func_rekey_store(void
+
+);
+#endif
 #ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_CANCELLATION_CANCEL
 #define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_CANCELLATION_CANCEL
 uint16_t uniffi_memdir_ffi_checksum_method_cancellation_cancel(void
+
+);
+#endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_CHANGELISTENER_CHANGED
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_CHANGELISTENER_CHANGED
+uint16_t uniffi_memdir_ffi_checksum_method_changelistener_changed(void
+
+);
+#endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_SUBSCRIPTION_CANCEL
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_SUBSCRIPTION_CANCEL
+uint16_t uniffi_memdir_ffi_checksum_method_subscription_cancel(void
 
 );
 #endif
@@ -1144,6 +1234,12 @@ uint16_t uniffi_memdir_ffi_checksum_method_memory_expire(void
 #ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_MEMORY_INSERT
 #define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_MEMORY_INSERT
 uint16_t uniffi_memdir_ffi_checksum_method_memory_insert(void
+
+);
+#endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_MEMORY_OBSERVE
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_MEMORY_OBSERVE
+uint16_t uniffi_memdir_ffi_checksum_method_memory_observe(void
 
 );
 #endif

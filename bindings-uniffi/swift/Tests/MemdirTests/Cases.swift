@@ -36,6 +36,7 @@ struct Call {
     /// What the hook `after` is told.
     var event: [String: JSON]?
     var expires = false
+    var image: ReplyImage?
 }
 
 /// A step that is not a tool call.
@@ -86,22 +87,24 @@ private func step(_ json: JSON) throws -> Step {
     if let upkeep = try upkeep(json) { return .upkeep(upkeep) }
     let fields = try json.fields(of: ["input", "content", "is_error", "without_images", "event", "expires"])
     let event = try fields["event"].map(saying)
-    // Swift shows no images.
-    if let content = fields["without_images"] {
-        return .call(Call(
-            input: try expanded(fields.need("input")), content: try text(content), isError: true, event: event
-        ))
-    }
     guard case .bool(let isError) = try fields.need("is_error") else {
         throw Problem("is_error must be true or false")
     }
+    let image = try image(fields.need("content"))
     return .call(Call(
         input: try expanded(fields.need("input")),
-        content: try text(fields.need("content")),
+        content: try image.map { "[\($0.mediaType), \($0.bytes.count) bytes]" } ?? text(fields.need("content")),
         isError: isError,
         event: event,
-        expires: fields["expires"] != nil
+        expires: fields["expires"] != nil,
+        image: image
     ))
+}
+
+private func image(_ content: JSON) throws -> ReplyImage? {
+    guard case .object(let fields) = content, let mediaType = fields["$image"] else { return nil }
+    guard let bytes = try Data(base64Encoded: fields.need("$base64").string()) else { throw Problem("$base64 is none") }
+    return ReplyImage(mediaType: try mediaType.string(), bytes: bytes)
 }
 
 private func upkeep(_ json: JSON) throws -> Upkeep? {
@@ -171,6 +174,7 @@ private func options(_ json: JSON?) throws -> MemoryOptions {
         maxFileBytes: try limit("max_file_bytes", defaults.maxFileBytes),
         maxTotalBytes: try limit("max_total_bytes", defaults.maxTotalBytes),
         maxFiles: try limit("max_files", defaults.maxFiles),
+        maxImageBytes: try limit("max_image_bytes", defaults.maxImageBytes),
         onExisting: try word("on_existing", ["error": .error, "overwrite": .overwrite]),
         durability: try word("durability", ["full": .full, "relaxed": .relaxed]),
         readOnlyPaths: try list("read_only_paths"),

@@ -52,6 +52,17 @@ final class ConformanceTests: XCTestCase {
         }
     }
 
+    func testEncrypted() throws {
+        try run("swift-encrypted") { options, hooks in
+            let place = try temporaryDirectory()
+            addTeardownBlock { try? FileManager.default.removeItem(at: place) }
+            let key = EncryptionKey(Data(0..<32))
+            let store = try openStore(
+                directory: place, options: MemoryOptions(encryptionKey: key, encryptNames: true))
+            return Opened(memory: try Memory(store: store, options: options, hooks: hooks), store: store)
+        }
+    }
+
     private func run(_ runner: String, open: (MemoryOptions, CaseHooks?) throws -> Opened) throws {
         let directory = root.appendingPathComponent("target/conformance")
         let counts = directory.appendingPathComponent(runner)
@@ -92,6 +103,7 @@ final class ConformanceTests: XCTestCase {
             guard Array(reply.content.utf8) == Array(step.content.utf8), reply.isError == step.isError else {
                 throw Problem("\(place)\nexpected \(step.isError) \(step.content.prefix(300))\ngot      \(reply.isError) \(reply.content.prefix(300))")
             }
+            guard reply.image == step.image else { throw Problem("\(place): the image is another one") }
             let (expected, told) = try ([step.event].compactMap { $0 }.map(shown), (hooks?.take() ?? []).map(shown))
             guard expected == told else { throw Problem("\(place): after: expected \(expected), got \(told)") }
             guard (reply.cause != nil) == expected.contains(where: { $0.contains("\"failed\"") }) else {
@@ -125,7 +137,7 @@ final class ConformanceTests: XCTestCase {
             var removed: [String]?
             do {
                 removed = try opened.memory.expire(olderThan: olderThan, dryRun: dryRun).map(\.path)
-            } catch MemdirError.Config {}
+            } catch MemdirError.config {}
             guard removed == expected else {
                 throw Problem("\(place): expected \(String(describing: expected)), got \(String(describing: removed))")
             }

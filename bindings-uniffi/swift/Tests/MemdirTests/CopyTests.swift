@@ -26,7 +26,7 @@ final class CopyTests: XCTestCase {
         let destination = try openStore(address: "memory:")
         try destination.write(path: "/memories/a.md", content: Data("coffee".utf8), overwrite: false)
         XCTAssertThrowsError(try copy(source: filled(), destination: destination)) { error in
-            guard case MemdirError.Copy(_, let paths) = error else { return XCTFail("\(error)") }
+            guard case MemdirError.copy(_, let paths) = error else { return XCTFail("\(error)") }
             XCTAssertEqual(paths, ["/memories/a.md"])
         }
         _ = try copy(source: filled(), destination: destination, overwrite: true)
@@ -35,7 +35,7 @@ final class CopyTests: XCTestCase {
 
     func testACopyCanBeStopped() throws {
         XCTAssertThrowsError(try copy(source: filled(), destination: MapStore()) { _ in false }) { error in
-            guard case MemdirError.Copy(_, let paths) = error else { return XCTFail("\(error)") }
+            guard case MemdirError.copy(_, let paths) = error else { return XCTFail("\(error)") }
             XCTAssertEqual(paths, [])
         }
     }

@@ -58,7 +58,7 @@ final class DocumentationTests: XCTestCase {
 
     private func quickstart() async throws {
         // quickstart
-        let memory = try Memory(store: "./memory")
+        let memory = try await Memory.open(store: "./memory")
         _ = try await memory.create(path: "/memories/notes.md", fileText: "- likes tea\n")
         _ = try await memory.insert(path: "/memories/notes.md", insertLine: 1, insertText: "- lives in Lisbon\n")
         print(try await memory.view(path: "/memories/notes.md"))
@@ -67,6 +67,17 @@ final class DocumentationTests: XCTestCase {
         let reply = await memory.execute(json: #"{"command": "delete", "path": "/memories/old.md"}"#)
         print("is_error: \(reply.isError), content: \(reply.content)")
         // end
+    }
+
+    func testThePrivacyManifestIsAPropertyListThatNamesTheTimesOfFiles() throws {
+        let file = root.appendingPathComponent("bindings-uniffi/swift/Sources/Memdir/PrivacyInfo.xcprivacy")
+        let all = try PropertyListSerialization.propertyList(from: Data(contentsOf: file), format: nil)
+        let fields = try XCTUnwrap(all as? [String: Any])
+        XCTAssertEqual(fields["NSPrivacyTracking"] as? Bool, false)
+        let accessed = try XCTUnwrap(fields["NSPrivacyAccessedAPITypes"] as? [[String: Any]])
+        XCTAssertEqual(
+            accessed.map { $0["NSPrivacyAccessedAPIType"] as? String }, ["NSPrivacyAccessedAPICategoryFileTimestamp"])
+        XCTAssertEqual(accessed[0]["NSPrivacyAccessedAPITypeReasons"] as? [String], ["C617.1", "3B52.1"])
     }
 
     /// The block of code after `<!-- name -->` in the page.

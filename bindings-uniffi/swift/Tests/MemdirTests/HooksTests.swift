@@ -35,14 +35,14 @@ final class HooksTests: XCTestCase {
         let reply = memory.execute(json: #"{"command":"delete","path":"/memories/a"}"#)
         XCTAssertEqual(reply, Reply(content: "Not here.", isError: true, cause: nil))
         XCTAssertThrowsError(try memory.delete(path: "/memories/a")) { error in
-            guard case MemdirError.Refused(let reason) = error else { return XCTFail("\(error)") }
+            guard case MemdirError.refused(let reason) = error else { return XCTFail("\(error)") }
             XCTAssertEqual(reason, "Not here.")
         }
         try memory.clear()
     }
 
     func testWhatBeforeThrowsStopsTheCommand() throws {
-        let failures: [any Error] = [Problem("rules.internal"), HookError.Failed(reason: "rules.internal")]
+        let failures: [any Error] = [Problem("rules.internal"), HookError.failed(reason: "rules.internal")]
         for failure in failures {
             let memory = try Memory(store: "memory:", hooks: Told({ _, _ in throw failure }))
             let reply = memory.execute(json: #"{"command":"create","path":"/memories/a","file_text":"x"}"#)
@@ -50,7 +50,7 @@ final class HooksTests: XCTestCase {
             XCTAssertFalse(reply.content.contains("rules.internal"))
             XCTAssertTrue(reply.cause?.contains("rules.internal") ?? false, "\(reply)")
             XCTAssertThrowsError(try memory.create(path: "/memories/a", fileText: "x")) { error in
-                guard case MemdirError.Hook = error else { return XCTFail("\(error)") }
+                guard case MemdirError.hook = error else { return XCTFail("\(error)") }
                 XCTAssertEqual((error as? MemdirError)?.reply().content, reply.content)
             }
         }

@@ -38,14 +38,14 @@ final class HostileTests: XCTestCase {
                 XCTAssertFalse(try Memory(store: "memory:", options: options).execute(json: view).isError, "\(row)")
             } else {
                 XCTAssertThrowsError(try Memory(store: "memory:", options: options), "\(row)") { error in
-                    guard case MemdirError.Config = error else { return XCTFail("\(row): \(error)") }
+                    guard case MemdirError.config = error else { return XCTFail("\(row): \(error)") }
                 }
             }
         }
         let memory = try Memory(store: "memory:", options: MemoryOptions(recordAccess: true))
         for wrong in [-1, .infinity, -.infinity, .nan, 1e300] as [TimeInterval] {
             XCTAssertThrowsError(try memory.expire(olderThan: wrong)) { error in
-                guard case MemdirError.Config = error else { return XCTFail("\(error)") }
+                guard case MemdirError.config = error else { return XCTFail("\(error)") }
             }
         }
     }

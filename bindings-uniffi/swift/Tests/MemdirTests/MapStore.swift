@@ -18,8 +18,8 @@ final class MapStore: Store, @unchecked Sendable {
     func list(path: String) throws -> [Entry] {
         try lock.withLock {
             let directory = Path(path)
-            guard let node = nodes[directory] else { throw StoreError.NotFound }
-            guard node == nil else { throw StoreError.NotADirectory }
+            guard let node = nodes[directory] else { throw StoreError.notFound }
+            guard node == nil else { throw StoreError.notADirectory }
             return nodes.filter { $0.key.parent == directory }
                 .map { path, content in
                     Entry(
@@ -32,7 +32,7 @@ final class MapStore: Store, @unchecked Sendable {
     func write(path: String, content: Data, overwrite: Bool) throws {
         try lock.withLock {
             let path = Path(path)
-            if let node = nodes[path], !overwrite || node == nil { throw StoreError.AlreadyExists }
+            if let node = nodes[path], !overwrite || node == nil { throw StoreError.alreadyExists }
             try makeParents(path)
             put(content, path)
         }
@@ -85,7 +85,7 @@ final class MapStore: Store, @unchecked Sendable {
     func delete(path: String) throws {
         try lock.withLock {
             let path = Path(path)
-            guard nodes[path] != nil else { throw StoreError.NotFound }
+            guard nodes[path] != nil else { throw StoreError.notFound }
             for gone in subtree(path) { remove(gone) }
         }
     }
@@ -93,11 +93,11 @@ final class MapStore: Store, @unchecked Sendable {
     func rename(source: String, destination: String) throws {
         try lock.withLock {
             let (source, destination) = (Path(source), Path(destination))
-            guard let node = nodes[source] else { throw StoreError.NotFound }
-            guard nodes[destination] == nil else { throw StoreError.AlreadyExists }
-            if node == nil, source.isAbove(destination) { throw StoreError.IntoItself }
+            guard let node = nodes[source] else { throw StoreError.notFound }
+            guard nodes[destination] == nil else { throw StoreError.alreadyExists }
+            if node == nil, source.isAbove(destination) { throw StoreError.intoItself }
             let moved = subtree(source).map { ($0, $0.moved(from: source, to: destination)) }
-            if moved.contains(where: { $0.1.isTooLong }) { throw StoreError.NameTooLong }
+            if moved.contains(where: { $0.1.isTooLong }) { throw StoreError.nameTooLong }
             try makeParents(destination)
             for (old, new) in moved {
                 nodes[new] = nodes.removeValue(forKey: old)
@@ -108,8 +108,8 @@ final class MapStore: Store, @unchecked Sendable {
     }
 
     private func file(_ path: Path) throws -> Data {
-        guard let node = nodes[path] else { throw StoreError.NotFound }
-        guard let content = node else { throw StoreError.IsADirectory }
+        guard let node = nodes[path] else { throw StoreError.notFound }
+        guard let content = node else { throw StoreError.isADirectory }
         return content
     }
 
@@ -122,7 +122,7 @@ final class MapStore: Store, @unchecked Sendable {
         var above = path.parent
         while let directory = above {
             if let node = nodes[directory] {
-                guard node == nil else { throw StoreError.NotADirectory }
+                guard node == nil else { throw StoreError.notADirectory }
                 break
             }
             missing.append(directory)

@@ -25,7 +25,7 @@ final class MemoryTests: XCTestCase {
         let memory = try Memory(store: "memory:")
         let text = "The path /memories/a.md does not exist. Please provide a valid path."
         XCTAssertThrowsError(try memory.view(path: "/memories/a.md")) { error in
-            XCTAssertEqual(error as? MemdirError, .Refused(reason: text))
+            XCTAssertEqual(error as? MemdirError, .refused(reason: text))
             XCTAssertEqual(error.localizedDescription, text)
             XCTAssertEqual("\(error)", text)
             XCTAssertEqual((error as? MemdirError)?.reply(), Reply(content: text, isError: true, cause: nil))
@@ -39,12 +39,12 @@ final class MemoryTests: XCTestCase {
     func testWhatTheDeveloperDidWrongIsAnotherError() throws {
         for address in ["nosuch://x", ""] {
             XCTAssertThrowsError(try Memory(store: address)) { error in
-                guard case MemdirError.Config = error else { return XCTFail("\(error)") }
+                guard case MemdirError.config = error else { return XCTFail("\(error)") }
             }
         }
         XCTAssertThrowsError(try Memory(store: "memory:", options: MemoryOptions(maxViewChars: -1)))
         XCTAssertThrowsError(try Memory(store: "/dev/null/memory")) { error in
-            guard case MemdirError.Store = error else { return XCTFail("\(error)") }
+            guard case MemdirError.store = error else { return XCTFail("\(error)") }
         }
     }
 
@@ -74,7 +74,7 @@ final class MemoryTests: XCTestCase {
             _ = try await memory.delete(path: "/memories/a.md")
             XCTFail("it was not there")
         } catch {
-            XCTAssertEqual(error as? MemdirError, .Refused(reason: "Error: The path /memories/a.md does not exist"))
+            XCTAssertEqual(error as? MemdirError, .refused(reason: "Error: The path /memories/a.md does not exist"))
         }
         _ = try await memory.delete(path: "/memories/b.md")
         try await memory.clear()

@@ -36,17 +36,17 @@ final class MountsTests: XCTestCase {
                 "Error: /memories/handbook/style.md is read-only: it can be viewed but not changed")
         }
         XCTAssertThrowsError(try stores.delete(path: "/memories/own")) { error in
-            XCTAssertEqual(error as? StoreError, .MountPoint)
+            XCTAssertEqual(error as? StoreError, .mountPoint)
         }
         XCTAssertThrowsError(try stores.delete(path: "/memories/handbook/style.md")) { error in
-            XCTAssertEqual(error as? StoreError, .ReadOnly)
+            XCTAssertEqual(error as? StoreError, .readOnly)
         }
     }
 
     func testWhatCannotBeMountedIsTheDevelopersMistake() throws {
         for mounts in [[], [Mount(path: "/memories/a", store: "memory:")], [Mount(path: "/tmp", store: "memory:")]] {
             XCTAssertThrowsError(try openMounts(mounts: mounts)) { error in
-                guard case MemdirError.Config = error else { return XCTFail("\(error)") }
+                guard case MemdirError.config = error else { return XCTFail("\(error)") }
             }
         }
     }

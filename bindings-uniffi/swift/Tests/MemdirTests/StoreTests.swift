@@ -52,15 +52,15 @@ final class StoreTests: XCTestCase {
         let listed = try XCTUnwrap(store.list(path: "/memories").first?.modified)
         XCTAssertEqual(listed.timeIntervalSince1970, time.timeIntervalSince1970, accuracy: 0.000_000_5)
         XCTAssertThrowsError(try store.setModified(path: "/memories/b.md", time: time)) { error in
-            XCTAssertEqual(error as? StoreError, .NotFound)
+            XCTAssertEqual(error as? StoreError, .notFound)
         }
     }
 
     func testAStoreThatDoesNotKeepTheContractIsToldSo() throws {
         let broken = try checkContract { Odd(delete: { _ in }) }
         XCTAssertTrue(broken?.hasPrefix("the store does not keep the rule") ?? false, broken ?? "nothing")
-        XCTAssertThrowsError(try checkContract { throw StoreError.Full }) { error in
-            XCTAssertEqual(error as? StoreError, .Full)
+        XCTAssertThrowsError(try checkContract { throw StoreError.full }) { error in
+            XCTAssertEqual(error as? StoreError, .full)
         }
     }
 
@@ -73,7 +73,7 @@ final class StoreTests: XCTestCase {
         XCTAssertEqual(try store.read(path: "/memories/a.md"), Data("one\ntwo\n".utf8))
         XCTAssertThrowsError(try store.update(path: "/memories/a.md") { _ in throw Secret() })
         XCTAssertThrowsError(try store.read(path: "/memories/b.md")) { error in
-            XCTAssertEqual(error as? StoreError, .NotFound)
+            XCTAssertEqual(error as? StoreError, .notFound)
             XCTAssertEqual(error.localizedDescription, "not found")
         }
         XCTAssertThrowsError(try store.read(path: "/etc/passwd"))
@@ -85,7 +85,7 @@ final class StoreTests: XCTestCase {
     }
 
     func testWhateverIsThrownIsAnErrorReplyWhoseCauseIsForTheDeveloper() throws {
-        let thrown: [any Error] = [Secret(), StoreError.Failed(reason: "\(Secret())"), MemdirError.Refused(reason: "\(Secret())")]
+        let thrown: [any Error] = [Secret(), StoreError.failed(reason: "\(Secret())"), MemdirError.refused(reason: "\(Secret())")]
         for error in thrown {
             let memory = try Memory(store: Throwing(error))
             for command in [
@@ -102,7 +102,7 @@ final class StoreTests: XCTestCase {
                 XCTAssertTrue(reply.cause?.contains("hunter2") ?? false, command)
             }
             XCTAssertThrowsError(try memory.view(path: "/memories")) { error in
-                guard case MemdirError.Store(let reason, _) = error else { return XCTFail("\(error)") }
+                guard case MemdirError.store(let reason, _) = error else { return XCTFail("\(error)") }
                 XCTAssertTrue(reason.contains("hunter2"))
                 XCTAssertFalse((error as? MemdirError)?.reply().content.contains("hunter2") ?? true)
             }
@@ -110,7 +110,7 @@ final class StoreTests: XCTestCase {
     }
 
     func testAConditionThatAStoreNamesIsTheSentenceThatBelongsToIt() throws {
-        let reply = try Memory(store: Throwing(StoreError.Full))
+        let reply = try Memory(store: Throwing(StoreError.full))
             .execute(json: #"{"command":"delete","path":"/memories/a.md"}"#)
         XCTAssertTrue(reply.isError && reply.content.contains("full"), reply.content)
         XCTAssertNil(reply.cause)

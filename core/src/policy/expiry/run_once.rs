@@ -3,9 +3,10 @@
 //! `std::sync::Once` does not suit: a process that is forked in the middle would wait for a thread that
 //! it does not have, and a foreign store that uses the memory would wait for itself.
 
-use std::process;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, ThreadId};
+
+use crate::process;
 
 /// Runs something once; other threads wait until it is done.
 #[derive(Debug, Default)]

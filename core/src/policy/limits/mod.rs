@@ -8,7 +8,7 @@ mod usage;
 
 use super::write_patterns::WritePatterns;
 use crate::error::Error;
-use crate::path::MemoryPath;
+use crate::path::{Folding, MemoryPath};
 use crate::reply::{self, Used, Uses};
 use crate::store::{Effect, EntryKind, Store, StoreError};
 
@@ -33,8 +33,9 @@ impl Limits {
         file_bytes: Option<u64>,
         total_bytes: Option<u64>,
         files: Option<u64>,
+        folding: Folding,
     ) -> Self {
-        Self { file_bytes, total_bytes, files, usage: Usage::default() }
+        Self { file_bytes, total_bytes, files, usage: Usage::new(folding) }
     }
 
     /// Whether there is a limit of the whole tree.
@@ -229,8 +230,13 @@ impl<'p> Reservation<'p> {
 
     /// Whether something is at the path, according to the measurement.
     fn is_taken(&self, path: &MemoryPath) -> bool {
-        let files = self.measured.iter().flat_map(|measured| &measured.files);
-        files.into_iter().any(|(file, _)| file == path || path.is_above(file))
+        let folding = self.limits.usage.folding();
+        let path = &*folding.key(path);
+        let mut files = self.measured.iter().flat_map(|measured| &measured.files);
+        files.any(|(file, _)| {
+            let file = &*folding.key(file);
+            file == path || path.is_above(file)
+        })
     }
 }
 
@@ -248,7 +254,7 @@ pub(crate) fn reserve_file<'p>(
     if !limits.are_set() {
         return Ok(reservation);
     }
-    let before = if overwrites { size_of(store, path)? } else { None };
+    let before = if overwrites { size_of(store, path, limits.usage.folding())? } else { None };
     let change = Change { before, after: size };
     let taken = match reservation.reserve(path, change) {
         Err(Unreserved::Unsure) => {
@@ -283,7 +289,7 @@ pub(crate) fn written(mut reservation: Reservation<'_>) {
 }
 
 /// How large the file at `path` is, if there is one.
-fn size_of(store: &dyn Store, path: &MemoryPath) -> Result<Option<u64>, Error> {
+fn size_of(store: &dyn Store, path: &MemoryPath, folding: Folding) -> Result<Option<u64>, Error> {
     let Some(above) = path.parent() else { return Ok(None) };
     let listed = match store.list(&above) {
         Err(broken) if broken.is_failure() => return Err(Error::Store(broken.unchanged())),
@@ -291,7 +297,7 @@ fn size_of(store: &dyn Store, path: &MemoryPath) -> Result<Option<u64>, Error> {
         Err(_) => return Ok(None),
         Ok(listed) => listed,
     };
-    let file = listed.into_iter().find(|entry| entry.path == *path);
+    let file = listed.into_iter().find(|entry| folding.are_same(&entry.path, path));
     Ok(file.and_then(|file| match file.kind {
         EntryKind::File(size) => Some(size),
         EntryKind::Directory => None,

@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use crate::path::MemoryPath;
+use crate::path::{Folding, MemoryPath};
 use crate::store::{EntryKind, Store, StoreError};
 
 /// How long a measurement is used, although others may have written since.
@@ -77,6 +77,8 @@ impl Change {
 /// How much one memory's tree holds.
 #[derive(Debug, Default)]
 pub(crate) struct Usage {
+    /// A file is one by every spelling of its path.
+    folding: Folding,
     state: Mutex<State>,
 }
 
@@ -198,6 +200,15 @@ impl State {
 }
 
 impl Usage {
+    pub(super) fn new(folding: Folding) -> Self {
+        Self { folding, ..Self::default() }
+    }
+
+    /// How paths are compared.
+    pub(super) fn folding(&self) -> Folding {
+        self.folding
+    }
+
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -237,6 +248,7 @@ impl Usage {
         measured: bool,
         check: impl FnOnce(Option<Held>) -> Result<(), R>,
     ) -> Result<Noted<'_>, R> {
+        let path = self.folding.key(path).into_owned();
         let mut state = self.state();
         state.clock += 1;
         let number = state.clock;
@@ -246,7 +258,7 @@ impl Usage {
             ..File::default()
         });
         file.writes.insert(number, change);
-        let noted = Noted { usage: self, path: path.clone(), number, ended: false };
+        let noted = Noted { usage: self, path, number, ended: false };
         let known = state.known.filter(|known| measured || known.is_recent());
         let checked = check(known.map(|known| known.held.plus(state.pending())));
         drop(state);
@@ -342,8 +354,8 @@ impl<'u> Measuring<'u> {
         let mut state = self.usage.state();
         let (mut held, mut seen) = (Held::default(), HashMap::new());
         for (path, size) in files {
-            let size = Held::of_file(Some(*size));
-            if state.noted.contains_key(path) {
+            let (path, size) = (self.usage.folding.key(path), Held::of_file(Some(*size)));
+            if state.noted.contains_key(&*path) {
                 seen.insert(path, size);
             } else {
                 held = held.plus(size);

@@ -99,12 +99,14 @@ fn sqlite_with_limits(
 /// The path in an address of SQLite; it must be a plain path.
 #[cfg(feature = "sqlite")]
 pub(super) fn sqlite_path(path: &str) -> Result<PathBuf, Error> {
+    // A path that Windows takes as it is, which begins with what an option would.
+    let options = if cfg!(windows) { path.strip_prefix(r"\\?\").unwrap_or(path) } else { path };
     let problem = match path {
         "" => "has no path",
         ":memory:" => "names a database in memory, for which there is \"memory:\"",
         // Other tools read two or three slashes each in their own way, and take options so.
         path if path.starts_with("//") => "has too many slashes",
-        path if path.contains('?') => "has options, of which SQLite takes none here",
+        _ if options.contains('?') => "has options, of which SQLite takes none here",
         path => return expand_home(path.as_ref()),
     };
     let address = redact_address(&format!("sqlite:{path}"));

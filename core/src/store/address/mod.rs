@@ -50,8 +50,7 @@ pub fn open_store(
 ) -> Result<Arc<dyn Store>, Error> {
     let options = &options.into();
     // A store on another machine gets no request before a command needs one.
-    let elsewhere = address.contains("://");
-    finished(open_any(address, options)?, options, elsewhere)
+    finished(open_any(address, options)?, options, is_elsewhere(address))
 }
 
 /// Wraps a store in the layer that the options require: encryption.
@@ -117,7 +116,7 @@ pub fn open_raw_store(
 }
 
 fn open_any(address: &str, options: &StoreOptions) -> Result<Arc<dyn Store>, Error> {
-    if !has_namespaces(address) {
+    if !is_elsewhere(address) {
         refuse_namespace(options)?;
     }
     match scheme(address) {
@@ -139,8 +138,8 @@ fn open_any(address: &str, options: &StoreOptions) -> Result<Arc<dyn Store>, Err
     }
 }
 
-/// Whether a store at `address` takes the option `namespace`.
-fn has_namespaces(address: &str) -> bool {
+/// Whether a store at `address` is on another machine. Such a store takes the option `namespace`.
+fn is_elsewhere(address: &str) -> bool {
     matches!(scheme(address), Some("postgres" | "postgresql" | "s3" | "gs" | "az"))
 }
 
@@ -189,7 +188,7 @@ pub fn open_existing_store(
 ) -> Result<Option<Arc<dyn Store>>, Error> {
     let options = &options.into();
     let Some(store) = open_existing(address, options)? else { return Ok(None) };
-    let elsewhere = address.contains("://");
+    let elsewhere = is_elsewhere(address);
     // It makes no keys either: an empty store is not an encrypted one yet.
     #[cfg(feature = "encryption")]
     if options.encryption_key.is_some()
@@ -202,7 +201,7 @@ pub fn open_existing_store(
 }
 
 fn open_existing(address: &str, options: &StoreOptions) -> Result<Option<Arc<dyn Store>>, Error> {
-    if !has_namespaces(address) {
+    if !is_elsewhere(address) {
         refuse_namespace(options)?;
     }
     match scheme(address) {

@@ -21,8 +21,25 @@ mod tests {
     fn schemes_are_told_from_paths() {
         assert_eq!(scheme("memory:"), Some("memory"));
         assert_eq!(scheme("postgres://u:p@h/db"), Some("postgres"));
-        for path in ["./memory", "/var/memory", "memory", "C:\\memory", "./a:b", "../x:y"] {
+        for path in ["./memory", "/var/memory", "memory", "./a:b", "../x:y"] {
             assert_eq!(scheme(path), None, "{path}");
         }
+        for path in [
+            r"C:\Users\x",
+            "C:/Users/x",
+            "c:",
+            "C:memory",
+            r"\\server\share\memory",
+            "//server/share",
+            r"\\?\C:\memory",
+            r"\\?\UNC\server\share",
+            r"\\.\C:\memory",
+            r"..\x:y",
+        ] {
+            assert_eq!(scheme(path), None, "{path}");
+        }
+        // The rest of the address is the path, whatever it looks like.
+        assert_eq!(scheme(r"dir:C:\memory"), Some("dir"));
+        assert_eq!(scheme(r"sqlite:\\?\C:\agent.db"), Some("sqlite"));
     }
 }

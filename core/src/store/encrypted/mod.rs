@@ -5,10 +5,11 @@
 //! is read again with a fresh record before it counts as damaged: the file may just have been moved
 //! ([`renames`]), or the key changed ([`rekey`](mod@rekey)).
 
+use std::borrow::Cow;
 use std::fmt;
 use std::io::Read;
 use std::path::Path;
-use std::sync::{Arc, RwLock};
+use std::sync::{Arc, PoisonError, RwLock};
 use std::time::SystemTime;
 
 use zeroize::Zeroizing;
@@ -20,7 +21,7 @@ use self::names::Names;
 use super::access::if_a_file;
 use super::{
     Edit, Entry, EntryKind, Location, Node, Problem, ProblemKind, Splice, Store, StoreError,
-    clear_each,
+    as_listed, clear_each,
 };
 use crate::error::Error;
 use crate::path::MemoryPath;
@@ -115,6 +116,15 @@ impl Encrypted {
         }
     }
 
+    /// The path to which a file is bound: that of its listing, if the underlying store ignores case. Encrypted names
+    /// keep the cases of a name apart.
+    fn bound<'p>(&self, path: &'p MemoryPath) -> Result<Cow<'p, MemoryPath>, StoreError> {
+        match self.known()?.ring.names {
+            Some(_) => Ok(Cow::Borrowed(path)),
+            None => as_listed(&*self.inner, path),
+        }
+    }
+
     /// The decrypted entry for the entry `found` of the underlying store, below `directory`. `None` if
     /// it is not ours.
     fn entry(known: &Known, directory: &MemoryPath, found: &Entry) -> Option<Entry> {
@@ -203,6 +213,7 @@ enum Edited {
 #[deny(clippy::missing_trait_methods)]
 impl Store for Encrypted {
     fn read(&self, path: &MemoryPath) -> Result<Vec<u8>, StoreError> {
+        let path = &*self.bound(path)?;
         let at = self.at_existing(path)?;
         let bytes = self.inner.read(&at)?;
         self.content(path, &at, bytes)
@@ -228,7 +239,7 @@ impl Store for Encrypted {
                 bytes
             }
         };
-        Ok(Node::file(self.content(path, &at, bytes)?))
+        Ok(Node::file(self.content(&*self.bound(path)?, &at, bytes)?))
     }
 
     fn files(&self, visit: &mut dyn FnMut(Entry)) -> Result<(), StoreError> {
@@ -247,6 +258,7 @@ impl Store for Encrypted {
         existing: OnExisting,
     ) -> Result<(), StoreError> {
         let prepared = || {
+            let path = &*self.bound(path)?;
             // With a fresh ring, so not with a key from before a rotation that has begun meanwhile.
             Ok((self.at(path)?, file::seal(&self.reload()?.ring, path, &[content])?))
         };
@@ -255,6 +267,7 @@ impl Store for Encrypted {
     }
 
     fn update(&self, path: &MemoryPath, edit: &mut Edit<'_>) -> Result<(), StoreError> {
+        let path = &*self.bound(path).map_err(StoreError::unchanged)?;
         let at = self.at_existing(path).map_err(StoreError::unchanged)?;
         let (mut known, mut origins) = (self.known().map_err(StoreError::unchanged)?, Vec::new());
         let mut before = None;
@@ -298,6 +311,15 @@ impl Store for Encrypted {
     }
 
     fn rename(&self, from: &MemoryPath, to: &MemoryPath) -> Result<(), StoreError> {
+        let from = &*self.bound(from).map_err(StoreError::unchanged)?;
+        // Its own name is new, also where only the case of a name changes.
+        let to = match (to.parent(), to.name()) {
+            (Some(above), Some(name)) => {
+                let above = self.bound(&above).map_err(StoreError::unchanged)?;
+                &above.join(name).map_err(|_| StoreError::NameTooLong)?
+            }
+            _ => to,
+        };
         self.move_bound(from, to)
     }
 
@@ -371,8 +393,11 @@ impl Store for Encrypted {
         }
     }
 
+    /// Not with encrypted names, which differ if the names differ in anything. Until the record has been read,
+    /// the answer is that of the underlying store.
     fn folds_case(&self) -> bool {
-        self.inner.folds_case()
+        let known = self.known.read().unwrap_or_else(PoisonError::into_inner).clone();
+        self.inner.folds_case() && known.is_none_or(|known| known.ring.names.is_none())
     }
 
     /// The problems of the underlying store, with its paths, and the names in it that do not decrypt.

@@ -44,3 +44,10 @@ pub(super) fn as_io(status: Status) -> io::Error {
     let code = unsafe { RtlNtStatusToDosError(status.0) };
     io::Error::from_raw_os_error(i32::try_from(code).unwrap_or(i32::MAX))
 }
+
+/// So that a code of the kernel can be the cause of a failure.
+impl From<Status> for std::io::Error {
+    fn from(status: Status) -> Self {
+        as_io(status)
+    }
+}

@@ -17,21 +17,26 @@ use windows_sys::Wdk::Storage::FileSystem::{
     FILE_CREATE, FILE_DELETE_ON_CLOSE, FILE_DIRECTORY_FILE, FILE_DISPOSITION_DELETE,
     FILE_DISPOSITION_IGNORE_READONLY_ATTRIBUTE, FILE_DISPOSITION_INFORMATION_EX,
     FILE_DISPOSITION_POSIX_SEMANTICS, FILE_ID_BOTH_DIR_INFORMATION, FILE_NON_DIRECTORY_FILE,
-    FILE_OPEN, FILE_OPEN_IF, FILE_OPEN_REPARSE_POINT, FILE_RENAME_INFORMATION,
-    FILE_RENAME_POSIX_SEMANTICS, FILE_SYNCHRONOUS_IO_NONALERT, FileDispositionInformation,
-    FileDispositionInformationEx, FileIdBothDirectoryInformation, FileRenameInformation,
-    FileRenameInformationEx, NtCreateFile, NtQueryDirectoryFile, NtSetInformationFile,
+    FILE_OPEN, FILE_OPEN_IF, FILE_OPEN_REPARSE_POINT, FILE_RENAME_IGNORE_READONLY_ATTRIBUTE,
+    FILE_RENAME_INFORMATION, FILE_RENAME_POSIX_SEMANTICS, FILE_SYNCHRONOUS_IO_NONALERT,
+    FileDispositionInformation, FileDispositionInformationEx, FileIdBothDirectoryInformation,
+    FileRenameInformation, FileRenameInformationEx, NtCreateFile, NtQueryDirectoryFile,
+    NtSetInformationFile,
 };
 use windows_sys::Win32::Foundation::{
     HANDLE, NTSTATUS, OBJ_CASE_INSENSITIVE, OBJ_DONT_REPARSE, STATUS_INVALID_INFO_CLASS,
     STATUS_INVALID_PARAMETER, STATUS_NO_MORE_FILES, STATUS_NO_SUCH_FILE, STATUS_NOT_IMPLEMENTED,
     STATUS_NOT_SUPPORTED, STATUS_SUCCESS, UNICODE_STRING,
 };
+use windows_sys::Win32::Security::{
+    DACL_SECURITY_INFORMATION, GetKernelObjectSecurity, SetKernelObjectSecurity,
+};
 use windows_sys::Win32::Storage::FileSystem::{
-    BY_HANDLE_FILE_INFORMATION, DELETE, FILE_ATTRIBUTE_DIRECTORY, FILE_ATTRIBUTE_NORMAL,
-    FILE_ATTRIBUTE_REPARSE_POINT, FILE_GENERIC_READ, FILE_GENERIC_WRITE, FILE_LIST_DIRECTORY,
-    FILE_READ_ATTRIBUTES, FILE_SHARE_DELETE, FILE_SHARE_READ, FILE_SHARE_WRITE, FILE_TRAVERSE,
-    FILE_WRITE_ATTRIBUTES, GetFileInformationByHandle, SYNCHRONIZE,
+    BY_HANDLE_FILE_INFORMATION, DELETE, FILE_ADD_FILE, FILE_ATTRIBUTE_DIRECTORY,
+    FILE_ATTRIBUTE_NORMAL, FILE_ATTRIBUTE_REPARSE_POINT, FILE_GENERIC_READ, FILE_GENERIC_WRITE,
+    FILE_LIST_DIRECTORY, FILE_READ_ATTRIBUTES, FILE_SHARE_DELETE, FILE_SHARE_READ,
+    FILE_SHARE_WRITE, FILE_TRAVERSE, FILE_WRITE_ATTRIBUTES, GetFileInformationByHandle,
+    SYNCHRONIZE, WRITE_DAC,
 };
 use windows_sys::Win32::System::IO::IO_STATUS_BLOCK;
 
@@ -48,10 +53,18 @@ pub(super) enum Purpose {
     SetTimes,
     /// To write a new file, and to move it to its place.
     Stage,
+    /// The same, with the access rights of another file.
+    StageWithRights,
+    /// To remove a file that nobody has open.
+    TakeOver,
+    /// To set the time of a file without content.
+    Note,
     /// To move or delete a file or directory.
     Move,
     /// To make, or go through, a directory.
     Directory,
+    /// To make what was changed in a directory survive a loss of power.
+    Flush,
     /// To lock others out. The file goes with the last handle, also if its process is killed.
     Lock,
 }
@@ -72,24 +85,49 @@ pub(super) fn open(
     purpose: Purpose,
     existing: Existing,
 ) -> Result<File, Status> {
+    open_with(root, relative, purpose, existing, FILE_ATTRIBUTE_NORMAL)
+}
+
+/// As [`open`]; a new file gets these attributes.
+pub(super) fn open_with(
+    root: &File,
+    relative: &[u16],
+    purpose: Purpose,
+    existing: Existing,
+    attributes: u32,
+) -> Result<File, Status> {
     let (access, kind) = match purpose {
         Purpose::Read => (FILE_GENERIC_READ, 0),
         Purpose::SetTimes => (FILE_GENERIC_READ | FILE_WRITE_ATTRIBUTES, 0),
         Purpose::Stage => {
             (FILE_GENERIC_WRITE | FILE_READ_ATTRIBUTES | DELETE, FILE_NON_DIRECTORY_FILE)
         }
+        Purpose::StageWithRights => (
+            FILE_GENERIC_WRITE | FILE_READ_ATTRIBUTES | DELETE | WRITE_DAC,
+            FILE_NON_DIRECTORY_FILE,
+        ),
+        Purpose::TakeOver => (DELETE | SYNCHRONIZE, FILE_NON_DIRECTORY_FILE),
+        Purpose::Note => (
+            FILE_READ_ATTRIBUTES | FILE_WRITE_ATTRIBUTES | DELETE | SYNCHRONIZE,
+            FILE_NON_DIRECTORY_FILE,
+        ),
         Purpose::Move => (DELETE | FILE_READ_ATTRIBUTES | SYNCHRONIZE, 0),
         Purpose::Directory => (
             FILE_LIST_DIRECTORY | FILE_TRAVERSE | FILE_READ_ATTRIBUTES | SYNCHRONIZE,
             FILE_DIRECTORY_FILE,
         ),
+        Purpose::Flush => (FILE_ADD_FILE | SYNCHRONIZE, FILE_DIRECTORY_FILE),
         Purpose::Lock => (
             FILE_GENERIC_READ | FILE_GENERIC_WRITE | DELETE,
             FILE_NON_DIRECTORY_FILE | FILE_DELETE_ON_CLOSE,
         ),
     };
-    // Nobody is ever kept out by a handle: readers must be able to open what is being replaced.
-    let share = FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE;
+    let share = match purpose {
+        // Refused while anybody has it open, so it is what a killed process left.
+        Purpose::TakeOver => 0,
+        // Nobody is ever kept out by a handle: readers must be able to open what is being replaced.
+        _ => FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE,
+    };
     let disposition = match existing {
         Existing::Open => FILE_OPEN,
         Existing::Create => FILE_CREATE,
@@ -101,7 +139,7 @@ pub(super) fn open(
         MaximumLength: bytes,
         Buffer: relative.as_ptr().cast_mut(),
     };
-    let attributes = OBJECT_ATTRIBUTES {
+    let object = OBJECT_ATTRIBUTES {
         Length: size::<OBJECT_ATTRIBUTES>(),
         RootDirectory: raw(root),
         ObjectName: &raw const name,
@@ -117,10 +155,10 @@ pub(super) fn open(
         NtCreateFile(
             &raw mut handle,
             access,
-            &raw const attributes,
+            &raw const object,
             &raw mut result,
             null(),
-            FILE_ATTRIBUTE_NORMAL,
+            attributes,
             share,
             disposition,
             options,
@@ -162,7 +200,9 @@ pub(super) fn rename(
         (information.cast::<c_void>().cast_const(), u32::try_from(whole).unwrap_or(u32::MAX))
     };
     let replacing = u32::from(replace);
-    let (pointer, length) = request(replacing | FILE_RENAME_POSIX_SEMANTICS);
+    // As on Unix, a file is replaced by those who may change its directory.
+    let flags = FILE_RENAME_POSIX_SEMANTICS | FILE_RENAME_IGNORE_READONLY_ATTRIBUTE;
+    let (pointer, length) = request(replacing | flags);
     match set(file, pointer, length, FileRenameInformationEx) {
         Err(status) if status.is_unknown() => {
             let (pointer, length) = request(replacing);
@@ -195,6 +235,43 @@ pub(super) fn delete(file: &File) -> Result<(), Status> {
     }
 }
 
+/// Who may do what with a file: its access control list.
+#[derive(PartialEq, Eq)]
+pub(super) struct Rights(Vec<u64>);
+
+impl Rights {
+    /// Those of a file; `None` if they cannot be had.
+    pub(super) fn of(file: &File) -> Option<Self> {
+        let mut descriptor = vec![0_u64; 64];
+        for _ in 0..2 {
+            let mut length = 0;
+            let room = u32::try_from(size_of_val(&*descriptor)).unwrap_or(u32::MAX);
+            // SAFETY: the buffer is ours, aligned for the structure, and as long as is said.
+            let read = unsafe {
+                GetKernelObjectSecurity(
+                    raw(file),
+                    DACL_SECURITY_INFORMATION,
+                    descriptor.as_mut_ptr().cast(),
+                    room,
+                    &raw mut length,
+                )
+            };
+            if read != 0 {
+                return Some(Self(descriptor));
+            }
+            descriptor = vec![0; (length as usize).div_ceil(size_of::<u64>())];
+        }
+        None
+    }
+
+    /// Gives them to another file, if that is allowed.
+    pub(super) fn give(&self, file: &File) {
+        let descriptor = self.0.as_ptr().cast_mut().cast();
+        // SAFETY: the kernel has written a whole descriptor there, and reads it only.
+        unsafe { SetKernelObjectSecurity(raw(file), DACL_SECURITY_INFORMATION, descriptor) };
+    }
+}
+
 /// What tells a file or directory from every other one that exists: its volume and its number there.
 pub(super) fn id(file: &File) -> io::Result<(u32, u64)> {
     // SAFETY: the structure is ours, and holds nothing but numbers.
@@ -213,6 +290,8 @@ pub(super) fn id(file: &File) -> io::Result<(u32, u64)> {
 #[derive(Debug)]
 pub(super) struct DirectoryEntry {
     pub(super) name: Vec<u16>,
+    /// As the second one of [`id`].
+    pub(super) id: u64,
     attributes: u32,
     pub(super) size: u64,
     /// In intervals of 100 nanoseconds since 1601.
@@ -232,12 +311,33 @@ impl DirectoryEntry {
 
 /// The entries of an open directory, without `.` and `..`.
 pub(super) fn entries(directory: &File) -> Result<Vec<DirectoryEntry>, Status> {
+    query(directory, None)
+}
+
+/// The entry that the kernel finds under a name: its own name may differ in case, or be the long form of a short one.
+pub(super) fn entry(directory: &File, name: &[u16]) -> Result<Option<DirectoryEntry>, Status> {
+    // The kernel goes on with the pattern of the first query of a handle, so each needs its own.
+    let directory = open(directory, &[], Purpose::Directory, Existing::Open)?;
+    Ok(query(&directory, Some(name))?.into_iter().next())
+}
+
+fn query(directory: &File, name: Option<&[u16]>) -> Result<Vec<DirectoryEntry>, Status> {
+    let pattern = match name {
+        None => None,
+        Some(name) => {
+            let bytes = u16::try_from(size_of_val(name)).map_err(|_| Status(NAME_TOO_LONG))?;
+            let buffer = name.as_ptr().cast_mut();
+            Some(UNICODE_STRING { Length: bytes, MaximumLength: bytes, Buffer: buffer })
+        }
+    };
+    let pattern = pattern.as_ref().map_or(null(), std::ptr::from_ref);
     const NAME: usize = offset_of!(FILE_ID_BOTH_DIR_INFORMATION, FileName);
     let mut found = Vec::new();
     let mut buffer = vec![0_u64; 8 * 1024];
     let mut first = true;
     loop {
-        // SAFETY: the buffer is ours, aligned for the structure, and as long as is said; no name is asked for.
+        // SAFETY: the buffer is ours, aligned for the structure, and as long as is said; the pattern is a value of
+        // this function, and is not written to.
         let status = unsafe {
             let mut result: IO_STATUS_BLOCK = zeroed();
             NtQueryDirectoryFile(
@@ -250,7 +350,7 @@ pub(super) fn entries(directory: &File) -> Result<Vec<DirectoryEntry>, Status> {
                 u32::try_from(size_of_val(&*buffer)).unwrap_or(u32::MAX),
                 FileIdBothDirectoryInformation,
                 false,
-                null(),
+                pattern,
                 first,
             )
         };
@@ -272,6 +372,7 @@ pub(super) fn entries(directory: &File) -> Result<Vec<DirectoryEntry>, Status> {
             if !matches!(name, [DOT] | [DOT, DOT]) {
                 found.push(DirectoryEntry {
                     name: name.to_vec(),
+                    id: u64::from_ne_bytes(entry.FileId.to_ne_bytes()),
                     attributes: entry.FileAttributes,
                     size: u64::try_from(entry.EndOfFile).unwrap_or(0),
                     written: u64::try_from(entry.LastWriteTime).unwrap_or(0),

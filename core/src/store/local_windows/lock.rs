@@ -1,7 +1,8 @@
 //! The lock that keeps two writers from changing the tree at the same moment.
 //!
 //! It is a lock on a file in the root, which excludes threads and processes alike and ends with its owner. The file
-//! goes with its last handle, so nothing is left, also after a kill.
+//! goes with its last handle, so nothing is left, also after a kill. A writer holds it for microseconds, while it puts
+//! its prepared content in place.
 
 use std::fs::{File, TryLockError};
 use std::thread;
@@ -9,8 +10,8 @@ use std::time::{Duration, Instant};
 
 use super::LocalDirectory;
 use super::error::condition;
-use super::handle::{self, Existing, Purpose};
-use super::temporary::{LOCK, sweep, utf16};
+use super::handle::{self, Existing, Purpose, Status};
+use super::temporary::{self, LOCK, utf16};
 use crate::cancel;
 use crate::store::StoreError;
 
@@ -19,11 +20,10 @@ const FIRST_PAUSE: Duration = Duration::from_micros(50);
 const LONGEST_PAUSE: Duration = Duration::from_millis(5);
 
 /// The root of the tree, while nobody else changes it.
-pub(super) struct Locked {
-    pub(super) root: File,
+pub(super) struct Locked<'r> {
+    pub(super) root: &'r File,
     /// Unlocked and removed when it is closed.
     _lock: File,
-    pub(super) backoff: Backoff,
 }
 
 /// A deadline for waiting for others.
@@ -33,12 +33,6 @@ pub(super) struct Backoff {
 }
 
 impl Backoff {
-    fn new(timeout: Option<Duration>) -> Self {
-        // A timeout beyond the clock's range is no timeout.
-        let deadline = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
-        Self { deadline, pause: FIRST_PAUSE }
-    }
-
     /// Waits a moment.
     ///
     /// # Errors
@@ -55,32 +49,96 @@ impl Backoff {
 }
 
 impl LocalDirectory {
-    /// Waits until nobody else changes the tree.
-    ///
-    /// # Errors
-    /// [`StoreError::Busy`] when the lock timeout is over, [`StoreError::Cancelled`].
-    pub(super) fn lock(&self) -> Result<Locked, StoreError> {
+    pub(super) fn backoff(&self) -> Backoff {
+        // A timeout beyond the clock's range is no timeout.
+        let deadline = self.lock_timeout.and_then(|timeout| Instant::now().checked_add(timeout));
+        Backoff { deadline, pause: FIRST_PAUSE }
+    }
+
+    /// Opens the root for a writer. Every change of the tree begins here.
+    pub(super) fn enter_to_write(&self) -> Result<File, StoreError> {
         if self.read_only {
             return Err(StoreError::ReadOnly);
         }
-        let mut backoff = Backoff::new(self.lock_timeout);
+        self.enter()
+    }
+
+    /// Waits until nobody else changes the tree. `None` if the root was removed or replaced since it was opened: the
+    /// command must then start again.
+    ///
+    /// # Errors
+    /// [`StoreError::Busy`] when the lock timeout is over, [`StoreError::Cancelled`].
+    pub(super) fn lock<'r>(
+        &self,
+        root: &'r File,
+        backoff: &mut Backoff,
+    ) -> Result<Option<Locked<'r>>, StoreError> {
         loop {
-            let root = self.enter()?;
-            if let Some(lock) = try_lock(&root)? {
+            let lock = try_lock(root)?;
+            if !self.is_root(root)? {
+                return Ok(None);
+            }
+            if let Some(lock) = lock {
                 cancel::check()?;
-                return Ok(Locked { root, _lock: lock, backoff });
+                return Ok(Some(Locked { root, _lock: lock }));
             }
             backoff.wait()?;
         }
     }
 
-    /// Removes what killed processes left, unless a writer is at work, who does it.
-    pub(super) fn tidy(&self) -> Result<(), StoreError> {
-        let root = self.enter()?;
-        if let Some(_lock) = try_lock(&root)? {
-            sweep(&root);
+    /// Whether the open directory is still the tree's root.
+    fn is_root(&self, root: &File) -> Result<bool, StoreError> {
+        let there = self.enter()?;
+        Ok(matches!((handle::id(&there), handle::id(root)), (Ok(a), Ok(b)) if a == b))
+    }
+
+    /// Runs `work`, which must be short, while nobody else changes the tree.
+    pub(super) fn locked<T>(
+        &self,
+        work: impl FnOnce(&File, &mut Backoff) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        let mut backoff = self.backoff();
+        loop {
+            let root = self.enter_to_write()?;
+            if let Some(locked) = self.lock(&root, &mut backoff)? {
+                let done = work(locked.root, &mut backoff);
+                drop(locked);
+                Self::tidy(&root);
+                return done;
+            }
         }
+    }
+
+    /// Removes what is left of deleted directories. Every change calls this after it releases the lock.
+    pub(super) fn tidy(root: &File) {
+        if temporary::is_deleted_there(root) {
+            temporary::sweep(root);
+        }
+    }
+
+    /// Removes what killed processes left.
+    pub(super) fn tidy_all(&self) -> Result<(), StoreError> {
+        let root = self.enter()?;
+        let clearing = utf16(temporary::CLEARING);
+        if handle::entry(&root, &clearing).is_ok_and(|found| found.is_some())
+            && let Some(_lock) = try_lock(&root)?
+        {
+            finish_clearing(&root);
+        }
+        temporary::sweep(&root);
         Ok(())
+    }
+}
+
+/// What is being cleared counts as deleted. The caller has the lock.
+pub(super) fn finish_clearing(root: &File) {
+    let clearing = utf16(temporary::CLEARING);
+    for name in temporary::deleted() {
+        let opened = handle::open(root, &clearing, Purpose::Move, Existing::Open);
+        match opened.and_then(|opened| handle::rename(&opened, root, &name, false)) {
+            Err(Status(windows_sys::Win32::Foundation::STATUS_OBJECT_NAME_COLLISION)) => {}
+            _ => return,
+        }
     }
 }
 
@@ -90,7 +148,7 @@ fn try_lock(root: &File) -> Result<Option<File>, StoreError> {
     match handle::open(root, &name, Purpose::Lock, Existing::OpenOrCreate) {
         Ok(lock) => Ok((is_locked(&lock)? && is_still_there(root, &name, &lock)).then_some(lock)),
         Err(status) => match condition("locking the memory directory", status) {
-            // The last owner's file is being removed.
+            // The last owner's file is being removed, or the root was.
             StoreError::NotFound | StoreError::PermissionDenied => Ok(None),
             error => Err(error.unchanged()),
         },

@@ -2,12 +2,16 @@
 //!
 //! - **Confined.** Each command opens the tree's root once and works beneath that handle ([`handle`]); no reparse
 //!   point is ever followed below it.
-//! - **One change at a time.** A writer holds a lock from its first look to its last flush ([`lock`]).
-//! - **All or nothing.** A content is written beside its place and renamed over it, with POSIX semantics where the
-//!   system has them: who has the old file open reads it to its end ([`changing`]).
-//! - **No litter.** What a killed process leaves has a name that no path can hold ([`temporary`]), and the next writer
-//!   removes it.
+//! - **One change at a time, for microseconds.** A content is first written to a temporary file and flushed
+//!   ([`staged`]). Then the lock is taken ([`lock`]), the file is compared with what was read, and the new content is
+//!   renamed into place ([`writing`]). It is flushed again after the lock is released. An edit that came too late is
+//!   computed again; after a few times under the lock, so no writer starves.
+//! - **All or nothing.** A content is renamed over the old one with POSIX semantics where the system has them: who has
+//!   the old file open reads it to its end.
+//! - **No litter.** What a killed process leaves has a name that no path can hold ([`temporary`]), and the next process
+//!   that finds it removes it.
 //! - **Every name.** What Windows forbids is spelled otherwise on disk ([`names`]).
+//! - **Times of access** are kept beside the memory ([`times`]).
 
 use std::fs::{self, File, FileTimes, OpenOptions};
 use std::io::{self, Read};
@@ -15,11 +19,13 @@ use std::os::windows::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
+use windows_sys::Win32::Foundation::{STATUS_ACCESS_DENIED, STATUS_SHARING_VIOLATION};
 use windows_sys::Win32::Storage::FileSystem::{
     FILE_FLAG_BACKUP_SEMANTICS, FILE_FLAG_OPEN_REPARSE_POINT, FILE_SHARE_DELETE, FILE_SHARE_READ,
     FILE_SHARE_WRITE,
 };
 
+use super::access::{if_a_file, is_unused};
 use super::local_read::{absent, read_whole};
 use super::{Edit, Entry, Node, Problem, Scope, Store, StoreError};
 use crate::path::MemoryPath;
@@ -30,10 +36,15 @@ mod error;
 mod handle;
 mod lock;
 mod names;
+mod parent;
+mod staged;
 mod temporary;
+mod times;
 mod tree;
+mod writing;
 
-use handle::Purpose;
+use handle::{Purpose, Status};
+use lock::Backoff;
 use tree::{Found, collect, look};
 
 /// A directory on a file system of this machine.
@@ -79,7 +90,7 @@ impl LocalDirectory {
         // Links that lead to the tree are resolved once, here; later none is followed.
         let root = directory.canonicalize().map_err(failed)?;
         let store = Self::new(root, durability, false);
-        store.tidy()?;
+        store.tidy_all()?;
         Ok(store)
     }
 
@@ -187,6 +198,35 @@ impl LocalDirectory {
     }
 }
 
+/// Calls again for a while where another program keeps something open: a search, a virus scanner, a reader on a system
+/// without POSIX semantics.
+fn retried(
+    backoff: &mut Backoff,
+    mut call: impl FnMut() -> Result<(), Status>,
+    failed: impl Fn(Status) -> StoreError,
+) -> Result<(), StoreError> {
+    /// Then it is a directory that somebody is in, or one that may not be changed.
+    const MOST_DENIED: usize = 400;
+    let mut denied = 0;
+    loop {
+        match call() {
+            Err(Status(STATUS_SHARING_VIOLATION)) => backoff.wait()?,
+            Err(status @ Status(STATUS_ACCESS_DENIED)) if denied == MOST_DENIED => {
+                return Err(failed(status));
+            }
+            Err(Status(STATUS_ACCESS_DENIED)) => {
+                denied += 1;
+                backoff.wait()?;
+            }
+            result => return result.map_err(failed),
+        }
+    }
+}
+
+fn broken(error: io::Error) -> StoreError {
+    StoreError::failed("looking at a file", error).unchanged()
+}
+
 impl Store for LocalDirectory {
     fn read(&self, path: &MemoryPath) -> Result<Vec<u8>, StoreError> {
         match self.look(path, Purpose::Read)? {
@@ -201,6 +241,9 @@ impl Store for LocalDirectory {
             Found::Directory(directory) => {
                 let mut entries = Vec::new();
                 collect(&directory, path, Scope { hidden: true, depth: 1 }, &mut entries)?;
+                for entry in entries.iter_mut().filter(|entry| entry.is_file()) {
+                    entry.accessed = self.accessed(&entry.path).unwrap_or_default();
+                }
                 Ok(entries)
             }
         }
@@ -265,7 +308,7 @@ impl Store for LocalDirectory {
                 let metadata = file.metadata();
                 let metadata =
                     metadata.map_err(|error| StoreError::failed("looking at a file", error))?;
-                Ok(tree::time(metadata.last_write_time()))
+                Ok(times::time(metadata.last_write_time()))
             }
             Found::Directory(_) => Err(StoreError::IsADirectory),
         }
@@ -273,13 +316,61 @@ impl Store for LocalDirectory {
 
     fn set_modified(&self, path: &MemoryPath, time: SystemTime) -> Result<(), StoreError> {
         let failed = |error| StoreError::failed("setting a file's time", error);
-        let locked = self.lock()?;
-        match look(&locked.root, path, Purpose::SetTimes).map_err(absent)? {
+        self.locked(|root, _| match look(root, path, Purpose::SetTimes).map_err(absent)? {
             Found::File(file, _) => {
-                file.set_times(FileTimes::new().set_modified(time)).map_err(failed)
+                let set = file.set_times(FileTimes::new().set_modified(time));
+                set.map_err(|error| failed(error).unchanged())
+            }
+            Found::Directory(_) => Err(StoreError::IsADirectory),
+        })
+    }
+
+    fn tracks_access(&self) -> bool {
+        true
+    }
+
+    fn accessed(&self, path: &MemoryPath) -> Result<Option<SystemTime>, StoreError> {
+        let root = self.enter()?;
+        match look(&root, path, Purpose::Read).map_err(absent)? {
+            Found::File(file, _) => Ok(tree::times(&root, &file)?.1),
+            Found::Directory(_) => Err(StoreError::IsADirectory),
+        }
+    }
+
+    /// Without the lock, because no content is touched. If the file is replaced meanwhile, the new file is newer than
+    /// the access.
+    fn record_access(&self, path: &MemoryPath, time: SystemTime) -> Result<(), StoreError> {
+        if self.read_only {
+            return Ok(());
+        }
+        let root = self.enter()?;
+        match look(&root, path, Purpose::Read).map_err(absent)? {
+            Found::File(file, _) => {
+                let (_, id) = handle::id(&file).map_err(broken)?;
+                times::record(&root, id, time)
             }
             Found::Directory(_) => Err(StoreError::IsADirectory),
         }
+    }
+
+    /// Asks only for the accesses of files that were not written since then.
+    fn unused(&self, mut files: Vec<Entry>, since: SystemTime) -> Result<Vec<Entry>, StoreError> {
+        files.retain(|file| is_unused(file.modified, None, since));
+        let mut unused = Vec::new();
+        for file in files {
+            match self.accessed(&file.path) {
+                Ok(accessed) if !is_unused(file.modified, accessed, since) => {}
+                Ok(accessed) => unused.push(file.accessed_at(accessed)),
+                Err(broken) if broken.is_failure() => return Err(broken),
+                // Gone meanwhile, or closed to us.
+                Err(_) => {}
+            }
+        }
+        Ok(unused)
+    }
+
+    fn delete_unused(&self, path: &MemoryPath, since: SystemTime) -> Result<bool, StoreError> {
+        if_a_file(self.delete_file_unused(path, since))
     }
 
     fn is_read_only(&self) -> bool {

@@ -2,8 +2,9 @@
 
 use std::fs::File;
 use std::os::windows::fs::MetadataExt;
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
+use windows_sys::Win32::Foundation::STATUS_OBJECT_NAME_NOT_FOUND;
 use windows_sys::Win32::Storage::FileSystem::{
     FILE_ATTRIBUTE_DIRECTORY, FILE_ATTRIBUTE_REPARSE_POINT,
 };
@@ -11,8 +12,9 @@ use windows_sys::Win32::Storage::FileSystem::{
 use super::error::condition;
 use super::handle::{self, Existing, Purpose, Status};
 use super::names::{decoded, encoded};
-use super::temporary;
-use crate::path::MemoryPath;
+use super::temporary::{self, Kind};
+use super::times::{Accesses, time};
+use crate::path::{MemoryPath, fold};
 use crate::store::{Entry, Problem, ProblemKind, Scope, StoreError};
 
 /// What a look at a path found.
@@ -34,9 +36,42 @@ pub(super) fn relative(path: &MemoryPath) -> Vec<u16> {
     whole
 }
 
+/// Whether what the directory has under this name has another one, of which this is the short form (`LONGNA~1.MD`).
+pub(super) fn is_short_form(directory: &File, name: &str) -> bool {
+    // Windows makes none without it.
+    if !name.contains('~') {
+        return false;
+    }
+    let found = handle::entry(directory, &encoded(name)).ok().flatten();
+    let own = |entry: handle::DirectoryEntry| String::from_utf16_lossy(&entry.name);
+    found.map(own).is_some_and(|own| fold(&own) != fold(&String::from_utf16_lossy(&encoded(name))))
+}
+
+/// Whether a name in the path is a short form: the path is then another spelling of one that has its own rules.
+fn has_short_form(root: &File, path: &MemoryPath) -> Result<bool, Status> {
+    if !path.as_str().contains('~') {
+        return Ok(false);
+    }
+    let mut directory = handle::open(root, &[], Purpose::Directory, Existing::Open)?;
+    for name in path.names() {
+        if is_short_form(&directory, name) {
+            return Ok(true);
+        }
+        match handle::open(&directory, &encoded(name), Purpose::Directory, Existing::Open) {
+            Ok(below) => directory = below,
+            // A file, or nothing.
+            Err(_) => break,
+        }
+    }
+    Ok(false)
+}
+
 /// Opens what is at the path, if it is a file or a directory.
 pub(super) fn look(root: &File, path: &MemoryPath, purpose: Purpose) -> Result<Found, StoreError> {
     let failed = |status| condition("opening a file", status);
+    if has_short_form(root, path).map_err(failed)? {
+        return Err(StoreError::NotFound);
+    }
     let file = if path.is_root() {
         root.try_clone().map_err(|error| StoreError::failed("opening a directory", error))?
     } else {
@@ -61,6 +96,9 @@ pub(super) fn kind(file: File) -> Result<Found, StoreError> {
 
 /// Opens a directory that a path goes through.
 pub(super) fn open_directory(root: &File, path: &MemoryPath) -> Result<File, Status> {
+    if has_short_form(root, path)? {
+        return Err(Status(STATUS_OBJECT_NAME_NOT_FOUND));
+    }
     let relative = relative(path);
     if relative.is_empty() {
         // The kernel has no name for a directory itself but the empty one.
@@ -81,7 +119,7 @@ pub(super) fn collect(
     for entry in handle::entries(directory).map_err(failed)? {
         let Some(name) = decoded(&entry.name) else { continue };
         let Ok(below) = path.join(&name) else { continue };
-        if entry.is_link() || temporary::is_temporary(&entry.name) || !scope.shows(&name) {
+        if entry.is_link() || temporary::kind(&entry.name).is_some() || !scope.shows(&name) {
             continue;
         }
         if !entry.is_directory() {
@@ -116,13 +154,16 @@ pub(super) fn inspect(
     let mut entries = handle::entries(directory).map_err(failed)?;
     entries.sort_by(|a, b| a.name.cmp(&b.name));
     for entry in entries {
-        if temporary::is_lock(&entry.name) {
-            continue;
-        }
         let shown = String::from_utf16_lossy(&entry.name);
-        if temporary::is_temporary(&entry.name) {
-            report(Problem::with_entry(ProblemKind::LeftOver, path, shown.as_bytes()));
-            continue;
+        match temporary::kind(&entry.name) {
+            // The lock is somebody's who is at work, and so a content may be.
+            Some(Kind::Own) => continue,
+            Some(Kind::Staged) if !is_abandoned(directory, &entry.name) => continue,
+            Some(_) => {
+                report(Problem::with_entry(ProblemKind::LeftOver, path, shown.as_bytes()));
+                continue;
+            }
+            None => {}
         }
         let Some(below) = decoded(&entry.name).and_then(|name| path.join(&name).ok()) else {
             report(Problem::with_entry(ProblemKind::BadName, path, shown.as_bytes()));
@@ -140,14 +181,18 @@ pub(super) fn inspect(
     Ok(())
 }
 
-/// `None` for what no clock shows.
-pub(super) fn time(intervals: u64) -> Option<SystemTime> {
-    /// From 1601 to 1970.
-    const EPOCH: u64 = 11_644_473_600;
-    let since =
-        Duration::new(intervals / 10_000_000, u32::try_from(intervals % 10_000_000).ok()? * 100);
-    match since.checked_sub(Duration::from_secs(EPOCH)) {
-        Some(after) => SystemTime::UNIX_EPOCH.checked_add(after),
-        None => SystemTime::UNIX_EPOCH.checked_sub(Duration::from_secs(EPOCH).checked_sub(since)?),
-    }
+/// Whether nobody has a content open that was to be written.
+fn is_abandoned(directory: &File, name: &[u16]) -> bool {
+    handle::open(directory, name, Purpose::TakeOver, Existing::Open).is_ok()
+}
+
+/// When an open file was last written and last accessed.
+pub(super) fn times(
+    root: &File,
+    file: &File,
+) -> Result<(Option<SystemTime>, Option<SystemTime>), StoreError> {
+    let failed = |error| StoreError::failed("looking at a file", error);
+    let metadata = file.metadata().map_err(failed)?;
+    let (_, id) = handle::id(file).map_err(failed)?;
+    Ok((time(metadata.last_write_time()), Accesses::open(root).of(id)))
 }

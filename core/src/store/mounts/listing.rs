@@ -56,7 +56,8 @@ impl Mounts {
     ) -> Result<Vec<Entry>, StoreError> {
         let mut unused = Vec::new();
         for mounted in self.all().filter(|mounted| !mounted.store.is_read_only()) {
-            let own = files.iter().filter(|file| self.owner(&file.path).at == mounted.at);
+            let owner = |file: &Entry| &self.owner(&self.spelled(&file.path)).at;
+            let own = files.iter().filter(|file| *owner(file) == mounted.at);
             let own =
                 own.map(|file| Ok(Entry { path: mounted.inside(&file.path)?, ..file.clone() }));
             let own: Vec<Entry> = own.collect::<Result<_, StoreError>>()?;
@@ -94,7 +95,9 @@ impl Mounts {
 
     fn as_shown(&self, mounted: &Mounted, mut entry: Entry) -> Option<Entry> {
         entry.path = mounted.outside(&entry.path)?;
-        let shows = self.owner(&entry.path).at == mounted.at && !self.is_fixed(&entry.path);
+        let path = self.spelled(&entry.path);
+        let shows = self.owner(&path).at == mounted.at && !self.is_fixed(&path);
+        drop(path);
         shows.then_some(entry)
     }
 

@@ -6,6 +6,7 @@
 //! - `moving` moves files and directories from one store into another.
 //! - `opening` opens mounts from addresses, for all languages.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
@@ -13,7 +14,7 @@ use std::time::SystemTime;
 
 use super::{Edit, Entry, Location, Node, Problem, Store, StoreError};
 use crate::error::Error;
-use crate::path::{MemoryPath, ROOT};
+use crate::path::{Folding, MemoryPath, ROOT};
 use crate::store::settings::OnExisting;
 
 mod listing;
@@ -35,6 +36,8 @@ use moving::End;
 /// - **A mount point always exists**, and so does every directory above it. Anything that the
 ///   surrounding store has at the same path is hidden. They can be neither deleted nor moved
 ///   ([`StoreError::MountPoint`]).
+/// - **If the surrounding store ignores case, so does the mount point's name**: `/memories/TEAM` is what is mounted
+///   at `/memories/team`.
 /// - **A broken store breaks no listing but its own**: in a listing from above, its mount point is an
 ///   empty directory.
 /// - **A rename within one store** is done by that store. A rename from one store into another copies,
@@ -102,6 +105,8 @@ impl Mounts {
     /// [`Error::Config`] if a store is already mounted there (at the root there always is one), or if
     /// `at` is so deep that nothing could be in it.
     pub fn mount(mut self, at: MemoryPath, store: Arc<dyn Store>) -> Result<Self, Error> {
+        let spelled = self.spelled(&at).into_owned();
+        let at = if spelled == at { at } else { spelled };
         if self.all().any(|mounted| mounted.at == at) {
             return Err(Error::config(format!("two stores are to be mounted at {at}")));
         }
@@ -111,6 +116,33 @@ impl Mounts {
         let place = self.below.partition_point(|mounted| mounted.at < at);
         self.below.insert(place, Mounted { at, store });
         Ok(self)
+    }
+
+    /// The path with the names of mount points, and of the directories above them, as they were mounted. A store that
+    /// ignores case has them by every spelling.
+    fn spelled<'p>(&self, path: &'p MemoryPath) -> Cow<'p, MemoryPath> {
+        if self.below.is_empty() || !self.folds_case() {
+            return Cow::Borrowed(path);
+        }
+        let mut fixed = MemoryPath::root();
+        for name in path.names() {
+            let Ok(asked) = fixed.join(name) else { return Cow::Borrowed(path) };
+            let folding = Folding::new(self.owner(&fixed).store.folds_case());
+            let level = asked.names().count();
+            // A mount point or a directory above one, on this level.
+            let mut there = self.below.iter().filter_map(|mounted| {
+                let mut names = mounted.at.names();
+                let above = names
+                    .by_ref()
+                    .take(level)
+                    .try_fold(MemoryPath::root(), |at, name| at.join(name));
+                above.ok().filter(|above| above.names().count() == level)
+            });
+            let Some(found) = there.find(|found| folding.are_same(found, &asked)) else { break };
+            fixed = found;
+        }
+        path.moved(&first_levels(path, fixed.names().count()), &fixed)
+            .map_or(Cow::Borrowed(path), Cow::Owned)
     }
 
     fn all(&self) -> impl Iterator<Item = &Mounted> {
@@ -156,20 +188,46 @@ impl Mounts {
     }
 }
 
+/// The directory above the path that has this many levels.
+fn first_levels(path: &MemoryPath, levels: usize) -> MemoryPath {
+    let mut above = path.clone();
+    while above.names().count() > levels
+        && let Some(parent) = above.parent()
+    {
+        above = parent;
+    }
+    above
+}
+
+/// The entries of the directory `spelled`, as what is below the directory that was asked for.
+fn as_asked(entries: Vec<Entry>, spelled: &MemoryPath, asked: &MemoryPath) -> Vec<Entry> {
+    if spelled == asked {
+        return entries;
+    }
+    let moved =
+        |entry: Entry| Some(Entry { path: entry.path.moved(spelled, asked).ok()?, ..entry });
+    entries.into_iter().filter_map(moved).collect()
+}
+
 // Every method is implemented here, also those with a default.
 #[deny(clippy::missing_trait_methods)]
 impl Store for Mounts {
     fn read(&self, path: &MemoryPath) -> Result<Vec<u8>, StoreError> {
-        let (store, inside) = self.unless_fixed(path, StoreError::IsADirectory)?;
+        let (store, inside) = self.unless_fixed(&self.spelled(path), StoreError::IsADirectory)?;
         store.read(&inside)
     }
 
     fn list(&self, path: &MemoryPath) -> Result<Vec<Entry>, StoreError> {
-        self.listed(path)
+        let spelled = self.spelled(path);
+        Ok(as_asked(self.listed(&spelled)?, &spelled, path))
     }
 
     fn open(&self, path: &MemoryPath, depth: usize) -> Result<Node<'_>, StoreError> {
-        self.opened(path, depth)
+        let spelled = self.spelled(path);
+        Ok(match self.opened(&spelled, depth)? {
+            Node::Directory(entries) => Node::Directory(as_asked(entries, &spelled, path)),
+            file => file,
+        })
     }
 
     fn files(&self, visit: &mut dyn FnMut(Entry)) -> Result<(), StoreError> {
@@ -182,21 +240,22 @@ impl Store for Mounts {
         content: &[u8],
         existing: OnExisting,
     ) -> Result<(), StoreError> {
-        let (store, inside) = self.unless_fixed(path, StoreError::AlreadyExists)?;
+        let (store, inside) = self.unless_fixed(&self.spelled(path), StoreError::AlreadyExists)?;
         store.write(&inside, content, existing)
     }
 
     fn update(&self, path: &MemoryPath, edit: &mut Edit<'_>) -> Result<(), StoreError> {
-        let (store, inside) = self.unless_fixed(path, StoreError::IsADirectory)?;
+        let (store, inside) = self.unless_fixed(&self.spelled(path), StoreError::IsADirectory)?;
         store.update(&inside, edit)
     }
 
     fn delete(&self, path: &MemoryPath) -> Result<(), StoreError> {
-        let (store, inside) = self.unless_fixed(path, StoreError::MountPoint)?;
+        let (store, inside) = self.unless_fixed(&self.spelled(path), StoreError::MountPoint)?;
         store.delete(&inside)
     }
 
     fn rename(&self, from: &MemoryPath, to: &MemoryPath) -> Result<(), StoreError> {
+        let (from, to) = (&*self.spelled(from), &*self.spelled(to));
         let (source, destination) = (self.end(from)?, self.end(to)?);
         if source.fixed {
             return Err(StoreError::Source(Box::new(StoreError::MountPoint)));
@@ -228,12 +287,12 @@ impl Store for Mounts {
     }
 
     fn modified(&self, path: &MemoryPath) -> Result<Option<SystemTime>, StoreError> {
-        let (store, inside) = self.unless_fixed(path, StoreError::IsADirectory)?;
+        let (store, inside) = self.unless_fixed(&self.spelled(path), StoreError::IsADirectory)?;
         store.modified(&inside)
     }
 
     fn set_modified(&self, path: &MemoryPath, time: SystemTime) -> Result<(), StoreError> {
-        let (store, inside) = self.unless_fixed(path, StoreError::IsADirectory)?;
+        let (store, inside) = self.unless_fixed(&self.spelled(path), StoreError::IsADirectory)?;
         store.set_modified(&inside, time)
     }
 
@@ -244,12 +303,12 @@ impl Store for Mounts {
     }
 
     fn accessed(&self, path: &MemoryPath) -> Result<Option<SystemTime>, StoreError> {
-        let (store, inside) = self.unless_fixed(path, StoreError::IsADirectory)?;
+        let (store, inside) = self.unless_fixed(&self.spelled(path), StoreError::IsADirectory)?;
         store.accessed(&inside)
     }
 
     fn record_access(&self, path: &MemoryPath, time: SystemTime) -> Result<(), StoreError> {
-        let (store, inside) = self.unless_fixed(path, StoreError::IsADirectory)?;
+        let (store, inside) = self.unless_fixed(&self.spelled(path), StoreError::IsADirectory)?;
         store.record_access(&inside, time)
     }
 
@@ -258,6 +317,7 @@ impl Store for Mounts {
     }
 
     fn delete_unused(&self, path: &MemoryPath, since: SystemTime) -> Result<bool, StoreError> {
+        let path = &*self.spelled(path);
         if self.is_fixed(path) {
             return Ok(false);
         }
@@ -266,6 +326,7 @@ impl Store for Mounts {
     }
 
     fn make_directory(&self, path: &MemoryPath) -> Result<(), StoreError> {
+        let path = &*self.spelled(path);
         if self.is_fixed(path) {
             return Ok(());
         }
@@ -298,7 +359,7 @@ impl Store for Mounts {
     }
 
     fn can_keep(&self, path: &MemoryPath) -> bool {
-        self.within(path).is_ok_and(|(store, inside)| store.can_keep(&inside))
+        self.within(&self.spelled(path)).is_ok_and(|(store, inside)| store.can_keep(&inside))
     }
 
     fn is_read_only(&self) -> bool {

@@ -5,6 +5,7 @@ use std::hash::{BuildHasher, RandomState};
 
 use super::snapshot::{Snapshot, Snapshotter};
 use crate::path::MemoryPath;
+use crate::process;
 use crate::store::{Effect, MOVING, Store, StoreError};
 
 /// How often something that was taken is put back until it is given up.
@@ -144,6 +145,6 @@ fn lost_sight(path: &MemoryPath, temporary_path: &MemoryPath, error: &StoreError
 
 /// A name that nobody else has.
 pub(super) fn temporary_path() -> Result<MemoryPath, StoreError> {
-    let number = RandomState::new().hash_one(std::process::id());
+    let number = RandomState::new().hash_one(process::id());
     MemoryPath::root().join(&format!("{MOVING}{number:016x}")).map_err(|_| StoreError::NameTooLong)
 }

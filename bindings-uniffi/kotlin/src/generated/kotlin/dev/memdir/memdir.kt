@@ -2,6 +2,8 @@
 // Trust me, you don't want to mess with it!
 
 @file:Suppress("NAME_SHADOWING")
+@file:JvmName("Memdir")
+@file:JvmMultifileClass
 
 package dev.memdir
 
@@ -40,7 +42,7 @@ import java.util.concurrent.atomic.AtomicBoolean
  * @suppress
  */
 @Structure.FieldOrder("capacity", "len", "data")
-open class RustBuffer : Structure() {
+internal open class RustBuffer : Structure() {
     // Note: `capacity` and `len` are actually `ULong` values, but JVM only supports signed values.
     // When dealing with these fields, make sure to call `toULong()`.
     @JvmField var capacity: Long = 0
@@ -144,7 +146,7 @@ internal object FfiConverterByRefBytes : FfiConverter<java.nio.ByteBuffer, Forei
  *
  * @suppress
  */
-public interface FfiConverter<KotlinType, FfiType> {
+internal interface FfiConverter<KotlinType, FfiType> {
     // Convert an FFI type to a Kotlin type
     fun lift(value: FfiType): KotlinType
 
@@ -211,7 +213,7 @@ public interface FfiConverter<KotlinType, FfiType> {
  *
  * @suppress
  */
-public interface FfiConverterRustBuffer<KotlinType>: FfiConverter<KotlinType, RustBuffer.ByValue> {
+internal interface FfiConverterRustBuffer<KotlinType>: FfiConverter<KotlinType, RustBuffer.ByValue> {
     override fun lift(value: RustBuffer.ByValue) = liftFromRustBuffer(value)
     override fun lower(value: KotlinType) = lowerIntoRustBuffer(value)
 }
@@ -251,14 +253,14 @@ internal open class UniffiRustCallStatus : Structure() {
     }
 }
 
-class InternalException(message: String) : kotlin.Exception(message)
+internal class InternalException(message: String) : kotlin.Exception(message)
 
 /**
  * Each top-level error class has a companion object that can lift the error from the call status's rust buffer
  *
  * @suppress
  */
-interface UniffiRustCallStatusErrorHandler<E> {
+internal interface UniffiRustCallStatusErrorHandler<E> {
     fun lift(error_buf: RustBuffer.ByValue): E;
 }
 
@@ -299,7 +301,7 @@ private fun<E: kotlin.Exception> uniffiCheckCallStatus(errorHandler: UniffiRustC
  *
  * @suppress
  */
-object UniffiNullRustCallStatusErrorHandler: UniffiRustCallStatusErrorHandler<InternalException> {
+internal object UniffiNullRustCallStatusErrorHandler: UniffiRustCallStatusErrorHandler<InternalException> {
     override fun lift(error_buf: RustBuffer.ByValue): InternalException {
         RustBuffer.free(error_buf)
         return InternalException("Unexpected CALL_ERROR")
@@ -321,7 +323,9 @@ internal inline fun<T> uniffiTraitInterfaceCall(
     } catch(e: kotlin.Throwable) {
         val err = try { e.stackTraceToString() } catch(_: Throwable) { "" }
         callStatus.code = UNIFFI_CALL_UNEXPECTED_ERROR
-        callStatus.error_buf = FfiConverterString.lower(err.wellFormed())
+        val text = err.wellFormed()
+        crossing(e, text)
+        callStatus.error_buf = FfiConverterString.lower(text)
     }
 }
 
@@ -336,11 +340,14 @@ internal inline fun<T, reified E: Throwable> uniffiTraitInterfaceCallWithError(
     } catch(e: kotlin.Throwable) {
         if (e is E) {
             callStatus.code = UNIFFI_CALL_ERROR
+            crossing(e, e.message.orEmpty().wellFormed())
             callStatus.error_buf = lowerError(e)
         } else {
             val err = try { e.stackTraceToString() } catch(_: Throwable) { "" }
             callStatus.code = UNIFFI_CALL_UNEXPECTED_ERROR
-            callStatus.error_buf = FfiConverterString.lower(err.wellFormed())
+            val text = err.wellFormed()
+            crossing(e, text)
+            callStatus.error_buf = FfiConverterString.lower(text)
         }
     }
 }
@@ -650,6 +657,9 @@ internal open class UniffiForeignFutureResultVoid(
 internal interface UniffiForeignFutureCompleteVoid : com.sun.jna.Callback {
     fun callback(`callbackData`: Long,`result`: UniffiForeignFutureResultVoid.UniffiByValue,)
 }
+internal interface UniffiCallbackInterfaceChangeListenerMethod0 : com.sun.jna.Callback {
+    fun callback(`uniffiHandle`: Long,`change`: RustBuffer.ByValue,`uniffiOutReturn`: Pointer,uniffiCallStatus: UniffiRustCallStatus,)
+}
 internal interface UniffiCallbackInterfaceStoreFactoryMethod0 : com.sun.jna.Callback {
     fun callback(`uniffiHandle`: Long,`uniffiOutReturn`: LongByReference,uniffiCallStatus: UniffiRustCallStatus,)
 }
@@ -697,6 +707,25 @@ internal interface UniffiCallbackInterfaceStoreMethod8 : com.sun.jna.Callback {
 }
 internal interface UniffiCallbackInterfaceStoreMethod9 : com.sun.jna.Callback {
     fun callback(`uniffiHandle`: Long,`path`: RustBuffer.ByValue,`since`: RustBuffer.ByValue,`uniffiOutReturn`: ByteByReference,uniffiCallStatus: UniffiRustCallStatus,)
+}
+@Structure.FieldOrder("uniffiFree", "uniffiClone", "changed")
+internal open class UniffiVTableCallbackInterfaceChangeListener(
+    @JvmField internal var `uniffiFree`: UniffiCallbackInterfaceFree? = null,
+    @JvmField internal var `uniffiClone`: UniffiCallbackInterfaceClone? = null,
+    @JvmField internal var `changed`: UniffiCallbackInterfaceChangeListenerMethod0? = null,
+) : Structure() {
+    class UniffiByValue(
+        `uniffiFree`: UniffiCallbackInterfaceFree? = null,
+        `uniffiClone`: UniffiCallbackInterfaceClone? = null,
+        `changed`: UniffiCallbackInterfaceChangeListenerMethod0? = null,
+    ): UniffiVTableCallbackInterfaceChangeListener(`uniffiFree`,`uniffiClone`,`changed`,), Structure.ByValue
+
+   internal fun uniffiSetValue(other: UniffiVTableCallbackInterfaceChangeListener) {
+        `uniffiFree` = other.`uniffiFree`
+        `uniffiClone` = other.`uniffiClone`
+        `changed` = other.`changed`
+    }
+
 }
 @Structure.FieldOrder("uniffiFree", "uniffiClone", "make")
 internal open class UniffiVTableCallbackInterfaceStoreFactory(
@@ -881,7 +910,15 @@ internal object IntegrityCheckingUniffiLib {
     ): Int
     external fun uniffi_memdir_ffi_checksum_func_open_mounts(
     ): Int
+    external fun uniffi_memdir_ffi_checksum_func_rekey(
+    ): Int
+    external fun uniffi_memdir_ffi_checksum_func_rekey_store(
+    ): Int
     external fun uniffi_memdir_ffi_checksum_method_cancellation_cancel(
+    ): Int
+    external fun uniffi_memdir_ffi_checksum_method_changelistener_changed(
+    ): Int
+    external fun uniffi_memdir_ffi_checksum_method_subscription_cancel(
     ): Int
     external fun uniffi_memdir_ffi_checksum_method_storefactory_make(
     ): Int
@@ -908,6 +945,8 @@ internal object IntegrityCheckingUniffiLib {
     external fun uniffi_memdir_ffi_checksum_method_memory_expire(
     ): Int
     external fun uniffi_memdir_ffi_checksum_method_memory_insert(
+    ): Int
+    external fun uniffi_memdir_ffi_checksum_method_memory_observe(
     ): Int
     external fun uniffi_memdir_ffi_checksum_method_memory_rename(
     ): Int
@@ -963,6 +1002,7 @@ internal object UniffiLib {
 
     init {
         Native.register(UniffiLib::class.java, findLibraryName(componentName = "memdir"))
+        uniffiCallbackInterfaceChangeListener.register(this)
         uniffiCallbackInterfaceCopyWatch.register(this)
         uniffiCallbackInterfaceEdit.register(this)
         uniffiCallbackInterfaceExpiryWatch.register(this)
@@ -980,6 +1020,20 @@ internal object UniffiLib {
     external fun uniffi_memdir_ffi_fn_constructor_cancellation_new(uniffi_out_err: UniffiRustCallStatus,
     ): Long
     external fun uniffi_memdir_ffi_fn_method_cancellation_cancel(`ptr`: Long,uniffi_out_err: UniffiRustCallStatus,
+    ): Unit
+    external fun uniffi_memdir_ffi_fn_clone_changelistener(`handle`: Long,uniffi_out_err: UniffiRustCallStatus,
+    ): Long
+    external fun uniffi_memdir_ffi_fn_free_changelistener(`handle`: Long,uniffi_out_err: UniffiRustCallStatus,
+    ): Unit
+    external fun uniffi_memdir_ffi_fn_init_callback_vtable_changelistener(`vtable`: UniffiVTableCallbackInterfaceChangeListener,
+    ): Unit
+    external fun uniffi_memdir_ffi_fn_method_changelistener_changed(`ptr`: Long,`change`: RustBuffer.ByValue,uniffi_out_err: UniffiRustCallStatus,
+    ): Unit
+    external fun uniffi_memdir_ffi_fn_clone_subscription(`handle`: Long,uniffi_out_err: UniffiRustCallStatus,
+    ): Long
+    external fun uniffi_memdir_ffi_fn_free_subscription(`handle`: Long,uniffi_out_err: UniffiRustCallStatus,
+    ): Unit
+    external fun uniffi_memdir_ffi_fn_method_subscription_cancel(`ptr`: Long,uniffi_out_err: UniffiRustCallStatus,
     ): Unit
     external fun uniffi_memdir_ffi_fn_clone_storefactory(`handle`: Long,uniffi_out_err: UniffiRustCallStatus,
     ): Long
@@ -1039,6 +1093,8 @@ internal object UniffiLib {
     ): RustBuffer.ByValue
     external fun uniffi_memdir_ffi_fn_method_memory_insert(`ptr`: Long,`path`: RustBuffer.ByValue,`insertLine`: Long,`insertText`: RustBuffer.ByValue,uniffi_out_err: UniffiRustCallStatus,
     ): RustBuffer.ByValue
+    external fun uniffi_memdir_ffi_fn_method_memory_observe(`ptr`: Long,`listener`: Long,uniffi_out_err: UniffiRustCallStatus,
+    ): Long
     external fun uniffi_memdir_ffi_fn_method_memory_rename(`ptr`: Long,`oldPath`: RustBuffer.ByValue,`newPath`: RustBuffer.ByValue,uniffi_out_err: UniffiRustCallStatus,
     ): RustBuffer.ByValue
     external fun uniffi_memdir_ffi_fn_method_memory_str_replace(`ptr`: Long,`path`: RustBuffer.ByValue,`oldStr`: RustBuffer.ByValue,`newStr`: RustBuffer.ByValue,uniffi_out_err: UniffiRustCallStatus,
@@ -1108,6 +1164,10 @@ internal object UniffiLib {
     external fun uniffi_memdir_ffi_fn_func_no_thread_reply(`cause`: RustBuffer.ByValue,uniffi_out_err: UniffiRustCallStatus,
     ): RustBuffer.ByValue
     external fun uniffi_memdir_ffi_fn_func_open_mounts(`mounts`: RustBuffer.ByValue,`options`: RustBuffer.ByValue,uniffi_out_err: UniffiRustCallStatus,
+    ): Long
+    external fun uniffi_memdir_ffi_fn_func_rekey(`address`: RustBuffer.ByValue,`oldKey`: RustBuffer.ByValue,`newKey`: RustBuffer.ByValue,uniffi_out_err: UniffiRustCallStatus,
+    ): Long
+    external fun uniffi_memdir_ffi_fn_func_rekey_store(`store`: Long,`oldKey`: RustBuffer.ByValue,`newKey`: RustBuffer.ByValue,uniffi_out_err: UniffiRustCallStatus,
     ): Long
     external fun ffi_memdir_ffi_rustbuffer_alloc(`size`: Long,uniffi_out_err: UniffiRustCallStatus,
     ): RustBuffer.ByValue
@@ -1249,7 +1309,19 @@ private fun uniffiCheckApiChecksums(lib: IntegrityCheckingUniffiLib) {
     if ((lib.uniffi_memdir_ffi_checksum_func_open_mounts() and 0xFFFF) != 64864) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
+    if ((lib.uniffi_memdir_ffi_checksum_func_rekey() and 0xFFFF) != 18006) {
+        throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
+    }
+    if ((lib.uniffi_memdir_ffi_checksum_func_rekey_store() and 0xFFFF) != 49935) {
+        throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
+    }
     if ((lib.uniffi_memdir_ffi_checksum_method_cancellation_cancel() and 0xFFFF) != 30988) {
+        throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
+    }
+    if ((lib.uniffi_memdir_ffi_checksum_method_changelistener_changed() and 0xFFFF) != 55842) {
+        throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
+    }
+    if ((lib.uniffi_memdir_ffi_checksum_method_subscription_cancel() and 0xFFFF) != 22138) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
     if ((lib.uniffi_memdir_ffi_checksum_method_storefactory_make() and 0xFFFF) != 32079) {
@@ -1291,13 +1363,16 @@ private fun uniffiCheckApiChecksums(lib: IntegrityCheckingUniffiLib) {
     if ((lib.uniffi_memdir_ffi_checksum_method_memory_insert() and 0xFFFF) != 35968) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
+    if ((lib.uniffi_memdir_ffi_checksum_method_memory_observe() and 0xFFFF) != 46456) {
+        throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
+    }
     if ((lib.uniffi_memdir_ffi_checksum_method_memory_rename() and 0xFFFF) != 55282) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
     if ((lib.uniffi_memdir_ffi_checksum_method_memory_str_replace() and 0xFFFF) != 38738) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_method_memory_view() and 0xFFFF) != 48914) {
+    if ((lib.uniffi_memdir_ffi_checksum_method_memory_view() and 0xFFFF) != 3453) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
     if ((lib.uniffi_memdir_ffi_checksum_method_edit_apply() and 0xFFFF) != 3342) {
@@ -1339,7 +1414,7 @@ private fun uniffiCheckApiChecksums(lib: IntegrityCheckingUniffiLib) {
     if ((lib.uniffi_memdir_ffi_checksum_constructor_memory_new() and 0xFFFF) != 5565) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_constructor_memory_with_store() and 0xFFFF) != 54323) {
+    if ((lib.uniffi_memdir_ffi_checksum_constructor_memory_with_store() and 0xFFFF) != 62731) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
     if ((lib.uniffi_memdir_ffi_checksum_constructor_mount_new() and 0xFFFF) != 3323) {
@@ -1353,7 +1428,7 @@ private fun uniffiCheckApiChecksums(lib: IntegrityCheckingUniffiLib) {
 /**
  * @suppress
  */
-public fun uniffiEnsureInitialized() {
+internal fun uniffiEnsureInitialized() {
     // Call arbitrary methods on IntegrityCheckingUniffiLib and UniffiLib to ensure that
     // their init blocks run. This ensures initialization across crates works as expected.
     IntegrityCheckingUniffiLib.ensureInitialized()
@@ -1373,7 +1448,7 @@ public fun uniffiEnsureInitialized() {
 //
 // The easiest way to ensure this method is called is to use the `.use`
 // helper method to execute a block and destroy the object at the end.
-interface Disposable {
+internal interface Disposable {
     fun destroy()
     companion object {
         fun destroy(vararg args: Any?) {
@@ -1411,7 +1486,7 @@ interface Disposable {
 /**
  * @suppress
  */
-inline fun <T : Disposable?, R> T.use(block: (T) -> R) =
+internal inline fun <T : Disposable?, R> T.use(block: (T) -> R) =
     try {
         block(this)
     } finally {
@@ -1432,14 +1507,14 @@ inline fun <T : Disposable?, R> T.use(block: (T) -> R) =
  *
  * @suppress
  * */
-object UniffiWithHandle
+internal object UniffiWithHandle
 
 /**
  * Used to instantiate an interface without an actual pointer, for fakes in tests, mostly.
  *
  * @suppress
  * */
-object NoHandle// Magic number for the Rust proxy to call using the same mechanism as every other method,
+internal object NoHandle// Magic number for the Rust proxy to call using the same mechanism as every other method,
 // to free the callback once it's dropped by Rust.
 internal const val IDX_CALLBACK_FREE = 0
 // Callback return codes
@@ -1450,7 +1525,7 @@ internal const val UNIFFI_CALLBACK_UNEXPECTED_ERROR = 2
 /**
  * @suppress
  */
-public abstract class FfiConverterCallbackInterface<CallbackInterface: Any>: FfiConverter<CallbackInterface, Long> {
+internal abstract class FfiConverterCallbackInterface<CallbackInterface: Any>: FfiConverter<CallbackInterface, Long> {
     internal val handleMap = UniffiHandleMap<CallbackInterface>()
 
     internal fun drop(handle: Long) {
@@ -1481,7 +1556,7 @@ public abstract class FfiConverterCallbackInterface<CallbackInterface: Any>: Ffi
  *
  * @suppress
  */
-interface UniffiCleaner {
+internal interface UniffiCleaner {
     interface Cleanable {
         fun clean()
     }
@@ -1512,7 +1587,7 @@ private fun UniffiCleaner.Companion.create(): UniffiCleaner = UniffiJnaCleaner()
 /**
  * @suppress
  */
-public object FfiConverterLong: FfiConverter<Long, Long> {
+internal object FfiConverterLong: FfiConverter<Long, Long> {
     override fun lift(value: Long): Long {
         return value
     }
@@ -1535,7 +1610,7 @@ public object FfiConverterLong: FfiConverter<Long, Long> {
 /**
  * @suppress
  */
-public object FfiConverterDouble: FfiConverter<Double, Double> {
+internal object FfiConverterDouble: FfiConverter<Double, Double> {
     override fun lift(value: Double): Double {
         return value
     }
@@ -1558,7 +1633,7 @@ public object FfiConverterDouble: FfiConverter<Double, Double> {
 /**
  * @suppress
  */
-public object FfiConverterBoolean: FfiConverter<Boolean, Byte> {
+internal object FfiConverterBoolean: FfiConverter<Boolean, Byte> {
     override fun lift(value: Byte): Boolean {
         return value.toInt() != 0
     }
@@ -1581,7 +1656,7 @@ public object FfiConverterBoolean: FfiConverter<Boolean, Byte> {
 /**
  * @suppress
  */
-public object FfiConverterString: FfiConverter<String, RustBuffer.ByValue> {
+internal object FfiConverterString: FfiConverter<String, RustBuffer.ByValue> {
     // Note: we don't inherit from FfiConverterRustBuffer, because we use a
     // special encoding when lowering/lifting.  We can use `RustBuffer.len` to
     // store our length and avoid writing it out to the buffer.
@@ -1638,7 +1713,7 @@ public object FfiConverterString: FfiConverter<String, RustBuffer.ByValue> {
 /**
  * @suppress
  */
-public object FfiConverterByteArray: FfiConverterRustBuffer<ByteArray> {
+internal object FfiConverterByteArray: FfiConverterRustBuffer<ByteArray> {
     override fun read(buf: ByteBuffer): ByteArray {
         val len = buf.getInt()
         val byteArr = ByteArray(len)
@@ -1658,7 +1733,7 @@ public object FfiConverterByteArray: FfiConverterRustBuffer<ByteArray> {
 /**
  * @suppress
  */
-public object FfiConverterTimestamp: FfiConverterRustBuffer<java.time.Instant> {
+internal object FfiConverterTimestamp: FfiConverterRustBuffer<java.time.Instant> {
     override fun read(buf: ByteBuffer): java.time.Instant {
         val seconds = buf.getLong()
         // Type mismatch (should be u32) but we check for overflow/underflow below
@@ -1701,7 +1776,7 @@ public object FfiConverterTimestamp: FfiConverterRustBuffer<java.time.Instant> {
 /**
  * @suppress
  */
-public object FfiConverterDuration: FfiConverterRustBuffer<java.time.Duration> {
+internal object FfiConverterDuration: FfiConverterRustBuffer<java.time.Duration> {
     override fun read(buf: ByteBuffer): java.time.Duration {
         // Type mismatch (should be u64) but we check for overflow/underflow below
         val seconds = buf.getLong()
@@ -1852,14 +1927,14 @@ public interface CancellationInterface {
  * Cancels calls. A call that has not begun to write does not happen; a call that has begun goes on
  * to its end. See `Memory.cancelled_by`.
  */
-open class Cancellation: Disposable, AutoCloseable, CancellationInterface
+open class Cancellation: AutoCloseable, CancellationInterface
 {
 
     @Suppress("UNUSED_PARAMETER")
     /**
      * @suppress
      */
-    constructor(withHandle: UniffiWithHandle, handle: Long) {
+    internal constructor(withHandle: UniffiWithHandle, handle: Long) {
         this.handle = handle
         this.cleanable = UniffiLib.CLEANER.register(this, UniffiCleanAction(handle))
     }
@@ -1872,7 +1947,7 @@ open class Cancellation: Disposable, AutoCloseable, CancellationInterface
      * connected Rust object.
      */
     @Suppress("UNUSED_PARAMETER")
-    constructor(noHandle: NoHandle) {
+    internal constructor(noHandle: NoHandle) {
         this.handle = 0
         this.cleanable = null
     }
@@ -1888,8 +1963,8 @@ open class Cancellation: Disposable, AutoCloseable, CancellationInterface
 }
     )
 
-    protected val handle: Long
-    protected val cleanable: UniffiCleaner.Cleanable?
+    internal val handle: Long
+    internal val cleanable: UniffiCleaner.Cleanable?
 
     private val wasDestroyed = AtomicBoolean(false)
     private val callCounter = AtomicLong(1)
@@ -1897,9 +1972,9 @@ open class Cancellation: Disposable, AutoCloseable, CancellationInterface
     /**
      * Whether the current object has been destroyed and its reference is gone in the Rust side.
      */
-    val uniffiIsDestroyed: Boolean get() = wasDestroyed.get()
+    internal val uniffiIsDestroyed: Boolean get() = wasDestroyed.get()
 
-    override fun destroy() {
+    internal fun destroy() {
         // Only allow a single call to this method.
         // TODO: maybe we should log a warning if called more than once?
         if (this.wasDestroyed.compareAndSet(false, true)) {
@@ -1955,7 +2030,7 @@ open class Cancellation: Disposable, AutoCloseable, CancellationInterface
     /**
      * @suppress
      */
-    fun uniffiCloneHandle(): Long {
+    internal fun uniffiCloneHandle(): Long {
         if (handle == 0.toLong()) {
             throw InternalException("uniffiCloneHandle() called on NoHandle object");
         }
@@ -1997,7 +2072,7 @@ open class Cancellation: Disposable, AutoCloseable, CancellationInterface
 /**
  * @suppress
  */
-public object FfiConverterTypeCancellation: FfiConverter<Cancellation, Long> {
+internal object FfiConverterTypeCancellation: FfiConverter<Cancellation, Long> {
     override fun lower(value: Cancellation): Long {
         return value.uniffiCloneHandle()
     }
@@ -2114,30 +2189,31 @@ public object FfiConverterTypeCancellation: FfiConverter<Cancellation, Long> {
 
 
 /**
- * Follows a copy.
+ * Is told of changes.
  */
-public interface CopyWatch {
+public fun interface ChangeListener {
 
     /**
-     * Called before each file. If it returns false or throws, the copy ends there, and what was copied
-     * before stays.
+     * Called after each change, on the thread that made it; so do not do much here. It may execute commands. An
+     * error that it throws is dropped.
      */
-    fun `copying`(`progress`: CopyProgress): kotlin.Boolean
+    @Throws(StoreException::class)
+    fun `changed`(`change`: Change)
 
     companion object
 }
 
 /**
- * Follows a copy.
+ * Is told of changes.
  */
-open class CopyWatchImpl: Disposable, AutoCloseable, CopyWatch
+internal open class ChangeListenerImpl: AutoCloseable, ChangeListener
 {
 
     @Suppress("UNUSED_PARAMETER")
     /**
      * @suppress
      */
-    constructor(withHandle: UniffiWithHandle, handle: Long) {
+    internal constructor(withHandle: UniffiWithHandle, handle: Long) {
         this.handle = handle
         this.cleanable = UniffiLib.CLEANER.register(this, UniffiCleanAction(handle))
     }
@@ -2150,13 +2226,13 @@ open class CopyWatchImpl: Disposable, AutoCloseable, CopyWatch
      * connected Rust object.
      */
     @Suppress("UNUSED_PARAMETER")
-    constructor(noHandle: NoHandle) {
+    internal constructor(noHandle: NoHandle) {
         this.handle = 0
         this.cleanable = null
     }
 
-    protected val handle: Long
-    protected val cleanable: UniffiCleaner.Cleanable?
+    internal val handle: Long
+    internal val cleanable: UniffiCleaner.Cleanable?
 
     private val wasDestroyed = AtomicBoolean(false)
     private val callCounter = AtomicLong(1)
@@ -2164,9 +2240,341 @@ open class CopyWatchImpl: Disposable, AutoCloseable, CopyWatch
     /**
      * Whether the current object has been destroyed and its reference is gone in the Rust side.
      */
-    val uniffiIsDestroyed: Boolean get() = wasDestroyed.get()
+    internal val uniffiIsDestroyed: Boolean get() = wasDestroyed.get()
 
-    override fun destroy() {
+    internal fun destroy() {
+        // Only allow a single call to this method.
+        // TODO: maybe we should log a warning if called more than once?
+        if (this.wasDestroyed.compareAndSet(false, true)) {
+            // This decrement always matches the initial count of 1 given at creation time.
+            if (this.callCounter.decrementAndGet() == 0L) {
+                cleanable?.clean()
+            }
+        }
+    }
+
+    @Synchronized
+    override fun close() {
+        this.destroy()
+    }
+
+    internal inline fun <R> callWithHandle(block: (handle: Long) -> R): R {
+        // Check and increment the call counter, to keep the object alive.
+        // This needs a compare-and-set retry loop in case of concurrent updates.
+        do {
+            val c = this.callCounter.get()
+            if (c == 0L) {
+                throw IllegalStateException("${this.javaClass.simpleName} object has already been destroyed")
+            }
+            if (c == Long.MAX_VALUE) {
+                throw IllegalStateException("${this.javaClass.simpleName} call counter would overflow")
+            }
+        } while (! this.callCounter.compareAndSet(c, c + 1L))
+        // Now we can safely do the method call without the handle being freed concurrently.
+        try {
+            return block(this.uniffiCloneHandle())
+        } finally {
+            // This decrement always matches the increment we performed above.
+            if (this.callCounter.decrementAndGet() == 0L) {
+                cleanable?.clean()
+            }
+        }
+    }
+
+    // Use a static inner class instead of a closure so as not to accidentally
+    // capture `this` as part of the cleanable's action.
+    private class UniffiCleanAction(private val handle: Long) : Runnable {
+        override fun run() {
+            if (handle == 0.toLong()) {
+                // Fake object created with `NoHandle`, don't try to free.
+                return;
+            }
+            uniffiRustCall { status ->
+                UniffiLib.uniffi_memdir_ffi_fn_free_changelistener(handle, status)
+            }
+        }
+    }
+
+    /**
+     * @suppress
+     */
+    internal fun uniffiCloneHandle(): Long {
+        if (handle == 0.toLong()) {
+            throw InternalException("uniffiCloneHandle() called on NoHandle object");
+        }
+        return uniffiRustCall() { status ->
+            UniffiLib.uniffi_memdir_ffi_fn_clone_changelistener(handle, status)
+        }
+    }
+
+
+    /**
+     * Called after each change, on the thread that made it; so do not do much here. It may execute commands. An
+     * error that it throws is dropped.
+     */
+    @Throws(StoreException::class)override fun `changed`(`change`: Change)
+        =
+    callWithHandle {
+    uniffiRustCallWithError(StoreException) { _status ->
+    UniffiLib.uniffi_memdir_ffi_fn_method_changelistener_changed(
+        it,
+
+        FfiConverterTypeChange.lower(`change`),_status)
+}
+    }
+
+
+
+
+
+
+
+
+
+
+    /**
+     * @suppress
+     */
+    companion object
+
+}
+
+
+
+// Put the implementation in an object so we don't pollute the top-level namespace
+internal object uniffiCallbackInterfaceChangeListener {
+    internal object `changed`: UniffiCallbackInterfaceChangeListenerMethod0 {
+        override fun callback(`uniffiHandle`: Long,`change`: RustBuffer.ByValue,`uniffiOutReturn`: Pointer,uniffiCallStatus: UniffiRustCallStatus,) {
+            val uniffiObj = FfiConverterTypeChangeListener.handleMap.get(uniffiHandle)
+            val makeCall = { ->
+                uniffiObj.`changed`(
+                    FfiConverterTypeChange.lift(`change`),
+                )
+            }
+            val writeReturn = { _: Unit -> Unit }
+            uniffiTraitInterfaceCallWithError(
+                uniffiCallStatus,
+                makeCall,
+                writeReturn,
+                { e: StoreException -> FfiConverterTypeStoreError.lower(e) }
+            )
+        }
+    }
+
+    internal object uniffiFree: UniffiCallbackInterfaceFree {
+        override fun callback(handle: Long) {
+            FfiConverterTypeChangeListener.handleMap.remove(handle)
+        }
+    }
+
+    internal object uniffiClone: UniffiCallbackInterfaceClone {
+        override fun callback(handle: Long): Long {
+            return FfiConverterTypeChangeListener.handleMap.clone(handle)
+        }
+    }
+
+    internal var vtable = UniffiVTableCallbackInterfaceChangeListener.UniffiByValue(
+        uniffiFree,
+        uniffiClone,
+        `changed`,
+    )
+
+    // Registers the foreign callback with the Rust side.
+    // This method is generated for each callback interface.
+    internal fun register(lib: UniffiLib) {
+        lib.uniffi_memdir_ffi_fn_init_callback_vtable_changelistener(vtable)
+    }
+}
+
+/**
+ * @suppress
+ */
+internal object FfiConverterTypeChangeListener: FfiConverter<ChangeListener, Long> {
+    internal val handleMap = UniffiHandleMap<ChangeListener>()
+
+    override fun lower(value: ChangeListener): Long {
+        if (value is ChangeListenerImpl) {
+             // Rust-implemented object.  Clone the handle and return it
+            return value.uniffiCloneHandle()
+         } else {
+            // Kotlin object, generate a new vtable handle and return that.
+            return handleMap.insert(value)
+         }
+    }
+
+    override fun lift(value: Long): ChangeListener {
+        if ((value and 1.toLong()) == 0.toLong()) {
+            // Rust-generated handle, construct a new class that uses the handle to implement the
+            // interface
+            return ChangeListenerImpl(UniffiWithHandle, value)
+        } else {
+            // Kotlin-generated handle, get the object from the handle map
+            return handleMap.remove(value)
+        }
+    }
+
+    override fun read(buf: ByteBuffer): ChangeListener {
+        return lift(buf.getLong())
+    }
+
+    override fun allocationSize(value: ChangeListener) = 8UL
+
+    override fun write(value: ChangeListener, buf: ByteBuffer) {
+        buf.putLong(lower(value))
+    }
+}
+
+
+// This template implements a class for working with a Rust struct via a handle
+// to the live Rust struct on the other side of the FFI.
+//
+// There's some subtlety here, because we have to be careful not to operate on a Rust
+// struct after it has been dropped, and because we must expose a public API for freeing
+// theq Kotlin wrapper object in lieu of reliable finalizers. The core requirements are:
+//
+//   * Each instance holds an opaque handle to the underlying Rust struct.
+//     Method calls need to read this handle from the object's state and pass it in to
+//     the Rust FFI.
+//
+//   * When an instance is no longer needed, its handle should be passed to a
+//     special destructor function provided by the Rust FFI, which will drop the
+//     underlying Rust struct.
+//
+//   * Given an instance, calling code is expected to call the special
+//     `destroy` method in order to free it after use, either by calling it explicitly
+//     or by using a higher-level helper like the `use` method. Failing to do so risks
+//     leaking the underlying Rust struct.
+//
+//   * We can't assume that calling code will do the right thing, and must be prepared
+//     to handle Kotlin method calls executing concurrently with or even after a call to
+//     `destroy`, and to handle multiple (possibly concurrent!) calls to `destroy`.
+//
+//   * We must never allow Rust code to operate on the underlying Rust struct after
+//     the destructor has been called, and must never call the destructor more than once.
+//     Doing so may trigger memory unsafety.
+//
+//   * To mitigate many of the risks of leaking memory and use-after-free unsafety, a `Cleaner`
+//     is implemented to call the destructor when the Kotlin object becomes unreachable.
+//     This is done in a background thread. This is not a panacea, and client code should be aware that
+//      1. the thread may starve if some there are objects that have poorly performing
+//     `drop` methods or do significant work in their `drop` methods.
+//      2. the thread is shared across the whole library. This can be tuned by using `android_cleaner = true`,
+//         or `android = true` in the [`kotlin` section of the `uniffi.toml` file](https://mozilla.github.io/uniffi-rs/kotlin/configuration.html).
+//
+// If we try to implement this with mutual exclusion on access to the handle, there is the
+// possibility of a race between a method call and a concurrent call to `destroy`:
+//
+//    * Thread A starts a method call, reads the value of the handle, but is interrupted
+//      before it can pass the handle over the FFI to Rust.
+//    * Thread B calls `destroy` and frees the underlying Rust struct.
+//    * Thread A resumes, passing the already-read handle value to Rust and triggering
+//      a use-after-free.
+//
+// One possible solution would be to use a `ReadWriteLock`, with each method call taking
+// a read lock (and thus allowed to run concurrently) and the special `destroy` method
+// taking a write lock (and thus blocking on live method calls). However, we aim not to
+// generate methods with any hidden blocking semantics, and a `destroy` method that might
+// block if called incorrectly seems to meet that bar.
+//
+// So, we achieve our goals by giving each instance an associated `AtomicLong` counter to track
+// the number of in-flight method calls, and an `AtomicBoolean` flag to indicate whether `destroy`
+// has been called. These are updated according to the following rules:
+//
+//    * The initial value of the counter is 1, indicating a live object with no in-flight calls.
+//      The initial value for the flag is false.
+//
+//    * At the start of each method call, we atomically check the counter.
+//      If it is 0 then the underlying Rust struct has already been destroyed and the call is aborted.
+//      If it is nonzero them we atomically increment it by 1 and proceed with the method call.
+//
+//    * At the end of each method call, we atomically decrement and check the counter.
+//      If it has reached zero then we destroy the underlying Rust struct.
+//
+//    * When `destroy` is called, we atomically flip the flag from false to true.
+//      If the flag was already true we silently fail.
+//      Otherwise we atomically decrement and check the counter.
+//      If it has reached zero then we destroy the underlying Rust struct.
+//
+// Astute readers may observe that this all sounds very similar to the way that Rust's `Arc<T>` works,
+// and indeed it is, with the addition of a flag to guard against multiple calls to `destroy`.
+//
+// The overall effect is that the underlying Rust struct is destroyed only when `destroy` has been
+// called *and* all in-flight method calls have completed, avoiding violating any of the expectations
+// of the underlying Rust code.
+//
+// This makes a cleaner a better alternative to _not_ calling `destroy()` as
+// and when the object is finished with, but the abstraction is not perfect: if the Rust object's `drop`
+// method is slow, and/or there are many objects to cleanup, and it's on a low end Android device, then the cleaner
+// thread may be starved, and the app will leak memory.
+//
+// In this case, `destroy`ing manually may be a better solution.
+//
+// The cleaner can live side by side with the manual calling of `destroy`. In the order of responsiveness, uniffi objects
+// with Rust peers are reclaimed:
+//
+// 1. By calling the `destroy` method of the object, which calls `rustObject.free()`. If that doesn't happen:
+// 2. When the object becomes unreachable, AND the Cleaner thread gets to call `rustObject.free()`. If the thread is starved then:
+// 3. The memory is reclaimed when the process terminates.
+//
+// [1] https://stackoverflow.com/questions/24376768/can-java-finalize-an-object-when-it-is-still-in-scope/24380219
+//
+
+
+/**
+ * Follows a copy.
+ */
+public fun interface CopyWatch {
+
+    /**
+     * Called before each file. If it returns false or throws, the copy ends there, and what was copied
+     * before stays.
+     */
+    @Throws(StoreException::class)
+    fun `copying`(`progress`: CopyProgress): kotlin.Boolean
+
+    companion object
+}
+
+/**
+ * Follows a copy.
+ */
+internal open class CopyWatchImpl: AutoCloseable, CopyWatch
+{
+
+    @Suppress("UNUSED_PARAMETER")
+    /**
+     * @suppress
+     */
+    internal constructor(withHandle: UniffiWithHandle, handle: Long) {
+        this.handle = handle
+        this.cleanable = UniffiLib.CLEANER.register(this, UniffiCleanAction(handle))
+    }
+
+    /**
+     * @suppress
+     *
+     * This constructor can be used to instantiate a fake object. Only used for tests. Any
+     * attempt to actually use an object constructed this way will fail as there is no
+     * connected Rust object.
+     */
+    @Suppress("UNUSED_PARAMETER")
+    internal constructor(noHandle: NoHandle) {
+        this.handle = 0
+        this.cleanable = null
+    }
+
+    internal val handle: Long
+    internal val cleanable: UniffiCleaner.Cleanable?
+
+    private val wasDestroyed = AtomicBoolean(false)
+    private val callCounter = AtomicLong(1)
+
+    /**
+     * Whether the current object has been destroyed and its reference is gone in the Rust side.
+     */
+    internal val uniffiIsDestroyed: Boolean get() = wasDestroyed.get()
+
+    internal fun destroy() {
         // Only allow a single call to this method.
         // TODO: maybe we should log a warning if called more than once?
         if (this.wasDestroyed.compareAndSet(false, true)) {
@@ -2222,7 +2630,7 @@ open class CopyWatchImpl: Disposable, AutoCloseable, CopyWatch
     /**
      * @suppress
      */
-    fun uniffiCloneHandle(): Long {
+    internal fun uniffiCloneHandle(): Long {
         if (handle == 0.toLong()) {
             throw InternalException("uniffiCloneHandle() called on NoHandle object");
         }
@@ -2314,7 +2722,7 @@ internal object uniffiCallbackInterfaceCopyWatch {
 /**
  * @suppress
  */
-public object FfiConverterTypeCopyWatch: FfiConverter<CopyWatch, Long> {
+internal object FfiConverterTypeCopyWatch: FfiConverter<CopyWatch, Long> {
     internal val handleMap = UniffiHandleMap<CopyWatch>()
 
     override fun lower(value: CopyWatch): Long {
@@ -2448,11 +2856,12 @@ public object FfiConverterTypeCopyWatch: FfiConverter<CopyWatch, Long> {
 /**
  * Computes the new content of a file.
  */
-public interface Edit {
+public fun interface Edit {
 
     /**
      * The content to write in the place of `content`; null leaves the file as it is.
      */
+    @Throws(StoreException::class)
     fun `apply`(`content`: kotlin.ByteArray): kotlin.ByteArray?
 
     companion object
@@ -2461,14 +2870,14 @@ public interface Edit {
 /**
  * Computes the new content of a file.
  */
-open class EditImpl: Disposable, AutoCloseable, Edit
+internal open class EditImpl: AutoCloseable, Edit
 {
 
     @Suppress("UNUSED_PARAMETER")
     /**
      * @suppress
      */
-    constructor(withHandle: UniffiWithHandle, handle: Long) {
+    internal constructor(withHandle: UniffiWithHandle, handle: Long) {
         this.handle = handle
         this.cleanable = UniffiLib.CLEANER.register(this, UniffiCleanAction(handle))
     }
@@ -2481,13 +2890,13 @@ open class EditImpl: Disposable, AutoCloseable, Edit
      * connected Rust object.
      */
     @Suppress("UNUSED_PARAMETER")
-    constructor(noHandle: NoHandle) {
+    internal constructor(noHandle: NoHandle) {
         this.handle = 0
         this.cleanable = null
     }
 
-    protected val handle: Long
-    protected val cleanable: UniffiCleaner.Cleanable?
+    internal val handle: Long
+    internal val cleanable: UniffiCleaner.Cleanable?
 
     private val wasDestroyed = AtomicBoolean(false)
     private val callCounter = AtomicLong(1)
@@ -2495,9 +2904,9 @@ open class EditImpl: Disposable, AutoCloseable, Edit
     /**
      * Whether the current object has been destroyed and its reference is gone in the Rust side.
      */
-    val uniffiIsDestroyed: Boolean get() = wasDestroyed.get()
+    internal val uniffiIsDestroyed: Boolean get() = wasDestroyed.get()
 
-    override fun destroy() {
+    internal fun destroy() {
         // Only allow a single call to this method.
         // TODO: maybe we should log a warning if called more than once?
         if (this.wasDestroyed.compareAndSet(false, true)) {
@@ -2553,7 +2962,7 @@ open class EditImpl: Disposable, AutoCloseable, Edit
     /**
      * @suppress
      */
-    fun uniffiCloneHandle(): Long {
+    internal fun uniffiCloneHandle(): Long {
         if (handle == 0.toLong()) {
             throw InternalException("uniffiCloneHandle() called on NoHandle object");
         }
@@ -2644,7 +3053,7 @@ internal object uniffiCallbackInterfaceEdit {
 /**
  * @suppress
  */
-public object FfiConverterTypeEdit: FfiConverter<Edit, Long> {
+internal object FfiConverterTypeEdit: FfiConverter<Edit, Long> {
     internal val handleMap = UniffiHandleMap<Edit>()
 
     override fun lower(value: Edit): Long {
@@ -2778,12 +3187,13 @@ public object FfiConverterTypeEdit: FfiConverter<Edit, Long> {
 /**
  * Gets the progress of an expiry.
  */
-public interface ExpiryWatch {
+public fun interface ExpiryWatch {
 
     /**
      * Returns whether the expiry goes on. If it returns false or throws, the expiry stops; files
      * that are already removed stay removed.
      */
+    @Throws(StoreException::class)
     fun `scanned`(`progress`: ExpiryProgress): kotlin.Boolean
 
     companion object
@@ -2792,14 +3202,14 @@ public interface ExpiryWatch {
 /**
  * Gets the progress of an expiry.
  */
-open class ExpiryWatchImpl: Disposable, AutoCloseable, ExpiryWatch
+internal open class ExpiryWatchImpl: AutoCloseable, ExpiryWatch
 {
 
     @Suppress("UNUSED_PARAMETER")
     /**
      * @suppress
      */
-    constructor(withHandle: UniffiWithHandle, handle: Long) {
+    internal constructor(withHandle: UniffiWithHandle, handle: Long) {
         this.handle = handle
         this.cleanable = UniffiLib.CLEANER.register(this, UniffiCleanAction(handle))
     }
@@ -2812,13 +3222,13 @@ open class ExpiryWatchImpl: Disposable, AutoCloseable, ExpiryWatch
      * connected Rust object.
      */
     @Suppress("UNUSED_PARAMETER")
-    constructor(noHandle: NoHandle) {
+    internal constructor(noHandle: NoHandle) {
         this.handle = 0
         this.cleanable = null
     }
 
-    protected val handle: Long
-    protected val cleanable: UniffiCleaner.Cleanable?
+    internal val handle: Long
+    internal val cleanable: UniffiCleaner.Cleanable?
 
     private val wasDestroyed = AtomicBoolean(false)
     private val callCounter = AtomicLong(1)
@@ -2826,9 +3236,9 @@ open class ExpiryWatchImpl: Disposable, AutoCloseable, ExpiryWatch
     /**
      * Whether the current object has been destroyed and its reference is gone in the Rust side.
      */
-    val uniffiIsDestroyed: Boolean get() = wasDestroyed.get()
+    internal val uniffiIsDestroyed: Boolean get() = wasDestroyed.get()
 
-    override fun destroy() {
+    internal fun destroy() {
         // Only allow a single call to this method.
         // TODO: maybe we should log a warning if called more than once?
         if (this.wasDestroyed.compareAndSet(false, true)) {
@@ -2884,7 +3294,7 @@ open class ExpiryWatchImpl: Disposable, AutoCloseable, ExpiryWatch
     /**
      * @suppress
      */
-    fun uniffiCloneHandle(): Long {
+    internal fun uniffiCloneHandle(): Long {
         if (handle == 0.toLong()) {
             throw InternalException("uniffiCloneHandle() called on NoHandle object");
         }
@@ -2976,7 +3386,7 @@ internal object uniffiCallbackInterfaceExpiryWatch {
 /**
  * @suppress
  */
-public object FfiConverterTypeExpiryWatch: FfiConverter<ExpiryWatch, Long> {
+internal object FfiConverterTypeExpiryWatch: FfiConverter<ExpiryWatch, Long> {
     internal val handleMap = UniffiHandleMap<ExpiryWatch>()
 
     override fun lower(value: ExpiryWatch): Long {
@@ -3126,6 +3536,7 @@ public interface MemoryInterface {
      *
      * Throws `Store` if the store is broken.
      */
+    @Throws(MemdirException::class)
     fun `clear`()
 
     /**
@@ -3133,14 +3544,16 @@ public interface MemoryInterface {
      *
      * Throws as `view` does.
      */
-    fun `create`(`path`: MemdirText, `fileText`: MemdirText): kotlin.String
+    @Throws(MemdirException::class)
+    fun `create`(`path`: kotlin.String, `fileText`: kotlin.String): kotlin.String
 
     /**
      * Deletes a file, or a directory with everything in it.
      *
      * Throws as `view` does.
      */
-    fun `delete`(`path`: MemdirText): kotlin.String
+    @Throws(MemdirException::class)
+    fun `delete`(`path`: kotlin.String): kotlin.String
 
     /**
      * Executes one tool call, given as the JSON text of its `input`.
@@ -3148,13 +3561,13 @@ public interface MemoryInterface {
      * It never throws: a model's mistake is a reply with `is_error`. So is a cancelled call, and a
      * broken store or hook; the reply's `cause` then has the details for you.
      */
-    fun `execute`(`json`: MemdirText): Reply
+    fun `execute`(`json`: kotlin.String): Reply
 
     /**
      * As `execute`, if the call cannot change anything. Otherwise returns null and does nothing.
      * Use it to run views on their own threads, so they do not wait behind changes.
      */
-    fun `executeView`(`json`: MemdirText): Reply?
+    fun `executeView`(`json`: kotlin.String): Reply?
 
     /**
      * Removes the files that nobody used for `older_than`, and returns them in the order of their
@@ -3169,21 +3582,33 @@ public interface MemoryInterface {
      * read-only. Throws `Store` if the store is broken; files that are already removed stay
      * removed.
      */
-    fun `expire`(`olderThan`: MemdirDuration, `dryRun`: kotlin.Boolean = false, `watch`: ExpiryWatch? = null): List<Expired>
+    @Throws(MemdirException::class)
+    fun `expire`(`olderThan`: java.time.Duration, `dryRun`: kotlin.Boolean = false, `watch`: ExpiryWatch? = null): List<Expired>
 
     /**
      * Inserts `insert_text` as whole lines after line `insert_line` of a file; 0 is its start.
      *
      * Throws as `view` does.
      */
-    fun `insert`(`path`: MemdirText, `insertLine`: kotlin.Long, `insertText`: MemdirText): kotlin.String
+    @Throws(MemdirException::class)
+    fun `insert`(`path`: kotlin.String, `insertLine`: kotlin.Long, `insertText`: kotlin.String): kotlin.String
+
+    /**
+     * Calls `listener` with every change that a memory of this process makes on this store: commands, `clear` and
+     * `expire`, of this memory and of any other one on the same open store, or on the same directory or database.
+     *
+     * It is called until the subscription is cancelled or let go. Not told is what other processes change, what is
+     * written to the store directly, and what another memory changes on a store of your own.
+     */
+    fun `observe`(`listener`: ChangeListener): Subscription
 
     /**
      * Renames or moves a file or directory; never overwrites.
      *
      * Throws as `view` does.
      */
-    fun `rename`(`oldPath`: MemdirText, `newPath`: MemdirText): kotlin.String
+    @Throws(MemdirException::class)
+    fun `rename`(`oldPath`: kotlin.String, `newPath`: kotlin.String): kotlin.String
 
     /**
      * Replaces the only occurrence of `old_str` in a file by `new_str`; an empty one, or null,
@@ -3191,17 +3616,19 @@ public interface MemoryInterface {
      *
      * Throws as `view` does.
      */
-    fun `strReplace`(`path`: MemdirText, `oldStr`: MemdirText, `newStr`: MemdirText? = null): kotlin.String
+    @Throws(MemdirException::class)
+    fun `strReplace`(`path`: kotlin.String, `oldStr`: kotlin.String, `newStr`: kotlin.String? = null): kotlin.String
 
     /**
      * Shows a directory two levels deep, or the numbered lines of a file. `view_range` is the
      * first and last line to show (1-based, inclusive; a last line of -1 is the end); null shows
-     * all.
+     * all. An image is refused: `execute` shows it.
      *
      * Throws `Refused` with the exact reply for the model, `Store` if the store is broken, `Hook` if
      * the hook `before` failed.
      */
-    fun `view`(`path`: MemdirText, `viewRange`: List<kotlin.Long>? = null): kotlin.String
+    @Throws(MemdirException::class)
+    fun `view`(`path`: kotlin.String, `viewRange`: List<kotlin.Long>? = null): kotlin.String
 
     companion object
 }
@@ -3212,14 +3639,14 @@ public interface MemoryInterface {
  * Many threads may use it at once. Calls read and write files, so do not make them on a user
  * interface's thread.
  */
-open class Memory: Disposable, AutoCloseable, MemoryInterface
+open class Memory: AutoCloseable, MemoryInterface
 {
 
     @Suppress("UNUSED_PARAMETER")
     /**
      * @suppress
      */
-    constructor(withHandle: UniffiWithHandle, handle: Long) {
+    internal constructor(withHandle: UniffiWithHandle, handle: Long) {
         this.handle = handle
         this.cleanable = UniffiLib.CLEANER.register(this, UniffiCleanAction(handle))
     }
@@ -3232,7 +3659,7 @@ open class Memory: Disposable, AutoCloseable, MemoryInterface
      * connected Rust object.
      */
     @Suppress("UNUSED_PARAMETER")
-    constructor(noHandle: NoHandle) {
+    internal constructor(noHandle: NoHandle) {
         this.handle = 0
         this.cleanable = null
     }
@@ -3246,7 +3673,9 @@ open class Memory: Disposable, AutoCloseable, MemoryInterface
      *
      * Throws `Config` if the address or an option is wrong, `Store` if the store cannot be opened.
      */
-    constructor(`store`: MemdirText? = null, `options`: MemoryOptions = MemoryOptions(), `hooks`: MemoryHooks? = null) :
+    @Throws(MemdirException::class)
+    @JvmOverloads
+    constructor(`store`: kotlin.String? = null, `options`: MemoryOptions = MemoryOptions(), `hooks`: MemoryHooks? = null) :
         this(UniffiWithHandle,
     uniffiRustCallWithError(MemdirException) { _status ->
     UniffiLib.uniffi_memdir_ffi_fn_constructor_memory_new(
@@ -3258,8 +3687,8 @@ open class Memory: Disposable, AutoCloseable, MemoryInterface
 }
     )
 
-    protected val handle: Long
-    protected val cleanable: UniffiCleaner.Cleanable?
+    internal val handle: Long
+    internal val cleanable: UniffiCleaner.Cleanable?
 
     private val wasDestroyed = AtomicBoolean(false)
     private val callCounter = AtomicLong(1)
@@ -3267,9 +3696,9 @@ open class Memory: Disposable, AutoCloseable, MemoryInterface
     /**
      * Whether the current object has been destroyed and its reference is gone in the Rust side.
      */
-    val uniffiIsDestroyed: Boolean get() = wasDestroyed.get()
+    internal val uniffiIsDestroyed: Boolean get() = wasDestroyed.get()
 
-    override fun destroy() {
+    internal fun destroy() {
         // Only allow a single call to this method.
         // TODO: maybe we should log a warning if called more than once?
         if (this.wasDestroyed.compareAndSet(false, true)) {
@@ -3325,7 +3754,7 @@ open class Memory: Disposable, AutoCloseable, MemoryInterface
     /**
      * @suppress
      */
-    fun uniffiCloneHandle(): Long {
+    internal fun uniffiCloneHandle(): Long {
         if (handle == 0.toLong()) {
             throw InternalException("uniffiCloneHandle() called on NoHandle object");
         }
@@ -3376,7 +3805,7 @@ open class Memory: Disposable, AutoCloseable, MemoryInterface
      *
      * Throws as `view` does.
      */
-    @Throws(MemdirException::class)override fun `create`(`path`: MemdirText, `fileText`: MemdirText): kotlin.String {
+    @Throws(MemdirException::class)override fun `create`(`path`: kotlin.String, `fileText`: kotlin.String): kotlin.String {
             return FfiConverterString.lift(
     callWithHandle {
     uniffiRustCallWithError(MemdirException) { _status ->
@@ -3397,7 +3826,7 @@ open class Memory: Disposable, AutoCloseable, MemoryInterface
      *
      * Throws as `view` does.
      */
-    @Throws(MemdirException::class)override fun `delete`(`path`: MemdirText): kotlin.String {
+    @Throws(MemdirException::class)override fun `delete`(`path`: kotlin.String): kotlin.String {
             return FfiConverterString.lift(
     callWithHandle {
     uniffiRustCallWithError(MemdirException) { _status ->
@@ -3417,7 +3846,7 @@ open class Memory: Disposable, AutoCloseable, MemoryInterface
      *
      * It never throws: a model's mistake is a reply with `is_error`. So is a cancelled call, and a
      * broken store or hook; the reply's `cause` then has the details for you.
-     */override fun `execute`(`json`: MemdirText): Reply {
+     */override fun `execute`(`json`: kotlin.String): Reply {
             return replying({ it }) { FfiConverterTypeReply.lift(
     callWithHandle {
     uniffiRustCall() { _status ->
@@ -3435,7 +3864,7 @@ open class Memory: Disposable, AutoCloseable, MemoryInterface
     /**
      * As `execute`, if the call cannot change anything. Otherwise returns null and does nothing.
      * Use it to run views on their own threads, so they do not wait behind changes.
-     */override fun `executeView`(`json`: MemdirText): Reply? {
+     */override fun `executeView`(`json`: kotlin.String): Reply? {
             return replying({ it }) { FfiConverterOptionalTypeReply.lift(
     callWithHandle {
     uniffiRustCall() { _status ->
@@ -3463,7 +3892,7 @@ open class Memory: Disposable, AutoCloseable, MemoryInterface
      * read-only. Throws `Store` if the store is broken; files that are already removed stay
      * removed.
      */
-    @Throws(MemdirException::class)override fun `expire`(`olderThan`: MemdirDuration, `dryRun`: kotlin.Boolean, `watch`: ExpiryWatch?): List<Expired> {
+    @Throws(MemdirException::class)override fun `expire`(`olderThan`: java.time.Duration, `dryRun`: kotlin.Boolean, `watch`: ExpiryWatch?): List<Expired> {
             return FfiConverterSequenceTypeExpired.lift(
     callWithHandle {
     uniffiRustCallWithError(MemdirException) { _status ->
@@ -3485,7 +3914,7 @@ open class Memory: Disposable, AutoCloseable, MemoryInterface
      *
      * Throws as `view` does.
      */
-    @Throws(MemdirException::class)override fun `insert`(`path`: MemdirText, `insertLine`: kotlin.Long, `insertText`: MemdirText): kotlin.String {
+    @Throws(MemdirException::class)override fun `insert`(`path`: kotlin.String, `insertLine`: kotlin.Long, `insertText`: kotlin.String): kotlin.String {
             return FfiConverterString.lift(
     callWithHandle {
     uniffiRustCallWithError(MemdirException) { _status ->
@@ -3503,11 +3932,32 @@ open class Memory: Disposable, AutoCloseable, MemoryInterface
 
 
     /**
+     * Calls `listener` with every change that a memory of this process makes on this store: commands, `clear` and
+     * `expire`, of this memory and of any other one on the same open store, or on the same directory or database.
+     *
+     * It is called until the subscription is cancelled or let go. Not told is what other processes change, what is
+     * written to the store directly, and what another memory changes on a store of your own.
+     */override fun `observe`(`listener`: ChangeListener): Subscription {
+            return FfiConverterTypeSubscription.lift(
+    callWithHandle {
+    uniffiRustCall() { _status ->
+    UniffiLib.uniffi_memdir_ffi_fn_method_memory_observe(
+        it,
+
+        FfiConverterTypeChangeListener.lower(`listener`),_status)
+}
+    }
+    )
+    }
+
+
+
+    /**
      * Renames or moves a file or directory; never overwrites.
      *
      * Throws as `view` does.
      */
-    @Throws(MemdirException::class)override fun `rename`(`oldPath`: MemdirText, `newPath`: MemdirText): kotlin.String {
+    @Throws(MemdirException::class)override fun `rename`(`oldPath`: kotlin.String, `newPath`: kotlin.String): kotlin.String {
             return FfiConverterString.lift(
     callWithHandle {
     uniffiRustCallWithError(MemdirException) { _status ->
@@ -3529,7 +3979,7 @@ open class Memory: Disposable, AutoCloseable, MemoryInterface
      *
      * Throws as `view` does.
      */
-    @Throws(MemdirException::class)override fun `strReplace`(`path`: MemdirText, `oldStr`: MemdirText, `newStr`: MemdirText?): kotlin.String {
+    @Throws(MemdirException::class)override fun `strReplace`(`path`: kotlin.String, `oldStr`: kotlin.String, `newStr`: kotlin.String?): kotlin.String {
             return FfiConverterString.lift(
     callWithHandle {
     uniffiRustCallWithError(MemdirException) { _status ->
@@ -3549,12 +3999,12 @@ open class Memory: Disposable, AutoCloseable, MemoryInterface
     /**
      * Shows a directory two levels deep, or the numbered lines of a file. `view_range` is the
      * first and last line to show (1-based, inclusive; a last line of -1 is the end); null shows
-     * all.
+     * all. An image is refused: `execute` shows it.
      *
      * Throws `Refused` with the exact reply for the model, `Store` if the store is broken, `Hook` if
      * the hook `before` failed.
      */
-    @Throws(MemdirException::class)override fun `view`(`path`: MemdirText, `viewRange`: List<kotlin.Long>?): kotlin.String {
+    @Throws(MemdirException::class)override fun `view`(`path`: kotlin.String, `viewRange`: List<kotlin.Long>?): kotlin.String {
             return FfiConverterString.lift(
     callWithHandle {
     uniffiRustCallWithError(MemdirException) { _status ->
@@ -3575,14 +4025,49 @@ open class Memory: Disposable, AutoCloseable, MemoryInterface
 
 
 
+    /**
+     * A memory on your own store, or on one that is shared with another memory. With `encryptionKey`
+     * everything that the store keeps is encrypted.
+     *
+     * @throws MemdirException.Config if an option is wrong.
+     * @throws MemdirException.Store if the store cannot be opened with its key.
+     */
+    @Throws(MemdirException::class)
+    @JvmOverloads
+    constructor(store: Store, options: MemoryOptions = MemoryOptions(), hooks: MemoryHooks? = null) :
+        this(UniffiWithHandle, withStore(store, options, hooks).use { it.uniffiCloneHandle() })
+
+    /** Opens a directory, which is made if it does not exist: the files are in its `memories` directory. */
+    @Throws(MemdirException::class)
+    @JvmOverloads
+    constructor(directory: java.nio.file.Path, options: MemoryOptions = MemoryOptions(), hooks: MemoryHooks? = null) :
+        this(directory.toAbsolutePath().toString(), options, hooks)
+
+    /** As the other `view`: shows all. */
+    @Throws(MemdirException::class)
+    fun view(path: kotlin.String): kotlin.String = view(path, null)
+
+    /** As the other `strReplace`: deletes `oldStr`. */
+    @Throws(MemdirException::class)
+    fun strReplace(path: kotlin.String, oldStr: kotlin.String): kotlin.String = strReplace(path, oldStr, null)
+
+    /** As the other `expire`. */
+    @Throws(MemdirException::class)
+    fun expire(olderThan: java.time.Duration): List<Expired> = expire(olderThan, false, null)
+
+    /** As the other `expire`. */
+    @Throws(MemdirException::class)
+    fun expire(olderThan: java.time.Duration, dryRun: kotlin.Boolean): List<Expired> = expire(olderThan, dryRun, null)
+
     companion object {
 
     /**
-     * A memory on your own store, or on one that is shared with another memory.
+     * A memory on your own store, or on one that is shared with another memory. With `encryption_key`
+     * everything that the store keeps is encrypted.
      *
-     * Throws `Config` if an option is wrong.
+     * Throws `Config` if an option is wrong, `Store` if the store cannot be opened with its key.
      */
-    @Throws(MemdirException::class) fun `withStore`(`store`: Store, `options`: MemoryOptions = MemoryOptions(), `hooks`: MemoryHooks? = null): Memory {
+    @Throws(MemdirException::class) internal fun `withStore`(`store`: Store, `options`: MemoryOptions = MemoryOptions(), `hooks`: MemoryHooks? = null): Memory {
             return FfiConverterTypeMemory.lift(
     uniffiRustCallWithError(MemdirException) { _status ->
     UniffiLib.uniffi_memdir_ffi_fn_constructor_memory_with_store(
@@ -3605,7 +4090,7 @@ open class Memory: Disposable, AutoCloseable, MemoryInterface
 /**
  * @suppress
  */
-public object FfiConverterTypeMemory: FfiConverter<Memory, Long> {
+internal object FfiConverterTypeMemory: FfiConverter<Memory, Long> {
     override fun lower(value: Memory): Long {
         return value.uniffiCloneHandle()
     }
@@ -3736,6 +4221,7 @@ public interface MemoryHooks {
      * If it throws, it has failed: the command is not executed, and the model reads only that it
      * could not be checked. By default it allows every command.
      */
+    @Throws(HookException::class)
     fun `before`(`command`: Command): HookDecision = HookDecision.Allow
 
     /**
@@ -3743,6 +4229,7 @@ public interface MemoryHooks {
      * command. An error that it throws is dropped, because the command is done: catch it and
      * report it yourself. By default it does nothing.
      */
+    @Throws(HookException::class)
     fun `after`(`event`: Event) = Unit
 
     companion object
@@ -3754,14 +4241,14 @@ public interface MemoryHooks {
  * A hook runs on the thread of its command, and several threads may call it at once. Commands that
  * a hook issues on that thread, on the same memory, run without hooks.
  */
-open class MemoryHooksImpl: Disposable, AutoCloseable, MemoryHooks
+internal open class MemoryHooksImpl: AutoCloseable, MemoryHooks
 {
 
     @Suppress("UNUSED_PARAMETER")
     /**
      * @suppress
      */
-    constructor(withHandle: UniffiWithHandle, handle: Long) {
+    internal constructor(withHandle: UniffiWithHandle, handle: Long) {
         this.handle = handle
         this.cleanable = UniffiLib.CLEANER.register(this, UniffiCleanAction(handle))
     }
@@ -3774,13 +4261,13 @@ open class MemoryHooksImpl: Disposable, AutoCloseable, MemoryHooks
      * connected Rust object.
      */
     @Suppress("UNUSED_PARAMETER")
-    constructor(noHandle: NoHandle) {
+    internal constructor(noHandle: NoHandle) {
         this.handle = 0
         this.cleanable = null
     }
 
-    protected val handle: Long
-    protected val cleanable: UniffiCleaner.Cleanable?
+    internal val handle: Long
+    internal val cleanable: UniffiCleaner.Cleanable?
 
     private val wasDestroyed = AtomicBoolean(false)
     private val callCounter = AtomicLong(1)
@@ -3788,9 +4275,9 @@ open class MemoryHooksImpl: Disposable, AutoCloseable, MemoryHooks
     /**
      * Whether the current object has been destroyed and its reference is gone in the Rust side.
      */
-    val uniffiIsDestroyed: Boolean get() = wasDestroyed.get()
+    internal val uniffiIsDestroyed: Boolean get() = wasDestroyed.get()
 
-    override fun destroy() {
+    internal fun destroy() {
         // Only allow a single call to this method.
         // TODO: maybe we should log a warning if called more than once?
         if (this.wasDestroyed.compareAndSet(false, true)) {
@@ -3846,7 +4333,7 @@ open class MemoryHooksImpl: Disposable, AutoCloseable, MemoryHooks
     /**
      * @suppress
      */
-    fun uniffiCloneHandle(): Long {
+    internal fun uniffiCloneHandle(): Long {
         if (handle == 0.toLong()) {
             throw InternalException("uniffiCloneHandle() called on NoHandle object");
         }
@@ -3978,7 +4465,7 @@ internal object uniffiCallbackInterfaceMemoryHooks {
 /**
  * @suppress
  */
-public object FfiConverterTypeMemoryHooks: FfiConverter<MemoryHooks, Long> {
+internal object FfiConverterTypeMemoryHooks: FfiConverter<MemoryHooks, Long> {
     internal val handleMap = UniffiHandleMap<MemoryHooks>()
 
     override fun lower(value: MemoryHooks): Long {
@@ -4120,14 +4607,14 @@ public interface MountInterface {
 /**
  * A store and its mount point.
  */
-open class Mount: Disposable, AutoCloseable, MountInterface
+open class Mount: AutoCloseable, MountInterface
 {
 
     @Suppress("UNUSED_PARAMETER")
     /**
      * @suppress
      */
-    constructor(withHandle: UniffiWithHandle, handle: Long) {
+    internal constructor(withHandle: UniffiWithHandle, handle: Long) {
         this.handle = handle
         this.cleanable = UniffiLib.CLEANER.register(this, UniffiCleanAction(handle))
     }
@@ -4140,7 +4627,7 @@ open class Mount: Disposable, AutoCloseable, MountInterface
      * connected Rust object.
      */
     @Suppress("UNUSED_PARAMETER")
-    constructor(noHandle: NoHandle) {
+    internal constructor(noHandle: NoHandle) {
         this.handle = 0
         this.cleanable = null
     }
@@ -4151,7 +4638,8 @@ open class Mount: Disposable, AutoCloseable, MountInterface
      *
      * With `read_only` the store can be viewed but not changed, and must exist.
      */
-    constructor(`path`: MemdirText, `store`: MemdirText, `readOnly`: kotlin.Boolean = false) :
+    @JvmOverloads
+    constructor(`path`: kotlin.String, `store`: kotlin.String, `readOnly`: kotlin.Boolean = false) :
         this(UniffiWithHandle,
     uniffiRustCall() { _status ->
     UniffiLib.uniffi_memdir_ffi_fn_constructor_mount_new(
@@ -4163,8 +4651,8 @@ open class Mount: Disposable, AutoCloseable, MountInterface
 }
     )
 
-    protected val handle: Long
-    protected val cleanable: UniffiCleaner.Cleanable?
+    internal val handle: Long
+    internal val cleanable: UniffiCleaner.Cleanable?
 
     private val wasDestroyed = AtomicBoolean(false)
     private val callCounter = AtomicLong(1)
@@ -4172,9 +4660,9 @@ open class Mount: Disposable, AutoCloseable, MountInterface
     /**
      * Whether the current object has been destroyed and its reference is gone in the Rust side.
      */
-    val uniffiIsDestroyed: Boolean get() = wasDestroyed.get()
+    internal val uniffiIsDestroyed: Boolean get() = wasDestroyed.get()
 
-    override fun destroy() {
+    internal fun destroy() {
         // Only allow a single call to this method.
         // TODO: maybe we should log a warning if called more than once?
         if (this.wasDestroyed.compareAndSet(false, true)) {
@@ -4230,7 +4718,7 @@ open class Mount: Disposable, AutoCloseable, MountInterface
     /**
      * @suppress
      */
-    fun uniffiCloneHandle(): Long {
+    internal fun uniffiCloneHandle(): Long {
         if (handle == 0.toLong()) {
             throw InternalException("uniffiCloneHandle() called on NoHandle object");
         }
@@ -4245,11 +4733,21 @@ open class Mount: Disposable, AutoCloseable, MountInterface
 
 
 
+    /** Mounts your own store, or one that is already open, at [path]. */
+    @JvmOverloads
+    constructor(path: kotlin.String, store: Store, readOnly: kotlin.Boolean = false) :
+        this(UniffiWithHandle, withStore(path, store, readOnly).use { it.uniffiCloneHandle() })
+
+    /** Mounts the files of that very directory at [path]; at `/memories`, those of its `memories` directory. */
+    @JvmOverloads
+    constructor(path: kotlin.String, directory: java.nio.file.Path, readOnly: kotlin.Boolean = false) :
+        this(path, directory.toAbsolutePath().toString(), readOnly)
+
     companion object {
 
     /**
      * Mounts your own store, or one that is already open, at `path`.
-     */ fun `withStore`(`path`: MemdirText, `store`: Store, `readOnly`: kotlin.Boolean = false): Mount {
+     */ internal fun `withStore`(`path`: kotlin.String, `store`: Store, `readOnly`: kotlin.Boolean = false): Mount {
             return FfiConverterTypeMount.lift(
     uniffiRustCall() { _status ->
     UniffiLib.uniffi_memdir_ffi_fn_constructor_mount_with_store(
@@ -4272,7 +4770,7 @@ open class Mount: Disposable, AutoCloseable, MountInterface
 /**
  * @suppress
  */
-public object FfiConverterTypeMount: FfiConverter<Mount, Long> {
+internal object FfiConverterTypeMount: FfiConverter<Mount, Long> {
     override fun lower(value: Mount): Long {
         return value.uniffiCloneHandle()
     }
@@ -4402,12 +4900,14 @@ public interface Store {
     /**
      * The whole content of a file. Throws `NotFound` (also if a parent is a file), `IsADirectory`.
      */
+    @Throws(StoreException::class)
     fun `read`(`path`: kotlin.String): kotlin.ByteArray
 
     /**
      * The entries of a directory, one level deep, in any order, hidden ones included. Throws
      * `NotFound`, `NotADirectory`.
      */
+    @Throws(StoreException::class)
     fun `list`(`path`: kotlin.String): List<Entry>
 
     /**
@@ -4417,6 +4917,7 @@ public interface Store {
      * succeeds. With it, an existing file is replaced. Throws `AlreadyExists` if there is a file
      * (unless overwriting) or a directory (always), `NotADirectory` if a parent is a file.
      */
+    @Throws(StoreException::class)
     fun `write`(`path`: kotlin.String, `content`: kotlin.ByteArray, `overwrite`: kotlin.Boolean)
 
     /**
@@ -4426,11 +4927,13 @@ public interface Store {
      * If one did, the store calls `edit` again with the newer content; the last call counts. If
      * `edit` returns null, nothing is written. Throws `NotFound`, `IsADirectory`.
      */
+    @Throws(StoreException::class)
     fun `update`(`path`: kotlin.String, `edit`: Edit)
 
     /**
      * Deletes a file, or a directory with everything in it. Throws `NotFound`.
      */
+    @Throws(StoreException::class)
     fun `delete`(`path`: kotlin.String)
 
     /**
@@ -4442,6 +4945,7 @@ public interface Store {
      * a path below `source` would have more than 64 levels below `/memories` or more than 4,096
      * bytes.
      */
+    @Throws(StoreException::class)
     fun `rename`(`source`: kotlin.String, `destination`: kotlin.String)
 
     /**
@@ -4450,6 +4954,7 @@ public interface Store {
      *
      * A store that keeps no times, or cannot set them, does nothing. This is the default.
      */
+    @Throws(StoreException::class)
     fun `setModified`(`path`: kotlin.String, `time`: java.time.Instant) = Unit
 
     /**
@@ -4457,6 +4962,7 @@ public interface Store {
      * it implements `record_access` and `delete_unused`, and its listings have the `accessed` of
      * each file. By default it does not.
      */
+    @Throws(StoreException::class)
     fun `tracksAccess`(): kotlin.Boolean = false
 
     /**
@@ -4464,6 +4970,7 @@ public interface Store {
      * file, and the time moves with the file. Throws `NotFound`, `IsADirectory`. By default it
      * does nothing.
      */
+    @Throws(StoreException::class)
     fun `recordAccess`(`path`: kotlin.String, `time`: java.time.Instant) = Unit
 
     /**
@@ -4471,6 +4978,7 @@ public interface Store {
      * whether it did. No writer can come between. Returns false also if nothing is there, or a
      * directory. By default it deletes nothing.
      */
+    @Throws(StoreException::class)
     fun `deleteUnused`(`path`: kotlin.String, `since`: java.time.Instant): kotlin.Boolean = false
 
     companion object
@@ -4485,14 +4993,14 @@ public interface Store {
  * error means that the store is broken, and the model reads only that the memory is out of reach.
  * Many threads may call methods at once.
  */
-open class StoreImpl: Disposable, AutoCloseable, Store
+internal open class StoreImpl: AutoCloseable, Store
 {
 
     @Suppress("UNUSED_PARAMETER")
     /**
      * @suppress
      */
-    constructor(withHandle: UniffiWithHandle, handle: Long) {
+    internal constructor(withHandle: UniffiWithHandle, handle: Long) {
         this.handle = handle
         this.cleanable = UniffiLib.CLEANER.register(this, UniffiCleanAction(handle))
     }
@@ -4505,13 +5013,13 @@ open class StoreImpl: Disposable, AutoCloseable, Store
      * connected Rust object.
      */
     @Suppress("UNUSED_PARAMETER")
-    constructor(noHandle: NoHandle) {
+    internal constructor(noHandle: NoHandle) {
         this.handle = 0
         this.cleanable = null
     }
 
-    protected val handle: Long
-    protected val cleanable: UniffiCleaner.Cleanable?
+    internal val handle: Long
+    internal val cleanable: UniffiCleaner.Cleanable?
 
     private val wasDestroyed = AtomicBoolean(false)
     private val callCounter = AtomicLong(1)
@@ -4519,9 +5027,9 @@ open class StoreImpl: Disposable, AutoCloseable, Store
     /**
      * Whether the current object has been destroyed and its reference is gone in the Rust side.
      */
-    val uniffiIsDestroyed: Boolean get() = wasDestroyed.get()
+    internal val uniffiIsDestroyed: Boolean get() = wasDestroyed.get()
 
-    override fun destroy() {
+    internal fun destroy() {
         // Only allow a single call to this method.
         // TODO: maybe we should log a warning if called more than once?
         if (this.wasDestroyed.compareAndSet(false, true)) {
@@ -4577,7 +5085,7 @@ open class StoreImpl: Disposable, AutoCloseable, Store
     /**
      * @suppress
      */
-    fun uniffiCloneHandle(): Long {
+    internal fun uniffiCloneHandle(): Long {
         if (handle == 0.toLong()) {
             throw InternalException("uniffiCloneHandle() called on NoHandle object");
         }
@@ -5022,7 +5530,7 @@ internal object uniffiCallbackInterfaceStore {
 /**
  * @suppress
  */
-public object FfiConverterTypeStore: FfiConverter<Store, Long> {
+internal object FfiConverterTypeStore: FfiConverter<Store, Long> {
     internal val handleMap = UniffiHandleMap<Store>()
 
     override fun lower(value: Store): Long {
@@ -5156,11 +5664,12 @@ public object FfiConverterTypeStore: FfiConverter<Store, Long> {
 /**
  * Makes stores, for `check_contract`.
  */
-public interface StoreFactory {
+public fun interface StoreFactory {
 
     /**
      * A fresh, empty store.
      */
+    @Throws(StoreException::class)
     fun `make`(): Store
 
     companion object
@@ -5169,14 +5678,14 @@ public interface StoreFactory {
 /**
  * Makes stores, for `check_contract`.
  */
-open class StoreFactoryImpl: Disposable, AutoCloseable, StoreFactory
+internal open class StoreFactoryImpl: AutoCloseable, StoreFactory
 {
 
     @Suppress("UNUSED_PARAMETER")
     /**
      * @suppress
      */
-    constructor(withHandle: UniffiWithHandle, handle: Long) {
+    internal constructor(withHandle: UniffiWithHandle, handle: Long) {
         this.handle = handle
         this.cleanable = UniffiLib.CLEANER.register(this, UniffiCleanAction(handle))
     }
@@ -5189,13 +5698,13 @@ open class StoreFactoryImpl: Disposable, AutoCloseable, StoreFactory
      * connected Rust object.
      */
     @Suppress("UNUSED_PARAMETER")
-    constructor(noHandle: NoHandle) {
+    internal constructor(noHandle: NoHandle) {
         this.handle = 0
         this.cleanable = null
     }
 
-    protected val handle: Long
-    protected val cleanable: UniffiCleaner.Cleanable?
+    internal val handle: Long
+    internal val cleanable: UniffiCleaner.Cleanable?
 
     private val wasDestroyed = AtomicBoolean(false)
     private val callCounter = AtomicLong(1)
@@ -5203,9 +5712,9 @@ open class StoreFactoryImpl: Disposable, AutoCloseable, StoreFactory
     /**
      * Whether the current object has been destroyed and its reference is gone in the Rust side.
      */
-    val uniffiIsDestroyed: Boolean get() = wasDestroyed.get()
+    internal val uniffiIsDestroyed: Boolean get() = wasDestroyed.get()
 
-    override fun destroy() {
+    internal fun destroy() {
         // Only allow a single call to this method.
         // TODO: maybe we should log a warning if called more than once?
         if (this.wasDestroyed.compareAndSet(false, true)) {
@@ -5261,7 +5770,7 @@ open class StoreFactoryImpl: Disposable, AutoCloseable, StoreFactory
     /**
      * @suppress
      */
-    fun uniffiCloneHandle(): Long {
+    internal fun uniffiCloneHandle(): Long {
         if (handle == 0.toLong()) {
             throw InternalException("uniffiCloneHandle() called on NoHandle object");
         }
@@ -5350,7 +5859,7 @@ internal object uniffiCallbackInterfaceStoreFactory {
 /**
  * @suppress
  */
-public object FfiConverterTypeStoreFactory: FfiConverter<StoreFactory, Long> {
+internal object FfiConverterTypeStoreFactory: FfiConverter<StoreFactory, Long> {
     internal val handleMap = UniffiHandleMap<StoreFactory>()
 
     override fun lower(value: StoreFactory): Long {
@@ -5382,6 +5891,328 @@ public object FfiConverterTypeStoreFactory: FfiConverter<StoreFactory, Long> {
 
     override fun write(value: StoreFactory, buf: ByteBuffer) {
         buf.putLong(lower(value))
+    }
+}
+
+
+// This template implements a class for working with a Rust struct via a handle
+// to the live Rust struct on the other side of the FFI.
+//
+// There's some subtlety here, because we have to be careful not to operate on a Rust
+// struct after it has been dropped, and because we must expose a public API for freeing
+// theq Kotlin wrapper object in lieu of reliable finalizers. The core requirements are:
+//
+//   * Each instance holds an opaque handle to the underlying Rust struct.
+//     Method calls need to read this handle from the object's state and pass it in to
+//     the Rust FFI.
+//
+//   * When an instance is no longer needed, its handle should be passed to a
+//     special destructor function provided by the Rust FFI, which will drop the
+//     underlying Rust struct.
+//
+//   * Given an instance, calling code is expected to call the special
+//     `destroy` method in order to free it after use, either by calling it explicitly
+//     or by using a higher-level helper like the `use` method. Failing to do so risks
+//     leaking the underlying Rust struct.
+//
+//   * We can't assume that calling code will do the right thing, and must be prepared
+//     to handle Kotlin method calls executing concurrently with or even after a call to
+//     `destroy`, and to handle multiple (possibly concurrent!) calls to `destroy`.
+//
+//   * We must never allow Rust code to operate on the underlying Rust struct after
+//     the destructor has been called, and must never call the destructor more than once.
+//     Doing so may trigger memory unsafety.
+//
+//   * To mitigate many of the risks of leaking memory and use-after-free unsafety, a `Cleaner`
+//     is implemented to call the destructor when the Kotlin object becomes unreachable.
+//     This is done in a background thread. This is not a panacea, and client code should be aware that
+//      1. the thread may starve if some there are objects that have poorly performing
+//     `drop` methods or do significant work in their `drop` methods.
+//      2. the thread is shared across the whole library. This can be tuned by using `android_cleaner = true`,
+//         or `android = true` in the [`kotlin` section of the `uniffi.toml` file](https://mozilla.github.io/uniffi-rs/kotlin/configuration.html).
+//
+// If we try to implement this with mutual exclusion on access to the handle, there is the
+// possibility of a race between a method call and a concurrent call to `destroy`:
+//
+//    * Thread A starts a method call, reads the value of the handle, but is interrupted
+//      before it can pass the handle over the FFI to Rust.
+//    * Thread B calls `destroy` and frees the underlying Rust struct.
+//    * Thread A resumes, passing the already-read handle value to Rust and triggering
+//      a use-after-free.
+//
+// One possible solution would be to use a `ReadWriteLock`, with each method call taking
+// a read lock (and thus allowed to run concurrently) and the special `destroy` method
+// taking a write lock (and thus blocking on live method calls). However, we aim not to
+// generate methods with any hidden blocking semantics, and a `destroy` method that might
+// block if called incorrectly seems to meet that bar.
+//
+// So, we achieve our goals by giving each instance an associated `AtomicLong` counter to track
+// the number of in-flight method calls, and an `AtomicBoolean` flag to indicate whether `destroy`
+// has been called. These are updated according to the following rules:
+//
+//    * The initial value of the counter is 1, indicating a live object with no in-flight calls.
+//      The initial value for the flag is false.
+//
+//    * At the start of each method call, we atomically check the counter.
+//      If it is 0 then the underlying Rust struct has already been destroyed and the call is aborted.
+//      If it is nonzero them we atomically increment it by 1 and proceed with the method call.
+//
+//    * At the end of each method call, we atomically decrement and check the counter.
+//      If it has reached zero then we destroy the underlying Rust struct.
+//
+//    * When `destroy` is called, we atomically flip the flag from false to true.
+//      If the flag was already true we silently fail.
+//      Otherwise we atomically decrement and check the counter.
+//      If it has reached zero then we destroy the underlying Rust struct.
+//
+// Astute readers may observe that this all sounds very similar to the way that Rust's `Arc<T>` works,
+// and indeed it is, with the addition of a flag to guard against multiple calls to `destroy`.
+//
+// The overall effect is that the underlying Rust struct is destroyed only when `destroy` has been
+// called *and* all in-flight method calls have completed, avoiding violating any of the expectations
+// of the underlying Rust code.
+//
+// This makes a cleaner a better alternative to _not_ calling `destroy()` as
+// and when the object is finished with, but the abstraction is not perfect: if the Rust object's `drop`
+// method is slow, and/or there are many objects to cleanup, and it's on a low end Android device, then the cleaner
+// thread may be starved, and the app will leak memory.
+//
+// In this case, `destroy`ing manually may be a better solution.
+//
+// The cleaner can live side by side with the manual calling of `destroy`. In the order of responsiveness, uniffi objects
+// with Rust peers are reclaimed:
+//
+// 1. By calling the `destroy` method of the object, which calls `rustObject.free()`. If that doesn't happen:
+// 2. When the object becomes unreachable, AND the Cleaner thread gets to call `rustObject.free()`. If the thread is starved then:
+// 3. The memory is reclaimed when the process terminates.
+//
+// [1] https://stackoverflow.com/questions/24376768/can-java-finalize-an-object-when-it-is-still-in-scope/24380219
+//
+
+
+/**
+ * Ends the calls of a listener: see `Memory.observe`.
+ */
+public interface SubscriptionInterface {
+
+    /**
+     * Ends the calls. A second call does nothing. So does letting go of the subscription.
+     */
+    fun `cancel`()
+
+    companion object
+}
+
+/**
+ * Ends the calls of a listener: see `Memory.observe`.
+ */
+open class Subscription: AutoCloseable, SubscriptionInterface
+{
+
+    @Suppress("UNUSED_PARAMETER")
+    /**
+     * @suppress
+     */
+    internal constructor(withHandle: UniffiWithHandle, handle: Long) {
+        this.handle = handle
+        this.cleanable = UniffiLib.CLEANER.register(this, UniffiCleanAction(handle))
+    }
+
+    /**
+     * @suppress
+     *
+     * This constructor can be used to instantiate a fake object. Only used for tests. Any
+     * attempt to actually use an object constructed this way will fail as there is no
+     * connected Rust object.
+     */
+    @Suppress("UNUSED_PARAMETER")
+    internal constructor(noHandle: NoHandle) {
+        this.handle = 0
+        this.cleanable = null
+    }
+
+    internal val handle: Long
+    internal val cleanable: UniffiCleaner.Cleanable?
+
+    private val wasDestroyed = AtomicBoolean(false)
+    private val callCounter = AtomicLong(1)
+
+    /**
+     * Whether the current object has been destroyed and its reference is gone in the Rust side.
+     */
+    internal val uniffiIsDestroyed: Boolean get() = wasDestroyed.get()
+
+    internal fun destroy() {
+        // Only allow a single call to this method.
+        // TODO: maybe we should log a warning if called more than once?
+        if (this.wasDestroyed.compareAndSet(false, true)) {
+            // This decrement always matches the initial count of 1 given at creation time.
+            if (this.callCounter.decrementAndGet() == 0L) {
+                cleanable?.clean()
+            }
+        }
+    }
+
+    @Synchronized
+    override fun close() {
+        this.destroy()
+    }
+
+    internal inline fun <R> callWithHandle(block: (handle: Long) -> R): R {
+        // Check and increment the call counter, to keep the object alive.
+        // This needs a compare-and-set retry loop in case of concurrent updates.
+        do {
+            val c = this.callCounter.get()
+            if (c == 0L) {
+                throw IllegalStateException("${this.javaClass.simpleName} object has already been destroyed")
+            }
+            if (c == Long.MAX_VALUE) {
+                throw IllegalStateException("${this.javaClass.simpleName} call counter would overflow")
+            }
+        } while (! this.callCounter.compareAndSet(c, c + 1L))
+        // Now we can safely do the method call without the handle being freed concurrently.
+        try {
+            return block(this.uniffiCloneHandle())
+        } finally {
+            // This decrement always matches the increment we performed above.
+            if (this.callCounter.decrementAndGet() == 0L) {
+                cleanable?.clean()
+            }
+        }
+    }
+
+    // Use a static inner class instead of a closure so as not to accidentally
+    // capture `this` as part of the cleanable's action.
+    private class UniffiCleanAction(private val handle: Long) : Runnable {
+        override fun run() {
+            if (handle == 0.toLong()) {
+                // Fake object created with `NoHandle`, don't try to free.
+                return;
+            }
+            uniffiRustCall { status ->
+                UniffiLib.uniffi_memdir_ffi_fn_free_subscription(handle, status)
+            }
+        }
+    }
+
+    /**
+     * @suppress
+     */
+    internal fun uniffiCloneHandle(): Long {
+        if (handle == 0.toLong()) {
+            throw InternalException("uniffiCloneHandle() called on NoHandle object");
+        }
+        return uniffiRustCall() { status ->
+            UniffiLib.uniffi_memdir_ffi_fn_clone_subscription(handle, status)
+        }
+    }
+
+
+    /**
+     * Ends the calls. A second call does nothing. So does letting go of the subscription.
+     */override fun `cancel`()
+        =
+    callWithHandle {
+    uniffiRustCall() { _status ->
+    UniffiLib.uniffi_memdir_ffi_fn_method_subscription_cancel(
+        it,
+        _status)
+}
+    }
+
+
+
+
+
+
+
+
+
+
+    /**
+     * @suppress
+     */
+    companion object
+
+}
+
+
+/**
+ * @suppress
+ */
+internal object FfiConverterTypeSubscription: FfiConverter<Subscription, Long> {
+    override fun lower(value: Subscription): Long {
+        return value.uniffiCloneHandle()
+    }
+
+    override fun lift(value: Long): Subscription {
+        return Subscription(UniffiWithHandle, value)
+    }
+
+    override fun read(buf: ByteBuffer): Subscription {
+        return lift(buf.getLong())
+    }
+
+    override fun allocationSize(value: Subscription) = 8UL
+
+    override fun write(value: Subscription, buf: ByteBuffer) {
+        buf.putLong(lower(value))
+    }
+}
+
+
+
+/**
+ * A change that a memory of this process made. After a failure of the store that may have come before or
+ * after the change, it is told as well: look at the path to see what is there.
+ */
+data class Change @JvmOverloads constructor (
+    /**
+     * What happened.
+     */
+    val `kind`: ChangeKind
+    ,
+    /**
+     * Where: for a rename the new path, for `cleared` the root.
+     */
+    val `path`: kotlin.String
+    ,
+    /**
+     * For a rename: the path before.
+     */
+    val `oldPath`: kotlin.String? = null
+
+){
+
+
+
+
+
+    companion object
+}
+
+/**
+ * @suppress
+ */
+internal object FfiConverterTypeChange: FfiConverterRustBuffer<Change> {
+    override fun read(buf: ByteBuffer): Change {
+        return Change(
+            FfiConverterTypeChangeKind.read(buf),
+            FfiConverterString.read(buf),
+            FfiConverterOptionalString.read(buf),
+        )
+    }
+
+    override fun allocationSize(value: Change) = (
+            FfiConverterTypeChangeKind.allocationSize(value.`kind`) +
+            FfiConverterString.allocationSize(value.`path`) +
+            FfiConverterOptionalString.allocationSize(value.`oldPath`)
+    )
+
+    override fun write(value: Change, buf: ByteBuffer) {
+            FfiConverterTypeChangeKind.write(value.`kind`, buf)
+            FfiConverterString.write(value.`path`, buf)
+            FfiConverterOptionalString.write(value.`oldPath`, buf)
     }
 }
 
@@ -5423,7 +6254,7 @@ data class Checked (
 /**
  * @suppress
  */
-public object FfiConverterTypeChecked: FfiConverterRustBuffer<Checked> {
+internal object FfiConverterTypeChecked: FfiConverterRustBuffer<Checked> {
     override fun read(buf: ByteBuffer): Checked {
         return Checked(
             FfiConverterLong.read(buf),
@@ -5491,7 +6322,7 @@ data class Copied (
 /**
  * @suppress
  */
-public object FfiConverterTypeCopied: FfiConverterRustBuffer<Copied> {
+internal object FfiConverterTypeCopied: FfiConverterRustBuffer<Copied> {
     override fun read(buf: ByteBuffer): Copied {
         return Copied(
             FfiConverterLong.read(buf),
@@ -5567,7 +6398,7 @@ data class CopyProgress (
 /**
  * @suppress
  */
-public object FfiConverterTypeCopyProgress: FfiConverterRustBuffer<CopyProgress> {
+internal object FfiConverterTypeCopyProgress: FfiConverterRustBuffer<CopyProgress> {
     override fun read(buf: ByteBuffer): CopyProgress {
         return CopyProgress(
             FfiConverterTypeCopyPhase.read(buf),
@@ -5603,7 +6434,7 @@ public object FfiConverterTypeCopyProgress: FfiConverterRustBuffer<CopyProgress>
 /**
  * An entry of a directory.
  */
-data class Entry (
+data class Entry @JvmOverloads constructor (
     /**
      * The whole path, from `/memories` on.
      */
@@ -5637,7 +6468,7 @@ data class Entry (
 /**
  * @suppress
  */
-public object FfiConverterTypeEntry: FfiConverterRustBuffer<Entry> {
+internal object FfiConverterTypeEntry: FfiConverterRustBuffer<Entry> {
     override fun read(buf: ByteBuffer): Entry {
         return Entry(
             FfiConverterString.read(buf),
@@ -5727,7 +6558,7 @@ data class Event (
 /**
  * @suppress
  */
-public object FfiConverterTypeEvent: FfiConverterRustBuffer<Event> {
+internal object FfiConverterTypeEvent: FfiConverterRustBuffer<Event> {
     override fun read(buf: ByteBuffer): Event {
         return Event(
             FfiConverterOptionalString.read(buf),
@@ -5800,7 +6631,7 @@ data class Expired (
 /**
  * @suppress
  */
-public object FfiConverterTypeExpired: FfiConverterRustBuffer<Expired> {
+internal object FfiConverterTypeExpired: FfiConverterRustBuffer<Expired> {
     override fun read(buf: ByteBuffer): Expired {
         return Expired(
             FfiConverterString.read(buf),
@@ -5850,7 +6681,7 @@ data class ExpiryProgress (
 /**
  * @suppress
  */
-public object FfiConverterTypeExpiryProgress: FfiConverterRustBuffer<ExpiryProgress> {
+internal object FfiConverterTypeExpiryProgress: FfiConverterRustBuffer<ExpiryProgress> {
     override fun read(buf: ByteBuffer): ExpiryProgress {
         return ExpiryProgress(
             FfiConverterLong.read(buf),
@@ -5901,6 +6732,12 @@ data class MemoryOptions (
     val `maxFiles`: kotlin.Long? = null
     ,
     /**
+     * The most bytes of a `.png`, `.jpg` or `.jpeg` file that a view shows as an image. Claude
+     * accepts at most 3,932,160. `null` shows no images. Default: `null`.
+     */
+    val `maxImageBytes`: kotlin.Long? = null
+    ,
+    /**
      * What `create` does if the file already exists: `error` refuses, `overwrite` replaces the
      * whole content atomically. Default: `error`. `null` stands for it.
      */
@@ -5917,14 +6754,26 @@ data class MemoryOptions (
      * PostgreSQL). After that the command is refused, and nothing was changed. `null` waits
      * without limit. Default: 10 seconds.
      */
-    val `lockTimeout`: MemdirDuration? = java.time.Duration.ofSeconds(10)
+    val `lockTimeout`: java.time.Duration? = java.time.Duration.ofSeconds(10)
     ,
     /**
      * Selects one of several memories in one PostgreSQL database or one bucket. Any text, such as
      * a user's name. `null` selects the one that the address names. Never put a value that is not
      * your own into an address. On every other store it is an error. Default: `null`.
      */
-    val `namespace`: MemdirText? = null
+    val `namespace`: kotlin.String? = null
+    ,
+    /**
+     * Encrypts everything that the store keeps. A store is encrypted from its creation or not at
+     * all. Default: `null`.
+     */
+    val `encryptionKey`: EncryptionKey? = null
+    ,
+    /**
+     * Also encrypts the names in a store that is made with a key. An existing store stays as it
+     * was made. Default: no.
+     */
+    val `encryptNames`: kotlin.Boolean = false
     ,
     /**
      * The memory can be viewed but not changed. The directory or database must exist. Nothing is
@@ -5937,13 +6786,13 @@ data class MemoryOptions (
      * everything below them. They take precedence over `writablePaths`. Default: none. `null`
      * stands for it.
      */
-    val `readOnlyPaths`: List<MemdirText>? = null
+    val `readOnlyPaths`: List<kotlin.String>? = null
     ,
     /**
      * Patterns of the only paths that commands may change, with everything below them. An empty
      * list allows no changes. `null` sets no limit. Default: `null`.
      */
-    val `writablePaths`: List<MemdirText>? = null
+    val `writablePaths`: List<kotlin.String>? = null
     ,
     /**
      * Refuses an edit that is based on an outdated view. `on` guards `insert` into files that this
@@ -5963,7 +6812,7 @@ data class MemoryOptions (
      * Your own rules, in addition to the built-in ones: patterns in the syntax of Rust's
      * `regex-lite`, without look-around and back-references. Default: none. `null` stands for it.
      */
-    val `sensitiveRules`: Map<MemdirText, MemdirText>? = null
+    val `sensitiveRules`: Map<kotlin.String, kotlin.String>? = null
     ,
     /**
      * Views show `[REDACTED:rule]` in the place of sensitive text. The file is not changed. Such a
@@ -5975,7 +6824,7 @@ data class MemoryOptions (
      * Before its first command, the memory removes files that nobody has used for this long. Must
      * be more than 0. The store must keep times of access. Default: `null`.
      */
-    val `expireAfter`: MemdirDuration? = null
+    val `expireAfter`: java.time.Duration? = null
     ,
     /**
      * Records each view and each rename of a file as a use of it. That costs a write.
@@ -5987,7 +6836,7 @@ data class MemoryOptions (
      * Patterns of files that never expire, such as `"/memories/handbook"`, with everything below
      * them. Default: none. `null` stands for it.
      */
-    val `neverExpire`: List<MemdirText>? = null
+    val `neverExpire`: List<kotlin.String>? = null
     ,
     /**
      * The events that `after` gets contain the reply's text. Default: no.
@@ -6000,15 +6849,19 @@ data class MemoryOptions (
 
 
 
-    companion object
+    companion object {
+        /** The options for Java: every one has a method, and `build` ends it. */
+        @JvmStatic fun builder(): MemoryOptionsBuilder = MemoryOptionsBuilder()
+    }
 }
 
 /**
  * @suppress
  */
-public object FfiConverterTypeMemoryOptions: FfiConverterRustBuffer<MemoryOptions> {
+internal object FfiConverterTypeMemoryOptions: FfiConverterRustBuffer<MemoryOptions> {
     override fun read(buf: ByteBuffer): MemoryOptions {
         return MemoryOptions(
+            FfiConverterOptionalLong.read(buf),
             FfiConverterOptionalLong.read(buf),
             FfiConverterOptionalLong.read(buf),
             FfiConverterOptionalLong.read(buf),
@@ -6017,6 +6870,8 @@ public object FfiConverterTypeMemoryOptions: FfiConverterRustBuffer<MemoryOption
             FfiConverterOptionalTypeDurability.read(buf),
             FfiConverterOptionalTypeMemdirDuration.read(buf),
             FfiConverterOptionalTypeMemdirText.read(buf),
+            FfiConverterOptionalTypeMemdirKey.read(buf),
+            FfiConverterBoolean.read(buf),
             FfiConverterBoolean.read(buf),
             FfiConverterOptionalSequenceTypeMemdirText.read(buf),
             FfiConverterOptionalSequenceTypeMemdirText.read(buf),
@@ -6036,10 +6891,13 @@ public object FfiConverterTypeMemoryOptions: FfiConverterRustBuffer<MemoryOption
             FfiConverterOptionalLong.allocationSize(value.`maxFileBytes`) +
             FfiConverterOptionalLong.allocationSize(value.`maxTotalBytes`) +
             FfiConverterOptionalLong.allocationSize(value.`maxFiles`) +
+            FfiConverterOptionalLong.allocationSize(value.`maxImageBytes`) +
             FfiConverterOptionalTypeOnExisting.allocationSize(value.`onExisting`) +
             FfiConverterOptionalTypeDurability.allocationSize(value.`durability`) +
             FfiConverterOptionalTypeMemdirDuration.allocationSize(value.`lockTimeout`) +
             FfiConverterOptionalTypeMemdirText.allocationSize(value.`namespace`) +
+            FfiConverterOptionalTypeMemdirKey.allocationSize(value.`encryptionKey`) +
+            FfiConverterBoolean.allocationSize(value.`encryptNames`) +
             FfiConverterBoolean.allocationSize(value.`readOnly`) +
             FfiConverterOptionalSequenceTypeMemdirText.allocationSize(value.`readOnlyPaths`) +
             FfiConverterOptionalSequenceTypeMemdirText.allocationSize(value.`writablePaths`) +
@@ -6058,10 +6916,13 @@ public object FfiConverterTypeMemoryOptions: FfiConverterRustBuffer<MemoryOption
             FfiConverterOptionalLong.write(value.`maxFileBytes`, buf)
             FfiConverterOptionalLong.write(value.`maxTotalBytes`, buf)
             FfiConverterOptionalLong.write(value.`maxFiles`, buf)
+            FfiConverterOptionalLong.write(value.`maxImageBytes`, buf)
             FfiConverterOptionalTypeOnExisting.write(value.`onExisting`, buf)
             FfiConverterOptionalTypeDurability.write(value.`durability`, buf)
             FfiConverterOptionalTypeMemdirDuration.write(value.`lockTimeout`, buf)
             FfiConverterOptionalTypeMemdirText.write(value.`namespace`, buf)
+            FfiConverterOptionalTypeMemdirKey.write(value.`encryptionKey`, buf)
+            FfiConverterBoolean.write(value.`encryptNames`, buf)
             FfiConverterBoolean.write(value.`readOnly`, buf)
             FfiConverterOptionalSequenceTypeMemdirText.write(value.`readOnlyPaths`, buf)
             FfiConverterOptionalSequenceTypeMemdirText.write(value.`writablePaths`, buf)
@@ -6115,7 +6976,7 @@ data class Problem (
 /**
  * @suppress
  */
-public object FfiConverterTypeProblem: FfiConverterRustBuffer<Problem> {
+internal object FfiConverterTypeProblem: FfiConverterRustBuffer<Problem> {
     override fun read(buf: ByteBuffer): Problem {
         return Problem(
             FfiConverterString.read(buf),
@@ -6145,9 +7006,9 @@ public object FfiConverterTypeProblem: FfiConverterRustBuffer<Problem> {
 /**
  * The answer to one tool call.
  */
-data class Reply (
+data class Reply @JvmOverloads constructor (
     /**
-     * The text for the model.
+     * The text for the model. If the reply is an image, a few words in its place.
      */
     val `content`: kotlin.String
     ,
@@ -6160,6 +7021,12 @@ data class Reply (
      * The error, if the store itself or a hook failed. For your log and never for the model.
      */
     val `cause`: kotlin.String?
+    ,
+    /**
+     * The image for the model, to be sent in the place of the text; null if the reply is text. There
+     * is none unless `max_image_bytes` is set.
+     */
+    val `image`: ReplyImage? = null
 
 ){
 
@@ -6173,27 +7040,130 @@ data class Reply (
 /**
  * @suppress
  */
-public object FfiConverterTypeReply: FfiConverterRustBuffer<Reply> {
+internal object FfiConverterTypeReply: FfiConverterRustBuffer<Reply> {
     override fun read(buf: ByteBuffer): Reply {
         return Reply(
             FfiConverterString.read(buf),
             FfiConverterBoolean.read(buf),
             FfiConverterOptionalString.read(buf),
+            FfiConverterOptionalTypeReplyImage.read(buf),
         )
     }
 
     override fun allocationSize(value: Reply) = (
             FfiConverterString.allocationSize(value.`content`) +
             FfiConverterBoolean.allocationSize(value.`isError`) +
-            FfiConverterOptionalString.allocationSize(value.`cause`)
+            FfiConverterOptionalString.allocationSize(value.`cause`) +
+            FfiConverterOptionalTypeReplyImage.allocationSize(value.`image`)
     )
 
     override fun write(value: Reply, buf: ByteBuffer) {
             FfiConverterString.write(value.`content`, buf)
             FfiConverterBoolean.write(value.`isError`, buf)
             FfiConverterOptionalString.write(value.`cause`, buf)
+            FfiConverterOptionalTypeReplyImage.write(value.`image`, buf)
     }
 }
+
+
+
+/**
+ * An image that a view shows. The bytes are those of a whole PNG or JPEG file.
+ */
+data class ReplyImage (
+    /**
+     * `image/png` or `image/jpeg`, according to the content and not the name.
+     */
+    val `mediaType`: kotlin.String
+    ,
+    /**
+     * The file's content.
+     */
+    val `bytes`: kotlin.ByteArray
+
+){
+
+
+
+
+
+    companion object
+}
+
+/**
+ * @suppress
+ */
+internal object FfiConverterTypeReplyImage: FfiConverterRustBuffer<ReplyImage> {
+    override fun read(buf: ByteBuffer): ReplyImage {
+        return ReplyImage(
+            FfiConverterString.read(buf),
+            FfiConverterByteArray.read(buf),
+        )
+    }
+
+    override fun allocationSize(value: ReplyImage) = (
+            FfiConverterString.allocationSize(value.`mediaType`) +
+            FfiConverterByteArray.allocationSize(value.`bytes`)
+    )
+
+    override fun write(value: ReplyImage, buf: ByteBuffer) {
+            FfiConverterString.write(value.`mediaType`, buf)
+            FfiConverterByteArray.write(value.`bytes`, buf)
+    }
+}
+
+
+
+/**
+ * What a change did.
+ */
+
+enum class ChangeKind {
+
+    /**
+     * A file was created, overwritten or edited.
+     */
+    WRITTEN,
+    /**
+     * A file was deleted, or a directory with everything in it; also by an expiry.
+     */
+    DELETED,
+    /**
+     * A file or directory was renamed or moved, with everything in it.
+     */
+    RENAMED,
+    /**
+     * Everything was deleted.
+     */
+    CLEARED;
+
+
+
+
+    companion object
+}
+
+
+/**
+ * @suppress
+ */
+internal object FfiConverterTypeChangeKind: FfiConverterRustBuffer<ChangeKind> {
+    override fun read(buf: ByteBuffer) = try {
+
+        ChangeKind.entries[buf.getInt() - 1]
+
+    } catch (e: IndexOutOfBoundsException) {
+        throw RuntimeException("invalid enum value, something is very wrong!!", e)
+    }
+
+    override fun allocationSize(value: ChangeKind) = 4UL
+
+    override fun write(value: ChangeKind, buf: ByteBuffer) {
+        buf.putInt(value.ordinal + 1)
+    }
+}
+
+
 
 
 
@@ -6333,7 +7303,7 @@ sealed class Command {
 /**
  * @suppress
  */
-public object FfiConverterTypeCommand : FfiConverterRustBuffer<Command>{
+internal object FfiConverterTypeCommand : FfiConverterRustBuffer<Command>{
     override fun read(buf: ByteBuffer): Command {
         return when(buf.getInt()) {
             1 -> Command.View(
@@ -6489,7 +7459,7 @@ enum class CopyPhase {
 /**
  * @suppress
  */
-public object FfiConverterTypeCopyPhase: FfiConverterRustBuffer<CopyPhase> {
+internal object FfiConverterTypeCopyPhase: FfiConverterRustBuffer<CopyPhase> {
     override fun read(buf: ByteBuffer) = try {
 
         CopyPhase.entries[buf.getInt() - 1]
@@ -6534,7 +7504,7 @@ enum class Durability {
 /**
  * @suppress
  */
-public object FfiConverterTypeDurability: FfiConverterRustBuffer<Durability> {
+internal object FfiConverterTypeDurability: FfiConverterRustBuffer<Durability> {
     override fun read(buf: ByteBuffer) = try {
 
         Durability.entries[buf.getInt() - 1]
@@ -6610,7 +7580,7 @@ sealed class HookDecision {
 /**
  * @suppress
  */
-public object FfiConverterTypeHookDecision : FfiConverterRustBuffer<HookDecision>{
+internal object FfiConverterTypeHookDecision : FfiConverterRustBuffer<HookDecision>{
     override fun read(buf: ByteBuffer): HookDecision {
         return when(buf.getInt()) {
             1 -> HookDecision.Allow
@@ -6705,7 +7675,7 @@ sealed class HookException: kotlin.Exception() {
     )
     }
 
-    companion object ErrorHandler : UniffiRustCallStatusErrorHandler<HookException> {
+    internal companion object ErrorHandler : UniffiRustCallStatusErrorHandler<HookException> {
         override fun lift(error_buf: RustBuffer.ByValue): HookException = FfiConverterTypeHookError.lift(error_buf)
     }
 
@@ -6715,7 +7685,7 @@ sealed class HookException: kotlin.Exception() {
 /**
  * @suppress
  */
-public object FfiConverterTypeHookError : FfiConverterRustBuffer<HookException> {
+internal object FfiConverterTypeHookError : FfiConverterRustBuffer<HookException> {
     override fun read(buf: ByteBuffer): HookException {
 
 
@@ -6871,8 +7841,8 @@ sealed class MemdirException: kotlin.Exception() {
     )
     }
 
-    companion object ErrorHandler : UniffiRustCallStatusErrorHandler<MemdirException> {
-        override fun lift(error_buf: RustBuffer.ByValue): MemdirException = FfiConverterTypeMemdirError.lift(error_buf)
+    internal companion object ErrorHandler : UniffiRustCallStatusErrorHandler<MemdirException> {
+        override fun lift(error_buf: RustBuffer.ByValue): MemdirException = FfiConverterTypeMemdirError.lift(error_buf).withCause()
     }
 
 
@@ -6881,7 +7851,7 @@ sealed class MemdirException: kotlin.Exception() {
 /**
  * @suppress
  */
-public object FfiConverterTypeMemdirError : FfiConverterRustBuffer<MemdirException> {
+internal object FfiConverterTypeMemdirError : FfiConverterRustBuffer<MemdirException> {
     override fun read(buf: ByteBuffer): MemdirException {
 
 
@@ -7003,7 +7973,7 @@ enum class OnExisting {
 /**
  * @suppress
  */
-public object FfiConverterTypeOnExisting: FfiConverterRustBuffer<OnExisting> {
+internal object FfiConverterTypeOnExisting: FfiConverterRustBuffer<OnExisting> {
     override fun read(buf: ByteBuffer) = try {
 
         OnExisting.entries[buf.getInt() - 1]
@@ -7057,7 +8027,7 @@ enum class Outcome {
 /**
  * @suppress
  */
-public object FfiConverterTypeOutcome: FfiConverterRustBuffer<Outcome> {
+internal object FfiConverterTypeOutcome: FfiConverterRustBuffer<Outcome> {
     override fun read(buf: ByteBuffer) = try {
 
         Outcome.entries[buf.getInt() - 1]
@@ -7106,7 +8076,7 @@ enum class SensitiveText {
 /**
  * @suppress
  */
-public object FfiConverterTypeSensitiveText: FfiConverterRustBuffer<SensitiveText> {
+internal object FfiConverterTypeSensitiveText: FfiConverterRustBuffer<SensitiveText> {
     override fun read(buf: ByteBuffer) = try {
 
         SensitiveText.entries[buf.getInt() - 1]
@@ -7156,7 +8126,7 @@ enum class StaleGuard {
 /**
  * @suppress
  */
-public object FfiConverterTypeStaleGuard: FfiConverterRustBuffer<StaleGuard> {
+internal object FfiConverterTypeStaleGuard: FfiConverterRustBuffer<StaleGuard> {
     override fun read(buf: ByteBuffer) = try {
 
         StaleGuard.entries[buf.getInt() - 1]
@@ -7350,7 +8320,7 @@ sealed class StoreException: kotlin.Exception() {
     )
     }
 
-    companion object ErrorHandler : UniffiRustCallStatusErrorHandler<StoreException> {
+    internal companion object ErrorHandler : UniffiRustCallStatusErrorHandler<StoreException> {
         override fun lift(error_buf: RustBuffer.ByValue): StoreException = FfiConverterTypeStoreError.lift(error_buf)
     }
 
@@ -7360,7 +8330,7 @@ sealed class StoreException: kotlin.Exception() {
 /**
  * @suppress
  */
-public object FfiConverterTypeStoreError : FfiConverterRustBuffer<StoreException> {
+internal object FfiConverterTypeStoreError : FfiConverterRustBuffer<StoreException> {
     override fun read(buf: ByteBuffer): StoreException {
 
 
@@ -7539,7 +8509,7 @@ public object FfiConverterTypeStoreError : FfiConverterRustBuffer<StoreException
 /**
  * @suppress
  */
-public object FfiConverterOptionalLong: FfiConverterRustBuffer<kotlin.Long?> {
+internal object FfiConverterOptionalLong: FfiConverterRustBuffer<kotlin.Long?> {
     override fun read(buf: ByteBuffer): kotlin.Long? {
         if (buf.get().toInt() == 0) {
             return null
@@ -7571,7 +8541,7 @@ public object FfiConverterOptionalLong: FfiConverterRustBuffer<kotlin.Long?> {
 /**
  * @suppress
  */
-public object FfiConverterOptionalString: FfiConverterRustBuffer<kotlin.String?> {
+internal object FfiConverterOptionalString: FfiConverterRustBuffer<kotlin.String?> {
     override fun read(buf: ByteBuffer): kotlin.String? {
         if (buf.get().toInt() == 0) {
             return null
@@ -7603,7 +8573,7 @@ public object FfiConverterOptionalString: FfiConverterRustBuffer<kotlin.String?>
 /**
  * @suppress
  */
-public object FfiConverterOptionalByteArray: FfiConverterRustBuffer<kotlin.ByteArray?> {
+internal object FfiConverterOptionalByteArray: FfiConverterRustBuffer<kotlin.ByteArray?> {
     override fun read(buf: ByteBuffer): kotlin.ByteArray? {
         if (buf.get().toInt() == 0) {
             return null
@@ -7635,7 +8605,7 @@ public object FfiConverterOptionalByteArray: FfiConverterRustBuffer<kotlin.ByteA
 /**
  * @suppress
  */
-public object FfiConverterOptionalTimestamp: FfiConverterRustBuffer<java.time.Instant?> {
+internal object FfiConverterOptionalTimestamp: FfiConverterRustBuffer<java.time.Instant?> {
     override fun read(buf: ByteBuffer): java.time.Instant? {
         if (buf.get().toInt() == 0) {
             return null
@@ -7667,7 +8637,7 @@ public object FfiConverterOptionalTimestamp: FfiConverterRustBuffer<java.time.In
 /**
  * @suppress
  */
-public object FfiConverterOptionalTypeCopyWatch: FfiConverterRustBuffer<CopyWatch?> {
+internal object FfiConverterOptionalTypeCopyWatch: FfiConverterRustBuffer<CopyWatch?> {
     override fun read(buf: ByteBuffer): CopyWatch? {
         if (buf.get().toInt() == 0) {
             return null
@@ -7699,7 +8669,7 @@ public object FfiConverterOptionalTypeCopyWatch: FfiConverterRustBuffer<CopyWatc
 /**
  * @suppress
  */
-public object FfiConverterOptionalTypeExpiryWatch: FfiConverterRustBuffer<ExpiryWatch?> {
+internal object FfiConverterOptionalTypeExpiryWatch: FfiConverterRustBuffer<ExpiryWatch?> {
     override fun read(buf: ByteBuffer): ExpiryWatch? {
         if (buf.get().toInt() == 0) {
             return null
@@ -7731,7 +8701,7 @@ public object FfiConverterOptionalTypeExpiryWatch: FfiConverterRustBuffer<Expiry
 /**
  * @suppress
  */
-public object FfiConverterOptionalTypeMemoryHooks: FfiConverterRustBuffer<MemoryHooks?> {
+internal object FfiConverterOptionalTypeMemoryHooks: FfiConverterRustBuffer<MemoryHooks?> {
     override fun read(buf: ByteBuffer): MemoryHooks? {
         if (buf.get().toInt() == 0) {
             return null
@@ -7763,7 +8733,7 @@ public object FfiConverterOptionalTypeMemoryHooks: FfiConverterRustBuffer<Memory
 /**
  * @suppress
  */
-public object FfiConverterOptionalTypeReply: FfiConverterRustBuffer<Reply?> {
+internal object FfiConverterOptionalTypeReply: FfiConverterRustBuffer<Reply?> {
     override fun read(buf: ByteBuffer): Reply? {
         if (buf.get().toInt() == 0) {
             return null
@@ -7795,7 +8765,39 @@ public object FfiConverterOptionalTypeReply: FfiConverterRustBuffer<Reply?> {
 /**
  * @suppress
  */
-public object FfiConverterOptionalTypeDurability: FfiConverterRustBuffer<Durability?> {
+internal object FfiConverterOptionalTypeReplyImage: FfiConverterRustBuffer<ReplyImage?> {
+    override fun read(buf: ByteBuffer): ReplyImage? {
+        if (buf.get().toInt() == 0) {
+            return null
+        }
+        return FfiConverterTypeReplyImage.read(buf)
+    }
+
+    override fun allocationSize(value: ReplyImage?): ULong {
+        if (value == null) {
+            return 1UL
+        } else {
+            return 1UL + FfiConverterTypeReplyImage.allocationSize(value)
+        }
+    }
+
+    override fun write(value: ReplyImage?, buf: ByteBuffer) {
+        if (value == null) {
+            buf.put(0)
+        } else {
+            buf.put(1)
+            FfiConverterTypeReplyImage.write(value, buf)
+        }
+    }
+}
+
+
+
+
+/**
+ * @suppress
+ */
+internal object FfiConverterOptionalTypeDurability: FfiConverterRustBuffer<Durability?> {
     override fun read(buf: ByteBuffer): Durability? {
         if (buf.get().toInt() == 0) {
             return null
@@ -7827,7 +8829,7 @@ public object FfiConverterOptionalTypeDurability: FfiConverterRustBuffer<Durabil
 /**
  * @suppress
  */
-public object FfiConverterOptionalTypeOnExisting: FfiConverterRustBuffer<OnExisting?> {
+internal object FfiConverterOptionalTypeOnExisting: FfiConverterRustBuffer<OnExisting?> {
     override fun read(buf: ByteBuffer): OnExisting? {
         if (buf.get().toInt() == 0) {
             return null
@@ -7859,7 +8861,7 @@ public object FfiConverterOptionalTypeOnExisting: FfiConverterRustBuffer<OnExist
 /**
  * @suppress
  */
-public object FfiConverterOptionalTypeSensitiveText: FfiConverterRustBuffer<SensitiveText?> {
+internal object FfiConverterOptionalTypeSensitiveText: FfiConverterRustBuffer<SensitiveText?> {
     override fun read(buf: ByteBuffer): SensitiveText? {
         if (buf.get().toInt() == 0) {
             return null
@@ -7891,7 +8893,7 @@ public object FfiConverterOptionalTypeSensitiveText: FfiConverterRustBuffer<Sens
 /**
  * @suppress
  */
-public object FfiConverterOptionalTypeStaleGuard: FfiConverterRustBuffer<StaleGuard?> {
+internal object FfiConverterOptionalTypeStaleGuard: FfiConverterRustBuffer<StaleGuard?> {
     override fun read(buf: ByteBuffer): StaleGuard? {
         if (buf.get().toInt() == 0) {
             return null
@@ -7923,7 +8925,7 @@ public object FfiConverterOptionalTypeStaleGuard: FfiConverterRustBuffer<StaleGu
 /**
  * @suppress
  */
-public object FfiConverterOptionalSequenceLong: FfiConverterRustBuffer<List<kotlin.Long>?> {
+internal object FfiConverterOptionalSequenceLong: FfiConverterRustBuffer<List<kotlin.Long>?> {
     override fun read(buf: ByteBuffer): List<kotlin.Long>? {
         if (buf.get().toInt() == 0) {
             return null
@@ -7955,15 +8957,15 @@ public object FfiConverterOptionalSequenceLong: FfiConverterRustBuffer<List<kotl
 /**
  * @suppress
  */
-public object FfiConverterOptionalSequenceTypeMemdirText: FfiConverterRustBuffer<List<MemdirText>?> {
-    override fun read(buf: ByteBuffer): List<MemdirText>? {
+internal object FfiConverterOptionalSequenceTypeMemdirText: FfiConverterRustBuffer<List<kotlin.String>?> {
+    override fun read(buf: ByteBuffer): List<kotlin.String>? {
         if (buf.get().toInt() == 0) {
             return null
         }
         return FfiConverterSequenceTypeMemdirText.read(buf)
     }
 
-    override fun allocationSize(value: List<MemdirText>?): ULong {
+    override fun allocationSize(value: List<kotlin.String>?): ULong {
         if (value == null) {
             return 1UL
         } else {
@@ -7971,7 +8973,7 @@ public object FfiConverterOptionalSequenceTypeMemdirText: FfiConverterRustBuffer
         }
     }
 
-    override fun write(value: List<MemdirText>?, buf: ByteBuffer) {
+    override fun write(value: List<kotlin.String>?, buf: ByteBuffer) {
         if (value == null) {
             buf.put(0)
         } else {
@@ -7987,15 +8989,15 @@ public object FfiConverterOptionalSequenceTypeMemdirText: FfiConverterRustBuffer
 /**
  * @suppress
  */
-public object FfiConverterOptionalMapTypeMemdirTextTypeMemdirText: FfiConverterRustBuffer<Map<MemdirText, MemdirText>?> {
-    override fun read(buf: ByteBuffer): Map<MemdirText, MemdirText>? {
+internal object FfiConverterOptionalMapTypeMemdirTextTypeMemdirText: FfiConverterRustBuffer<Map<kotlin.String, kotlin.String>?> {
+    override fun read(buf: ByteBuffer): Map<kotlin.String, kotlin.String>? {
         if (buf.get().toInt() == 0) {
             return null
         }
         return FfiConverterMapTypeMemdirTextTypeMemdirText.read(buf)
     }
 
-    override fun allocationSize(value: Map<MemdirText, MemdirText>?): ULong {
+    override fun allocationSize(value: Map<kotlin.String, kotlin.String>?): ULong {
         if (value == null) {
             return 1UL
         } else {
@@ -8003,7 +9005,7 @@ public object FfiConverterOptionalMapTypeMemdirTextTypeMemdirText: FfiConverterR
         }
     }
 
-    override fun write(value: Map<MemdirText, MemdirText>?, buf: ByteBuffer) {
+    override fun write(value: Map<kotlin.String, kotlin.String>?, buf: ByteBuffer) {
         if (value == null) {
             buf.put(0)
         } else {
@@ -8019,15 +9021,15 @@ public object FfiConverterOptionalMapTypeMemdirTextTypeMemdirText: FfiConverterR
 /**
  * @suppress
  */
-public object FfiConverterOptionalTypeMemdirDuration: FfiConverterRustBuffer<MemdirDuration?> {
-    override fun read(buf: ByteBuffer): MemdirDuration? {
+internal object FfiConverterOptionalTypeMemdirDuration: FfiConverterRustBuffer<java.time.Duration?> {
+    override fun read(buf: ByteBuffer): java.time.Duration? {
         if (buf.get().toInt() == 0) {
             return null
         }
         return FfiConverterTypeMemdirDuration.read(buf)
     }
 
-    override fun allocationSize(value: MemdirDuration?): ULong {
+    override fun allocationSize(value: java.time.Duration?): ULong {
         if (value == null) {
             return 1UL
         } else {
@@ -8035,7 +9037,7 @@ public object FfiConverterOptionalTypeMemdirDuration: FfiConverterRustBuffer<Mem
         }
     }
 
-    override fun write(value: MemdirDuration?, buf: ByteBuffer) {
+    override fun write(value: java.time.Duration?, buf: ByteBuffer) {
         if (value == null) {
             buf.put(0)
         } else {
@@ -8051,15 +9053,47 @@ public object FfiConverterOptionalTypeMemdirDuration: FfiConverterRustBuffer<Mem
 /**
  * @suppress
  */
-public object FfiConverterOptionalTypeMemdirText: FfiConverterRustBuffer<MemdirText?> {
-    override fun read(buf: ByteBuffer): MemdirText? {
+internal object FfiConverterOptionalTypeMemdirKey: FfiConverterRustBuffer<EncryptionKey?> {
+    override fun read(buf: ByteBuffer): EncryptionKey? {
+        if (buf.get().toInt() == 0) {
+            return null
+        }
+        return FfiConverterTypeMemdirKey.read(buf)
+    }
+
+    override fun allocationSize(value: EncryptionKey?): ULong {
+        if (value == null) {
+            return 1UL
+        } else {
+            return 1UL + FfiConverterTypeMemdirKey.allocationSize(value)
+        }
+    }
+
+    override fun write(value: EncryptionKey?, buf: ByteBuffer) {
+        if (value == null) {
+            buf.put(0)
+        } else {
+            buf.put(1)
+            FfiConverterTypeMemdirKey.write(value, buf)
+        }
+    }
+}
+
+
+
+
+/**
+ * @suppress
+ */
+internal object FfiConverterOptionalTypeMemdirText: FfiConverterRustBuffer<kotlin.String?> {
+    override fun read(buf: ByteBuffer): kotlin.String? {
         if (buf.get().toInt() == 0) {
             return null
         }
         return FfiConverterTypeMemdirText.read(buf)
     }
 
-    override fun allocationSize(value: MemdirText?): ULong {
+    override fun allocationSize(value: kotlin.String?): ULong {
         if (value == null) {
             return 1UL
         } else {
@@ -8067,7 +9101,7 @@ public object FfiConverterOptionalTypeMemdirText: FfiConverterRustBuffer<MemdirT
         }
     }
 
-    override fun write(value: MemdirText?, buf: ByteBuffer) {
+    override fun write(value: kotlin.String?, buf: ByteBuffer) {
         if (value == null) {
             buf.put(0)
         } else {
@@ -8083,7 +9117,7 @@ public object FfiConverterOptionalTypeMemdirText: FfiConverterRustBuffer<MemdirT
 /**
  * @suppress
  */
-public object FfiConverterSequenceLong: FfiConverterRustBuffer<List<kotlin.Long>> {
+internal object FfiConverterSequenceLong: FfiConverterRustBuffer<List<kotlin.Long>> {
     override fun read(buf: ByteBuffer): List<kotlin.Long> {
         val len = buf.getInt()
         return List<kotlin.Long>(len) {
@@ -8111,7 +9145,7 @@ public object FfiConverterSequenceLong: FfiConverterRustBuffer<List<kotlin.Long>
 /**
  * @suppress
  */
-public object FfiConverterSequenceString: FfiConverterRustBuffer<List<kotlin.String>> {
+internal object FfiConverterSequenceString: FfiConverterRustBuffer<List<kotlin.String>> {
     override fun read(buf: ByteBuffer): List<kotlin.String> {
         val len = buf.getInt()
         return List<kotlin.String>(len) {
@@ -8139,7 +9173,7 @@ public object FfiConverterSequenceString: FfiConverterRustBuffer<List<kotlin.Str
 /**
  * @suppress
  */
-public object FfiConverterSequenceTypeMount: FfiConverterRustBuffer<List<Mount>> {
+internal object FfiConverterSequenceTypeMount: FfiConverterRustBuffer<List<Mount>> {
     override fun read(buf: ByteBuffer): List<Mount> {
         val len = buf.getInt()
         return List<Mount>(len) {
@@ -8167,7 +9201,7 @@ public object FfiConverterSequenceTypeMount: FfiConverterRustBuffer<List<Mount>>
 /**
  * @suppress
  */
-public object FfiConverterSequenceTypeEntry: FfiConverterRustBuffer<List<Entry>> {
+internal object FfiConverterSequenceTypeEntry: FfiConverterRustBuffer<List<Entry>> {
     override fun read(buf: ByteBuffer): List<Entry> {
         val len = buf.getInt()
         return List<Entry>(len) {
@@ -8195,7 +9229,7 @@ public object FfiConverterSequenceTypeEntry: FfiConverterRustBuffer<List<Entry>>
 /**
  * @suppress
  */
-public object FfiConverterSequenceTypeExpired: FfiConverterRustBuffer<List<Expired>> {
+internal object FfiConverterSequenceTypeExpired: FfiConverterRustBuffer<List<Expired>> {
     override fun read(buf: ByteBuffer): List<Expired> {
         val len = buf.getInt()
         return List<Expired>(len) {
@@ -8223,7 +9257,7 @@ public object FfiConverterSequenceTypeExpired: FfiConverterRustBuffer<List<Expir
 /**
  * @suppress
  */
-public object FfiConverterSequenceTypeProblem: FfiConverterRustBuffer<List<Problem>> {
+internal object FfiConverterSequenceTypeProblem: FfiConverterRustBuffer<List<Problem>> {
     override fun read(buf: ByteBuffer): List<Problem> {
         val len = buf.getInt()
         return List<Problem>(len) {
@@ -8251,21 +9285,21 @@ public object FfiConverterSequenceTypeProblem: FfiConverterRustBuffer<List<Probl
 /**
  * @suppress
  */
-public object FfiConverterSequenceTypeMemdirText: FfiConverterRustBuffer<List<MemdirText>> {
-    override fun read(buf: ByteBuffer): List<MemdirText> {
+internal object FfiConverterSequenceTypeMemdirText: FfiConverterRustBuffer<List<kotlin.String>> {
+    override fun read(buf: ByteBuffer): List<kotlin.String> {
         val len = buf.getInt()
-        return List<MemdirText>(len) {
+        return List<kotlin.String>(len) {
             FfiConverterTypeMemdirText.read(buf)
         }
     }
 
-    override fun allocationSize(value: List<MemdirText>): ULong {
+    override fun allocationSize(value: List<kotlin.String>): ULong {
         val sizeForLength = 4UL
         val sizeForItems = value.map { FfiConverterTypeMemdirText.allocationSize(it) }.sum()
         return sizeForLength + sizeForItems
     }
 
-    override fun write(value: List<MemdirText>, buf: ByteBuffer) {
+    override fun write(value: List<kotlin.String>, buf: ByteBuffer) {
         buf.putInt(value.size)
         value.iterator().forEach {
             FfiConverterTypeMemdirText.write(it, buf)
@@ -8279,10 +9313,10 @@ public object FfiConverterSequenceTypeMemdirText: FfiConverterRustBuffer<List<Me
 /**
  * @suppress
  */
-public object FfiConverterMapTypeMemdirTextTypeMemdirText: FfiConverterRustBuffer<Map<MemdirText, MemdirText>> {
-    override fun read(buf: ByteBuffer): Map<MemdirText, MemdirText> {
+internal object FfiConverterMapTypeMemdirTextTypeMemdirText: FfiConverterRustBuffer<Map<kotlin.String, kotlin.String>> {
+    override fun read(buf: ByteBuffer): Map<kotlin.String, kotlin.String> {
         val len = buf.getInt()
-        return buildMap<MemdirText, MemdirText>(len) {
+        return buildMap<kotlin.String, kotlin.String>(len) {
             repeat(len) {
                 val k = FfiConverterTypeMemdirText.read(buf)
                 val v = FfiConverterTypeMemdirText.read(buf)
@@ -8291,7 +9325,7 @@ public object FfiConverterMapTypeMemdirTextTypeMemdirText: FfiConverterRustBuffe
         }
     }
 
-    override fun allocationSize(value: Map<MemdirText, MemdirText>): ULong {
+    override fun allocationSize(value: Map<kotlin.String, kotlin.String>): ULong {
         val spaceForMapSize = 4UL
         val spaceForChildren = value.map { (k, v) ->
             FfiConverterTypeMemdirText.allocationSize(k) +
@@ -8300,7 +9334,7 @@ public object FfiConverterMapTypeMemdirTextTypeMemdirText: FfiConverterRustBuffe
         return spaceForMapSize + spaceForChildren
     }
 
-    override fun write(value: Map<MemdirText, MemdirText>, buf: ByteBuffer) {
+    override fun write(value: Map<kotlin.String, kotlin.String>, buf: ByteBuffer) {
         buf.putInt(value.size)
         // The parens on `(k, v)` here ensure we're calling the right method,
         // which is important for compatibility with older android devices.
@@ -8316,33 +9350,32 @@ public object FfiConverterMapTypeMemdirTextTypeMemdirText: FfiConverterRustBuffe
 
 
 
-public typealias MemdirDuration = java.time.Duration
 
 /**
  * @suppress
  */
-public object FfiConverterTypeMemdirDuration: FfiConverter<MemdirDuration, Double> {
-    override fun lift(value: Double): MemdirDuration {
+internal object FfiConverterTypeMemdirDuration: FfiConverter<java.time.Duration, Double> {
+    override fun lift(value: Double): java.time.Duration {
         val builtinValue = FfiConverterDouble.lift(value)
         return ofSeconds(builtinValue)
     }
 
-    override fun lower(value: MemdirDuration): Double {
+    override fun lower(value: java.time.Duration): Double {
         val builtinValue = inSeconds(value)
         return FfiConverterDouble.lower(builtinValue)
     }
 
-    override fun read(buf: ByteBuffer): MemdirDuration {
+    override fun read(buf: ByteBuffer): java.time.Duration {
         val builtinValue = FfiConverterDouble.read(buf)
         return ofSeconds(builtinValue)
     }
 
-    override fun allocationSize(value: MemdirDuration): ULong {
+    override fun allocationSize(value: java.time.Duration): ULong {
         val builtinValue = inSeconds(value)
         return FfiConverterDouble.allocationSize(builtinValue)
     }
 
-    override fun write(value: MemdirDuration, buf: ByteBuffer) {
+    override fun write(value: java.time.Duration, buf: ByteBuffer) {
         val builtinValue = inSeconds(value)
         FfiConverterDouble.write(builtinValue, buf)
     }
@@ -8352,33 +9385,67 @@ public object FfiConverterTypeMemdirDuration: FfiConverter<MemdirDuration, Doubl
 
 
 
-public typealias MemdirText = String
 
 /**
  * @suppress
  */
-public object FfiConverterTypeMemdirText: FfiConverter<MemdirText, RustBuffer.ByValue> {
-    override fun lift(value: RustBuffer.ByValue): MemdirText {
+internal object FfiConverterTypeMemdirKey: FfiConverter<EncryptionKey, RustBuffer.ByValue> {
+    override fun lift(value: RustBuffer.ByValue): EncryptionKey {
+        val builtinValue = FfiConverterByteArray.lift(value)
+        return EncryptionKey.crossed(builtinValue)
+    }
+
+    override fun lower(value: EncryptionKey): RustBuffer.ByValue {
+        val builtinValue = value.crossing()
+        return FfiConverterByteArray.lower(builtinValue)
+    }
+
+    override fun read(buf: ByteBuffer): EncryptionKey {
+        val builtinValue = FfiConverterByteArray.read(buf)
+        return EncryptionKey.crossed(builtinValue)
+    }
+
+    override fun allocationSize(value: EncryptionKey): ULong {
+        val builtinValue = value.crossing()
+        return FfiConverterByteArray.allocationSize(builtinValue)
+    }
+
+    override fun write(value: EncryptionKey, buf: ByteBuffer) {
+        val builtinValue = value.crossing()
+        FfiConverterByteArray.write(builtinValue, buf)
+    }
+}
+
+
+
+
+
+
+/**
+ * @suppress
+ */
+internal object FfiConverterTypeMemdirText: FfiConverter<kotlin.String, RustBuffer.ByValue> {
+    override fun lift(value: RustBuffer.ByValue): kotlin.String {
         val builtinValue = FfiConverterByteArray.lift(value)
         return fromUtf8(builtinValue)
     }
 
-    override fun lower(value: MemdirText): RustBuffer.ByValue {
+    override fun lower(value: kotlin.String): RustBuffer.ByValue {
         val builtinValue = toUtf8(value)
         return FfiConverterByteArray.lower(builtinValue)
     }
 
-    override fun read(buf: ByteBuffer): MemdirText {
+    override fun read(buf: ByteBuffer): kotlin.String {
         val builtinValue = FfiConverterByteArray.read(buf)
         return fromUtf8(builtinValue)
     }
 
-    override fun allocationSize(value: MemdirText): ULong {
+    override fun allocationSize(value: kotlin.String): ULong {
         val builtinValue = toUtf8(value)
         return FfiConverterByteArray.allocationSize(builtinValue)
     }
 
-    override fun write(value: MemdirText, buf: ByteBuffer) {
+    override fun write(value: kotlin.String, buf: ByteBuffer) {
         val builtinValue = toUtf8(value)
         FfiConverterByteArray.write(builtinValue, buf)
     }
@@ -8392,7 +9459,7 @@ public object FfiConverterTypeMemdirText: FfiConverter<MemdirText, RustBuffer.By
          * on it. Only options about stores matter: `durability`, `read_only`, `lock_timeout`,
          * `max_file_bytes`, and for SQLite `max_total_bytes` and `max_files`.
          */
-    @Throws(MemdirException::class) fun `openStore`(`address`: MemdirText, `options`: MemoryOptions = MemoryOptions()): Store {
+    @JvmOverloads @Throws(MemdirException::class) fun `openStore`(`address`: kotlin.String, `options`: MemoryOptions = MemoryOptions()): Store {
             return FfiConverterTypeStore.lift(
     uniffiRustCallWithError(MemdirException) { _status ->
     UniffiLib.uniffi_memdir_ffi_fn_func_open_store(
@@ -8453,7 +9520,7 @@ public object FfiConverterTypeMemdirText: FfiConverter<MemdirText, RustBuffer.By
          * Throws `Copy` if the destination holds something else or `watch` stopped the copy, `Store` if a store
          * failed. What was copied before stays.
          */
-    @Throws(MemdirException::class) fun `copy`(`source`: Store, `destination`: Store, `overwrite`: kotlin.Boolean = false, `watch`: CopyWatch? = null): Copied {
+    @JvmOverloads @Throws(MemdirException::class) fun `copy`(`source`: Store, `destination`: Store, `overwrite`: kotlin.Boolean = false, `watch`: CopyWatch? = null): Copied {
             return FfiConverterTypeCopied.lift(
     uniffiRustCallWithError(MemdirException) { _status ->
     UniffiLib.uniffi_memdir_ffi_fn_func_copy(
@@ -8470,7 +9537,7 @@ public object FfiConverterTypeMemdirText: FfiConverter<MemdirText, RustBuffer.By
 
         /**
          * What a memory throws that was closed.
-         */ fun `closedReply`(): Reply {
+         */ internal fun `closedReply`(): Reply {
             return FfiConverterTypeReply.lift(
     uniffiRustCall() { _status ->
     UniffiLib.uniffi_memdir_ffi_fn_func_closed_reply(
@@ -8483,7 +9550,7 @@ public object FfiConverterTypeMemdirText: FfiConverter<MemdirText, RustBuffer.By
 
         /**
          * What a memory throws that gets no thread to work on; `cause` is what the system said.
-         */ fun `noThreadReply`(`cause`: kotlin.String): Reply {
+         */ internal fun `noThreadReply`(`cause`: kotlin.String): Reply {
             return FfiConverterTypeReply.lift(
     uniffiRustCall() { _status ->
     UniffiLib.uniffi_memdir_ffi_fn_func_no_thread_reply(
@@ -8501,7 +9568,7 @@ public object FfiConverterTypeMemdirText: FfiConverter<MemdirText, RustBuffer.By
          * Only options about stores matter, as for `open_store`. Throws `Config` if a path, an address or
          * an option is wrong, `Store` if a store cannot be opened.
          */
-    @Throws(MemdirException::class) fun `openMounts`(`mounts`: List<Mount>, `options`: MemoryOptions = MemoryOptions()): Store {
+    @JvmOverloads @Throws(MemdirException::class) fun `openMounts`(`mounts`: List<Mount>, `options`: MemoryOptions = MemoryOptions()): Store {
             return FfiConverterTypeStore.lift(
     uniffiRustCallWithError(MemdirException) { _status ->
     UniffiLib.uniffi_memdir_ffi_fn_func_open_mounts(
@@ -8509,6 +9576,47 @@ public object FfiConverterTypeMemdirText: FfiConverter<MemdirText, RustBuffer.By
 
         FfiConverterSequenceTypeMount.lower(`mounts`),
         FfiConverterTypeMemoryOptions.lower(`options`),_status)
+}
+    )
+    }
+
+
+        /**
+         * Changes the key of an encrypted store: encrypts every file again, and then removes the old key.
+         * Returns how many files were encrypted.
+         *
+         * The store can be in use meanwhile: both keys open it until the end. If the change is interrupted,
+         * both keys still open the store; call this again to continue. The model cannot call this.
+         *
+         * Throws `Config` if the store is not encrypted or the old key is wrong, `Store` if the store failed or
+         * a file in it is damaged.
+         */
+    @Throws(MemdirException::class) fun `rekey`(`address`: kotlin.String, `oldKey`: EncryptionKey, `newKey`: EncryptionKey): kotlin.Long {
+            return FfiConverterLong.lift(
+    uniffiRustCallWithError(MemdirException) { _status ->
+    UniffiLib.uniffi_memdir_ffi_fn_func_rekey(
+
+
+        FfiConverterTypeMemdirText.lower(`address`),
+        FfiConverterTypeMemdirKey.lower(`oldKey`),
+        FfiConverterTypeMemdirKey.lower(`newKey`),_status)
+}
+    )
+    }
+
+
+        /**
+         * As `rekey`, for your own store: the one that keeps the encrypted files.
+         */
+    @Throws(MemdirException::class) internal fun `rekeyStore`(`store`: Store, `oldKey`: EncryptionKey, `newKey`: EncryptionKey): kotlin.Long {
+            return FfiConverterLong.lift(
+    uniffiRustCallWithError(MemdirException) { _status ->
+    UniffiLib.uniffi_memdir_ffi_fn_func_rekey_store(
+
+
+        FfiConverterTypeStore.lower(`store`),
+        FfiConverterTypeMemdirKey.lower(`oldKey`),
+        FfiConverterTypeMemdirKey.lower(`newKey`),_status)
 }
     )
     }

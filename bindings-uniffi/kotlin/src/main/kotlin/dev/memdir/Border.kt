@@ -54,5 +54,24 @@ internal inline fun <T> replying(otherwise: (Reply) -> T, call: () -> T): T =
         otherwise(error.reply())
     }
 
+/**
+ * What a store or a hook of the host's threw last on this thread, and the text that stands for it in the library. An
+ * exception that the library then reports with this text has it as its cause. The library calls on the thread of its caller.
+ */
+private val thrown = ThreadLocal<Pair<Throwable, String>>()
+
+/** Keeps an exception of the host's, which crosses as [text] only. */
+internal fun crossing(error: Throwable, text: String) {
+    if (text.isNotEmpty()) thrown.set(error to text)
+}
+
+/** The exception with what the host's own code threw, if it comes from that. */
+internal fun <E : MemdirException> E.withCause(): E {
+    val (error, text) = thrown.get() ?: return this
+    thrown.remove()
+    if (cause == null && message.orEmpty().contains(text)) initCause(error)
+    return this
+}
+
 private const val NO_TEXT: Byte = -1
 private const val NANOS = 1e9

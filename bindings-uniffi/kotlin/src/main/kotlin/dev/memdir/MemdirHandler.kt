@@ -1,31 +1,116 @@
 package dev.memdir
 
+import com.anthropic.core.jsonMapper
+import com.anthropic.errors.AnthropicException
 import com.anthropic.helpers.BetaMemoryToolHandler
+import com.anthropic.helpers.BetaToolRunner
+import com.anthropic.models.beta.messages.BetaBase64ImageSource
+import com.anthropic.models.beta.messages.BetaContentBlockParam
+import com.anthropic.models.beta.messages.BetaMessage
+import com.anthropic.models.beta.messages.BetaStopReason
+import com.anthropic.models.beta.messages.BetaToolResultBlockParam
+import com.anthropic.models.beta.messages.BetaToolUseBlock
+import com.anthropic.models.beta.messages.MessageCreateParams
+import java.util.Base64
 import java.util.Optional
+import java.util.function.Consumer
+import java.util.logging.Level
+import java.util.logging.Logger
+import kotlin.jvm.optionals.getOrNull
 
 /**
- * A [Memory] as the memory tool of Anthropic's Java SDK (`com.anthropic:anthropic-java`, 2.16.1 or newer):
+ * A [Memory] as the memory tool of Anthropic's Java SDK (`com.anthropic:anthropic-java`):
  *
  * ```kotlin
- * ToolRunnerCreateParams.builder().betaMemoryToolHandler(MemdirHandler(memory))
+ * val handler = MemdirHandler(memory)
+ * val tools = ToolRunnerCreateParams.builder().betaMemoryToolHandler(handler).initialMessageParams(request).build()
+ * for (message in handler.messages(client.beta().messages().toolRunner(tools))) { … }
  * ```
  *
- * The SDK sends an exception of a handler as `"Error: "` and its message, with `is_error`. It sends a returned text
- * without that flag. Every text reaches the model word for word: a text that starts with `Error: ` is thrown, and the
- * documented errors that do not start so are returned. To have the flag on these as well, answer tool calls with
- * [Memory.execute] instead of the SDK's runner.
+ * With [messages], or with [answer] in a loop of your own, the model reads what the tool's documentation says: each
+ * text word for word, with `is_error` on every error. The input of a tool use goes to [Memory.execute] as Claude sent
+ * it, so it is repaired where it can be. Images are shown, too, with the option `maxImageBytes`.
+ *
+ * The runner itself answers the turns that also use other tools, through the methods of this handler. It sends an
+ * exception as `"Error: "` and its message, with `is_error`; it sends a returned text without that flag. So a text that
+ * starts with `Error: ` is thrown, and the documented errors that do not start so are returned: every text arrives word
+ * for word, and these arrive without the flag. Input without a required field is refused by the SDK in its own words.
  *
  * The handler does not close the memory.
  *
- * @param onBroken is called when the store itself fails, for your log. The model reads only that the memory is out of
- *   reach.
+ * @param onBroken is called when the store itself or a hook fails. The model reads only that the memory is out of
+ *   reach. By default it logs a warning with the logger `dev.memdir` (`java.util.logging`).
  */
 public class MemdirHandler
 @JvmOverloads
 constructor(
     private val memory: Memory,
-    private val onBroken: (MemdirException) -> Unit = {},
+    private val onBroken: Consumer<MemdirException> = LOG,
 ) : BetaMemoryToolHandler {
+    /**
+     * The messages of [runner], one after the other. After each one, its tool uses are answered as by [answer].
+     *
+     * A loop that calls [BetaToolRunner.setNextParams] itself, or that reads a stream, calls [answer] instead.
+     */
+    public fun messages(runner: BetaToolRunner): Iterable<BetaMessage> = Iterable {
+        val messages = runner.iterator()
+        object : Iterator<BetaMessage> {
+            private var last: BetaMessage? = null
+
+            override fun hasNext(): Boolean {
+                last?.let { answer(runner, it) }
+                last = null
+                return messages.hasNext()
+            }
+
+            override fun next(): BetaMessage = if (hasNext()) messages.next().also { last = it } else throw NoSuchElementException()
+        }
+    }
+
+    /**
+     * Answers a turn whose tool uses are all `memory`: executes them in their order, and gives [runner] its next
+     * request. Call it after the message came from the runner and before the next one is asked of it.
+     *
+     * @return whether it did. Otherwise nothing was executed, and the runner answers the turn itself: the turn has no
+     *   tool use, or one of another tool, or a block that this version of the SDK does not know.
+     */
+    public fun answer(runner: BetaToolRunner, message: BetaMessage): Boolean {
+        if (message.stopReason().getOrNull() != BetaStopReason.TOOL_USE) return false
+        // What stands before a fallback belongs to an attempt that was given up.
+        val blocks = message.content().run { drop(indexOfLast { it.isFallback() } + 1) }
+        val uses = blocks.mapNotNull { it.toolUse().getOrNull() }
+        if (uses.isEmpty() || uses.any { it.name() != TOOL }) return false
+        val request = runner.params()
+        val next =
+            try {
+                request.toBuilder().addMessage(message).inContainer(request, message)
+            } catch (_: AnthropicException) {
+                return false
+            }
+        runner.setNextParams(next.addUserMessageOfContentBlockParams(uses.map(::result)).build())
+        return true
+    }
+
+    private fun result(use: BetaToolUseBlock): BetaContentBlockParam {
+        val reply = memory.execute(jsonMapper().writeValueAsString(use._input()))
+        reply.cause?.let { onBroken.accept(broken(it, reply)) }
+        val result = BetaToolResultBlockParam.builder().toolUseId(use.id()).isError(reply.isError)
+        val image = reply.image ?: return BetaContentBlockParam.ofToolResult(result.content(reply.content).build())
+        val source =
+            BetaBase64ImageSource.builder()
+                .mediaType(BetaBase64ImageSource.MediaType.of(image.mediaType))
+                .data(Base64.getEncoder().encodeToString(image.bytes))
+                .build()
+        val block = BetaToolResultBlockParam.Content.Block.ofImage(source)
+        return BetaContentBlockParam.ofToolResult(result.contentOfBlocks(listOf(block)).build())
+    }
+
+    /** What a call with plain arguments would have thrown. */
+    private fun broken(cause: String, reply: Reply): MemdirException {
+        val hook = MemdirException.Hook(cause)
+        return (if (hook.reply().content == reply.content) hook else MemdirException.Store(cause, reply.content)).withCause()
+    }
+
     override fun view(path: String, viewRange: Optional<List<Long>>): String =
         answer { memory.view(path, viewRange.orElse(null)) }
 
@@ -47,7 +132,7 @@ constructor(
         try {
             call()
         } catch (error: MemdirException) {
-            if (error !is MemdirException.Refused) onBroken(error)
+            if (error !is MemdirException.Refused) onBroken.accept(error)
             val text = error.reply().content
             if (!text.startsWith(PREFIX)) text else throw Refusal(text.removePrefix(PREFIX), error)
         }
@@ -56,6 +141,19 @@ constructor(
     private class Refusal(message: String, cause: Throwable) : RuntimeException(message, cause)
 
     private companion object {
+        const val TOOL = "memory"
         const val PREFIX = "Error: "
+        val LOG = Consumer<MemdirException> { Logger.getLogger("dev.memdir").log(Level.WARNING, "the memory is out of reach", it) }
     }
+}
+
+/**
+ * The container that the turn ran in goes on to the next request, unless the request names another one; the runner
+ * does the same.
+ */
+private fun MessageCreateParams.Builder.inContainer(request: MessageCreateParams, message: BetaMessage): MessageCreateParams.Builder {
+    val id = message.container().getOrNull()?.id() ?: return this
+    val pinned = request.container().getOrNull() ?: return container(id)
+    val params = pinned.betaContainerParams().getOrNull() ?: return this
+    return if (params.id().isPresent) this else container(params.toBuilder().id(id).build())
 }

@@ -1,8 +1,19 @@
 package dev.memdir
 
+import java.nio.file.Path
 import java.time.Duration
+import java.util.concurrent.atomic.AtomicReference
+import kotlin.coroutines.cancellation.CancellationException
+import kotlin.coroutines.resume
+import kotlinx.coroutines.CompletableDeferred
 import kotlinx.coroutines.CoroutineDispatcher
 import kotlinx.coroutines.Dispatchers
+import kotlinx.coroutines.NonCancellable
+import kotlinx.coroutines.channels.Channel
+import kotlinx.coroutines.currentCoroutineContext
+import kotlinx.coroutines.ensureActive
+import kotlinx.coroutines.flow.Flow
+import kotlinx.coroutines.flow.flow
 import kotlinx.coroutines.suspendCancellableCoroutine
 import kotlinx.coroutines.withContext
 
@@ -17,8 +28,8 @@ public fun Memory.view(path: String, lines: IntRange): String = view(path, lines
  * A [Memory] whose methods suspend instead of blocking. Views run on [viewDispatcher]. Changes run on [dispatcher],
  * where they may have to wait for other writers.
  *
- * If the coroutine is cancelled before a command begins to write, the command does not happen. If the command has
- * begun, it goes on to its end.
+ * If the coroutine is cancelled before a command begins to write, the command does not happen; while it waits for a
+ * thread, the coroutine need not wait any longer. If the command has begun, it goes on to its end.
  */
 public class SuspendingMemory
 @JvmOverloads
@@ -66,21 +77,37 @@ constructor(
     public suspend fun clear(): Unit = off { it.clear() }
 
     private suspend fun <T> off(on: CoroutineDispatcher = dispatcher, call: (Memory) -> T): T {
-        var hasBegun = false
+        val context = currentCoroutineContext()
+        context.ensureActive()
+        val state = AtomicReference(State.WAITS)
+        val finished = CompletableDeferred<Unit>()
+        val cancellation = Cancellation()
         try {
-            return withContext(on) {
-                hasBegun = true
-                suspendCancellableCoroutine { continuation ->
-                    val cancellation = Cancellation()
-                    continuation.invokeOnCancellation { cancellation.cancel() }
-                    continuation.resumeWith(runCatching { memory.cancelledBy(cancellation).use(call) })
+            return suspendCancellableCoroutine { continuation ->
+                continuation.invokeOnCancellation {
+                    if (!state.compareAndSet(State.WAITS, State.GIVEN_UP)) cancellation.cancel()
                 }
-            }
-        } catch (error: OutOfMemoryError) {
-            // The JVM reports in this way that the system cannot start a thread.
-            throw if (hasBegun) error else noThread(error)
+                val work = Runnable {
+                    if (!state.compareAndSet(State.WAITS, State.RUNS)) return@Runnable
+                    val result = runCatching { memory.cancelledBy(cancellation).use(call) }
+                    finished.complete(Unit)
+                    continuation.resume(result)
+                }
+                try {
+                    if (on.isDispatchNeeded(context)) on.dispatch(context, work) else work.run()
+                } catch (error: OutOfMemoryError) {
+                    // The JVM reports in this way that the system cannot start a thread.
+                    if (state.compareAndSet(State.WAITS, State.GIVEN_UP)) continuation.resume(Result.failure(noThread(error)))
+                }
+            }.getOrThrow()
+        } finally {
+            if (state.get() == State.RUNS) withContext(NonCancellable) { finished.join() }
+            cancellation.close()
         }
     }
+
+    /** A call waits for a thread; then a thread has begun it, or nobody waits for it any longer. */
+    private enum class State { WAITS, RUNS, GIVEN_UP }
 
     private companion object {
         // Each dispatcher has its own threads, which are started when they are needed.
@@ -89,5 +116,59 @@ constructor(
         val CHANGES = Dispatchers.IO.limitedParallelism(MOST)
     }
 }
+
+/**
+ * Opens a memory as its constructor does, without blocking: on a thread of [Dispatchers.IO]. If the coroutine is
+ * cancelled meanwhile, nothing stays open.
+ */
+public suspend fun Memory.Companion.open(
+    store: String? = null,
+    options: MemoryOptions = MemoryOptions(),
+    hooks: MemoryHooks? = null,
+): Memory = opened { Memory(store, options, hooks) }
+
+/** Opens a directory: as the other [open]. */
+public suspend fun Memory.Companion.open(
+    directory: Path,
+    options: MemoryOptions = MemoryOptions(),
+    hooks: MemoryHooks? = null,
+): Memory = opened { Memory(directory, options, hooks) }
+
+/** Opens a memory on a store: as the other [open]. With a key, the store is read. */
+public suspend fun Memory.Companion.open(
+    store: Store,
+    options: MemoryOptions = MemoryOptions(),
+    hooks: MemoryHooks? = null,
+): Memory = opened { Memory(store, options, hooks) }
+
+private suspend fun opened(open: () -> Memory): Memory {
+    var opened: Memory? = null
+    try {
+        return withContext(Dispatchers.IO) { open().also { opened = it } }
+    } catch (gone: CancellationException) {
+        opened?.close()
+        throw gone
+    }
+}
+
+/**
+ * The changes that memories of this process make on this store, from the moment of collecting: commands, `clear` and
+ * `expire`, of this memory and of any other one on the same open store, or on the same directory or database.
+ *
+ * Not among them is what other processes change, what is written to the store directly, and what another memory changes
+ * on a store of your own. Collectors that are slow miss nothing. Collecting ends with its coroutine.
+ */
+public val Memory.changes: Flow<Change>
+    get() = flow {
+        val changes = Channel<Change>(Channel.UNLIMITED)
+        observe { changes.trySend(it) }
+            .use { subscription ->
+                try {
+                    for (change in changes) emit(change)
+                } finally {
+                    subscription.cancel()
+                }
+            }
+    }
 
 private fun IntRange.asViewRange(): List<Long> = listOf(first.toLong(), last.toLong())

@@ -3,10 +3,12 @@ package dev.memdir
 import java.util.concurrent.Semaphore
 import java.util.concurrent.locks.ReentrantLock
 import kotlin.concurrent.withLock
+import kotlinx.coroutines.CoroutineStart
 import kotlinx.coroutines.Dispatchers
 import kotlinx.coroutines.async
 import kotlinx.coroutines.awaitAll
 import kotlinx.coroutines.cancelAndJoin
+import kotlinx.coroutines.joinAll
 import kotlinx.coroutines.launch
 import kotlinx.coroutines.runBlocking
 import kotlinx.coroutines.withContext
@@ -72,6 +74,45 @@ class CancellationTest {
         assertTrue(writers.awaitAll().none { it.isError })
         assertEquals(200, store.read("/memories/log").decodeToString().trim().lines().size)
         memory.close()
+    }
+
+    @Test
+    fun `who waits for a thread does not wait to be cancelled`() = runBlocking {
+        val (store, memory) = held()
+        store.turn.lock()
+        val writers = List(64) { launch(Dispatchers.Default) { memory.suspending.execute(insert("$it")) } }
+        withContext(Dispatchers.IO) { store.waiting.acquire(64) }
+        val late = launch(Dispatchers.Default) { memory.suspending.execute(insert("late")) }
+        withTimeout(30_000) { late.cancelAndJoin() }
+        store.turn.unlock()
+        writers.joinAll()
+        assertFalse("late" in store.read("/memories/log").decodeToString())
+        memory.close()
+    }
+
+    @Test
+    fun `a memory is opened without blocking, and nothing stays open if that is cancelled`() = runBlocking {
+        val thread = Thread.currentThread()
+        val threads = mutableListOf<Thread>()
+        val (map, gate) = MapStore() to Semaphore(1)
+        val slow = object : Store by map {
+            override fun write(path: String, content: ByteArray, overwrite: Boolean) {
+                threads += Thread.currentThread()
+                gate.acquire()
+                map.write(path, content, overwrite)
+            }
+        }
+        Memory.open("memory:").use { assertTrue(it.view("/memories").endsWith("/memories")) }
+        // With a key, a store gets its record when it is opened.
+        val options = MemoryOptions(encryptionKey = EncryptionKey(ByteArray(32)))
+        Memory.open(slow, options).close()
+        assertTrue(threads.isNotEmpty() && thread !in threads, "$threads")
+        map.delete("/memories/.memdir-encryption")
+        val opening = launch(start = CoroutineStart.UNDISPATCHED) { Memory.open(slow, options) }
+        opening.cancel()
+        gate.release()
+        opening.join()
+        assertTrue(opening.isCancelled)
     }
 
     @Test

@@ -92,12 +92,10 @@ fun ask(client: AnthropicClient, memory: Memory, question: String): List<BetaMes
             .addTool(BetaMemoryTool20250818.builder().build())
             .addUserMessage(question)
             .build()
+    val handler = MemdirHandler(memory)
     val tools =
-        ToolRunnerCreateParams.builder()
-            .betaMemoryToolHandler(MemdirHandler(memory) { broken -> System.err.println(broken) })
-            .initialMessageParams(request)
-            .build()
-    val messages = client.beta().messages().toolRunner(tools).toList()
+        ToolRunnerCreateParams.builder().betaMemoryToolHandler(handler).initialMessageParams(request).build()
+    val messages = handler.messages(client.beta().messages().toolRunner(tools)).toList()
     // end
     return messages
 }

@@ -40,6 +40,8 @@ class Call(
     val isError: Boolean,
     val event: JsonNode? = null,
     val expires: Boolean = false,
+    /** The media type, and the bytes. */
+    val image: Pair<String, Content>? = null,
 ) : Step
 
 /** What somebody else writes. */
@@ -96,10 +98,12 @@ private fun step(json: JsonNode): Step {
     upkeep(json)?.let { return it }
     taking(json, "input", "content", "is_error", "without_images", "event", "expires")
     val input = expanded(json["input"])
-    // Kotlin shows no images.
-    json["without_images"]?.let { return Call(input, text(it), isError = true, json["event"]?.let(::saying)) }
     val isError = json["is_error"].booleanValue()
-    return Call(input, text(json["content"]), isError, json["event"]?.let(::saying), json.has("expires"))
+    val event = json["event"]?.let(::saying)
+    val image = json["content"].takeIf { it.has("\$image") } ?: return Call(input, text(json["content"]), isError, event, json.has("expires"))
+    taking(image, "\$image", "\$base64")
+    val (mediaType, bytes) = image["\$image"].textValue() to Base64.getDecoder().decode(image["\$base64"].textValue())
+    return Call(input, "[$mediaType, ${bytes.size} bytes]", isError, event, json.has("expires"), mediaType to Content(bytes))
 }
 
 private fun upkeep(json: JsonNode): Upkeep? {
@@ -125,7 +129,7 @@ private fun options(json: JsonNode?): MemoryOptions {
             when (name) {
                 "max_view_chars" -> options.copy(maxViewChars = limit)
                 "max_file_bytes" -> options.copy(maxFileBytes = limit)
-                "max_image_bytes" -> options
+                "max_image_bytes" -> options.copy(maxImageBytes = limit)
                 "max_total_bytes" -> options.copy(maxTotalBytes = limit)
                 "max_files" -> options.copy(maxFiles = limit)
                 "read_only_paths" -> options.copy(readOnlyPaths = value.map { it.textValue() })

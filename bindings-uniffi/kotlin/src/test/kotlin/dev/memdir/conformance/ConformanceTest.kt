@@ -1,5 +1,6 @@
 package dev.memdir.conformance
 
+import dev.memdir.EncryptionKey
 import dev.memdir.MapStore
 import dev.memdir.MemdirException
 import dev.memdir.Memory
@@ -64,6 +65,15 @@ class ConformanceTest {
             Opened(Memory(address, options, hooks), openStore(address))
         }
 
+    @Test
+    fun `kotlin-encrypted`(@TempDir temporary: Path) =
+        run("kotlin-encrypted") { options, hooks ->
+            val key = EncryptionKey(ByteArray(32) { it.toByte() })
+            val place = Files.createTempDirectory(temporary, "case")
+            val store = openStore(place, MemoryOptions(encryptionKey = key, encryptNames = true))
+            Opened(Memory(store, options, hooks), store)
+        }
+
     private fun run(runner: String, open: (MemoryOptions, CaseHooks?) -> Opened) {
         val counts = Files.createDirectories(root.resolve("target/conformance")).resolve(runner)
         counts.deleteIfExists()
@@ -92,6 +102,7 @@ class ConformanceTest {
             val reply = opened.memory.execute(step.input.toString())
             assertEquals(step.content, reply.content, where)
             assertEquals(step.isError, reply.isError, where)
+            assertEquals(step.image, reply.image?.let { it.mediaType to Content(it.bytes) }, where)
             val told = hooks?.take().orEmpty()
             assertEquals(listOfNotNull(step.event).size, told.size, where)
             step.event?.let { assertTrue(same(it, told.single())) { "$where: expected $it, got $told" } }

@@ -1,0 +1,212 @@
+package consumer;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.memdir.Change;
+import dev.memdir.ChangeKind;
+import dev.memdir.Command;
+import dev.memdir.Edit;
+import dev.memdir.EncryptionKey;
+import dev.memdir.Entry;
+import dev.memdir.Event;
+import dev.memdir.Expired;
+import dev.memdir.HookDecision;
+import dev.memdir.HookException;
+import dev.memdir.Memdir;
+import dev.memdir.MemdirException;
+import dev.memdir.MemdirHandler;
+import dev.memdir.Memory;
+import dev.memdir.MemoryHooks;
+import dev.memdir.MemoryOptions;
+import dev.memdir.Mount;
+import dev.memdir.Reply;
+import dev.memdir.StaleGuard;
+import dev.memdir.Store;
+import dev.memdir.StoreException;
+import dev.memdir.Subscription;
+import java.io.IOException;
+import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What a Java program can do: it is compiled by javac against the jar. */
+class JavaTest {
+    @Test
+    void aMemoryIsOpenedWithWhatIsGiven(@TempDir Path place) throws MemdirException {
+        try (Memory memory = new Memory("memory:")) {
+            assertEquals("File created successfully at: /memories/a", memory.create("/memories/a", "one\n"));
+            memory.strReplace("/memories/a", "one");
+            memory.strReplace("/memories/a", "\n", "two\n");
+            assertTrue(memory.view("/memories/a").endsWith("1\ttwo"));
+            assertTrue(memory.view("/memories/a", List.of(1L, -1L)).endsWith("1\ttwo"));
+        }
+        try (Memory memory = new Memory(place.resolve("memory"))) {
+            memory.create("/memories/a", "one");
+        }
+        MemoryOptions options =
+                MemoryOptions.builder()
+                        .maxFiles(10)
+                        .maxTotalBytes(1L << 20)
+                        .maxViewChars(null)
+                        .staleGuard(StaleGuard.ON)
+                        .readOnlyPaths(List.of("/memories/handbook"))
+                        .recordAccess(true)
+                        .encryptionKey(new EncryptionKey(new byte[32]))
+                        .build();
+        assertEquals(10L, options.getMaxFiles());
+        assertNull(options.getMaxViewChars());
+        assertEquals(new MemoryOptions(), MemoryOptions.builder().build());
+        try (Memory memory = new Memory(place.resolve("encrypted"), options)) {
+            List<Expired> expired = memory.expire(Duration.ofDays(1));
+            assertTrue(expired.isEmpty() && memory.expire(Duration.ZERO, true).isEmpty());
+        }
+    }
+
+    @Test
+    void whatCanFailIsDeclaredAndCaught() {
+        try {
+            new Memory("nothing://here").close();
+        } catch (MemdirException.Config wrong) {
+            assertNull(wrong.getOption());
+        } catch (MemdirException other) {
+            throw new AssertionError(other);
+        }
+        try (Memory memory = new Memory("memory:")) {
+            memory.view("/memories/none");
+        } catch (MemdirException.Refused refused) {
+            assertTrue(refused.getReason().contains("does not exist"));
+        } catch (MemdirException other) {
+            throw new AssertionError(other);
+        }
+    }
+
+    /** A store of one's own, in Java: six methods. */
+    static class BrokenStore implements Store {
+        final Exception cause = new IOException("no disk");
+
+        @Override
+        public byte[] read(String path) throws StoreException {
+            StoreException failed = new StoreException.Failed(cause.getMessage());
+            failed.initCause(cause);
+            throw failed;
+        }
+
+        @Override
+        public List<Entry> list(String path) throws StoreException {
+            if (!path.equals("/memories")) throw new StoreException.NotFound();
+            return List.of(new Entry("/memories/a", 3L));
+        }
+
+        @Override
+        public void write(String path, byte[] content, boolean overwrite) {
+            throw new IllegalStateException("the table is gone");
+        }
+
+        @Override
+        public void update(String path, Edit edit) throws StoreException {
+            edit.apply("one".getBytes(StandardCharsets.UTF_8));
+        }
+
+        @Override
+        public void delete(String path) {}
+
+        @Override
+        public void rename(String source, String destination) {}
+    }
+
+    @Test
+    void theCauseOfAnExceptionIsWhatTheStoreThrew() throws MemdirException {
+        BrokenStore store = new BrokenStore();
+        try (Memory memory = new Memory(store)) {
+            MemdirException.Store error =
+                    assertThrows(MemdirException.Store.class, () -> memory.create("/memories/b", "x"));
+            assertEquals("the table is gone", error.getCause().getMessage());
+            assertTrue(error.getCause() instanceof IllegalStateException);
+            error = assertThrows(MemdirException.Store.class, () -> memory.view("/memories/a"));
+            assertTrue(error.getCause() instanceof StoreException.Failed);
+            assertSame(store.cause, error.getCause().getCause());
+            // Another failure has nothing to do with it.
+            memory.close();
+            assertNull(assertThrows(MemdirException.Store.class, () -> memory.view("/memories/a")).getCause());
+        }
+    }
+
+    @Test
+    void lambdasAreEnough(@TempDir Path place) throws MemdirException, StoreException {
+        Store store = Memdir.openStore(place.resolve("memory"));
+        store.write("/memories/a", new byte[] {'a'}, false);
+        store.update("/memories/a", content -> "two".getBytes(StandardCharsets.UTF_8));
+        Store copy = Memdir.openStore("memory:");
+        assertEquals(1, Memdir.copy(store, copy, false, progress -> true).getFiles());
+        assertEquals(1, Memdir.copy(store, copy).getEqual());
+        assertNull(Memdir.checkContract(JavaTest::open));
+        Store mounted =
+                Memdir.openMounts(List.of(new Mount("/memories", "memory:"), new Mount("/memories/a", store, true)));
+        List<MemdirException> broken = new ArrayList<>();
+        List<Change> changes = new ArrayList<>();
+        try (Memory memory = new Memory(mounted, new MemoryOptions());
+                Subscription subscription = memory.observe(changes::add)) {
+            MemdirHandler handler = new MemdirHandler(memory, broken::add);
+            assertEquals("File created successfully at: /memories/b", handler.create("/memories/b", "one"));
+            subscription.cancel();
+            assertTrue(handler.view("/memories/b", Optional.empty()).endsWith("1\tone"));
+        }
+        assertEquals(List.of(new Change(ChangeKind.WRITTEN, "/memories/b", null)), changes);
+        assertTrue(broken.isEmpty());
+    }
+
+    private static Store open() throws StoreException {
+        try {
+            return Memdir.openStore("memory:");
+        } catch (MemdirException error) {
+            throw new StoreException.Failed(error.reply().getContent());
+        }
+    }
+
+    @Test
+    void hooksAndExecute() throws MemdirException {
+        List<String> told = new ArrayList<>();
+        MemoryHooks hooks =
+                new MemoryHooks() {
+                    @Override
+                    public HookDecision before(Command command) throws HookException {
+                        if (command instanceof Command.Delete) return new HookDecision.Deny("Not here.");
+                        return HookDecision.Allow.INSTANCE;
+                    }
+
+                    @Override
+                    public void after(Event event) {
+                        told.add(event.getCommand());
+                    }
+                };
+        try (Memory memory = new Memory("memory:", new MemoryOptions(), hooks)) {
+            Reply reply = memory.execute("{\"command\": \"delete\", \"path\": \"/memories/a\"}");
+            assertTrue(reply.isError() && reply.getContent().equals("Not here."));
+        }
+        assertEquals(List.of("delete"), told);
+    }
+
+    /** What a completion shows of the class. */
+    @Test
+    void plumbingIsNotShown() {
+        List<String> shown =
+                Arrays.stream(Memory.class.getMethods())
+                        .filter(method -> Modifier.isPublic(method.getModifiers()) && !method.isSynthetic())
+                        .map(Method::getName)
+                        .filter(name -> name.toLowerCase().contains("uniffi") && !name.contains("$"))
+                        .toList();
+        assertEquals(List.of(), shown);
+    }
+}

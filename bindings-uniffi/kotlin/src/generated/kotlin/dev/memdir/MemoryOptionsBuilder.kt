@@ -1,0 +1,200 @@
+// Made from core/options.json by core/generate-options.
+
+package dev.memdir
+
+import java.time.Duration
+
+/** Builds [MemoryOptions] in Java: `MemoryOptions.builder().maxFiles(100).build()`. In Kotlin, name the arguments. */
+public class MemoryOptionsBuilder internal constructor() {
+    private var options = MemoryOptions()
+
+    /**
+     * The most characters (Unicode scalar values) that one view shows. A longer view is cut, and its last line
+     * says how to go on. `null` lifts the limit. Default: 16,000.
+     */
+    public fun maxViewChars(maxViewChars: Long?): MemoryOptionsBuilder =
+        apply { options = options.copy(maxViewChars = maxViewChars) }
+
+    /**
+     * The most characters (Unicode scalar values) that one view shows. A longer view is cut, and its last line
+     * says how to go on. `null` lifts the limit. Default: 16,000.
+     */
+    public fun maxViewChars(maxViewChars: Long): MemoryOptionsBuilder =
+        apply { options = options.copy(maxViewChars = maxViewChars) }
+
+    /**
+     * The most bytes that a command may make a file hold. A larger file that another program wrote can be viewed.
+     * It can be edited to be smaller if it has at most 16 MiB. `null` lifts the limit. Default: 16 MiB.
+     */
+    public fun maxFileBytes(maxFileBytes: Long?): MemoryOptionsBuilder =
+        apply { options = options.copy(maxFileBytes = maxFileBytes) }
+
+    /**
+     * The most bytes that a command may make a file hold. A larger file that another program wrote can be viewed.
+     * It can be edited to be smaller if it has at most 16 MiB. `null` lifts the limit. Default: 16 MiB.
+     */
+    public fun maxFileBytes(maxFileBytes: Long): MemoryOptionsBuilder =
+        apply { options = options.copy(maxFileBytes = maxFileBytes) }
+
+    /**
+     * The most bytes that all files together may hold, hidden ones included. `null` sets no limit. Default:
+     * `null`.
+     */
+    public fun maxTotalBytes(maxTotalBytes: Long?): MemoryOptionsBuilder =
+        apply { options = options.copy(maxTotalBytes = maxTotalBytes) }
+
+    /**
+     * The most bytes that all files together may hold, hidden ones included. `null` sets no limit. Default:
+     * `null`.
+     */
+    public fun maxTotalBytes(maxTotalBytes: Long): MemoryOptionsBuilder =
+        apply { options = options.copy(maxTotalBytes = maxTotalBytes) }
+
+    /**
+     * The most files that the memory may hold, hidden ones included. `null` sets no limit. Default: `null`.
+     */
+    public fun maxFiles(maxFiles: Long?): MemoryOptionsBuilder =
+        apply { options = options.copy(maxFiles = maxFiles) }
+
+    /**
+     * The most files that the memory may hold, hidden ones included. `null` sets no limit. Default: `null`.
+     */
+    public fun maxFiles(maxFiles: Long): MemoryOptionsBuilder =
+        apply { options = options.copy(maxFiles = maxFiles) }
+
+    /**
+     * The most bytes of a `.png`, `.jpg` or `.jpeg` file that a view shows as an image. Claude accepts at most
+     * 3,932,160. `null` shows no images. Default: `null`.
+     */
+    public fun maxImageBytes(maxImageBytes: Long?): MemoryOptionsBuilder =
+        apply { options = options.copy(maxImageBytes = maxImageBytes) }
+
+    /**
+     * The most bytes of a `.png`, `.jpg` or `.jpeg` file that a view shows as an image. Claude accepts at most
+     * 3,932,160. `null` shows no images. Default: `null`.
+     */
+    public fun maxImageBytes(maxImageBytes: Long): MemoryOptionsBuilder =
+        apply { options = options.copy(maxImageBytes = maxImageBytes) }
+
+    /**
+     * What `create` does if the file already exists: `error` refuses, `overwrite` replaces the whole content
+     * atomically. Default: `"error"`.
+     */
+    public fun onExisting(onExisting: OnExisting?): MemoryOptionsBuilder =
+        apply { options = options.copy(onExisting = onExisting) }
+
+    /**
+     * The memory can be viewed but not changed. The directory or database must exist. Nothing is made in a
+     * directory. Default: no.
+     */
+    public fun readOnly(readOnly: Boolean): MemoryOptionsBuilder =
+        apply { options = options.copy(readOnly = readOnly) }
+
+    /**
+     * Patterns of paths that no command may change, such as `"/memories/handbook"`, with everything below them.
+     * They take precedence over `writablePaths`. Default: none.
+     */
+    public fun readOnlyPaths(readOnlyPaths: List<String>?): MemoryOptionsBuilder =
+        apply { options = options.copy(readOnlyPaths = readOnlyPaths) }
+
+    /**
+     * Patterns of the only paths that commands may change, with everything below them. An empty list allows no
+     * changes. `null` sets no limit. Default: `null`.
+     */
+    public fun writablePaths(writablePaths: List<String>?): MemoryOptionsBuilder =
+        apply { options = options.copy(writablePaths = writablePaths) }
+
+    /**
+     * Refuses an edit that is based on an outdated view. `on` guards `insert` into files that this memory has
+     * shown or written. `strict` also guards `str_replace`, and requires a view first. Default: `"off"`.
+     */
+    public fun staleGuard(staleGuard: StaleGuard?): MemoryOptionsBuilder =
+        apply { options = options.copy(staleGuard = staleGuard) }
+
+    /**
+     * What happens to keys, tokens, passwords and payment cards in text that a command would write: `off` does
+     * nothing, `reject` refuses the command, `redact` writes `[REDACTED:rule]` in their place. Default: `"off"`.
+     */
+    public fun sensitiveText(sensitiveText: SensitiveText?): MemoryOptionsBuilder =
+        apply { options = options.copy(sensitiveText = sensitiveText) }
+
+    /**
+     * Your own rules, in addition to the built-in ones: patterns in the syntax of Rust's `regex-lite`, without
+     * look-around and back-references. Default: none.
+     */
+    public fun sensitiveRules(sensitiveRules: Map<String, String>?): MemoryOptionsBuilder =
+        apply { options = options.copy(sensitiveRules = sensitiveRules) }
+
+    /**
+     * Views show `[REDACTED:rule]` in the place of sensitive text. The file is not changed. Such a view reads the
+     * whole file into memory. Default: no.
+     */
+    public fun sensitiveOnView(sensitiveOnView: Boolean): MemoryOptionsBuilder =
+        apply { options = options.copy(sensitiveOnView = sensitiveOnView) }
+
+    /**
+     * Before its first command, the memory removes files that nobody has used for this long. Must be more than 0.
+     * The store must keep times of access. Default: `null`.
+     */
+    public fun expireAfter(expireAfter: Duration?): MemoryOptionsBuilder =
+        apply { options = options.copy(expireAfter = expireAfter) }
+
+    /**
+     * Records each view and each rename of a file as a use of it. That costs a write. `expireAfter` turns it on.
+     * `expire()` needs it. Default: no.
+     */
+    public fun recordAccess(recordAccess: Boolean): MemoryOptionsBuilder =
+        apply { options = options.copy(recordAccess = recordAccess) }
+
+    /**
+     * Patterns of files that never expire, such as `"/memories/handbook"`, with everything below them. Default:
+     * none.
+     */
+    public fun neverExpire(neverExpire: List<String>?): MemoryOptionsBuilder =
+        apply { options = options.copy(neverExpire = neverExpire) }
+
+    /**
+     * The events that `after` gets contain the reply's text. Default: no.
+     */
+    public fun eventContent(eventContent: Boolean): MemoryOptionsBuilder =
+        apply { options = options.copy(eventContent = eventContent) }
+
+    /**
+     * What an acknowledged command survives: `full` a loss of power, `relaxed` only a crash of the process. Object
+     * storage is always durable. Default: `"full"`.
+     */
+    public fun durability(durability: Durability?): MemoryOptionsBuilder =
+        apply { options = options.copy(durability = durability) }
+
+    /**
+     * How long a change waits for other writers of the same store (local directory, SQLite, PostgreSQL). After
+     * that the command is refused, and nothing was changed. `null` waits without limit. Default: 10 seconds.
+     */
+    public fun lockTimeout(lockTimeout: Duration?): MemoryOptionsBuilder =
+        apply { options = options.copy(lockTimeout = lockTimeout) }
+
+    /**
+     * Selects one of several memories in one PostgreSQL database or one bucket. Any text, such as a user's name.
+     * `null` selects the one that the address names. Never put a value that is not your own into an address. On
+     * every other store it is an error. Default: `null`.
+     */
+    public fun namespace(namespace: String?): MemoryOptionsBuilder =
+        apply { options = options.copy(namespace = namespace) }
+
+    /**
+     * Encrypts everything that the store keeps. A store is encrypted from its creation or not at all. Default:
+     * `null`.
+     */
+    public fun encryptionKey(encryptionKey: EncryptionKey?): MemoryOptionsBuilder =
+        apply { options = options.copy(encryptionKey = encryptionKey) }
+
+    /**
+     * Also encrypts the names in a store that is made with a key. An existing store stays as it was made. Default:
+     * no.
+     */
+    public fun encryptNames(encryptNames: Boolean): MemoryOptionsBuilder =
+        apply { options = options.copy(encryptNames = encryptNames) }
+
+    /** The options. */
+    public fun build(): MemoryOptions = options
+}

@@ -1,0 +1,82 @@
+// Made from the documents by bindings-uniffi/scripts/snippets.
+
+import Foundation
+import Memdir
+import StoreExample
+import XCTest
+
+private func docs_mounts_1(_ memory: Memory, _ store: any Store, _ keychain: any Keychain, _ directory: URL) async throws {
+let stores = try openMounts(mounts: [
+    Mount(path: "/memories", store: "./memory"),
+    Mount(path: "/memories/handbook", store: "./docs", readOnly: true),
+])
+let memory = try Memory(store: stores)
+}
+
+private func docs_policies_1(_ memory: Memory, _ store: any Store, _ keychain: any Keychain, _ directory: URL) async throws {
+let memory = try Memory(store: "memory:", options: MemoryOptions(sensitiveText: .redact, sensitiveOnView: true))
+let reply = try await memory.create(path: "/memories/notes.md", fileText: "Router password: sun7-Flower!\n")
+}
+
+private func docs_policies_2(_ memory: Memory, _ store: any Store, _ keychain: any Keychain, _ directory: URL) async throws {
+let memory = try Memory(store: "memory:", options: MemoryOptions(maxTotalBytes: 64 * 1024, maxFiles: 100))
+let reply = try await memory.view(path: "/memories")
+}
+
+private func docs_policies_3(_ memory: Memory, _ store: any Store, _ keychain: any Keychain, _ directory: URL) async throws {
+let memory = try Memory(store: store, options: MemoryOptions(staleGuard: .strict))
+let reply = await memory.execute(
+    json: #"{"command": "insert", "path": "/memories/list.md", "insert_line": 1, "insert_text": "bread"}"#
+)
+}
+
+private func docs_policies_4(_ memory: Memory, _ store: any Store, _ keychain: any Keychain, _ directory: URL) async throws {
+let memory = try Memory(store: "memory:", options: MemoryOptions(readOnlyPaths: ["/memories/handbook"]))
+let reply = await memory.execute(json: #"{"command": "delete", "path": "/memories/handbook"}"#)
+}
+
+private func docs_policies_5(_ memory: Memory, _ store: any Store, _ keychain: any Keychain, _ directory: URL) async throws {
+let memory = try Memory(store: "memory:", options: MemoryOptions(recordAccess: true, neverExpire: ["/memories/handbook"]))
+let unused = try await memory.expire(olderThan: 90 * 24 * 60 * 60, dryRun: true)
+}
+
+private func docs_policies_6(_ memory: Memory, _ store: any Store, _ keychain: any Keychain, _ directory: URL) async throws {
+final class Careful: MemoryHooks {
+    func before(command: Command) -> HookDecision {
+        switch command {
+        case .delete: return .deny(reason: "Nothing is deleted here: rename it to /memories/archive instead.")
+        case .create(_, let text): return .replace(text: text.replacingOccurrences(of: "Anna Kareva", with: "A. K."))
+        default: return .allow
+        }
+    }
+}
+let memory = try Memory(store: "memory:", hooks: Careful())
+}
+
+private func docs_swift_1(_ memory: Memory, _ store: any Store, _ keychain: any Keychain, _ directory: URL) async throws {
+let memory = try await Memory.open(store: "./memory")
+_ = try await memory.create(path: "/memories/notes.md", fileText: "- likes tea\n")
+_ = try await memory.insert(path: "/memories/notes.md", insertLine: 1, insertText: "- lives in Lisbon\n")
+print(try await memory.view(path: "/memories/notes.md"))
+
+// The input of a tool use, as Claude sent it; what comes back goes into the tool_result.
+let reply = await memory.execute(json: #"{"command": "delete", "path": "/memories/old.md"}"#)
+print("is_error: \(reply.isError), content: \(reply.content)")
+}
+
+private func docs_swift_2(_ memory: Memory, _ store: any Store, _ keychain: any Keychain, _ directory: URL) async throws {
+let support = try FileManager.default.url(
+    for: .applicationSupportDirectory, in: .userDomainMask, appropriateFor: nil, create: true)
+let memory = try await Memory.open(directory: support.appendingPathComponent("memory", isDirectory: true))
+}
+
+private func docs_swift_3(_ memory: Memory, _ store: any Store, _ keychain: any Keychain, _ directory: URL) async throws {
+for await change in memory.changes {
+    print(change.kind, change.path)
+}
+}
+
+private func docs_swift_4(_ memory: Memory, _ store: any Store, _ keychain: any Keychain, _ directory: URL) async throws {
+let key = try storedKey(in: keychain)
+let memory = try await Memory.open(directory: directory, options: MemoryOptions(encryptionKey: key))
+}

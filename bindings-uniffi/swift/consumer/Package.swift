@@ -1,0 +1,11 @@
+// swift-tools-version: 6.0
+// A package that depends on memdir, as an app does, and gives neither compiler nor linker anything.
+
+import PackageDescription
+
+let package = Package(
+    name: "consumer",
+    platforms: [.iOS(.v15), .macOS(.v12)],
+    dependencies: [.package(name: "memdir", path: "../../..")],
+    targets: [.executableTarget(name: "consumer", dependencies: [.product(name: "Memdir", package: "memdir")])]
+)

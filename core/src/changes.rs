@@ -1,0 +1,232 @@
+//! Changes to a memory, for a program that shows it: which paths were changed through this process.
+//!
+//! A user interface wants to be told instead of looking again and again. What is told here is what every
+//! [`Memory`](crate::Memory) of this process changes, commands of a model and calls of your own alike. What other
+//! processes change, and what is written to a store directly, is not: nothing watches the disk.
+
+use std::fmt;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, PoisonError, RwLock, Weak};
+
+use crate::path::MemoryPath;
+use crate::store::{Location, Store};
+
+/// A change that a memory of this process made.
+///
+/// It is told after the change, when a reply is not yet given. After a failure of the store that may have come before
+/// or after the change, it is told as well: look at the path to see what is there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Change {
+    /// What happened.
+    pub kind: ChangeKind,
+    /// Where: for [`ChangeKind::Renamed`] the new path, for [`ChangeKind::Cleared`] the root.
+    pub path: MemoryPath,
+    /// The path before, for [`ChangeKind::Renamed`].
+    pub old_path: Option<MemoryPath>,
+}
+
+/// What a [`Change`] did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ChangeKind {
+    /// A file was created, overwritten or edited.
+    Written,
+    /// A file was deleted, or a directory with everything in it; also by an expiry.
+    Deleted,
+    /// A file or directory was renamed or moved, with everything in it.
+    Renamed,
+    /// Everything was deleted.
+    Cleared,
+}
+
+impl ChangeKind {
+    /// `"written"`, `"deleted"`, `"renamed"` or `"cleared"`.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Written => "written",
+            Self::Deleted => "deleted",
+            Self::Renamed => "renamed",
+            Self::Cleared => "cleared",
+        }
+    }
+}
+
+impl fmt::Display for ChangeKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// Ends the calls of a listener when it is dropped; see [`Memory::observe`](crate::Memory::observe).
+#[derive(Debug)]
+#[must_use = "the listener is called for as long as this is kept"]
+pub struct Subscription {
+    _listener: Arc<Listener>,
+}
+
+impl Drop for Subscription {
+    fn drop(&mut self) {
+        COUNT.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+struct Listener {
+    store: Identity,
+    call: Box<dyn Fn(&Change) + Send + Sync>,
+}
+
+impl fmt::Debug for Listener {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Not the store: its address may hold a password.
+        f.debug_struct("Listener").finish_non_exhaustive()
+    }
+}
+
+/// All listeners of this process. Without one, a change costs a look at the number.
+static LISTENERS: RwLock<Vec<Weak<Listener>>> = RwLock::new(Vec::new());
+static COUNT: AtomicUsize = AtomicUsize::new(0);
+
+/// Which store it is: by where it keeps its data, or by the object.
+struct Identity {
+    /// Not kept open; but no other store gets its address as long as this is there.
+    object: Weak<dyn Store>,
+    locations: Vec<Location>,
+}
+
+impl Identity {
+    fn of(store: &Arc<dyn Store>) -> Self {
+        Self { object: Arc::downgrade(store), locations: store.locations() }
+    }
+
+    fn is(&self, other: &Self) -> bool {
+        let address = |identity: &Self| identity.object.as_ptr().cast::<()>().addr();
+        address(self) == address(other)
+            || !self.locations.is_empty() && self.locations == other.locations
+    }
+}
+
+pub(crate) fn observe(
+    store: &Arc<dyn Store>,
+    call: impl Fn(&Change) + Send + Sync + 'static,
+) -> Subscription {
+    let listener = Arc::new(Listener { store: Identity::of(store), call: Box::new(call) });
+    let mut listeners = LISTENERS.write().unwrap_or_else(PoisonError::into_inner);
+    listeners.retain(|listener| listener.strong_count() > 0);
+    listeners.push(Arc::downgrade(&listener));
+    COUNT.fetch_add(1, Ordering::SeqCst);
+    Subscription { _listener: listener }
+}
+
+/// Whether anybody observes anything in this process.
+pub(crate) fn are_observed() -> bool {
+    COUNT.load(Ordering::SeqCst) > 0
+}
+
+/// Tells the listeners of this store. Not under the lock: a listener may subscribe, or execute commands.
+pub(crate) fn tell(store: &Arc<dyn Store>, changes: &[Change]) {
+    if changes.is_empty() || !are_observed() {
+        return;
+    }
+    let changed = Identity::of(store);
+    let listeners: Vec<_> = {
+        let all = LISTENERS.read().unwrap_or_else(PoisonError::into_inner);
+        all.iter().filter_map(Weak::upgrade).filter(|one| one.store.is(&changed)).collect()
+    };
+    for change in changes {
+        for listener in &listeners {
+            (listener.call)(change);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ops::ControlFlow;
+    use std::sync::Mutex;
+    use std::time::Duration;
+
+    use super::*;
+    use crate::{Memory, MemoryOptions};
+
+    fn observed(memory: &Memory) -> (Subscription, Arc<Mutex<Vec<String>>>) {
+        let told = Arc::new(Mutex::new(Vec::new()));
+        let by = Arc::clone(&told);
+        let subscription = memory.observe(move |change| {
+            let old =
+                change.old_path.as_ref().map(|old| format!(" from {old}")).unwrap_or_default();
+            by.lock().unwrap().push(format!("{} {}{old}", change.kind, change.path));
+        });
+        (subscription, told)
+    }
+
+    fn taken(told: &Mutex<Vec<String>>) -> Vec<String> {
+        std::mem::take(&mut *told.lock().unwrap())
+    }
+
+    #[test]
+    fn changes_are_told_whoever_makes_them_and_views_and_refusals_are_not() {
+        let options = MemoryOptions { record_access: true, ..MemoryOptions::default() };
+        let memory = Memory::open("memory:", options).unwrap();
+        let (subscription, told) = observed(&memory);
+        memory.create("/memories/a", "one\n").unwrap();
+        memory.create("/memories/a", "one\n").unwrap_err();
+        memory.str_replace("/memories/a", "one", "two").unwrap();
+        memory.view("/memories/a", None).unwrap();
+        memory.rename("/memories/a", "/memories/b").unwrap();
+        let edit = r#"{"command":"insert","path":"/memories/b","insert_line":0,"insert_text":"x"}"#;
+        assert!(!memory.execute(edit).is_error);
+        memory.delete("/memories/b").unwrap();
+        assert_eq!(
+            taken(&told),
+            [
+                "written /memories/a",
+                "written /memories/a",
+                "renamed /memories/b from /memories/a",
+                "written /memories/b",
+                "deleted /memories/b",
+            ]
+        );
+        memory.create("/memories/c", "").unwrap();
+        let expired = memory.expire(Duration::ZERO, false, &mut |_| ControlFlow::Continue(()));
+        assert_eq!(expired.unwrap().len(), 1);
+        memory.clear().unwrap();
+        assert_eq!(
+            taken(&told),
+            ["written /memories/c", "deleted /memories/c", "cleared /memories"]
+        );
+        drop(subscription);
+        memory.create("/memories/d", "").unwrap();
+        assert_eq!(taken(&told), [""; 0]);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn another_memory_on_the_same_store_is_heard_and_one_on_another_store_is_not() {
+        let place = tempfile::tempdir().unwrap();
+        let open = |name: &str| {
+            let address = place.path().join(name);
+            Memory::open(address.to_str().unwrap(), MemoryOptions::default()).unwrap()
+        };
+        let (one, same, other) = (open("one"), open("one"), open("other"));
+        let (_subscription, told) = observed(&one);
+        same.create("/memories/a", "").unwrap();
+        other.create("/memories/b", "").unwrap();
+        let shared = Memory::with_store(Arc::clone(one.store()), MemoryOptions::default());
+        shared.create("/memories/c", "").unwrap();
+        assert_eq!(taken(&told), ["written /memories/a", "written /memories/c"]);
+    }
+
+    #[test]
+    fn a_listener_may_execute_commands() {
+        let memory = Memory::open("memory:", MemoryOptions::default()).unwrap();
+        let (inner, seen) = (memory.clone(), Arc::new(Mutex::new(Vec::new())));
+        let by = Arc::clone(&seen);
+        let _subscription = memory.observe(move |change| {
+            by.lock().unwrap().push(inner.view(change.path.as_str(), None).unwrap());
+        });
+        memory.create("/memories/a", "one").unwrap();
+        assert!(seen.lock().unwrap()[0].ends_with("     1\tone"));
+    }
+}

@@ -1,0 +1,102 @@
+//! [`Folding`]: paths as a store compares them that ignores case.
+//!
+//! File systems differ in what they take for one name: NTFS compares letters in upper case, APFS and HFS+ also take `ß`
+//! for `ss` and `é` in one character for `é` in two, and HFS+ ignores characters that are not shown. Here two names are
+//! one if they are one to any of them. So a key may stand for two files, and never do two keys stand for one file.
+
+use std::borrow::Cow;
+
+use unicode_normalization::UnicodeNormalization as _;
+
+use super::MemoryPath;
+
+/// Whether a store ignores case, and with it in which form paths are compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Folding(bool);
+
+impl Folding {
+    /// For a store with this answer to [`folds_case`](crate::Store::folds_case).
+    pub(crate) const fn new(folds_case: bool) -> Self {
+        Self(folds_case)
+    }
+
+    /// What stands for the file or directory at the path, however it is spelled.
+    pub(crate) fn key(self, path: &MemoryPath) -> Cow<'_, MemoryPath> {
+        if self.0 { Cow::Owned(path.folded()) } else { Cow::Borrowed(path) }
+    }
+
+    /// Whether both paths lead to one file or directory.
+    pub(crate) fn are_same(self, one: &MemoryPath, other: &MemoryPath) -> bool {
+        one == other || (self.0 && one.folded() == other.folded())
+    }
+}
+
+/// The form of a text in which spellings of one name are equal.
+pub(crate) fn fold(text: &str) -> String {
+    if text.is_ascii() {
+        return text.to_ascii_lowercase();
+    }
+    let letters = text.nfd().filter(|c| !is_ignored(*c));
+    // There and back, because letters that share one in upper case need not share one in lower case.
+    let lower = letters.flat_map(char::to_lowercase);
+    lower.flat_map(char::to_uppercase).flat_map(char::to_lowercase).nfc().collect()
+}
+
+/// The form of one name. It is never empty, so a path keeps its levels.
+pub(super) fn fold_name(name: &str) -> String {
+    let folded = fold(name);
+    if folded.is_empty() { name.to_owned() } else { folded }
+}
+
+/// The characters that HFS+ ignores in a name.
+fn is_ignored(c: char) -> bool {
+    matches!(c, '\u{200C}'..='\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{206A}'..='\u{206F}' | '\u{FEFF}')
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn spellings_of_one_name_are_one() {
+        for spellings in [
+            ["Notes.MD", "notes.md", "nOTES.mD"],
+            ["ÉTÉ", "été", "e\u{301}te\u{301}"],
+            ["Straße", "STRASSE", "strasse"],
+            ["ΟΔΟΣ", "οδος", "οδοσ"],
+            ["\u{212A}", "k", "K"],
+            ["ǰ", "J\u{30C}", "j\u{30C}"],
+            ["a\u{200D}b", "AB", "ab"],
+            ["ﬁle", "FILE", "file"],
+            ["한", "\u{1112}\u{1161}\u{11AB}", "한"],
+        ] {
+            let folded = spellings.map(fold);
+            assert!(folded.iter().all(|one| *one == folded[0]), "{folded:?}");
+        }
+        assert_ne!(fold("notes"), fold("note"));
+        assert_ne!(fold("e"), fold("é"));
+    }
+
+    #[test]
+    fn a_path_keeps_its_levels() {
+        let path = MemoryPath::parse("/memories/A/\u{FEFF}/É").unwrap();
+        assert_eq!(path.folded().as_str(), "/memories/a/\u{FEFF}/é");
+        assert!(Folding::new(true).are_same(&path, &path.folded()));
+        assert!(!Folding::new(false).are_same(&path, &path.folded()));
+        assert_eq!(*Folding::new(false).key(&path), path);
+    }
+
+    proptest! {
+        #[test]
+        fn no_letter_is_told_from_itself_in_another_case(name in "\\PC{1,8}") {
+            let folded = fold(&name);
+            prop_assert_eq!(fold(&name.to_lowercase()), folded.clone());
+            prop_assert_eq!(fold(&name.to_uppercase()), folded.clone());
+            prop_assert_eq!(fold(&name.nfd().collect::<String>()), folded.clone());
+            prop_assert_eq!(fold(&name.nfc().collect::<String>()), folded.clone());
+            prop_assert!(!folded.contains('/') || name.contains('/'));
+        }
+    }
+}

@@ -1,0 +1,166 @@
+//! [`Staged`]: a content that is written to a temporary file and flushed without the lock, then renamed into place.
+
+use std::fs::{File, FileTimes};
+use std::io::{self, ErrorKind, Write};
+use std::os::windows::fs::{FileTimesExt, MetadataExt};
+use std::time::SystemTime;
+
+use windows_sys::Win32::Storage::FileSystem::{
+    FILE_ATTRIBUTE_ARCHIVE, FILE_ATTRIBUTE_HIDDEN, FILE_ATTRIBUTE_NORMAL,
+    FILE_ATTRIBUTE_NOT_CONTENT_INDEXED, FILE_ATTRIBUTE_READONLY, FILE_ATTRIBUTE_SYSTEM,
+};
+
+use super::error::condition;
+use super::handle::{self, Existing, Purpose, Rights, Status};
+use super::lock::Backoff;
+use super::retried;
+use super::temporary;
+use crate::cancel;
+use crate::store::StoreError;
+use crate::store::settings::Durability;
+
+const OPERATION: &str = "writing a file";
+
+/// The attributes that a file keeps.
+const KEPT: u32 = FILE_ATTRIBUTE_ARCHIVE
+    | FILE_ATTRIBUTE_HIDDEN
+    | FILE_ATTRIBUTE_NOT_CONTENT_INDEXED
+    | FILE_ATTRIBUTE_READONLY
+    | FILE_ATTRIBUTE_SYSTEM;
+
+/// What a new content takes over from the file that it replaces.
+pub(super) struct Kept {
+    attributes: u32,
+    created: Option<SystemTime>,
+    rights: Option<Rights>,
+}
+
+impl Kept {
+    pub(super) fn of(old: &File) -> Result<Self, StoreError> {
+        let metadata = old.metadata().map_err(|error| failed(error).unchanged())?;
+        let attributes = metadata.file_attributes() & KEPT;
+        Ok(Self { attributes, created: metadata.created().ok(), rights: Rights::of(old) })
+    }
+
+    /// Whether a content with this has what one with the other would have.
+    pub(super) fn is_as(&self, other: &Self) -> bool {
+        self.attributes == other.attributes && self.rights == other.rights
+    }
+}
+
+/// A content that is written and flushed, but not yet in place. It is removed when this is dropped, unless it was
+/// placed.
+pub(super) struct Staged {
+    file: File,
+    placed: bool,
+}
+
+impl Staged {
+    /// Writes a content, which comes in pieces, below the root, out of sight. If it is to replace a file, it gets the
+    /// attributes, the access rights and the time of creation of that one.
+    pub(super) fn new(
+        root: &File,
+        pieces: &[&[u8]],
+        replaces: Option<&Kept>,
+        durability: Durability,
+        backoff: &mut Backoff,
+    ) -> Result<Self, StoreError> {
+        let broken = |error| failed(error).unchanged();
+        let attributes = match replaces {
+            None | Some(Kept { attributes: 0, .. }) => FILE_ATTRIBUTE_NORMAL,
+            Some(old) => old.attributes,
+        };
+        let rights = replaces.and_then(|old| old.rights.as_ref());
+        let file = loop {
+            match make(root, attributes, rights.is_some())? {
+                Some(file) => break file,
+                None => backoff.wait()?,
+            }
+        };
+        let mut staged = Self { file, placed: false };
+        if let Some(rights) = rights {
+            rights.give(&staged.file);
+        }
+        let written = pieces.iter().try_for_each(|piece| staged.file.write_all(piece));
+        written.map_err(broken)?;
+        if let Some(created) = replaces.and_then(|old| old.created) {
+            // Not every file system keeps it.
+            let _ = staged.file.set_times(FileTimes::new().set_created(created));
+        }
+        flush(&staged.file, durability).map_err(broken)?;
+        Ok(staged)
+    }
+
+    /// Puts the content in place, where nothing is or in the place of a file. Returns the file, whose new name is to be
+    /// flushed.
+    pub(super) fn place(
+        mut self,
+        parent: &File,
+        name: &[u16],
+        replace: bool,
+        backoff: &mut Backoff,
+    ) -> Result<File, StoreError> {
+        cancel::check()?;
+        let rename = || handle::rename(&self.file, parent, name, replace);
+        retried(backoff, rename, |status| condition(OPERATION, status))
+            .map_err(StoreError::unchanged)?;
+        self.placed = true;
+        self.file.try_clone().map_err(failed)
+    }
+}
+
+impl Drop for Staged {
+    fn drop(&mut self) {
+        if !self.placed {
+            let _ = handle::delete(&self.file);
+        }
+    }
+}
+
+/// A new file out of sight; `None` while other writers use all names.
+fn make(root: &File, attributes: u32, with_rights: bool) -> Result<Option<File>, StoreError> {
+    let failed = |status| condition(OPERATION, status);
+    for name in temporary::staged() {
+        let create = || {
+            let create =
+                |purpose| handle::open_with(root, &name, purpose, Existing::Create, attributes);
+            match create(if with_rights { Purpose::StageWithRights } else { Purpose::Stage }) {
+                // A share that lets nobody change the rights.
+                Err(status) if with_rights && is_denied(status) => create(Purpose::Stage),
+                created => created,
+            }
+        };
+        match create().map_err(failed) {
+            Err(StoreError::AlreadyExists) => {}
+            created => return created.map(Some).map_err(StoreError::unchanged),
+        }
+        // Somebody is writing it, unless it was left by a process that was killed.
+        if temporary::take_over(root, &name) {
+            // If there is one, there may be more.
+            temporary::sweep(root);
+            match create().map_err(failed) {
+                Err(StoreError::AlreadyExists) => {}
+                created => return created.map(Some).map_err(StoreError::unchanged),
+            }
+        }
+    }
+    Ok(None)
+}
+
+fn is_denied(status: Status) -> bool {
+    matches!(condition(OPERATION, status), StoreError::PermissionDenied)
+}
+
+pub(super) fn flush(file: &File, durability: Durability) -> io::Result<()> {
+    match durability {
+        Durability::Full => file.sync_all(),
+        Durability::Relaxed => Ok(()),
+    }
+}
+
+pub(super) fn failed(error: io::Error) -> StoreError {
+    match error.kind() {
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => StoreError::Full,
+        _ => StoreError::failed(OPERATION, error),
+    }
+}

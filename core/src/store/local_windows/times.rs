@@ -1,0 +1,71 @@
+//! Times of access. Each is the time of a file without content, in a directory of the root that no path can reach, under
+//! the number that the file system gives the file whose access it notes.
+//!
+//! The number stays when the file or a directory above it is renamed, and an edit, which replaces the file, gives a new
+//! one: an edit is newer than any access. The file system's own time of access is of no use: Windows keeps it or not by
+//! a setting, and searches and backups set it, too. A stream beside the content would not exist on every file system, and
+//! writing it changes the time of the last write.
+//!
+//! File systems without lasting numbers (FAT, exFAT) lose a time when the file is moved, which makes it seem unused.
+
+use std::fs::{File, FileTimes};
+use std::os::windows::fs::MetadataExt;
+use std::time::{Duration, SystemTime};
+
+use super::error::condition;
+use super::handle::{self, Existing, Purpose, Status};
+use super::temporary::{ACCESSED, utf16};
+use crate::store::{StoreError, micros};
+
+/// The times of one tree.
+pub(super) struct Accesses(Option<File>);
+
+impl Accesses {
+    /// Opens the directory of times, if there is one.
+    pub(super) fn open(root: &File) -> Self {
+        Self(handle::open(root, &utf16(ACCESSED), Purpose::Directory, Existing::Open).ok())
+    }
+
+    /// The last access of the file with this number; `None` if it was never noted.
+    pub(super) fn of(&self, id: u64) -> Option<SystemTime> {
+        let note = handle::open(self.0.as_ref()?, &name(id), Purpose::Read, Existing::Open).ok()?;
+        let noted = time(note.metadata().ok()?.last_write_time())?;
+        micros::time(micros::of(noted))
+    }
+
+    /// Forgets the file with this number, which is gone.
+    pub(super) fn forget(&self, id: u64) {
+        let Some(directory) = &self.0 else { return };
+        let note = handle::open(directory, &name(id), Purpose::Move, Existing::Open);
+        let _ = note.and_then(|note| handle::delete(&note));
+    }
+}
+
+/// Notes an access.
+pub(super) fn record(root: &File, id: u64, time: SystemTime) -> Result<(), StoreError> {
+    const OPERATION: &str = "noting that a file was accessed";
+    let failed = |status: Status| condition(OPERATION, status);
+    let accessed = utf16(ACCESSED);
+    let directory = handle::open(root, &accessed, Purpose::Directory, Existing::OpenOrCreate)
+        .map_err(failed)?;
+    let note = handle::open(&directory, &name(id), Purpose::Note, Existing::OpenOrCreate);
+    let time = micros::time(micros::of(time)).unwrap_or(time);
+    let noted = note.map_err(failed)?.set_times(FileTimes::new().set_modified(time));
+    noted.map_err(|error| StoreError::failed(OPERATION, error))
+}
+
+fn name(id: u64) -> Vec<u16> {
+    utf16(&format!("{id:016x}"))
+}
+
+/// `None` for what no clock shows.
+pub(super) fn time(intervals: u64) -> Option<SystemTime> {
+    /// From 1601 to 1970.
+    const EPOCH: u64 = 11_644_473_600;
+    let since =
+        Duration::new(intervals / 10_000_000, u32::try_from(intervals % 10_000_000).ok()? * 100);
+    match since.checked_sub(Duration::from_secs(EPOCH)) {
+        Some(after) => SystemTime::UNIX_EPOCH.checked_add(after),
+        None => SystemTime::UNIX_EPOCH.checked_sub(Duration::from_secs(EPOCH).checked_sub(since)?),
+    }
+}

@@ -1,0 +1,156 @@
+//! Creates and edits files: prepares a content without the lock, and puts it in place under the lock.
+
+use std::fs::File;
+
+use super::handle::{self, Purpose};
+use super::lock::Backoff;
+use super::parent::{Parent, on_disk, parent_of};
+use super::staged::{Kept, Staged, failed, flush};
+use super::times::Accesses;
+use super::tree::{Found, look};
+use super::{LocalDirectory, names::encoded};
+use crate::path::MemoryPath;
+use crate::store::local_read::{absent, read_whole};
+use crate::store::settings::OnExisting;
+use crate::store::{Edit, StoreError};
+
+/// How often an edit is computed without the lock before it is computed under the lock.
+const TRIES: usize = 3;
+
+impl LocalDirectory {
+    pub(super) fn write_file(
+        &self,
+        path: &MemoryPath,
+        content: &[u8],
+        existing: OnExisting,
+    ) -> Result<(), StoreError> {
+        let Some(name) = path.name() else { return Err(StoreError::AlreadyExists) };
+        let mut backoff = self.backoff();
+        loop {
+            let root = self.enter_to_write()?;
+            // Checked before anything is written.
+            let there = may_be_written(&root, path, existing)?;
+            let old = there.as_ref().map(Kept::of).transpose()?;
+            // Where the system has no POSIX semantics, nobody could replace it meanwhile.
+            drop(there);
+            let staged =
+                Staged::new(&root, &[content], old.as_ref(), self.durability, &mut backoff)?;
+            let Some(locked) = self.lock(&root, &mut backoff)? else { continue };
+            let parent = Parent::make(locked.root, path)?;
+            let now = may_be_written(locked.root, path, existing)?;
+            let same = match (&now, &old) {
+                (Some(now), Some(old)) => Kept::of(now)?.is_as(old),
+                (now, old) => now.is_none() && old.is_none(),
+            };
+            if !same {
+                continue;
+            }
+            let placed = put(staged, &parent.directory, name, now, &root, &mut backoff)?;
+            parent.keep();
+            drop(locked);
+            Self::tidy(&root);
+            return flush(&placed, self.durability).map_err(failed);
+        }
+    }
+
+    pub(super) fn edit_file(
+        &self,
+        path: &MemoryPath,
+        edit: &mut Edit<'_>,
+    ) -> Result<(), StoreError> {
+        let mut backoff = self.backoff();
+        for _ in 0..TRIES {
+            let root = self.enter_to_write()?;
+            let found = self.find_file(&root, path)?;
+            let Some(splice) = edit(&found.content) else { return Ok(()) };
+            let pieces = splice.pieces(&found.content);
+            let old = Some(&found.kept);
+            let staged = Staged::new(&root, &pieces, old, self.durability, &mut backoff)?;
+            let Some(locked) = self.lock(&root, &mut backoff)? else { continue };
+            let Some(old) = unchanged(locked.root, path, &found.content) else { continue };
+            let (parent, name) = parent_of(locked.root, path)?;
+            let placed = put(staged, &parent, name, Some(old), &root, &mut backoff)?;
+            drop(locked);
+            Self::tidy(&root);
+            return flush(&placed, self.durability).map_err(failed);
+        }
+        let placed = self.locked(|root, backoff| {
+            let found = self.find_file(root, path)?;
+            let Some(splice) = edit(&found.content) else { return Ok(None) };
+            let pieces = splice.pieces(&found.content);
+            let old = Some(&found.kept);
+            let staged = Staged::new(root, &pieces, old, self.durability, backoff)?;
+            let Found::File(old, _) = look(root, path, Purpose::Read)? else {
+                return Err(StoreError::IsADirectory);
+            };
+            let (parent, name) = parent_of(root, path)?;
+            put(staged, &parent, name, Some(old), root, backoff).map(Some)
+        })?;
+        placed.map_or(Ok(()), |placed| flush(&placed, self.durability).map_err(failed))
+    }
+
+    fn find_file(&self, root: &File, path: &MemoryPath) -> Result<Text, StoreError> {
+        let found = look(root, path, Purpose::Read).map_err(|error| absent(error).unchanged())?;
+        match found {
+            Found::File(file, size) => {
+                let content = read_whole(&file, size, self.max_file_bytes)?;
+                Ok(Text { kept: Kept::of(&file)?, content })
+            }
+            Found::Directory(_) => Err(StoreError::IsADirectory),
+        }
+    }
+}
+
+/// A file that is to be edited.
+struct Text {
+    kept: Kept,
+    content: Vec<u8>,
+}
+
+/// Whether the file at this path still has the content that was read; returns the file. The caller has the lock.
+///
+/// The content itself is compared. If its number were, the file would have to be kept open until then, and where the system
+/// has no POSIX semantics nobody could replace it meanwhile.
+fn unchanged(root: &File, path: &MemoryPath, content: &[u8]) -> Option<File> {
+    let Ok(Found::File(there, size)) = look(root, path, Purpose::Read) else { return None };
+    let same_size = usize::try_from(size).is_ok_and(|size| size == content.len());
+    let same = same_size && read_whole(&there, size, None).is_ok_and(|now| now == content);
+    same.then_some(there)
+}
+
+/// Puts a content in place, in that of the file `old` if there is one. A file that is replaced keeps the case of its name.
+/// The caller has the lock.
+fn put(
+    staged: Staged,
+    parent: &File,
+    name: &str,
+    old: Option<File>,
+    root: &File,
+    backoff: &mut Backoff,
+) -> Result<File, StoreError> {
+    let Some(old) = old else { return staged.place(parent, &encoded(name), false, backoff) };
+    let name = on_disk(parent, name)?;
+    let id = handle::id(&old).ok();
+    // Where the system has no POSIX semantics, it replaces no file that is open.
+    drop(old);
+    let placed = staged.place(parent, &name, true, backoff)?;
+    if let Some((_, id)) = id {
+        Accesses::open(root).forget(id);
+    }
+    Ok(placed)
+}
+
+/// The file that would be replaced, if there is one.
+fn may_be_written(
+    root: &File,
+    path: &MemoryPath,
+    existing: OnExisting,
+) -> Result<Option<File>, StoreError> {
+    match look(root, path, Purpose::Read) {
+        Ok(Found::File(file, _)) if existing == OnExisting::Overwrite => Ok(Some(file)),
+        Ok(_) => Err(StoreError::AlreadyExists),
+        // Also below a file, which the walk to the parent says.
+        Err(StoreError::NotFound | StoreError::NotADirectory) => Ok(None),
+        Err(error) => Err(error.unchanged()),
+    }
+}

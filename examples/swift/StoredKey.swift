@@ -1,0 +1,84 @@
+// The key of an encrypted memory, kept in a keychain.
+
+import Foundation
+import Memdir
+
+/// The key of a memory out of a keychain. The first call makes it.
+///
+/// The keychain of Apple's systems keeps its items when an app is deleted, and the memory goes with the app. A key
+/// without a memory does no harm; a memory without its key cannot be read. Do not use the keychain of a `KeychainStore`,
+/// which removes what it does not know.
+public func storedKey(in keychain: any Keychain, named name: String = "memory-key") throws -> EncryptionKey {
+    if let bytes = try keychain.data(for: name) { return EncryptionKey(bytes) }
+    var random = SystemRandomNumberGenerator()
+    let bytes = Data((0..<32).map { _ in UInt8.random(in: .min ... .max, using: &random) })
+    try keychain.set(bytes, for: name)
+    return EncryptionKey(bytes)
+}
+
+#if canImport(Security)
+    import Security
+
+    /// The keychain of Apple's systems: the items of one service. They stay on this device, and can be read when it
+    /// was unlocked once since it was started, so also by a task in the background.
+    public struct SystemKeychain: Keychain {
+        /// A code of the keychain's, such as `errSecInteractionNotAllowed` before the first unlocking.
+        public struct Failure: Error {
+            public let status: OSStatus
+        }
+
+        private let service: String
+        private let group: String?
+
+        /// `group` is an access group that an app shares with its extensions.
+        public init(service: String, group: String? = nil) {
+            self.service = service
+            self.group = group
+        }
+
+        public func data(for key: String) throws -> Data? {
+            var found: CFTypeRef?
+            let query = item(key).merging([kSecReturnData: true, kSecMatchLimit: kSecMatchLimitOne]) { $1 }
+            let status = SecItemCopyMatching(query as CFDictionary, &found)
+            if status == errSecItemNotFound { return nil }
+            try check(status)
+            return found as? Data
+        }
+
+        public func set(_ data: Data, for key: String) throws {
+            let value: [CFString: Any] = [
+                kSecValueData: data, kSecAttrAccessible: kSecAttrAccessibleAfterFirstUnlockThisDeviceOnly,
+            ]
+            let status = SecItemUpdate(item(key) as CFDictionary, value as CFDictionary)
+            if status != errSecItemNotFound { return try check(status) }
+            try check(SecItemAdd(item(key).merging(value) { $1 } as CFDictionary, nil))
+        }
+
+        public func remove(_ key: String) throws {
+            let status = SecItemDelete(item(key) as CFDictionary)
+            if status != errSecItemNotFound { try check(status) }
+        }
+
+        public func keys() throws -> [String] {
+            var found: CFTypeRef?
+            let query = item(nil).merging([kSecReturnAttributes: true, kSecMatchLimit: kSecMatchLimitAll]) { $1 }
+            let status = SecItemCopyMatching(query as CFDictionary, &found)
+            if status == errSecItemNotFound { return [] }
+            try check(status)
+            return (found as? [[String: Any]] ?? []).compactMap { $0[kSecAttrAccount as String] as? String }
+        }
+
+        private func item(_ key: String?) -> [CFString: Any] {
+            var item: [CFString: Any] = [kSecClass: kSecClassGenericPassword, kSecAttrService: service]
+            // On a Mac, the keychain that iOS has, too; the app must be signed for it.
+            item[kSecUseDataProtectionKeychain] = true
+            if let key { item[kSecAttrAccount] = key }
+            if let group { item[kSecAttrAccessGroup] = group }
+            return item
+        }
+
+        private func check(_ status: OSStatus) throws {
+            if status != errSecSuccess { throw Failure(status: status) }
+        }
+    }
+#endif

@@ -1,0 +1,17 @@
+// Runs the program in Node. Usage: node run.mjs PROGRAM.wasm
+import { readFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { WASI } from 'node:wasi';
+
+const directory = (path) => fileURLToPath(new URL(path, import.meta.url)).replace(/\/$/, '');
+const wasi = new WASI({
+  version: 'preview1',
+  args: process.argv.slice(2),
+  // Where the program looks for the cases, and writes how many there were.
+  preopens: {
+    [directory('./cases')]: directory('../../cases'),
+    [directory('../target')]: directory('../../../target'),
+  },
+});
+const program = await WebAssembly.compile(await readFile(process.argv[2]));
+process.exitCode = wasi.start(await WebAssembly.instantiate(program, wasi.getImportObject()));
