@@ -15,6 +15,8 @@ function installed(target) {
       return load('memdir-linux-x64-gnu');
     case 'linux-arm64-gnu':
       return load('memdir-linux-arm64-gnu');
+    case 'linux-arm-gnueabihf':
+      return load('memdir-linux-arm-gnueabihf');
     case 'linux-x64-musl':
       return load('memdir-linux-x64-musl');
     case 'linux-arm64-musl':

@@ -61,6 +61,11 @@ test('the versions and the platforms are the same everywhere', () => {
   const source = readFileSync(new URL('ts/binary.ts', PACKAGE), 'utf8');
   const known = [...source.matchAll(/^ {2}'(.*)',$/gm)].map(([, target]) => `memdir-${target}`);
   assert.deepEqual(known.sort(), packages);
+  const platforms = readFileSync(new URL('release/platforms.json', PROJECT), 'utf8');
+  const released = Object.values(JSON.parse(platforms) as Record<string, { node?: string }>)
+    .map(({ node }) => node)
+    .filter((node) => node !== undefined);
+  assert.deepEqual(released.map((target) => `memdir-${target}`).sort(), packages);
   assert.ok(Object.values(packed.optionalDependencies).every((one) => one === manifest.version));
   for (const field of ['scripts', 'devDependencies', 'dependencies']) {
     assert.ok(!(field in packed), field);

@@ -8,6 +8,7 @@ import process from 'node:process';
 const TARGETS = [
   'linux-x64-gnu',
   'linux-arm64-gnu',
+  'linux-arm-gnueabihf',
   'linux-x64-musl',
   'linux-arm64-musl',
   'darwin-x64',
@@ -79,7 +80,8 @@ function targetsHere(): string[] {
   const { platform, arch } = process;
   switch (platform) {
     case 'linux': {
-      const targets = [`linux-${arch}-gnu`, `linux-${arch}-musl`];
+      const abi = arch === 'arm' ? 'eabihf' : '';
+      const targets = [`linux-${arch}-gnu${abi}`, `linux-${arch}-musl${abi}`];
       return isMusl() ? targets.reverse() : targets;
     }
     case 'win32':
@@ -122,7 +124,7 @@ function reason(target: string, places: string[], broken: unknown): string {
       'the bundle (Next.js: serverExternalPackages: ["memdir"]; esbuild: --external:memdir; Bun: ' +
       '--external memdir; Vite: ssr.external; webpack: externals; Rollup: external) and install it ' +
       `where the bundle runs. Or copy memdir.${target}.node out of the package memdir-${target} beside ` +
-      'the bundle. docs/bundlers.md of memdir has a section for each tool.'
+      'the bundle. https://github.com/memdir/memdir/blob/main/docs/bundlers.md has a section for each tool.'
     );
   }
   return (
