@@ -2,7 +2,6 @@
 #![cfg(feature = "sqlite")]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a panic is how a test fails")]
 
-#[cfg(unix)]
 mod common;
 
 use std::fs;
