@@ -163,6 +163,15 @@ fn a_file_counts_once_by_all_of_its_spellings() {
         memory.str_replace(other, "1234567890", "12").unwrap();
         memory.insert(PLACE, 0, "345").unwrap();
         assert_eq!(shown(&memory, other), "     1\t345\n     2\t12");
+        // In a full memory, too, the refusal is about the file that is there.
+        let mut options = memory.options().clone();
+        options.on_existing = OnExisting::Error;
+        let full = Memory::with_store(Arc::clone(memory.store()), options);
+        let exists = format!("Error: File {other} already exists");
+        assert_eq!(refusal(full.create(other, "12345678901")), exists);
+        let above = at(other).parent().unwrap();
+        let exists = format!("Error: File {above} already exists");
+        assert_eq!(refusal(full.create(above.as_str(), "12345678901")), exists);
     }
 }
 

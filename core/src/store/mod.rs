@@ -23,6 +23,8 @@ mod in_process;
 mod layer;
 #[cfg(unix)]
 mod local;
+#[cfg(any(unix, windows))]
+mod local_directory;
 mod local_path;
 #[cfg(any(unix, windows))]
 mod local_read;
@@ -72,10 +74,8 @@ pub use error::{Effect, StoreError};
 pub use fork::{after_fork_in_child, after_fork_in_parent, before_fork};
 pub use in_process::InProcess;
 pub use layer::Layer;
-#[cfg(unix)]
-pub use local::LocalDirectory;
-#[cfg(windows)]
-pub use local_windows::LocalDirectory;
+#[cfg(any(unix, windows))]
+pub use local_directory::LocalDirectory;
 pub use location::Location;
 pub(crate) use location::overlap;
 #[doc(hidden)]

@@ -8,6 +8,7 @@ use rustix::fs::{AtFlags, FileType, Stat, renameat, unlinkat};
 use rustix::io::Errno;
 
 use super::beneath::{condition, kind};
+use super::descend::id;
 use super::directory::{self, Parent, flush};
 use super::listing::entries;
 use super::moving::{self, rename_new};
@@ -15,7 +16,7 @@ use super::remove::{self, Doomed};
 use super::temporary;
 use super::{LocalDirectory, parent_of, peek};
 use crate::cancel;
-use crate::path::MemoryPath;
+use crate::path::{Folding, MemoryPath};
 use crate::store::StoreError;
 use crate::store::local_read::absent;
 
@@ -152,7 +153,7 @@ fn move_in(
         return Err(StoreError::AlreadyExists);
     }
     let is_directory = kind(&source) == FileType::Directory;
-    if is_directory && from.is_above(to) {
+    if is_directory && (from.is_above(to) || is_above_folded(root, from, &source, to)) {
         return Err(StoreError::IntoItself);
     }
     match destination {
@@ -177,6 +178,27 @@ fn move_in(
         if matches!(peek(&old_parent, old), Ok(Some(_))) { error.unchanged() } else { error }
     })?;
     Ok((old_parent, parent.keep()))
+}
+
+/// Whether `to` is below the directory `from` by another spelling of its path, which a file system may take for the same.
+fn is_above_folded(
+    root: BorrowedFd<'_>,
+    from: &MemoryPath,
+    source: &Stat,
+    to: &MemoryPath,
+) -> bool {
+    let folding = Folding::new(true);
+    if !folding.key(from).is_above(&folding.key(to)) {
+        return false;
+    }
+    let mut above = to.clone();
+    while above.names().count() > from.names().count()
+        && let Some(parent) = above.parent()
+    {
+        above = parent;
+    }
+    let found = parent_of(root, &above).and_then(|(parent, name)| peek(&parent, name));
+    matches!(found, Ok(Some(found)) if id(&found) == id(source))
 }
 
 fn existing_entry<'p>(

@@ -1,4 +1,4 @@
-//! [`LocalDirectory`]: plain files in a directory, in the layout of the SDKs' own tools.
+//! [`LocalDirectory`] on Unix: plain files in a directory, in the layout of the SDKs' own tools.
 //!
 //! - **Confined.** Each command opens the tree's root once and works beneath that handle
 //!   ([`beneath`]); no link is ever followed below it.
@@ -17,14 +17,15 @@
 
 use std::fs::File;
 use std::io::Read;
-use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
+use std::path::Path;
+use std::time::SystemTime;
 
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{AtFlags, FileType, OFlags, Stat, statat};
 use rustix::io::Errno;
 
 use super::access::{if_a_file, is_unused};
+use super::local_directory::LocalDirectory;
 use super::local_read::{absent, read_whole};
 use super::{Edit, Entry, Node, Problem, Scope, Store, StoreError};
 use crate::path::MemoryPath;
@@ -49,27 +50,6 @@ mod writing;
 use beneath::{Found, PASSAGE, condition, kind, look};
 use directory::{Parent, open_root};
 use listing::collect;
-
-/// A store in a directory on this machine.
-///
-/// With [`open`](LocalDirectory::open) the files are in its `memories` directory, the layout of the
-/// SDKs' own tools. With [`open_bare`](LocalDirectory::open_bare) they are in the directory itself.
-///
-/// Links and special files are never followed or opened. Names that no [`MemoryPath`] can contain are
-/// left alone, and are not listed. An edit keeps a file's mode and owner. It replaces the file, so hard
-/// links keep the old content.
-#[derive(Debug)]
-pub struct LocalDirectory {
-    /// The tree's root, absolute, its links resolved when it was opened.
-    root: PathBuf,
-    durability: Durability,
-    /// How long a writer waits for others; `None` for as long as it takes.
-    lock_timeout: Option<Duration>,
-    /// The most that is read into memory to be edited; `None` for as much as there is memory.
-    max_file_bytes: Option<u64>,
-    /// Nothing is ever changed, nor the root made where it is missing.
-    read_only: bool,
-}
 
 impl LocalDirectory {
     /// The root, for a command that only reads.

@@ -1,131 +1,28 @@
 //! Opens a tree: makes or finds it, and removes leftovers of killed processes.
 
-use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::io;
+use std::path::Path;
 
 use rustix::fd::AsFd;
 
 use super::directory::make_all;
 use super::{LocalDirectory, remove};
 use crate::store::StoreError;
-use crate::store::settings::{Durability, LOCK_TIMEOUT};
 
 impl LocalDirectory {
-    /// Opens the tree in the directory `memories` of `base`, and makes missing directories (mode 0700,
-    /// whatever the umask).
-    ///
-    /// # Errors
-    /// [`StoreError::Failed`] if it cannot be made or opened.
-    pub fn open(base: impl AsRef<Path>, durability: Durability) -> Result<Self, StoreError> {
-        Self::open_bare(base.as_ref().join("memories"), durability)
+    /// Makes a directory and its missing parents.
+    pub(in crate::store) fn make_root(directory: &Path) -> io::Result<()> {
+        make_all(directory)
     }
 
-    /// Opens the tree in `directory` itself, and makes missing directories (mode 0700, whatever the
-    /// umask).
-    ///
-    /// ```
-    /// # let place = tempfile::tempdir().unwrap();
-    /// # let docs = place.path();
-    /// use memdir::store::LocalDirectory;
-    /// use memdir::{Durability, MemoryPath, Store};
-    ///
-    /// std::fs::write(docs.join("style.md"), "Be brief.\n").unwrap();
-    /// let store = LocalDirectory::open_bare(docs, Durability::Full).unwrap();
-    /// let path = MemoryPath::parse("/memories/style.md").unwrap();
-    /// assert_eq!(store.read(&path).unwrap(), b"Be brief.\n");
-    /// ```
-    ///
-    /// # Errors
-    /// [`StoreError::Failed`] if it cannot be made or opened.
-    pub fn open_bare(
-        directory: impl AsRef<Path>,
-        durability: Durability,
-    ) -> Result<Self, StoreError> {
-        let directory = directory.as_ref();
-        let failed = |error| StoreError::failed(format!("opening {}", directory.display()), error);
-        make_all(directory).map_err(failed)?;
-        // Links that lead to the tree are resolved once, here; later none is followed.
-        let root = directory.canonicalize().map_err(failed)?;
-        let store = Self::new(root, durability, false);
-        remove::sweep(store.enter()?.as_fd());
-        Ok(store)
+    /// Checks that the root can be opened.
+    pub(in crate::store) fn check_root(&self) -> Result<(), StoreError> {
+        self.enter().map(drop)
     }
 
-    fn new(root: PathBuf, durability: Durability, read_only: bool) -> Self {
-        Self { root, durability, lock_timeout: Some(LOCK_TIMEOUT), max_file_bytes: None, read_only }
-    }
-
-    /// The same store with another [`MemoryOptions::lock_timeout`](crate::MemoryOptions::lock_timeout); the default
-    /// is 10 seconds.
-    #[must_use]
-    pub fn with_lock_timeout(self, lock_timeout: Option<Duration>) -> Self {
-        Self { lock_timeout, ..self }
-    }
-
-    /// The same store, which refuses to edit a file of more than this many bytes with
-    /// [`StoreError::TooLarge`]. By default only the available memory limits it.
-    #[must_use]
-    pub fn with_max_file_bytes(self, max_file_bytes: Option<u64>) -> Self {
-        Self { max_file_bytes, ..self }
-    }
-
-    /// Opens the tree in the directory `memories` of `base` if it exists. Makes nothing, and removes no
-    /// leftovers.
-    ///
-    /// # Errors
-    /// [`StoreError::Failed`] if it cannot be opened.
-    pub fn find(
-        base: impl AsRef<Path>,
-        durability: Durability,
-    ) -> Result<Option<Self>, StoreError> {
-        Self::find_bare(base.as_ref().join("memories"), durability)
-    }
-
-    /// Opens the tree in `directory` itself if it exists. Makes nothing, and removes no leftovers.
-    ///
-    /// # Errors
-    /// [`StoreError::Failed`] if it cannot be opened.
-    pub fn find_bare(
-        directory: impl AsRef<Path>,
-        durability: Durability,
-    ) -> Result<Option<Self>, StoreError> {
-        Self::existing(directory.as_ref(), durability, false)
-    }
-
-    /// Opens the tree in `directory` itself, read-only: nothing is made, locked or removed, and every
-    /// change is refused with [`StoreError::ReadOnly`].
-    ///
-    /// # Errors
-    /// [`StoreError::Failed`] if it does not exist, is not a directory, or cannot be opened.
-    pub fn open_read_only(directory: impl AsRef<Path>) -> Result<Self, StoreError> {
-        let directory = directory.as_ref();
-        Self::existing(directory, Durability::Relaxed, true)?.ok_or_else(|| {
-            let missing = std::io::Error::from(std::io::ErrorKind::NotFound);
-            StoreError::failed(format!("opening {}", directory.display()), missing)
-        })
-    }
-
-    pub(in crate::store) fn existing(
-        directory: &Path,
-        durability: Durability,
-        read_only: bool,
-    ) -> Result<Option<Self>, StoreError> {
-        let root = match directory.canonicalize() {
-            Ok(root) => root,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-            Err(error) => {
-                let operation = format!("opening {}", directory.display());
-                return Err(StoreError::failed(operation, error));
-            }
-        };
-        let store = Self::new(root, durability, read_only);
-        store.enter()?;
-        Ok(Some(store))
-    }
-
-    /// The directory that contains the files, as an absolute path.
-    #[must_use]
-    pub fn root(&self) -> &Path {
-        &self.root
+    /// Removes what killed processes left.
+    pub(in crate::store) fn remove_leftovers(&self) -> Result<(), StoreError> {
+        remove::sweep(self.enter()?.as_fd());
+        Ok(())
     }
 }

@@ -117,7 +117,7 @@ impl LocalDirectory {
     }
 
     /// Removes what killed processes left.
-    pub(super) fn tidy_all(&self) -> Result<(), StoreError> {
+    pub(in crate::store) fn remove_leftovers(&self) -> Result<(), StoreError> {
         let root = self.enter()?;
         let clearing = utf16(temporary::CLEARING);
         if handle::entry(&root, &clearing).is_ok_and(|found| found.is_some())

@@ -1,4 +1,4 @@
-//! The local directory on Windows, with the promises of the one on Unix (`local`).
+//! [`LocalDirectory`] on Windows, with the promises of the one on Unix (`local`).
 //!
 //! - **Confined.** Each command opens the tree's root once and works beneath that handle ([`handle`]); no reparse
 //!   point is ever followed below it.
@@ -16,8 +16,8 @@
 use std::fs::{self, File, FileTimes, OpenOptions};
 use std::io::{self, Read};
 use std::os::windows::fs::{MetadataExt, OpenOptionsExt};
-use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
+use std::path::Path;
+use std::time::SystemTime;
 
 use windows_sys::Win32::Foundation::{STATUS_ACCESS_DENIED, STATUS_SHARING_VIOLATION};
 use windows_sys::Win32::Storage::FileSystem::{
@@ -26,10 +26,11 @@ use windows_sys::Win32::Storage::FileSystem::{
 };
 
 use super::access::{if_a_file, is_unused};
+use super::local_directory::LocalDirectory;
 use super::local_read::{absent, read_whole};
 use super::{Edit, Entry, Node, Problem, Scope, Store, StoreError};
 use crate::path::MemoryPath;
-use crate::store::settings::{Durability, LOCK_TIMEOUT, OnExisting};
+use crate::store::settings::OnExisting;
 
 mod changing;
 mod error;
@@ -47,127 +48,15 @@ use handle::{Purpose, Status};
 use lock::Backoff;
 use tree::{Found, collect, look};
 
-/// A directory on a file system of this machine.
-///
-/// By [`open`](LocalDirectory::open) the files are in its `memories` directory, as the SDKs' own tools keep them;
-/// by [`open_bare`](LocalDirectory::open_bare) in that directory itself.
-///
-/// Links and other reparse points that somebody else put there are never followed. Names that no [`MemoryPath`] can
-/// hold are left alone and left out.
-#[derive(Debug)]
-pub struct LocalDirectory {
-    /// The tree's root, absolute, its links resolved when it was opened.
-    root: PathBuf,
-    durability: Durability,
-    /// How long a writer waits for others; `None` for as long as it takes.
-    lock_timeout: Option<Duration>,
-    /// The most that is read into memory to be edited; `None` for as much as there is memory.
-    max_file_bytes: Option<u64>,
-    /// Nothing is ever changed, nor the root made where it is missing.
-    read_only: bool,
-}
-
 impl LocalDirectory {
-    /// Opens the tree in the directory `memories` of `base`, and makes missing directories.
-    ///
-    /// # Errors
-    /// [`StoreError::Failed`] if it cannot be made or opened.
-    pub fn open(base: impl AsRef<Path>, durability: Durability) -> Result<Self, StoreError> {
-        Self::open_bare(base.as_ref().join("memories"), durability)
+    /// Makes a directory and its missing parents.
+    pub(in crate::store) fn make_root(directory: &Path) -> io::Result<()> {
+        fs::create_dir_all(directory)
     }
 
-    /// Opens the tree in `directory` itself, and makes missing directories.
-    ///
-    /// # Errors
-    /// [`StoreError::Failed`] if it cannot be made or opened.
-    pub fn open_bare(
-        directory: impl AsRef<Path>,
-        durability: Durability,
-    ) -> Result<Self, StoreError> {
-        let directory = directory.as_ref();
-        let failed = |error| StoreError::failed(format!("opening {}", directory.display()), error);
-        fs::create_dir_all(directory).map_err(failed)?;
-        // Links that lead to the tree are resolved once, here; later none is followed.
-        let root = directory.canonicalize().map_err(failed)?;
-        let store = Self::new(root, durability, false);
-        store.tidy_all()?;
-        Ok(store)
-    }
-
-    /// Opens the tree in the directory `memories` of `base` if there is one. Makes nothing.
-    ///
-    /// # Errors
-    /// [`StoreError::Failed`] if it cannot be opened.
-    pub fn find(
-        base: impl AsRef<Path>,
-        durability: Durability,
-    ) -> Result<Option<Self>, StoreError> {
-        Self::find_bare(base.as_ref().join("memories"), durability)
-    }
-
-    /// Opens the tree that `directory` itself is, if it is there. Makes nothing.
-    ///
-    /// # Errors
-    /// [`StoreError::Failed`] if it cannot be opened.
-    pub fn find_bare(
-        directory: impl AsRef<Path>,
-        durability: Durability,
-    ) -> Result<Option<Self>, StoreError> {
-        Self::existing(directory.as_ref(), durability, false)
-    }
-
-    /// Opens the tree that `directory` itself is, to be read and never changed.
-    ///
-    /// # Errors
-    /// [`StoreError::Failed`] if it is not there, is no directory, or cannot be opened.
-    pub fn open_read_only(directory: impl AsRef<Path>) -> Result<Self, StoreError> {
-        let directory = directory.as_ref();
-        Self::existing(directory, Durability::Relaxed, true)?.ok_or_else(|| {
-            let missing = io::Error::from(io::ErrorKind::NotFound);
-            StoreError::failed(format!("opening {}", directory.display()), missing)
-        })
-    }
-
-    pub(in crate::store) fn existing(
-        directory: &Path,
-        durability: Durability,
-        read_only: bool,
-    ) -> Result<Option<Self>, StoreError> {
-        let root = match directory.canonicalize() {
-            Ok(root) => root,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            Err(error) => {
-                let operation = format!("opening {}", directory.display());
-                return Err(StoreError::failed(operation, error));
-            }
-        };
-        let store = Self::new(root, durability, read_only);
-        store.enter()?;
-        Ok(Some(store))
-    }
-
-    fn new(root: PathBuf, durability: Durability, read_only: bool) -> Self {
-        Self { root, durability, lock_timeout: Some(LOCK_TIMEOUT), max_file_bytes: None, read_only }
-    }
-
-    /// The same store with another [`MemoryOptions::lock_timeout`](crate::MemoryOptions::lock_timeout); the default
-    /// is 10 seconds.
-    #[must_use]
-    pub fn with_lock_timeout(self, lock_timeout: Option<Duration>) -> Self {
-        Self { lock_timeout, ..self }
-    }
-
-    /// The same store, which reads no more than that into memory to edit a file: a larger one is refused with
-    /// [`StoreError::TooLarge`]. By default as much as there is memory for.
-    #[must_use]
-    pub fn with_max_file_bytes(self, max_file_bytes: Option<u64>) -> Self {
-        Self { max_file_bytes, ..self }
-    }
-
-    /// The directory that holds the files, as an absolute path.
-    #[must_use]
-    pub fn root(&self) -> &Path {
-        &self.root
+    /// Checks that the root can be opened.
+    pub(in crate::store) fn check_root(&self) -> Result<(), StoreError> {
+        self.enter().map(drop)
     }
 
     /// The root, which is made again if somebody removed it.

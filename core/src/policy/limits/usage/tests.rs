@@ -250,3 +250,22 @@ fn a_walk_during_a_move_is_made_again_and_not_relied_on() {
     drop(usage.moving());
     assert!(!walk.end(&[]).1);
 }
+
+#[test]
+fn a_file_counts_once_by_all_spellings_of_its_path_if_the_store_ignores_case() {
+    for (folding, during) in [(true, held(4, 1)), (false, held(5, 2))] {
+        let (usage, store) = (Usage::new(Folding::new(folding)), InProcess::new());
+        put(&store, "Notes", "1");
+        usage.measure(&store).unwrap();
+        // Both are one write of the file that the walk finds, or one of another file.
+        let before = folding.then_some(1);
+        let (first, second) = (note(&usage, "notes", before, 4), note(&usage, "NOTES", before, 3));
+        usage.measure(&store).unwrap();
+        let both = if folding { during } else { held(8, 3) };
+        assert_eq!(usage.recent(), both, "{folding}");
+        second.undone();
+        usage.measure(&store).unwrap();
+        assert_eq!(usage.recent(), during, "{folding}");
+        first.done();
+    }
+}
