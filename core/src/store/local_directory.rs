@@ -27,6 +27,9 @@ pub struct LocalDirectory {
     pub(super) max_file_bytes: Option<u64>,
     /// Nothing is ever changed, nor the root made where it is missing.
     pub(super) read_only: bool,
+    /// Whether the system has refused to replace a file that somebody has open.
+    #[cfg(windows)]
+    pub(super) refuses_open_files: std::sync::atomic::AtomicBool,
 }
 
 impl LocalDirectory {
@@ -71,7 +74,15 @@ impl LocalDirectory {
     }
 
     fn new(root: PathBuf, durability: Durability, read_only: bool) -> Self {
-        Self { root, durability, lock_timeout: Some(LOCK_TIMEOUT), max_file_bytes: None, read_only }
+        Self {
+            root,
+            durability,
+            lock_timeout: Some(LOCK_TIMEOUT),
+            max_file_bytes: None,
+            read_only,
+            #[cfg(windows)]
+            refuses_open_files: std::sync::atomic::AtomicBool::new(false),
+        }
     }
 
     /// The same store with another [`MemoryOptions::lock_timeout`](crate::MemoryOptions::lock_timeout); the default

@@ -3,8 +3,10 @@
 use std::fs::{File, FileTimes};
 use std::io::{self, ErrorKind, Write};
 use std::os::windows::fs::{FileTimesExt, MetadataExt};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::SystemTime;
 
+use windows_sys::Win32::Foundation::STATUS_ACCESS_DENIED;
 use windows_sys::Win32::Storage::FileSystem::{
     FILE_ATTRIBUTE_ARCHIVE, FILE_ATTRIBUTE_HIDDEN, FILE_ATTRIBUTE_NORMAL,
     FILE_ATTRIBUTE_NOT_CONTENT_INDEXED, FILE_ATTRIBUTE_READONLY, FILE_ATTRIBUTE_SYSTEM,
@@ -91,17 +93,23 @@ impl Staged {
         Ok(staged)
     }
 
-    /// Puts the content in place, where nothing is or in the place of a file. Returns the file, whose new name is to be
-    /// flushed.
+    /// Puts the content in place: where nothing is, or in the place of a file; `replaces` then learns whether the system
+    /// refused that because somebody has the file open. Returns the file, whose new name is to be flushed.
     pub(super) fn place(
         mut self,
         parent: &File,
         name: &[u16],
-        replace: bool,
+        replaces: Option<&AtomicBool>,
         backoff: &mut Backoff,
     ) -> Result<File, StoreError> {
         cancel::check()?;
-        let rename = || handle::rename(&self.file, parent, name, replace);
+        let rename = || {
+            let renamed = handle::rename(&self.file, parent, name, replaces.is_some());
+            if let (Err(Status(STATUS_ACCESS_DENIED)), Some(refused)) = (renamed, replaces) {
+                refused.store(true, Relaxed);
+            }
+            renamed
+        };
         retried(backoff, rename, |status| condition(OPERATION, status))
             .map_err(StoreError::unchanged)?;
         self.placed = true;

@@ -1,6 +1,7 @@
 //! Creates and edits files: prepares a content without the lock, and puts it in place under the lock.
 
 use std::fs::File;
+use std::sync::atomic::Ordering::Relaxed;
 
 use super::handle::{self, Purpose};
 use super::lock::Backoff;
@@ -45,7 +46,7 @@ impl LocalDirectory {
             if !same {
                 continue;
             }
-            let placed = put(staged, &parent.directory, name, now, &root, &mut backoff)?;
+            let placed = self.put(staged, &parent.directory, name, now, &root, &mut backoff)?;
             parent.keep();
             drop(locked);
             Self::tidy(&root);
@@ -59,7 +60,9 @@ impl LocalDirectory {
         edit: &mut Edit<'_>,
     ) -> Result<(), StoreError> {
         let mut backoff = self.backoff();
-        for _ in 0..TRIES {
+        // Where a file that is open cannot be replaced, writers that read without the lock would be in each other's way.
+        let tries = if self.refuses_open_files.load(Relaxed) { 0 } else { TRIES };
+        for _ in 0..tries {
             let root = self.enter_to_write()?;
             let found = self.find_file(&root, path)?;
             let Some(splice) = edit(&found.content) else { return Ok(()) };
@@ -69,7 +72,7 @@ impl LocalDirectory {
             let Some(locked) = self.lock(&root, &mut backoff)? else { continue };
             let Some(old) = unchanged(locked.root, path, &found.content) else { continue };
             let (parent, name) = parent_of(locked.root, path)?;
-            let placed = put(staged, &parent, name, Some(old), &root, &mut backoff)?;
+            let placed = self.put(staged, &parent, name, Some(old), &root, &mut backoff)?;
             drop(locked);
             Self::tidy(&root);
             return flush(&placed, self.durability).map_err(failed);
@@ -84,9 +87,32 @@ impl LocalDirectory {
                 return Err(StoreError::IsADirectory);
             };
             let (parent, name) = parent_of(root, path)?;
-            put(staged, &parent, name, Some(old), root, backoff).map(Some)
+            self.put(staged, &parent, name, Some(old), root, backoff).map(Some)
         })?;
         placed.map_or(Ok(()), |placed| flush(&placed, self.durability).map_err(failed))
+    }
+
+    /// Puts a content in place, in that of the file `old` if there is one. A file that is replaced keeps the case of its
+    /// name. The caller has the lock.
+    fn put(
+        &self,
+        staged: Staged,
+        parent: &File,
+        name: &str,
+        old: Option<File>,
+        root: &File,
+        backoff: &mut Backoff,
+    ) -> Result<File, StoreError> {
+        let Some(old) = old else { return staged.place(parent, &encoded(name), None, backoff) };
+        let name = on_disk(parent, name)?;
+        let id = handle::id(&old).ok();
+        // Where the system has no POSIX semantics, it replaces no file that is open.
+        drop(old);
+        let placed = staged.place(parent, &name, Some(&self.refuses_open_files), backoff)?;
+        if let Some((_, id)) = id {
+            Accesses::open(root).forget(id);
+        }
+        Ok(placed)
     }
 
     fn find_file(&self, root: &File, path: &MemoryPath) -> Result<Text, StoreError> {
@@ -116,28 +142,6 @@ fn unchanged(root: &File, path: &MemoryPath, content: &[u8]) -> Option<File> {
     let same_size = usize::try_from(size).is_ok_and(|size| size == content.len());
     let same = same_size && read_whole(&there, size, None).is_ok_and(|now| now == content);
     same.then_some(there)
-}
-
-/// Puts a content in place, in that of the file `old` if there is one. A file that is replaced keeps the case of its name.
-/// The caller has the lock.
-fn put(
-    staged: Staged,
-    parent: &File,
-    name: &str,
-    old: Option<File>,
-    root: &File,
-    backoff: &mut Backoff,
-) -> Result<File, StoreError> {
-    let Some(old) = old else { return staged.place(parent, &encoded(name), false, backoff) };
-    let name = on_disk(parent, name)?;
-    let id = handle::id(&old).ok();
-    // Where the system has no POSIX semantics, it replaces no file that is open.
-    drop(old);
-    let placed = staged.place(parent, &name, true, backoff)?;
-    if let Some((_, id)) = id {
-        Accesses::open(root).forget(id);
-    }
-    Ok(placed)
 }
 
 /// The file that would be replaced, if there is one.
