@@ -6,7 +6,7 @@ import StoreExample
 import XCTest
 
 private func README_1(_ memory: Memory, _ store: any Store, _ keychain: any Keychain, _ directory: URL) async throws {
-let memory = try Memory(store: "./memory")
+let memory = try await Memory.open(store: "./memory")
 let calls = [
     #"{"command": "create", "path": "/memories/notes.md", "file_text": "- likes tea\n"}"#,
     #"{"command": "insert", "path": "/memories/notes.md", "insert_line": 1, "insert_text": "- lives in Lisbon\n"}"#,

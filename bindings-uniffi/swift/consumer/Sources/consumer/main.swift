@@ -1,6 +1,6 @@
 import Memdir
 
-let memory = try Memory(store: "./memory")
+let memory = try await Memory.open(store: "./memory")
 let calls = [
     #"{"command": "create", "path": "/memories/notes.md", "file_text": "- likes tea\n"}"#,
     #"{"command": "insert", "path": "/memories/notes.md", "insert_line": 1, "insert_text": "- lives in Lisbon\n"}"#,
