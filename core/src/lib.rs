@@ -85,7 +85,7 @@ pub use call::Call;
 pub use cancel::Cancellation;
 pub use changes::{Change, ChangeKind, Subscription};
 pub use check::{Checked, check};
-pub use command::Command;
+pub use command::{Command, Dialect};
 pub use copy::{CopyError, copy};
 pub use error::{ConfigError, Error, HookError, NameCase};
 pub use files::{Match, Query};

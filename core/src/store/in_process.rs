@@ -94,7 +94,7 @@ impl Store for InProcess {
             Some(Kept::Directory) => {
                 let levels = path.names().count();
                 let visible = |found: &MemoryPath| {
-                    found.names().count() <= levels + depth
+                    found.names().count() <= levels.saturating_add(depth)
                         && !found.names().skip(levels).any(is_hidden)
                 };
                 Ok(Node::Directory(
