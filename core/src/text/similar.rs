@@ -41,7 +41,7 @@ mod tests {
             ("max_file", Some("max_files")),
             ("maxFiles", Some("max_files")),
             ("readOnly", Some("read_only")),
-            ("max_bytes", None),
+            ("colour", None),
             ("", None),
         ] {
             assert_eq!(most_similar(known, given), meant, "{given}");
