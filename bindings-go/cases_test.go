@@ -7,6 +7,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"hash/fnv"
 	"maps"
 	"os"
 	"path/filepath"
@@ -16,7 +17,8 @@ import (
 	"time"
 )
 
-// tree is all that a store holds: canonical path → content in Base64, nil for an empty directory.
+// tree is all that a store holds: canonical path → content in Base64, nil for an empty directory. Of a long content a
+// store tells only what [tree.shown] makes of it.
 type tree map[string]*string
 
 type caseFile struct {
@@ -165,6 +167,24 @@ func (t *caseTree) UnmarshalJSON(data []byte) error {
 		}
 	}
 	return nil
+}
+
+// shown is the tree as "testing.tree" tells it.
+func (t tree) shown() tree {
+	shown := tree{}
+	for path, content := range t {
+		shown[path] = content
+		if content == nil {
+			continue
+		}
+		if bytes, err := base64.StdEncoding.DecodeString(*content); err == nil && len(bytes) > 1_000 {
+			hash := fnv.New64a()
+			hash.Write(bytes)
+			long := fmt.Sprintf("%d bytes, %016x", len(bytes), hash.Sum64())
+			shown[path] = &long
+		}
+	}
+	return shown
 }
 
 // expectedReply is the content of a step: a text, or an image.
