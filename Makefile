@@ -16,8 +16,8 @@ VENV := $(CACHE)/venv
 OLDEST := $(CACHE)/venv-oldest
 BIN := $(VENV)/bin
 CONFORMANCE := target/conformance
-# Two crates are left out: maturin builds the Python package, and a script builds the generator.
-RUST := --workspace --exclude memdir-python --exclude memdir-bindgen
+# Three crates are left out: maturin builds the Python package, and scripts build what generates sources.
+RUST := --workspace --exclude memdir-python --exclude memdir-bindgen --exclude memdir-c-header
 # Tests are built with the profile `dev`, and with features that let all crates share one build of the dependencies. Benchmarks
 # and releases are built with `--release` and without these features.
 SHARED := --features shared
@@ -316,7 +316,7 @@ lint-rust:
 	@$(call need,cargo,Rust)
 	@$(call ready,$(CACHE)/tools/bin/cargo-deny)
 	@cargo fmt --all --check
-	@cargo clippy --workspace --exclude memdir-bindgen --all-targets --quiet -- --deny warnings
+	@cargo clippy --workspace --exclude memdir-bindgen --exclude memdir-c-header --all-targets --quiet -- --deny warnings
 	@RUSTDOCFLAGS='--deny warnings' cargo doc --package memdir --package memdir-shared-features --no-deps --all-features --document-private-items --quiet
 	@tests/builds-are-shared
 	@$(CACHE)/tools/bin/cargo-deny --log-level error check bans licenses sources

@@ -1,0 +1,290 @@
+package memdir
+
+// What is Go's own: contexts, hooks, options, errors, many goroutines.
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+const (
+	create = `{"command": "create", "path": "/memories/a.md", "file_text": "one\n"}`
+	view   = `{"command": "view", "path": "/memories/a.md"}`
+)
+
+func execute(memory *Memory, input string) Reply {
+	return memory.Execute(context.Background(), json.RawMessage(input))
+}
+
+func TestTheVersionIsThatOfTheProject(t *testing.T) {
+	manifest, err := os.ReadFile(filepath.Join(root(t), "Cargo.toml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Contains(manifest, []byte("\nversion = \""+Version()+"\"\n")) {
+		t.Fatal(Version())
+	}
+}
+
+func TestADoneContextChangesNothing(t *testing.T) {
+	memory := open(t, "memory:", Options{})
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	reply := memory.Execute(ctx, json.RawMessage(create))
+	failed := new(Error)
+	if !reply.IsError || !strings.Contains(reply.Text, "Nothing was changed") || !errors.As(reply.Cause, &failed) {
+		t.Fatalf("%+v", reply)
+	}
+	if reply := execute(memory, view); !reply.IsError || reply.Cause != nil {
+		t.Fatalf("%+v", reply)
+	}
+	if err := memory.Clear(ctx); err == nil {
+		t.Log("a store without steps that wait is cleared all the same")
+	}
+}
+
+func TestAContextEndsACallThatWaits(t *testing.T) {
+	address := "sqlite:" + filepath.Join(t.TempDir(), "agent.db")
+	memory := open(t, address, Options{LockTimeout: None[time.Duration]()})
+	other := open(t, address, Options{})
+	execute(memory, create)
+	entered, leave := make(chan struct{}), make(chan struct{})
+	// A hook of this memory holds no lock. A context that ends while the hook runs ends the call before it writes.
+	hooked := open(t, address, Options{Before: func(context.Context, Command) (Decision, error) {
+		close(entered)
+		<-leave
+		return Allow(), nil
+	}})
+	ctx, cancel := context.WithCancel(context.Background())
+	replies := make(chan Reply)
+	go func() {
+		replies <- hooked.Execute(ctx, json.RawMessage(`{"command": "delete", "path": "/memories/a.md"}`))
+	}()
+	<-entered
+	cancel()
+	// The cancellation comes from another goroutine.
+	time.Sleep(50 * time.Millisecond)
+	close(leave)
+	if reply := <-replies; !reply.IsError || reply.Cause == nil {
+		t.Fatalf("%+v", reply)
+	}
+	if reply := execute(other, view); reply.IsError {
+		t.Fatalf("%+v", reply)
+	}
+}
+
+func TestAClosedMemoryFails(t *testing.T) {
+	for _, options := range []Options{{}, {After: func(context.Context, Event) {}}} {
+		memory, err := Open("memory:", options)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if memory.Close() != nil || memory.Close() != nil {
+			t.Fatal("closing it failed")
+		}
+		ctx, cancel := context.WithCancel(context.Background())
+		for _, ctx := range []context.Context{context.Background(), ctx} {
+			reply := memory.Execute(ctx, json.RawMessage(create))
+			failed := new(Error)
+			if !reply.IsError || !errors.As(reply.Cause, &failed) || failed.Kind != KindUsage ||
+				!strings.Contains(failed.Message, "it was closed") {
+				t.Fatalf("%+v", reply)
+			}
+		}
+		cancel()
+		if memory.Clear(context.Background()) == nil {
+			t.Fatal("a closed memory was cleared")
+		}
+	}
+}
+
+func TestManyGoroutinesUseOneMemory(t *testing.T) {
+	memory := open(t, "memory:", Options{})
+	var all sync.WaitGroup
+	for n := range 16 {
+		all.Add(1)
+		go func() {
+			defer all.Done()
+			path := fmt.Sprintf("/memories/%d.md", n)
+			input := fmt.Sprintf(`{"command": "create", "path": %q, "file_text": "%d\n"}`, path, n)
+			ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+			defer cancel()
+			for range 50 {
+				if reply := memory.Execute(ctx, json.RawMessage(input)); reply.Cause != nil {
+					t.Errorf("%+v", reply)
+				}
+			}
+		}()
+	}
+	all.Wait()
+	if reply := execute(memory, `{"command": "view", "path": "/memories"}`); strings.Count(reply.Text, ".md") != 16 {
+		t.Fatal(reply.Text)
+	}
+}
+
+func TestCommandsOfAHookRunWithoutHooks(t *testing.T) {
+	var memory *Memory
+	calls := 0
+	memory = open(t, "memory:", Options{
+		Before: func(ctx context.Context, command Command) (Decision, error) {
+			calls++
+			memory.Execute(ctx, json.RawMessage(`{"command": "create", "path": "/memories/log.md", "file_text": "x"}`))
+			return Allow(), nil
+		},
+	})
+	if reply := execute(memory, create); reply.IsError || calls != 1 {
+		t.Fatalf("%+v, %d", reply, calls)
+	}
+	if reply := execute(memory, `{"command": "view", "path": "/memories"}`); !strings.Contains(reply.Text, "log.md") {
+		t.Fatal(reply.Text)
+	}
+}
+
+func TestAPanicOfAHookIsThePrograms(t *testing.T) {
+	memory := open(t, "memory:", Options{Before: func(context.Context, Command) (Decision, error) { panic("mine") }})
+	defer func() {
+		if recover() != "mine" {
+			t.Fatal("another panic")
+		}
+	}()
+	execute(memory, create)
+}
+
+func TestWrongOptionsAreNamed(t *testing.T) {
+	for _, one := range []struct {
+		options Options
+		option  string
+	}{
+		{Options{MaxFiles: Of(-1)}, "max_files"},
+		{Options{LockTimeout: Of(-time.Second)}, "lock_timeout"},
+		{Options{OnExisting: "paint"}, "on_existing"},
+		{Options{ReadOnlyPaths: []string{"/etc"}}, "read_only_paths"},
+		{Options{EncryptionKey: "hex:zz"}, "encryption_key"},
+		{Options{SensitiveRules: map[string]string{"a": "("}}, "sensitive_rules"},
+		{Options{ReadOnly: true, ExpireAfter: Of(time.Hour)}, "expire_after"},
+	} {
+		_, err := Open("memory:", one.options)
+		if failed := new(Error); !errors.As(err, &failed) || failed.Kind != KindConfig || failed.Option != one.option {
+			t.Errorf("%s: %v", one.option, err)
+		}
+	}
+	for _, address := range []string{"redis://", "a\x00b", "\xff"} {
+		if memory, err := Open(address, Options{}); err == nil {
+			t.Errorf("%q: %v", address, memory)
+		}
+	}
+}
+
+func TestAnOptionThatIsNotSetIsNotSent(t *testing.T) {
+	for _, one := range []struct {
+		options Options
+		sent    string
+	}{
+		{Options{}, `{}`},
+		{Options{MaxViewChars: None[int](), WritablePaths: []string{}}, `{"max_view_chars":null,"writable_paths":[]}`},
+		{Options{LockTimeout: Of(1500 * time.Millisecond)}, `{"lock_timeout":1.5}`},
+	} {
+		if sent, err := json.Marshal(one.options); err != nil || string(sent) != one.sent {
+			t.Errorf("%s, %v", sent, err)
+		}
+	}
+}
+
+func TestAKeyIsNotShown(t *testing.T) {
+	options := Options{EncryptionKey: "s3cret"}
+	for _, shown := range []string{fmt.Sprint(options), fmt.Sprintf("%+v", options), fmt.Sprintf("%#v", options)} {
+		if strings.Contains(shown, "s3cret") {
+			t.Error(shown)
+		}
+	}
+	place := t.TempDir()
+	memory := open(t, "dir:"+place, options)
+	execute(memory, create)
+	if _, err := Open("dir:"+place, Options{EncryptionKey: "0ther"}); err == nil || strings.Contains(err.Error(), "0ther") {
+		t.Fatal(err)
+	}
+}
+
+// What nobody should send: see tests/hostile.
+func TestHostileInputsAreAnswered(t *testing.T) {
+	table, err := os.ReadFile(filepath.Join(root(t), "tests/hostile/inputs.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var rows []struct {
+		JSON string `json:"json"`
+	}
+	if err := json.Unmarshal(table, &rows); err != nil || len(rows) == 0 {
+		t.Fatal(err)
+	}
+	memory := open(t, "memory:", Options{})
+	long := strings.NewReplacer("@long@", strings.Repeat("x", 1_000_000), "@deep@", strings.Repeat("[", 100_000),
+		"@digits@", strings.Repeat("9", 5_000), "@half@", `\ud800`)
+	inputs := []string{"", "\x00", `{"command": "view", "path": "/memories"}` + "\x00", "\xff"}
+	for _, row := range rows {
+		inputs = append(inputs, long.Replace(row.JSON))
+	}
+	for _, input := range inputs {
+		if reply := execute(memory, input); !reply.IsError || reply.Cause != nil || reply.Text == "" || len(reply.Text) > 50_000 {
+			t.Errorf("%.100q: %.300q, %v", input, reply.Text, reply.Cause)
+		}
+	}
+	if tree := readTree(t, memory); len(tree) != 0 {
+		t.Fatal(tree)
+	}
+}
+
+func TestOptionsAreThoseOfTheTable(t *testing.T) {
+	table, err := os.ReadFile(filepath.Join(root(t), "core/options.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var read struct {
+		Sections []struct {
+			Options []struct {
+				Name, Type string
+				Languages  []string
+			}
+		}
+	}
+	if err := json.Unmarshal(table, &read); err != nil {
+		t.Fatal(err)
+	}
+	fields := reflect.TypeFor[Options]()
+	names := map[string]bool{}
+	for i := range fields.NumField() {
+		names[strings.ToLower(fields.Field(i).Name)] = true
+	}
+	count := 0
+	for _, section := range read.Sections {
+		for _, option := range section.Options {
+			if strings.Contains(strings.Join(option.Languages, " "), "go") {
+				count++
+				if !names[strings.ReplaceAll(option.Name, "_", "")] {
+					t.Error(option.Name)
+				}
+			}
+		}
+	}
+	if count != len(names) {
+		t.Errorf("%d options in the table, and %d fields", count, len(names))
+	}
+}
+
+func TestAPanicOfTheLibraryIsAnError(t *testing.T) {
+	memory := open(t, "memory:", Options{})
+	err := memory.call(context.Background(), "testing.panic", nil, nil)
+	if failed := new(Error); !errors.As(err, &failed) || failed.Kind != KindInternal {
+		t.Fatal(err)
+	}
+}
