@@ -26,6 +26,7 @@ use windows_sys::Win32::Storage::FileSystem::{
 };
 
 use super::access::{if_a_file, is_unused};
+use super::backoff::Backoff;
 use super::local_directory::LocalDirectory;
 use super::local_read::{absent, read_whole};
 use super::{Edit, Entry, Node, Problem, Scope, Store, StoreError};
@@ -45,7 +46,6 @@ mod tree;
 mod writing;
 
 use handle::{Purpose, Status};
-use lock::Backoff;
 use tree::{Found, collect, look};
 
 impl LocalDirectory {
