@@ -172,7 +172,7 @@ test-platforms: ## the core on other platforms (PLATFORMS='i686 musl'; all take 
 .PHONY: test-windows
 test-windows: ## the core on Windows itself, with what wine cannot show
 	@cargo test --package memdir --lib --test contract --test encrypted_format --test folding --test replay --test local_windows \
-		--test processes --test sqlite -- --include-ignored
+		--test local_windows_real --test processes --test sqlite -- --include-ignored
 	@cargo test --package memdir-conformance --test rust -- --skip postgres --skip s3 --skip azure
 
 .PHONY: sanitize
