@@ -94,8 +94,8 @@ fn retried(
     mut call: impl FnMut() -> Result<(), Status>,
     failed: impl Fn(Status) -> StoreError,
 ) -> Result<(), StoreError> {
-    /// Then it is a directory that somebody is in, or one that may not be changed.
-    const MOST_DENIED: usize = 400;
+    /// Then it is a directory that somebody is in, or one that may not be changed: two seconds of the longest pauses.
+    const MOST_DENIED: usize = 1000;
     let mut denied = 0;
     loop {
         match call() {
