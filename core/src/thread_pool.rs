@@ -198,7 +198,7 @@ impl Threads {
             Some(around) => around(&mut || threads.serve()),
             None => threads.serve(),
         };
-        thread::Builder::new().name("memdir".into()).spawn(serve)?;
+        thread::Builder::new().name("memdir-call".into()).spawn(serve)?;
         queue.starting = true;
         queue.threads += 1;
         Ok(())

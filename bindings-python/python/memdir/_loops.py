@@ -201,7 +201,12 @@ async def in_thread(memory: Memory | None, work: Callable[[], T], *, view: bool)
     Raises:
         NoThreadError: The system cannot start a thread.
     """
-    work = partial(copy_context().run, work)
+    context = copy_context()
+    sniffio = sys.modules.get("sniffio")
+    if sniffio is not None:
+        # There is no loop on that thread.
+        context.run(sniffio.current_async_library_cvar.set, None)
+    work = partial(context.run, work)
 
     def submit(deliver: Callable[..., None]) -> _memdir.Cancellation:
         try:
