@@ -21,8 +21,10 @@ mod hooks;
 mod logging;
 mod memory;
 mod native_store;
+mod opened;
 mod opening;
 mod options;
+mod pool;
 mod python_store;
 mod read_only;
 mod reply;
@@ -62,9 +64,13 @@ mod _memdir {
     #[pymodule_export]
     use crate::opening::{open_store, rekey};
     #[pymodule_export]
+    use crate::pool::{submit, when_idle};
+    #[pymodule_export]
     use crate::read_only::{ReadOnly, read_only};
     #[pymodule_export]
     use crate::shutdown::before_exit;
     #[pymodule_export]
-    use crate::tool::{answer, decode, fail};
+    use crate::tool::{
+        answer, answer_nowait, decode, execute_failed, execute_nowait, fail, view_nowait,
+    };
 }

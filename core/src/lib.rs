@@ -76,9 +76,12 @@ mod handlers;
 mod image;
 mod memory;
 mod options;
+mod per_process;
 mod policies;
 mod process;
 mod repair;
+#[doc(hidden)]
+pub mod thread_pool;
 mod trace;
 
 pub use call::Call;

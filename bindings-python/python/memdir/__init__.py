@@ -38,6 +38,7 @@ from typing import TYPE_CHECKING
 
 # In this order.
 from memdir import _main_interpreter, _memdir
+from memdir._async_memory import AsyncMemory
 from memdir._errors import (
     ConfigError,
     CopyError,
@@ -72,6 +73,7 @@ if TYPE_CHECKING:
     from memdir._tool import AsyncMemoryTool, MemoryTool
 
 __all__ = [
+    "AsyncMemory",
     "AsyncMemoryTool",
     "Checked",
     "ConfigError",

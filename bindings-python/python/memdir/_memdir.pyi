@@ -13,7 +13,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, Final, Literal, SupportsIndex, final
 
-__all__ = ["Cancellation", "Checked", "Copied", "CopyProgress", "Entry", "Event", "Expired", "ExpiryProgress", "Match", "Memory", "NativeStore", "Problem", "ReadOnly", "after_fork_in_child", "after_fork_in_parent", "answer", "before_exit", "before_fork", "check", "check_contract", "copy", "decode", "fail", "listed_time", "open_store", "open_whole", "read_only", "rekey", "run_command_line"]
+__all__ = ["Cancellation", "Checked", "Copied", "CopyProgress", "Entry", "Event", "Expired", "ExpiryProgress", "Match", "Memory", "NativeStore", "Problem", "ReadOnly", "after_fork_in_child", "after_fork_in_parent", "answer", "answer_nowait", "before_exit", "before_fork", "check", "check_contract", "copy", "decode", "execute_failed", "execute_nowait", "fail", "listed_time", "open_store", "open_whole", "read_only", "rekey", "run_command_line", "submit", "view_nowait", "when_idle"]
 
 @final
 class Cancellation:
@@ -377,6 +377,8 @@ class Memory:
     >>> content, is_error
     ('Path must start with /memories, got: /etc/passwd', True)
     """
+    def __enter__(self, /) -> Memory: ...
+    def __exit__(self, /, *_raised) -> None: ...
     def __new__(cls, /, store: str | PathLike[str] | Store | ReadOnly | Mapping[str, str | PathLike[str] | Store | ReadOnly] = ..., *, max_view_chars: int | None = 16000, max_file_bytes: int | None = 16777216, max_total_bytes: int | None = None, max_files: int | None = None, max_image_bytes: int | None = 3932160, on_existing: Literal["error", "overwrite"] = 'error', read_only: bool = False, read_only_paths: Sequence[str] = (), writable_paths: Sequence[str] | None = None, stale_guard: Literal["off", "on", "strict"] = 'off', sensitive_text: Literal["off", "reject", "redact"] = 'off', sensitive_rules: dict[str, str] = {}, sensitive_on_view: bool = False, expire_after: float | timedelta | None = None, record_access: bool = False, never_expire: Sequence[str] = (), before: Callable[[Mapping[str, Any]], Mapping[str, object] | None] | None = None, after: Callable[[Event], object] | None = None, event_content: bool = False, durability: Literal["full", "relaxed"] = 'full', lock_timeout: float | timedelta | None = 10.0, namespace: str | None = None, encryption_key: bytes | str | None = None, encrypt_names: bool = False) -> Memory: ...
     def clear(self, /) -> str:
         """
@@ -384,6 +386,12 @@ class Memory:
 
         Raises:
             StoreError: The store itself failed.
+        """
+    def close(self, /) -> None:
+        """
+        Closes the memory: what it has open is closed if nobody else uses it, and every further call raises a
+        `ValueError`. Calls that are under way come to their end. A memory that is not closed is so at the latest when it
+        is collected; a `with` statement closes it at its end.
         """
     def create(self, /, path: str, file_text: str) -> str:
         """
@@ -697,10 +705,15 @@ def after_fork_in_parent() -> None:
     Lets the other threads continue.
     """
 
-def answer(memory: Memory, input: Any, command: str | None = None, cancellation: Cancellation | None = None) -> tuple[str | builtins.list[ImageBlock], bool, MemdirError | None]:
+def answer(memory: Memory, input: Any, command: str | None = None) -> tuple[str | builtins.list[ImageBlock], bool, MemdirError | None]:
     """
     The reply to `input` as content, `is_error` and cause. A text is not parsed as JSON. With
     `command`, the input's own `command` is ignored.
+    """
+
+def answer_nowait(memory: Memory, input: Any, command: str | None = None) -> tuple[str | builtins.list[ImageBlock], bool, MemdirError | None] | None:
+    """
+    As [`answer`], if it is at hand.
     """
 
 def before_exit() -> None:
@@ -773,6 +786,16 @@ def decode(memory: Memory, input: Any) -> dict[str, object]:
 
     Raises:
         RefusedError: With the sentence for the model.
+    """
+
+def execute_failed(memory: Memory, input: Any, raised: Any) -> Reply:
+    """
+    What `Memory.execute` returns if the call cannot be executed because of an exception.
+    """
+
+def execute_nowait(memory: Memory, input: Any) -> Reply | None:
+    """
+    What `Memory.execute` returns, if it is at hand.
     """
 
 def fail(memory: Memory, input: Any, command: str | None, raised: Any) -> tuple[str | builtins.list[ImageBlock], bool, MemdirError | None]:
@@ -877,4 +900,23 @@ def run_command_line(arguments: SupportsGetItem[int, str]) -> int:
     """
     Runs one command, with the program's name as the first argument, on the standard streams of
     this process; its exit code.
+    """
+
+def submit(memory: Memory | None, work: Any, deliver: Any, view: bool) -> Cancellation:
+    """
+    Calls `work` on a thread of those of the memory, and then `deliver` with its result and the exception that it raised; one of them is `None`.
+    If the call is cancelled before it begins, both are. Nothing is waited for.
+
+    Raises:
+        RuntimeError: The system cannot start a thread. Nothing was done.
+    """
+
+def view_nowait(memory: Memory, path: str, view_range: SupportsLenAndGetItem[SupportsIndex] | None = None) -> str | builtins.list[ImageBlock] | None:
+    """
+    What `Memory.view` returns, if it is at hand.
+    """
+
+def when_idle(memory: Memory, callback: Any) -> bool:
+    """
+    Calls `callback` once no call of the memory is under way on a thread; returns `False` if none is now, and then does not.
     """

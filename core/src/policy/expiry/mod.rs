@@ -79,7 +79,7 @@ impl Expiry {
     }
 
     /// Whether uses of files are recorded.
-    fn records_access(&self) -> bool {
+    pub(crate) fn records_access(&self) -> bool {
         let Settings { expire_after, record_access, read_only, .. } = self.settings;
         !read_only && (record_access || expire_after.is_some())
     }

@@ -85,7 +85,7 @@ impl Mounts {
 
     /// The entries of one store as the whole tree shows them: without what is behind mount points
     /// and the directories that lead there.
-    fn shown<'m>(
+    pub(super) fn shown<'m>(
         &'m self,
         mounted: &'m Mounted,
         entries: Vec<Entry>,
