@@ -45,6 +45,7 @@
 //! | `encryption` | encryption of any store: `encryption_key` of [`MemoryOptions`] |
 //! | `tracing` | a span for each call |
 //! | `cli` | the program `memdir` |
+//! | `mcp` | `memdir mcp`, a server of the Model Context Protocol |
 //! | `testing` | `store::contract`, which checks your own store |
 //!
 //! # Where is what?
@@ -74,6 +75,8 @@ mod error;
 mod files;
 mod handlers;
 mod image;
+#[cfg(feature = "mcp")]
+mod mcp;
 mod memory;
 mod options;
 mod per_process;

@@ -7,6 +7,8 @@ use crate::changes::{self, Change, ChangeKind};
 use crate::command::{self, Dialect};
 use crate::error::Error;
 use crate::files::{self, Match, Query};
+#[cfg(feature = "mcp")]
+use crate::path::MemoryPath;
 use crate::store::Entry;
 
 /// What your own code does with the files. A model cannot call these methods, and hooks are not called for them.
@@ -152,6 +154,13 @@ impl Memory {
         prefix: &str,
     ) -> Result<Vec<serde_json::Value>, Error> {
         command::tool_definitions(dialect, prefix, self.is_read_only())
+    }
+
+    /// The text of a file as a model may see it: without what views hide.
+    #[cfg(feature = "mcp")]
+    pub(crate) fn read_shown(&self, path: &MemoryPath) -> Result<String, Error> {
+        self.expire_first();
+        files::read_shown(&*self.store, &self.policies, path)
     }
 
     fn is_read_only(&self) -> bool {
