@@ -391,9 +391,7 @@ def test_an_exception_of_the_store(backend: str) -> None:
         with pytest.raises(StoreError) as raised:
             await memory.create("/memories/a", "x")
         assert raised.value.__cause__ is error
-        reply = await memory.execute(
-            {"command": "create", "path": "/memories/a", "file_text": "x"}
-        )
+        reply = await memory.execute({"command": "create", "path": "/memories/a", "file_text": "x"})
         assert reply.is_error
         assert reply.cause is not None
         assert reply.cause.__cause__ is error
