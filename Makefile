@@ -75,6 +75,7 @@ test: ## every test
 	@tests/step report
 
 test-in-packages:
+	@$(call ready,test-release)
 	@$(call ready,test-python)
 	@$(call ready,test-node)
 
@@ -102,6 +103,12 @@ test-python: ## the Python package as it is installed
 	@tests/step 'Python: tests' tests/harmless $(BIN)/python -m pytest --quiet -p no:cacheprovider bindings-python/tests
 	@echo "==> the tools again, with the oldest anthropic that is supported"
 	@tests/step 'Python: tests with the oldest SDK' tests/harmless $(OLDEST)/bin/python -m pytest --quiet -p no:cacheprovider bindings-python/tests/e2e bindings-python/tests/test_tool.py
+
+.PHONY: test-release
+test-release: ## the programs that make a release
+	@$(call need,$(PYTHON),Python)
+	@$(call ready,$(CACHE)/python-tools)
+	@tests/step 'release: tests' $(BIN)/python -m pytest --quiet -p no:cacheprovider release
 
 .PHONY: test-node
 test-node: ## the Node package
@@ -144,7 +151,7 @@ test-go: ## the Go module
 S3 := $(shell command -v go)
 AZURE := $(shell command -v npm)
 RUNNERS := $(if $(shell command -v cargo),rust-local rust-memory rust-sqlite rust-encrypted rust-mounts rust-default-open $(if $(S3),rust-s3) $(if $(AZURE),rust-azure)) \
-	$(if $(shell command -v $(PYTHON)),python-tool python-async-tool python-sqlite python-encrypted python-store $(if $(S3),python-s3)) \
+	$(if $(shell command -v $(PYTHON)),python-tool python-async-tool python-async-memory python-sqlite python-encrypted python-store $(if $(S3),python-s3)) \
 	$(if $(shell command -v node),node-local node-encrypted node-sqlite node-store node-table $(if $(S3),node-s3)) \
 	$(if $(shell command -v go),$(if $(shell command -v cc),go-local go-memory go-sqlite)) \
 	$(if $(shell command -v mvn),kotlin-encrypted kotlin-local kotlin-memory kotlin-room kotlin-sqlite kotlin-store)
@@ -187,7 +194,7 @@ test-platforms: ## the core on other platforms (PLATFORMS='i686 musl'; all take 
 .PHONY: test-windows
 test-windows: ## the core on Windows itself, with what wine cannot show
 	@cargo test --package memdir --lib --test contract --test encrypted_format --test folding --test replay --test local_windows \
-		--test processes --test sqlite -- --include-ignored
+		--test local_windows_real --test processes --test sqlite -- --include-ignored
 	@cargo test --package memdir-conformance --test rust -- --skip postgres --skip s3 --skip azure
 
 .PHONY: sanitize
@@ -343,8 +350,9 @@ lint-rust:
 lint-python:
 	@$(call need,$(PYTHON),Python)
 	@$(call ready,$(CACHE)/python-tools $(CACHE)/python-installed)
-	@$(BIN)/ruff check --quiet bindings-python examples tests
-	@$(BIN)/ruff format --quiet --check bindings-python examples tests
+	@programs=$$(grep -lE '^#!.*python3' release/*)
+	@$(BIN)/ruff check --quiet bindings-python examples tests release $$programs
+	@$(BIN)/ruff format --quiet --check bindings-python examples tests release $$programs
 	@cd bindings-python
 	@../$(BIN)/mypy
 	@../$(BIN)/python -m mypy.stubtest memdir --mypy-config-file pyproject.toml
@@ -425,16 +433,18 @@ install-c: ## the library for C, with its header, below PREFIX (PREFIX=/usr/loca
 
 # What builds and publishes packages. The two programs of cargo's are compiled, which takes minutes.
 RELEASE := $(CACHE)/release
+# Where a virtual environment has its programs.
+SCRIPTS := $(if $(filter Windows_NT,$(OS)),Scripts,bin)
 $(RELEASE)/ready: release/requirements.txt bindings-python/requirements-dev.txt
 	$(PYTHON) -m venv $(RELEASE)
-	$(RELEASE)/bin/pip install --quiet --requirement release/requirements.txt $$(grep -E '^maturin==' bindings-python/requirements-dev.txt)
+	$(RELEASE)/$(SCRIPTS)/pip install --quiet --requirement release/requirements.txt $$(grep -E '^maturin==' bindings-python/requirements-dev.txt)
 	cargo install --locked --quiet cargo-about --version 0.9.1 --features cli --root $(RELEASE)
 	cargo install --locked --quiet cargo-cyclonedx --version 0.5.9 --root $(RELEASE)
 	touch $@
 
 .PHONY: packages
 packages: $(RELEASE)/ready ## what is released, in target/packages (PLATFORMS='linux-arm64 …'; without: for this machine)
-	@release/packages $(PLATFORMS)
+	@$(PYTHON) release/packages $(PLATFORMS)
 
 .PHONY: release-assemble
 release-assemble: $(RELEASE)/ready $(CACHE)/node-tools # target/packages and what is the same for all, in target/release-files
@@ -459,7 +469,7 @@ release-check: # whether TAG may be released
 .PHONY: publish-pypi publish-npm publish-crates publish-maven publish-github
 FILES := target/release-files
 publish-pypi: $(RELEASE)/ready
-	@$(RELEASE)/bin/uv publish --trusted-publishing always $(FILES)/python/*
+	@$(RELEASE)/$(SCRIPTS)/uv publish --trusted-publishing always $(FILES)/python/*
 
 publish-npm:
 	@# The package that asks for the others comes last.

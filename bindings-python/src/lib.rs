@@ -14,14 +14,17 @@ mod entry;
 mod errors;
 mod expiry;
 mod fields;
+mod files;
 mod fork;
 mod hints;
 mod hooks;
 mod logging;
 mod memory;
 mod native_store;
+mod opened;
 mod opening;
 mod options;
+mod pool;
 mod python_store;
 mod read_only;
 mod reply;
@@ -49,6 +52,8 @@ mod _memdir {
     #[pymodule_export]
     use crate::expiry::{Expired, ExpiryProgress};
     #[pymodule_export]
+    use crate::files::Match;
+    #[pymodule_export]
     use crate::fork::{after_fork_in_child, after_fork_in_parent, before_fork};
     #[pymodule_export]
     use crate::hooks::Event;
@@ -59,9 +64,13 @@ mod _memdir {
     #[pymodule_export]
     use crate::opening::{open_store, rekey};
     #[pymodule_export]
+    use crate::pool::{submit, when_idle};
+    #[pymodule_export]
     use crate::read_only::{ReadOnly, read_only};
     #[pymodule_export]
     use crate::shutdown::before_exit;
     #[pymodule_export]
-    use crate::tool::{answer, decode, fail};
+    use crate::tool::{
+        answer, answer_nowait, decode, execute_failed, execute_nowait, fail, view_nowait,
+    };
 }

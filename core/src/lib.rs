@@ -71,22 +71,27 @@ mod cancel;
 mod changes;
 mod check;
 mod error;
+mod files;
 mod handlers;
 mod image;
 mod memory;
 mod options;
+mod per_process;
 mod policies;
 mod process;
 mod repair;
+#[doc(hidden)]
+pub mod thread_pool;
 mod trace;
 
 pub use call::Call;
 pub use cancel::Cancellation;
 pub use changes::{Change, ChangeKind, Subscription};
 pub use check::{Checked, check};
-pub use command::Command;
+pub use command::{Command, Dialect};
 pub use copy::{CopyError, copy};
 pub use error::{ConfigError, Error, HookError, NameCase};
+pub use files::{Match, Query};
 pub use hooks::{Event, HookDecision, MemoryHooks, Outcome};
 pub use memory::Memory;
 pub use options::MemoryOptions;

@@ -38,6 +38,7 @@ from typing import TYPE_CHECKING
 
 # In this order.
 from memdir import _main_interpreter, _memdir
+from memdir._async_memory import AsyncMemory
 from memdir._errors import (
     ConfigError,
     CopyError,
@@ -55,6 +56,7 @@ from memdir._memdir import (
     Event,
     Expired,
     ExpiryProgress,
+    Match,
     Memory,
     Problem,
     ReadOnly,
@@ -71,6 +73,7 @@ if TYPE_CHECKING:
     from memdir._tool import AsyncMemoryTool, MemoryTool
 
 __all__ = [
+    "AsyncMemory",
     "AsyncMemoryTool",
     "Checked",
     "ConfigError",
@@ -84,6 +87,7 @@ __all__ = [
     "ExpiryProgress",
     "HookError",
     "ImageBlock",
+    "Match",
     "MemdirError",
     "Memory",
     "MemoryTool",

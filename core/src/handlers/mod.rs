@@ -5,7 +5,7 @@
 
 mod create;
 mod delete;
-mod edit;
+pub(crate) mod edit;
 mod insert;
 mod rename;
 mod str_replace;
@@ -43,6 +43,17 @@ pub(crate) fn execute(
         }
     };
     done.map(Content::Text)
+}
+
+/// As [`execute`], if the command is a view and nothing on its way waits.
+pub(crate) fn execute_nowait(
+    store: &dyn Store,
+    policies: &Policies,
+    command: &ValidCommand<'_>,
+) -> Option<Result<Content, Error>> {
+    let Command::View { path, view_range } = command else { return None };
+    let shown = view::view_nowait(store, policies, path, view_range.as_ref())?;
+    Some(shown.map_err(|error| error.with_effect(Effect::Read)))
 }
 
 /// The text of an editable file.
