@@ -10,7 +10,9 @@ fn main() {
     let version = if major == "0" { format!("0.{minor}") } else { major };
     match part("CARGO_CFG_TARGET_OS").as_str() {
         "macos" => {
-            println!("cargo:rustc-cdylib-link-arg=-Wl,-install_name,@rpath/libmemdir_c.{version}.dylib");
+            println!(
+                "cargo:rustc-cdylib-link-arg=-Wl,-install_name,@rpath/libmemdir_c.{version}.dylib"
+            );
         }
         "linux" | "freebsd" => {
             println!("cargo:rustc-cdylib-link-arg=-Wl,-soname,libmemdir_c.so.{version}");

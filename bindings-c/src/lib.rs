@@ -8,6 +8,7 @@
 mod abi;
 mod border;
 mod failure;
+mod files;
 mod handles;
 mod hooks;
 mod operations;
