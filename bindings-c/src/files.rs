@@ -7,8 +7,8 @@ use memdir::store::{Entry, EntryKind};
 use memdir::{Memory, Query};
 use serde_json::{Value, json};
 
+use crate::arguments::Arguments;
 use crate::failure::Failure;
-use crate::operations::Arguments;
 
 /// Does the operation `name`; none if there is no such operation here.
 pub(crate) fn call(

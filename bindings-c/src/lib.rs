@@ -6,6 +6,7 @@
 //! There is no logic here: texts become arguments of the core, and its answers become texts.
 
 mod abi;
+mod arguments;
 mod border;
 mod failure;
 mod files;
