@@ -65,12 +65,12 @@ ci: ## what CI runs: checks, tests, generated files, the demo
 
 # Tests mostly wait, for disks, locks and servers. So those of several languages run side by side, and the output of each is
 # shown when it has ended. Everything that more than one of them needs is made before.
-.PHONY: test test-in-packages test-on-devices
+.PHONY: test test-in-packages test-on-devices test-through-c
 test: ## every test
 	@tests/step begin
 	@$(call ready,servers)
 	@if command -v $(PYTHON) > /dev/null; then $(call ready,$(CACHE)/postgres $(CACHE)/python); fi
-	@$(MAKE) --no-print-directory --jobs 3 --output-sync=recurse --keep-going test-rust test-in-packages test-on-devices
+	@$(MAKE) --no-print-directory --jobs 3 --output-sync=recurse --keep-going test-rust test-in-packages test-on-devices test-through-c
 	@$(call ready,test-counts)
 	@tests/step report
 
@@ -82,6 +82,10 @@ test-in-packages:
 test-on-devices:
 	@$(call ready,test-kotlin)
 	@$(call ready,test-swift)
+
+test-through-c:
+	@$(call ready,test-c)
+	@$(call ready,test-go)
 
 .PHONY: test-rust
 test-rust: ## the core, its stores, and the conformance cases in Rust
@@ -133,12 +137,23 @@ test-kotlin: ## the Kotlin package
 test-swift: ## the Swift package, with a real compiler
 	@bindings-uniffi/swift/test
 
+.PHONY: test-c
+test-c: ## the library for C, from C, Ruby and PHP
+	@$(call need,cargo,Rust)
+	@bindings-c/test
+
+.PHONY: test-go
+test-go: ## the Go module
+	@$(call need,cargo,Rust)
+	@bindings-go/test
+
 # Without Go there is no S3 server for the tests, and without npm no Azure server.
 S3 := $(shell command -v go)
 AZURE := $(shell command -v npm)
 RUNNERS := $(if $(shell command -v cargo),rust-local rust-memory rust-sqlite rust-encrypted rust-mounts rust-default-open $(if $(S3),rust-s3) $(if $(AZURE),rust-azure)) \
 	$(if $(shell command -v $(PYTHON)),python-tool python-async-tool python-async-memory python-sqlite python-encrypted python-store $(if $(S3),python-s3)) \
 	$(if $(shell command -v node),node-local node-encrypted node-sqlite node-store node-table $(if $(S3),node-s3)) \
+	$(if $(shell command -v go),$(if $(shell command -v cc),go-local go-memory go-sqlite)) \
 	$(if $(shell command -v mvn),kotlin-encrypted kotlin-local kotlin-memory kotlin-room kotlin-sqlite kotlin-store)
 ON_POSTGRES := $(if $(shell command -v cargo),rust-postgres) \
 	$(if $(shell command -v $(PYTHON)),python-postgres) $(if $(shell command -v node),node-postgres)
@@ -316,7 +331,7 @@ $(CACHE)/tools/bin/actionlint:
 # --- checks -----------------------------------------------------------------------------------
 
 .PHONY: lint
-lint: lint-rust lint-python lint-node lint-workflows ## formatting and every static check
+lint: lint-rust lint-python lint-node lint-c lint-go lint-workflows ## formatting and every static check
 
 .PHONY: lint-rust
 lint-rust:
@@ -348,6 +363,20 @@ lint-node:
 	@$(call ready,$(CACHE)/node-packed)
 	@cd bindings-node && npm run --silent lint
 
+.PHONY: lint-c
+lint-c:
+	@$(call need,cargo,Rust)
+	@cargo run --quiet --package memdir-c-header -- --check
+
+.PHONY: lint-go
+lint-go:
+	@$(call need,go,Go)
+	@$(call need,cc,the check of the Go module)
+	@cd bindings-go
+	@unformatted=$$(gofmt -l .)
+	@if [ -n "$$unformatted" ]; then echo "gofmt would change: $$unformatted" >&2; exit 1; fi
+	@CGO_ENABLED=1 CGO_CFLAGS="-I$(CURDIR)/bindings-c/include" go vet ./...
+
 .PHONY: lint-workflows
 lint-workflows:
 	@$(call need,go,the check of the workflows)
@@ -357,7 +386,7 @@ lint-workflows:
 	@$(PYTHON) tests/workflows
 
 .PHONY: generate
-generate: generate-options generate-python generate-node generate-uniffi ## make again what is generated and committed
+generate: generate-options generate-python generate-node generate-uniffi generate-c ## make again what is generated and committed
 
 .PHONY: generate-options
 generate-options: # what is made from the tables of the options and of the operations
@@ -377,6 +406,11 @@ generate-uniffi: # the Kotlin and Swift sources
 	@$(call need,cargo,Rust)
 	@bindings-uniffi/scripts/generate
 
+.PHONY: generate-c
+generate-c: # memdir.h
+	@$(call need,cargo,Rust)
+	@cargo run --quiet --package memdir-c-header
+
 .PHONY: generate-python
 generate-python: generate-options # the stubs, with the docstrings
 	@$(call need,$(PYTHON),Python)
@@ -389,6 +423,11 @@ generate-python: generate-options # the stubs, with the docstrings
 wheel: $(CACHE)/python ## the Python package as it is released, in target/wheels
 	@rm -rf target/wheels
 	@$(BIN)/maturin build --quiet --release --manifest-path bindings-python/Cargo.toml --out target/wheels
+
+PREFIX ?= /usr/local
+.PHONY: install-c
+install-c: ## the library for C, with its header, below PREFIX (PREFIX=/usr/local)
+	@bindings-c/scripts/install $(abspath $(PREFIX))
 
 # --- release ----------------------------------------------------------------------------------
 

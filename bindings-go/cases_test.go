@@ -231,9 +231,9 @@ func loadCases(t *testing.T) []*conformanceCase {
 }
 
 // optionsOf are the options of a case, through the fields that a program sets.
-func optionsOf(t *testing.T, given map[string]any) Options {
+func optionsOf(t *testing.T, given map[string]any) MemoryOptions {
 	t.Helper()
-	var options Options
+	var options MemoryOptions
 	number := func(value any) Opt[int] {
 		if value == nil {
 			return None[int]()

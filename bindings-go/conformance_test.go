@@ -22,27 +22,27 @@ type opened struct {
 }
 
 func TestConformanceMemory(t *testing.T) {
-	run(t, "go-memory", func(t *testing.T, options Options) opened {
+	run(t, "go-memory", func(t *testing.T, options MemoryOptions) opened {
 		memory := open(t, "memory:", options)
 		return opened{memory, memory, ""}
 	})
 }
 
 func TestConformanceLocal(t *testing.T) {
-	run(t, "go-local", func(t *testing.T, options Options) opened {
+	run(t, "go-local", func(t *testing.T, options MemoryOptions) opened {
 		place := t.TempDir()
-		return opened{open(t, place, options), open(t, place, Options{}), place}
+		return opened{open(t, place, options), open(t, place, MemoryOptions{}), place}
 	})
 }
 
 func TestConformanceSqlite(t *testing.T) {
-	run(t, "go-sqlite", func(t *testing.T, options Options) opened {
+	run(t, "go-sqlite", func(t *testing.T, options MemoryOptions) opened {
 		address := "sqlite:" + filepath.Join(t.TempDir(), "agent.db")
-		return opened{open(t, address, options), open(t, address, Options{}), ""}
+		return opened{open(t, address, options), open(t, address, MemoryOptions{}), ""}
 	})
 }
 
-func open(t *testing.T, address string, options Options) *Memory {
+func open(t *testing.T, address string, options MemoryOptions) *Memory {
 	t.Helper()
 	memory, err := Open(address, options)
 	if err != nil {
@@ -52,7 +52,7 @@ func open(t *testing.T, address string, options Options) *Memory {
 	return memory
 }
 
-func run(t *testing.T, runner string, open func(*testing.T, Options) opened) {
+func run(t *testing.T, runner string, open func(*testing.T, MemoryOptions) opened) {
 	counts := filepath.Join(root(t), "target/conformance", runner)
 	if err := os.MkdirAll(filepath.Dir(counts), 0o777); err != nil {
 		t.Fatal(err)
@@ -76,7 +76,7 @@ func run(t *testing.T, runner string, open func(*testing.T, Options) opened) {
 	fmt.Printf("conformance: %s: %d cases, %d steps\n", runner, len(cases), steps)
 }
 
-func runCase(t *testing.T, one *conformanceCase, open func(*testing.T, Options) opened) {
+func runCase(t *testing.T, one *conformanceCase, open func(*testing.T, MemoryOptions) opened) {
 	options, told := optionsOf(t, one.Options), []Event(nil)
 	if one.Hooks != nil {
 		options.Before = func(_ context.Context, command Command) (Decision, error) {

@@ -64,14 +64,14 @@ type Event struct {
 type hooksOf struct{ memory *Memory }
 
 // hooks are the hooks for a call of the memory; nil if there are none, or if one of them makes the call.
-func (o *Options) hooks(ctx context.Context, memory *Memory) *Options {
+func (o *MemoryOptions) hooks(ctx context.Context, memory *Memory) *MemoryOptions {
 	if (o.Before == nil && o.After == nil) || ctx.Value(hooksOf{memory}) != nil {
 		return nil
 	}
 	return o
 }
 
-func (m *Memory) executeWith(ctx context.Context, hooks *Options, input json.RawMessage) Reply {
+func (m *Memory) executeWith(ctx context.Context, hooks *MemoryOptions, input json.RawMessage) Reply {
 	inside := context.WithValue(ctx, hooksOf{m}, true)
 	in, err := newText("input", string(input))
 	if err != nil {
@@ -110,7 +110,7 @@ func (m *Memory) executeWith(ctx context.Context, hooks *Options, input json.Raw
 }
 
 // decide asks the hook, and writes its decision as the library reads it.
-func decide(ctx context.Context, hooks *Options, command string) string {
+func decide(ctx context.Context, hooks *MemoryOptions, command string) string {
 	if hooks.Before == nil || command == "" {
 		return "null"
 	}

@@ -1,7 +1,7 @@
 // Package memdir is the memory directory for agents that use Claude's memory tool: it executes the commands of the tool
 // on a directory, a database or object storage.
 //
-//	memory, err := memdir.Open("./memory", memdir.Options{})
+//	memory, err := memdir.Open("./memory", memdir.MemoryOptions{})
 //	if err != nil {
 //		return err
 //	}
@@ -34,7 +34,7 @@ import (
 type Memory struct {
 	number  C.uint64_t
 	close   func()
-	options Options
+	options MemoryOptions
 }
 
 // Open opens the store that the address names: a directory, which is made if it does not exist (the files are in its
@@ -42,7 +42,7 @@ type Memory struct {
 // "gs://…", "az://…", or "memory:" for a store in this process.
 //
 // The error is an [*Error] if the address or an option is wrong, or the store cannot be opened.
-func Open(address string, options Options) (*Memory, error) {
+func Open(address string, options MemoryOptions) (*Memory, error) {
 	set, err := json.Marshal(options)
 	if err != nil {
 		return nil, &Error{Kind: KindConfig, Message: err.Error()}
@@ -124,7 +124,7 @@ func (m *Memory) Expire(ctx context.Context, olderThan time.Duration, dryRun boo
 	}
 	expired := make([]Expired, len(files))
 	for i, file := range files {
-		expired[i] = Expired{file.Path, file.Bytes, time.UnixMicro(int64(file.LastUsed * 1e6))}
+		expired[i] = Expired{file.Path, file.Bytes, at(&file.LastUsed)}
 	}
 	return expired, nil
 }

@@ -37,7 +37,7 @@ func TestTheVersionIsThatOfTheProject(t *testing.T) {
 }
 
 func TestADoneContextChangesNothing(t *testing.T) {
-	memory := open(t, "memory:", Options{})
+	memory := open(t, "memory:", MemoryOptions{})
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	reply := memory.Execute(ctx, json.RawMessage(create))
@@ -55,12 +55,12 @@ func TestADoneContextChangesNothing(t *testing.T) {
 
 func TestAContextEndsACallThatWaits(t *testing.T) {
 	address := "sqlite:" + filepath.Join(t.TempDir(), "agent.db")
-	memory := open(t, address, Options{LockTimeout: None[time.Duration]()})
-	other := open(t, address, Options{})
+	memory := open(t, address, MemoryOptions{LockTimeout: None[time.Duration]()})
+	other := open(t, address, MemoryOptions{})
 	execute(memory, create)
 	entered, leave := make(chan struct{}), make(chan struct{})
 	// A hook of this memory holds no lock. A context that ends while the hook runs ends the call before it writes.
-	hooked := open(t, address, Options{Before: func(context.Context, Command) (Decision, error) {
+	hooked := open(t, address, MemoryOptions{Before: func(context.Context, Command) (Decision, error) {
 		close(entered)
 		<-leave
 		return Allow(), nil
@@ -84,7 +84,7 @@ func TestAContextEndsACallThatWaits(t *testing.T) {
 }
 
 func TestAClosedMemoryFails(t *testing.T) {
-	for _, options := range []Options{{}, {After: func(context.Context, Event) {}}} {
+	for _, options := range []MemoryOptions{{}, {After: func(context.Context, Event) {}}} {
 		memory, err := Open("memory:", options)
 		if err != nil {
 			t.Fatal(err)
@@ -109,7 +109,7 @@ func TestAClosedMemoryFails(t *testing.T) {
 }
 
 func TestManyGoroutinesUseOneMemory(t *testing.T) {
-	memory := open(t, "memory:", Options{})
+	memory := open(t, "memory:", MemoryOptions{})
 	var all sync.WaitGroup
 	for n := range 16 {
 		all.Add(1)
@@ -135,7 +135,7 @@ func TestManyGoroutinesUseOneMemory(t *testing.T) {
 func TestCommandsOfAHookRunWithoutHooks(t *testing.T) {
 	var memory *Memory
 	calls := 0
-	memory = open(t, "memory:", Options{
+	memory = open(t, "memory:", MemoryOptions{
 		Before: func(ctx context.Context, command Command) (Decision, error) {
 			calls++
 			memory.Execute(ctx, json.RawMessage(`{"command": "create", "path": "/memories/log.md", "file_text": "x"}`))
@@ -151,7 +151,7 @@ func TestCommandsOfAHookRunWithoutHooks(t *testing.T) {
 }
 
 func TestAPanicOfAHookIsThePrograms(t *testing.T) {
-	memory := open(t, "memory:", Options{Before: func(context.Context, Command) (Decision, error) { panic("mine") }})
+	memory := open(t, "memory:", MemoryOptions{Before: func(context.Context, Command) (Decision, error) { panic("mine") }})
 	defer func() {
 		if recover() != "mine" {
 			t.Fatal("another panic")
@@ -162,16 +162,16 @@ func TestAPanicOfAHookIsThePrograms(t *testing.T) {
 
 func TestWrongOptionsAreNamed(t *testing.T) {
 	for _, one := range []struct {
-		options Options
+		options MemoryOptions
 		option  string
 	}{
-		{Options{MaxFiles: Of(-1)}, "max_files"},
-		{Options{LockTimeout: Of(-time.Second)}, "lock_timeout"},
-		{Options{OnExisting: "paint"}, "on_existing"},
-		{Options{ReadOnlyPaths: []string{"/etc"}}, "read_only_paths"},
-		{Options{EncryptionKey: "hex:zz"}, "encryption_key"},
-		{Options{SensitiveRules: map[string]string{"a": "("}}, "sensitive_rules"},
-		{Options{ReadOnly: true, ExpireAfter: Of(time.Hour)}, "expire_after"},
+		{MemoryOptions{MaxFiles: Of(-1)}, "max_files"},
+		{MemoryOptions{LockTimeout: Of(-time.Second)}, "lock_timeout"},
+		{MemoryOptions{OnExisting: "paint"}, "on_existing"},
+		{MemoryOptions{ReadOnlyPaths: []string{"/etc"}}, "read_only_paths"},
+		{MemoryOptions{EncryptionKey: "hex:zz"}, "encryption_key"},
+		{MemoryOptions{SensitiveRules: map[string]string{"a": "("}}, "sensitive_rules"},
+		{MemoryOptions{ReadOnly: true, ExpireAfter: Of(time.Hour)}, "expire_after"},
 	} {
 		_, err := Open("memory:", one.options)
 		if failed := new(Error); !errors.As(err, &failed) || failed.Kind != KindConfig || failed.Option != one.option {
@@ -179,7 +179,7 @@ func TestWrongOptionsAreNamed(t *testing.T) {
 		}
 	}
 	for _, address := range []string{"redis://", "a\x00b", "\xff"} {
-		if memory, err := Open(address, Options{}); err == nil {
+		if memory, err := Open(address, MemoryOptions{}); err == nil {
 			t.Errorf("%q: %v", address, memory)
 		}
 	}
@@ -187,12 +187,12 @@ func TestWrongOptionsAreNamed(t *testing.T) {
 
 func TestAnOptionThatIsNotSetIsNotSent(t *testing.T) {
 	for _, one := range []struct {
-		options Options
+		options MemoryOptions
 		sent    string
 	}{
-		{Options{}, `{}`},
-		{Options{MaxViewChars: None[int](), WritablePaths: []string{}}, `{"max_view_chars":null,"writable_paths":[]}`},
-		{Options{LockTimeout: Of(1500 * time.Millisecond)}, `{"lock_timeout":1.5}`},
+		{MemoryOptions{}, `{}`},
+		{MemoryOptions{MaxViewChars: None[int](), WritablePaths: []string{}}, `{"max_view_chars":null,"writable_paths":[]}`},
+		{MemoryOptions{LockTimeout: Of(1500 * time.Millisecond)}, `{"lock_timeout":1.5}`},
 	} {
 		if sent, err := json.Marshal(one.options); err != nil || string(sent) != one.sent {
 			t.Errorf("%s, %v", sent, err)
@@ -201,7 +201,7 @@ func TestAnOptionThatIsNotSetIsNotSent(t *testing.T) {
 }
 
 func TestAKeyIsNotShown(t *testing.T) {
-	options := Options{EncryptionKey: "s3cret"}
+	options := MemoryOptions{EncryptionKey: "s3cret"}
 	for _, shown := range []string{fmt.Sprint(options), fmt.Sprintf("%+v", options), fmt.Sprintf("%#v", options)} {
 		if strings.Contains(shown, "s3cret") {
 			t.Error(shown)
@@ -210,7 +210,7 @@ func TestAKeyIsNotShown(t *testing.T) {
 	place := t.TempDir()
 	memory := open(t, "dir:"+place, options)
 	execute(memory, create)
-	if _, err := Open("dir:"+place, Options{EncryptionKey: "0ther"}); err == nil || strings.Contains(err.Error(), "0ther") {
+	if _, err := Open("dir:"+place, MemoryOptions{EncryptionKey: "0ther"}); err == nil || strings.Contains(err.Error(), "0ther") {
 		t.Fatal(err)
 	}
 }
@@ -227,7 +227,7 @@ func TestHostileInputsAreAnswered(t *testing.T) {
 	if err := json.Unmarshal(table, &rows); err != nil || len(rows) == 0 {
 		t.Fatal(err)
 	}
-	memory := open(t, "memory:", Options{})
+	memory := open(t, "memory:", MemoryOptions{})
 	long := strings.NewReplacer("@long@", strings.Repeat("x", 1_000_000), "@deep@", strings.Repeat("[", 100_000),
 		"@digits@", strings.Repeat("9", 5_000), "@half@", `\ud800`)
 	inputs := []string{"", "\x00", `{"command": "view", "path": "/memories"}` + "\x00", "\xff"}
@@ -260,7 +260,7 @@ func TestOptionsAreThoseOfTheTable(t *testing.T) {
 	if err := json.Unmarshal(table, &read); err != nil {
 		t.Fatal(err)
 	}
-	fields := reflect.TypeFor[Options]()
+	fields := reflect.TypeFor[MemoryOptions]()
 	names := map[string]bool{}
 	for i := range fields.NumField() {
 		names[strings.ToLower(fields.Field(i).Name)] = true
@@ -281,8 +281,46 @@ func TestOptionsAreThoseOfTheTable(t *testing.T) {
 	}
 }
 
+func TestAProgramReadsAndWritesFilesItself(t *testing.T) {
+	memory, ctx := open(t, "memory:", MemoryOptions{RecordAccess: true}), context.Background()
+	if err := memory.Write(ctx, "/memories/tea/a.md", "# Tea\n- Green\n"); err != nil {
+		t.Fatal(err)
+	}
+	text, err := memory.Read(ctx, "/memories/tea/a.md")
+	if err != nil || text != "# Tea\n- Green\n" {
+		t.Fatal(text, err)
+	}
+	err = memory.WriteIfUnchanged(ctx, "/memories/tea/a.md", "", "something else")
+	if refused := new(Error); !errors.As(err, &refused) || refused.Kind != KindRefused {
+		t.Fatal(err)
+	}
+	if err := memory.WriteIfUnchanged(ctx, "/memories/tea/a.md", text+"- Black\n", text); err != nil {
+		t.Fatal(err)
+	}
+	listed, err := memory.List(ctx, "/memories", 0)
+	if err != nil || len(listed) != 2 || !listed[0].IsDirectory || listed[1].Size != 22 || time.Since(listed[1].Modified) > time.Minute {
+		t.Fatal(listed, err)
+	}
+	if listed, err := memory.List(ctx, "/memories", 1); err != nil || len(listed) != 1 {
+		t.Fatal(listed, err)
+	}
+	found, err := memory.Search(ctx, "^- b", SearchOptions{Regex: true, IgnoreCase: true})
+	if err != nil || !reflect.DeepEqual(found, []Match{{"/memories/tea/a.md", 3, "- Black"}}) {
+		t.Fatal(found, err)
+	}
+	if index, err := memory.Index(ctx, 1000); err != nil || index != "/memories/tea/a.md\t22B\t# Tea\n" {
+		t.Fatalf("%q, %v", index, err)
+	}
+	if there, err := memory.Exists(ctx, "/memories/b.md"); err != nil || there {
+		t.Fatal(there, err)
+	}
+	if tools, err := memory.ToolDefinitions("openai", "memory_"); err != nil || !bytes.Contains(tools, []byte("memory_view")) {
+		t.Fatalf("%s, %v", tools, err)
+	}
+}
+
 func TestAPanicOfTheLibraryIsAnError(t *testing.T) {
-	memory := open(t, "memory:", Options{})
+	memory := open(t, "memory:", MemoryOptions{})
 	err := memory.call(context.Background(), "testing.panic", nil, nil)
 	if failed := new(Error); !errors.As(err, &failed) || failed.Kind != KindInternal {
 		t.Fatal(err)

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Options are the options of a memory. The zero value of each is its default.
-type Options struct {
+// MemoryOptions are the options of a memory. The zero value of each is its default.
+type MemoryOptions struct {
 	// MaxViewChars: The most characters (Unicode scalar values) that one view shows. A longer view is cut, and its
 	// last line says how to go on. None lifts the limit. Set it with [Of] or [None]. Default: 16,000.
 	MaxViewChars Opt[int] `json:"max_view_chars,omitzero"`
@@ -110,39 +110,39 @@ type Options struct {
 	EncryptNames bool `json:"encrypt_names,omitzero"`
 }
 
-// OnExisting is a value of [Options.OnExisting].
+// OnExisting is a value of [MemoryOptions.OnExisting].
 type OnExisting string
 
-// The values of [Options.OnExisting]; the option says what each does.
+// The values of [MemoryOptions.OnExisting]; the option says what each does.
 const (
 	OnExistingError     OnExisting = "error"
 	OnExistingOverwrite OnExisting = "overwrite"
 )
 
-// StaleGuard is a value of [Options.StaleGuard].
+// StaleGuard is a value of [MemoryOptions.StaleGuard].
 type StaleGuard string
 
-// The values of [Options.StaleGuard]; the option says what each does.
+// The values of [MemoryOptions.StaleGuard]; the option says what each does.
 const (
 	StaleGuardOff    StaleGuard = "off"
 	StaleGuardOn     StaleGuard = "on"
 	StaleGuardStrict StaleGuard = "strict"
 )
 
-// SensitiveText is a value of [Options.SensitiveText].
+// SensitiveText is a value of [MemoryOptions.SensitiveText].
 type SensitiveText string
 
-// The values of [Options.SensitiveText]; the option says what each does.
+// The values of [MemoryOptions.SensitiveText]; the option says what each does.
 const (
 	SensitiveTextOff    SensitiveText = "off"
 	SensitiveTextReject SensitiveText = "reject"
 	SensitiveTextRedact SensitiveText = "redact"
 )
 
-// Durability is a value of [Options.Durability].
+// Durability is a value of [MemoryOptions.Durability].
 type Durability string
 
-// The values of [Options.Durability]; the option says what each does.
+// The values of [MemoryOptions.Durability]; the option says what each does.
 const (
 	DurabilityFull    Durability = "full"
 	DurabilityRelaxed Durability = "relaxed"

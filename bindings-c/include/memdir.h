@@ -99,9 +99,21 @@ char *memdir_finish(uint64_t pending,
  *
  * `arguments` is a JSON object; NULL stands for an empty one. Returns the result as JSON, or NULL if it failed.
  *
- * - "clear" deletes everything below /memories. The result is a sentence.
- * - "expire" removes the files that nobody used for {"older_than": 3600} seconds. With "dry_run": true it removes none.
- *   The result is an array of the files: "path", "bytes", and "last_used" in seconds since 1970.
+ * - "read" {"path"}: the text of a file.
+ * - "write" {"path", "text", "if_unchanged": null}: writes a file; with "if_unchanged" only if it holds that text.
+ * - "list" {"path": "/memories", "depth": null}: an array of "path", "size" (null for a directory), "modified" and
+ *   "accessed". Times are in seconds since 1970.
+ * - "exists" {"path"}: true or false.
+ * - "search" {"query", "regex": false, "ignore_case": false, "path": "/memories", "limit": 100}: an array of "path",
+ *   "line" (null if the name was found) and "text".
+ * - "index" {"max_chars": 2000}: a table of contents for a system prompt.
+ * - "tool_definition" {"dialect": "json-schema"} and "tool_definitions" {"dialect": "json-schema", "prefix": ""}: the
+ *   tool, or a tool for each command, for hosts that do not know Anthropic's.
+ * - "expire" {"older_than", "dry_run": false}: removes the files that nobody used for so many seconds, and returns
+ *   them: "path", "bytes" and "last_used".
+ * - "clear" {}: deletes everything below /memories. The result is a sentence.
+ *
+ * What is shown with a value may be left out, and has that value then.
  */
 char *memdir_call(uint64_t memory,
                   const char *operation,

@@ -6,8 +6,10 @@
 //! There is no logic here: texts become arguments of the core, and its answers become texts.
 
 mod abi;
+mod arguments;
 mod border;
 mod failure;
+mod files;
 mod handles;
 mod hooks;
 mod operations;

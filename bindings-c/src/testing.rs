@@ -8,8 +8,8 @@ use memdir::store::EntryKind;
 use memdir::{Memory, MemoryPath, OnExisting, Store};
 use serde_json::{Map, Value};
 
+use crate::arguments::Arguments;
 use crate::failure::Failure;
-use crate::operations::Arguments;
 
 /// Does one of these operations.
 pub(crate) fn call(memory: &Memory, name: &str, arguments: &Arguments) -> Result<Value, Failure> {

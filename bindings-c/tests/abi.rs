@@ -228,6 +228,32 @@ fn a_hook_decides_between_the_halves_of_a_call() {
 }
 
 #[test]
+fn a_program_reads_and_writes_files_itself() {
+    let memory = open("memory:", "{}").unwrap();
+    let done = |name, arguments: Value| operation(memory, name, &arguments.to_string());
+    let path = "/memories/a.md";
+    let write = json!({ "path": path, "text": "# Tea\n- Green\n" });
+    assert_eq!(done("write", write.clone()), Ok(Value::Null));
+    assert_eq!(
+        done("write", json!({ "path": path, "text": "", "if_unchanged": "" })).unwrap_err()["kind"],
+        "refused"
+    );
+    assert_eq!(done("read", json!({ "path": path })), Ok(json!(write["text"])));
+    assert_eq!(done("exists", json!({ "path": path })), Ok(json!(true)));
+    let listed = done("list", json!({})).unwrap();
+    assert_eq!((&listed[0]["path"], &listed[0]["size"]), (&json!(path), &json!(14)));
+    let found =
+        done("search", json!({ "query": "^- g", "regex": true, "ignore_case": true })).unwrap();
+    assert_eq!(found, json!([{ "path": path, "line": 2, "text": "- Green" }]));
+    assert_eq!(done("index", json!({})), Ok(json!("/memories/a.md\t14B\t# Tea\n")));
+    assert_eq!(done("tool_definition", json!({})).unwrap()["name"], "memory");
+    let tools =
+        done("tool_definitions", json!({ "dialect": "openai", "prefix": "memory_" })).unwrap();
+    assert_eq!(tools[0]["name"], "memory_view");
+    memdir_close(memory);
+}
+
+#[test]
 fn an_operation_takes_its_arguments_and_no_others() {
     let memory = open("memory:", r#"{"record_access": true}"#).unwrap();
     execute(memory, CREATE);
@@ -238,6 +264,12 @@ fn an_operation_takes_its_arguments_and_no_others() {
         ("expire", r#"{"older_than": -1}"#, "config"),
         ("expire", r#"{"older_than": 1, "dry_run": 1}"#, "config"),
         ("expire", r#"{"older": 1}"#, "usage"),
+        ("read", "{}", "config"),
+        ("read", r#"{"path": "a"}"#, "refused"),
+        ("list", r#"{"depth": -1}"#, "config"),
+        ("search", r#"{"query": "(", "regex": true}"#, "config"),
+        ("tool_definition", r#"{"dialect": "paint"}"#, "config"),
+        ("write", r#"{"path": "a", "content": "b"}"#, "usage"),
         ("clear", "[]", "usage"),
         ("clear", "{", "usage"),
         ("paint", "{}", "usage"),

@@ -56,32 +56,49 @@ func Declare(tools []anthropic.BetaToolUnionParam) bool {
 func (t *Tool) Name() string { return Name }
 
 // Description is for a runner whose tools are not declared with [Declare].
-func (t *Tool) Description() string {
-	return "Keeps files below /memories between conversations. View the directory before you begin."
-}
+func (t *Tool) Description() string { return t.definition().Description }
 
 // InputSchema is for a runner whose tools are not declared with [Declare].
 func (t *Tool) InputSchema() anthropic.BetaToolInputSchemaParam {
-	text := map[string]any{"type": "string"}
-	integer := map[string]any{"type": "integer"}
+	schema := t.definition().InputSchema
+	delete(schema.others, "type")
 	return anthropic.BetaToolInputSchemaParam{
-		Properties: map[string]any{
-			"command": map[string]any{
-				"type": "string",
-				"enum": []string{"view", "create", "str_replace", "insert", "delete", "rename"},
-			},
-			"path":        text,
-			"view_range":  map[string]any{"type": "array", "items": integer, "minItems": 2, "maxItems": 2},
-			"file_text":   text,
-			"old_str":     text,
-			"new_str":     text,
-			"insert_line": integer,
-			"insert_text": text,
-			"old_path":    text,
-			"new_path":    text,
-		},
-		Required: []string{"command"},
+		Properties:  schema.Properties,
+		Required:    schema.Required,
+		ExtraFields: schema.others,
 	}
+}
+
+// definition is the memory as a custom tool.
+type definition struct {
+	Description string `json:"description"`
+	InputSchema schema `json:"input_schema"`
+}
+
+type schema struct {
+	Properties any      `json:"properties"`
+	Required   []string `json:"required"`
+	others     map[string]any
+}
+
+func (s *schema) UnmarshalJSON(data []byte) error {
+	type fields schema
+	if err := json.Unmarshal(data, (*fields)(s)); err != nil {
+		return err
+	}
+	err := json.Unmarshal(data, &s.others)
+	delete(s.others, "properties")
+	delete(s.others, "required")
+	return err
+}
+
+// Of a memory that is closed it is empty, and the calls say so.
+func (t *Tool) definition() definition {
+	var made definition
+	if written, err := t.memory.ToolDefinition("anthropic-custom"); err == nil {
+		_ = json.Unmarshal(written, &made)
+	}
+	return made
 }
 
 // Execute executes one call for the runner, which writes "Error: " before the text of an error. A text that begins so has

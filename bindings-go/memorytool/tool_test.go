@@ -46,7 +46,7 @@ func play(t *testing.T, name string) {
 	place := t.TempDir()
 	standin := start(t, script)
 	for _, session := range script["sessions"].([]any) {
-		memory := open(t, place, memdir.Options{})
+		memory := open(t, place, memdir.MemoryOptions{})
 		converse(t, standin, New(memory), session.(object)["user"].(string))
 		if err := memory.Close(); err != nil {
 			t.Fatal(err)
@@ -78,7 +78,7 @@ func asTheSDKSends(script object) {
 }
 
 func TestTheTextOfAnErrorHasThePrefixOnce(t *testing.T) {
-	memory := open(t, "memory:", memdir.Options{})
+	memory := open(t, "memory:", memdir.MemoryOptions{})
 	execute := func(input string) string {
 		_, err := New(memory).Execute(context.Background(), json.RawMessage(input))
 		if err == nil {
@@ -114,13 +114,13 @@ func TestAnImageIsABlock(t *testing.T) {
 	shown := object{"$image": "image/png", "$base64": base64.StdEncoding.EncodeToString(png)}
 	call := object{"input": object{"command": "view", "path": "/memories/plan.png"}, "result": shown, "is_error": false}
 	standin := start(t, conversation(call))
-	converse(t, standin, New(open(t, "dir:"+place, memdir.Options{})), "u")
+	converse(t, standin, New(open(t, "dir:"+place, memdir.MemoryOptions{})), "u")
 	standin.finish(t)
 }
 
 func TestAFailureIsToldToTheDeveloperAndNotToTheModel(t *testing.T) {
 	secret := errors.New("jdbc://user:hunter2@host")
-	memory := open(t, "memory:", memdir.Options{
+	memory := open(t, "memory:", memdir.MemoryOptions{
 		Before: func(context.Context, memdir.Command) (memdir.Decision, error) { return memdir.Decision{}, secret },
 	})
 	input := object{"command": "view", "path": "/memories"}
@@ -146,7 +146,7 @@ func TestAFailureIsToldToTheDeveloperAndNotToTheModel(t *testing.T) {
 }
 
 func TestADoneContextIsToldToTheDeveloper(t *testing.T) {
-	tool := New(open(t, "memory:", memdir.Options{}))
+	tool := New(open(t, "memory:", memdir.MemoryOptions{}))
 	var cause error
 	tool.OnFailure = func(_ context.Context, told error) { cause = told }
 	ctx, cancel := context.WithCancel(context.Background())
@@ -158,11 +158,12 @@ func TestADoneContextIsToldToTheDeveloper(t *testing.T) {
 }
 
 func TestWithoutDeclareItIsACustomToolWithASchema(t *testing.T) {
-	tool := New(open(t, "memory:", memdir.Options{}))
+	tool := New(open(t, "memory:", memdir.MemoryOptions{}))
 	client := anthropic.NewClient(option.WithAPIKey("none"))
 	runner := client.Beta.Messages.NewToolRunner([]anthropic.BetaTool{tool}, anthropic.BetaToolRunnerParams{})
 	written, err := json.Marshal(runner.Params.Tools)
-	if err != nil || !bytes.Contains(written, []byte(`"required":["command"]`)) {
+	if err != nil || !bytes.Contains(written, []byte(`"required":["command"`)) || !bytes.Contains(written, []byte(`"file_text":`)) ||
+		!bytes.Contains(written, []byte(`"additionalProperties":false`)) || tool.Description() == "" {
 		t.Fatalf("%s, %v", written, err)
 	}
 	if !Declare(runner.Params.Tools) || Declare(runner.Params.Tools) {
@@ -262,7 +263,7 @@ func (s *standin) finish(t *testing.T) {
 	}
 }
 
-func open(t *testing.T, address string, options memdir.Options) *memdir.Memory {
+func open(t *testing.T, address string, options memdir.MemoryOptions) *memdir.Memory {
 	t.Helper()
 	memory, err := memdir.Open(address, options)
 	if err != nil {
