@@ -149,7 +149,7 @@ fn swift_has_the_operations_of_the_table() {
 
 #[test]
 fn rust_has_the_operations_of_the_table() {
-    let memory = read("core/src/memory.rs");
+    let memory = read("core/src/memory.rs") + &read("core/src/memory/files.rs");
     let public = memory
         .replace("#[doc(hidden)]\n    #[must_use]\n    pub fn", "")
         .replace("#[doc(hidden)]\n    pub fn", "");
