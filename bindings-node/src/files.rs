@@ -118,6 +118,7 @@ impl Engine {
         ts_args_type = "query: string, regex: boolean, ignoreCase: boolean, path: string, limit: number, cancellation?: Cancellation | undefined",
         ts_return_type = "Promise<Array<FoundMatch>>"
     )]
+    #[allow(clippy::too_many_arguments, reason = "what TypeScript takes as an object of options")]
     pub fn search<'env>(
         &self,
         env: &'env Env,
