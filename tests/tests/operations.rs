@@ -103,9 +103,10 @@ fn typescript_has_the_operations_of_the_table() {
     let mut found: BTreeSet<String> = functions.map(|name| (*name).to_owned()).collect();
     let memory = read("bindings-node/ts/memory.ts");
     let class = between(&memory, "\nexport class Memory", "\n}\n").replace("  async ", "  ");
-    let public = named(&class, "  ")
-        .into_iter()
-        .filter(|name| name != "constructor" && class.contains(&format!("\n  {name}(")));
+    let is_declared =
+        |name: &str| ["(", "<"].iter().any(|after| class.contains(&format!("\n  {name}{after}")));
+    let public =
+        named(&class, "  ").into_iter().filter(|name| name != "constructor" && is_declared(name));
     found.extend(methods(public.collect(), "."));
     let testing = named(&read("bindings-node/ts/testing.ts"), "export async function ");
     found.extend(testing.into_iter().map(|name| format!("testing.{name}")));

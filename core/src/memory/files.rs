@@ -3,12 +3,12 @@
 use std::ops::ControlFlow;
 
 use super::Memory;
+use crate::cancel;
 use crate::changes::{self, Change, ChangeKind};
 use crate::command::{self, Dialect};
 use crate::error::Error;
 use crate::files::{self, Match, Query};
-#[cfg(feature = "mcp")]
-use crate::path::MemoryPath;
+use crate::path::{MAX_LEVELS, MemoryPath};
 use crate::store::Entry;
 
 /// What your own code does with the files. A model cannot call these methods, and hooks are not called for them.
@@ -37,8 +37,7 @@ impl Memory {
     /// # Errors
     /// [`Error::Refused`] if there is no file, or it is not text; [`Error::Store`].
     pub fn read(&self, path: &str) -> Result<String, Error> {
-        let path = files::valid(path)?;
-        self.expire_first();
+        let path = self.begin_at(path)?;
         files::read(&*self.store, &path)
     }
 
@@ -52,8 +51,7 @@ impl Memory {
     /// [`Error::Refused`] if a policy or the tree forbids it, or the file does not hold `if_unchanged`, and then
     /// nothing was changed; [`Error::Store`].
     pub fn write(&self, path: &str, text: &str, if_unchanged: Option<&str>) -> Result<(), Error> {
-        let path = files::valid(path)?;
-        self.expire_first();
+        let path = self.begin_at(path)?;
         let result = files::write(&*self.store, &self.policies, &path, text, if_unchanged);
         let changed = match &result {
             Ok(()) => true,
@@ -73,9 +71,8 @@ impl Memory {
     /// # Errors
     /// [`Error::Refused`] if nothing is there; [`Error::Store`].
     pub fn list(&self, path: &str, depth: Option<usize>) -> Result<Vec<Entry>, Error> {
-        let path = files::valid(path)?;
-        self.expire_first();
-        files::list(&*self.store, &path, depth.unwrap_or(usize::MAX))
+        let path = self.begin_at(path)?;
+        files::list(&*self.store, &path, depth.unwrap_or(MAX_LEVELS))
     }
 
     /// Whether there is a file or a directory.
@@ -83,8 +80,7 @@ impl Memory {
     /// # Errors
     /// [`Error::Refused`] for a text that is not a path; [`Error::Store`].
     pub fn exists(&self, path: &str) -> Result<bool, Error> {
-        let path = files::valid(path)?;
-        self.expire_first();
+        let path = self.begin_at(path)?;
         files::exists(&*self.store, &path)
     }
 
@@ -118,8 +114,7 @@ impl Memory {
         path: &str,
         found: &mut dyn FnMut(Match) -> ControlFlow<()>,
     ) -> Result<(), Error> {
-        let path = files::valid(path)?;
-        self.expire_first();
+        let path = self.begin_at(path)?;
         files::search(&*self.store, &self.policies, &path, query, found)
     }
 
@@ -131,8 +126,21 @@ impl Memory {
     /// # Errors
     /// [`Error::Store`].
     pub fn index(&self, max_chars: usize) -> Result<String, Error> {
-        self.expire_first();
+        self.expire_unless_cancelled()?;
         files::index(&*self.store, &self.policies, max_chars)
+    }
+
+    /// What comes before every method with a path, in the order in which it comes before a command.
+    fn begin_at(&self, path: &str) -> Result<MemoryPath, Error> {
+        let path = files::valid(path)?;
+        self.expire_unless_cancelled()?;
+        Ok(path)
+    }
+
+    fn expire_unless_cancelled(&self) -> Result<(), Error> {
+        cancel::check().map_err(Error::Store)?;
+        self.expire_first();
+        Ok(())
     }
 }
 
