@@ -1,7 +1,7 @@
 """What calls of an event loop cost, and for how long they hold it up.
 
-The first table is one `call()` of a `view` of a 4 KiB file on asyncio: how long a task waits for it,
-and how much of the time of the loop's thread it takes. The second one is 1,000 calls at once on a
+One table is one `call()` of a `view` of a 4 KiB file on asyncio: how long a task waits for it,
+and how much of the time of the loop's thread it takes. The other one is 1,000 calls at once on a
 store written in Python that sleeps: how late a timer of the same loop is meanwhile. A loop whose
 1,000 tasks only sleep, and one whose 1,000 calls go to the threads of `asyncio.to_thread`, stand
 beside it, because a machine that does other things is late as well.
@@ -47,7 +47,7 @@ async def waits(call: Callable[[], Awaitable[object]], calls: int) -> tuple[floa
 class Sleepy(Store):
     """Every view takes a while."""
 
-    def open(self, path: str, depth: int) -> bytes:  # noqa: ARG002
+    def open(self, path: str, depth: int) -> bytes:
         time.sleep(0.02)
         return b"one"
 
@@ -122,9 +122,7 @@ def main() -> int:
             "AsyncMemoryTool.call": lambda: tool.call(VIEW),
             "AsyncMemory.view": lambda: memory.view(VIEW["path"]),
             "AsyncMemoryTool.call, on a thread": lambda: hooked.call(VIEW),
-            "asyncio.to_thread(MemoryTool.call)": lambda: asyncio.to_thread(
-                synchronous.call, VIEW
-            ),
+            "asyncio.to_thread(MemoryTool.call)": lambda: asyncio.to_thread(synchronous.call, VIEW),
             "MemoryTool.call, synchronous": at_once,
         }
         rounds: dict[str, list[tuple[float, float]]] = {name: [] for name in ways}

@@ -136,9 +136,7 @@ class TrioLoop:
         outcome: Outcome = await trio.lowlevel.wait_task_rescheduled(abort)
         return outcome
 
-    def _deliver(
-        self, waiter: list[Any], result: object, raised: BaseException | None
-    ) -> None:
+    def _deliver(self, waiter: list[Any], result: object, raised: BaseException | None) -> None:
         """On a thread of the core. What comes first makes the loop look at all that follow."""
         self._outcomes.append((waiter, (result, raised)))
         if not self._waking:

@@ -19,6 +19,7 @@ class Cancellation:
     """
     Cancels a call. A call that has not begun to write does not happen.
     """
+    def __new__(cls, /) -> Cancellation: ...
     def cancel(self, /) -> None:
         """
         Cancels the call.
@@ -347,7 +348,7 @@ class Memory:
     ('Path must start with /memories, got: /etc/passwd', True)
     """
     def __enter__(self, /) -> Memory: ...
-    def __exit__(self, /, *_raised) -> None: ...
+    def __exit__(self, kind: Any, raised: Any, traceback: Any, /) -> None: ...
     def __new__(cls, /, store: str | PathLike[str] | Store | ReadOnly | Mapping[str, str | PathLike[str] | Store | ReadOnly] = ..., *, max_view_chars: int | None = 16000, max_file_bytes: int | None = 16777216, max_total_bytes: int | None = None, max_files: int | None = None, max_image_bytes: int | None = 3932160, on_existing: Literal["error", "overwrite"] = 'error', read_only: bool = False, read_only_paths: Sequence[str] = (), writable_paths: Sequence[str] | None = None, stale_guard: Literal["off", "on", "strict"] = 'off', sensitive_text: Literal["off", "reject", "redact"] = 'off', sensitive_rules: dict[str, str] = {}, sensitive_on_view: bool = False, expire_after: float | timedelta | None = None, record_access: bool = False, never_expire: Sequence[str] = (), before: Callable[[Mapping[str, Any]], Mapping[str, object] | None] | None = None, after: Callable[[Event], object] | None = None, event_content: bool = False, durability: Literal["full", "relaxed"] = 'full', lock_timeout: float | timedelta | None = 10.0, namespace: str | None = None, encryption_key: bytes | str | None = None, encrypt_names: bool = False) -> Memory: ...
     def clear(self, /) -> str:
         """
@@ -766,7 +767,7 @@ def submit(memory: Memory | None, work: Any, deliver: Any, view: bool) -> Cancel
         RuntimeError: The system cannot start a thread. Nothing was done.
     """
 
-def view_nowait(memory: Memory, path: str, view_range: SupportsLenAndGetItem[SupportsIndex] | None) -> str | list[ImageBlock] | None:
+def view_nowait(memory: Memory, path: str, view_range: SupportsLenAndGetItem[SupportsIndex] | None = None) -> str | list[ImageBlock] | None:
     """
     What `Memory.view` returns, if it is at hand.
     """

@@ -338,7 +338,7 @@ class AsyncMemoryTool(_Engine, BetaAsyncAbstractMemoryTool):
     async def _answer_async(
         self, input: object, command: str | None = None
     ) -> BetaFunctionToolResultType:
-        """As `_answer`, on the loop's thread if the answer is at hand, else on one of the core's."""
+        """As `_answer`, at once if the answer is at hand, else on a thread of the core."""
         view = is_view(input, command)
         if view and (loop := running_loop()).has_turn():
             await loop.turn()
