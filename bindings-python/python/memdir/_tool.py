@@ -51,15 +51,20 @@ logger = logging.getLogger("memdir")
 _COMMANDS = ("view", "create", "str_replace", "insert", "delete", "rename")
 
 
+def _without_options(options: Mapping[str, object]) -> None:
+    if options:
+        raise TypeError(f"a memory that is open has its options already: {', '.join(options)}")
+
+
 class _Engine:
     """The common part of both tools: the memory, its directory, and overridden methods."""
 
     base_path: Path | None
     memory_root: Path | None
 
-    def _use(self, memory: Memory, store: Places) -> None:
+    def _use(self, memory: Memory, store: object) -> None:
         self._memory = memory
-        directory = self._memory.directory
+        directory = memory.directory
         if directory is None:
             self.base_path = self.memory_root = None
         elif isinstance(store, os.PathLike) or (
@@ -127,7 +132,8 @@ class MemoryTool(_Engine, BetaAbstractMemoryTool):
     Args:
         store: Where the files are: a directory, which is made if it does not exist (the files are
             in its `memories` directory, the layout of the SDK's own tool); `"memory:"` for a new
-            store in this process; or anything else that `Memory` takes.
+            store in this process; anything else that `Memory` takes; or a `Memory` that is open,
+            without further options.
         cache_control: The `cache_control` of the tool in each request.
         **options: The options of `Memory`.
 
@@ -151,13 +157,17 @@ class MemoryTool(_Engine, BetaAbstractMemoryTool):
 
     def __init__(
         self,
-        store: Places = "./memory",
+        store: Places | Memory = "./memory",
         *,
         cache_control: BetaCacheControlEphemeralParam | None = None,
         **options: Unpack[MemoryOptions],
     ) -> None:
         super().__init__(cache_control=cache_control)
-        self._use(Memory(store, **options), store)
+        if isinstance(store, Memory):
+            _without_options(options)
+            self._use(store, store)
+        else:
+            self._use(Memory(store, **options), store)
 
     def call(self, input: object) -> BetaFunctionToolResultType:
         """Executes one tool call, given as the input that the model sent.
@@ -290,7 +300,8 @@ class AsyncMemoryTool(_Engine, BetaAsyncAbstractMemoryTool):
     Args:
         store: Where the files are: a directory, which is made if it does not exist (the files are
             in its `memories` directory, the layout of the SDK's own tool); `"memory:"` for a new
-            store in this process; or anything else that `Memory` takes.
+            store in this process; anything else that `Memory` takes; or an `AsyncMemory` that is
+            open, without further options.
         cache_control: The `cache_control` of the tool in each request.
         **options: The options of `Memory`.
 
@@ -311,19 +322,23 @@ class AsyncMemoryTool(_Engine, BetaAsyncAbstractMemoryTool):
 
     def __init__(
         self,
-        store: Places = "./memory",
+        store: Places | AsyncMemory = "./memory",
         *,
         cache_control: BetaCacheControlEphemeralParam | None = None,
         **options: Unpack[MemoryOptions],
     ) -> None:
         super().__init__(cache_control=cache_control)
-        self._async = AsyncMemory(store, **options)
+        if isinstance(store, AsyncMemory):
+            _without_options(options)
+            self._async = store
+        else:
+            self._async = AsyncMemory(store, **options)
         self._use(self._async._memory, store)
 
     async def _answer_async(
         self, input: object, command: str | None = None
     ) -> BetaFunctionToolResultType:
-        """As `_answer`, on the loop's thread if the answer is at hand, else on one of the core's."""
+        """As `_answer`, at once if the answer is at hand, else on a thread of the core."""
         view = is_view(input, command)
         if view and (loop := running_loop()).has_turn():
             await loop.turn()
