@@ -68,15 +68,18 @@ pub(crate) unsafe fn call<T>(
     work: impl FnOnce() -> Result<T, Failure>,
 ) -> T {
     let (value, failure) = match guarded(work) {
-        Ok(value) => (value, std::ptr::null_mut()),
+        Ok(value) => (value, None),
         // Making the answer could panic as well, and must not end in C.
         Err(failure) => match guarded(|| Ok((otherwise(&failure), failure.json()))) {
-            Ok((value, failure)) => (value, text(failure)),
+            Ok((value, failure)) => (value, Some(failure)),
             Err(_) => std::process::abort(),
         },
     };
-    // SAFETY: this function's own condition.
-    unsafe { put(error, failure) };
+    // A text that nobody wants would never be freed.
+    if !error.is_null() {
+        // SAFETY: this function's own condition.
+        unsafe { put(error, failure.map_or(std::ptr::null_mut(), text)) };
+    }
     value
 }
 
