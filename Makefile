@@ -492,6 +492,7 @@ bench: wheel ## measure against the SDKs' own tools
 	@cargo bench --quiet --package memdir
 	@$(BIN)/pip install --quiet --force-reinstall --no-deps --target target/bench-python target/wheels/memdir-*.whl
 	@PYTHONPATH=target/bench-python $(BIN)/python bindings-python/benches/view.py
+	@PYTHONPATH=target/bench-python $(BIN)/python bindings-python/benches/async_view.py
 	@$(call ready,$(CACHE)/node-tools)
 	@(cd bindings-node && npm run --silent bench)
 	@bindings-uniffi/scripts/bench

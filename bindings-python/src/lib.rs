@@ -30,6 +30,7 @@ mod read_only;
 mod reply;
 mod shutdown;
 mod stores;
+mod submit;
 mod swap;
 mod time;
 mod tool;
@@ -64,11 +65,11 @@ mod _memdir {
     #[pymodule_export]
     use crate::opening::{open_store, rekey};
     #[pymodule_export]
-    use crate::pool::{submit, when_idle};
-    #[pymodule_export]
     use crate::read_only::{ReadOnly, read_only};
     #[pymodule_export]
     use crate::shutdown::before_exit;
+    #[pymodule_export]
+    use crate::submit::{submit, when_idle};
     #[pymodule_export]
     use crate::tool::{
         answer, answer_nowait, decode, execute_failed, execute_nowait, fail, view_nowait,

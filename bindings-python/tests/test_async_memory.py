@@ -84,7 +84,7 @@ def arguments(method: Callable[..., object]) -> list[tuple[object, ...]]:
     return [(parameter.name, parameter.kind, parameter.default) for parameter in parameters]
 
 
-@on_both
+@pytest.mark.parametrize("backend", ["asyncio", "trio", "uvloop"])
 def test_every_method(backend: str, tmp_path: Path) -> None:
     async def run() -> None:
         async with await AsyncMemory.open(tmp_path, record_access=True) as memory:
@@ -115,7 +115,10 @@ def test_every_method(backend: str, tmp_path: Path) -> None:
             await memory.clear()
             assert "d.md" not in str(await memory.view("/memories"))
 
-    anyio.run(run, backend=backend)
+    if backend == "uvloop":
+        anyio.run(run, backend_options={"use_uvloop": True})
+    else:
+        anyio.run(run, backend=backend)
 
 
 @on_both
@@ -391,9 +394,7 @@ def test_an_exception_of_the_store(backend: str) -> None:
         with pytest.raises(StoreError) as raised:
             await memory.create("/memories/a", "x")
         assert raised.value.__cause__ is error
-        reply = await memory.execute(
-            {"command": "create", "path": "/memories/a", "file_text": "x"}
-        )
+        reply = await memory.execute({"command": "create", "path": "/memories/a", "file_text": "x"})
         assert reply.is_error
         assert reply.cause is not None
         assert reply.cause.__cause__ is error
@@ -577,7 +578,7 @@ def test_a_closed_memory() -> None:
     for call in (
         lambda: memory.view("/memories"),
         lambda: memory.execute(view),
-        lambda: memory.clear(),
+        memory.clear,
         lambda: memory.directory,
         lambda: memory.expire(1),
         memory.__enter__,
@@ -615,7 +616,7 @@ def test_closing_waits_for_calls_and_refuses_more(backend: str) -> None:
                 lambda: memory.view("/memories"),
                 lambda: memory.execute({"command": "view", "path": "/memories"}),
                 lambda: memory.create("/memories/b", "x"),
-                lambda: memory.__aenter__(),
+                memory.__aenter__,
             ]
             for call in calls:
                 with pytest.raises(ValueError, match="the memory is closed"):

@@ -120,9 +120,7 @@ def test_async_memory(case: cases.Case, tmp_path: Path, counts: Counter[tuple[st
     memory = AsyncMemory(tmp_path, **case.options)
 
     def execute(given: Any) -> tuple[Any, bool]:
-        return asyncio.run(
-            memory.execute(json.dumps(given) if isinstance(given, str) else given)
-        )
+        return asyncio.run(memory.execute(json.dumps(given) if isinstance(given, str) else given))
 
     def expire(older_than: float, **options: Any) -> list[Expired]:
         return asyncio.run(memory.expire(older_than, **options))

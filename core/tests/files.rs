@@ -13,7 +13,7 @@ use std::time::{Duration, SystemTime};
 use memdir::policy::StaleGuard;
 use memdir::policy::sensitive::SensitiveText;
 use memdir::store::{EntryKind, InProcess};
-use memdir::{ChangeKind, Error, Memory, MemoryOptions, Query};
+use memdir::{Cancellation, ChangeKind, Error, Memory, MemoryOptions, Query, StoreError};
 use store_helpers::{at, put, refusal};
 
 fn options(set: impl FnOnce(&mut MemoryOptions)) -> MemoryOptions {
@@ -182,6 +182,25 @@ fn what_is_written_is_told_to_who_observes() {
 }
 
 #[test]
+fn what_is_cancelled_does_not_happen() {
+    each_store(|memory| {
+        memory.write("/memories/a", "one", None).unwrap();
+        let cancellation = Cancellation::new();
+        cancellation.cancel();
+        cancellation.within(|| {
+            for unchanged in [None, Some("one")] {
+                let written = memory.write("/memories/a", "two", unchanged);
+                assert!(matches!(written, Err(Error::Store(StoreError::Cancelled))));
+            }
+            let read = memory.read("/memories/a");
+            assert!(matches!(read, Err(Error::Store(StoreError::Cancelled))));
+            assert!(matches!(memory.index(9), Err(Error::Store(StoreError::Cancelled))));
+        });
+        assert_eq!(memory.read("/memories/a").unwrap(), "one");
+    });
+}
+
+#[test]
 fn a_listing_has_the_depth_that_is_asked_for() {
     each_store(|memory| {
         for path in ["/memories/b", "/memories/a/b/c", "/memories/.hidden", "/memories/a/.x/y"] {
@@ -198,6 +217,9 @@ fn a_listing_has_the_depth_that_is_asked_for() {
             ["/memories/a", "/memories/a/b", "/memories/a/b/c", "/memories/b"]
         );
         assert_eq!(paths("/memories/a", Some(1)), ["/memories/a/b"]);
+        for all in [None, Some(usize::MAX)] {
+            assert_eq!(paths("/memories/a", all), ["/memories/a/b", "/memories/a/b/c"]);
+        }
         let file = &memory.list("/memories/b", Some(1)).unwrap()[0];
         assert_eq!((file.path.as_str(), file.kind), ("/memories/b", EntryKind::File(5)));
         assert!(file.modified.is_some());
@@ -229,6 +251,7 @@ fn names_and_lines_are_found_in_the_order_of_the_paths() {
         assert_eq!(search(&tea, "/memories", 2), all[..2]);
         assert_eq!(search(&tea, "/memories", 0), []);
         assert_eq!(search(&tea, "/memories/tea.md", 9), all[1..3]);
+        assert_eq!(search(&tea, "/memories/a", 9), all[..1]);
         assert_eq!(search(&tea.ignoring_case(), "/memories/tea.md", 9).len(), 3);
         let regex = Query::regex(r"^\w+ tea$").unwrap();
         assert_eq!(search(&regex, "/memories", 9), [all[2].clone()]);
@@ -283,4 +306,38 @@ fn an_index_begins_with_what_is_pinned_and_what_is_new_and_says_what_it_leaves_o
         memory.index(75).unwrap(),
         "/memories/rules/style.md\t10B\t# Style\n[3 more files are not listed here.]\n"
     );
+}
+
+#[test]
+fn a_project_is_laid_out_once_and_nothing_is_overwritten() {
+    let project =
+        memdir::Project { about: "Tea.\n", features: &["a\nlist", "a basket"], init: "make" };
+    each_store(|memory| {
+        memory.create("/memories/init.md", "mine").unwrap();
+        let made = memory.bootstrap(&project).unwrap();
+        let made: Vec<_> = made.iter().map(memdir::MemoryPath::as_str).collect();
+        assert_eq!(made, ["/memories/progress.md", "/memories/features.md"]);
+        assert!(
+            memory
+                .read("/memories/features.md")
+                .unwrap()
+                .ends_with("- [ ] a list\n- [ ] a basket\n")
+        );
+        assert!(memory.read("/memories/progress.md").unwrap().contains("\nTea.\n"));
+        assert_eq!(memory.read("/memories/init.md").unwrap(), "mine");
+        assert!(memory.bootstrap(&project).unwrap().is_empty());
+    });
+    let memory = in_process(|options| options.writable_paths = Some(Vec::new()));
+    assert!(matches!(memory.bootstrap(&project), Err(Error::Refused(_))));
+}
+
+#[test]
+fn views_can_be_forgotten() {
+    let memory = in_process(|options| options.stale_guard = StaleGuard::Strict);
+    memory.create("/memories/a", "one\n").unwrap();
+    memory.insert("/memories/a", 1, "two").unwrap();
+    memory.forget_views();
+    assert!(refusal(memory.insert("/memories/a", 1, "x")).contains("have not viewed"));
+    memory.view("/memories/a", None).unwrap();
+    memory.insert("/memories/a", 1, "x").unwrap();
 }

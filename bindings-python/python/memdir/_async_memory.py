@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 from memdir import _memdir
 from memdir._errors import StoreError
@@ -16,14 +16,13 @@ if TYPE_CHECKING:
     from pathlib import Path
     from types import TracebackType
 
-    from typing_extensions import ParamSpec, Self, Unpack
+    from typing_extensions import Self, Unpack
 
     from memdir._memdir import Expired, ExpiryProgress
     from memdir._options import MemoryOptions, Places
     from memdir._reply import ImageBlock, Reply
 
-    P = ParamSpec("P")
-
+P = ParamSpec("P")
 T = TypeVar("T")
 
 # A longer JSON text is not a view, and takes a while to be read.

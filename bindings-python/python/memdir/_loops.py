@@ -13,20 +13,19 @@ import weakref
 from collections import deque
 from contextvars import copy_context
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from memdir import _memdir
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import TypeAlias
 
     from memdir._memdir import Memory
 
-    # What came of a call: its result and the exception, one of them `None`.
-    Outcome: TypeAlias = tuple[Any, BaseException | None]
-
 T = TypeVar("T")
+
+# What came of a call: its result and the exception, one of them `None`.
+Outcome: TypeAlias = tuple[Any, BaseException | None]
 
 # How many calls in a row are answered on the loop's thread before the loop has a turn.
 _IN_A_ROW = 32
@@ -136,9 +135,7 @@ class TrioLoop:
         outcome: Outcome = await trio.lowlevel.wait_task_rescheduled(abort)
         return outcome
 
-    def _deliver(
-        self, waiter: list[Any], result: object, raised: BaseException | None
-    ) -> None:
+    def _deliver(self, waiter: list[Any], result: object, raised: BaseException | None) -> None:
         """On a thread of the core. What comes first makes the loop look at all that follow."""
         self._outcomes.append((waiter, (result, raised)))
         if not self._waking:

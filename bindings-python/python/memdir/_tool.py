@@ -25,6 +25,7 @@ from memdir._async_memory import AsyncMemory, is_view
 from memdir._errors import RefusedError
 from memdir._loops import NoThreadError, in_thread, running_loop
 from memdir._memdir import Memory, answer, answer_nowait, decode, fail
+from memdir._request import entry
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
         BetaMemoryTool20250818CreateCommand,
         BetaMemoryTool20250818DeleteCommand,
         BetaMemoryTool20250818InsertCommand,
+        BetaMemoryTool20250818Param,
         BetaMemoryTool20250818RenameCommand,
         BetaMemoryTool20250818StrReplaceCommand,
         BetaMemoryTool20250818ViewCommand,
@@ -45,10 +47,16 @@ if TYPE_CHECKING:
     from memdir._errors import MemdirError
     from memdir._memdir import Expired, ExpiryProgress
     from memdir._options import MemoryOptions, Places
+    from memdir._request import ToolEntry
 
 logger = logging.getLogger("memdir")
 
 _COMMANDS = ("view", "create", "str_replace", "insert", "delete", "rename")
+
+
+def _without_options(options: Mapping[str, object]) -> None:
+    if options:
+        raise TypeError(f"a memory that is open has its options already: {', '.join(options)}")
 
 
 class _Engine:
@@ -57,9 +65,9 @@ class _Engine:
     base_path: Path | None
     memory_root: Path | None
 
-    def _use(self, memory: Memory, store: Places) -> None:
+    def _use(self, memory: Memory, store: object) -> None:
         self._memory = memory
-        directory = self._memory.directory
+        directory = memory.directory
         if directory is None:
             self.base_path = self.memory_root = None
         elif isinstance(store, os.PathLike) or (
@@ -127,8 +135,11 @@ class MemoryTool(_Engine, BetaAbstractMemoryTool):
     Args:
         store: Where the files are: a directory, which is made if it does not exist (the files are
             in its `memories` directory, the layout of the SDK's own tool); `"memory:"` for a new
-            store in this process; or anything else that `Memory` takes.
+            store in this process; anything else that `Memory` takes; or a `Memory` that is open,
+            without further options.
         cache_control: The `cache_control` of the tool in each request.
+        entry: What else the tool's entry in each request carries, as a dict: `allowed_callers`,
+            `defer_loading`, `input_examples`, `strict`.
         **options: The options of `Memory`.
 
     Attributes:
@@ -151,13 +162,23 @@ class MemoryTool(_Engine, BetaAbstractMemoryTool):
 
     def __init__(
         self,
-        store: Places = "./memory",
+        store: Places | Memory = "./memory",
         *,
         cache_control: BetaCacheControlEphemeralParam | None = None,
+        entry: ToolEntry | None = None,
         **options: Unpack[MemoryOptions],
     ) -> None:
         super().__init__(cache_control=cache_control)
-        self._use(Memory(store, **options), store)
+        self._entry: ToolEntry = entry or {}
+        if isinstance(store, Memory):
+            _without_options(options)
+            self._use(store, store)
+        else:
+            self._use(Memory(store, **options), store)
+
+    def to_dict(self) -> BetaMemoryTool20250818Param:
+        """The tool's entry in a request."""
+        return entry(super().to_dict(), self._entry)
 
     def call(self, input: object) -> BetaFunctionToolResultType:
         """Executes one tool call, given as the input that the model sent.
@@ -290,8 +311,11 @@ class AsyncMemoryTool(_Engine, BetaAsyncAbstractMemoryTool):
     Args:
         store: Where the files are: a directory, which is made if it does not exist (the files are
             in its `memories` directory, the layout of the SDK's own tool); `"memory:"` for a new
-            store in this process; or anything else that `Memory` takes.
+            store in this process; anything else that `Memory` takes; or an `AsyncMemory` that is
+            open, without further options.
         cache_control: The `cache_control` of the tool in each request.
+        entry: What else the tool's entry in each request carries, as a dict: `allowed_callers`,
+            `defer_loading`, `input_examples`, `strict`.
         **options: The options of `Memory`.
 
     Attributes:
@@ -311,19 +335,25 @@ class AsyncMemoryTool(_Engine, BetaAsyncAbstractMemoryTool):
 
     def __init__(
         self,
-        store: Places = "./memory",
+        store: Places | AsyncMemory = "./memory",
         *,
         cache_control: BetaCacheControlEphemeralParam | None = None,
+        entry: ToolEntry | None = None,
         **options: Unpack[MemoryOptions],
     ) -> None:
         super().__init__(cache_control=cache_control)
-        self._async = AsyncMemory(store, **options)
+        self._entry: ToolEntry = entry or {}
+        if isinstance(store, AsyncMemory):
+            _without_options(options)
+            self._async = store
+        else:
+            self._async = AsyncMemory(store, **options)
         self._use(self._async._memory, store)
 
     async def _answer_async(
         self, input: object, command: str | None = None
     ) -> BetaFunctionToolResultType:
-        """As `_answer`, on the loop's thread if the answer is at hand, else on one of the core's."""
+        """As `_answer`, at once if the answer is at hand, else on a thread of the core."""
         view = is_view(input, command)
         if view and (loop := running_loop()).has_turn():
             await loop.turn()
@@ -336,6 +366,10 @@ class AsyncMemoryTool(_Engine, BetaAsyncAbstractMemoryTool):
         except NoThreadError as error:
             raised = error.__cause__
         return self._told(*fail(self._memory, input, command, raised))
+
+    def to_dict(self) -> BetaMemoryTool20250818Param:
+        """The tool's entry in a request."""
+        return entry(super().to_dict(), self._entry)
 
     async def call(self, input: object) -> BetaFunctionToolResultType:
         """Executes one tool call, given as the input that the model sent.

@@ -6,7 +6,7 @@ use std::io::Read as _;
 
 use crate::cancel;
 use crate::error::Error;
-use crate::path::MemoryPath;
+use crate::path::{MAX_LEVELS, MemoryPath};
 use crate::policies::Policies;
 use crate::policy::sensitive;
 use crate::reply;
@@ -26,7 +26,7 @@ pub(crate) fn index(
     policies: &Policies,
     max_chars: usize,
 ) -> Result<String, Error> {
-    let mut files = super::list(store, &MemoryPath::root(), usize::MAX)?;
+    let mut files = super::list(store, &MemoryPath::root(), MAX_LEVELS)?;
     files.retain(Entry::is_file);
     // The list is in the order of the paths, and the sort is stable.
     files.sort_by_key(|file| (!policies.expiry.is_pinned(&file.path), Reverse(file.modified)));

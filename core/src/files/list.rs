@@ -1,7 +1,7 @@
 //! `list`: the entries of a directory, and `exists`: whether there is one.
 
 use crate::error::Error;
-use crate::path::MemoryPath;
+use crate::path::{MAX_LEVELS, MemoryPath};
 use crate::reply;
 use crate::store::{Effect, Entry, Node, Store, StoreError};
 
@@ -11,6 +11,8 @@ pub(crate) fn list(
     path: &MemoryPath,
     depth: usize,
 ) -> Result<Vec<Entry>, Error> {
+    // Nothing is deeper, and stores count on from the levels of the path.
+    let depth = depth.min(MAX_LEVELS);
     // A file has no entries: it is asked for by what its directory says of it.
     let listed = match store.open(path, depth) {
         Ok(Node::Directory(entries)) => Ok(entries),

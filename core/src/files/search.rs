@@ -8,7 +8,7 @@ use regex_lite::{Regex, RegexBuilder};
 
 use crate::cancel;
 use crate::error::{ConfigError, Error};
-use crate::path::MemoryPath;
+use crate::path::{MAX_LEVELS, MemoryPath};
 use crate::policies::Policies;
 use crate::store::{Node, Store, StoreError};
 
@@ -116,7 +116,7 @@ pub(crate) fn search(
     query: &Query,
     found: &mut dyn FnMut(Match) -> ControlFlow<()>,
 ) -> Result<(), Error> {
-    for entry in super::list(store, path, usize::MAX)? {
+    for entry in super::list(store, path, MAX_LEVELS)? {
         cancel::check().map_err(Error::Store)?;
         let name = entry.path.name().unwrap_or_default();
         if let Some(at) = query.find(name) {

@@ -3,10 +3,12 @@
 use std::ops::ControlFlow;
 
 use super::Memory;
+use crate::cancel;
 use crate::changes::{self, Change, ChangeKind};
 use crate::command::{self, Dialect};
 use crate::error::Error;
-use crate::files::{self, Match, Query};
+use crate::files::{self, Match, Project, Query};
+use crate::path::{MAX_LEVELS, MemoryPath};
 use crate::store::Entry;
 
 /// What your own code does with the files. A model cannot call these methods, and hooks are not called for them.
@@ -35,8 +37,7 @@ impl Memory {
     /// # Errors
     /// [`Error::Refused`] if there is no file, or it is not text; [`Error::Store`].
     pub fn read(&self, path: &str) -> Result<String, Error> {
-        let path = files::valid(path)?;
-        self.expire_first();
+        let path = self.begin_at(path)?;
         files::read(&*self.store, &path)
     }
 
@@ -50,8 +51,7 @@ impl Memory {
     /// [`Error::Refused`] if a policy or the tree forbids it, or the file does not hold `if_unchanged`, and then
     /// nothing was changed; [`Error::Store`].
     pub fn write(&self, path: &str, text: &str, if_unchanged: Option<&str>) -> Result<(), Error> {
-        let path = files::valid(path)?;
-        self.expire_first();
+        let path = self.begin_at(path)?;
         let result = files::write(&*self.store, &self.policies, &path, text, if_unchanged);
         let changed = match &result {
             Ok(()) => true,
@@ -71,9 +71,8 @@ impl Memory {
     /// # Errors
     /// [`Error::Refused`] if nothing is there; [`Error::Store`].
     pub fn list(&self, path: &str, depth: Option<usize>) -> Result<Vec<Entry>, Error> {
-        let path = files::valid(path)?;
-        self.expire_first();
-        files::list(&*self.store, &path, depth.unwrap_or(usize::MAX))
+        let path = self.begin_at(path)?;
+        files::list(&*self.store, &path, depth.unwrap_or(MAX_LEVELS))
     }
 
     /// Whether there is a file or a directory.
@@ -81,8 +80,7 @@ impl Memory {
     /// # Errors
     /// [`Error::Refused`] for a text that is not a path; [`Error::Store`].
     pub fn exists(&self, path: &str) -> Result<bool, Error> {
-        let path = files::valid(path)?;
-        self.expire_first();
+        let path = self.begin_at(path)?;
         files::exists(&*self.store, &path)
     }
 
@@ -116,8 +114,7 @@ impl Memory {
         path: &str,
         found: &mut dyn FnMut(Match) -> ControlFlow<()>,
     ) -> Result<(), Error> {
-        let path = files::valid(path)?;
-        self.expire_first();
+        let path = self.begin_at(path)?;
         files::search(&*self.store, &self.policies, &path, query, found)
     }
 
@@ -129,8 +126,68 @@ impl Memory {
     /// # Errors
     /// [`Error::Store`].
     pub fn index(&self, max_chars: usize) -> Result<String, Error> {
-        self.expire_first();
+        self.expire_unless_cancelled()?;
         files::index(&*self.store, &self.policies, max_chars)
+    }
+
+    /// What comes before every method with a path, in the order in which it comes before a command.
+    fn begin_at(&self, path: &str) -> Result<MemoryPath, Error> {
+        let path = files::valid(path)?;
+        self.expire_unless_cancelled()?;
+        Ok(path)
+    }
+
+    fn expire_unless_cancelled(&self) -> Result<(), Error> {
+        cancel::check().map_err(Error::Store)?;
+        self.expire_first();
+        Ok(())
+    }
+}
+
+impl Memory {
+    /// Lays out the files with which a project of several sessions begins: `progress.md`, `features.md` and `init.md`
+    /// (the documentation's "Multi-session software development pattern"). A file that is there already stays as it is.
+    /// Returns the paths of those that were made.
+    ///
+    /// ```
+    /// use memdir::{Memory, MemoryOptions, Project};
+    ///
+    /// let memory = Memory::open("memory:", MemoryOptions::default())?;
+    /// let project = Project {
+    ///     about: "A shop for tea.",
+    ///     features: &["a list of teas", "a basket"],
+    ///     init: "Run `make serve`.",
+    /// };
+    /// assert_eq!(memory.bootstrap(&project)?.len(), 3);
+    /// assert!(memory.read("/memories/features.md")?.ends_with("- [ ] a list of teas\n- [ ] a basket\n"));
+    /// assert!(memory.bootstrap(&project)?.is_empty());
+    /// # Ok::<(), memdir::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`write`](Memory::write). Files that were made stay.
+    pub fn bootstrap(&self, project: &Project<'_>) -> Result<Vec<MemoryPath>, Error> {
+        let mut made = Vec::new();
+        for (path, text) in project.files() {
+            let path = self.begin_at(path)?;
+            if files::make(&*self.store, &self.policies, &path, &text)? {
+                if changes::are_observed() {
+                    let (kind, path) = (ChangeKind::Written, path.clone());
+                    changes::tell(&self.store, &[Change { kind, path, old_path: None }]);
+                }
+                made.push(path);
+            }
+        }
+        Ok(made)
+    }
+
+    /// Forgets what this memory has shown and written, as far as the [stale guard](crate::policy::StaleGuard) knows it:
+    /// the model then has to view a file again before it edits it.
+    ///
+    /// Call it when views may have left the model's context, such as after context editing or compaction. The guard
+    /// cannot know of that, and otherwise goes on to count a file as seen.
+    pub fn forget_views(&self) {
+        self.policies.views.forget(&MemoryPath::root());
     }
 }
 
@@ -152,6 +209,13 @@ impl Memory {
         prefix: &str,
     ) -> Result<Vec<serde_json::Value>, Error> {
         command::tool_definitions(dialect, prefix, self.is_read_only())
+    }
+
+    /// The text of a file as a model may see it: without what views hide.
+    #[cfg(feature = "mcp")]
+    pub(crate) fn read_shown(&self, path: &MemoryPath) -> Result<String, Error> {
+        self.expire_first();
+        files::read_shown(&*self.store, &self.policies, path)
     }
 
     fn is_read_only(&self) -> bool {

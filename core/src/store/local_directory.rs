@@ -29,7 +29,7 @@ pub struct LocalDirectory {
     pub(super) read_only: bool,
     /// The file system that files can be read from without waiting.
     #[cfg(target_os = "linux")]
-    pub(super) nowait: std::sync::OnceLock<super::local::FileSystem>,
+    pub(super) nowait: std::sync::OnceLock<super::local_read::FileSystem>,
     /// Whether the system has refused to replace a file that somebody has open.
     #[cfg(windows)]
     pub(super) refuses_open_files: std::sync::atomic::AtomicBool,

@@ -53,8 +53,6 @@ mod writing;
 use beneath::{Found, PASSAGE, condition, kind, look};
 use directory::{Parent, open_root};
 use listing::collect;
-#[cfg(target_os = "linux")]
-pub(super) use nowait::FileSystem;
 
 impl LocalDirectory {
     /// The root, for a command that only reads.
@@ -116,7 +114,7 @@ impl Store for LocalDirectory {
     fn open(&self, path: &MemoryPath, depth: usize) -> Result<Node<'_>, StoreError> {
         let root = self.enter()?;
         #[cfg(target_os = "linux")]
-        self.nowait.get_or_init(|| FileSystem::of(&root));
+        self.nowait.get_or_init(|| nowait::file_system(&root));
         match look(root.as_fd(), path.relative()).map_err(absent)? {
             Found::File(file, stat) => {
                 let size = size(&stat);

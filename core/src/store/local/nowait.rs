@@ -19,6 +19,7 @@ use super::beneath::{PASSAGE, kind};
 use super::size;
 use crate::path::MemoryPath;
 use crate::store::NOWAIT_BYTES;
+use crate::store::local_read::FileSystem;
 
 /// The file systems of disks in this machine, by the number that `statfs` has for each: ext2 to ext4, XFS, Btrfs, F2FS,
 /// bcachefs, and overlays, which containers have.
@@ -28,37 +29,24 @@ const ON_DISKS: [u64; 6] =
 /// Those that are in memory. They do not know `RWF_NOWAIT`, and need it not: tmpfs and ramfs.
 const IN_MEMORY: [u64; 2] = [0x0102_1994, 0x8584_58F6];
 
-/// What is known about the file system of a tree.
-#[derive(Debug, Clone, Copy)]
-pub(in crate::store) enum FileSystem {
-    /// Whose files can be read without waiting, if they are cached.
-    OnDisk(u64),
-    /// Whose files are always in memory.
-    InMemory(u64),
-    /// Any other.
-    Other,
-}
-
-impl FileSystem {
-    /// The one that an open directory is on. This may wait.
-    #[allow(
-        clippy::unnecessary_cast,
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "the type differs between processors, and 32 bits of it count"
-    )]
-    pub(super) fn of(directory: &OwnedFd) -> Self {
-        let (Ok(kind), Ok(stat)) = (fstatfs(directory), fstat(directory)) else {
-            return Self::Other;
-        };
-        let kind = u64::from(kind.f_type as u32);
-        if ON_DISKS.contains(&kind) {
-            Self::OnDisk(device(&stat))
-        } else if IN_MEMORY.contains(&kind) {
-            Self::InMemory(device(&stat))
-        } else {
-            Self::Other
-        }
+/// The one that an open directory is on. This may wait.
+#[allow(
+    clippy::unnecessary_cast,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "the type differs between processors, and 32 bits of it count"
+)]
+pub(super) fn file_system(directory: &OwnedFd) -> FileSystem {
+    let (Ok(kind), Ok(stat)) = (fstatfs(directory), fstat(directory)) else {
+        return FileSystem::Other;
+    };
+    let kind = u64::from(kind.f_type as u32);
+    if ON_DISKS.contains(&kind) {
+        FileSystem::OnDisk(device(&stat))
+    } else if IN_MEMORY.contains(&kind) {
+        FileSystem::InMemory(device(&stat))
+    } else {
+        FileSystem::Other
     }
 }
 
@@ -134,12 +122,12 @@ mod tests {
         fs::create_dir_all(root.join("a")).unwrap();
         fs::write(root.join("a/file"), "in").unwrap();
         fs::write(root.join("empty"), "").unwrap();
-        fs::write(root.join("large"), vec![b'x'; 1 + NOWAIT_BYTES as usize]).unwrap();
+        fs::write(root.join("large"), "x".repeat(65_537)).unwrap();
         fs::write(place.path().join("secret"), "out").unwrap();
         symlink("../secret", root.join("leaf")).unwrap();
         symlink("a", root.join("inside")).unwrap();
         let directory = OwnedFd::from(fs::File::open(&root).unwrap());
-        let on = FileSystem::of(&directory);
+        let on = file_system(&directory);
         let read = |relative| read(&root, &path(relative), &on);
         for nothing in ["large", "a", "leaf", "inside/file", "none", "a/file/below"] {
             assert_eq!(read(nothing), None, "{nothing}");
