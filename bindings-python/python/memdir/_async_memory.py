@@ -221,6 +221,9 @@ class AsyncMemory:
             self._memory.expire, older_than, dry_run=dry_run, on_progress=on_progress
         )
 
+    def __repr__(self) -> str:
+        return f"Async{self._memory!r}"
+
     async def aclose(self) -> None:
         """Closes the memory, and waits for the calls that are under way.
 
