@@ -33,6 +33,22 @@ export declare class Engine {
    * it goes on.
    */
   expire(olderThan: number, dryRun: boolean, progress?: ((progress: ExpiryProgress) => boolean) | undefined): Promise<Array<ExpiredFile>>
+  /** The text of a file. */
+  read(path: string, cancellation?: Cancellation | undefined): Promise<string>
+  /** Writes a file; with `ifUnchanged` only if it holds that text. */
+  write(path: string, text: string, ifUnchanged: string | null | undefined, cancellation?: Cancellation | undefined): Promise<void>
+  /** The entries below a directory; `depth` is null for all. */
+  list(path: string, depth: number | null, cancellation?: Cancellation | undefined): Promise<Array<StoreEntry>>
+  /** Whether there is a file or a directory. */
+  exists(path: string, cancellation?: Cancellation | undefined): Promise<boolean>
+  /** The names and lines in which a text, or a regular expression, is found. */
+  search(query: string, regex: boolean, ignoreCase: boolean, path: string, limit: number, cancellation?: Cancellation | undefined): Promise<Array<FoundMatch>>
+  /** A table of contents in at most `maxChars` characters. */
+  index(maxChars: number, cancellation?: Cancellation | undefined): Promise<string>
+  /** The JSON text of the tool's definition. */
+  toolDefinition(dialect: string): string
+  /** The JSON texts of the definitions of a tool for each command. */
+  toolDefinitions(dialect: string, prefix: string): Array<string>
 }
 
 /** Several stores, each with its mount point. */
@@ -196,6 +212,16 @@ export interface ExpiryProgress {
   files: number
   /** Those of them that were removed, or would be. */
   removed: number
+}
+
+/** A place where something was found. */
+export interface FoundMatch {
+  /** The path of the file, or of the directory whose name it is. */
+  path: string
+  /** The number of the line, counted from 1; none if the name was found. */
+  line?: number | undefined
+  /** The line, or the name. */
+  text: string
 }
 
 /** A problem in a store. */

@@ -174,6 +174,15 @@ impl Engine {
 }
 
 impl Engine {
+    pub(crate) fn memory(&self) -> &Memory {
+        &self.memory
+    }
+
+    /// The threads that work for this memory.
+    pub(crate) fn workers(&self) -> &Workers {
+        &self.workers
+    }
+
     fn answer<'env>(
         &self,
         env: &'env Env,
@@ -196,6 +205,6 @@ impl Engine {
 }
 
 /// The given cancellation, or one that is never cancelled.
-fn core(cancellation: Option<ClassInstance<'_, Cancellation>>) -> memdir::Cancellation {
+pub(crate) fn core(cancellation: Option<ClassInstance<'_, Cancellation>>) -> memdir::Cancellation {
     cancellation.map(|cancellation| cancellation.core()).unwrap_or_default()
 }

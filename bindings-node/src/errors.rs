@@ -24,6 +24,9 @@ impl Failure {
                 named(env, "ConfigError", &reason, "option", option)
             }
             Self::Core(CoreError::Store(error)) => to_js(env, &error),
+            Self::Core(CoreError::Refused(sentence)) => {
+                named(env, "ToolError", &sentence, "content", sentence.as_str())
+            }
             Self::Core(other) => Error::from_reason(other.to_string()),
             Self::Thrown(error) => error,
         }

@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 
-use memdir::command::Decoded;
+use memdir::command::{Decoded, is_tool_use};
 use memdir::value::{Fields, Value};
 use napi::bindgen_prelude::{JsObjectValue, JsValue, Object, Unknown};
 use napi::{Result, ValueType};
@@ -16,10 +16,14 @@ use napi::{Result, ValueType};
 const MAX_ITEMS: u32 = 128;
 const MAX_DEPTH: usize = 4;
 
-/// Decodes the object, or the JSON text of one.
+/// Decodes the object, or the JSON text of one: an input, or a whole `tool_use` block.
 pub(crate) fn decode(input: Unknown<'_>) -> Result<Decoded<'static>> {
     Ok(match value(&input)? {
-        Value::Object => Decoded::of(&OwnFields(input.coerce_to_object()?)).into_owned(),
+        Value::Object => {
+            let fields = OwnFields(input.coerce_to_object()?);
+            let fields = fields.input_of_block().unwrap_or(fields);
+            Decoded::of(&fields).into_owned()
+        }
         Value::Text(json) => Decoded::parse(&*json),
         other => Decoded::not_an_object(&other),
     })
@@ -35,6 +39,20 @@ pub(crate) fn decode_as(name: &str, input: Unknown<'_>) -> Result<Decoded<'stati
 
 /// The own properties of an object. Inherited ones are not input.
 pub(crate) struct OwnFields<'env>(pub(crate) Object<'env>);
+
+impl<'env> OwnFields<'env> {
+    /// The input of a whole `tool_use` block, as the core takes it from JSON: `Decoded::of_json`.
+    fn input_of_block(&self) -> Option<OwnFields<'env>> {
+        let is_block = matches!(self.get("type"), Some(Value::Text(kind)) if is_tool_use(&kind));
+        if !is_block || self.get("command").is_some() || self.get("input") != Some(Value::Object) {
+            return None;
+        }
+        let input: Unknown<'env> = self.0.get_named_property_unchecked("input").ok()?;
+        // A getter may return something else each time.
+        let input = matches!(value(&input), Ok(Value::Object)).then_some(input)?;
+        input.coerce_to_object().ok().map(OwnFields)
+    }
+}
 
 impl Fields for OwnFields<'_> {
     fn get<'a>(&'a self, name: &str) -> Option<Value<'a>> {

@@ -17,6 +17,7 @@ mod engine;
 mod entry;
 mod errors;
 mod expiry;
+mod files;
 mod input;
 mod js_store;
 mod native_store;

@@ -96,6 +96,23 @@ fn limit<N: TryFrom<i64>>(name: &str, set: &Value<'_>) -> Result<Option<N>> {
     number.map(Some).ok_or_else(wrong)
 }
 
+/// A whole number.
+pub(crate) fn count(name: &str, set: &Value<'_>) -> Result<usize> {
+    let number = match set {
+        Value::Integer(number) => usize::try_from(*number).ok(),
+        _ => None,
+    };
+    number.ok_or_else(|| wrong(name, " must be a whole number from 0 on", set))
+}
+
+/// A text.
+pub(crate) fn string(name: &str, set: &Value<'_>) -> Result<String> {
+    match set {
+        Value::Text(text) => Ok(text.as_ref().to_owned()),
+        _ => Err(wrong(name, " must be a string", set)),
+    }
+}
+
 /// A text; null is none.
 fn text(name: &str, set: &Value<'_>) -> Result<Option<String>> {
     match set {
@@ -105,7 +122,8 @@ fn text(name: &str, set: &Value<'_>) -> Result<Option<String>> {
     }
 }
 
-fn flag(name: &str, set: &Value<'_>) -> Result<bool> {
+/// Whether or not.
+pub(crate) fn flag(name: &str, set: &Value<'_>) -> Result<bool> {
     match set {
         Value::Bool(flag) => Ok(*flag),
         _ => Err(wrong(name, " must be true or false", set)),
@@ -190,7 +208,7 @@ pub(crate) fn key(name: &str, given: Unknown<'_>) -> Result<EncryptionKey> {
 }
 
 /// One of the words that the core knows.
-fn word<W: FromStr<Err = CoreError>>(name: &str, set: &Value<'_>) -> Result<W> {
+pub(crate) fn word<W: FromStr<Err = CoreError>>(name: &str, set: &Value<'_>) -> Result<W> {
     match set {
         Value::Text(word) => word.parse().map_err(|error| refused(name, error)),
         _ => Err(wrong(name, " must be a string", set)),

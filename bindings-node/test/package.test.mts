@@ -77,13 +77,15 @@ test('the lock file names no registry', () => {
   assert.doesNotMatch(lock, /"resolved"|https?:\/\/[^"]*\/-\//);
 });
 
-test('the example of the readme prints what it says', async () => {
-  const readme = readFileSync(new URL('README.md', PROJECT), 'utf8');
-  const example = /<!-- quickstart -->\n```ts\n(.*?)```/s.exec(readme)?.[1] ?? '';
-  const stdout = /<!-- printed -->\n```text\n(.*?)```/s.exec(readme)?.[1];
-  const directory = await project();
-  assert.deepEqual(await node(directory, 'module', example), { status: 0, stdout, stderr: '' });
-});
+for (const page of ['README.md', 'docs/your-own-code.md']) {
+  test(`the example of ${page} prints what it says`, async () => {
+    const text = readFileSync(new URL(page, PROJECT), 'utf8');
+    const example = /<!-- (?:quickstart|typescript) -->\n```ts\n(.*?)```/s.exec(text)?.[1] ?? '';
+    const stdout = /<!-- printed -->\n```text\n(.*?)```/s.exec(text)?.[1];
+    const directory = await project();
+    assert.deepEqual(await node(directory, 'module', example), { status: 0, stdout, stderr: '' });
+  });
+}
 
 test('it works without any SDK, as ESM and as CommonJS', async () => {
   const directory = await project();

@@ -15,11 +15,13 @@ import { checkContract } from 'memdir/testing';
 import type {
   Entry,
   ImageBlock,
+  Match,
   MemoryCommand,
   MemoryTool,
   MemoryOptions,
   Reply,
   Store,
+  ToolDefinition,
 } from 'memdir';
 
 /** Fails to compile unless the two types are the same. */
@@ -76,6 +78,24 @@ void new Memory().view({});
 void new Memory().view({ command: 'delete', path: '/memories' });
 // @ts-expect-error: this has no new_str
 void new Memory().str_replace({ path: '/memories/a', old_str: 'a' });
+
+// Your own code, and the tool for other model hosts.
+check<Same<ReturnType<Memory['search']>, Promise<Match[]>>>();
+check<Same<ReturnType<Memory['list']>, Promise<Entry[]>>>();
+export const custom: Anthropic.Beta.BetaTool = new Memory().toolDefinition('anthropic-custom');
+export const strict: Array<ToolDefinition<'openai'>> = new Memory().toolDefinitions('openai');
+/** What OpenAI's SDK calls `FunctionTool`. */
+interface FunctionTool {
+  type: 'function';
+  name: string;
+  parameters: { [key: string]: unknown } | null;
+  strict: boolean | null;
+  description?: string | null;
+}
+export const functions: FunctionTool[] = strict;
+export const plain: { parameters: object } = new Memory().toolDefinition();
+// @ts-expect-error: there is no such dialect
+new Memory().toolDefinition('mcp');
 
 // Several stores.
 export const mounted = new Memory({

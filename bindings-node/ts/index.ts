@@ -23,6 +23,15 @@ export type { Checked, Problem } from './check.js';
 export { copy } from './copy.js';
 export type { Copied, CopyOptions, CopyProgress } from './copy.js';
 export { ConfigError, CopyError } from './errors.js';
+export type {
+  Dialect,
+  ListOptions,
+  Match,
+  SearchOptions,
+  ToolDefinition,
+  ToolSchema,
+  WriteOptions,
+} from './files.js';
 export { Deny, HookError } from './hooks.js';
 export type { After, Before, Changed, Event } from './hooks.js';
 export { Memory } from './memory.js';

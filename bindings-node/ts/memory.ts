@@ -1,6 +1,6 @@
 /** The engine: executes commands, without any SDK. */
 
-import type { Engine } from '../native.cjs';
+import type { Cancellation, Engine } from '../native.cjs';
 
 import { cancelledWith } from './cancellation.js';
 import type { CallOptions } from './cancellation.js';
@@ -13,14 +13,23 @@ import type {
   StrReplaceCommand,
   ViewCommand,
 } from './commands.js';
-import { withOurErrorsAsync } from './errors.js';
+import { withOurErrors, withOurErrorsAsync } from './errors.js';
+import type {
+  Dialect,
+  ListOptions,
+  Match,
+  SearchOptions,
+  ToolDefinition,
+  WriteOptions,
+} from './files.js';
 import { HookError, withoutHooks } from './hooks.js';
 import type { Answered, Hooks } from './hooks.js';
 import type { MemoryOptions } from './options.js';
 import { openEngine } from './places.js';
 import type { Places } from './places.js';
 import { StoreError } from './store.js';
-import { toolError } from './tool-error.js';
+import type { Entry } from './store.js';
+import { toolError, withRefusals } from './tool-error.js';
 
 /** An image block, as the Messages API accepts it in a `tool_result`. */
 export interface ImageBlock {
@@ -119,7 +128,8 @@ export class Memory<const Given extends MemoryOptions = MemoryOptions> {
   }
 
   /**
-   * Executes one tool call: its `input`, or the JSON text of it.
+   * Executes one tool call: its `input`, or the JSON text of it. A whole `tool_use` block is
+   * understood, too.
    *
    * A model's mistake is a reply with `isError`, and so is a broken store, or a call that was
    * cancelled (`call.signal`) before it began to write.
@@ -178,6 +188,134 @@ export class Memory<const Given extends MemoryOptions = MemoryOptions> {
     const { dryRun = false, onProgress } = options;
     const watch = onProgress && ((progress: ExpiryProgress) => onProgress(progress) !== false);
     return withOurErrorsAsync(async () => this.#engine.expire(olderThan, dryRun, watch));
+  }
+
+  /**
+   * The text of a file, as it is: also what views hide (`sensitiveOnView`). The model cannot call
+   * this, and it does not count as a use of the file.
+   *
+   * The methods for your own code, from here on, call no hooks. They reject with the SDK's
+   * `ToolError` if they are refused, with a {@link StoreError} if the store is broken or the call was
+   * cancelled (`ECANCELED`), and with a `ConfigError` if an argument is wrong.
+   */
+  read(path: string, call?: CallOptions): Promise<string> {
+    return this.#ask(call, (engine, cancellation) => engine.read(path, cancellation));
+  }
+
+  /**
+   * Writes a file, which is made, with its parents, or replaced as a whole. With `ifUnchanged` it is
+   * only replaced if it holds that text.
+   *
+   * The policies are those of the commands: patterns of paths, limits, sensitive text. For
+   * `staleGuard` it is somebody else's change: the model has to view the file again.
+   *
+   * @example
+   * ```ts
+   * const text = await memory.read('/memories/tea.md');
+   * await memory.write('/memories/tea.md', text + '- black\n', { ifUnchanged: text });
+   * ```
+   */
+  write(path: string, text: string, options: WriteOptions = {}): Promise<void> {
+    const { ifUnchanged } = options;
+    return this.#ask(options, (engine, cancellation) =>
+      engine.write(path, text, ifUnchanged, cancellation),
+    );
+  }
+
+  /**
+   * The entries below a directory, in the order of their paths, without hidden ones and what is below
+   * them. Of a file: the file itself.
+   *
+   * @example
+   * ```ts
+   * for (const { path, size } of await memory.list('/memories', { depth: null })) {
+   *   console.log(path, size ?? 'directory');
+   * }
+   * ```
+   */
+  list(path: string = '/memories', options: ListOptions = {}): Promise<Entry[]> {
+    const { depth = 1 } = options;
+    return this.#ask(options, (engine, cancellation) => engine.list(path, depth, cancellation));
+  }
+
+  /** Whether there is a file or a directory. */
+  exists(path: string, call?: CallOptions): Promise<boolean> {
+    return this.#ask(call, (engine, cancellation) => engine.exists(path, cancellation));
+  }
+
+  /**
+   * The first matches in names of files and directories and in lines of files, in the order of the
+   * paths and lines. Hidden entries and files that are not text are left out. With `sensitiveOnView`
+   * the texts are searched as a view shows them.
+   *
+   * It reads every file until it has enough.
+   *
+   * @example
+   * ```ts
+   * for (const { path, line, text } of await memory.search('tea', { ignoreCase: true })) {
+   *   console.log(path, line, text);
+   * }
+   * ```
+   */
+  search(query: string, options: SearchOptions = {}): Promise<Match[]> {
+    const { regex = false, ignoreCase = false, path = '/memories', limit = 100 } = options;
+    return this.#ask(options, (engine, cancellation) =>
+      engine.search(query, regex, ignoreCase, path, limit, cancellation),
+    );
+  }
+
+  /**
+   * A table of contents for a system prompt, in at most `maxChars` characters: a line for each file
+   * with its path, its size, and its first line. Files that match `neverExpire` come first, then what
+   * was written last. If not all files fit, the last line says how many are left out.
+   */
+  index(maxChars: number = 2000, call?: CallOptions): Promise<string> {
+    return this.#ask(call, (engine, cancellation) => engine.index(maxChars, cancellation));
+  }
+
+  /**
+   * One tool named `memory`, for a model host that does not know Anthropic's tool. Give what the model
+   * sends to {@link execute}. If the memory is read-only, its only command is `view`.
+   *
+   * No schema language says which fields belong to which command, so it also admits calls that lack a
+   * field; they are refused with a sentence. {@link toolDefinitions} is exact.
+   */
+  toolDefinition<D extends Dialect = 'json-schema'>(dialect?: D): ToolDefinition<D> {
+    const json = withOurErrors(() => this.#engine.toolDefinition(dialect ?? 'json-schema'));
+    return JSON.parse(json) as ToolDefinition<D>;
+  }
+
+  /**
+   * A tool for each command, named `prefix` and the command's name. If the memory is read-only, only
+   * `view`. Give a call of one to {@link execute} with the command's name.
+   *
+   * @example
+   * ```ts
+   * const tools = memory.toolDefinitions('openai', 'memory_');
+   * // The model calls memory_view with these arguments:
+   * const reply = await memory.execute({ ...args, command: 'view' });
+   * ```
+   *
+   * @param prefix At most 32 ASCII letters, digits, `_` and `-`.
+   */
+  toolDefinitions<D extends Dialect = 'json-schema'>(
+    dialect?: D,
+    prefix: string = '',
+  ): ToolDefinition<D>[] {
+    const tools = withOurErrors(() =>
+      this.#engine.toolDefinitions(dialect ?? 'json-schema', prefix),
+    );
+    return tools.map((json) => JSON.parse(json) as ToolDefinition<D>);
+  }
+
+  /** Calls a method for your own code. */
+  #ask<T>(
+    call: CallOptions | undefined,
+    ask: (engine: Engine, cancellation?: Cancellation) => Promise<T>,
+  ): Promise<T> {
+    return withRefusals(() =>
+      cancelledWith(call?.signal, async (cancellation) => ask(this.#engine, cancellation)),
+    );
   }
 
   async #run(name: string, fields: unknown, call?: CallOptions): Promise<string> {

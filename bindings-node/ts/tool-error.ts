@@ -8,6 +8,8 @@
 
 import { sdkToolError } from '../sdk.cjs';
 
+import { withOurErrorsAsync } from './errors.js';
+
 /** An error whose `content` is sent to the model. */
 export interface ToolErrorLike extends Error {
   /** The content to send. */
@@ -39,4 +41,14 @@ export async function toolError(content: string, cause?: Error): Promise<ToolErr
     error.cause = cause;
   }
   return error;
+}
+
+/** As {@link withOurErrorsAsync}, for what can also be refused. */
+export async function withRefusals<T>(call: () => Promise<T>): Promise<T> {
+  try {
+    return await withOurErrorsAsync(call);
+  } catch (error) {
+    const { name, content } = error as Partial<ToolErrorLike>;
+    throw name === 'ToolError' && typeof content === 'string' ? await toolError(content) : error;
+  }
 }

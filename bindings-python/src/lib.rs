@@ -14,6 +14,7 @@ mod entry;
 mod errors;
 mod expiry;
 mod fields;
+mod files;
 mod fork;
 mod hints;
 mod hooks;
@@ -51,6 +52,8 @@ mod _memdir {
     use crate::entry::Entry;
     #[pymodule_export]
     use crate::expiry::{Expired, ExpiryProgress};
+    #[pymodule_export]
+    use crate::files::Match;
     #[pymodule_export]
     use crate::fork::{after_fork_in_child, after_fork_in_parent, before_fork};
     #[pymodule_export]

@@ -13,9 +13,11 @@ use pyo3::types::{PyDict, PyString};
 use pyo3::{Borrowed, IntoPyObjectExt};
 
 use crate::cancel::interruptible;
+use crate::entry::Entry;
 use crate::errors::{refused_error, to_python};
 use crate::expiry::{self, Expired};
 use crate::fields::{Input, owned_value};
+use crate::files::{self, Match};
 use crate::hints::{self, Hinted};
 use crate::hooks::{PythonHooks, pass_on};
 use crate::logging;
@@ -273,6 +275,176 @@ impl Memory {
         new_path: &Bound<'_, PyString>,
     ) -> PyResult<String> {
         self.text(py, "rename", &[("old_path", old_path), ("new_path", new_path)])
+    }
+
+    /// The text of a file, as it is: also what views hide (`sensitive_on_view`). It does not count as
+    /// a use of the file. The model cannot call this.
+    ///
+    /// Raises:
+    ///     RefusedError: There is no such file, or it is not text.
+    ///     StoreError: The store itself failed.
+    fn read(&self, py: Python<'_>, path: &str) -> PyResult<String> {
+        done(py, |core| core.read(path), &self.core)
+    }
+
+    /// Writes a file as a whole: it is made, with its parents, or replaced. The model cannot call
+    /// this, but the policies are those of its commands. The stale guard then asks the model to view
+    /// the file again.
+    ///
+    /// Args:
+    ///     path: The path of the file.
+    ///     text: Its new content.
+    ///     if_unchanged: The text that `read` returned: the file is only replaced if it still holds
+    ///         it. `None` replaces it in any case.
+    ///
+    /// Raises:
+    ///     RefusedError: A policy forbids it, or the file does not hold `if_unchanged`. Nothing was
+    ///         changed.
+    ///     StoreError: The store itself failed.
+    ///
+    /// >>> from memdir import Memory
+    /// >>> memory = Memory("memory:")
+    /// >>> memory.write("/memories/todo.md", "- buy tea\n")
+    /// >>> text = memory.read("/memories/todo.md")
+    /// >>> memory.write("/memories/todo.md", text + "- drink it\n", if_unchanged=text)
+    #[pyo3(signature = (path, text, *, if_unchanged = None))]
+    fn write(
+        &self,
+        py: Python<'_>,
+        path: &str,
+        text: &str,
+        if_unchanged: Option<&str>,
+    ) -> PyResult<()> {
+        done(py, |core| core.write(path, text, if_unchanged), &self.core)
+    }
+
+    /// The entries below a directory, in the order of their paths, without hidden ones and what is
+    /// below them. Of a file: the file itself.
+    ///
+    /// Args:
+    ///     path: The directory.
+    ///     depth: How many levels; `None` for all.
+    ///
+    /// Raises:
+    ///     RefusedError: Nothing is there.
+    ///     StoreError: The store itself failed.
+    #[pyo3(signature = (path = "/memories", *, depth = Some(1)))]
+    fn list<'py>(
+        &self,
+        py: Python<'py>,
+        path: &str,
+        depth: Option<usize>,
+    ) -> PyResult<Hinted<'py, hints::Entries>> {
+        let entries = done(py, |core| core.list(path, depth), &self.core)?;
+        let entries: Vec<_> = entries.into_iter().map(Entry::from).collect();
+        entries.into_bound_py_any(py).map(Hinted::new)
+    }
+
+    /// Whether there is a file or a directory.
+    ///
+    /// Raises:
+    ///     RefusedError: It is not a path under `/memories`.
+    ///     StoreError: The store itself failed.
+    fn exists(&self, py: Python<'_>, path: &str) -> PyResult<bool> {
+        done(py, |core| core.exists(path), &self.core)
+    }
+
+    /// Finds names of files and directories, and lines of files, in the order of the paths and lines.
+    /// Hidden entries and files that are not text are left out. With `sensitive_on_view` it searches
+    /// what a view would show.
+    ///
+    /// Args:
+    ///     query: The text to find, or a pattern.
+    ///     regex: `query` is a regular expression, in the syntax of Rust's `regex-lite` (no
+    ///         look-around and no back-references; linear time). `^` and `$` are the ends of a line.
+    ///     ignore_case: Upper and lower case are the same; in a pattern, those of ASCII letters.
+    ///     path: A directory, with everything below it, or a file.
+    ///     limit: The most matches to return.
+    ///
+    /// Raises:
+    ///     ConfigError: The pattern is wrong.
+    ///     RefusedError: Nothing is at `path`.
+    ///     StoreError: The store itself failed.
+    ///
+    /// >>> from memdir import Memory
+    /// >>> memory = Memory("memory:")
+    /// >>> memory.write("/memories/drinks.md", "# Drinks\n- green tea\n")
+    /// >>> memory.search("tea")
+    /// [Match('/memories/drinks.md', 2, '- green tea')]
+    #[pyo3(signature = (
+        query, *, regex = false, ignore_case = false, path = "/memories", limit = 100
+    ))]
+    fn search(
+        &self,
+        py: Python<'_>,
+        query: &str,
+        regex: bool,
+        ignore_case: bool,
+        path: &str,
+        limit: usize,
+    ) -> PyResult<Vec<Match>> {
+        let query =
+            files::query(query, regex, ignore_case).map_err(|error| to_python(py, &error))?;
+        let found = done(py, |core| core.search(&query, path, limit), &self.core)?;
+        Ok(found.into_iter().map(Match::from).collect())
+    }
+
+    /// A table of contents for a system prompt: a line for each file with its path, its size and its
+    /// first line. Files that match `never_expire` come first, then what was written last. If not all
+    /// fit, the last line says how many are left out.
+    ///
+    /// Args:
+    ///     max_chars: The most characters of the text.
+    ///
+    /// Raises:
+    ///     StoreError: The store itself failed.
+    #[pyo3(signature = (max_chars = 2000))]
+    fn index(&self, py: Python<'_>, max_chars: usize) -> PyResult<String> {
+        done(py, |core| core.index(max_chars), &self.core)
+    }
+
+    /// The tool for a model host that does not know Anthropic's: one tool named `memory`, whose calls
+    /// `execute` carries out. If the memory is read-only, its only command is `view`.
+    ///
+    /// Args:
+    ///     dialect: `"json-schema"` (`name`, `description`, `parameters`), `"openai"` (Responses API),
+    ///         `"openai-chat"` (Chat Completions API), `"anthropic-custom"`, or `"gemini"`.
+    ///
+    /// Raises:
+    ///     ConfigError: There is no such dialect.
+    #[pyo3(signature = (dialect = "json-schema"))]
+    fn tool_definition<'py>(
+        &self,
+        py: Python<'py>,
+        dialect: &str,
+    ) -> PyResult<Hinted<'py, hints::Fields>> {
+        let core = self.core.get()?;
+        let definition = dialect.parse().map(|dialect| core.tool_definition(dialect));
+        let definition = definition.map_err(|error| to_python(py, &error))?;
+        files::json(py, &definition).map(Hinted::new)
+    }
+
+    /// A tool for each command, named `prefix` and the command's name. Carry out a call of
+    /// `memory_view` with `memory.execute({"command": "view", **arguments})`.
+    ///
+    /// Args:
+    ///     dialect: As for `tool_definition`.
+    ///     prefix: At most 32 ASCII letters, digits, `_` and `-`.
+    ///
+    /// Raises:
+    ///     ConfigError: There is no such dialect, or the prefix is wrong.
+    #[pyo3(signature = (dialect = "json-schema", *, prefix = ""))]
+    fn tool_definitions<'py>(
+        &self,
+        py: Python<'py>,
+        dialect: &str,
+        prefix: &str,
+    ) -> PyResult<Hinted<'py, hints::Definitions>> {
+        let core = self.core.get()?;
+        let definitions =
+            dialect.parse().and_then(|dialect| core.tool_definitions(dialect, prefix));
+        let definitions = definitions.map_err(|error| to_python(py, &error))?;
+        files::json(py, &definitions.into()).map(Hinted::new)
     }
 
     /// The directory on this machine that contains the files; `None` if they are kept elsewhere.

@@ -46,14 +46,15 @@ def test_every_language_is_quoted_and_every_file_is_there() -> None:
         assert (PAGE.parent / link).exists(), link
 
 
-def test_the_example_of_the_readme_prints_what_it_says(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize("page", ["README.md", "docs/your-own-code.md"])
+def test_the_example_of_the_page_prints_what_it_says(
+    page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    text = (cases.PROJECT / "README.md").read_text("utf-8")
-    found = re.search(r"<!-- quickstart -->\n```python\n(.*?)```", text, re.DOTALL)
+    text = (cases.PROJECT / page).read_text("utf-8")
+    found = re.search(r"<!-- (?:quickstart|python) -->\n```python\n(.*?)```", text, re.DOTALL)
     printed = re.search(r"<!-- printed -->\n```text\n(.*?)```", text, re.DOTALL)
     assert found
     assert printed
     monkeypatch.chdir(tmp_path)
-    exec(compile(found[1], "README.md", "exec"), {})
+    exec(compile(found[1], page, "exec"), {})
     assert capsys.readouterr().out == printed[1]

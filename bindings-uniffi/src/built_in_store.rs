@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use memdir::store::{EntryKind, Splice};
+use memdir::store::Splice;
 use memdir::{MemoryPath, OnExisting, StoreError as CoreStoreError};
 
 use crate::border::MemdirText;
@@ -38,17 +38,7 @@ impl Store for BuiltInStore {
 
     fn list(&self, path: String) -> Result<Vec<Entry>, StoreError> {
         let listed = self.0.list(&valid_path(&path)?)?;
-        listed
-            .into_iter()
-            .map(|entry| {
-                let size = match entry.kind {
-                    EntryKind::Directory => None,
-                    EntryKind::File(size) => Some(i64::try_from(size).unwrap_or(i64::MAX)),
-                };
-                let path = entry.path.as_str().to_owned();
-                Ok(Entry { path, size, modified: entry.modified, accessed: entry.accessed })
-            })
-            .collect()
+        Ok(listed.into_iter().map(Entry::from).collect())
     }
 
     fn write(&self, path: String, content: Vec<u8>, overwrite: bool) -> Result<(), StoreError> {

@@ -25,9 +25,9 @@ use crate::store::Store;
 /// interface's thread.
 #[derive(uniffi::Object, Debug)]
 pub struct Memory {
-    core: memdir::Memory,
+    pub(crate) core: memdir::Memory,
     /// Never cancelled, unless `cancelled_by` sets another one.
-    cancellation: memdir::Cancellation,
+    pub(crate) cancellation: memdir::Cancellation,
 }
 
 #[uniffi::export]
@@ -75,7 +75,8 @@ impl Memory {
         Self { core: self.core.clone(), cancellation: cancellation.core().clone() }
     }
 
-    /// Executes one tool call, given as the JSON text of its `input`.
+    /// Executes one tool call, given as the JSON text of its `input`. A whole `tool_use` block is
+    /// understood, too.
     ///
     /// It never throws: a model's mistake is a reply with `is_error`. So is a cancelled call, and a
     /// broken store or hook; the reply's `cause` then has the details for you.

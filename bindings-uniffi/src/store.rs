@@ -4,6 +4,7 @@ use std::any::Any;
 use std::sync::Arc;
 use std::time::SystemTime;
 
+use memdir::store::EntryKind;
 use uniffi::UnexpectedUniFFICallbackError;
 
 /// A place that keeps files and directories under `/memories`: implement it to keep memories
@@ -91,6 +92,17 @@ pub struct Entry {
     /// The last recorded access of a file, likewise.
     #[uniffi(default = None)]
     pub accessed: Option<SystemTime>,
+}
+
+impl From<memdir::store::Entry> for Entry {
+    fn from(entry: memdir::store::Entry) -> Self {
+        let size = match entry.kind {
+            EntryKind::Directory => None,
+            EntryKind::File(size) => Some(i64::try_from(size).unwrap_or(i64::MAX)),
+        };
+        let path = entry.path.as_str().to_owned();
+        Self { path, size, modified: entry.modified, accessed: entry.accessed }
+    }
 }
 
 /// Why a method of a store failed.

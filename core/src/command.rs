@@ -12,9 +12,16 @@ use crate::reply;
 use crate::value::Value;
 
 mod decode;
+mod fields;
+mod schema;
 
 pub use crate::repair::Repair;
 pub use decode::Decoded;
+#[doc(hidden)]
+pub use decode::is_tool_use;
+#[cfg(feature = "mcp")]
+pub(crate) use schema::PROTOCOL;
+pub use schema::{Dialect, tool_definition, tool_definitions};
 
 /// One command of the tool.
 ///
@@ -87,7 +94,7 @@ pub enum ViewRange {
 }
 
 /// The names of the six commands, in the order of the documentation.
-pub const COMMANDS: [&str; 6] = ["view", "create", "str_replace", "insert", "delete", "rename"];
+pub const COMMANDS: [&str; 6] = fields::names();
 
 impl<'a> Command<'a> {
     /// Validates its paths, in the order in which the documentation names them.

@@ -20,6 +20,8 @@ use crate::reply::{self, Content, Reply};
 use crate::store::{ReadOnly, Store, StoreError, open_store};
 use crate::trace;
 
+mod files;
+
 /// The memory directory: executes the six commands of Claude's memory tool on a store.
 ///
 /// A memory is cheap to clone and can be shared between threads: the store keeps writers apart.

@@ -87,7 +87,7 @@ impl Policies {
         }
     }
 
-    /// Checks that `create` may write the text, and returns the text to write. If the text is refused but
+    /// Checks that a file may be made with the text, and returns the text to write. If the text is refused but
     /// `is_taken` says that the path is taken, the refusal is about the path, because another text would not
     /// help.
     pub(crate) fn check_create<'p, 't>(
@@ -95,6 +95,7 @@ impl Policies {
         store: &dyn Store,
         path: &MemoryPath,
         text: &'t str,
+        existing: OnExisting,
         is_taken: impl FnOnce() -> bool,
     ) -> Result<NewFile<'p, 't>, Error> {
         self.patterns.check(path)?;
@@ -111,7 +112,7 @@ impl Policies {
             Err(_) if is_taken() => return Err(reply::create_exists(path)),
             checked => checked?,
         };
-        let (size, overwrites) = (text.len() as u64, self.overwrites());
+        let (size, overwrites) = (text.len() as u64, existing == OnExisting::Overwrite);
         let reservation =
             limits::reserve_file(&self.limits, &self.patterns, store, path, size, overwrites)?;
         Ok(NewFile { text, note, reservation })

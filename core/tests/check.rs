@@ -107,6 +107,23 @@ fn a_writer_at_work_is_no_problem() {
 }
 
 #[test]
+fn a_writer_that_the_system_lets_wait_is_no_problem() {
+    let place = tempfile::tempdir().unwrap();
+    let store = local(place.path());
+    fill(&store);
+    // As a process has made it that does not come to locking it for a while.
+    let staged = fs::File::create(place.path().join("memories/.memdir-staged%2F")).unwrap();
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            std::thread::sleep(std::time::Duration::from_millis(100));
+            // Whoever looks holds the lock for a moment.
+            staged.lock().unwrap();
+        });
+        assert_eq!(problems(&store).0, []);
+    });
+}
+
+#[test]
 fn what_is_wrong_in_a_database_is_found() {
     type Check = (&'static str, fn(&Problem) -> bool);
     let harm: [Check; 6] = [

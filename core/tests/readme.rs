@@ -1,5 +1,5 @@
-//! README's example in Rust is `examples/readme.rs`, and prints what README says. The one in Swift is a package that Swift's
-//! tests build and run.
+//! The examples of pages in Rust are programs in `examples/`, and print what their pages say: README's, and that of
+//! `docs/your-own-code.md`. README's in Swift is a package that Swift's tests build and run.
 
 #![expect(clippy::unwrap_used, reason = "a test fails where it cannot go on")]
 
@@ -7,31 +7,36 @@ use std::path::Path;
 use std::process::Command;
 
 const README: &str = include_str!("../../README.md");
+const OWN_CODE: &str = include_str!("../../docs/your-own-code.md");
 
-fn block(mark: &str, language: &str) -> &'static str {
+fn block(page: &'static str, mark: &str, language: &str) -> &'static str {
     let start = format!("<!-- {mark} -->\n```{language}\n");
-    README.split_once(&start).unwrap().1.split_once("```").unwrap().0
+    page.split_once(&start).unwrap().1.split_once("```").unwrap().0
 }
 
 #[test]
-fn the_example_is_that_of_the_readme() {
+fn the_examples_are_those_of_the_pages() {
     let example = include_str!("../examples/readme.rs");
-    assert!(example.ends_with(block("quickstart", "rust")), "{example}");
+    assert!(example.ends_with(block(README, "quickstart", "rust")), "{example}");
+    let example = include_str!("../examples/own_code.rs");
+    assert!(example.ends_with(block(OWN_CODE, "rust", "rust")), "{example}");
 }
 
 #[test]
 fn the_example_in_swift_is_that_of_the_package() {
     let package = include_str!("../../bindings-uniffi/swift/consumer/Sources/consumer/main.swift");
-    assert_eq!(package, block("quickstart", "swift"));
+    assert_eq!(package, block(README, "quickstart", "swift"));
 }
 
 #[test]
-fn the_example_prints_what_the_readme_says() {
+fn the_examples_print_what_the_pages_say() {
     // Cargo builds examples beside the tests.
     let tests = std::env::current_exe().unwrap();
-    let built = tests.parent().and_then(Path::parent).unwrap();
-    let example = built.join("examples/readme").with_extension(std::env::consts::EXE_EXTENSION);
-    let directory = tempfile::tempdir().unwrap();
-    let done = Command::new(example).current_dir(directory.path()).output().unwrap();
-    assert_eq!(String::from_utf8(done.stdout).unwrap(), block("printed", "text"));
+    let built = tests.parent().and_then(Path::parent).unwrap().join("examples");
+    for (name, page) in [("readme", README), ("own_code", OWN_CODE)] {
+        let example = built.join(name).with_extension(std::env::consts::EXE_EXTENSION);
+        let directory = tempfile::tempdir().unwrap();
+        let done = Command::new(example).current_dir(directory.path()).output().unwrap();
+        assert_eq!(String::from_utf8(done.stdout).unwrap(), block(page, "printed", "text"));
+    }
 }

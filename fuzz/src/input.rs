@@ -31,6 +31,13 @@ pub fn input(data: &[u8]) {
         );
         return;
     };
+    // A whole block counts as its input.
+    let is_block =
+        value.get("type").is_some_and(|kind| kind == "tool_use") && value.get("command").is_none();
+    let value = match value.get("input") {
+        Some(input) if is_block && input.is_object() => input.clone(),
+        _ => value,
+    };
     let command = value.get("command").and_then(|command| command.as_str());
     let known = ["view", "create", "str_replace", "insert", "delete", "rename"];
     if !command.is_some_and(|command| known.contains(&command)) {

@@ -1,11 +1,15 @@
 //! Turns input into a [`Command`], or into a sentence that says what is wrong.
 //!
-//! This is the only place that knows the names of fields. Models confuse similar argument schemas,
+//! Which fields there are is in [`fields`](super::fields), for this and for the schema. Models confuse similar argument schemas,
 //! so input with only one possible meaning is repaired (see [`Decoded::of`]); nothing else is
 //! guessed. Fields that a command does not have are ignored.
 
 use std::borrow::Cow;
 
+use super::fields::{
+    FILE_TEXT, Field, INSERT_LINE, INSERT_TEXT, NEW_PATH, NEW_STR, OLD_PATH, OLD_STR, PATH,
+    VIEW_RANGE,
+};
 use super::{COMMANDS, Command, Repair, ViewRange};
 use crate::reply;
 use crate::value::{Fields, Value};
@@ -41,7 +45,7 @@ impl<'a> Decoded<'a> {
     #[must_use]
     pub fn of_json(input: &'a serde_json::Value) -> Self {
         match input {
-            serde_json::Value::Object(fields) => Self::of(fields),
+            serde_json::Value::Object(fields) => Self::of(input_of_block(fields).unwrap_or(fields)),
             other => Self::not_an_object(&Value::from(other)),
         }
     }
@@ -93,31 +97,47 @@ impl<'a> From<Command<'a>> for Decoded<'a> {
     }
 }
 
+/// The input of a whole `tool_use` block, which a program may pass in the place of the input alone. No command has a
+/// field `type`, and a block has no `command`.
+fn input_of_block(
+    block: &serde_json::Map<String, serde_json::Value>,
+) -> Option<&serde_json::Map<String, serde_json::Value>> {
+    let is_block = is_tool_use(block.get("type")?.as_str()?) && !block.contains_key("command");
+    if is_block { block.get("input")?.as_object() } else { None }
+}
+
+/// Whether this is the `type` of a block with a tool call, by the API or by MCP.
+#[doc(hidden)]
+#[must_use]
+pub fn is_tool_use(block_type: &str) -> bool {
+    block_type == "tool_use"
+}
+
 /// Reads the fields of the command of this name.
 fn read<'a>(name: &str, input: &mut Input<'_, 'a>) -> Result<Command<'a>, String> {
     match name {
-        "view" => Ok(Command::View { path: input.text("path")?, view_range: input.view_range() }),
+        "view" => Ok(Command::View { path: input.text(&PATH)?, view_range: input.view_range() }),
         "create" => {
-            Ok(Command::Create { path: input.text("path")?, file_text: input.text("file_text")? })
+            Ok(Command::Create { path: input.text(&PATH)?, file_text: input.text(&FILE_TEXT)? })
         }
         "str_replace" => Ok(Command::StrReplace {
-            path: input.text("path")?,
-            old_str: input.text("old_str")?,
-            new_str: input.text_or_null("new_str", Repair::NewStrFromNull)?,
+            path: input.text(&PATH)?,
+            old_str: input.text(&OLD_STR)?,
+            new_str: input.text_or_null(&NEW_STR, Repair::NewStrFromNull)?,
         }),
         "insert" => Ok(Command::Insert {
-            path: input.text("path")?,
-            insert_line: input.integer("insert_line")?,
+            path: input.text(&PATH)?,
+            insert_line: input.integer(&INSERT_LINE)?,
             insert_text: input.text_or_alias(
-                "insert_text",
-                "new_str",
+                &INSERT_TEXT,
+                &NEW_STR,
                 Repair::InsertTextFromNewStr,
             )?,
         }),
-        "delete" => Ok(Command::Delete { path: input.text("path")? }),
+        "delete" => Ok(Command::Delete { path: input.text(&PATH)? }),
         "rename" => Ok(Command::Rename {
-            old_path: input.text_or_alias("old_path", "path", Repair::OldPathFromPath)?,
-            new_path: input.text("new_path")?,
+            old_path: input.text_or_alias(&OLD_PATH, &PATH, Repair::OldPathFromPath)?,
+            new_path: input.text(&NEW_PATH)?,
         }),
         _ => Err(reply::unknown_command(&COMMANDS, &Value::Text(Cow::Borrowed(name)))),
     }
@@ -131,17 +151,17 @@ struct Input<'i, 'a> {
 }
 
 impl<'a> Input<'_, 'a> {
-    fn text(&self, field: &str) -> Result<Cow<'a, str>, String> {
-        match self.fields.get(field) {
+    fn text(&self, field: &Field) -> Result<Cow<'a, str>, String> {
+        match self.fields.get(field.name) {
             Some(Value::Text(text)) => Ok(text),
-            None => Err(reply::missing_field(self.command, field, "a string")),
-            Some(other) => Err(reply::wrong_type(field, "a string", &other)),
+            None => Err(reply::missing_field(self.command, field.name, "a string")),
+            Some(other) => Err(reply::wrong_type(field.name, "a string", &other)),
         }
     }
 
     /// A text that may be left out; it is then empty.
-    fn text_or_null(&mut self, field: &str, null: Repair) -> Result<Cow<'a, str>, String> {
-        match self.fields.get(field) {
+    fn text_or_null(&mut self, field: &Field, null: Repair) -> Result<Cow<'a, str>, String> {
+        match self.fields.get(field.name) {
             None => Ok(Cow::Borrowed("")),
             Some(Value::Null) => {
                 self.repairs.push(null);
@@ -155,11 +175,11 @@ impl<'a> Input<'_, 'a> {
     /// typed SDKs fill missing fields with null.
     fn text_or_alias(
         &mut self,
-        field: &str,
-        alias: &str,
+        field: &Field,
+        alias: &Field,
         repair: Repair,
     ) -> Result<Cow<'a, str>, String> {
-        match (self.fields.get(field), self.fields.get(alias)) {
+        match (self.fields.get(field.name), self.fields.get(alias.name)) {
             (None | Some(Value::Null), Some(Value::Text(text))) => {
                 self.repairs.push(repair);
                 Ok(text)
@@ -168,19 +188,20 @@ impl<'a> Input<'_, 'a> {
         }
     }
 
-    fn integer(&mut self, field: &str) -> Result<i64, String> {
+    fn integer(&mut self, field: &Field) -> Result<i64, String> {
         let value = self
             .fields
-            .get(field)
-            .ok_or_else(|| reply::missing_field(self.command, field, "an integer"))?;
-        let integer =
-            value.as_integer().ok_or_else(|| reply::wrong_type(field, "an integer", &value))?;
+            .get(field.name)
+            .ok_or_else(|| reply::missing_field(self.command, field.name, "an integer"))?;
+        let integer = value
+            .as_integer()
+            .ok_or_else(|| reply::wrong_type(field.name, "an integer", &value))?;
         self.repairs.extend(Repair::of_integer(&value));
         Ok(integer)
     }
 
     fn view_range(&mut self) -> Option<ViewRange> {
-        let value = match self.fields.get("view_range") {
+        let value = match self.fields.get(VIEW_RANGE.name) {
             None => return None,
             Some(Value::Null) => {
                 self.repairs.push(Repair::ViewRangeFromNull);

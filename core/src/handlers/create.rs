@@ -17,7 +17,9 @@ pub(super) fn create(
         return Err(reply::create_exists(path));
     }
     let NewFile { text, note, mut reservation } =
-        policies.check_create(store, path, file_text, || is_taken(store, policies, path))?;
+        policies.check_create(store, path, file_text, policies.options.on_existing, || {
+            is_taken(store, policies, path)
+        })?;
     let snapshot = policies.views.writing(&[text.as_bytes()]);
     let done = store.write(path, text.as_bytes(), policies.options.on_existing);
     if let Err(error) = &done {

@@ -13,21 +13,23 @@ use crate::store::{Store, StoreError};
 use crate::text::Splice;
 
 /// The reply, given the content before and the change.
-pub(super) type Answer<'e> = dyn Fn(&[u8], &Splice) -> Result<String, Error> + 'e;
+pub(crate) type Answer<'e> = dyn Fn(&[u8], &Splice) -> Result<String, Error> + 'e;
 
 /// The parts of an edit that differ between the commands.
-pub(super) struct Edit<'e> {
+pub(crate) struct Edit<'e> {
     /// The refusal if there is no file.
-    pub(super) missing: fn(&MemoryPath) -> Error,
+    pub(crate) missing: fn(&MemoryPath) -> Error,
     /// The stale-view guard's check for this command.
-    pub(super) check_view: fn(&ViewLog, &MemoryPath, &[u8]) -> Result<(), Error>,
+    pub(crate) check_view: fn(&ViewLog, &MemoryPath, &[u8]) -> Result<(), Error>,
     /// Computes the change of a content.
-    pub(super) change: &'e dyn Fn(&[u8]) -> Result<Splice, Error>,
-    pub(super) answer: &'e Answer<'e>,
+    pub(crate) change: &'e dyn Fn(&[u8]) -> Result<Splice, Error>,
+    pub(crate) answer: &'e Answer<'e>,
+    /// Whether the model knows the new content, so that the guard lets it edit it.
+    pub(crate) seen_by_model: bool,
 }
 
 /// Edits the file.
-pub(super) fn edit(
+pub(crate) fn edit(
     store: &dyn Store,
     policies: &Policies,
     path: &MemoryPath,
@@ -52,7 +54,9 @@ pub(super) fn edit(
             };
             match decide() {
                 Ok((splice, answer)) => {
-                    snapshot = policies.views.writing(&splice.pieces(content));
+                    if edit.seen_by_model {
+                        snapshot = policies.views.writing(&splice.pieces(content));
+                    }
                     outcome = Ok(answer);
                     Some(splice)
                 }
@@ -69,7 +73,9 @@ pub(super) fn edit(
         match (done, outcome) {
             (Ok(()), Ok(answer)) => {
                 reservation.commit();
-                policies.views.remember(path, snapshot);
+                if edit.seen_by_model {
+                    policies.views.remember(path, snapshot);
+                }
                 return Ok(answer);
             }
             (Ok(()), Err(Stop::Refused(refusal))) => return Err(refusal),

@@ -24,6 +24,7 @@ pub(super) fn insert(
                 .map_err(|lines| reply::invalid_insert_line(insert_line, lines))
         },
         answer: &|_, _| Ok(reply::inserted(path)),
+        seen_by_model: true,
     };
     edit(store, policies, path, &insert)
 }

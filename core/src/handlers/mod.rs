@@ -5,7 +5,7 @@
 
 mod create;
 mod delete;
-mod edit;
+pub(crate) mod edit;
 mod insert;
 mod rename;
 mod str_replace;

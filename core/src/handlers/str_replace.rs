@@ -22,6 +22,7 @@ pub(super) fn str_replace(
         check_view: ViewLog::check_replace,
         change: &|content| change(policies, path, content, old_str, new_str),
         answer: &|content, splice| shown(policies, path, content, splice),
+        seen_by_model: true,
     };
     edit(store, policies, path, &replace)
 }

@@ -218,6 +218,12 @@ pub(crate) fn more_entries(left_out: usize) -> String {
     )
 }
 
+/// The last line of an index that leaves files out.
+pub(crate) fn more_files(left_out: usize) -> String {
+    let files = if left_out == 1 { "file is" } else { "files are" };
+    format!("[{left_out} more {files} not listed here.]\n")
+}
+
 // --- create -----------------------------------------------------------------------------------
 
 pub(crate) fn created(path: &MemoryPath) -> String {

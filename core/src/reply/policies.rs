@@ -111,6 +111,13 @@ pub(crate) fn changed_since_view(path: &MemoryPath) -> Error {
     ))
 }
 
+pub(crate) fn changed_meanwhile(path: &MemoryPath) -> Error {
+    refused(format!(
+        "Error: The file {path} does not hold what it was expected to hold. Nothing was changed: read it \
+         again before you write it."
+    ))
+}
+
 pub(crate) fn not_viewed(path: &MemoryPath) -> Error {
     refused(format!(
         "Error: You have not viewed the file {path} yet. Nothing was changed: view it first, then \

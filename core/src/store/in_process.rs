@@ -240,7 +240,7 @@ fn open(tree: &Tree, path: &MemoryPath, depth: usize) -> Result<Node<'static>, S
         Some(Kept::Directory) => {
             let levels = path.names().count();
             let visible = |found: &MemoryPath| {
-                found.names().count() <= levels + depth
+                found.names().count() <= levels.saturating_add(depth)
                     && !found.names().skip(levels).any(is_hidden)
             };
             let below = subtree(tree, path).skip(1).filter(|(found, _)| visible(found));

@@ -13,6 +13,8 @@ use crate::path::{Folding, MemoryPath};
 pub(crate) mod access;
 mod address;
 mod address_hint;
+#[cfg(any(unix, windows))]
+mod backoff;
 mod edit;
 #[cfg(feature = "encryption")]
 mod encrypted;

@@ -19,6 +19,35 @@ pub struct Splice {
 }
 
 impl Splice {
+    /// The change that makes `new` of `old`, from the first character in which they differ to the last.
+    ///
+    /// ```
+    /// use memdir::text::Splice;
+    ///
+    /// let splice = Splice::between("likes tea\n", "likes green tea\n");
+    /// assert_eq!(splice, Splice { range: 6..6, text: b"green ".to_vec() });
+    /// ```
+    #[must_use]
+    pub fn between(old: &str, new: &str) -> Self {
+        let same = |(a, b): &((usize, char), char)| a.1 == *b;
+        let start = old
+            .char_indices()
+            .zip(new.chars())
+            .take_while(same)
+            .last()
+            .map_or(0, |((at, char), _)| at + char.len_utf8());
+        let (old_rest, new_rest) = (&old[start..], &new[start..]);
+        let end: usize = old_rest
+            .chars()
+            .rev()
+            .zip(new_rest.chars().rev())
+            .take_while(|(a, b)| a == b)
+            .map(|(char, _)| char.len_utf8())
+            .sum();
+        let text = new_rest.as_bytes()[..new_rest.len() - end].to_vec();
+        Self { range: start..old.len() - end, text }
+    }
+
     /// The three pieces of the new content, in order. A store can write them one after the other
     /// without building the whole.
     #[must_use]
@@ -38,5 +67,29 @@ impl Splice {
     #[must_use]
     pub fn len_after(&self, old_len: usize) -> usize {
         old_len - self.range.len() + self.text.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_change_between_two_texts_is_as_short_as_it_can_be() {
+        for (old, new, range, text) in [
+            ("", "", 0..0, ""),
+            ("", "a", 0..0, "a"),
+            ("abc", "", 0..3, ""),
+            ("abc", "abc", 3..3, ""),
+            ("aa", "aaa", 2..2, "a"),
+            ("axb", "ayb", 1..2, "y"),
+            // The two letters share their first byte, and the other two their last.
+            ("é", "è", 0..2, "è"),
+            ("\u{e9}", "\u{129}", 0..2, "\u{129}"),
+        ] {
+            let splice = Splice::between(old, new);
+            assert_eq!(splice, Splice { range, text: text.as_bytes().to_vec() }, "{old:?} {new:?}");
+            assert_eq!(splice.apply(old.as_bytes()), new.as_bytes());
+        }
     }
 }

@@ -70,6 +70,44 @@ extension Memory {
         return try await expire(olderThan: interval, dryRun: dryRun, watch: watch)
     }
 
+    /// The text of a file, as it is. This is the blocking `read` for asynchronous code. The model cannot call this.
+    public func read(path: String) async throws -> String {
+        try await off(Threads.views) { try $0.read(path: path) }
+    }
+
+    /// Writes a file; with `ifUnchanged` only if it holds this text. This is the blocking `write` for asynchronous
+    /// code. The model cannot call this.
+    public func write(path: String, text: String, ifUnchanged: String? = nil) async throws {
+        try await off { try $0.write(path: path, text: text, ifUnchanged: ifUnchanged) }
+    }
+
+    /// The entries below a directory, `depth` levels deep; nil for all. This is the blocking `list` for asynchronous
+    /// code.
+    public func list(path: String? = nil, depth: Int64? = 1) async throws -> [Entry] {
+        try await off(Threads.views) { try $0.list(path: path, depth: depth) }
+    }
+
+    /// Whether there is a file or a directory.
+    public func exists(path: String) async throws -> Bool {
+        try await off(Threads.views) { try $0.exists(path: path) }
+    }
+
+    /// The first `limit` matches in names and lines at `path` and below it. This is the blocking `search` for
+    /// asynchronous code.
+    public func search(
+        query: String, regex: Bool = false, ignoreCase: Bool = false, path: String? = nil, limit: Int64 = 100
+    ) async throws -> [Match] {
+        try await off(Threads.views) {
+            try $0.search(query: query, regex: regex, ignoreCase: ignoreCase, path: path, limit: limit)
+        }
+    }
+
+    /// A table of contents for a system prompt, in at most `maxChars` characters. This is the blocking `index` for
+    /// asynchronous code.
+    public func index(maxChars: Int64 = 2000) async throws -> String {
+        try await off(Threads.views) { try $0.index(maxChars: maxChars) }
+    }
+
     /// Deletes everything below `/memories`. The model cannot call this.
     public func clear() async throws {
         try await off { try $0.clear() }

@@ -1666,6 +1666,85 @@ public func FfiConverterTypeExpiryWatch_lower(_ value: ExpiryWatch) -> UInt64 {
 public protocol MemoryProtocol: AnyObject, Sendable {
 
     /**
+     * Whether there is a file or a directory.
+     *
+     * Throws `Refused` for a text that is no path, `Store` if the store is broken.
+     */
+    func exists(path: MemdirText) throws  -> Bool
+
+    /**
+     * A table of contents for a system prompt, in at most `max_chars` characters: a line for each file
+     * with its path, its size, and its first line. Files that match `never_expire` come first, then
+     * what was written last. If not all files fit, the last line says how many are left out.
+     *
+     * Throws `Store` if the store is broken.
+     */
+    func index(maxChars: Int64) throws  -> String
+
+    /**
+     * The entries below a directory, `depth` levels deep (null for all), in the order of their paths,
+     * without hidden ones and what is below them. Of a file: the file itself. Null as the path is
+     * `/memories`.
+     *
+     * Throws `Refused` if nothing is there, `Store` if the store is broken.
+     */
+    func list(path: MemdirText?, depth: Int64?) throws  -> [Entry]
+
+    /**
+     * The text of a file, as it is: also what views hide (`sensitive_on_view`). The model cannot call
+     * this, hooks are not called, and it does not count as a use of the file.
+     *
+     * Throws `Refused` if there is no file or it is not text, `Store` if the store is broken.
+     */
+    func read(path: MemdirText) throws  -> String
+
+    /**
+     * The first `limit` matches at `path` and below it: names of files and directories, and lines of
+     * files, in the order of the paths and lines. Hidden entries and files that are not text are left
+     * out. With `sensitive_on_view` the texts are searched as a view shows them. Null as the path is
+     * `/memories`.
+     *
+     * With `regex` the query is a regular expression in the syntax of Rust's `regex-lite`: without
+     * look-around and back-references, in linear time.
+     *
+     * It reads every file until it has enough. Throws `Refused` if nothing is there, `Config` if the
+     * regular expression is wrong, `Store` if the store is broken.
+     */
+    func search(query: MemdirText, regex: Bool, ignoreCase: Bool, path: MemdirText?, limit: Int64) throws  -> [Match]
+
+    /**
+     * The JSON text of one tool named `memory`, for a model host that does not know Anthropic's tool.
+     * Give what the model sends to `execute`. If the memory is read-only, its only command is `view`.
+     * Null as the dialect is JSON Schema.
+     *
+     * No schema language says which fields belong to which command, so it also admits calls that lack
+     * a field; they are refused with a sentence. `tool_definitions` is exact.
+     */
+    func toolDefinition(dialect: Dialect?)  -> String
+
+    /**
+     * The JSON texts of a tool for each command, named `prefix` (at most 32 ASCII letters, digits, `_`
+     * and `-`) and the command's name. If the memory is read-only, only `view`. Give a call of one to
+     * `execute` with the command's name as its `command`. Null as the dialect is JSON Schema.
+     *
+     * Throws `Config` if the prefix is wrong.
+     */
+    func toolDefinitions(dialect: Dialect?, prefix: MemdirText?) throws  -> [String]
+
+    /**
+     * Writes a file, which is made, with its parents, or replaced as a whole. With `if_unchanged` it is
+     * only replaced if it holds this text, which is what `read` returned before. The model cannot call
+     * this, and hooks are not called.
+     *
+     * The policies are those of the commands: patterns of paths, limits, sensitive text. For
+     * `stale_guard` it is somebody else's change: the model has to view the file again.
+     *
+     * Throws `Refused` if a policy forbids it or the file does not hold `if_unchanged`, and then nothing
+     * was changed. Throws `Store` if the store is broken.
+     */
+    func write(path: MemdirText, text: MemdirText, ifUnchanged: MemdirText?) throws
+
+    /**
      * The same memory, whose calls `cancellation` cancels. A call that has not begun to write then
      * does not happen, and its reply says so.
      */
@@ -1693,7 +1772,8 @@ public protocol MemoryProtocol: AnyObject, Sendable {
     func delete(path: MemdirText) throws  -> String
 
     /**
-     * Executes one tool call, given as the JSON text of its `input`.
+     * Executes one tool call, given as the JSON text of its `input`. A whole `tool_use` block is
+     * understood, too.
      *
      * It never throws: a model's mistake is a reply with `is_error`. So is a cancelled call, and a
      * broken store or hook; the reply's `cause` then has the details for you.
@@ -1861,6 +1941,156 @@ public static func withStore(store: Store, options: MemoryOptions = MemoryOption
 
 
     /**
+     * Whether there is a file or a directory.
+     *
+     * Throws `Refused` for a text that is no path, `Store` if the store is broken.
+     */
+open func exists(path: MemdirText)throws  -> Bool  {
+    return try  FfiConverterBool.lift(try rustCallWithError(FfiConverterTypeMemdirError_lift) {
+        uniffiCallStatus in
+    uniffi_memdir_ffi_fn_method_memory_exists(
+            self.uniffiCloneHandle(),
+        FfiConverterTypeMemdirText_lower(path),uniffiCallStatus
+    )
+})
+}
+
+    /**
+     * A table of contents for a system prompt, in at most `max_chars` characters: a line for each file
+     * with its path, its size, and its first line. Files that match `never_expire` come first, then
+     * what was written last. If not all files fit, the last line says how many are left out.
+     *
+     * Throws `Store` if the store is broken.
+     */
+open func index(maxChars: Int64 = Int64(2000))throws  -> String  {
+    return try  FfiConverterString.lift(try rustCallWithError(FfiConverterTypeMemdirError_lift) {
+        uniffiCallStatus in
+    uniffi_memdir_ffi_fn_method_memory_index(
+            self.uniffiCloneHandle(),
+        FfiConverterInt64.lower(maxChars),uniffiCallStatus
+    )
+})
+}
+
+    /**
+     * The entries below a directory, `depth` levels deep (null for all), in the order of their paths,
+     * without hidden ones and what is below them. Of a file: the file itself. Null as the path is
+     * `/memories`.
+     *
+     * Throws `Refused` if nothing is there, `Store` if the store is broken.
+     */
+open func list(path: MemdirText? = nil, depth: Int64? = Int64(1))throws  -> [Entry]  {
+    return try  FfiConverterSequenceTypeEntry.lift(try rustCallWithError(FfiConverterTypeMemdirError_lift) {
+        uniffiCallStatus in
+    uniffi_memdir_ffi_fn_method_memory_list(
+            self.uniffiCloneHandle(),
+        FfiConverterOptionTypeMemdirText.lower(path),
+        FfiConverterOptionInt64.lower(depth),uniffiCallStatus
+    )
+})
+}
+
+    /**
+     * The text of a file, as it is: also what views hide (`sensitive_on_view`). The model cannot call
+     * this, hooks are not called, and it does not count as a use of the file.
+     *
+     * Throws `Refused` if there is no file or it is not text, `Store` if the store is broken.
+     */
+open func read(path: MemdirText)throws  -> String  {
+    return try  FfiConverterString.lift(try rustCallWithError(FfiConverterTypeMemdirError_lift) {
+        uniffiCallStatus in
+    uniffi_memdir_ffi_fn_method_memory_read(
+            self.uniffiCloneHandle(),
+        FfiConverterTypeMemdirText_lower(path),uniffiCallStatus
+    )
+})
+}
+
+    /**
+     * The first `limit` matches at `path` and below it: names of files and directories, and lines of
+     * files, in the order of the paths and lines. Hidden entries and files that are not text are left
+     * out. With `sensitive_on_view` the texts are searched as a view shows them. Null as the path is
+     * `/memories`.
+     *
+     * With `regex` the query is a regular expression in the syntax of Rust's `regex-lite`: without
+     * look-around and back-references, in linear time.
+     *
+     * It reads every file until it has enough. Throws `Refused` if nothing is there, `Config` if the
+     * regular expression is wrong, `Store` if the store is broken.
+     */
+open func search(query: MemdirText, regex: Bool = false, ignoreCase: Bool = false, path: MemdirText? = nil, limit: Int64 = Int64(100))throws  -> [Match]  {
+    return try  FfiConverterSequenceTypeMatch.lift(try rustCallWithError(FfiConverterTypeMemdirError_lift) {
+        uniffiCallStatus in
+    uniffi_memdir_ffi_fn_method_memory_search(
+            self.uniffiCloneHandle(),
+        FfiConverterTypeMemdirText_lower(query),
+        FfiConverterBool.lower(regex),
+        FfiConverterBool.lower(ignoreCase),
+        FfiConverterOptionTypeMemdirText.lower(path),
+        FfiConverterInt64.lower(limit),uniffiCallStatus
+    )
+})
+}
+
+    /**
+     * The JSON text of one tool named `memory`, for a model host that does not know Anthropic's tool.
+     * Give what the model sends to `execute`. If the memory is read-only, its only command is `view`.
+     * Null as the dialect is JSON Schema.
+     *
+     * No schema language says which fields belong to which command, so it also admits calls that lack
+     * a field; they are refused with a sentence. `tool_definitions` is exact.
+     */
+open func toolDefinition(dialect: Dialect? = nil) -> String  {
+    return try!  FfiConverterString.lift(try! rustCall() {
+        uniffiCallStatus in
+    uniffi_memdir_ffi_fn_method_memory_tool_definition(
+            self.uniffiCloneHandle(),
+        FfiConverterOptionTypeDialect.lower(dialect),uniffiCallStatus
+    )
+})
+}
+
+    /**
+     * The JSON texts of a tool for each command, named `prefix` (at most 32 ASCII letters, digits, `_`
+     * and `-`) and the command's name. If the memory is read-only, only `view`. Give a call of one to
+     * `execute` with the command's name as its `command`. Null as the dialect is JSON Schema.
+     *
+     * Throws `Config` if the prefix is wrong.
+     */
+open func toolDefinitions(dialect: Dialect? = nil, prefix: MemdirText? = nil)throws  -> [String]  {
+    return try  FfiConverterSequenceString.lift(try rustCallWithError(FfiConverterTypeMemdirError_lift) {
+        uniffiCallStatus in
+    uniffi_memdir_ffi_fn_method_memory_tool_definitions(
+            self.uniffiCloneHandle(),
+        FfiConverterOptionTypeDialect.lower(dialect),
+        FfiConverterOptionTypeMemdirText.lower(prefix),uniffiCallStatus
+    )
+})
+}
+
+    /**
+     * Writes a file, which is made, with its parents, or replaced as a whole. With `if_unchanged` it is
+     * only replaced if it holds this text, which is what `read` returned before. The model cannot call
+     * this, and hooks are not called.
+     *
+     * The policies are those of the commands: patterns of paths, limits, sensitive text. For
+     * `stale_guard` it is somebody else's change: the model has to view the file again.
+     *
+     * Throws `Refused` if a policy forbids it or the file does not hold `if_unchanged`, and then nothing
+     * was changed. Throws `Store` if the store is broken.
+     */
+open func write(path: MemdirText, text: MemdirText, ifUnchanged: MemdirText? = nil)throws   {try rustCallWithError(FfiConverterTypeMemdirError_lift) {
+        uniffiCallStatus in
+    uniffi_memdir_ffi_fn_method_memory_write(
+            self.uniffiCloneHandle(),
+        FfiConverterTypeMemdirText_lower(path),
+        FfiConverterTypeMemdirText_lower(text),
+        FfiConverterOptionTypeMemdirText.lower(ifUnchanged),uniffiCallStatus
+    )
+}
+}
+
+    /**
      * The same memory, whose calls `cancellation` cancels. A call that has not begun to write then
      * does not happen, and its reply says so.
      */
@@ -1919,7 +2149,8 @@ open func delete(path: MemdirText)throws  -> String  {
 }
 
     /**
-     * Executes one tool call, given as the JSON text of its `input`.
+     * Executes one tool call, given as the JSON text of its `input`. A whole `tool_use` block is
+     * understood, too.
      *
      * It never throws: a model's mistake is a reply with `is_error`. So is a cancelled call, and a
      * broken store or hook; the reply's `cause` then has the details for you.
@@ -4292,6 +4523,87 @@ public func FfiConverterTypeExpiryProgress_lower(_ value: ExpiryProgress) -> Rus
 
 
 /**
+ * A place where `search` found something.
+ */
+public struct Match: Equatable, Hashable {
+    /**
+     * The path of the file, or of the directory whose name it is.
+     */
+    public let path: String
+    /**
+     * The number of the line, counted from 1; null if the name was found.
+     */
+    public let line: Int64?
+    /**
+     * The line, or the name. A long line is cut around the match, with `…` where something is left
+     * out.
+     */
+    public let text: String
+
+    // Default memberwise initializers are never public by default, so we
+    // declare one manually.
+    public init(
+        /**
+         * The path of the file, or of the directory whose name it is.
+         */path: String,
+        /**
+         * The number of the line, counted from 1; null if the name was found.
+         */line: Int64?,
+        /**
+         * The line, or the name. A long line is cut around the match, with `…` where something is left
+         * out.
+         */text: String) {
+        self.path = path
+        self.line = line
+        self.text = text
+    }
+
+
+
+
+}
+
+#if compiler(>=6)
+extension Match: Sendable {}
+#endif
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public struct FfiConverterTypeMatch: FfiConverterRustBuffer {
+    public static func read(from buf: inout (data: Data, offset: Data.Index)) throws -> Match {
+        return
+            try Match(
+                path: FfiConverterString.read(from: &buf),
+                line: FfiConverterOptionInt64.read(from: &buf),
+                text: FfiConverterString.read(from: &buf)
+        )
+    }
+
+    public static func write(_ value: Match, into buf: inout [UInt8]) {
+        FfiConverterString.write(value.path, into: &buf)
+        FfiConverterOptionInt64.write(value.line, into: &buf)
+        FfiConverterString.write(value.text, into: &buf)
+    }
+}
+
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public func FfiConverterTypeMatch_lift(_ buf: RustBuffer) throws -> Match {
+    return try FfiConverterTypeMatch.lift(buf)
+}
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public func FfiConverterTypeMatch_lower(_ value: Match) -> RustBuffer {
+    return FfiConverterTypeMatch.lower(value)
+}
+
+
+/**
  * The options of a memory.
  */
 public struct MemoryOptions: Equatable, Hashable {
@@ -5210,6 +5522,111 @@ public func FfiConverterTypeCopyPhase_lift(_ buf: RustBuffer) throws -> CopyPhas
 #endif
 public func FfiConverterTypeCopyPhase_lower(_ value: CopyPhase) -> RustBuffer {
     return FfiConverterTypeCopyPhase.lower(value)
+}
+
+
+
+/**
+ * Which model host a tool's definition is for.
+ */
+
+public enum Dialect: Equatable, Hashable {
+
+    /**
+     * `name`, `description`, and `parameters` in JSON Schema 2020-12.
+     */
+    case jsonSchema
+    /**
+     * A function tool of OpenAI's Responses API, strict.
+     */
+    case openAi
+    /**
+     * A function tool of OpenAI's Chat Completions API, strict. Many other hosts understand it.
+     */
+    case openAiChat
+    /**
+     * A custom tool of Anthropic's Messages API, for where the memory tool itself cannot be used.
+     */
+    case anthropicCustom
+    /**
+     * A function declaration of the Gemini API.
+     */
+    case gemini
+
+
+
+
+
+}
+
+#if compiler(>=6)
+extension Dialect: Sendable {}
+#endif
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public struct FfiConverterTypeDialect: FfiConverterRustBuffer {
+    typealias SwiftType = Dialect
+
+    public static func read(from buf: inout (data: Data, offset: Data.Index)) throws -> Dialect {
+        let variant: Int32 = try readInt(&buf)
+        switch variant {
+
+        case 1: return .jsonSchema
+
+        case 2: return .openAi
+
+        case 3: return .openAiChat
+
+        case 4: return .anthropicCustom
+
+        case 5: return .gemini
+
+        default: throw UniffiInternalError.unexpectedEnumCase
+        }
+    }
+
+    public static func write(_ value: Dialect, into buf: inout [UInt8]) {
+        switch value {
+
+
+        case .jsonSchema:
+            writeInt(&buf, Int32(1))
+
+
+        case .openAi:
+            writeInt(&buf, Int32(2))
+
+
+        case .openAiChat:
+            writeInt(&buf, Int32(3))
+
+
+        case .anthropicCustom:
+            writeInt(&buf, Int32(4))
+
+
+        case .gemini:
+            writeInt(&buf, Int32(5))
+
+        }
+    }
+}
+
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public func FfiConverterTypeDialect_lift(_ buf: RustBuffer) throws -> Dialect {
+    return try FfiConverterTypeDialect.lift(buf)
+}
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public func FfiConverterTypeDialect_lower(_ value: Dialect) -> RustBuffer {
+    return FfiConverterTypeDialect.lower(value)
 }
 
 
@@ -6456,6 +6873,30 @@ fileprivate struct FfiConverterOptionTypeReplyImage: FfiConverterRustBuffer {
 #if swift(>=5.8)
 @_documentation(visibility: private)
 #endif
+fileprivate struct FfiConverterOptionTypeDialect: FfiConverterRustBuffer {
+    typealias SwiftType = Dialect?
+
+    public static func write(_ value: SwiftType, into buf: inout [UInt8]) {
+        guard let value = value else {
+            writeInt(&buf, Int8(0))
+            return
+        }
+        writeInt(&buf, Int8(1))
+        FfiConverterTypeDialect.write(value, into: &buf)
+    }
+
+    public static func read(from buf: inout (data: Data, offset: Data.Index)) throws -> SwiftType {
+        switch try readInt(&buf) as Int8 {
+        case 0: return nil
+        case 1: return try FfiConverterTypeDialect.read(from: &buf)
+        default: throw UniffiInternalError.unexpectedOptionalTag
+        }
+    }
+}
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
 fileprivate struct FfiConverterOptionTypeDurability: FfiConverterRustBuffer {
     typealias SwiftType = Durability?
 
@@ -6813,6 +7254,31 @@ fileprivate struct FfiConverterSequenceTypeExpired: FfiConverterRustBuffer {
         seq.reserveCapacity(Int(len))
         for _ in 0 ..< len {
             seq.append(try FfiConverterTypeExpired.read(from: &buf))
+        }
+        return seq
+    }
+}
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+fileprivate struct FfiConverterSequenceTypeMatch: FfiConverterRustBuffer {
+    typealias SwiftType = [Match]
+
+    public static func write(_ value: [Match], into buf: inout [UInt8]) {
+        let len = Int32(value.count)
+        writeInt(&buf, len)
+        for item in value {
+            FfiConverterTypeMatch.write(item, into: &buf)
+        }
+    }
+
+    public static func read(from buf: inout (data: Data, offset: Data.Index)) throws -> [Match] {
+        let len: Int32 = try readInt(&buf)
+        var seq = [Match]()
+        seq.reserveCapacity(Int(len))
+        for _ in 0 ..< len {
+            seq.append(try FfiConverterTypeMatch.read(from: &buf))
         }
         return seq
     }
@@ -7240,6 +7706,30 @@ private let initializationResult: InitializationResult = {
     if (uniffi_memdir_ffi_checksum_method_memoryhooks_after() != 26960) {
         return InitializationResult.apiChecksumMismatch
     }
+    if (uniffi_memdir_ffi_checksum_method_memory_exists() != 63228) {
+        return InitializationResult.apiChecksumMismatch
+    }
+    if (uniffi_memdir_ffi_checksum_method_memory_index() != 63933) {
+        return InitializationResult.apiChecksumMismatch
+    }
+    if (uniffi_memdir_ffi_checksum_method_memory_list() != 51286) {
+        return InitializationResult.apiChecksumMismatch
+    }
+    if (uniffi_memdir_ffi_checksum_method_memory_read() != 35464) {
+        return InitializationResult.apiChecksumMismatch
+    }
+    if (uniffi_memdir_ffi_checksum_method_memory_search() != 49592) {
+        return InitializationResult.apiChecksumMismatch
+    }
+    if (uniffi_memdir_ffi_checksum_method_memory_tool_definition() != 59361) {
+        return InitializationResult.apiChecksumMismatch
+    }
+    if (uniffi_memdir_ffi_checksum_method_memory_tool_definitions() != 59231) {
+        return InitializationResult.apiChecksumMismatch
+    }
+    if (uniffi_memdir_ffi_checksum_method_memory_write() != 20596) {
+        return InitializationResult.apiChecksumMismatch
+    }
     if (uniffi_memdir_ffi_checksum_method_memory_cancelled_by() != 10775) {
         return InitializationResult.apiChecksumMismatch
     }
@@ -7252,7 +7742,7 @@ private let initializationResult: InitializationResult = {
     if (uniffi_memdir_ffi_checksum_method_memory_delete() != 53104) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_method_memory_execute() != 8061) {
+    if (uniffi_memdir_ffi_checksum_method_memory_execute() != 15956) {
         return InitializationResult.apiChecksumMismatch
     }
     if (uniffi_memdir_ffi_checksum_method_memory_execute_view() != 54426) {

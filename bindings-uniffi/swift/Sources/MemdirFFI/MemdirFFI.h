@@ -596,6 +596,46 @@ uint64_t uniffi_memdir_ffi_fn_constructor_memory_new(RustBuffer store, RustBuffe
 uint64_t uniffi_memdir_ffi_fn_constructor_memory_with_store(uint64_t store, RustBuffer options, RustBuffer hooks, RustCallStatus *_Nonnull out_status
 );
 #endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_MEMORY_EXISTS
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_MEMORY_EXISTS
+int8_t uniffi_memdir_ffi_fn_method_memory_exists(uint64_t ptr, RustBuffer path, RustCallStatus *_Nonnull out_status
+);
+#endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_MEMORY_INDEX
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_MEMORY_INDEX
+RustBuffer uniffi_memdir_ffi_fn_method_memory_index(uint64_t ptr, int64_t max_chars, RustCallStatus *_Nonnull out_status
+);
+#endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_MEMORY_LIST
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_MEMORY_LIST
+RustBuffer uniffi_memdir_ffi_fn_method_memory_list(uint64_t ptr, RustBuffer path, RustBuffer depth, RustCallStatus *_Nonnull out_status
+);
+#endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_MEMORY_READ
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_MEMORY_READ
+RustBuffer uniffi_memdir_ffi_fn_method_memory_read(uint64_t ptr, RustBuffer path, RustCallStatus *_Nonnull out_status
+);
+#endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_MEMORY_SEARCH
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_MEMORY_SEARCH
+RustBuffer uniffi_memdir_ffi_fn_method_memory_search(uint64_t ptr, RustBuffer query, int8_t regex, int8_t ignore_case, RustBuffer path, int64_t limit, RustCallStatus *_Nonnull out_status
+);
+#endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_MEMORY_TOOL_DEFINITION
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_MEMORY_TOOL_DEFINITION
+RustBuffer uniffi_memdir_ffi_fn_method_memory_tool_definition(uint64_t ptr, RustBuffer dialect, RustCallStatus *_Nonnull out_status
+);
+#endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_MEMORY_TOOL_DEFINITIONS
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_MEMORY_TOOL_DEFINITIONS
+RustBuffer uniffi_memdir_ffi_fn_method_memory_tool_definitions(uint64_t ptr, RustBuffer dialect, RustBuffer prefix, RustCallStatus *_Nonnull out_status
+);
+#endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_MEMORY_WRITE
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_MEMORY_WRITE
+void uniffi_memdir_ffi_fn_method_memory_write(uint64_t ptr, RustBuffer path, RustBuffer text, RustBuffer if_unchanged, RustCallStatus *_Nonnull out_status
+);
+#endif
 #ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_MEMORY_CANCELLED_BY
 #define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_MEMORY_CANCELLED_BY
 uint64_t uniffi_memdir_ffi_fn_method_memory_cancelled_by(uint64_t ptr, uint64_t cancellation, RustCallStatus *_Nonnull out_status
@@ -1186,6 +1226,54 @@ uint16_t uniffi_memdir_ffi_checksum_method_memoryhooks_before(void
 #ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_MEMORYHOOKS_AFTER
 #define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_MEMORYHOOKS_AFTER
 uint16_t uniffi_memdir_ffi_checksum_method_memoryhooks_after(void
+
+);
+#endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_MEMORY_EXISTS
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_MEMORY_EXISTS
+uint16_t uniffi_memdir_ffi_checksum_method_memory_exists(void
+
+);
+#endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_MEMORY_INDEX
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_MEMORY_INDEX
+uint16_t uniffi_memdir_ffi_checksum_method_memory_index(void
+
+);
+#endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_MEMORY_LIST
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_MEMORY_LIST
+uint16_t uniffi_memdir_ffi_checksum_method_memory_list(void
+
+);
+#endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_MEMORY_READ
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_MEMORY_READ
+uint16_t uniffi_memdir_ffi_checksum_method_memory_read(void
+
+);
+#endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_MEMORY_SEARCH
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_MEMORY_SEARCH
+uint16_t uniffi_memdir_ffi_checksum_method_memory_search(void
+
+);
+#endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_MEMORY_TOOL_DEFINITION
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_MEMORY_TOOL_DEFINITION
+uint16_t uniffi_memdir_ffi_checksum_method_memory_tool_definition(void
+
+);
+#endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_MEMORY_TOOL_DEFINITIONS
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_MEMORY_TOOL_DEFINITIONS
+uint16_t uniffi_memdir_ffi_checksum_method_memory_tool_definitions(void
+
+);
+#endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_MEMORY_WRITE
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_MEMORY_WRITE
+uint16_t uniffi_memdir_ffi_checksum_method_memory_write(void
 
 );
 #endif

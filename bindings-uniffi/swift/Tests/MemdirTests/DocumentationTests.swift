@@ -7,9 +7,26 @@ final class DocumentationTests: XCTestCase {
     private var printed = ""
 
     /// Instead of Swift's own.
-    private func print(_ text: String) { printed += text + "\n" }
+    private func print(_ items: Any..., terminator: String = "\n") {
+        printed += items.map { "\($0)" }.joined(separator: " ") + terminator
+    }
 
     func testTheQuickstartPrintsWhatThePageSays() async throws {
+        try await inADirectory { place in
+            try await quickstart()
+            XCTAssertEqual(printed, try block("printed") + "\n")
+            XCTAssertTrue(FileManager.default.fileExists(atPath: place.appendingPathComponent("memory/memories/notes.md").path))
+        }
+    }
+
+    func testTheExampleOfYourOwnCodePrintsWhatThePageSays() async throws {
+        try await inADirectory { _ in
+            try await ownCode()
+            XCTAssertEqual(printed, try block("printed", of: "docs/your-own-code.md") + "\n")
+        }
+    }
+
+    private func inADirectory(_ work: (URL) async throws -> Void) async throws {
         let before = FileManager.default.currentDirectoryPath
         let place = try temporaryDirectory()
         XCTAssertTrue(FileManager.default.changeCurrentDirectoryPath(place.path))
@@ -17,14 +34,15 @@ final class DocumentationTests: XCTestCase {
             _ = FileManager.default.changeCurrentDirectoryPath(before)
             try? FileManager.default.removeItem(at: place)
         }
-        try await quickstart()
-        XCTAssertEqual(printed, try block("printed") + "\n")
-        XCTAssertTrue(FileManager.default.fileExists(atPath: place.appendingPathComponent("memory/memories/notes.md").path))
+        try await work(place)
     }
 
     func testThePageHasTheCodeThatRunsHere() throws {
         let source = try String(contentsOfFile: #filePath, encoding: .utf8)
-        for (name, page) in [("quickstart", "docs/swift.md"), ("swift", "docs/policies.md"), ("swift-expiry", "docs/policies.md")] {
+        for (name, page) in [
+            ("quickstart", "docs/swift.md"), ("swift", "docs/policies.md"), ("swift-expiry", "docs/policies.md"),
+            ("swift-own-code", "docs/your-own-code.md"),
+        ] {
             let code = try between("        // \(name)\n", "\n        // end", in: source)
                 .components(separatedBy: "\n").map { $0.replacingOccurrences(of: "        ", with: "") }
             XCTAssertEqual(code.joined(separator: "\n"), try block(name, of: page))
@@ -54,6 +72,25 @@ final class DocumentationTests: XCTestCase {
 
     private func expireNow(_ memory: Memory) throws -> [Expired] {
         try memory.expire(olderThan: 0) { progress in progress.files == 2 }
+    }
+
+    private func ownCode() async throws {
+        // swift-own-code
+        let memory = try await Memory.open(store: "./memory")
+        try await memory.write(path: "/memories/tea.md", text: "# Tea\n- green\n")
+
+        // Adds a line, unless somebody else has written the file since it was read.
+        let text = try await memory.read(path: "/memories/tea.md")
+        try await memory.write(path: "/memories/tea.md", text: text + "- black\n", ifUnchanged: text)
+
+        for entry in try await memory.list(depth: nil) {
+            print(entry.path, entry.size ?? 0)
+        }
+        for match in try await memory.search(query: "black") {
+            print("\(match.path):\(match.line ?? 0) \(match.text)")
+        }
+        print(try await memory.index(maxChars: 1000), terminator: "")
+        // end
     }
 
     private func quickstart() async throws {

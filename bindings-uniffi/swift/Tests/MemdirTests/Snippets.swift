@@ -94,3 +94,20 @@ private func docs_swift_4(_ memory: Memory, _ store: any Store, _ keychain: any 
 let key = try storedKey(in: keychain)
 let memory = try await Memory.open(directory: directory, options: MemoryOptions(encryptionKey: key))
 }
+
+private func docs_your_own_code_1(_ memory: Memory, _ store: any Store, _ keychain: any Keychain, _ directory: URL) async throws {
+let memory = try await Memory.open(store: "./memory")
+try await memory.write(path: "/memories/tea.md", text: "# Tea\n- green\n")
+
+// Adds a line, unless somebody else has written the file since it was read.
+let text = try await memory.read(path: "/memories/tea.md")
+try await memory.write(path: "/memories/tea.md", text: text + "- black\n", ifUnchanged: text)
+
+for entry in try await memory.list(depth: nil) {
+    print(entry.path, entry.size ?? 0)
+}
+for match in try await memory.search(query: "black") {
+    print("\(match.path):\(match.line ?? 0) \(match.text)")
+}
+print(try await memory.index(maxChars: 1000), terminator: "")
+}

@@ -2,7 +2,7 @@
 //! path can contain, and leftovers of killed processes.
 
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use rustix::fd::{AsFd, BorrowedFd};
 use rustix::fs::{AtFlags, FileType, OFlags, fstat, statat};
@@ -11,9 +11,17 @@ use rustix::io::Errno;
 use super::beneath::{self, PASSAGE, condition, kind};
 use super::descend::id;
 use super::listing::entries;
-use super::temporary;
+use super::{temporary, times};
 use crate::path::MemoryPath;
 use crate::store::{Problem, ProblemKind, StoreError};
+
+/// For how long a temporary entry must be unlocked and unchanged before it counts as a leftover, as a
+/// number of looks with a pause after each.
+///
+/// A writer locks a file just after it has made it, but the system may let it wait between the two, for
+/// longer than a moment if the machine is busy.
+const LOOKS: usize = 50;
+const PAUSE: Duration = Duration::from_millis(10);
 
 /// A temporary file or directory, which a writer may be working on.
 pub(super) struct Unfinished {
@@ -21,21 +29,33 @@ pub(super) struct Unfinished {
     name: String,
 }
 
+/// Those of `unfinished` that nobody is working on.
+pub(super) fn abandoned(
+    unfinished: Vec<Unfinished>,
+    root: BorrowedFd<'_>,
+) -> impl Iterator<Item = Unfinished> {
+    let mut idle: Vec<_> =
+        unfinished.into_iter().filter_map(|one| Some((one.unlocked(root)?, one))).collect();
+    for _ in 0..LOOKS {
+        if idle.is_empty() {
+            break;
+        }
+        thread::sleep(PAUSE);
+        idle.retain(|(seen, one)| one.unlocked(root).as_ref() == Some(seen));
+    }
+    idle.into_iter().map(|(_, one)| one)
+}
+
 impl Unfinished {
-    /// Whether nobody is at work on it.
-    pub(super) fn is_abandoned(&self, root: BorrowedFd<'_>) -> bool {
+    /// Which file is there and when it was changed, if nobody has it locked. A later file may have an
+    /// earlier one's number, but not its time as well.
+    fn unlocked(&self, root: BorrowedFd<'_>) -> Option<(u64, u64, Option<SystemTime>)> {
         let flags = PASSAGE | OFlags::DIRECTORY;
-        let Ok(directory) = beneath::open(root, self.directory.relative(), flags) else {
-            return false;
-        };
-        let number = || {
-            let left = temporary::take_over(directory.as_fd(), &self.name)?;
-            fstat(&left).ok().map(|stat| id(&stat))
-        };
-        // A process that has just made it locks it in a moment.
-        let first = number();
-        thread::sleep(Duration::from_millis(5));
-        first.is_some() && first == number()
+        let directory = beneath::open(root, self.directory.relative(), flags).ok()?;
+        let left = temporary::take_over(directory.as_fd(), &self.name)?;
+        let stat = fstat(&left).ok()?;
+        let (device, number) = id(&stat);
+        Some((device, number, times::changed(&stat)))
     }
 
     pub(super) fn problem(&self) -> Problem {

@@ -192,9 +192,9 @@ impl Store for LocalDirectory {
         // A read-only store takes no locks, so it cannot distinguish leftovers from files that somebody
         // is working on.
         if !self.read_only {
-            left.iter().filter(|left| left.is_abandoned(root.as_fd())).for_each(|left| {
+            for left in inspect::abandoned(left, root.as_fd()) {
                 report(left.problem());
-            });
+            }
         }
         Ok(())
     }

@@ -12,12 +12,27 @@ use rustix::io::Errno;
 use super::beneath::open_child;
 use crate::store::micros;
 
-/// `None` for what no clock shows.
+/// The fields of a `Stat` differ in their types from system to system; on some nothing is to be converted.
+macro_rules! time {
+    ($seconds:expr, $fraction:expr) => {{
+        #[allow(clippy::useless_conversion, reason = "only on some systems")]
+        let parts = (i64::try_from($seconds).ok(), u32::try_from($fraction).ok());
+        parts.0.zip(parts.1).and_then(|(seconds, fraction)| time(seconds, fraction))
+    }};
+}
+
+/// When the content was last written.
 pub(super) fn modified(stat: &Stat) -> Option<SystemTime> {
-    // The fields' types differ from system to system; on some nothing is to be converted.
-    #[allow(clippy::useless_conversion, reason = "only on some systems")]
-    let (seconds, fraction) =
-        (i64::try_from(stat.st_mtime).ok()?, u32::try_from(stat.st_mtime_nsec).ok()?);
+    time!(stat.st_mtime, stat.st_mtime_nsec)
+}
+
+/// When anything of the file was last changed: its content, its mode, its name.
+pub(super) fn changed(stat: &Stat) -> Option<SystemTime> {
+    time!(stat.st_ctime, stat.st_ctime_nsec)
+}
+
+/// `None` for what no clock shows.
+fn time(seconds: i64, fraction: u32) -> Option<SystemTime> {
     let whole = Duration::from_secs(seconds.unsigned_abs());
     let second = if seconds < 0 {
         SystemTime::UNIX_EPOCH.checked_sub(whole)

@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.memdir.Change;
 import dev.memdir.ChangeKind;
 import dev.memdir.Command;
+import dev.memdir.Dialect;
 import dev.memdir.Edit;
 import dev.memdir.EncryptionKey;
 import dev.memdir.Entry;
@@ -16,6 +17,7 @@ import dev.memdir.Event;
 import dev.memdir.Expired;
 import dev.memdir.HookDecision;
 import dev.memdir.HookException;
+import dev.memdir.Match;
 import dev.memdir.Memdir;
 import dev.memdir.MemdirException;
 import dev.memdir.MemdirHandler;
@@ -71,6 +73,31 @@ class JavaTest {
         try (Memory memory = new Memory(place.resolve("encrypted"), options)) {
             List<Expired> expired = memory.expire(Duration.ofDays(1));
             assertTrue(expired.isEmpty() && memory.expire(Duration.ZERO, true).isEmpty());
+        }
+    }
+
+    @Test
+    void yourOwnCodeReadsAndWrites() throws MemdirException {
+        String path = "/memories/tea.md";
+        try (Memory memory = new Memory("memory:")) {
+            memory.write(path, "green tea\n");
+            String text = memory.read(path);
+            memory.write(path, text + "black tea\n", text);
+            assertThrows(MemdirException.Refused.class, () -> memory.write(path, "", text));
+            assertTrue(memory.exists(path));
+            assertEquals(path, memory.list().get(0).getPath());
+            assertEquals(path, memory.list("/memories").get(0).getPath());
+            assertEquals(1, memory.list("/memories", null).size());
+            assertEquals(List.of(new Match(path, 2L, "black tea")), memory.search("black"));
+            assertEquals(1, memory.search("BLACK", false, true).size());
+            assertEquals(0, memory.search("black", false, false, "/memories", 0).size());
+            assertEquals(path + "\t20B\tgreen tea\n", memory.index());
+            assertEquals(memory.index(), memory.index(1000));
+            assertTrue(memory.toolDefinition().contains("\"memory\""));
+            assertTrue(memory.toolDefinition(Dialect.OPEN_AI).contains("\"strict\":true"));
+            assertEquals(6, memory.toolDefinitions().size());
+            assertEquals(6, memory.toolDefinitions(Dialect.GEMINI, "memory_").size());
+            assertEquals(6, memory.toolDefinitions(Dialect.OPEN_AI_CHAT).size());
         }
     }
 

@@ -930,6 +930,22 @@ internal object IntegrityCheckingUniffiLib {
     ): Int
     external fun uniffi_memdir_ffi_checksum_method_memoryhooks_after(
     ): Int
+    external fun uniffi_memdir_ffi_checksum_method_memory_exists(
+    ): Int
+    external fun uniffi_memdir_ffi_checksum_method_memory_index(
+    ): Int
+    external fun uniffi_memdir_ffi_checksum_method_memory_list(
+    ): Int
+    external fun uniffi_memdir_ffi_checksum_method_memory_read(
+    ): Int
+    external fun uniffi_memdir_ffi_checksum_method_memory_search(
+    ): Int
+    external fun uniffi_memdir_ffi_checksum_method_memory_tool_definition(
+    ): Int
+    external fun uniffi_memdir_ffi_checksum_method_memory_tool_definitions(
+    ): Int
+    external fun uniffi_memdir_ffi_checksum_method_memory_write(
+    ): Int
     external fun uniffi_memdir_ffi_checksum_method_memory_cancelled_by(
     ): Int
     external fun uniffi_memdir_ffi_checksum_method_memory_clear(
@@ -1077,6 +1093,22 @@ internal object UniffiLib {
     ): Long
     external fun uniffi_memdir_ffi_fn_constructor_memory_with_store(`store`: Long,`options`: RustBuffer.ByValue,`hooks`: RustBuffer.ByValue,uniffi_out_err: UniffiRustCallStatus,
     ): Long
+    external fun uniffi_memdir_ffi_fn_method_memory_exists(`ptr`: Long,`path`: RustBuffer.ByValue,uniffi_out_err: UniffiRustCallStatus,
+    ): Byte
+    external fun uniffi_memdir_ffi_fn_method_memory_index(`ptr`: Long,`maxChars`: Long,uniffi_out_err: UniffiRustCallStatus,
+    ): RustBuffer.ByValue
+    external fun uniffi_memdir_ffi_fn_method_memory_list(`ptr`: Long,`path`: RustBuffer.ByValue,`depth`: RustBuffer.ByValue,uniffi_out_err: UniffiRustCallStatus,
+    ): RustBuffer.ByValue
+    external fun uniffi_memdir_ffi_fn_method_memory_read(`ptr`: Long,`path`: RustBuffer.ByValue,uniffi_out_err: UniffiRustCallStatus,
+    ): RustBuffer.ByValue
+    external fun uniffi_memdir_ffi_fn_method_memory_search(`ptr`: Long,`query`: RustBuffer.ByValue,`regex`: Byte,`ignoreCase`: Byte,`path`: RustBuffer.ByValue,`limit`: Long,uniffi_out_err: UniffiRustCallStatus,
+    ): RustBuffer.ByValue
+    external fun uniffi_memdir_ffi_fn_method_memory_tool_definition(`ptr`: Long,`dialect`: RustBuffer.ByValue,uniffi_out_err: UniffiRustCallStatus,
+    ): RustBuffer.ByValue
+    external fun uniffi_memdir_ffi_fn_method_memory_tool_definitions(`ptr`: Long,`dialect`: RustBuffer.ByValue,`prefix`: RustBuffer.ByValue,uniffi_out_err: UniffiRustCallStatus,
+    ): RustBuffer.ByValue
+    external fun uniffi_memdir_ffi_fn_method_memory_write(`ptr`: Long,`path`: RustBuffer.ByValue,`text`: RustBuffer.ByValue,`ifUnchanged`: RustBuffer.ByValue,uniffi_out_err: UniffiRustCallStatus,
+    ): Unit
     external fun uniffi_memdir_ffi_fn_method_memory_cancelled_by(`ptr`: Long,`cancellation`: Long,uniffi_out_err: UniffiRustCallStatus,
     ): Long
     external fun uniffi_memdir_ffi_fn_method_memory_clear(`ptr`: Long,uniffi_out_err: UniffiRustCallStatus,
@@ -1339,6 +1371,30 @@ private fun uniffiCheckApiChecksums(lib: IntegrityCheckingUniffiLib) {
     if ((lib.uniffi_memdir_ffi_checksum_method_memoryhooks_after() and 0xFFFF) != 26960) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
+    if ((lib.uniffi_memdir_ffi_checksum_method_memory_exists() and 0xFFFF) != 63228) {
+        throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
+    }
+    if ((lib.uniffi_memdir_ffi_checksum_method_memory_index() and 0xFFFF) != 63933) {
+        throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
+    }
+    if ((lib.uniffi_memdir_ffi_checksum_method_memory_list() and 0xFFFF) != 51286) {
+        throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
+    }
+    if ((lib.uniffi_memdir_ffi_checksum_method_memory_read() and 0xFFFF) != 35464) {
+        throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
+    }
+    if ((lib.uniffi_memdir_ffi_checksum_method_memory_search() and 0xFFFF) != 49592) {
+        throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
+    }
+    if ((lib.uniffi_memdir_ffi_checksum_method_memory_tool_definition() and 0xFFFF) != 59361) {
+        throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
+    }
+    if ((lib.uniffi_memdir_ffi_checksum_method_memory_tool_definitions() and 0xFFFF) != 59231) {
+        throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
+    }
+    if ((lib.uniffi_memdir_ffi_checksum_method_memory_write() and 0xFFFF) != 20596) {
+        throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
+    }
     if ((lib.uniffi_memdir_ffi_checksum_method_memory_cancelled_by() and 0xFFFF) != 10775) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
@@ -1351,7 +1407,7 @@ private fun uniffiCheckApiChecksums(lib: IntegrityCheckingUniffiLib) {
     if ((lib.uniffi_memdir_ffi_checksum_method_memory_delete() and 0xFFFF) != 53104) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_method_memory_execute() and 0xFFFF) != 8061) {
+    if ((lib.uniffi_memdir_ffi_checksum_method_memory_execute() and 0xFFFF) != 15956) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
     if ((lib.uniffi_memdir_ffi_checksum_method_memory_execute_view() and 0xFFFF) != 54426) {
@@ -3526,6 +3582,92 @@ internal object FfiConverterTypeExpiryWatch: FfiConverter<ExpiryWatch, Long> {
 public interface MemoryInterface {
 
     /**
+     * Whether there is a file or a directory.
+     *
+     * Throws `Refused` for a text that is no path, `Store` if the store is broken.
+     */
+    @Throws(MemdirException::class)
+    fun `exists`(`path`: kotlin.String): kotlin.Boolean
+
+    /**
+     * A table of contents for a system prompt, in at most `max_chars` characters: a line for each file
+     * with its path, its size, and its first line. Files that match `never_expire` come first, then
+     * what was written last. If not all files fit, the last line says how many are left out.
+     *
+     * Throws `Store` if the store is broken.
+     */
+    @Throws(MemdirException::class)
+    fun `index`(`maxChars`: kotlin.Long = 2000L): kotlin.String
+
+    /**
+     * The entries below a directory, `depth` levels deep (null for all), in the order of their paths,
+     * without hidden ones and what is below them. Of a file: the file itself. Null as the path is
+     * `/memories`.
+     *
+     * Throws `Refused` if nothing is there, `Store` if the store is broken.
+     */
+    @Throws(MemdirException::class)
+    fun `list`(`path`: kotlin.String? = null, `depth`: kotlin.Long? = 1L): List<Entry>
+
+    /**
+     * The text of a file, as it is: also what views hide (`sensitive_on_view`). The model cannot call
+     * this, hooks are not called, and it does not count as a use of the file.
+     *
+     * Throws `Refused` if there is no file or it is not text, `Store` if the store is broken.
+     */
+    @Throws(MemdirException::class)
+    fun `read`(`path`: kotlin.String): kotlin.String
+
+    /**
+     * The first `limit` matches at `path` and below it: names of files and directories, and lines of
+     * files, in the order of the paths and lines. Hidden entries and files that are not text are left
+     * out. With `sensitive_on_view` the texts are searched as a view shows them. Null as the path is
+     * `/memories`.
+     *
+     * With `regex` the query is a regular expression in the syntax of Rust's `regex-lite`: without
+     * look-around and back-references, in linear time.
+     *
+     * It reads every file until it has enough. Throws `Refused` if nothing is there, `Config` if the
+     * regular expression is wrong, `Store` if the store is broken.
+     */
+    @Throws(MemdirException::class)
+    fun `search`(`query`: kotlin.String, `regex`: kotlin.Boolean = false, `ignoreCase`: kotlin.Boolean = false, `path`: kotlin.String? = null, `limit`: kotlin.Long = 100L): List<Match>
+
+    /**
+     * The JSON text of one tool named `memory`, for a model host that does not know Anthropic's tool.
+     * Give what the model sends to `execute`. If the memory is read-only, its only command is `view`.
+     * Null as the dialect is JSON Schema.
+     *
+     * No schema language says which fields belong to which command, so it also admits calls that lack
+     * a field; they are refused with a sentence. `tool_definitions` is exact.
+     */
+    fun `toolDefinition`(`dialect`: Dialect? = null): kotlin.String
+
+    /**
+     * The JSON texts of a tool for each command, named `prefix` (at most 32 ASCII letters, digits, `_`
+     * and `-`) and the command's name. If the memory is read-only, only `view`. Give a call of one to
+     * `execute` with the command's name as its `command`. Null as the dialect is JSON Schema.
+     *
+     * Throws `Config` if the prefix is wrong.
+     */
+    @Throws(MemdirException::class)
+    fun `toolDefinitions`(`dialect`: Dialect? = null, `prefix`: kotlin.String? = null): List<kotlin.String>
+
+    /**
+     * Writes a file, which is made, with its parents, or replaced as a whole. With `if_unchanged` it is
+     * only replaced if it holds this text, which is what `read` returned before. The model cannot call
+     * this, and hooks are not called.
+     *
+     * The policies are those of the commands: patterns of paths, limits, sensitive text. For
+     * `stale_guard` it is somebody else's change: the model has to view the file again.
+     *
+     * Throws `Refused` if a policy forbids it or the file does not hold `if_unchanged`, and then nothing
+     * was changed. Throws `Store` if the store is broken.
+     */
+    @Throws(MemdirException::class)
+    fun `write`(`path`: kotlin.String, `text`: kotlin.String, `ifUnchanged`: kotlin.String? = null)
+
+    /**
      * The same memory, whose calls `cancellation` cancels. A call that has not begun to write then
      * does not happen, and its reply says so.
      */
@@ -3556,7 +3698,8 @@ public interface MemoryInterface {
     fun `delete`(`path`: kotlin.String): kotlin.String
 
     /**
-     * Executes one tool call, given as the JSON text of its `input`.
+     * Executes one tool call, given as the JSON text of its `input`. A whole `tool_use` block is
+     * understood, too.
      *
      * It never throws: a model's mistake is a reply with `is_error`. So is a cancelled call, and a
      * broken store or hook; the reply's `cause` then has the details for you.
@@ -3765,6 +3908,195 @@ open class Memory: AutoCloseable, MemoryInterface
 
 
     /**
+     * Whether there is a file or a directory.
+     *
+     * Throws `Refused` for a text that is no path, `Store` if the store is broken.
+     */
+    @Throws(MemdirException::class)override fun `exists`(`path`: kotlin.String): kotlin.Boolean {
+            return FfiConverterBoolean.lift(
+    callWithHandle {
+    uniffiRustCallWithError(MemdirException) { _status ->
+    UniffiLib.uniffi_memdir_ffi_fn_method_memory_exists(
+        it,
+
+        FfiConverterTypeMemdirText.lower(`path`),_status)
+}
+    }
+    )
+    }
+
+
+
+    /**
+     * A table of contents for a system prompt, in at most `max_chars` characters: a line for each file
+     * with its path, its size, and its first line. Files that match `never_expire` come first, then
+     * what was written last. If not all files fit, the last line says how many are left out.
+     *
+     * Throws `Store` if the store is broken.
+     */
+    @Throws(MemdirException::class)override fun `index`(`maxChars`: kotlin.Long): kotlin.String {
+            return FfiConverterString.lift(
+    callWithHandle {
+    uniffiRustCallWithError(MemdirException) { _status ->
+    UniffiLib.uniffi_memdir_ffi_fn_method_memory_index(
+        it,
+
+        FfiConverterLong.lower(`maxChars`),_status)
+}
+    }
+    )
+    }
+
+
+
+    /**
+     * The entries below a directory, `depth` levels deep (null for all), in the order of their paths,
+     * without hidden ones and what is below them. Of a file: the file itself. Null as the path is
+     * `/memories`.
+     *
+     * Throws `Refused` if nothing is there, `Store` if the store is broken.
+     */
+    @Throws(MemdirException::class)override fun `list`(`path`: kotlin.String?, `depth`: kotlin.Long?): List<Entry> {
+            return FfiConverterSequenceTypeEntry.lift(
+    callWithHandle {
+    uniffiRustCallWithError(MemdirException) { _status ->
+    UniffiLib.uniffi_memdir_ffi_fn_method_memory_list(
+        it,
+
+        FfiConverterOptionalTypeMemdirText.lower(`path`),
+        FfiConverterOptionalLong.lower(`depth`),_status)
+}
+    }
+    )
+    }
+
+
+
+    /**
+     * The text of a file, as it is: also what views hide (`sensitive_on_view`). The model cannot call
+     * this, hooks are not called, and it does not count as a use of the file.
+     *
+     * Throws `Refused` if there is no file or it is not text, `Store` if the store is broken.
+     */
+    @Throws(MemdirException::class)override fun `read`(`path`: kotlin.String): kotlin.String {
+            return FfiConverterString.lift(
+    callWithHandle {
+    uniffiRustCallWithError(MemdirException) { _status ->
+    UniffiLib.uniffi_memdir_ffi_fn_method_memory_read(
+        it,
+
+        FfiConverterTypeMemdirText.lower(`path`),_status)
+}
+    }
+    )
+    }
+
+
+
+    /**
+     * The first `limit` matches at `path` and below it: names of files and directories, and lines of
+     * files, in the order of the paths and lines. Hidden entries and files that are not text are left
+     * out. With `sensitive_on_view` the texts are searched as a view shows them. Null as the path is
+     * `/memories`.
+     *
+     * With `regex` the query is a regular expression in the syntax of Rust's `regex-lite`: without
+     * look-around and back-references, in linear time.
+     *
+     * It reads every file until it has enough. Throws `Refused` if nothing is there, `Config` if the
+     * regular expression is wrong, `Store` if the store is broken.
+     */
+    @Throws(MemdirException::class)override fun `search`(`query`: kotlin.String, `regex`: kotlin.Boolean, `ignoreCase`: kotlin.Boolean, `path`: kotlin.String?, `limit`: kotlin.Long): List<Match> {
+            return FfiConverterSequenceTypeMatch.lift(
+    callWithHandle {
+    uniffiRustCallWithError(MemdirException) { _status ->
+    UniffiLib.uniffi_memdir_ffi_fn_method_memory_search(
+        it,
+
+        FfiConverterTypeMemdirText.lower(`query`),
+        FfiConverterBoolean.lower(`regex`),
+        FfiConverterBoolean.lower(`ignoreCase`),
+        FfiConverterOptionalTypeMemdirText.lower(`path`),
+        FfiConverterLong.lower(`limit`),_status)
+}
+    }
+    )
+    }
+
+
+
+    /**
+     * The JSON text of one tool named `memory`, for a model host that does not know Anthropic's tool.
+     * Give what the model sends to `execute`. If the memory is read-only, its only command is `view`.
+     * Null as the dialect is JSON Schema.
+     *
+     * No schema language says which fields belong to which command, so it also admits calls that lack
+     * a field; they are refused with a sentence. `tool_definitions` is exact.
+     */override fun `toolDefinition`(`dialect`: Dialect?): kotlin.String {
+            return FfiConverterString.lift(
+    callWithHandle {
+    uniffiRustCall() { _status ->
+    UniffiLib.uniffi_memdir_ffi_fn_method_memory_tool_definition(
+        it,
+
+        FfiConverterOptionalTypeDialect.lower(`dialect`),_status)
+}
+    }
+    )
+    }
+
+
+
+    /**
+     * The JSON texts of a tool for each command, named `prefix` (at most 32 ASCII letters, digits, `_`
+     * and `-`) and the command's name. If the memory is read-only, only `view`. Give a call of one to
+     * `execute` with the command's name as its `command`. Null as the dialect is JSON Schema.
+     *
+     * Throws `Config` if the prefix is wrong.
+     */
+    @Throws(MemdirException::class)override fun `toolDefinitions`(`dialect`: Dialect?, `prefix`: kotlin.String?): List<kotlin.String> {
+            return FfiConverterSequenceString.lift(
+    callWithHandle {
+    uniffiRustCallWithError(MemdirException) { _status ->
+    UniffiLib.uniffi_memdir_ffi_fn_method_memory_tool_definitions(
+        it,
+
+        FfiConverterOptionalTypeDialect.lower(`dialect`),
+        FfiConverterOptionalTypeMemdirText.lower(`prefix`),_status)
+}
+    }
+    )
+    }
+
+
+
+    /**
+     * Writes a file, which is made, with its parents, or replaced as a whole. With `if_unchanged` it is
+     * only replaced if it holds this text, which is what `read` returned before. The model cannot call
+     * this, and hooks are not called.
+     *
+     * The policies are those of the commands: patterns of paths, limits, sensitive text. For
+     * `stale_guard` it is somebody else's change: the model has to view the file again.
+     *
+     * Throws `Refused` if a policy forbids it or the file does not hold `if_unchanged`, and then nothing
+     * was changed. Throws `Store` if the store is broken.
+     */
+    @Throws(MemdirException::class)override fun `write`(`path`: kotlin.String, `text`: kotlin.String, `ifUnchanged`: kotlin.String?)
+        =
+    callWithHandle {
+    uniffiRustCallWithError(MemdirException) { _status ->
+    UniffiLib.uniffi_memdir_ffi_fn_method_memory_write(
+        it,
+
+        FfiConverterTypeMemdirText.lower(`path`),
+        FfiConverterTypeMemdirText.lower(`text`),
+        FfiConverterOptionalTypeMemdirText.lower(`ifUnchanged`),_status)
+}
+    }
+
+
+
+
+    /**
      * The same memory, whose calls `cancellation` cancels. A call that has not begun to write then
      * does not happen, and its reply says so.
      */override fun `cancelledBy`(`cancellation`: Cancellation): Memory {
@@ -3842,7 +4174,8 @@ open class Memory: AutoCloseable, MemoryInterface
 
 
     /**
-     * Executes one tool call, given as the JSON text of its `input`.
+     * Executes one tool call, given as the JSON text of its `input`. A whole `tool_use` block is
+     * understood, too.
      *
      * It never throws: a model's mistake is a reply with `is_error`. So is a cancelled call, and a
      * broken store or hook; the reply's `cause` then has the details for you.
@@ -4058,6 +4391,42 @@ open class Memory: AutoCloseable, MemoryInterface
     /** As the other `expire`. */
     @Throws(MemdirException::class)
     fun expire(olderThan: java.time.Duration, dryRun: kotlin.Boolean): List<Expired> = expire(olderThan, dryRun, null)
+
+    /** As the other `write`: replaces whatever the file holds. */
+    @Throws(MemdirException::class)
+    fun write(path: kotlin.String, text: kotlin.String): Unit = write(path, text, null)
+
+    /** As the other `list`: one level below `/memories`. */
+    @Throws(MemdirException::class)
+    fun list(): List<Entry> = list(null, 1L)
+
+    /** As the other `list`: one level. */
+    @Throws(MemdirException::class)
+    fun list(path: kotlin.String?): List<Entry> = list(path, 1L)
+
+    /** As the other `search`: the first 100 matches of this very text. */
+    @Throws(MemdirException::class)
+    fun search(query: kotlin.String): List<Match> = search(query, false, false, null, 100L)
+
+    /** As the other `search`: the first 100 matches. */
+    @Throws(MemdirException::class)
+    fun search(query: kotlin.String, regex: kotlin.Boolean, ignoreCase: kotlin.Boolean): List<Match> =
+        search(query, regex, ignoreCase, null, 100L)
+
+    /** As the other `index`: 2,000 characters. */
+    @Throws(MemdirException::class)
+    fun index(): kotlin.String = index(2000L)
+
+    /** As the other `toolDefinition`, in JSON Schema. */
+    fun toolDefinition(): kotlin.String = toolDefinition(null)
+
+    /** As the other `toolDefinitions`, in JSON Schema and without a prefix. */
+    @Throws(MemdirException::class)
+    fun toolDefinitions(): List<kotlin.String> = toolDefinitions(null, null)
+
+    /** As the other `toolDefinitions`, without a prefix. */
+    @Throws(MemdirException::class)
+    fun toolDefinitions(dialect: Dialect?): List<kotlin.String> = toolDefinitions(dialect, null)
 
     companion object {
 
@@ -6703,6 +7072,62 @@ internal object FfiConverterTypeExpiryProgress: FfiConverterRustBuffer<ExpiryPro
 
 
 /**
+ * A place where `search` found something.
+ */
+data class Match (
+    /**
+     * The path of the file, or of the directory whose name it is.
+     */
+    val `path`: kotlin.String
+    ,
+    /**
+     * The number of the line, counted from 1; null if the name was found.
+     */
+    val `line`: kotlin.Long?
+    ,
+    /**
+     * The line, or the name. A long line is cut around the match, with `…` where something is left
+     * out.
+     */
+    val `text`: kotlin.String
+
+){
+
+
+
+
+
+    companion object
+}
+
+/**
+ * @suppress
+ */
+internal object FfiConverterTypeMatch: FfiConverterRustBuffer<Match> {
+    override fun read(buf: ByteBuffer): Match {
+        return Match(
+            FfiConverterString.read(buf),
+            FfiConverterOptionalLong.read(buf),
+            FfiConverterString.read(buf),
+        )
+    }
+
+    override fun allocationSize(value: Match) = (
+            FfiConverterString.allocationSize(value.`path`) +
+            FfiConverterOptionalLong.allocationSize(value.`line`) +
+            FfiConverterString.allocationSize(value.`text`)
+    )
+
+    override fun write(value: Match, buf: ByteBuffer) {
+            FfiConverterString.write(value.`path`, buf)
+            FfiConverterOptionalLong.write(value.`line`, buf)
+            FfiConverterString.write(value.`text`, buf)
+    }
+}
+
+
+
+/**
  * The options of a memory.
  */
 data class MemoryOptions (
@@ -7471,6 +7896,63 @@ internal object FfiConverterTypeCopyPhase: FfiConverterRustBuffer<CopyPhase> {
     override fun allocationSize(value: CopyPhase) = 4UL
 
     override fun write(value: CopyPhase, buf: ByteBuffer) {
+        buf.putInt(value.ordinal + 1)
+    }
+}
+
+
+
+
+
+/**
+ * Which model host a tool's definition is for.
+ */
+
+enum class Dialect {
+
+    /**
+     * `name`, `description`, and `parameters` in JSON Schema 2020-12.
+     */
+    JSON_SCHEMA,
+    /**
+     * A function tool of OpenAI's Responses API, strict.
+     */
+    OPEN_AI,
+    /**
+     * A function tool of OpenAI's Chat Completions API, strict. Many other hosts understand it.
+     */
+    OPEN_AI_CHAT,
+    /**
+     * A custom tool of Anthropic's Messages API, for where the memory tool itself cannot be used.
+     */
+    ANTHROPIC_CUSTOM,
+    /**
+     * A function declaration of the Gemini API.
+     */
+    GEMINI;
+
+
+
+
+    companion object
+}
+
+
+/**
+ * @suppress
+ */
+internal object FfiConverterTypeDialect: FfiConverterRustBuffer<Dialect> {
+    override fun read(buf: ByteBuffer) = try {
+
+        Dialect.entries[buf.getInt() - 1]
+
+    } catch (e: IndexOutOfBoundsException) {
+        throw RuntimeException("invalid enum value, something is very wrong!!", e)
+    }
+
+    override fun allocationSize(value: Dialect) = 4UL
+
+    override fun write(value: Dialect, buf: ByteBuffer) {
         buf.putInt(value.ordinal + 1)
     }
 }
@@ -8797,6 +9279,38 @@ internal object FfiConverterOptionalTypeReplyImage: FfiConverterRustBuffer<Reply
 /**
  * @suppress
  */
+internal object FfiConverterOptionalTypeDialect: FfiConverterRustBuffer<Dialect?> {
+    override fun read(buf: ByteBuffer): Dialect? {
+        if (buf.get().toInt() == 0) {
+            return null
+        }
+        return FfiConverterTypeDialect.read(buf)
+    }
+
+    override fun allocationSize(value: Dialect?): ULong {
+        if (value == null) {
+            return 1UL
+        } else {
+            return 1UL + FfiConverterTypeDialect.allocationSize(value)
+        }
+    }
+
+    override fun write(value: Dialect?, buf: ByteBuffer) {
+        if (value == null) {
+            buf.put(0)
+        } else {
+            buf.put(1)
+            FfiConverterTypeDialect.write(value, buf)
+        }
+    }
+}
+
+
+
+
+/**
+ * @suppress
+ */
 internal object FfiConverterOptionalTypeDurability: FfiConverterRustBuffer<Durability?> {
     override fun read(buf: ByteBuffer): Durability? {
         if (buf.get().toInt() == 0) {
@@ -9247,6 +9761,34 @@ internal object FfiConverterSequenceTypeExpired: FfiConverterRustBuffer<List<Exp
         buf.putInt(value.size)
         value.iterator().forEach {
             FfiConverterTypeExpired.write(it, buf)
+        }
+    }
+}
+
+
+
+
+/**
+ * @suppress
+ */
+internal object FfiConverterSequenceTypeMatch: FfiConverterRustBuffer<List<Match>> {
+    override fun read(buf: ByteBuffer): List<Match> {
+        val len = buf.getInt()
+        return List<Match>(len) {
+            FfiConverterTypeMatch.read(buf)
+        }
+    }
+
+    override fun allocationSize(value: List<Match>): ULong {
+        val sizeForLength = 4UL
+        val sizeForItems = value.map { FfiConverterTypeMatch.allocationSize(it) }.sum()
+        return sizeForLength + sizeForItems
+    }
+
+    override fun write(value: List<Match>, buf: ByteBuffer) {
+        buf.putInt(value.size)
+        value.iterator().forEach {
+            FfiConverterTypeMatch.write(it, buf)
         }
     }
 }

@@ -73,6 +73,32 @@ constructor(
     public suspend fun expire(olderThan: Duration, dryRun: Boolean = false, watch: ExpiryWatch? = null): List<Expired> =
         off { it.expire(olderThan, dryRun, watch) }
 
+    /** As [Memory.read]. */
+    public suspend fun read(path: String): String = off(viewDispatcher) { it.read(path) }
+
+    /** As [Memory.write]. */
+    public suspend fun write(path: String, text: String, ifUnchanged: String? = null): Unit =
+        off { it.write(path, text, ifUnchanged) }
+
+    /** As [Memory.list]. */
+    public suspend fun list(path: String? = null, depth: Long? = 1): List<Entry> =
+        off(viewDispatcher) { it.list(path, depth) }
+
+    /** As [Memory.exists]. */
+    public suspend fun exists(path: String): Boolean = off(viewDispatcher) { it.exists(path) }
+
+    /** As [Memory.search]. */
+    public suspend fun search(
+        query: String,
+        regex: Boolean = false,
+        ignoreCase: Boolean = false,
+        path: String? = null,
+        limit: Long = 100,
+    ): List<Match> = off(viewDispatcher) { it.search(query, regex, ignoreCase, path, limit) }
+
+    /** As [Memory.index]. */
+    public suspend fun index(maxChars: Long = 2000): String = off(viewDispatcher) { it.index(maxChars) }
+
     /** As [Memory.clear]. */
     public suspend fun clear(): Unit = off { it.clear() }
 

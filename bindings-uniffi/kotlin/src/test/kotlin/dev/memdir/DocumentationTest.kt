@@ -42,6 +42,15 @@ class DocumentationTest {
         assertEquals(emptyList<Expired>(), unused())
     }
 
+    @OptIn(ExperimentalPathApi::class)
+    @Test
+    fun `the page about your own code has the code that runs here, and it prints what the page says`() {
+        val page = "docs/your-own-code.md"
+        assertEquals(block("kotlin", page), code("own-code"))
+        Path.of("memory").deleteRecursively()
+        assertEquals(block("printed", page), printed(::ownCode).trim())
+    }
+
     private fun printed(work: () -> Unit): String {
         val out = System.out
         val kept = ByteArrayOutputStream()
@@ -148,5 +157,21 @@ private fun checkContract() {
     // contract
     val broken = checkContract(StoreFactory { MapStore() })
     check(broken == null) { broken!! }
+    // end
+}
+
+private fun ownCode() {
+    // own-code
+    Memory("./memory").use { memory ->
+        memory.write("/memories/tea.md", "# Tea\n- green\n")
+
+        // Adds a line, unless somebody else has written the file since it was read.
+        val text = memory.read("/memories/tea.md")
+        memory.write("/memories/tea.md", text + "- black\n", ifUnchanged = text)
+
+        for (entry in memory.list(depth = null)) println("${entry.path} ${entry.size}")
+        for (match in memory.search("black")) println("${match.path}:${match.line} ${match.text}")
+        print(memory.index(maxChars = 1000))
+    }
     // end
 }

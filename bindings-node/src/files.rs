@@ -1,0 +1,231 @@
+//! What your own code does with the files of a memory, and the tool's definitions for other model hosts.
+
+use memdir::command::Dialect;
+use memdir::value::Value;
+use memdir::{Match, Memory, Query};
+use napi::Env;
+use napi::bindgen_prelude::{ClassInstance, Object, ToNapiValue, Unknown};
+use napi_derive::napi;
+
+use crate::answer::text as to_text;
+use crate::cancel::Cancellation;
+use crate::engine::{Engine, core};
+use crate::entry::StoreEntry;
+use crate::errors::Failure;
+use crate::input::value;
+use crate::options::{count, flag, string, word};
+use crate::progress::number;
+use crate::thread_pool::Purpose;
+
+/// A place where something was found.
+#[napi(object, object_from_js = false)]
+pub(crate) struct FoundMatch {
+    /// The path of the file, or of the directory whose name it is.
+    pub path: String,
+    /// The number of the line, counted from 1; none if the name was found.
+    #[napi(ts_type = "number | undefined")]
+    pub line: Option<i64>,
+    /// The line, or the name.
+    pub text: String,
+}
+
+impl From<Match> for FoundMatch {
+    fn from(found: Match) -> Self {
+        Self {
+            path: found.path.as_str().to_owned(),
+            line: found.line.map(number),
+            text: found.text,
+        }
+    }
+}
+
+#[napi]
+impl Engine {
+    /// The text of a file.
+    #[napi(
+        ts_args_type = "path: string, cancellation?: Cancellation | undefined",
+        ts_return_type = "Promise<string>"
+    )]
+    pub fn read<'env>(
+        &self,
+        env: &'env Env,
+        path: Unknown<'_>,
+        cancellation: Option<ClassInstance<'_, Cancellation>>,
+    ) -> napi::Result<Object<'env>> {
+        let path = given(env, "path", path, string)?;
+        let work = move |memory: &Memory| memory.read(&path).map(to_text);
+        self.for_own_code(env, Purpose::View, cancellation, work, |text| text)
+    }
+
+    /// Writes a file; with `ifUnchanged` only if it holds that text.
+    #[napi(
+        ts_args_type = "path: string, text: string, ifUnchanged: string | null | undefined, cancellation?: Cancellation | undefined",
+        ts_return_type = "Promise<void>"
+    )]
+    pub fn write<'env>(
+        &self,
+        env: &'env Env,
+        path: Unknown<'_>,
+        text: Unknown<'_>,
+        if_unchanged: Unknown<'_>,
+        cancellation: Option<ClassInstance<'_, Cancellation>>,
+    ) -> napi::Result<Object<'env>> {
+        let path = given(env, "path", path, string)?;
+        let text = given(env, "text", text, string)?;
+        let old = optional(env, "ifUnchanged", if_unchanged, string)?;
+        let work = move |memory: &Memory| memory.write(&path, &text, old.as_deref());
+        self.for_own_code(env, Purpose::Change, cancellation, work, |()| ())
+    }
+
+    /// The entries below a directory; `depth` is null for all.
+    #[napi(
+        ts_args_type = "path: string, depth: number | null, cancellation?: Cancellation | undefined",
+        ts_return_type = "Promise<Array<StoreEntry>>"
+    )]
+    pub fn list<'env>(
+        &self,
+        env: &'env Env,
+        path: Unknown<'_>,
+        depth: Unknown<'_>,
+        cancellation: Option<ClassInstance<'_, Cancellation>>,
+    ) -> napi::Result<Object<'env>> {
+        let path = given(env, "path", path, string)?;
+        let depth = optional(env, "depth", depth, count)?;
+        let work = move |memory: &Memory| memory.list(&path, depth);
+        self.for_own_code(env, Purpose::View, cancellation, work, |entries| {
+            entries.into_iter().map(StoreEntry::from).collect::<Vec<_>>()
+        })
+    }
+
+    /// Whether there is a file or a directory.
+    #[napi(
+        ts_args_type = "path: string, cancellation?: Cancellation | undefined",
+        ts_return_type = "Promise<boolean>"
+    )]
+    pub fn exists<'env>(
+        &self,
+        env: &'env Env,
+        path: Unknown<'_>,
+        cancellation: Option<ClassInstance<'_, Cancellation>>,
+    ) -> napi::Result<Object<'env>> {
+        let path = given(env, "path", path, string)?;
+        let work = move |memory: &Memory| memory.exists(&path);
+        self.for_own_code(env, Purpose::View, cancellation, work, |exists| exists)
+    }
+
+    /// The names and lines in which a text, or a regular expression, is found.
+    #[napi(
+        ts_args_type = "query: string, regex: boolean, ignoreCase: boolean, path: string, limit: number, cancellation?: Cancellation | undefined",
+        ts_return_type = "Promise<Array<FoundMatch>>"
+    )]
+    #[allow(clippy::too_many_arguments, reason = "what TypeScript takes as an object of options")]
+    pub fn search<'env>(
+        &self,
+        env: &'env Env,
+        query: Unknown<'_>,
+        regex: Unknown<'_>,
+        ignore_case: Unknown<'_>,
+        path: Unknown<'_>,
+        limit: Unknown<'_>,
+        cancellation: Option<ClassInstance<'_, Cancellation>>,
+    ) -> napi::Result<Object<'env>> {
+        let query = given(env, "query", query, string)?;
+        let path = given(env, "path", path, string)?;
+        let limit = given(env, "limit", limit, count)?;
+        let mut query = match given(env, "regex", regex, flag)? {
+            false => Query::text(query),
+            true => Query::regex(&query).map_err(|error| Failure::from(error).into_js(env))?,
+        };
+        if given(env, "ignoreCase", ignore_case, flag)? {
+            query = query.ignoring_case();
+        }
+        let work = move |memory: &Memory| memory.search(&query, &path, limit);
+        self.for_own_code(env, Purpose::View, cancellation, work, |found| {
+            found.into_iter().map(FoundMatch::from).collect::<Vec<_>>()
+        })
+    }
+
+    /// A table of contents in at most `maxChars` characters.
+    #[napi(
+        ts_args_type = "maxChars: number, cancellation?: Cancellation | undefined",
+        ts_return_type = "Promise<string>"
+    )]
+    pub fn index<'env>(
+        &self,
+        env: &'env Env,
+        max_chars: Unknown<'_>,
+        cancellation: Option<ClassInstance<'_, Cancellation>>,
+    ) -> napi::Result<Object<'env>> {
+        let max_chars = given(env, "maxChars", max_chars, count)?;
+        let work = move |memory: &Memory| memory.index(max_chars).map(to_text);
+        self.for_own_code(env, Purpose::View, cancellation, work, |text| text)
+    }
+
+    /// The JSON text of the tool's definition.
+    #[napi(ts_args_type = "dialect: string")]
+    pub fn tool_definition(&self, env: &Env, dialect: Unknown<'_>) -> napi::Result<String> {
+        let dialect: Dialect = given(env, "dialect", dialect, word)?;
+        Ok(self.memory().tool_definition(dialect).to_string())
+    }
+
+    /// The JSON texts of the definitions of a tool for each command.
+    #[napi(ts_args_type = "dialect: string, prefix: string")]
+    pub fn tool_definitions(
+        &self,
+        env: &Env,
+        dialect: Unknown<'_>,
+        prefix: Unknown<'_>,
+    ) -> napi::Result<Vec<String>> {
+        let dialect: Dialect = given(env, "dialect", dialect, word)?;
+        let prefix = given(env, "prefix", prefix, string)?;
+        let tools = self.memory().tool_definitions(dialect, &prefix);
+        let tools = tools.map_err(|error| Failure::from(error).into_js(env))?;
+        Ok(tools.iter().map(ToString::to_string).collect())
+    }
+}
+
+impl Engine {
+    fn for_own_code<'env, T, D>(
+        &self,
+        env: &'env Env,
+        purpose: Purpose,
+        cancellation: Option<ClassInstance<'_, Cancellation>>,
+        work: impl FnOnce(&Memory) -> Result<T, memdir::Error> + Send + 'static,
+        finish: impl FnOnce(T) -> D + Send + 'static,
+    ) -> napi::Result<Object<'env>>
+    where
+        T: Send + 'static,
+        D: ToNapiValue + 'static,
+    {
+        let (memory, cancellation) = (self.memory().clone(), core(cancellation));
+        self.workers().promise(
+            env,
+            purpose,
+            move || cancellation.within(|| work(&memory)),
+            |env, result| result.map(finish).map_err(|error| Failure::from(error).into_js(&env)),
+        )
+    }
+}
+
+/// An argument, which is read as an option is.
+fn given<T>(
+    env: &Env,
+    name: &str,
+    argument: Unknown<'_>,
+    read: impl FnOnce(&str, &Value<'_>) -> Result<T, Failure>,
+) -> napi::Result<T> {
+    read(name, &value(&argument)?).map_err(|failure| failure.into_js(env))
+}
+
+/// An argument that may be null.
+fn optional<T>(
+    env: &Env,
+    name: &str,
+    argument: Unknown<'_>,
+    read: impl FnOnce(&str, &Value<'_>) -> Result<T, Failure>,
+) -> napi::Result<Option<T>> {
+    match value(&argument)? {
+        Value::Null => Ok(None),
+        argument => read(name, &argument).map(Some).map_err(|failure| failure.into_js(env)),
+    }
+}

@@ -1,0 +1,101 @@
+/** What your own code does with the files of a memory: the types of those methods of `Memory`. */
+
+import type { CallOptions } from './cancellation.js';
+
+/** The options of `Memory.write`. */
+export interface WriteOptions extends CallOptions {
+  /**
+   * Only writes if the file holds this text, which is what `read` returned before. Otherwise the call
+   * is refused, and nothing was changed. Default: `null`, writes in any case.
+   */
+  ifUnchanged?: string | null | undefined;
+}
+
+/** The options of `Memory.list`. */
+export interface ListOptions extends CallOptions {
+  /** How many levels deep; `null` for all. Default: 1. */
+  depth?: number | null | undefined;
+}
+
+/** The options of `Memory.search`. */
+export interface SearchOptions extends CallOptions {
+  /**
+   * Whether the query is a regular expression, in the syntax of Rust's `regex-lite`: without
+   * look-around and back-references, in linear time. Default: `false`.
+   */
+  regex?: boolean | undefined;
+  /** Whether case makes no difference. Default: `false`. */
+  ignoreCase?: boolean | undefined;
+  /** The file or directory to search. Default: `/memories`. */
+  path?: string | undefined;
+  /** The most matches to return. Default: 100. */
+  limit?: number | undefined;
+}
+
+/** A place where `Memory.search` found something. */
+export interface Match {
+  /** The path of the file, or of the directory whose name it is. */
+  path: string;
+  /** The number of the line, counted from 1; absent if the name was found. */
+  line?: number | undefined;
+  /** The line, or the name. A long line is cut around the match, with `…` where something is left out. */
+  text: string;
+}
+
+/**
+ * Which model host a tool's definition is for:
+ *
+ * - `json-schema`: `name`, `description`, and `parameters` in JSON Schema 2020-12.
+ * - `openai`: a function tool of OpenAI's Responses API, strict.
+ * - `openai-chat`: a function tool of OpenAI's Chat Completions API, strict. Many other hosts
+ *   understand it.
+ * - `anthropic-custom`: a custom tool of Anthropic's Messages API, for where the memory tool itself
+ *   cannot be used.
+ * - `gemini`: a function declaration of the Gemini API.
+ */
+export type Dialect = 'json-schema' | 'openai' | 'openai-chat' | 'anthropic-custom' | 'gemini';
+
+/** A JSON Schema of an object. */
+export type ToolSchema = {
+  /** The input is an object. */
+  type: 'object';
+  /** The schemas of its fields. */
+  properties: Record<string, Record<string, unknown>>;
+  /** The fields that have to be there. */
+  required: string[];
+  /** No other fields may be there. The dialect `gemini` does not know this word. */
+  additionalProperties?: false;
+};
+
+/** A tool with its schema. */
+interface Definition {
+  /** The name of the tool. */
+  name: string;
+  /** What it does, for the model. */
+  description: string;
+  /** The schema of its input. */
+  parameters: ToolSchema & { additionalProperties: false };
+}
+
+/** A function of OpenAI's. */
+interface Strict extends Definition {
+  /** The model keeps to the schema. */
+  strict: true;
+}
+
+/** The definitions by their dialects. */
+interface Definitions {
+  /** With the schema of the standard. */
+  'json-schema': Definition;
+  /** For the Responses API. */
+  openai: Strict & { type: 'function' };
+  /** For the Chat Completions API. */
+  'openai-chat': { type: 'function'; function: Strict };
+  /** For the Messages API. */
+  'anthropic-custom': Omit<Definition, 'parameters'> & { input_schema: Definition['parameters'] };
+  /** For the Gemini API. */
+  gemini: Omit<Definition, 'parameters'> & { parameters: ToolSchema };
+}
+
+/** A tool's definition for the API of a model host. */
+export type ToolDefinition<D extends Dialect = 'json-schema'> = Definitions[D];

@@ -1,0 +1,149 @@
+package dev.memdir
+
+import kotlinx.coroutines.runBlocking
+import org.junit.jupiter.api.Assertions.assertEquals
+import org.junit.jupiter.api.Assertions.assertFalse
+import org.junit.jupiter.api.Assertions.assertNotNull
+import org.junit.jupiter.api.Assertions.assertNull
+import org.junit.jupiter.api.Assertions.assertTrue
+import org.junit.jupiter.api.Test
+import org.junit.jupiter.api.assertThrows
+
+/** What your own code does with the files of a memory, and the definitions of the tool for other model hosts. */
+class FilesTest {
+    private val path = "/memories/tea.md"
+
+    @Test
+    fun `a file is written and read as it is`() {
+        for (store in listOf(openStore("memory:"), MapStore())) {
+            Memory(store).use { memory ->
+                for (text in listOf("", "one\r\ntwo", "# Ä 🦀\n\n", "x\u0000y")) {
+                    memory.write("/memories/dir/a.md", text)
+                    assertEquals(text, memory.read("/memories/dir/a.md"))
+                }
+                assertTrue(memory.exists("/memories/dir"))
+                assertFalse(memory.exists("/memories/none"))
+            }
+        }
+    }
+
+    @Test
+    fun `what is refused is thrown, and nothing is changed`() =
+        Memory("memory:", MemoryOptions(maxFileBytes = 5, readOnlyPaths = listOf("/memories/rules"))).use { memory ->
+            val none = "/memories/none"
+            for (call in listOf<() -> Any>({ memory.read(none) }, { memory.list(none) }, { memory.search("x", path = none) })) {
+                val error = assertThrows<MemdirException.Refused> { call() }
+                assertEquals("The path /memories/none does not exist. Please provide a valid path.", error.reason)
+            }
+            assertThrows<MemdirException.Refused> { memory.exists("/memories/../etc") }
+            assertThrows<MemdirException.Refused> { memory.write(path, "123456") }
+            assertThrows<MemdirException.Refused> { memory.write("/memories/rules/a", "") }
+            assertEquals(listOf<Entry>(), memory.list(depth = null))
+        }
+
+    @Test
+    fun `a file that was changed meanwhile stays`() =
+        Memory("memory:").use { memory ->
+            memory.write(path, "green\n")
+            val text = memory.read(path)
+            memory.write(path, text + "black\n", ifUnchanged = text)
+            val error = assertThrows<MemdirException.Refused> { memory.write(path, "", ifUnchanged = text) }
+            assertTrue("does not hold what it was expected to hold" in error.reason, error.reason)
+            assertEquals("green\nblack\n", memory.read(path))
+        }
+
+    @Test
+    fun `a listing has the depth that is asked for`() =
+        Memory("memory:").use { memory ->
+            for (file in listOf("/memories/b", "/memories/a/b/c", "/memories/.hidden")) memory.write(file, "12345")
+            fun paths(path: String? = null, depth: Long? = 1) = memory.list(path, depth).map { it.path }
+            assertEquals(listOf("/memories/a", "/memories/b"), memory.list().map { it.path })
+            assertEquals(listOf("/memories/a", "/memories/b"), paths())
+            assertEquals(listOf("/memories/a/b"), paths("/memories/a"))
+            assertEquals(listOf("/memories/a", "/memories/a/b", "/memories/a/b/c", "/memories/b"), paths(depth = null))
+            val (directory, file) = memory.list()
+            assertNull(directory.size)
+            assertEquals(5L, file.size)
+            assertNotNull(file.modified)
+            Unit
+        }
+
+    @Test
+    fun `names and lines are found`() =
+        Memory("memory:").use { memory ->
+            memory.write(path, "# Tea\ngreen tea\n")
+            memory.write("/memories/teas/x", "")
+            val all = listOf(Match(path, null, "tea.md"), Match(path, 2, "green tea"), Match("/memories/teas", null, "teas"))
+            assertEquals(all, memory.search("tea"))
+            assertEquals(all.take(2), memory.search("tea", limit = 2))
+            assertEquals(listOf<Match>(), memory.search("tea", path = "/memories/teas"))
+            assertEquals(4, memory.search("TEA", ignoreCase = true).size)
+            assertEquals(listOf(all[1]), memory.search("^\\w+ tea$", regex = true))
+            assertEquals("regex", assertThrows<MemdirException.Config> { memory.search("(", regex = true) }.option)
+        }
+
+    @Test
+    fun `an index names the files and their first lines`() =
+        Memory("memory:").use { memory ->
+            memory.write(path, "\n# Tea\nmore")
+            assertEquals("/memories/tea.md\t11B\t# Tea\n", memory.index())
+            assertEquals("", memory.index(10))
+        }
+
+    @Test
+    fun `a wrong argument is named`() =
+        Memory("memory:").use { memory ->
+            val wrong = mapOf<String, () -> Any>(
+                "path" to { memory.read("/memories/\ud800") },
+                "text" to { memory.write(path, "a\udc00") },
+                "ifUnchanged" to { memory.write(path, "", "a\udc00") },
+                "query" to { memory.search("\ud800") },
+                "depth" to { memory.list(depth = -1) },
+                "limit" to { memory.search("", limit = -1) },
+                "maxChars" to { memory.index(-1) },
+                "prefix" to { memory.toolDefinitions(prefix = "no spaces") },
+            )
+            for ((option, call) in wrong) {
+                val error = assertThrows<MemdirException.Config> { call() }
+                assertEquals(option, error.option)
+                assertTrue(error.reason.startsWith("$option "), error.reason)
+            }
+            assertFalse(memory.exists(path))
+        }
+
+    @Test
+    fun `the tool is defined for other model hosts`() {
+        Memory("memory:").use { memory ->
+            assertTrue("\"command\"" in memory.toolDefinition())
+            assertTrue("\"strict\":true" in memory.toolDefinition(Dialect.OPEN_AI))
+            assertTrue("\"input_schema\"" in memory.toolDefinition(Dialect.ANTHROPIC_CUSTOM))
+            assertEquals(6, memory.toolDefinitions().size)
+            val tools = memory.toolDefinitions(Dialect.GEMINI, "memory_")
+            assertTrue(tools.all { "\"name\":\"memory_" in it })
+        }
+        Memory("memory:", MemoryOptions(readOnly = true)).use { assertEquals(1, it.toolDefinitions().size) }
+    }
+
+    @Test
+    fun `a whole tool_use block is understood`() =
+        Memory("memory:").use { memory ->
+            val block =
+                """{"type":"tool_use","id":"toolu_1","name":"memory","input":{"command":"create","path":"$path","file_text":"x"}}"""
+            assertEquals(Reply("File created successfully at: $path", isError = false, cause = null), memory.execute(block))
+        }
+
+    @Test
+    fun `every method has a variant that suspends`() = runBlocking {
+        Memory("memory:").use { blocking ->
+            val memory = blocking.suspending
+            memory.write(path, "green tea\n")
+            memory.write(path, "black tea\n", ifUnchanged = memory.read(path))
+            assertTrue(memory.exists(path))
+            assertEquals(listOf(path), memory.list().map { it.path })
+            assertEquals(listOf(Match(path, 1, "black tea")), memory.search("black"))
+            assertEquals("/memories/tea.md\t10B\tblack tea\n", memory.index())
+            assertThrows<MemdirException.Refused> { memory.read("/memories/none") }
+        }
+        Unit
+    }
+}

@@ -1,0 +1,195 @@
+//! What your own code does with the files of a memory, and the tool's definitions for other model hosts.
+#![allow(clippy::needless_pass_by_value, reason = "UniFFI hands over what it has made")]
+
+use memdir::{ConfigError, Query};
+
+use crate::border::MemdirText;
+use crate::error::MemdirError;
+use crate::expiry::number;
+use crate::memory::Memory;
+use crate::store::Entry;
+
+/// A place where `search` found something.
+#[derive(uniffi::Record, Debug, Clone, PartialEq, Eq)]
+pub struct Match {
+    /// The path of the file, or of the directory whose name it is.
+    pub path: String,
+    /// The number of the line, counted from 1; null if the name was found.
+    pub line: Option<i64>,
+    /// The line, or the name. A long line is cut around the match, with `…` where something is left
+    /// out.
+    pub text: String,
+}
+
+impl From<memdir::Match> for Match {
+    fn from(found: memdir::Match) -> Self {
+        let path = found.path.as_str().to_owned();
+        Self { path, line: found.line.map(number), text: found.text }
+    }
+}
+
+/// Which model host a tool's definition is for.
+#[derive(uniffi::Enum, Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Dialect {
+    /// `name`, `description`, and `parameters` in JSON Schema 2020-12.
+    JsonSchema,
+    /// A function tool of OpenAI's Responses API, strict.
+    OpenAi,
+    /// A function tool of OpenAI's Chat Completions API, strict. Many other hosts understand it.
+    OpenAiChat,
+    /// A custom tool of Anthropic's Messages API, for where the memory tool itself cannot be used.
+    AnthropicCustom,
+    /// A function declaration of the Gemini API.
+    Gemini,
+}
+
+impl From<Dialect> for memdir::command::Dialect {
+    fn from(dialect: Dialect) -> Self {
+        match dialect {
+            Dialect::JsonSchema => Self::JsonSchema,
+            Dialect::OpenAi => Self::OpenAi,
+            Dialect::OpenAiChat => Self::OpenAiChat,
+            Dialect::AnthropicCustom => Self::AnthropicCustom,
+            Dialect::Gemini => Self::Gemini,
+        }
+    }
+}
+
+#[uniffi::export]
+impl Memory {
+    /// The text of a file, as it is: also what views hide (`sensitive_on_view`). The model cannot call
+    /// this, hooks are not called, and it does not count as a use of the file.
+    ///
+    /// Throws `Refused` if there is no file or it is not text, `Store` if the store is broken.
+    pub fn read(&self, path: MemdirText) -> Result<String, MemdirError> {
+        let path = path.option("path")?;
+        Ok(self.cancellation.within(|| self.core.read(&path))?)
+    }
+
+    /// Writes a file, which is made, with its parents, or replaced as a whole. With `if_unchanged` it is
+    /// only replaced if it holds this text, which is what `read` returned before. The model cannot call
+    /// this, and hooks are not called.
+    ///
+    /// The policies are those of the commands: patterns of paths, limits, sensitive text. For
+    /// `stale_guard` it is somebody else's change: the model has to view the file again.
+    ///
+    /// Throws `Refused` if a policy forbids it or the file does not hold `if_unchanged`, and then nothing
+    /// was changed. Throws `Store` if the store is broken.
+    #[uniffi::method(default(if_unchanged = None))]
+    pub fn write(
+        &self,
+        path: MemdirText,
+        text: MemdirText,
+        if_unchanged: Option<MemdirText>,
+    ) -> Result<(), MemdirError> {
+        let path = path.option("path")?;
+        let text = text.option("text")?;
+        let old = if_unchanged.map(|old| old.option("if_unchanged")).transpose()?;
+        Ok(self.cancellation.within(|| self.core.write(&path, &text, old.as_deref()))?)
+    }
+
+    /// The entries below a directory, `depth` levels deep (null for all), in the order of their paths,
+    /// without hidden ones and what is below them. Of a file: the file itself. Null as the path is
+    /// `/memories`.
+    ///
+    /// Throws `Refused` if nothing is there, `Store` if the store is broken.
+    #[uniffi::method(default(path = None, depth = Some(1)))]
+    pub fn list(
+        &self,
+        path: Option<MemdirText>,
+        depth: Option<i64>,
+    ) -> Result<Vec<Entry>, MemdirError> {
+        let path = path_or_root(path)?;
+        let depth = depth.map(|depth| count("depth", depth)).transpose()?;
+        let entries = self.cancellation.within(|| self.core.list(&path, depth))?;
+        Ok(entries.into_iter().map(Entry::from).collect())
+    }
+
+    /// Whether there is a file or a directory.
+    ///
+    /// Throws `Refused` for a text that is no path, `Store` if the store is broken.
+    pub fn exists(&self, path: MemdirText) -> Result<bool, MemdirError> {
+        let path = path.option("path")?;
+        Ok(self.cancellation.within(|| self.core.exists(&path))?)
+    }
+
+    /// The first `limit` matches at `path` and below it: names of files and directories, and lines of
+    /// files, in the order of the paths and lines. Hidden entries and files that are not text are left
+    /// out. With `sensitive_on_view` the texts are searched as a view shows them. Null as the path is
+    /// `/memories`.
+    ///
+    /// With `regex` the query is a regular expression in the syntax of Rust's `regex-lite`: without
+    /// look-around and back-references, in linear time.
+    ///
+    /// It reads every file until it has enough. Throws `Refused` if nothing is there, `Config` if the
+    /// regular expression is wrong, `Store` if the store is broken.
+    #[uniffi::method(default(regex = false, ignore_case = false, path = None, limit = 100))]
+    pub fn search(
+        &self,
+        query: MemdirText,
+        regex: bool,
+        ignore_case: bool,
+        path: Option<MemdirText>,
+        limit: i64,
+    ) -> Result<Vec<Match>, MemdirError> {
+        let query = query.option("query")?;
+        let path = path_or_root(path)?;
+        let limit = count("limit", limit)?;
+        let mut query = if regex { Query::regex(&query)? } else { Query::text(query) };
+        if ignore_case {
+            query = query.ignoring_case();
+        }
+        let found = self.cancellation.within(|| self.core.search(&query, &path, limit))?;
+        Ok(found.into_iter().map(Match::from).collect())
+    }
+
+    /// A table of contents for a system prompt, in at most `max_chars` characters: a line for each file
+    /// with its path, its size, and its first line. Files that match `never_expire` come first, then
+    /// what was written last. If not all files fit, the last line says how many are left out.
+    ///
+    /// Throws `Store` if the store is broken.
+    #[uniffi::method(default(max_chars = 2000))]
+    pub fn index(&self, max_chars: i64) -> Result<String, MemdirError> {
+        let max_chars = count("max_chars", max_chars)?;
+        Ok(self.cancellation.within(|| self.core.index(max_chars))?)
+    }
+
+    /// The JSON text of one tool named `memory`, for a model host that does not know Anthropic's tool.
+    /// Give what the model sends to `execute`. If the memory is read-only, its only command is `view`.
+    /// Null as the dialect is JSON Schema.
+    ///
+    /// No schema language says which fields belong to which command, so it also admits calls that lack
+    /// a field; they are refused with a sentence. `tool_definitions` is exact.
+    #[must_use]
+    #[uniffi::method(default(dialect = None))]
+    pub fn tool_definition(&self, dialect: Option<Dialect>) -> String {
+        self.core.tool_definition(dialect.unwrap_or(Dialect::JsonSchema).into()).to_string()
+    }
+
+    /// The JSON texts of a tool for each command, named `prefix` (at most 32 ASCII letters, digits, `_`
+    /// and `-`) and the command's name. If the memory is read-only, only `view`. Give a call of one to
+    /// `execute` with the command's name as its `command`. Null as the dialect is JSON Schema.
+    ///
+    /// Throws `Config` if the prefix is wrong.
+    #[uniffi::method(default(dialect = None, prefix = None))]
+    pub fn tool_definitions(
+        &self,
+        dialect: Option<Dialect>,
+        prefix: Option<MemdirText>,
+    ) -> Result<Vec<String>, MemdirError> {
+        let prefix = prefix.map_or(Ok(String::new()), |prefix| prefix.option("prefix"))?;
+        let dialect = dialect.unwrap_or(Dialect::JsonSchema);
+        let tools = self.core.tool_definitions(dialect.into(), &prefix)?;
+        Ok(tools.iter().map(ToString::to_string).collect())
+    }
+}
+
+fn path_or_root(path: Option<MemdirText>) -> Result<String, MemdirError> {
+    path.map_or(Ok("/memories".to_owned()), |path| path.option("path"))
+}
+
+fn count(name: &str, number: i64) -> Result<usize, MemdirError> {
+    usize::try_from(number).map_err(|_| {
+        ConfigError::of_option(name).and(" must be a whole number from 0 on").got(number).into()
+    })
+}

@@ -1,0 +1,150 @@
+import Foundation
+import Memdir
+import XCTest
+
+/// What your own code does with the files of a memory, and the definitions of the tool for other model hosts.
+final class FilesTests: XCTestCase {
+    private let path = "/memories/tea.md"
+
+    private func refusal<T>(_ call: @autoclosure () throws -> T, _ line: UInt = #line) -> String {
+        do {
+            _ = try call()
+        } catch MemdirError.refused(let reason) {
+            return reason
+        } catch {
+            XCTFail("\(error)", line: line)
+        }
+        XCTFail("it was not refused", line: line)
+        return ""
+    }
+
+    func testAFileIsWrittenAndReadAsItIs() throws {
+        for store in [try openStore(address: "memory:"), MapStore()] as [any Store] {
+            let memory = try Memory(store: store)
+            for text in ["", "one\r\ntwo", "# Ä 🦀\n\n", "x\0y"] {
+                try memory.write(path: "/memories/dir/a.md", text: text)
+                XCTAssertEqual(try memory.read(path: "/memories/dir/a.md"), text)
+            }
+            XCTAssertTrue(try memory.exists(path: "/memories/dir"))
+            XCTAssertFalse(try memory.exists(path: "/memories/none"))
+        }
+    }
+
+    func testWhatIsRefusedIsThrownAndNothingIsChanged() throws {
+        let options = MemoryOptions(maxFileBytes: 5, readOnlyPaths: ["/memories/rules"])
+        let memory = try Memory(store: "memory:", options: options)
+        let none = "/memories/none"
+        let missing = "The path /memories/none does not exist. Please provide a valid path."
+        XCTAssertEqual(refusal(try memory.read(path: none)), missing)
+        XCTAssertEqual(refusal(try memory.list(path: none)), missing)
+        XCTAssertEqual(refusal(try memory.search(query: "x", path: none)), missing)
+        XCTAssertTrue(refusal(try memory.exists(path: "/memories/../etc")).contains("would escape"))
+        XCTAssertTrue(refusal(try memory.write(path: path, text: "123456")).contains("a file may hold"))
+        XCTAssertTrue(refusal(try memory.write(path: "/memories/rules/a", text: "")).contains("is read-only"))
+        XCTAssertEqual(try memory.list(depth: nil), [])
+    }
+
+    func testAFileThatWasChangedMeanwhileStays() throws {
+        let memory = try Memory(store: "memory:")
+        try memory.write(path: path, text: "green\n")
+        let text = try memory.read(path: path)
+        try memory.write(path: path, text: text + "black\n", ifUnchanged: text)
+        let late = refusal(try memory.write(path: path, text: "", ifUnchanged: text))
+        XCTAssertTrue(late.contains("does not hold what it was expected to hold"), late)
+        XCTAssertEqual(try memory.read(path: path), "green\nblack\n")
+    }
+
+    func testAListingHasTheDepthThatIsAskedFor() throws {
+        let memory = try Memory(store: "memory:")
+        for file in ["/memories/b", "/memories/a/b/c", "/memories/.hidden"] {
+            try memory.write(path: file, text: "12345")
+        }
+        let entries = try memory.list()
+        XCTAssertEqual(entries.map(\.path), ["/memories/a", "/memories/b"])
+        XCTAssertNil(entries[0].size)
+        XCTAssertEqual(entries[1].size, 5)
+        XCTAssertNotNil(entries[1].modified)
+        XCTAssertEqual(try memory.list(path: "/memories/a").map(\.path), ["/memories/a/b"])
+        XCTAssertEqual(
+            try memory.list(depth: nil).map(\.path), ["/memories/a", "/memories/a/b", "/memories/a/b/c", "/memories/b"])
+    }
+
+    func testNamesAndLinesAreFound() throws {
+        let memory = try Memory(store: "memory:")
+        try memory.write(path: path, text: "# Tea\ngreen tea\n")
+        try memory.write(path: "/memories/teas/x", text: "")
+        let all = [
+            Match(path: path, line: nil, text: "tea.md"), Match(path: path, line: 2, text: "green tea"),
+            Match(path: "/memories/teas", line: nil, text: "teas"),
+        ]
+        XCTAssertEqual(try memory.search(query: "tea"), all)
+        XCTAssertEqual(try memory.search(query: "tea", limit: 2), Array(all[..<2]))
+        XCTAssertEqual(try memory.search(query: "tea", path: "/memories/teas"), [])
+        XCTAssertEqual(try memory.search(query: "TEA", ignoreCase: true).count, 4)
+        XCTAssertEqual(try memory.search(query: #"^\w+ tea$"#, regex: true), [all[1]])
+    }
+
+    func testAnIndexNamesTheFilesAndTheirFirstLines() throws {
+        let memory = try Memory(store: "memory:")
+        try memory.write(path: path, text: "\n# Tea\nmore")
+        XCTAssertEqual(try memory.index(), "/memories/tea.md\t11B\t# Tea\n")
+        XCTAssertEqual(try memory.index(maxChars: 10), "")
+    }
+
+    func testAWrongArgumentIsNamed() throws {
+        let memory = try Memory(store: "memory:")
+        let wrong: [(String, () throws -> Any)] = [
+            ("depth", { try memory.list(depth: -1) }),
+            ("limit", { try memory.search(query: "", limit: -1) }),
+            ("regex", { try memory.search(query: "(", regex: true) }),
+            ("maxChars", { try memory.index(maxChars: -1) }),
+            ("prefix", { try memory.toolDefinitions(prefix: "no spaces") }),
+        ]
+        for (option, call) in wrong {
+            XCTAssertThrowsError(try call()) { error in
+                guard case MemdirError.config(_, let named) = error else { return XCTFail("\(error)") }
+                XCTAssertEqual(named, option)
+            }
+        }
+    }
+
+    func testTheToolIsDefinedForOtherModelHosts() throws {
+        let memory = try Memory(store: "memory:")
+        XCTAssertTrue(memory.toolDefinition().contains(#""command""#))
+        XCTAssertTrue(memory.toolDefinition(dialect: .openAi).contains(#""strict":true"#))
+        XCTAssertTrue(memory.toolDefinition(dialect: .anthropicCustom).contains(#""input_schema""#))
+        XCTAssertEqual(try memory.toolDefinitions().count, 6)
+        let tools = try memory.toolDefinitions(dialect: .gemini, prefix: "memory_")
+        XCTAssertTrue(tools.allSatisfy { $0.contains(#""name":"memory_"#) })
+        let readOnly = try Memory(store: "memory:", options: MemoryOptions(readOnly: true))
+        XCTAssertEqual(try readOnly.toolDefinitions().count, 1)
+    }
+
+    func testAWholeToolUseBlockIsUnderstood() throws {
+        let memory = try Memory(store: "memory:")
+        let block =
+            #"{"type":"tool_use","id":"toolu_1","name":"memory","input":{"command":"create","path":"/memories/a","file_text":""}}"#
+        XCTAssertEqual(
+            memory.execute(json: block),
+            Reply(content: "File created successfully at: /memories/a", isError: false, cause: nil))
+    }
+
+    func testEveryMethodHasAnAsynchronousVariant() async throws {
+        let memory = try Memory(store: "memory:")
+        try await memory.write(path: path, text: "green tea\n")
+        let text = try await memory.read(path: path)
+        try await memory.write(path: path, text: "black tea\n", ifUnchanged: text)
+        let exists = try await memory.exists(path: path)
+        XCTAssertTrue(exists)
+        let paths = try await memory.list().map(\.path)
+        XCTAssertEqual(paths, [path])
+        let found = try await memory.search(query: "black")
+        XCTAssertEqual(found, [Match(path: path, line: 1, text: "black tea")])
+        let index = try await memory.index()
+        XCTAssertEqual(index, "/memories/tea.md\t10B\tblack tea\n")
+        do {
+            _ = try await memory.read(path: "/memories/none")
+            XCTFail("it was not there")
+        } catch MemdirError.refused {}
+    }
+}

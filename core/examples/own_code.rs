@@ -1,0 +1,25 @@
+//! The example of `docs/your-own-code.md`; `tests/readme.rs` compares both, and runs it.
+#![expect(clippy::print_stdout, reason = "it shows what is in the memory")]
+
+use memdir::store::EntryKind;
+use memdir::{Memory, MemoryOptions, Query};
+
+fn main() -> Result<(), memdir::Error> {
+    let memory = Memory::open("./memory", MemoryOptions::default())?;
+    memory.write("/memories/tea.md", "# Tea\n- green\n", None)?;
+
+    // Adds a line, unless somebody else has written the file since it was read.
+    let text = memory.read("/memories/tea.md")?;
+    memory.write("/memories/tea.md", &(text.clone() + "- black\n"), Some(&text))?;
+
+    for entry in memory.list("/memories", None)? {
+        if let EntryKind::File(size) = entry.kind {
+            println!("{} {size}", entry.path);
+        }
+    }
+    for found in memory.search(&Query::text("black"), "/memories", 100)? {
+        println!("{}:{} {}", found.path, found.line.unwrap_or_default(), found.text);
+    }
+    print!("{}", memory.index(1000)?);
+    Ok(())
+}

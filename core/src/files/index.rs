@@ -1,0 +1,111 @@
+//! `index`: a table of contents of the memory, for a system prompt.
+
+use std::cmp::Reverse;
+use std::fmt::Write as _;
+use std::io::Read as _;
+
+use crate::cancel;
+use crate::error::Error;
+use crate::path::{MAX_LEVELS, MemoryPath};
+use crate::policies::Policies;
+use crate::policy::sensitive;
+use crate::reply;
+use crate::store::{Entry, EntryKind, Node, Store, StoreError};
+use crate::text::human_size;
+
+/// The most characters of a file's first line that are shown.
+const SUMMARY_CHARS: usize = 80;
+
+/// How much of a file is read for its first line.
+const START: u64 = 1024;
+
+/// A line for each file, in at most `max_chars` characters: first those that never expire, then the others,
+/// what was written last first.
+pub(crate) fn index(
+    store: &dyn Store,
+    policies: &Policies,
+    max_chars: usize,
+) -> Result<String, Error> {
+    let mut files = super::list(store, &MemoryPath::root(), MAX_LEVELS)?;
+    files.retain(Entry::is_file);
+    // The list is in the order of the paths, and the sort is stable.
+    files.sort_by_key(|file| (!policies.expiry.is_pinned(&file.path), Reverse(file.modified)));
+
+    let mut lines: Vec<String> = Vec::new();
+    let mut chars = 0;
+    for file in &files {
+        cancel::check().map_err(Error::Store)?;
+        let line = line(file, first_line(store, policies, &file.path)?.as_deref());
+        chars += line.chars().count();
+        lines.push(line);
+        if chars > max_chars {
+            break;
+        }
+    }
+    // What does not fit makes room for the line that says so.
+    let mut left_out = files.len() - lines.len();
+    while chars + more(left_out).chars().count() > max_chars {
+        let Some(last) = lines.pop() else { return Ok(String::new()) };
+        chars -= last.chars().count();
+        left_out += 1;
+    }
+    Ok(lines.concat() + &more(left_out))
+}
+
+fn line(file: &Entry, summary: Option<&str>) -> String {
+    let size = match file.kind {
+        EntryKind::File(bytes) => human_size(bytes),
+        EntryKind::Directory => String::new(),
+    };
+    let mut line = format!("{}\t{size}", file.path);
+    if let Some(summary) = summary {
+        let _ = write!(line, "\t{summary}");
+    }
+    line + "\n"
+}
+
+fn more(left_out: usize) -> String {
+    match left_out {
+        0 => String::new(),
+        _ => reply::more_files(left_out),
+    }
+}
+
+/// The first line that is not empty; `None` if there is none, or if the file cannot be shown as text.
+fn first_line(
+    store: &dyn Store,
+    policies: &Policies,
+    path: &MemoryPath,
+) -> Result<Option<String>, Error> {
+    let content = match store.open(path, 0) {
+        Ok(Node::File(_, content)) => content,
+        Err(error @ (StoreError::Failed { .. } | StoreError::Busy | StoreError::Cancelled)) => {
+            return Err(Error::Store(error));
+        }
+        Ok(Node::Directory(_)) | Err(_) => return Ok(None),
+    };
+    let mut start = Vec::new();
+    content
+        .take(START)
+        .read_to_end(&mut start)
+        .map_err(|error| Error::Store(StoreError::failed("reading a file", error)))?;
+    let text = match str::from_utf8(&start) {
+        Ok(text) => text,
+        // The last character may be cut.
+        Err(error) if error.error_len().is_none() => {
+            str::from_utf8(&start[..error.valid_up_to()]).unwrap_or_default()
+        }
+        Err(_) => return Ok(None),
+    };
+    let shown = sensitive::shown(&policies.sensitive, text);
+    let Some(line) = shown.lines().map(str::trim).find(|line| !line.is_empty()) else {
+        return Ok(None);
+    };
+    // One file is one line of the index, whatever is in it.
+    let line: String =
+        line.chars().map(|char| if char.is_control() { ' ' } else { char }).collect();
+    Ok(Some(match line.char_indices().nth(SUMMARY_CHARS) {
+        None => line,
+        Some((end, _)) => format!("{}…", &line[..end]),
+    }))
+}

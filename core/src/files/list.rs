@@ -1,0 +1,46 @@
+//! `list`: the entries of a directory, and `exists`: whether there is one.
+
+use crate::error::Error;
+use crate::path::{MAX_LEVELS, MemoryPath};
+use crate::reply;
+use crate::store::{Effect, Entry, Node, Store, StoreError};
+
+/// The entries below a directory, in the order of their paths; of a file, the file itself.
+pub(crate) fn list(
+    store: &dyn Store,
+    path: &MemoryPath,
+    depth: usize,
+) -> Result<Vec<Entry>, Error> {
+    // Nothing is deeper, and stores count on from the levels of the path.
+    let depth = depth.min(MAX_LEVELS);
+    // A file has no entries: it is asked for by what its directory says of it.
+    let listed = match store.open(path, depth) {
+        Ok(Node::Directory(entries)) => Ok(entries),
+        Ok(Node::File(size, _)) => {
+            store.modified(path).map(|time| vec![Entry::file(path.clone(), size).modified_at(time)])
+        }
+        Err(error) => Err(error),
+    };
+    let mut entries = listed.map_err(|error| refusal(path, error))?;
+    entries.sort_unstable_by(|a, b| a.path.cmp(&b.path));
+    Ok(entries)
+}
+
+/// Whether a file or a directory is at the path.
+pub(crate) fn exists(store: &dyn Store, path: &MemoryPath) -> Result<bool, Error> {
+    if path.is_root() {
+        return Ok(true);
+    }
+    match store.modified(path) {
+        Ok(_) | Err(StoreError::IsADirectory) => Ok(true),
+        Err(StoreError::NotFound | StoreError::NotADirectory) => Ok(false),
+        Err(error) => Err(refusal(path, error)),
+    }
+}
+
+fn refusal(path: &MemoryPath, error: StoreError) -> Error {
+    match error {
+        StoreError::NotFound | StoreError::NotADirectory => reply::view_missing(path),
+        error => reply::condition(path, error).with_effect(Effect::Read),
+    }
+}

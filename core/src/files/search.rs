@@ -1,0 +1,272 @@
+//! `search`: the names and the lines in which a text or a pattern is found.
+
+use std::borrow::Cow;
+use std::io::{BufRead as _, BufReader, Read};
+use std::ops::{ControlFlow, Range};
+
+use regex_lite::{Regex, RegexBuilder};
+
+use crate::cancel;
+use crate::error::{ConfigError, Error};
+use crate::path::{MAX_LEVELS, MemoryPath};
+use crate::policies::Policies;
+use crate::store::{Node, Store, StoreError};
+
+/// The longest line that is searched as a whole, in bytes. Of a longer one, its first bytes are.
+const LONGEST_LINE: u64 = if cfg!(test) { 64 * 1024 } else { 16 * 1024 * 1024 };
+
+/// The most characters of a line that a match shows.
+const SHOWN_CHARS: usize = 300;
+
+/// What to search for: a text, or a pattern.
+///
+/// ```
+/// use memdir::Query;
+///
+/// assert!(Query::text("tea").is_in("likes tea"));
+/// assert!(!Query::text("TEA").is_in("likes tea"));
+/// assert!(Query::text("TEA").ignoring_case().is_in("likes tea"));
+/// assert!(Query::regex(r"\bt\w+")?.is_in("likes tea"));
+/// # Ok::<(), memdir::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Query {
+    kind: Kind,
+    ignores_case: bool,
+}
+
+#[derive(Debug, Clone)]
+enum Kind {
+    Text(String),
+    Regex(Regex),
+}
+
+impl Query {
+    /// This very text.
+    #[must_use]
+    pub fn text(text: impl Into<String>) -> Self {
+        Self { kind: Kind::Text(text.into()), ignores_case: false }
+    }
+
+    /// A regular expression, in the syntax of the crate `regex-lite`: Perl's without look-around and
+    /// back-references, in linear time. `^` and `$` are the ends of a line.
+    ///
+    /// # Errors
+    /// [`Error::Config`] if it breaks the syntax.
+    pub fn regex(pattern: &str) -> Result<Self, Error> {
+        Ok(Self { kind: Kind::Regex(compile(pattern, false)?), ignores_case: false })
+    }
+
+    /// The same without regard to case. A regular expression then ignores the case of ASCII letters, a text
+    /// that of every letter.
+    #[must_use]
+    pub fn ignoring_case(self) -> Self {
+        let kind = match self.kind {
+            Kind::Text(text) => Kind::Text(text.to_lowercase()),
+            // The flag can only make the pattern wrong if it is too large already.
+            Kind::Regex(regex) => Kind::Regex(compile(regex.as_str(), true).unwrap_or(regex)),
+        };
+        Self { kind, ignores_case: true }
+    }
+
+    /// Whether it is found in the line.
+    #[must_use]
+    pub fn is_in(&self, line: &str) -> bool {
+        self.find(line).is_some()
+    }
+
+    /// Where it is found first, in bytes. Where case does not matter, the place may be off by the letters whose
+    /// lower case is longer or shorter.
+    fn find(&self, line: &str) -> Option<Range<usize>> {
+        match &self.kind {
+            Kind::Regex(regex) => regex.find(line).map(|found| found.range()),
+            Kind::Text(text) => {
+                let line: Cow<'_, str> =
+                    if self.ignores_case { line.to_lowercase().into() } else { line.into() };
+                line.find(text.as_str()).map(|at| at..at + text.len())
+            }
+        }
+    }
+}
+
+fn compile(pattern: &str, ignores_case: bool) -> Result<Regex, Error> {
+    RegexBuilder::new(pattern)
+        .case_insensitive(ignores_case)
+        .build()
+        .map_err(|error| ConfigError::of_option("regex").and(format!(": {error}")).into())
+}
+
+/// A place where a [`Query`] was found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Match {
+    /// The path of the file, or of the directory whose name it is.
+    pub path: MemoryPath,
+    /// The number of the line, counted from 1; `None` if the name was found.
+    pub line: Option<u64>,
+    /// The line, or the name. A long line is cut around the match, with `…` where something is left out.
+    pub text: String,
+}
+
+/// Calls `found` with every match at `path` and below it, in the order of the paths and lines.
+pub(crate) fn search(
+    store: &dyn Store,
+    policies: &Policies,
+    path: &MemoryPath,
+    query: &Query,
+    found: &mut dyn FnMut(Match) -> ControlFlow<()>,
+) -> Result<(), Error> {
+    for entry in super::list(store, path, MAX_LEVELS)? {
+        cancel::check().map_err(Error::Store)?;
+        let name = entry.path.name().unwrap_or_default();
+        if let Some(at) = query.find(name) {
+            let named = Match { path: entry.path.clone(), line: None, text: cut(name, at) };
+            if found(named).is_break() {
+                return Ok(());
+            }
+        }
+        if entry.is_file() && lines(store, policies, &entry.path, query, found)?.is_break() {
+            return Ok(());
+        }
+    }
+    Ok(())
+}
+
+/// The matches in one file. One that is gone meanwhile, that cannot be read, or that is not text has none.
+fn lines(
+    store: &dyn Store,
+    policies: &Policies,
+    path: &MemoryPath,
+    query: &Query,
+    found: &mut dyn FnMut(Match) -> ControlFlow<()>,
+) -> Result<ControlFlow<()>, Error> {
+    if policies.sensitive.on_view {
+        // A key of several lines is recognised by its first line, so the whole text is needed.
+        return match super::read_shown(store, policies, path) {
+            Ok(text) => in_text(text.as_bytes(), path, query, found),
+            Err(Error::Refused(_)) => Ok(ControlFlow::Continue(())),
+            Err(error) => Err(error),
+        };
+    }
+    match store.open(path, 0) {
+        Ok(Node::File(_, content)) => in_text(content, path, query, found),
+        Ok(Node::Directory(_)) => Ok(ControlFlow::Continue(())),
+        Err(error @ (StoreError::Failed { .. } | StoreError::Busy | StoreError::Cancelled)) => {
+            Err(Error::Store(error))
+        }
+        Err(_) => Ok(ControlFlow::Continue(())),
+    }
+}
+
+fn in_text(
+    content: impl Read,
+    path: &MemoryPath,
+    query: &Query,
+    found: &mut dyn FnMut(Match) -> ControlFlow<()>,
+) -> Result<ControlFlow<()>, Error> {
+    let failed = |error| Error::Store(StoreError::failed("reading a file", error));
+    let mut content = BufReader::new(content);
+    let mut line = Vec::new();
+    for number in 1.. {
+        line.clear();
+        if (&mut content).take(LONGEST_LINE).read_until(b'\n', &mut line).map_err(failed)? == 0 {
+            break;
+        }
+        if line.len() as u64 == LONGEST_LINE && !line.ends_with(b"\n") {
+            skip_line(&mut content).map_err(failed)?;
+            cut_to_a_character(&mut line);
+        }
+        let Ok(text) = str::from_utf8(&line) else { break };
+        let text = text.strip_suffix('\n').unwrap_or(text);
+        let text = text.strip_suffix('\r').unwrap_or(text);
+        if let Some(at) = query.find(text) {
+            let (path, text) = (path.clone(), cut(text, at));
+            if found(Match { path, line: Some(number), text }).is_break() {
+                return Ok(ControlFlow::Break(()));
+            }
+        }
+    }
+    Ok(ControlFlow::Continue(()))
+}
+
+fn skip_line(content: &mut impl std::io::BufRead) -> std::io::Result<()> {
+    loop {
+        let buffered = content.fill_buf()?;
+        let end = buffered.iter().position(|&byte| byte == b'\n');
+        let used = end.map_or(buffered.len(), |end| end + 1);
+        let is_over = end.is_some() || used == 0;
+        content.consume(used);
+        if is_over {
+            return Ok(());
+        }
+    }
+}
+
+/// Drops the first bytes of a character at the end whose others are not there.
+fn cut_to_a_character(line: &mut Vec<u8>) {
+    if let Err(error) = str::from_utf8(line)
+        && error.error_len().is_none()
+    {
+        line.truncate(error.valid_up_to());
+    }
+}
+
+/// The line, or as much of it around the match as is shown.
+fn cut(line: &str, at: Range<usize>) -> String {
+    const BEFORE: usize = SHOWN_CHARS / 3;
+    if line.chars().nth(SHOWN_CHARS).is_none() {
+        return line.to_owned();
+    }
+    let before = line.char_indices().take_while(|(byte, _)| *byte < at.start).count();
+    let start = before.saturating_sub(BEFORE);
+    let shown: String = line.chars().skip(start).take(SHOWN_CHARS).collect();
+    let more = line.chars().nth(start + SHOWN_CHARS).is_some();
+    format!("{}{shown}{}", if start > 0 { "…" } else { "" }, if more { "…" } else { "" })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(content: &[u8], query: &Query) -> Vec<(u64, String)> {
+        let mut all = Vec::new();
+        let path = MemoryPath::parse("/memories/a").unwrap();
+        let _ = in_text(content, &path, query, &mut |found| {
+            all.push((found.line.unwrap(), found.text));
+            ControlFlow::Continue(())
+        });
+        all
+    }
+
+    #[test]
+    fn a_line_is_shown_with_its_number_and_without_its_ending() {
+        let tea = Query::text("tea");
+        let one = |line: u64, text: &str| vec![(line, text.to_owned())];
+        assert_eq!(found(b"a\nlikes tea\r\n", &tea), one(2, "likes tea"));
+        assert_eq!(found(b"tea tea", &tea), one(1, "tea tea"));
+        assert_eq!(found(b"te\na", &tea), []);
+        assert_eq!(found(b"", &Query::text("")), []);
+        assert_eq!(
+            found("ÄRGER\n".as_bytes(), &Query::text("ärger").ignoring_case()),
+            one(1, "ÄRGER")
+        );
+        assert_eq!(found(b"a\n\nb\n", &Query::regex("^$").unwrap()), one(2, ""));
+        // What is not text from some line on is not searched from there on.
+        assert_eq!(found(b"tea\n\xff tea\ntea\n", &tea), one(1, "tea"));
+    }
+
+    #[test]
+    fn a_long_line_is_cut_around_the_match() {
+        let line = format!("{}tea{}", "é".repeat(1000), "x".repeat(1000));
+        let [(1, shown)] = &found(line.as_bytes(), &Query::text("tea"))[..] else { panic!() };
+        assert_eq!(shown.chars().count(), SHOWN_CHARS + 2);
+        assert!(shown.contains("tea") && shown.starts_with('…') && shown.ends_with('…'));
+    }
+
+    #[test]
+    fn of_a_line_without_end_the_first_bytes_are_searched() {
+        let mut line = vec![b'x'; usize::try_from(LONGEST_LINE).unwrap() - 1];
+        line.extend("étea\ntea".as_bytes());
+        assert_eq!(found(&line, &Query::text("tea")), [(2, "tea".to_owned())]);
+    }
+}

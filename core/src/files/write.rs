@@ -1,0 +1,83 @@
+//! `write`: a whole file, made or replaced; on request only if nobody has changed it meanwhile.
+
+use crate::error::Error;
+use crate::handlers::edit::{Edit, edit};
+use crate::path::MemoryPath;
+use crate::policies::{NewFile, Policies};
+use crate::policy::limits;
+use crate::reply;
+use crate::store::{OnExisting, Store, StoreError};
+use crate::text::Splice;
+
+/// Writes `text`. With `unchanged` only if that is what the file holds.
+pub(crate) fn write(
+    store: &dyn Store,
+    policies: &Policies,
+    path: &MemoryPath,
+    text: &str,
+    unchanged: Option<&str>,
+) -> Result<(), Error> {
+    if path.is_root() {
+        return Err(is_a_directory(path));
+    }
+    match unchanged {
+        None => replace(store, policies, path, text),
+        Some(old) => replace_if(store, policies, path, text, old),
+    }
+}
+
+fn replace(
+    store: &dyn Store,
+    policies: &Policies,
+    path: &MemoryPath,
+    text: &str,
+) -> Result<(), Error> {
+    let NewFile { text, mut reservation, .. } =
+        policies.check_create(store, path, text, OnExisting::Overwrite, || false)?;
+    // The model has not seen this text, so its view is not remembered: the stale guard is to refuse an edit
+    // that is based on the one before.
+    match store.write(path, text.as_bytes(), OnExisting::Overwrite) {
+        Ok(()) => {
+            limits::written(reservation);
+            Ok(())
+        }
+        Err(error) => {
+            reservation.failed(&error);
+            Err(match error {
+                StoreError::OverLimit { bytes, files } => {
+                    reservation.refused_by(store, path, bytes, files)
+                }
+                StoreError::AlreadyExists | StoreError::IsADirectory => is_a_directory(path),
+                error => reply::condition(path, error),
+            })
+        }
+    }
+}
+
+fn replace_if(
+    store: &dyn Store,
+    policies: &Policies,
+    path: &MemoryPath,
+    text: &str,
+    old: &str,
+) -> Result<(), Error> {
+    let change = |content: &[u8]| {
+        if content == old.as_bytes() {
+            Ok(Splice::between(old, text))
+        } else {
+            Err(reply::changed_meanwhile(path))
+        }
+    };
+    let replace = Edit {
+        missing: reply::view_missing,
+        check_view: |_, _, _| Ok(()),
+        change: &change,
+        answer: &|_, _| Ok(String::new()),
+        seen_by_model: false,
+    };
+    edit(store, policies, path, &replace).map(drop)
+}
+
+fn is_a_directory(path: &MemoryPath) -> Error {
+    reply::condition(path, StoreError::IsADirectory)
+}

@@ -1,0 +1,177 @@
+//! The methods of [`Memory`] for your own code, which are no commands of the tool.
+
+use std::ops::ControlFlow;
+
+use super::Memory;
+use crate::cancel;
+use crate::changes::{self, Change, ChangeKind};
+use crate::command::{self, Dialect};
+use crate::error::Error;
+use crate::files::{self, Match, Query};
+use crate::path::{MAX_LEVELS, MemoryPath};
+use crate::store::Entry;
+
+/// What your own code does with the files. A model cannot call these methods, and hooks are not called for them.
+///
+/// ```
+/// use memdir::{Error, Memory, MemoryOptions, Query};
+///
+/// let memory = Memory::open("memory:", MemoryOptions::default())?;
+/// memory.write("/memories/tea.md", "# Tea\n- green\n", None)?;
+/// let text = memory.read("/memories/tea.md")?;
+/// assert_eq!(text, "# Tea\n- green\n");
+///
+/// // Only if nobody has written it since:
+/// memory.write("/memories/tea.md", &(text.clone() + "- black\n"), Some(&text))?;
+/// let late = memory.write("/memories/tea.md", "", Some(&text));
+/// assert!(matches!(late, Err(Error::Refused(_))));
+///
+/// let found = memory.search(&Query::text("black"), "/memories", 10)?;
+/// assert_eq!((found[0].path.as_str(), found[0].line), ("/memories/tea.md", Some(3)));
+/// assert_eq!(memory.index(1000)?, "/memories/tea.md\t22B\t# Tea\n");
+/// # Ok::<(), Error>(())
+/// ```
+impl Memory {
+    /// The text of a file, as it is: also what views hide (`sensitive_on_view`). Does not count as a use of the file.
+    ///
+    /// # Errors
+    /// [`Error::Refused`] if there is no file, or it is not text; [`Error::Store`].
+    pub fn read(&self, path: &str) -> Result<String, Error> {
+        let path = self.begin_at(path)?;
+        files::read(&*self.store, &path)
+    }
+
+    /// Writes a file, which is made, with its parents, or replaced as a whole. With `if_unchanged` it is only
+    /// replaced if it holds this text, which is what [`read`](Memory::read) returned before.
+    ///
+    /// The policies are those of the commands: patterns of paths, limits, sensitive text (which may be redacted).
+    /// For the stale guard it is somebody else's change: the model has to view the file again.
+    ///
+    /// # Errors
+    /// [`Error::Refused`] if a policy or the tree forbids it, or the file does not hold `if_unchanged`, and then
+    /// nothing was changed; [`Error::Store`].
+    pub fn write(&self, path: &str, text: &str, if_unchanged: Option<&str>) -> Result<(), Error> {
+        let path = self.begin_at(path)?;
+        let result = files::write(&*self.store, &self.policies, &path, text, if_unchanged);
+        let changed = match &result {
+            Ok(()) => true,
+            Err(Error::Store(error)) => error.may_have_changed(),
+            Err(_) => false,
+        };
+        if changed && changes::are_observed() {
+            let change = Change { kind: ChangeKind::Written, path, old_path: None };
+            changes::tell(&self.store, &[change]);
+        }
+        result
+    }
+
+    /// The entries below a directory, `depth` levels deep (`None` for all), in the order of their paths, without
+    /// hidden ones and what is below them. Of a file: the file itself.
+    ///
+    /// # Errors
+    /// [`Error::Refused`] if nothing is there; [`Error::Store`].
+    pub fn list(&self, path: &str, depth: Option<usize>) -> Result<Vec<Entry>, Error> {
+        let path = self.begin_at(path)?;
+        files::list(&*self.store, &path, depth.unwrap_or(MAX_LEVELS))
+    }
+
+    /// Whether there is a file or a directory.
+    ///
+    /// # Errors
+    /// [`Error::Refused`] for a text that is not a path; [`Error::Store`].
+    pub fn exists(&self, path: &str) -> Result<bool, Error> {
+        let path = self.begin_at(path)?;
+        files::exists(&*self.store, &path)
+    }
+
+    /// The first `limit` matches at `path` and below it: names of files and directories, and lines of files, in the
+    /// order of the paths and lines. Hidden entries and files that are not text are left out. With `sensitive_on_view`
+    /// the texts are searched as a view shows them.
+    ///
+    /// It reads every file until it has enough; the time is linear in what it reads.
+    ///
+    /// # Errors
+    /// As [`list`](Memory::list).
+    pub fn search(&self, query: &Query, path: &str, limit: usize) -> Result<Vec<Match>, Error> {
+        let mut matches = Vec::new();
+        if limit == 0 {
+            return Ok(matches);
+        }
+        self.search_each(query, path, &mut |found| {
+            matches.push(found);
+            if matches.len() < limit { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        })?;
+        Ok(matches)
+    }
+
+    /// As [`search`](Memory::search), and calls `found` with each match as it is found.
+    ///
+    /// # Errors
+    /// As [`list`](Memory::list).
+    pub fn search_each(
+        &self,
+        query: &Query,
+        path: &str,
+        found: &mut dyn FnMut(Match) -> ControlFlow<()>,
+    ) -> Result<(), Error> {
+        let path = self.begin_at(path)?;
+        files::search(&*self.store, &self.policies, &path, query, found)
+    }
+
+    /// A table of contents for a system prompt, in at most `max_chars` characters: a line for each file with its path,
+    /// its size, and its first line. Files that match
+    /// [`never_expire`](crate::MemoryOptions::never_expire) come first, then what was written last. If not all files
+    /// fit, the last line says how many are left out. Hidden files are left out.
+    ///
+    /// # Errors
+    /// [`Error::Store`].
+    pub fn index(&self, max_chars: usize) -> Result<String, Error> {
+        self.expire_unless_cancelled()?;
+        files::index(&*self.store, &self.policies, max_chars)
+    }
+
+    /// What comes before every method with a path, in the order in which it comes before a command.
+    fn begin_at(&self, path: &str) -> Result<MemoryPath, Error> {
+        let path = files::valid(path)?;
+        self.expire_unless_cancelled()?;
+        Ok(path)
+    }
+
+    fn expire_unless_cancelled(&self) -> Result<(), Error> {
+        cancel::check().map_err(Error::Store)?;
+        self.expire_first();
+        Ok(())
+    }
+}
+
+impl Memory {
+    /// One tool named `memory`, for a model host that does not know Anthropic's tool. If the memory is read-only, its
+    /// only command is `view`. [`tool_definition`](crate::command::tool_definition) has more.
+    #[must_use]
+    pub fn tool_definition(&self, dialect: Dialect) -> serde_json::Value {
+        command::tool_definition(dialect, self.is_read_only())
+    }
+
+    /// A tool for each command, named `prefix` and the command's name. If the memory is read-only, only `view`.
+    ///
+    /// # Errors
+    /// As [`tool_definitions`](crate::command::tool_definitions).
+    pub fn tool_definitions(
+        &self,
+        dialect: Dialect,
+        prefix: &str,
+    ) -> Result<Vec<serde_json::Value>, Error> {
+        command::tool_definitions(dialect, prefix, self.is_read_only())
+    }
+
+    /// The text of a file as a model may see it: without what views hide.
+    #[cfg(feature = "mcp")]
+    pub(crate) fn read_shown(&self, path: &MemoryPath) -> Result<String, Error> {
+        self.expire_first();
+        files::read_shown(&*self.store, &self.policies, path)
+    }
+
+    fn is_read_only(&self) -> bool {
+        self.options().read_only || self.store.is_read_only()
+    }
+}
