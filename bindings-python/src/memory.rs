@@ -4,11 +4,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use memdir::command::Decoded;
-use memdir::{Content, Error, Memory as Core, Reply, StoreError};
+use memdir::{Content, Error, Memory as Core, Project, Reply, StoreError};
 use pyo3::exceptions::PyOverflowError;
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::inspect::PyStaticExpr;
 use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedStr;
 use pyo3::types::{PyDict, PyString};
 use pyo3::{Borrowed, IntoPyObjectExt};
 
@@ -448,6 +449,43 @@ impl Memory {
             dialect.parse().and_then(|dialect| core.tool_definitions(dialect, prefix));
         let definitions = definitions.map_err(|error| to_python(py, &error))?;
         files::json(py, &definitions.into()).map(Hinted::new)
+    }
+
+    /// Lays out the files with which a project of several sessions begins: `progress.md`, `features.md`
+    /// and `init.md`. A file that is there already stays as it is. The model cannot call this.
+    ///
+    /// Args:
+    ///     about: What the project is about, in a line or a paragraph.
+    ///     features: The features to build, one after the other.
+    ///     init: How the project is set up and started, such as a command.
+    ///
+    /// Returns:
+    ///     The paths of the files that were made.
+    ///
+    /// Raises:
+    ///     RefusedError: A policy forbids it. Files that were made stay.
+    ///     StoreError: The store itself failed.
+    #[pyo3(signature = (*, about, features, init = ""))]
+    #[expect(clippy::needless_pass_by_value, reason = "pyo3 hands over what it has made")]
+    fn bootstrap(
+        &self,
+        py: Python<'_>,
+        about: &str,
+        features: Vec<PyBackedStr>,
+        init: &str,
+    ) -> PyResult<Vec<String>> {
+        let features: Vec<&str> = features.iter().map(|feature| &**feature).collect();
+        let project = Project { about, features: &features, init };
+        let made = done(py, |core| core.bootstrap(&project), &self.core)?;
+        Ok(made.into_iter().map(|path| path.as_str().to_owned()).collect())
+    }
+
+    /// Forgets what the model has seen, as far as the stale guard knows it: it then has to view a file
+    /// again before it edits it. Call it when views may have left the model's context, such as after
+    /// context editing or compaction, of which the guard cannot know.
+    fn forget_views(&self) -> PyResult<()> {
+        self.core.get()?.forget_views();
+        Ok(())
     }
 
     /// The directory on this machine that contains the files; `None` if they are kept elsewhere.

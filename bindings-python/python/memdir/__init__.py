@@ -67,12 +67,20 @@ from memdir._memdir import (
     rekey,
 )
 from memdir._reply import ImageBlock, Reply
+from memdir._request import (
+    COMPACTION_BETA,
+    CONTEXT_MANAGEMENT_BETA,
+    ToolEntry,
+    context_management,
+)
 from memdir._store import Store
 
 if TYPE_CHECKING:
     from memdir._tool import AsyncMemoryTool, MemoryTool
 
 __all__ = [
+    "COMPACTION_BETA",
+    "CONTEXT_MANAGEMENT_BETA",
     "AsyncMemory",
     "AsyncMemoryTool",
     "Checked",
@@ -97,7 +105,9 @@ __all__ = [
     "Reply",
     "Store",
     "StoreError",
+    "ToolEntry",
     "check",
+    "context_management",
     "copy",
     "open_store",
     "read_only",
