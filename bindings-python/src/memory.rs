@@ -332,7 +332,10 @@ impl Memory {
     /// Raises:
     ///     RefusedError: Nothing is there.
     ///     StoreError: The store itself failed.
-    #[pyo3(signature = (path = "/memories", *, depth = Some(1)))]
+    #[pyo3(
+        signature = (path = "/memories", *, depth = Some(1)),
+        text_signature = "($self, path='/memories', *, depth=1)",
+    )]
     fn list<'py>(
         &self,
         py: Python<'py>,
