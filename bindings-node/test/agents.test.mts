@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
-import { createSdkMcpServer, tool } from '@anthropic-ai/claude-agent-sdk';
+import { createSdkMcpServer, query, tool } from '@anthropic-ai/claude-agent-sdk';
 import type { McpSdkServerConfigWithInstance } from '@anthropic-ai/claude-agent-sdk';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js';
@@ -16,6 +16,7 @@ import { mcpResult } from 'memdir/mcp';
 import { toolOutput } from 'memdir/openai-agents';
 import { z } from 'zod';
 
+import { playMessages } from './messages.mjs';
 import { joined, load, playResponses } from './responses.mjs';
 import type { Script } from './responses.mjs';
 import { conversation } from './standin.mjs';
@@ -56,6 +57,7 @@ function claudeServer(memory: Memory): McpSdkServerConfigWithInstance {
   // server
   const server = createSdkMcpServer({
     name: 'memory',
+    alwaysLoad: true,
     tools: memory
       .toolDefinitions()
       .map(({ name, description, parameters }) =>
@@ -131,6 +133,61 @@ test('an image comes as an image, and a read-only memory has one tool', async ()
   assert.deepEqual(shown, { content: [image], isError: false });
   await client.close();
 });
+
+/** The program that the SDK starts: 360 MB, which are only there if somebody has installed them. */
+const claude = process.env['MEMDIR_CLAUDE'];
+
+test(
+  'the agent itself calls the tools',
+  { skip: !claude && 'MEMDIR_CLAUDE is not set' },
+  async () => {
+    const store = openStore('memory:');
+    await store.write('/memories/plan.png', Buffer.from(PNG, 'base64'), false);
+    const memory = new Memory(store);
+    const call = (id: string, name: string, input: object) =>
+      ({ type: 'tool_use', id, name: `mcp__memory__${name}`, input }) as const;
+    const api = await playMessages([
+      [
+        call('toolu_1', 'create', { path: '/memories/tea.md', file_text: 'green\n' }),
+        call('toolu_2', 'view', { path: '/memories/none' }),
+        call('toolu_3', 'view', { path: '/memories/plan.png' }),
+      ],
+      [{ type: 'text', text: 'Noted.' }],
+    ]);
+    const home = temporary();
+    const options = {
+      cwd: home,
+      settingSources: [],
+      mcpServers: { memory: claudeServer(memory) },
+      allowedTools: ['mcp__memory__*'],
+      pathToClaudeCodeExecutable: String(claude),
+      env: {
+        PATH: process.env['PATH'],
+        HOME: home,
+        ANTHROPIC_BASE_URL: api.url,
+        ANTHROPIC_API_KEY: 'not-a-key',
+        CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+      },
+    };
+    const said: string[] = [];
+    for await (const message of query({ prompt: 'I like green tea.', options })) {
+      if (message.type === 'result' && message.subtype === 'success') {
+        said.push(message.result);
+      }
+    }
+    api.close();
+    assert.deepEqual(said, ['Noted.']);
+    for (const { name } of memory.toolDefinitions()) {
+      assert.ok(api.tools.includes(`mcp__memory__${name}`), name);
+    }
+    const [created, refused, shown] = api.results;
+    assert.ok(!created?.is_error);
+    assert.equal(refused?.is_error, true);
+    assert.match(JSON.stringify(refused?.content), /The path \/memories\/none does not exist/);
+    assert.ok(JSON.stringify(shown?.content).includes('"type":"image"'), JSON.stringify(shown));
+    assert.equal(await memory.read('/memories/tea.md'), 'green\n');
+  },
+);
 
 const program = fileURLToPath(new URL('consumer/openai-agents.mjs', import.meta.url));
 
