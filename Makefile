@@ -16,8 +16,8 @@ VENV := $(CACHE)/venv
 OLDEST := $(CACHE)/venv-oldest
 BIN := $(VENV)/bin
 CONFORMANCE := target/conformance
-# Two crates are left out: maturin builds the Python package, and a script builds the generator.
-RUST := --workspace --exclude memdir-python --exclude memdir-bindgen
+# Three crates are left out: maturin builds the Python package, and scripts build what generates sources.
+RUST := --workspace --exclude memdir-python --exclude memdir-bindgen --exclude memdir-c-header
 # Tests are built with the profile `dev`, and with features that let all crates share one build of the dependencies. Benchmarks
 # and releases are built with `--release` and without these features.
 SHARED := --features shared
@@ -65,22 +65,27 @@ ci: ## what CI runs: checks, tests, generated files, the demo
 
 # Tests mostly wait, for disks, locks and servers. So those of several languages run side by side, and the output of each is
 # shown when it has ended. Everything that more than one of them needs is made before.
-.PHONY: test test-in-packages test-on-devices
+.PHONY: test test-in-packages test-on-devices test-through-c
 test: ## every test
 	@tests/step begin
 	@$(call ready,servers)
 	@if command -v $(PYTHON) > /dev/null; then $(call ready,$(CACHE)/postgres $(CACHE)/python); fi
-	@$(MAKE) --no-print-directory --jobs 3 --output-sync=recurse --keep-going test-rust test-in-packages test-on-devices
+	@$(MAKE) --no-print-directory --jobs 3 --output-sync=recurse --keep-going test-rust test-in-packages test-on-devices test-through-c
 	@$(call ready,test-counts)
 	@tests/step report
 
 test-in-packages:
+	@$(call ready,test-release)
 	@$(call ready,test-python)
 	@$(call ready,test-node)
 
 test-on-devices:
 	@$(call ready,test-kotlin)
 	@$(call ready,test-swift)
+
+test-through-c:
+	@$(call ready,test-c)
+	@$(call ready,test-go)
 
 .PHONY: test-rust
 test-rust: ## the core, its stores, and the conformance cases in Rust
@@ -98,6 +103,12 @@ test-python: ## the Python package as it is installed
 	@tests/step 'Python: tests' tests/harmless $(BIN)/python -m pytest --quiet -p no:cacheprovider bindings-python/tests
 	@echo "==> the tools again, with the oldest anthropic that is supported"
 	@tests/step 'Python: tests with the oldest SDK' tests/harmless $(OLDEST)/bin/python -m pytest --quiet -p no:cacheprovider bindings-python/tests/e2e bindings-python/tests/test_tool.py
+
+.PHONY: test-release
+test-release: ## the programs that make a release
+	@$(call need,$(PYTHON),Python)
+	@$(call ready,$(CACHE)/python-tools)
+	@tests/step 'release: tests' $(BIN)/python -m pytest --quiet -p no:cacheprovider release
 
 .PHONY: test-node
 test-node: ## the Node package
@@ -126,12 +137,23 @@ test-kotlin: ## the Kotlin package
 test-swift: ## the Swift package, with a real compiler
 	@bindings-uniffi/swift/test
 
+.PHONY: test-c
+test-c: ## the library for C, from C, Ruby and PHP
+	@$(call need,cargo,Rust)
+	@bindings-c/test
+
+.PHONY: test-go
+test-go: ## the Go module
+	@$(call need,cargo,Rust)
+	@bindings-go/test
+
 # Without Go there is no S3 server for the tests, and without npm no Azure server.
 S3 := $(shell command -v go)
 AZURE := $(shell command -v npm)
 RUNNERS := $(if $(shell command -v cargo),rust-local rust-memory rust-sqlite rust-encrypted rust-mounts rust-default-open $(if $(S3),rust-s3) $(if $(AZURE),rust-azure)) \
-	$(if $(shell command -v $(PYTHON)),python-tool python-async-tool python-sqlite python-encrypted python-store $(if $(S3),python-s3)) \
+	$(if $(shell command -v $(PYTHON)),python-tool python-async-tool python-async-memory python-sqlite python-encrypted python-store $(if $(S3),python-s3)) \
 	$(if $(shell command -v node),node-local node-encrypted node-sqlite node-store node-table $(if $(S3),node-s3)) \
+	$(if $(shell command -v go),$(if $(shell command -v cc),go-local go-memory go-sqlite)) \
 	$(if $(shell command -v mvn),kotlin-encrypted kotlin-local kotlin-memory kotlin-room kotlin-sqlite kotlin-store)
 ON_POSTGRES := $(if $(shell command -v cargo),rust-postgres) \
 	$(if $(shell command -v $(PYTHON)),python-postgres) $(if $(shell command -v node),node-postgres)
@@ -172,7 +194,7 @@ test-platforms: ## the core on other platforms (PLATFORMS='i686 musl'; all take 
 .PHONY: test-windows
 test-windows: ## the core on Windows itself, with what wine cannot show
 	@cargo test --package memdir --lib --test contract --test encrypted_format --test folding --test replay --test local_windows \
-		--test processes --test sqlite -- --include-ignored
+		--test local_windows_real --test processes --test sqlite -- --include-ignored
 	@cargo test --package memdir-conformance --test rust -- --skip postgres --skip s3 --skip azure
 
 .PHONY: sanitize
@@ -309,14 +331,14 @@ $(CACHE)/tools/bin/actionlint:
 # --- checks -----------------------------------------------------------------------------------
 
 .PHONY: lint
-lint: lint-rust lint-python lint-node lint-workflows ## formatting and every static check
+lint: lint-rust lint-python lint-node lint-c lint-go lint-workflows ## formatting and every static check
 
 .PHONY: lint-rust
 lint-rust:
 	@$(call need,cargo,Rust)
 	@$(call ready,$(CACHE)/tools/bin/cargo-deny)
 	@cargo fmt --all --check
-	@cargo clippy --workspace --exclude memdir-bindgen --all-targets --quiet -- --deny warnings
+	@cargo clippy --workspace --exclude memdir-bindgen --exclude memdir-c-header --all-targets --quiet -- --deny warnings
 	@RUSTDOCFLAGS='--deny warnings' cargo doc --package memdir --package memdir-shared-features --no-deps --all-features --document-private-items --quiet
 	@tests/builds-are-shared
 	@$(CACHE)/tools/bin/cargo-deny --log-level error check bans licenses sources
@@ -328,8 +350,9 @@ lint-rust:
 lint-python:
 	@$(call need,$(PYTHON),Python)
 	@$(call ready,$(CACHE)/python-tools $(CACHE)/python-installed)
-	@$(BIN)/ruff check --quiet bindings-python examples tests
-	@$(BIN)/ruff format --quiet --check bindings-python examples tests
+	@programs=$$(grep -lE '^#!.*python3' release/*)
+	@$(BIN)/ruff check --quiet bindings-python examples tests release $$programs
+	@$(BIN)/ruff format --quiet --check bindings-python examples tests release $$programs
 	@cd bindings-python
 	@../$(BIN)/mypy
 	@../$(BIN)/python -m mypy.stubtest memdir --mypy-config-file pyproject.toml
@@ -340,6 +363,20 @@ lint-node:
 	@$(call ready,$(CACHE)/node-packed)
 	@cd bindings-node && npm run --silent lint
 
+.PHONY: lint-c
+lint-c:
+	@$(call need,cargo,Rust)
+	@cargo run --quiet --package memdir-c-header -- --check
+
+.PHONY: lint-go
+lint-go:
+	@$(call need,go,Go)
+	@$(call need,cc,the check of the Go module)
+	@cd bindings-go
+	@unformatted=$$(gofmt -l .)
+	@if [ -n "$$unformatted" ]; then echo "gofmt would change: $$unformatted" >&2; exit 1; fi
+	@CGO_ENABLED=1 CGO_CFLAGS="-I$(CURDIR)/bindings-c/include" go vet ./...
+
 .PHONY: lint-workflows
 lint-workflows:
 	@$(call need,go,the check of the workflows)
@@ -349,7 +386,7 @@ lint-workflows:
 	@$(PYTHON) tests/workflows
 
 .PHONY: generate
-generate: generate-options generate-python generate-node generate-uniffi ## make again what is generated and committed
+generate: generate-options generate-python generate-node generate-uniffi generate-c ## make again what is generated and committed
 
 .PHONY: generate-options
 generate-options: # what is made from the tables of the options and of the operations
@@ -369,6 +406,11 @@ generate-uniffi: # the Kotlin and Swift sources
 	@$(call need,cargo,Rust)
 	@bindings-uniffi/scripts/generate
 
+.PHONY: generate-c
+generate-c: # memdir.h
+	@$(call need,cargo,Rust)
+	@cargo run --quiet --package memdir-c-header
+
 .PHONY: generate-python
 generate-python: generate-options # the stubs, with the docstrings
 	@$(call need,$(PYTHON),Python)
@@ -382,20 +424,27 @@ wheel: $(CACHE)/python ## the Python package as it is released, in target/wheels
 	@rm -rf target/wheels
 	@$(BIN)/maturin build --quiet --release --manifest-path bindings-python/Cargo.toml --out target/wheels
 
+PREFIX ?= /usr/local
+.PHONY: install-c
+install-c: ## the library for C, with its header, below PREFIX (PREFIX=/usr/local)
+	@bindings-c/scripts/install $(abspath $(PREFIX))
+
 # --- release ----------------------------------------------------------------------------------
 
 # What builds and publishes packages. The two programs of cargo's are compiled, which takes minutes.
 RELEASE := $(CACHE)/release
+# Where a virtual environment has its programs.
+SCRIPTS := $(if $(filter Windows_NT,$(OS)),Scripts,bin)
 $(RELEASE)/ready: release/requirements.txt bindings-python/requirements-dev.txt
 	$(PYTHON) -m venv $(RELEASE)
-	$(RELEASE)/bin/pip install --quiet --requirement release/requirements.txt $$(grep -E '^maturin==' bindings-python/requirements-dev.txt)
+	$(RELEASE)/$(SCRIPTS)/pip install --quiet --requirement release/requirements.txt $$(grep -E '^maturin==' bindings-python/requirements-dev.txt)
 	cargo install --locked --quiet cargo-about --version 0.9.1 --features cli --root $(RELEASE)
 	cargo install --locked --quiet cargo-cyclonedx --version 0.5.9 --root $(RELEASE)
 	touch $@
 
 .PHONY: packages
 packages: $(RELEASE)/ready ## what is released, in target/packages (PLATFORMS='linux-arm64 …'; without: for this machine)
-	@release/packages $(PLATFORMS)
+	@$(PYTHON) release/packages $(PLATFORMS)
 
 .PHONY: release-assemble
 release-assemble: $(RELEASE)/ready $(CACHE)/node-tools # target/packages and what is the same for all, in target/release-files
@@ -420,7 +469,7 @@ release-check: # whether TAG may be released
 .PHONY: publish-pypi publish-npm publish-crates publish-maven publish-github
 FILES := target/release-files
 publish-pypi: $(RELEASE)/ready
-	@$(RELEASE)/bin/uv publish --trusted-publishing always $(FILES)/python/*
+	@$(RELEASE)/$(SCRIPTS)/uv publish --trusted-publishing always $(FILES)/python/*
 
 publish-npm:
 	@# The package that asks for the others comes last.
@@ -443,6 +492,7 @@ bench: wheel ## measure against the SDKs' own tools
 	@cargo bench --quiet --package memdir
 	@$(BIN)/pip install --quiet --force-reinstall --no-deps --target target/bench-python target/wheels/memdir-*.whl
 	@PYTHONPATH=target/bench-python $(BIN)/python bindings-python/benches/view.py
+	@PYTHONPATH=target/bench-python $(BIN)/python bindings-python/benches/async_view.py
 	@$(call ready,$(CACHE)/node-tools)
 	@(cd bindings-node && npm run --silent bench)
 	@bindings-uniffi/scripts/bench

@@ -1,7 +1,10 @@
 """What is built for which platform, and what came of it: shared by the programs in this directory."""
 
 import json
+import os
 import platform as machine
+import shutil
+import sysconfig
 from datetime import date
 from pathlib import Path
 
@@ -10,9 +13,36 @@ PLATFORMS = json.loads((ROOT / "release/platforms.json").read_text("utf-8"))
 # Where `packages` leaves what it builds, and where `assemble` lays what is published.
 PACKAGES = ROOT / "target/packages"
 FILES = ROOT / "target/release-files"
-TOOLS = ROOT / ".cache/release/bin"
+RELEASE = ROOT / ".cache/release"
 NOTICES = PACKAGES / "notices/THIRD-PARTY-NOTICES.txt"
 RESULTS = ROOT / "release/results.json"
+
+
+def scripts_of(environment, system=os.name):
+    """Where a virtual environment has its programs."""
+    scheme = "nt" if system == "nt" else "posix_prefix"
+    return Path(sysconfig.get_path("scripts", scheme, {"base": str(environment)}))
+
+
+def search_path(system=os.name):
+    """The PATH, with our tools before all others."""
+    # On Windows they are in two places: `cargo install` knows only `bin`.
+    ours = dict.fromkeys([scripts_of(RELEASE, system), RELEASE / "bin"])
+    return os.pathsep.join([*map(str, ours), os.environ["PATH"]])
+
+
+def tool(name):
+    """The path of a program, with the ending that programs have on this system."""
+    found = shutil.which(name, path=search_path())
+    if not found:
+        raise SystemExit(f"release: {name} was not found; `make packages` installs the tools")
+    return found
+
+
+def script(path):
+    """How a script for bash is started. Windows does not start one by itself."""
+    # Git's bash, which runs make's recipes, comes in the PATH before the one that Windows has for its Linux.
+    return [tool("bash"), path.as_posix()]
 
 
 def this_machine():

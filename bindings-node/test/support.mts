@@ -18,8 +18,19 @@ export const require = createRequire(import.meta.url);
 /** A directory that goes with the test that makes it, or with the file's last test. */
 export function temporary(): string {
   const directory = mkdtempSync(join(tmpdir(), 'memdir-test-'));
-  after(() => rmSync(directory, { recursive: true, force: true }));
+  after(() => remove(directory));
   return directory;
+}
+
+function remove(directory: string): void {
+  try {
+    rmSync(directory, { recursive: true, force: true });
+  } catch (error) {
+    // Windows removes no file that is open, and a store's database is until the store is collected.
+    if (process.platform !== 'win32' || (error as NodeJS.ErrnoException).code !== 'EBUSY') {
+      throw error;
+    }
+  }
 }
 
 /**
@@ -65,5 +76,5 @@ export function run(
 /** Runs a piece of ESM that can import `memdir`, as a process of its own. */
 export function runScript(source: string, ...flags: string[]): Promise<Ran> {
   const args = [...flags, '--input-type=module', '--eval', source];
-  return run(process.execPath, args, { cwd: new URL('.', PACKAGE).pathname });
+  return run(process.execPath, args, { cwd: fileURLToPath(PACKAGE) });
 }

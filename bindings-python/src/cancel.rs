@@ -1,5 +1,6 @@
 //! Runs commands with the interpreter released, and cancels them before they begin to write.
 
+use std::cell::Cell;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -30,9 +31,32 @@ impl Cancellation {
 }
 
 impl Cancellation {
-    pub(crate) fn core(&self) -> &Core {
-        &self.0
+    pub(crate) fn new_of(core: Core) -> Self {
+        Self(core)
     }
+}
+
+thread_local! {
+    /// The cancellation of the call that a thread of ours is about to execute. Commands that a store or a hook executes
+    /// meanwhile are calls of their own.
+    static OF_CALL: Cell<Option<Core>> = const { Cell::new(None) };
+}
+
+/// Calls `work`. The first command that it executes is cancelled with `cancellation`.
+pub(crate) fn for_call<T>(cancellation: Core, work: impl FnOnce() -> T) -> T {
+    OF_CALL.set(Some(cancellation));
+    let done = work();
+    OF_CALL.set(None);
+    done
+}
+
+/// Runs `work` with the interpreter released, as a part of the call that this thread executes.
+pub(crate) fn detached<T: Send>(py: Python<'_>, work: impl FnOnce() -> T + Send) -> T {
+    let cancellation = OF_CALL.take();
+    py.detach(|| match cancellation {
+        Some(cancellation) => cancellation.within(work),
+        None => work(),
+    })
 }
 
 /// Runs `work` with the interpreter released. If a signal's handler raises meanwhile, such as
@@ -41,6 +65,10 @@ pub(crate) fn interruptible<T: Send>(
     py: Python<'_>,
     work: impl FnOnce() -> T + Send,
 ) -> PyResult<T> {
+    if let Some(cancellation) = OF_CALL.take() {
+        // On a thread of ours, which has nothing to do with signals.
+        return Ok(py.detach(|| cancellation.within(work)));
+    }
     let raised = Arc::new(Mutex::new(None));
     let (told, begun) = (Arc::clone(&raised), Instant::now());
     let signals = Core::asking(move || {

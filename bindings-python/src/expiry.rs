@@ -8,6 +8,7 @@ use memdir::{Expired as Core, Memory};
 use pyo3::prelude::*;
 use pyo3::types::PyDateTime;
 
+use crate::cancel::detached;
 use crate::errors::to_python;
 use crate::logging;
 use crate::shutdown::attached;
@@ -75,7 +76,7 @@ pub(crate) fn expire(
 ) -> PyResult<Vec<Expired>> {
     logging::refresh(py);
     let mut raised = None;
-    let expired = py.detach(|| {
+    let expired = detached(py, || {
         memory.expire(older_than, dry_run, &mut |progress| {
             let told = attached(|py| {
                 py.check_signals()?;

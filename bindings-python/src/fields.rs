@@ -7,6 +7,7 @@
 use std::borrow::Cow;
 use std::cell::OnceCell;
 
+use memdir::command::is_tool_use;
 use memdir::value::{Fields, Value};
 use pyo3::PyTypeInfo;
 use pyo3::exceptions::PyAttributeError;
@@ -45,13 +46,32 @@ impl<'py> Input<'py> {
         Some(Self { source, kept: Kept::default() })
     }
 
-    /// As [`Input::new`] for any value: an object without a `command` is not an input.
+    /// As [`Input::new`] for any value: an object without a `command` is not an input. Of a whole
+    /// `tool_use` block it is the block's input.
     pub(crate) fn of_call(value: &Bound<'py, PyAny>) -> Option<Self> {
         let input = Self::new(value)?;
+        if let Some(own) = input.of_block() {
+            return Some(own);
+        }
         match &input.source {
             Source::Object(object) if !object.hasattr("command").unwrap_or(true) => None,
             _ => Some(input),
         }
+    }
+
+    /// The input within a `tool_use` block, which may be a dict or one of the SDK's models.
+    fn of_block(&self) -> Option<Self> {
+        let get = |name| self.raw(name).ok().flatten();
+        // A command is what usually comes.
+        if get("command").is_some() {
+            return None;
+        }
+        let kind = get("type")?.cast_into::<PyString>().ok()?;
+        if !is_tool_use(kind.to_str().ok()?) {
+            return None;
+        }
+        let own = get("input")?;
+        if own.is_instance_of::<PyDict>() { Self::new(&own) } else { None }
     }
 
     /// The value under `name`, or `None` if there is none.

@@ -163,3 +163,8 @@ hint!(
     /// The fields of a command.
     Fields = type_hint_subscript!(type_hint_identifier!("builtins", "dict"), STR, OBJECT)
 );
+hint!(
+    /// The definitions of tools.
+    Definitions =
+        type_hint_subscript!(type_hint_identifier!("collections.abc", "Sequence"), Fields::HINT)
+);

@@ -14,19 +14,23 @@ mod entry;
 mod errors;
 mod expiry;
 mod fields;
+mod files;
 mod fork;
 mod hints;
 mod hooks;
 mod logging;
 mod memory;
 mod native_store;
+mod opened;
 mod opening;
 mod options;
+mod pool;
 mod python_store;
 mod read_only;
 mod reply;
 mod shutdown;
 mod stores;
+mod submit;
 mod swap;
 mod time;
 mod tool;
@@ -49,6 +53,8 @@ mod _memdir {
     #[pymodule_export]
     use crate::expiry::{Expired, ExpiryProgress};
     #[pymodule_export]
+    use crate::files::Match;
+    #[pymodule_export]
     use crate::fork::{after_fork_in_child, after_fork_in_parent, before_fork};
     #[pymodule_export]
     use crate::hooks::Event;
@@ -63,5 +69,9 @@ mod _memdir {
     #[pymodule_export]
     use crate::shutdown::before_exit;
     #[pymodule_export]
-    use crate::tool::{answer, decode, fail};
+    use crate::submit::{submit, when_idle};
+    #[pymodule_export]
+    use crate::tool::{
+        answer, answer_nowait, decode, execute_failed, execute_nowait, fail, view_nowait,
+    };
 }

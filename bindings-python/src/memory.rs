@@ -1,24 +1,28 @@
 //! [`Memory`]: the engine, for Python.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use memdir::command::Decoded;
-use memdir::{Cancellation, Content, Error, Memory as Core, Reply, StoreError};
+use memdir::{Content, Error, Memory as Core, Project, Reply, StoreError};
 use pyo3::exceptions::PyOverflowError;
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::inspect::PyStaticExpr;
 use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedStr;
 use pyo3::types::{PyDict, PyString};
 use pyo3::{Borrowed, IntoPyObjectExt};
 
 use crate::cancel::interruptible;
+use crate::entry::Entry;
 use crate::errors::{refused_error, to_python};
 use crate::expiry::{self, Expired};
 use crate::fields::{Input, owned_value};
+use crate::files::{self, Match};
 use crate::hints::{self, Hinted};
 use crate::hooks::{PythonHooks, pass_on};
 use crate::logging;
+use crate::opened::Opened;
 use crate::options::{Flag, Given, Keywords, Span, read};
 use crate::reply;
 use crate::stores::Argument;
@@ -116,7 +120,7 @@ use crate::stores::Argument;
 /// ('Path must start with /memories, got: /etc/passwd', True)
 #[pyclass(module = "memdir", frozen)]
 pub struct Memory {
-    core: Core,
+    core: Opened,
     hooks: Option<Arc<PythonHooks>>,
 }
 
@@ -141,6 +145,7 @@ impl Memory {
     ) -> PyResult<Self> {
         let Keywords { options, before, after } = Keywords::of_memory(py, options)?;
         let hooks = PythonHooks::new(before.as_ref(), after.as_ref())?;
+        let has_own_threads = store.is_python()?;
         let store = store.open(py, &options)?;
         let core = py.detach(|| Core::with_store(store, options).validated());
         let mut core = core.map_err(|error| to_python(py, &error))?;
@@ -148,7 +153,7 @@ impl Memory {
             core = core.with_hooks(Arc::<PythonHooks>::clone(hooks));
         }
         logging::install();
-        Ok(Self { core, hooks })
+        Ok(Self { core: Opened::new(core, has_own_threads), hooks })
     }
 
     /// Executes one tool call.
@@ -162,12 +167,13 @@ impl Memory {
     #[pyo3(signature = (input, /))]
     fn execute<'py>(&self, input: &Bound<'py, PyAny>) -> PyResult<Hinted<'py, hints::Reply>> {
         let py = input.py();
-        let reply = match input.cast::<PyString>().ok().and_then(|text| text.to_str().ok()) {
+        let reply = match json_text(input) {
             Some(json) => {
                 logging::refresh(py);
-                interruptible(py, || self.core.execute(json))?
+                let core = self.core.get()?;
+                interruptible(py, || core.execute(json))?
             }
-            None => self.run(input, None, None)?,
+            None => self.run(input, None)?,
         };
         pass_on()?;
         reply::to_python(py, &reply)
@@ -272,10 +278,241 @@ impl Memory {
         self.text(py, "rename", &[("old_path", old_path), ("new_path", new_path)])
     }
 
+    /// The text of a file, as it is: also what views hide (`sensitive_on_view`). It does not count as
+    /// a use of the file. The model cannot call this.
+    ///
+    /// Raises:
+    ///     RefusedError: There is no such file, or it is not text.
+    ///     StoreError: The store itself failed.
+    fn read(&self, py: Python<'_>, path: &str) -> PyResult<String> {
+        done(py, |core| core.read(path), &self.core)
+    }
+
+    /// Writes a file as a whole: it is made, with its parents, or replaced. The model cannot call
+    /// this, but the policies are those of its commands. The stale guard then asks the model to view
+    /// the file again.
+    ///
+    /// Args:
+    ///     path: The path of the file.
+    ///     text: Its new content.
+    ///     if_unchanged: The text that `read` returned: the file is only replaced if it still holds
+    ///         it. `None` replaces it in any case.
+    ///
+    /// Raises:
+    ///     RefusedError: A policy forbids it, or the file does not hold `if_unchanged`. Nothing was
+    ///         changed.
+    ///     StoreError: The store itself failed.
+    ///
+    /// >>> from memdir import Memory
+    /// >>> memory = Memory("memory:")
+    /// >>> memory.write("/memories/todo.md", "- buy tea\n")
+    /// >>> text = memory.read("/memories/todo.md")
+    /// >>> memory.write("/memories/todo.md", text + "- drink it\n", if_unchanged=text)
+    #[pyo3(signature = (path, text, *, if_unchanged = None))]
+    fn write(
+        &self,
+        py: Python<'_>,
+        path: &str,
+        text: &str,
+        if_unchanged: Option<&str>,
+    ) -> PyResult<()> {
+        done(py, |core| core.write(path, text, if_unchanged), &self.core)
+    }
+
+    /// The entries below a directory, in the order of their paths, without hidden ones and what is
+    /// below them. Of a file: the file itself.
+    ///
+    /// Args:
+    ///     path: The directory.
+    ///     depth: How many levels; `None` for all.
+    ///
+    /// Raises:
+    ///     RefusedError: Nothing is there.
+    ///     StoreError: The store itself failed.
+    #[pyo3(signature = (path = "/memories", *, depth = Some(1)))]
+    fn list<'py>(
+        &self,
+        py: Python<'py>,
+        path: &str,
+        depth: Option<usize>,
+    ) -> PyResult<Hinted<'py, hints::Entries>> {
+        let entries = done(py, |core| core.list(path, depth), &self.core)?;
+        let entries: Vec<_> = entries.into_iter().map(Entry::from).collect();
+        entries.into_bound_py_any(py).map(Hinted::new)
+    }
+
+    /// Whether there is a file or a directory.
+    ///
+    /// Raises:
+    ///     RefusedError: It is not a path under `/memories`.
+    ///     StoreError: The store itself failed.
+    fn exists(&self, py: Python<'_>, path: &str) -> PyResult<bool> {
+        done(py, |core| core.exists(path), &self.core)
+    }
+
+    /// Finds names of files and directories, and lines of files, in the order of the paths and lines.
+    /// Hidden entries and files that are not text are left out. With `sensitive_on_view` it searches
+    /// what a view would show.
+    ///
+    /// Args:
+    ///     query: The text to find, or a pattern.
+    ///     regex: `query` is a regular expression, in the syntax of Rust's `regex-lite` (no
+    ///         look-around and no back-references; linear time). `^` and `$` are the ends of a line.
+    ///     ignore_case: Upper and lower case are the same; in a pattern, those of ASCII letters.
+    ///     path: A directory, with everything below it, or a file.
+    ///     limit: The most matches to return.
+    ///
+    /// Raises:
+    ///     ConfigError: The pattern is wrong.
+    ///     RefusedError: Nothing is at `path`.
+    ///     StoreError: The store itself failed.
+    ///
+    /// >>> from memdir import Memory
+    /// >>> memory = Memory("memory:")
+    /// >>> memory.write("/memories/drinks.md", "# Drinks\n- green tea\n")
+    /// >>> memory.search("tea")
+    /// [Match('/memories/drinks.md', 2, '- green tea')]
+    #[pyo3(signature = (
+        query, *, regex = false, ignore_case = false, path = "/memories", limit = 100
+    ))]
+    fn search(
+        &self,
+        py: Python<'_>,
+        query: &str,
+        regex: bool,
+        ignore_case: bool,
+        path: &str,
+        limit: usize,
+    ) -> PyResult<Vec<Match>> {
+        let query =
+            files::query(query, regex, ignore_case).map_err(|error| to_python(py, &error))?;
+        let found = done(py, |core| core.search(&query, path, limit), &self.core)?;
+        Ok(found.into_iter().map(Match::from).collect())
+    }
+
+    /// A table of contents for a system prompt: a line for each file with its path, its size and its
+    /// first line. Files that match `never_expire` come first, then what was written last. If not all
+    /// fit, the last line says how many are left out.
+    ///
+    /// Args:
+    ///     max_chars: The most characters of the text.
+    ///
+    /// Raises:
+    ///     StoreError: The store itself failed.
+    #[pyo3(signature = (max_chars = 2000))]
+    fn index(&self, py: Python<'_>, max_chars: usize) -> PyResult<String> {
+        done(py, |core| core.index(max_chars), &self.core)
+    }
+
+    /// The tool for a model host that does not know Anthropic's: one tool named `memory`, whose calls
+    /// `execute` carries out. If the memory is read-only, its only command is `view`.
+    ///
+    /// Args:
+    ///     dialect: `"json-schema"` (`name`, `description`, `parameters`), `"openai"` (Responses API),
+    ///         `"openai-chat"` (Chat Completions API), `"anthropic-custom"`, or `"gemini"`.
+    ///
+    /// Raises:
+    ///     ConfigError: There is no such dialect.
+    #[pyo3(signature = (dialect = "json-schema"))]
+    fn tool_definition<'py>(
+        &self,
+        py: Python<'py>,
+        dialect: &str,
+    ) -> PyResult<Hinted<'py, hints::Fields>> {
+        let core = self.core.get()?;
+        let definition = dialect.parse().map(|dialect| core.tool_definition(dialect));
+        let definition = definition.map_err(|error| to_python(py, &error))?;
+        files::json(py, &definition).map(Hinted::new)
+    }
+
+    /// A tool for each command, named `prefix` and the command's name. Carry out a call of
+    /// `memory_view` with `memory.execute({"command": "view", **arguments})`.
+    ///
+    /// Args:
+    ///     dialect: As for `tool_definition`.
+    ///     prefix: At most 32 ASCII letters, digits, `_` and `-`.
+    ///
+    /// Raises:
+    ///     ConfigError: There is no such dialect, or the prefix is wrong.
+    #[pyo3(signature = (dialect = "json-schema", *, prefix = ""))]
+    fn tool_definitions<'py>(
+        &self,
+        py: Python<'py>,
+        dialect: &str,
+        prefix: &str,
+    ) -> PyResult<Hinted<'py, hints::Definitions>> {
+        let core = self.core.get()?;
+        let definitions =
+            dialect.parse().and_then(|dialect| core.tool_definitions(dialect, prefix));
+        let definitions = definitions.map_err(|error| to_python(py, &error))?;
+        files::json(py, &definitions.into()).map(Hinted::new)
+    }
+
+    /// Lays out the files with which a project of several sessions begins: `progress.md`, `features.md`
+    /// and `init.md`. A file that is there already stays as it is. The model cannot call this.
+    ///
+    /// Args:
+    ///     about: What the project is about, in a line or a paragraph.
+    ///     features: The features to build, one after the other.
+    ///     init: How the project is set up and started, such as a command.
+    ///
+    /// Returns:
+    ///     The paths of the files that were made.
+    ///
+    /// Raises:
+    ///     RefusedError: A policy forbids it. Files that were made stay.
+    ///     StoreError: The store itself failed.
+    #[pyo3(signature = (*, about, features, init = ""))]
+    #[expect(clippy::needless_pass_by_value, reason = "pyo3 hands over what it has made")]
+    fn bootstrap(
+        &self,
+        py: Python<'_>,
+        about: &str,
+        features: Vec<PyBackedStr>,
+        init: &str,
+    ) -> PyResult<Vec<String>> {
+        let features: Vec<&str> = features.iter().map(|feature| &**feature).collect();
+        let project = Project { about, features: &features, init };
+        let made = done(py, |core| core.bootstrap(&project), &self.core)?;
+        Ok(made.into_iter().map(|path| path.as_str().to_owned()).collect())
+    }
+
+    /// Forgets what the model has seen, as far as the stale guard knows it: it then has to view a file
+    /// again before it edits it. Call it when views may have left the model's context, such as after
+    /// context editing or compaction, of which the guard cannot know.
+    fn forget_views(&self) -> PyResult<()> {
+        self.core.get()?.forget_views();
+        Ok(())
+    }
+
     /// The directory on this machine that contains the files; `None` if they are kept elsewhere.
     #[getter]
-    fn directory(&self) -> Option<&Path> {
-        self.core.store().directory()
+    fn directory(&self) -> PyResult<Option<PathBuf>> {
+        Ok(self.core.get()?.store().directory().map(Path::to_path_buf))
+    }
+
+    /// Closes the memory: what it has open is closed if nobody else uses it, and every further call raises a
+    /// `ValueError`. Calls that are under way come to their end. A memory that is not closed is so at the latest when it
+    /// is collected; a `with` statement closes it at its end.
+    fn close(&self, py: Python<'_>) {
+        self.core.close(py);
+    }
+
+    fn __enter__(slf: Bound<'_, Self>) -> PyResult<Bound<'_, Self>> {
+        slf.get().core.get()?;
+        Ok(slf)
+    }
+
+    #[pyo3(signature = (kind, raised, traceback, /))]
+    fn __exit__(
+        &self,
+        py: Python<'_>,
+        kind: &Bound<'_, PyAny>,
+        raised: &Bound<'_, PyAny>,
+        traceback: &Bound<'_, PyAny>,
+    ) {
+        let _ = (kind, raised, traceback);
+        self.core.close(py);
     }
 
     /// Deletes everything below `/memories`. The model cannot call this.
@@ -318,7 +555,7 @@ impl Memory {
         let on_progress = on_progress.map(|call| call.into_inner().unbind());
         let dry_run = dry_run.or::<Flag>("dry_run", false)?;
         let older_than = read::<Span>("older_than", &older_than.into_inner())?;
-        expiry::expire(py, &self.core, older_than, dry_run, on_progress.as_ref())
+        expiry::expire(py, &self.core.get()?, older_than, dry_run, on_progress.as_ref())
     }
 
     fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
@@ -333,26 +570,27 @@ impl Memory {
 }
 
 impl Memory {
-    pub(crate) fn core(&self) -> &Core {
+    pub(crate) fn opened(&self) -> &Opened {
         &self.core
     }
 
-    /// Decodes while attached, because the input is Python's, and runs detached.
-    pub(crate) fn run(
+    /// The reply to `input`, if it is at hand. The interpreter is not released, as this takes no longer than that.
+    pub(crate) fn run_nowait(
         &self,
         input: &Bound<'_, PyAny>,
         command: Option<&str>,
-        cancellation: Option<&Cancellation>,
-    ) -> PyResult<Reply> {
-        let py = input.py();
+    ) -> PyResult<Option<Reply>> {
+        let core = self.core.get()?;
+        logging::refresh(input.py());
+        Ok(decoded(input, command, |decoded| core.execute_nowait(decoded).ok()))
+    }
+
+    /// Decodes while attached, because the input is Python's, and runs detached.
+    pub(crate) fn run(&self, input: &Bound<'_, PyAny>, command: Option<&str>) -> PyResult<Reply> {
+        let (py, core) = (input.py(), self.core.get()?);
         decoded(input, command, |decoded| {
             logging::refresh(py);
-            let work = || self.core.execute_decoded(decoded);
-            match cancellation {
-                // Of a thread that is not the main one, and so has nothing to do with signals.
-                Some(cancellation) => Ok(py.detach(|| cancellation.within(work))),
-                None => interruptible(py, work),
-            }
+            interruptible(py, || core.execute_decoded(decoded))
         })
     }
 
@@ -368,15 +606,9 @@ impl Memory {
         for (name, value) in fields {
             input.set_item(name, value)?;
         }
-        let reply = self.run(&input, Some(name), None)?;
+        let reply = self.run(&input, Some(name))?;
         pass_on()?;
-        match &reply.cause {
-            Some(cause) => Err(to_python(py, cause)),
-            None if reply.is_error => {
-                Err(refused_error(py, reply.content.as_text().unwrap_or_default()))
-            }
-            None => Ok(reply.content),
-        }
+        shown(py, reply)
     }
 
     /// A command that answers with text.
@@ -395,18 +627,23 @@ impl Memory {
         input: &Bound<'_, PyAny>,
         command: Option<&str>,
         error: StoreError,
-    ) -> Reply {
-        let py = input.py();
-        decoded(input, command, |decoded| {
+    ) -> PyResult<Reply> {
+        let (py, core) = (input.py(), self.core.get()?);
+        Ok(decoded(input, command, |decoded| {
             logging::refresh(py);
-            py.detach(|| self.core.fail(decoded, error))
-        })
+            py.detach(|| core.fail(decoded, error))
+        }))
     }
+}
+
+/// The JSON text of a tool call, if `input` is one.
+pub(crate) fn json_text<'i>(input: &'i Bound<'_, PyAny>) -> Option<&'i str> {
+    input.cast::<PyString>().ok().and_then(|text| text.to_str().ok())
 }
 
 /// A whole number of any size, as Python's are.
 #[derive(IntoPyObject)]
-struct Whole<'py>(Bound<'py, PyAny>);
+pub(crate) struct Whole<'py>(Bound<'py, PyAny>);
 
 impl<'py> FromPyObject<'_, 'py> for Whole<'py> {
     type Error = PyErr;
@@ -438,14 +675,26 @@ fn decoded<T>(
     })
 }
 
+/// The content of the reply to a typed command.
+pub(crate) fn shown(py: Python<'_>, reply: Reply) -> PyResult<Content> {
+    match &reply.cause {
+        Some(cause) => Err(to_python(py, cause)),
+        None if reply.is_error => {
+            Err(refused_error(py, reply.content.as_text().unwrap_or_default()))
+        }
+        None => Ok(reply.content),
+    }
+}
+
 /// Runs a typed command detached.
 fn done<T: Send>(
     py: Python<'_>,
     command: impl FnOnce(&Core) -> Result<T, Error> + Send,
-    core: &Core,
+    opened: &Opened,
 ) -> PyResult<T> {
+    let core = opened.get()?;
     logging::refresh(py);
-    let done = interruptible(py, || command(core))?.map_err(|error| to_python(py, &error));
+    let done = interruptible(py, || command(&core))?.map_err(|error| to_python(py, &error));
     pass_on()?;
     done
 }

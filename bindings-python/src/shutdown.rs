@@ -37,6 +37,11 @@ pub(crate) fn attached<T>(work: impl FnOnce(Python<'_>) -> T) -> Option<T> {
     Python::try_attach(work)
 }
 
+/// Whether the interpreter is ending.
+pub(crate) fn is_closed() -> bool {
+    CLOSED.load(SeqCst)
+}
+
 /// Lets no other thread from the core into Python from now on: neither to stores and hooks nor to the
 /// logger.
 #[pyfunction]

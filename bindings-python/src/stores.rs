@@ -39,6 +39,14 @@ impl<'py> FromPyObject<'_, 'py> for Argument<'py> {
 }
 
 impl Argument<'_> {
+    /// Whether a store written in Python is given, alone or among others.
+    pub(crate) fn is_python(&self) -> PyResult<bool> {
+        match self {
+            Self::Default => Ok(false),
+            Self::Given(store) => is_python(store),
+        }
+    }
+
     pub(crate) fn open(self, py: Python<'_>, options: &MemoryOptions) -> PyResult<Arc<dyn Store>> {
         match self {
             Self::Given(store) => open(&store, options),
@@ -67,6 +75,26 @@ pub(crate) fn open(store: &Bound<'_, PyAny>, options: &MemoryOptions) -> PyResul
         }
     };
     opened.map_err(|error| to_python(py, &error))
+}
+
+fn is_python(store: &Bound<'_, PyAny>) -> PyResult<bool> {
+    let py = store.py();
+    if let Ok(read_only) = store.cast::<ReadOnly>() {
+        return is_python(read_only.get().store(py));
+    }
+    if store.is_instance_of::<PyString>() || store.is_instance_of::<NativeStore>() {
+        return Ok(false);
+    }
+    if store.is_instance(STORE.import(py, "memdir._store", "Store")?)? {
+        return Ok(true);
+    }
+    let Ok(mapping) = store.cast::<PyMapping>() else { return Ok(false) };
+    for store in mapping.values()? {
+        if is_python(&store)? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 fn mounts(mapping: &Bound<'_, PyMapping>) -> PyResult<Vec<Mount>> {

@@ -3,28 +3,25 @@
 use memdir::command::{Decoded, ViewRange};
 use memdir::{Command, Reply, StoreError};
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyDict, PyString};
 
-use crate::cancel::Cancellation;
 use crate::errors::refused_error;
 use crate::fields::{Input, owned_value};
 use crate::hints::{self, Hinted};
 use crate::hooks::{pass_on, set};
-use crate::memory::Memory;
+use crate::memory::{Memory, Whole, json_text, shown};
 use crate::reply;
 
 /// The reply to `input` as content, `is_error` and cause. A text is not parsed as JSON. With
 /// `command`, the input's own `command` is ignored.
 #[pyfunction]
-#[pyo3(signature = (memory, input, command = None, cancellation = None))]
+#[pyo3(signature = (memory, input, command = None))]
 pub(crate) fn answer<'py>(
     memory: &Bound<'py, Memory>,
     input: &Bound<'py, PyAny>,
     command: Option<&str>,
-    cancellation: Option<&Bound<'py, Cancellation>>,
 ) -> PyResult<Hinted<'py, hints::Answer>> {
-    let cancellation = cancellation.map(|cancellation| cancellation.get().core());
-    let reply = memory.get().run(input, command, cancellation)?;
+    let reply = memory.get().run(input, command)?;
     pass_on()?;
     in_parts(memory.py(), &reply)
 }
@@ -38,10 +35,72 @@ pub(crate) fn fail<'py>(
     command: Option<&str>,
     raised: Bound<'py, PyAny>,
 ) -> PyResult<Hinted<'py, hints::Answer>> {
-    let error = StoreError::failed("carrying out a command", PyErr::from_value(raised));
-    let reply = memory.get().fail(input, command, error);
+    let reply = memory.get().fail(input, command, failure(raised))?;
     pass_on()?;
     in_parts(memory.py(), &reply)
+}
+
+/// As [`answer`], if it is at hand.
+#[pyfunction]
+#[pyo3(signature = (memory, input, command = None))]
+pub(crate) fn answer_nowait<'py>(
+    memory: &Bound<'py, Memory>,
+    input: &Bound<'py, PyAny>,
+    command: Option<&str>,
+) -> PyResult<Option<Hinted<'py, hints::Answer>>> {
+    let reply = memory.get().run_nowait(input, command)?;
+    reply.map(|reply| in_parts(memory.py(), &reply)).transpose()
+}
+
+/// What `Memory.execute` returns, if it is at hand.
+#[pyfunction]
+pub(crate) fn execute_nowait<'py>(
+    memory: &Bound<'py, Memory>,
+    input: &Bound<'py, PyAny>,
+) -> PyResult<Option<Hinted<'py, hints::Reply>>> {
+    let reply = match json_text(input) {
+        Some(json) => memory.get().opened().get()?.execute_nowait(Decoded::parse(json)).ok(),
+        None => memory.get().run_nowait(input, None)?,
+    };
+    reply.map(|reply| reply::to_python(memory.py(), &reply)).transpose()
+}
+
+/// What `Memory.execute` returns if the call cannot be executed because of an exception.
+#[pyfunction]
+pub(crate) fn execute_failed<'py>(
+    memory: &Bound<'py, Memory>,
+    input: &Bound<'py, PyAny>,
+    raised: Bound<'py, PyAny>,
+) -> PyResult<Hinted<'py, hints::Reply>> {
+    let error = failure(raised);
+    let reply = match json_text(input) {
+        Some(json) => memory.get().opened().get()?.fail(Decoded::parse(json), error),
+        None => memory.get().fail(input, None, error)?,
+    };
+    pass_on()?;
+    reply::to_python(memory.py(), &reply)
+}
+
+fn failure(raised: Bound<'_, PyAny>) -> StoreError {
+    StoreError::failed("carrying out a command", PyErr::from_value(raised))
+}
+
+/// What `Memory.view` returns, if it is at hand.
+#[pyfunction]
+#[pyo3(signature = (memory, path, view_range = None))]
+pub(crate) fn view_nowait<'py>(
+    memory: &Bound<'py, Memory>,
+    path: &Bound<'py, PyString>,
+    view_range: Option<[Whole<'py>; 2]>,
+) -> PyResult<Option<Hinted<'py, hints::Content>>> {
+    let py = memory.py();
+    let input = PyDict::new(py);
+    input.set_item("path", path)?;
+    if let Some(view_range) = view_range {
+        input.set_item("view_range", view_range)?;
+    }
+    let Some(reply) = memory.get().run_nowait(&input, Some("view"))? else { return Ok(None) };
+    reply::content(py, &shown(py, reply)?).map(Some)
 }
 
 fn in_parts<'py>(py: Python<'py>, reply: &Reply) -> PyResult<Hinted<'py, hints::Answer>> {
@@ -61,7 +120,7 @@ pub(crate) fn decode<'py>(
     input: &Bound<'py, PyAny>,
 ) -> PyResult<Hinted<'py, hints::Fields>> {
     let py = input.py();
-    let core = memory.get().core();
+    let core = memory.get().opened().get()?;
     let refused = |decoded: Decoded<'_>| {
         // It is a call like any other, of which hooks are told.
         let refusal = py.detach(|| core.execute_decoded(decoded.into_owned()));

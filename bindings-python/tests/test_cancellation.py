@@ -14,6 +14,7 @@ import anyio
 import pytest
 from anthropic.lib.tools import ToolError
 
+import pool_threads
 from dict_store import DictStore
 from memdir import AsyncMemoryTool, Memory, MemoryTool, StoreError, open_store
 
@@ -140,7 +141,7 @@ def test_views_are_shown_while_any_number_of_writers_wait(backend: str) -> None:
     store = Held()
     store.write("/memories/log", b"", False)
     tool = AsyncMemoryTool(store)
-    before = threading.active_count()
+    before = pool_threads.count()
 
     async def run() -> None:
         async with anyio.create_task_group() as tasks:
@@ -152,7 +153,7 @@ def test_views_are_shown_while_any_number_of_writers_wait(backend: str) -> None:
                 with anyio.fail_after(SECONDS):
                     for _ in range(100):
                         assert "log" in str(await tool.call(VIEW))
-                assert threading.active_count() - before <= 2 * 40 + 2
+                assert pool_threads.count() - before <= 2 * pool_threads.MOST
 
     anyio.run(run, backend=backend)
     # Those that were not given up are all carried out.
@@ -165,7 +166,7 @@ def test_writers_that_were_given_up_leave_no_threads_behind(backend: str) -> Non
     store = Held()
     store.write("/memories/log", b"", False)
     tool = AsyncMemoryTool(store)
-    before = threading.active_count()
+    before = pool_threads.count()
 
     async def run() -> None:
         with store.turn:
@@ -173,7 +174,7 @@ def test_writers_that_were_given_up_leave_no_threads_behind(backend: str) -> Non
                 with anyio.move_on_after(0.001):
                     await tool.call(insert("given up"))
             # Each is still held by the store; the rest waited for one of them.
-            assert threading.active_count() - before <= 40 + 2
+            assert pool_threads.count() - before <= 2 * pool_threads.MOST
         await tool.call(insert("kept"))
 
     anyio.run(run, backend=backend)
@@ -241,7 +242,7 @@ def test_where_no_thread_can_be_had_the_store_is_out_of_reach(
     tool = AsyncMemoryTool(store, after=lambda event: events.append(event.outcome))
 
     async def run() -> None:
-        monkeypatch.setattr("memdir._threads.run_sync", no_thread)
+        monkeypatch.setattr("memdir._memdir.submit", no_thread)
         for call in (tool.call(insert("x")), tool.insert(insert("x"))):
             with pytest.raises(ToolError) as raised:
                 await call
@@ -269,8 +270,8 @@ async def create(path):
         print(await tool.call({"command": "create", "path": path, "file_text": "x"}))
     except Exception as error:
         print(type(error).__name__, error.content)
-# Imports what is needed.
-asyncio.run(create("/memories/a"))
+# Imports what is needed, and needs no thread.
+print(asyncio.run(tool.call({"command": "view", "path": "/memories"})).splitlines()[-1])
 if os.geteuid() == 0:
     # Limits are not for root.
     os.setuid(65534)
@@ -288,7 +289,7 @@ def test_a_user_who_may_have_no_threads() -> None:
         timeout=SECONDS,
         check=True,
     )
-    assert ran.stdout == f"File created successfully at: /memories/a\nToolError {NO_THREAD}\n"
+    assert ran.stdout == f"4.0K\t/memories\nToolError {NO_THREAD}\n"
 
 
 def test_a_sync_tool_needs_no_thread(monkeypatch: pytest.MonkeyPatch) -> None:

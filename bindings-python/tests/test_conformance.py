@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import itertools
 import json
 import uuid
@@ -16,7 +17,7 @@ from anthropic.lib.tools import ToolError
 import cases
 import servers
 from dict_store import DictStore
-from memdir import AsyncMemoryTool, Memory, MemoryTool, open_store
+from memdir import AsyncMemory, AsyncMemoryTool, Memory, MemoryTool, open_store
 from memdir.testing import check_contract
 from redis_store import RedisStore
 
@@ -112,6 +113,20 @@ def test_async_tool(case: cases.Case, tmp_path: Path, counts: Counter[tuple[str,
 
     steps = cases.run(case, open_store(tmp_path), execute, expire, secret=str(tmp_path))
     count(counts, "python-async-tool", steps)
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_async_memory(case: cases.Case, tmp_path: Path, counts: Counter[tuple[str, str]]) -> None:
+    memory = AsyncMemory(tmp_path, **case.options)
+
+    def execute(given: Any) -> tuple[Any, bool]:
+        return asyncio.run(memory.execute(json.dumps(given) if isinstance(given, str) else given))
+
+    def expire(older_than: float, **options: Any) -> list[Expired]:
+        return asyncio.run(memory.expire(older_than, **options))
+
+    steps = cases.run(case, open_store(tmp_path), execute, expire, secret=str(tmp_path))
+    count(counts, "python-async-memory", steps)
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)

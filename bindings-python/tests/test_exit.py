@@ -91,6 +91,43 @@ def test_a_store_in_python(work: str) -> None:
     ends_well(f"{OWN_STORE}\nforever(lambda: {work})\ntime.sleep(0.05)\n")
 
 
+@pytest.mark.parametrize("backend", ["asyncio", "trio"])
+@pytest.mark.parametrize(
+    "store", ['"memory:", after=lambda event: None', "Slowly()"], ids=["hook", "store"]
+)
+def test_calls_of_an_event_loop_that_nobody_waits_for(backend: str, store: str) -> None:
+    ends_well(f"""{OWN_STORE}
+import anyio
+from memdir import AsyncMemory
+memory = AsyncMemory({store})
+async def run():
+    await memory.create("/memories/b", "x")
+    with anyio.move_on_after(0.05):
+        async with anyio.create_task_group() as tasks:
+            for _ in range(100):
+                tasks.start_soon(memory.insert, "/memories/b", 0, "x")
+                tasks.start_soon(memory.view, "/memories/b")
+anyio.run(run, backend="{backend}")
+""")
+
+
+def test_an_event_loop_on_a_daemon_thread() -> None:
+    ends_well(f"""{OWN_STORE}
+import asyncio
+from memdir import AsyncMemory
+native, own = AsyncMemory("memory:"), AsyncMemory(Slowly())
+async def forever(memory):
+    await memory.create("/memories/a", "")
+    while True:
+        await memory.insert("/memories/a", 0, "x")
+        await memory.view("/memories/a")
+async def all_of_them():
+    await asyncio.gather(*map(forever, [native, own]))
+threading.Thread(target=lambda: asyncio.run(all_of_them()), daemon=True).start()
+time.sleep(0.3)
+""")
+
+
 def test_the_edit_of_a_store_that_is_used_from_python() -> None:
     ends_well("""
 import threading, time

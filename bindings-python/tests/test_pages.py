@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 PAGE = cases.PROJECT / "docs" / "stores.md"
+SERVERS = cases.PROJECT / "docs" / "python-servers.md"
 QUOTED = re.compile(r"<!-- from (\S+) -->\n```\w+\n(.*?)\n```", re.DOTALL)
 LINK = re.compile(r"\]\((\.\./[^)#]+)(?:#[^)]*)?\)")
 
@@ -22,9 +23,19 @@ def plain(code: str) -> str:
     return re.sub(r"^ \* ?", "", code, flags=re.MULTILINE)
 
 
-@pytest.mark.parametrize(("file", "code"), QUOTED.findall(PAGE.read_text("utf-8")))
+@pytest.mark.parametrize(
+    ("file", "code"),
+    [quoted for page in (PAGE, SERVERS) for quoted in QUOTED.findall(page.read_text("utf-8"))],
+)
 def test_what_is_quoted_stands_there(file: str, code: str) -> None:
     assert code in plain((cases.PROJECT / file).read_text("utf-8"))
+
+
+def test_the_page_about_servers_quotes_the_server() -> None:
+    page = SERVERS.read_text("utf-8")
+    assert {file for file, _ in QUOTED.findall(page)} == {"examples/python/server.py"}
+    for link in LINK.findall(page):
+        assert (SERVERS.parent / link).exists(), link
 
 
 def test_every_language_is_quoted_and_every_file_is_there() -> None:

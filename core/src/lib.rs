@@ -45,6 +45,7 @@
 //! | `encryption` | encryption of any store: `encryption_key` of [`MemoryOptions`] |
 //! | `tracing` | a span for each call |
 //! | `cli` | the program `memdir` |
+//! | `mcp` | `memdir mcp`, a server of the Model Context Protocol |
 //! | `testing` | `store::contract`, which checks your own store |
 //!
 //! # Where is what?
@@ -74,21 +75,26 @@ mod error;
 mod files;
 mod handlers;
 mod image;
+#[cfg(feature = "mcp")]
+mod mcp;
 mod memory;
 mod options;
+mod per_process;
 mod policies;
 mod process;
 mod repair;
+#[doc(hidden)]
+pub mod thread_pool;
 mod trace;
 
 pub use call::Call;
 pub use cancel::Cancellation;
 pub use changes::{Change, ChangeKind, Subscription};
 pub use check::{Checked, check};
-pub use command::Command;
+pub use command::{Command, Dialect};
 pub use copy::{CopyError, copy};
 pub use error::{ConfigError, Error, HookError, NameCase};
-pub use files::{Match, Query};
+pub use files::{Match, Project, Query};
 pub use hooks::{Event, HookDecision, MemoryHooks, Outcome};
 pub use memory::Memory;
 pub use options::MemoryOptions;

@@ -143,6 +143,34 @@ impl Memory {
         self.execute_with_hooks(decoded).into()
     }
 
+    /// As [`execute_decoded`](Memory::execute_decoded), if the reply is at hand: a view that
+    /// [`Store::open_nowait`] answers, or a refusal of the input. For the thread of an event loop, which must not
+    /// wait. With hooks, with a policy that takes long or writes, and with a subscriber that wants the duration of each
+    /// command, nothing is at hand.
+    ///
+    /// # Errors
+    /// The input, if the call has to be executed where it may wait. Nothing was done.
+    #[doc(hidden)]
+    pub fn execute_nowait<'a>(&self, decoded: Decoded<'a>) -> Result<Reply, Decoded<'a>> {
+        if self.hooks.is_some() || trace::is_wanted() {
+            return Err(decoded);
+        }
+        let (store, policies) = (&*self.store, &*self.policies);
+        let result = match decoded.command.as_ref().map(|command| command.borrowed().validated()) {
+            Ok(Ok(command)) => match handlers::execute_nowait(store, policies, &command) {
+                None => return Err(decoded),
+                result => result,
+            },
+            // Refused, which the call says.
+            Ok(Err(_)) | Err(_) => None,
+        };
+        let execute = |command: &ValidCommand<'a>| {
+            result.unwrap_or_else(|| handlers::execute(store, policies, command))
+        };
+        let (result, _) = Call::begin(decoded, false).execute(policies, execute);
+        Ok(result.into())
+    }
+
     /// The reply to a call that cannot be executed because something outside the store failed, such
     /// as starting a thread. It is the reply of a broken store. Nothing is changed, and the hook
     /// `before` is not called.

@@ -7,6 +7,8 @@ use crate::policy::{PathPattern, StaleGuard};
 use crate::store::settings::{LOCK_TIMEOUT, MAX_FILE_BYTES, max_edited_bytes};
 use crate::store::{Durability, OnExisting, Store, StoreOptions};
 
+mod json;
+
 /// How a [`Memory`](crate::Memory) behaves where the tool's documentation leaves a choice.
 ///
 /// ```

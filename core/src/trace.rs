@@ -23,6 +23,16 @@ pub(crate) struct Traced {
     span: Span,
 }
 
+/// Whether a subscriber wants every command.
+pub(crate) fn is_wanted() -> bool {
+    #[cfg(feature = "tracing")]
+    let wanted = tracing::span_enabled!(target: TARGET, Level::INFO)
+        || tracing::event_enabled!(target: TARGET, Level::DEBUG);
+    #[cfg(not(feature = "tracing"))]
+    let wanted = false;
+    wanted
+}
+
 #[cfg(not(feature = "tracing"))]
 impl Traced {
     pub(crate) fn begin(_: Option<&'static str>) -> Self {

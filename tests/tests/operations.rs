@@ -157,6 +157,7 @@ fn rust_has_the_operations_of_the_table() {
     let mut found: BTreeSet<String> = methods(named(&public, "    pub fn "), "::").collect();
     let library = read("core/src/lib.rs");
     let reexported = library.lines().filter_map(|line| line.strip_prefix("pub use "));
+    let exported: String = library.lines().filter(|line| line.starts_with("pub use ")).collect();
     for line in reexported {
         let names = line.rsplit("::").next().unwrap();
         let names = names.split(|c: char| !(c.is_alphanumeric() || c == '_'));
@@ -171,5 +172,54 @@ fn rust_has_the_operations_of_the_table() {
         );
         found.insert(format!("store::{name}"));
     }
-    compare("rust", &found, &types);
+    compare("rust", &found, &(types + &exported));
+}
+
+#[test]
+fn go_has_the_operations_of_the_table() {
+    let mut found = BTreeSet::new();
+    for file in ["memdir", "files"] {
+        let source = read(&format!("bindings-go/{file}.go"));
+        found.extend(methods(named(&source, "func (m *Memory) "), "."));
+        found.extend(named(&source, "func "));
+    }
+    found.extend(
+        named(&read("bindings-go/memorytool/tool.go"), "func ")
+            .into_iter()
+            .map(|name| format!("memorytool.{name}")),
+    );
+    // Not those of the package alone, nor what every language has: the version.
+    let public = |name: &String| {
+        let last = name.rsplit('.').next().unwrap();
+        last.starts_with(char::is_uppercase) && last != "Version"
+    };
+    found.retain(public);
+    compare("go", &found, "");
+}
+
+#[test]
+fn c_has_the_operations_of_the_table() {
+    let header = read("bindings-c/include/memdir.h");
+    let mut found: BTreeSet<String> = header
+        .lines()
+        .filter(|line| !line.starts_with(' ') && !line.starts_with('/'))
+        .filter_map(|line| line.split_once('('))
+        .filter_map(|(before, _)| before.rsplit([' ', '*']).next())
+        .map(str::to_owned)
+        .collect();
+    for name in ["memdir_call", "memdir_free", "memdir_version"] {
+        assert!(found.remove(name), "{name}");
+    }
+    compare("c", &found, "");
+    // What `memdir_call` can be asked is in the header.
+    let operations = read("core/operations.json");
+    for named in operations.split(r#"`memdir_call`: `\""#).skip(1) {
+        let name = named.split('\\').next().unwrap();
+        assert!(
+            header.contains(&format!("\"{name}\" {{"))
+                || header.contains(&format!("\"{name}\" and "))
+                || header.contains(&format!("and \"{name}\"")),
+            "{name}"
+        );
+    }
 }

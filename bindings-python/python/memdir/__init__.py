@@ -38,6 +38,7 @@ from typing import TYPE_CHECKING
 
 # In this order.
 from memdir import _main_interpreter, _memdir
+from memdir._async_memory import AsyncMemory
 from memdir._errors import (
     ConfigError,
     CopyError,
@@ -55,6 +56,7 @@ from memdir._memdir import (
     Event,
     Expired,
     ExpiryProgress,
+    Match,
     Memory,
     Problem,
     ReadOnly,
@@ -65,12 +67,21 @@ from memdir._memdir import (
     rekey,
 )
 from memdir._reply import ImageBlock, Reply
+from memdir._request import (
+    COMPACTION_BETA,
+    CONTEXT_MANAGEMENT_BETA,
+    ToolEntry,
+    context_management,
+)
 from memdir._store import Store
 
 if TYPE_CHECKING:
     from memdir._tool import AsyncMemoryTool, MemoryTool
 
 __all__ = [
+    "COMPACTION_BETA",
+    "CONTEXT_MANAGEMENT_BETA",
+    "AsyncMemory",
     "AsyncMemoryTool",
     "Checked",
     "ConfigError",
@@ -84,6 +95,7 @@ __all__ = [
     "ExpiryProgress",
     "HookError",
     "ImageBlock",
+    "Match",
     "MemdirError",
     "Memory",
     "MemoryTool",
@@ -93,7 +105,9 @@ __all__ = [
     "Reply",
     "Store",
     "StoreError",
+    "ToolEntry",
     "check",
+    "context_management",
     "copy",
     "open_store",
     "read_only",

@@ -2,6 +2,7 @@
 The native half of memdir; import `memdir`.
 """
 
+import builtins
 from _typeshed import SupportsGetItem, SupportsLenAndGetItem
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
@@ -12,7 +13,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, Final, Literal, SupportsIndex, final
 
-__all__ = ["Cancellation", "Checked", "Copied", "CopyProgress", "Entry", "Event", "Expired", "ExpiryProgress", "Memory", "NativeStore", "Problem", "ReadOnly", "after_fork_in_child", "after_fork_in_parent", "answer", "before_exit", "before_fork", "check", "check_contract", "copy", "decode", "fail", "listed_time", "open_store", "open_whole", "read_only", "rekey", "run_command_line"]
+__all__ = ["Cancellation", "Checked", "Copied", "CopyProgress", "Entry", "Event", "Expired", "ExpiryProgress", "Match", "Memory", "NativeStore", "Problem", "ReadOnly", "after_fork_in_child", "after_fork_in_parent", "answer", "answer_nowait", "before_exit", "before_fork", "check", "check_contract", "copy", "decode", "execute_failed", "execute_nowait", "fail", "listed_time", "open_store", "open_whole", "read_only", "rekey", "run_command_line", "submit", "view_nowait", "when_idle"]
 
 @final
 class Cancellation:
@@ -47,7 +48,7 @@ class Checked:
         Files; each was read to its end.
         """
     @property
-    def problems(self, /) -> list[Problem]:
+    def problems(self, /) -> builtins.list[Problem]:
         """
         The problems that were found; empty if there are none.
         """
@@ -81,7 +82,7 @@ class Copied:
         Files that were written.
         """
     @property
-    def left_out(self, /) -> list[str]:
+    def left_out(self, /) -> builtins.list[str]:
         """
         Entries of the source that are not part of the memory, such as links, and were not copied.
         """
@@ -206,7 +207,7 @@ class Event:
     @property
     def path(self, /) -> str | None: ...
     @property
-    def repairs(self, /) -> list[str]: ...
+    def repairs(self, /) -> builtins.list[str]: ...
 
 @final
 class Expired:
@@ -250,6 +251,35 @@ class ExpiryProgress:
     def removed(self, /) -> int:
         """
         Those of them that were removed, or would be.
+        """
+
+@final
+class Match:
+    """
+    A place where `Memory.search` found something.
+
+    `path` is the path of the file or directory. `line` is the number of the line, counted from 1, and
+    `None` if the name was found. `text` is the line, or the name; a long line is cut around the match.
+    """
+    __match_args__: Final[tuple[str, str, str]]
+    def __eq__(self, value: object, /) -> bool: ...
+    def __hash__(self, /) -> int: ...
+    def __ne__(self, value: object, /) -> bool: ...
+    def __repr__(self, /) -> str: ...
+    @property
+    def line(self, /) -> int | None:
+        """
+        The number of the line, counted from 1; `None` if the name was found.
+        """
+    @property
+    def path(self, /) -> str:
+        """
+        The path of the file, or of the directory whose name it is.
+        """
+    @property
+    def text(self, /) -> str:
+        """
+        The line, or the name.
         """
 
 @final
@@ -347,6 +377,8 @@ class Memory:
     >>> content, is_error
     ('Path must start with /memories, got: /etc/passwd', True)
     """
+    def __enter__(self, /) -> Memory: ...
+    def __exit__(self, kind: Any, raised: Any, traceback: Any, /) -> None: ...
     def __new__(cls, /, store: str | PathLike[str] | Store | ReadOnly | Mapping[str, str | PathLike[str] | Store | ReadOnly] = ..., *, max_view_chars: int | None = 16000, max_file_bytes: int | None = 16777216, max_total_bytes: int | None = None, max_files: int | None = None, max_image_bytes: int | None = 3932160, on_existing: Literal["error", "overwrite"] = 'error', read_only: bool = False, read_only_paths: Sequence[str] = (), writable_paths: Sequence[str] | None = None, stale_guard: Literal["off", "on", "strict"] = 'off', sensitive_text: Literal["off", "reject", "redact"] = 'off', sensitive_rules: dict[str, str] = {}, sensitive_on_view: bool = False, expire_after: float | timedelta | None = None, record_access: bool = False, never_expire: Sequence[str] = (), before: Callable[[Mapping[str, Any]], Mapping[str, object] | None] | None = None, after: Callable[[Event], object] | None = None, event_content: bool = False, durability: Literal["full", "relaxed"] = 'full', lock_timeout: float | timedelta | None = 10.0, namespace: str | None = None, encryption_key: bytes | str | None = None, encrypt_names: bool = False) -> Memory: ...
     def clear(self, /) -> str:
         """
@@ -354,6 +386,12 @@ class Memory:
 
         Raises:
             StoreError: The store itself failed.
+        """
+    def close(self, /) -> None:
+        """
+        Closes the memory: what it has open is closed if nobody else uses it, and every further call raises a
+        `ValueError`. Calls that are under way come to their end. A memory that is not closed is so at the latest when it
+        is collected; a `with` statement closes it at its end.
         """
     def create(self, /, path: str, file_text: str) -> str:
         """
@@ -387,7 +425,15 @@ class Memory:
             The reply for the model. Never an exception: a model's mistake is a reply with
             `is_error`, and so is a broken store (its `cause` has the details for you).
         """
-    def expire(self, /, older_than: float | timedelta, *, dry_run: bool = ..., on_progress: Callable[[ExpiryProgress], object] | None = None) -> list[Expired]:
+    def exists(self, /, path: str) -> bool:
+        """
+        Whether there is a file or a directory.
+
+        Raises:
+            RefusedError: It is not a path under `/memories`.
+            StoreError: The store itself failed.
+        """
+    def expire(self, /, older_than: float | timedelta, *, dry_run: bool = ..., on_progress: Callable[[ExpiryProgress], object] | None = None) -> builtins.list[Expired]:
         """
         Removes the files that nobody used for `older_than`. The model cannot call this.
 
@@ -408,12 +454,46 @@ class Memory:
             ConfigError: Accesses are not recorded, the store does not keep them, or it is read-only.
             StoreError: The store itself failed. Files that are already removed stay removed.
         """
+    def index(self, /, max_chars: SupportsIndex = 2000) -> str:
+        """
+        A table of contents for a system prompt: a line for each file with its path, its size and its
+        first line. Files that match `never_expire` come first, then what was written last. If not all
+        fit, the last line says how many are left out.
+
+        Args:
+            max_chars: The most characters of the text.
+
+        Raises:
+            StoreError: The store itself failed.
+        """
     def insert(self, /, path: str, insert_line: SupportsIndex, insert_text: str) -> str:
         """
         Inserts `insert_text` as whole lines after line `insert_line`; 0 is the file's start.
 
         Raises:
             RefusedError: The command was refused; its text is the reply for the model.
+            StoreError: The store itself failed.
+        """
+    def list(self, /, path: str = "/memories", *, depth: SupportsIndex | None = ...) -> Sequence[Entry]:
+        """
+        The entries below a directory, in the order of their paths, without hidden ones and what is
+        below them. Of a file: the file itself.
+
+        Args:
+            path: The directory.
+            depth: How many levels; `None` for all.
+
+        Raises:
+            RefusedError: Nothing is there.
+            StoreError: The store itself failed.
+        """
+    def read(self, /, path: str) -> str:
+        """
+        The text of a file, as it is: also what views hide (`sensitive_on_view`). It does not count as
+        a use of the file. The model cannot call this.
+
+        Raises:
+            RefusedError: There is no such file, or it is not text.
             StoreError: The store itself failed.
         """
     def rename(self, /, old_path: str, new_path: str) -> str:
@@ -424,6 +504,31 @@ class Memory:
             RefusedError: The command was refused; its text is the reply for the model.
             StoreError: The store itself failed.
         """
+    def search(self, /, query: str, *, regex: bool = False, ignore_case: bool = False, path: str = "/memories", limit: SupportsIndex = 100) -> builtins.list[Match]:
+        """
+        Finds names of files and directories, and lines of files, in the order of the paths and lines.
+        Hidden entries and files that are not text are left out. With `sensitive_on_view` it searches
+        what a view would show.
+
+        Args:
+            query: The text to find, or a pattern.
+            regex: `query` is a regular expression, in the syntax of Rust's `regex-lite` (no
+                look-around and no back-references; linear time). `^` and `$` are the ends of a line.
+            ignore_case: Upper and lower case are the same; in a pattern, those of ASCII letters.
+            path: A directory, with everything below it, or a file.
+            limit: The most matches to return.
+
+        Raises:
+            ConfigError: The pattern is wrong.
+            RefusedError: Nothing is at `path`.
+            StoreError: The store itself failed.
+
+        >>> from memdir import Memory
+        >>> memory = Memory("memory:")
+        >>> memory.write("/memories/drinks.md", "# Drinks\\n- green tea\\n")
+        >>> memory.search("tea")
+        [Match('/memories/drinks.md', 2, '- green tea')]
+        """
     def str_replace(self, /, path: str, old_str: str, new_str: str | None = None) -> str:
         """
         Replaces the only occurrence of `old_str` in a file by `new_str`; an empty one, or `None`, deletes it.
@@ -432,7 +537,31 @@ class Memory:
             RefusedError: The command was refused; its text is the reply for the model.
             StoreError: The store itself failed.
         """
-    def view(self, /, path: str, view_range: SupportsLenAndGetItem[SupportsIndex] | None = None) -> str | list[ImageBlock]:
+    def tool_definition(self, /, dialect: str = "json-schema") -> dict[str, object]:
+        """
+        The tool for a model host that does not know Anthropic's: one tool named `memory`, whose calls
+        `execute` carries out. If the memory is read-only, its only command is `view`.
+
+        Args:
+            dialect: `"json-schema"` (`name`, `description`, `parameters`), `"openai"` (Responses API),
+                `"openai-chat"` (Chat Completions API), `"anthropic-custom"`, or `"gemini"`.
+
+        Raises:
+            ConfigError: There is no such dialect.
+        """
+    def tool_definitions(self, /, dialect: str = "json-schema", *, prefix: str = "") -> Sequence[dict[str, object]]:
+        """
+        A tool for each command, named `prefix` and the command's name. Carry out a call of
+        `memory_view` with `memory.execute({"command": "view", **arguments})`.
+
+        Args:
+            dialect: As for `tool_definition`.
+            prefix: At most 32 ASCII letters, digits, `_` and `-`.
+
+        Raises:
+            ConfigError: There is no such dialect, or the prefix is wrong.
+        """
+    def view(self, /, path: str, view_range: SupportsLenAndGetItem[SupportsIndex] | None = None) -> str | builtins.list[ImageBlock]:
         """
         Shows a directory two levels deep, the numbered lines of a file, or an image.
 
@@ -447,6 +576,29 @@ class Memory:
         Raises:
             RefusedError: The command was refused; its text is the reply for the model.
             StoreError: The store itself failed.
+        """
+    def write(self, /, path: str, text: str, *, if_unchanged: str | None = None) -> None:
+        """
+        Writes a file as a whole: it is made, with its parents, or replaced. The model cannot call
+        this, but the policies are those of its commands. The stale guard then asks the model to view
+        the file again.
+
+        Args:
+            path: The path of the file.
+            text: Its new content.
+            if_unchanged: The text that `read` returned: the file is only replaced if it still holds
+                it. `None` replaces it in any case.
+
+        Raises:
+            RefusedError: A policy forbids it, or the file does not hold `if_unchanged`. Nothing was
+                changed.
+            StoreError: The store itself failed.
+
+        >>> from memdir import Memory
+        >>> memory = Memory("memory:")
+        >>> memory.write("/memories/todo.md", "- buy tea\\n")
+        >>> text = memory.read("/memories/todo.md")
+        >>> memory.write("/memories/todo.md", text + "- drink it\\n", if_unchanged=text)
         """
 
 @final
@@ -553,10 +705,15 @@ def after_fork_in_parent() -> None:
     Lets the other threads continue.
     """
 
-def answer(memory: Memory, input: Any, command: str | None = None, cancellation: Cancellation | None = None) -> tuple[str | list[ImageBlock], bool, MemdirError | None]:
+def answer(memory: Memory, input: Any, command: str | None = None) -> tuple[str | builtins.list[ImageBlock], bool, MemdirError | None]:
     """
     The reply to `input` as content, `is_error` and cause. A text is not parsed as JSON. With
     `command`, the input's own `command` is ignored.
+    """
+
+def answer_nowait(memory: Memory, input: Any, command: str | None = None) -> tuple[str | builtins.list[ImageBlock], bool, MemdirError | None] | None:
+    """
+    As [`answer`], if it is at hand.
     """
 
 def before_exit() -> None:
@@ -631,7 +788,17 @@ def decode(memory: Memory, input: Any) -> dict[str, object]:
         RefusedError: With the sentence for the model.
     """
 
-def fail(memory: Memory, input: Any, command: str | None, raised: Any) -> tuple[str | list[ImageBlock], bool, MemdirError | None]:
+def execute_failed(memory: Memory, input: Any, raised: Any) -> Reply:
+    """
+    What `Memory.execute` returns if the call cannot be executed because of an exception.
+    """
+
+def execute_nowait(memory: Memory, input: Any) -> Reply | None:
+    """
+    What `Memory.execute` returns, if it is at hand.
+    """
+
+def fail(memory: Memory, input: Any, command: str | None, raised: Any) -> tuple[str | builtins.list[ImageBlock], bool, MemdirError | None]:
     """
     The reply to `input` if it cannot be executed because of an exception.
     """
@@ -733,4 +900,23 @@ def run_command_line(arguments: SupportsGetItem[int, str]) -> int:
     """
     Runs one command, with the program's name as the first argument, on the standard streams of
     this process; its exit code.
+    """
+
+def submit(memory: Memory | None, work: Any, deliver: Any, view: bool) -> Cancellation:
+    """
+    Calls `work` on a thread of those of the memory, and then `deliver` with its result and the exception that it raised; one of them is `None`.
+    If the call is cancelled before it begins, both are. Nothing is waited for.
+
+    Raises:
+        RuntimeError: The system cannot start a thread. Nothing was done.
+    """
+
+def view_nowait(memory: Memory, path: str, view_range: SupportsLenAndGetItem[SupportsIndex] | None = None) -> str | builtins.list[ImageBlock] | None:
+    """
+    What `Memory.view` returns, if it is at hand.
+    """
+
+def when_idle(memory: Memory, callback: Any) -> bool:
+    """
+    Calls `callback` once no call of the memory is under way on a thread; returns `False` if none is now, and then does not.
     """

@@ -12,7 +12,7 @@ import os
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar, cast
+from typing import TYPE_CHECKING, cast
 
 from anthropic.lib.tools import (
     BetaAbstractMemoryTool,
@@ -21,9 +21,11 @@ from anthropic.lib.tools import (
     ToolError,
 )
 
-from memdir._errors import RefusedError, StoreError
-from memdir._memdir import Memory, answer, decode, fail
-from memdir._threads import NoThreadError, in_thread
+from memdir._async_memory import AsyncMemory, is_view
+from memdir._errors import RefusedError
+from memdir._loops import NoThreadError, in_thread, running_loop
+from memdir._memdir import Memory, answer, answer_nowait, decode, fail
+from memdir._request import entry
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
         BetaMemoryTool20250818CreateCommand,
         BetaMemoryTool20250818DeleteCommand,
         BetaMemoryTool20250818InsertCommand,
+        BetaMemoryTool20250818Param,
         BetaMemoryTool20250818RenameCommand,
         BetaMemoryTool20250818StrReplaceCommand,
         BetaMemoryTool20250818ViewCommand,
@@ -42,37 +45,18 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from memdir._errors import MemdirError
-    from memdir._memdir import Cancellation, Expired, ExpiryProgress
+    from memdir._memdir import Expired, ExpiryProgress
     from memdir._options import MemoryOptions, Places
+    from memdir._request import ToolEntry
 
 logger = logging.getLogger("memdir")
 
 _COMMANDS = ("view", "create", "str_replace", "insert", "delete", "rename")
 
 
-T = TypeVar("T")
-
-
-def _is_view(input: object, command: str | None) -> bool:
-    """Whether the input seems to be a view."""
-    if command is None:
-        try:
-            if isinstance(input, dict):
-                found = dict.get(input, "command")
-            else:
-                found = getattr(input, "command", None)
-        except Exception:  # noqa: BLE001 - an object that cannot be asked: the engine says so
-            return False
-        command = found if isinstance(found, str) else None
-    return command == "view"
-
-
-async def _done(work: Callable[[], T]) -> T:
-    """Runs `work` in a thread."""
-    try:
-        return await in_thread(lambda _: work(), view=False)
-    except NoThreadError as error:
-        raise StoreError(f"no thread can be had: {error.__cause__}") from error.__cause__
+def _without_options(options: Mapping[str, object]) -> None:
+    if options:
+        raise TypeError(f"a memory that is open has its options already: {', '.join(options)}")
 
 
 class _Engine:
@@ -81,9 +65,9 @@ class _Engine:
     base_path: Path | None
     memory_root: Path | None
 
-    def _open(self, store: Places, options: MemoryOptions) -> None:
-        self._memory = Memory(store, **options)
-        directory = self._memory.directory
+    def _use(self, memory: Memory, store: object) -> None:
+        self._memory = memory
+        directory = memory.directory
         if directory is None:
             self.base_path = self.memory_root = None
         elif isinstance(store, os.PathLike) or (
@@ -98,20 +82,6 @@ class _Engine:
     def _answer(self, input: object, command: str | None = None) -> BetaFunctionToolResultType:
         """Executes the input. `command` is set if a method named after the command was called."""
         return self._told(*answer(self._memory, input, command))
-
-    async def _answer_in_thread(
-        self, input: object, command: str | None = None
-    ) -> BetaFunctionToolResultType:
-        """As `_answer`, in a thread. If cancelled before it writes, nothing is done."""
-
-        def carry_out(cancellation: Cancellation) -> BetaFunctionToolResultType:
-            return self._told(*answer(self._memory, input, command, cancellation))
-
-        try:
-            return await in_thread(carry_out, view=_is_view(input, command))
-        except NoThreadError as error:
-            raised = error.__cause__
-        return self._told(*fail(self._memory, input, command, raised))
 
     def _told(
         self, answered: object, is_error: bool, cause: MemdirError | None
@@ -165,8 +135,11 @@ class MemoryTool(_Engine, BetaAbstractMemoryTool):
     Args:
         store: Where the files are: a directory, which is made if it does not exist (the files are
             in its `memories` directory, the layout of the SDK's own tool); `"memory:"` for a new
-            store in this process; or anything else that `Memory` takes.
+            store in this process; anything else that `Memory` takes; or a `Memory` that is open,
+            without further options.
         cache_control: The `cache_control` of the tool in each request.
+        entry: What else the tool's entry in each request carries, as a dict: `allowed_callers`,
+            `defer_loading`, `input_examples`, `strict`.
         **options: The options of `Memory`.
 
     Attributes:
@@ -189,13 +162,23 @@ class MemoryTool(_Engine, BetaAbstractMemoryTool):
 
     def __init__(
         self,
-        store: Places = "./memory",
+        store: Places | Memory = "./memory",
         *,
         cache_control: BetaCacheControlEphemeralParam | None = None,
+        entry: ToolEntry | None = None,
         **options: Unpack[MemoryOptions],
     ) -> None:
         super().__init__(cache_control=cache_control)
-        self._open(store, options)
+        self._entry: ToolEntry = entry or {}
+        if isinstance(store, Memory):
+            _without_options(options)
+            self._use(store, store)
+        else:
+            self._use(Memory(store, **options), store)
+
+    def to_dict(self) -> BetaMemoryTool20250818Param:
+        """The tool's entry in a request."""
+        return entry(super().to_dict(), self._entry)
 
     def call(self, input: object) -> BetaFunctionToolResultType:
         """Executes one tool call, given as the input that the model sent.
@@ -319,16 +302,20 @@ class AsyncMemoryTool(_Engine, BetaAsyncAbstractMemoryTool):
     A subclass may override `view`, `create` and so on: `call` and `execute` use the override. It
     gets a command of the SDK with all fields, of the right types.
 
-    The store works in a thread of AnyIO, so it does not block the event loop (of asyncio or Trio).
+    It works as `AsyncMemory` does, on asyncio and Trio: a view whose answer is at hand is answered
+    at once, everything else on a few threads of memdir's, so the event loop is never held up.
     If a task is cancelled before its command begins to write, the command is not executed; if the
     command has begun, it goes on to its end. Hooks (`before`, `after`) are plain functions and run
-    in that thread, too. Views and changes have at most 40 threads each.
+    on those threads, too. Views and changes have at most 64 threads each.
 
     Args:
         store: Where the files are: a directory, which is made if it does not exist (the files are
             in its `memories` directory, the layout of the SDK's own tool); `"memory:"` for a new
-            store in this process; or anything else that `Memory` takes.
+            store in this process; anything else that `Memory` takes; or an `AsyncMemory` that is
+            open, without further options.
         cache_control: The `cache_control` of the tool in each request.
+        entry: What else the tool's entry in each request carries, as a dict: `allowed_callers`,
+            `defer_loading`, `input_examples`, `strict`.
         **options: The options of `Memory`.
 
     Attributes:
@@ -348,13 +335,41 @@ class AsyncMemoryTool(_Engine, BetaAsyncAbstractMemoryTool):
 
     def __init__(
         self,
-        store: Places = "./memory",
+        store: Places | AsyncMemory = "./memory",
         *,
         cache_control: BetaCacheControlEphemeralParam | None = None,
+        entry: ToolEntry | None = None,
         **options: Unpack[MemoryOptions],
     ) -> None:
         super().__init__(cache_control=cache_control)
-        self._open(store, options)
+        self._entry: ToolEntry = entry or {}
+        if isinstance(store, AsyncMemory):
+            _without_options(options)
+            self._async = store
+        else:
+            self._async = AsyncMemory(store, **options)
+        self._use(self._async._memory, store)
+
+    async def _answer_async(
+        self, input: object, command: str | None = None
+    ) -> BetaFunctionToolResultType:
+        """As `_answer`, at once if the answer is at hand, else on a thread of the core."""
+        view = is_view(input, command)
+        if view and (loop := running_loop()).has_turn():
+            await loop.turn()
+            answered = answer_nowait(self._memory, input, command)
+            if answered is not None:
+                return self._told(*answered)
+        try:
+            work = partial(self._answer, input, command)
+            return await in_thread(self._memory, work, view=view)
+        except NoThreadError as error:
+            raised = error.__cause__
+        return self._told(*fail(self._memory, input, command, raised))
+
+    def to_dict(self) -> BetaMemoryTool20250818Param:
+        """The tool's entry in a request."""
+        return entry(super().to_dict(), self._entry)
 
     async def call(self, input: object) -> BetaFunctionToolResultType:
         """Executes one tool call, given as the input that the model sent.
@@ -365,7 +380,7 @@ class AsyncMemoryTool(_Engine, BetaAsyncAbstractMemoryTool):
         if self._is_replaced("execute") or self._own_way(input):
             # Makes the SDK's command from it, and calls `execute`.
             return await super().call(self._decoded(input))
-        return await self._answer_in_thread(input)
+        return await self._answer_async(input)
 
     async def execute(
         self, command: BetaMemoryTool20250818Command | Mapping[str, object]
@@ -377,7 +392,7 @@ class AsyncMemoryTool(_Engine, BetaAsyncAbstractMemoryTool):
         """
         own = self._own_way(command)
         if own is None:
-            return await self._answer_in_thread(command)
+            return await self._answer_async(command)
         if isinstance(command, Mapping):
             return await super().call(self._decoded(command))
         result: BetaFunctionToolResultType = await getattr(self, own)(command)
@@ -391,7 +406,7 @@ class AsyncMemoryTool(_Engine, BetaAsyncAbstractMemoryTool):
         Raises:
             ToolError: The command was refused, or the store is broken.
         """
-        return await self._answer_in_thread(command, "view")
+        return await self._answer_async(command, "view")
 
     async def create(
         self, command: BetaMemoryTool20250818CreateCommand | Mapping[str, object]
@@ -401,7 +416,7 @@ class AsyncMemoryTool(_Engine, BetaAsyncAbstractMemoryTool):
         Raises:
             ToolError: The command was refused, or the store is broken.
         """
-        return await self._answer_in_thread(command, "create")
+        return await self._answer_async(command, "create")
 
     async def str_replace(
         self, command: BetaMemoryTool20250818StrReplaceCommand | Mapping[str, object]
@@ -411,7 +426,7 @@ class AsyncMemoryTool(_Engine, BetaAsyncAbstractMemoryTool):
         Raises:
             ToolError: The command was refused, or the store is broken.
         """
-        return await self._answer_in_thread(command, "str_replace")
+        return await self._answer_async(command, "str_replace")
 
     async def insert(
         self, command: BetaMemoryTool20250818InsertCommand | Mapping[str, object]
@@ -421,7 +436,7 @@ class AsyncMemoryTool(_Engine, BetaAsyncAbstractMemoryTool):
         Raises:
             ToolError: The command was refused, or the store is broken.
         """
-        return await self._answer_in_thread(command, "insert")
+        return await self._answer_async(command, "insert")
 
     async def delete(
         self, command: BetaMemoryTool20250818DeleteCommand | Mapping[str, object]
@@ -431,7 +446,7 @@ class AsyncMemoryTool(_Engine, BetaAsyncAbstractMemoryTool):
         Raises:
             ToolError: The command was refused, or the store is broken.
         """
-        return await self._answer_in_thread(command, "delete")
+        return await self._answer_async(command, "delete")
 
     async def rename(
         self, command: BetaMemoryTool20250818RenameCommand | Mapping[str, object]
@@ -441,7 +456,7 @@ class AsyncMemoryTool(_Engine, BetaAsyncAbstractMemoryTool):
         Raises:
             ToolError: The command was refused, or the store is broken.
         """
-        return await self._answer_in_thread(command, "rename")
+        return await self._answer_async(command, "rename")
 
     async def clear_all_memory(self) -> BetaFunctionToolResultType:
         """Deletes everything below `/memories`. The model cannot call this.
@@ -449,7 +464,7 @@ class AsyncMemoryTool(_Engine, BetaAsyncAbstractMemoryTool):
         Raises:
             MemdirError: The store does not allow it, or is broken.
         """
-        return await _done(self._memory.clear)
+        return await self._async.clear()
 
     async def expire(
         self,
@@ -460,14 +475,13 @@ class AsyncMemoryTool(_Engine, BetaAsyncAbstractMemoryTool):
     ) -> list[Expired]:
         """Removes the files that nobody used for `older_than`, as `Memory.expire` does.
 
-        `on_progress` is called in the thread that the store works in.
+        `on_progress` is called on the thread that the store works on.
 
         Raises:
             ConfigError: Accesses are not recorded or not kept by the store, or it is read-only.
             StoreError: The store is broken.
         """
-        expire = partial(self._memory.expire, older_than, dry_run=dry_run, on_progress=on_progress)
-        return await _done(expire)
+        return await self._async.expire(older_than, dry_run=dry_run, on_progress=on_progress)
 
 
 # Our own methods, to find out which ones a subclass overrides.

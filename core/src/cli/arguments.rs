@@ -43,6 +43,8 @@ pub(super) enum Command {
     Show(Show),
     Copy(Copy),
     Check(Check),
+    #[cfg(feature = "mcp")]
+    Mcp(Mcp),
 }
 
 /// Show what a store holds: sizes, ages and names
@@ -120,4 +122,28 @@ pub(super) struct Copy {
 pub(super) struct Check {
     /// The store to check
     pub(super) store: String,
+}
+
+/// Serve a memory to programs that speak the Model Context Protocol (MCP)
+///
+/// Without --http it serves one program, on its standard input and output. The six commands are tools, the files are
+/// resources. The store is made if it does not exist.
+#[cfg(feature = "mcp")]
+#[derive(Debug, Args)]
+#[command(verbatim_doc_comment)]
+pub(super) struct Mcp {
+    /// The store of the memory
+    #[arg(default_value = "./memory")]
+    pub(super) store: String,
+
+    /// What the names of the tools begin with, such as memory_
+    #[arg(long, default_value = "")]
+    pub(super) prefix: String,
+
+    /// Serve over HTTP instead, at a loopback address
+    #[arg(long, value_name = "ADDRESS", num_args = 0..=1, default_missing_value = "127.0.0.1:8765", require_equals = true)]
+    pub(super) http: Option<std::net::SocketAddr>,
+
+    #[command(flatten)]
+    pub(super) flags: super::flags::Flags,
 }

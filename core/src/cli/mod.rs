@@ -15,6 +15,10 @@ use crate::store::redact_address;
 mod arguments;
 mod check;
 mod copy;
+#[cfg(feature = "mcp")]
+mod flags;
+#[cfg(feature = "mcp")]
+mod mcp;
 mod output;
 mod show;
 mod stores;
@@ -38,6 +42,8 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
         Command::Show(wanted) => show::run(wanted, &mut output),
         Command::Copy(wanted) => copy::run(wanted, &mut output),
         Command::Check(wanted) => check::run(wanted, &mut output),
+        #[cfg(feature = "mcp")]
+        Command::Mcp(wanted) => mcp::run(wanted),
     };
     match done.and_then(|ended| output.flush().map(|()| ended)) {
         Ok(Ended::Well) => 0,

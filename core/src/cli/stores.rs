@@ -24,6 +24,17 @@ pub(super) fn only(given: &str, options: MemoryOptions) -> Result<Place, Failure
     Place::new(given, with_key(options, KEY)?)
 }
 
+/// The store of a command that acts on a memory; it may be a new one in this process.
+#[cfg(feature = "mcp")]
+pub(super) fn any(given: &str, options: MemoryOptions) -> Result<Place, Failure> {
+    let options = with_key(options, KEY)?;
+    if given == "memory:" {
+        let (address, shown) = (given.to_owned(), given.to_owned());
+        return Ok(Place { address, shown, options });
+    }
+    Place::new(given, options)
+}
+
 /// The store that is copied from, and the one that is copied to.
 pub(super) fn pair(
     from: &str,
@@ -141,6 +152,17 @@ impl Place {
         location_of(&self.address)
             .zip(location_of(&other.address))
             .is_some_and(|(a, b)| a.holds(&b) || b.holds(&a))
+    }
+
+    #[cfg(feature = "mcp")]
+    pub(super) fn options(&self) -> &MemoryOptions {
+        &self.options
+    }
+
+    /// The failure for an error about the options or the store.
+    #[cfg(feature = "mcp")]
+    pub(super) fn error(&self, error: &Error) -> Failure {
+        self.failure(error)
     }
 
     fn failure(&self, error: &Error) -> Failure {

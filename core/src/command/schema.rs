@@ -95,7 +95,7 @@ pub fn tool_definitions(
         for field in entry.fields {
             schema.push_field(field, !field.is_optional);
         }
-        let about = format!("{} in the memory. {MEMORY}", entry.about);
+        let about = format!("{}. {MEMORY}", entry.about);
         declare(dialect, &format!("{prefix}{}", entry.name), &about, schema)
     };
     Ok(entries(read_only).iter().map(define).collect())

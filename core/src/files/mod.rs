@@ -3,18 +3,20 @@
 //! These are no commands of the tool, and a model cannot call them. They work under the same policies and
 //! the same locks as the commands do, one file for each.
 
+mod bootstrap;
 mod index;
 mod list;
 mod read;
 mod search;
 mod write;
 
+pub use bootstrap::Project;
 pub(crate) use index::index;
 pub(crate) use list::{exists, list};
 pub(crate) use read::{read, read_shown};
 pub(crate) use search::search;
 pub use search::{Match, Query};
-pub(crate) use write::write;
+pub(crate) use write::{make, write};
 
 use crate::error::Error;
 use crate::path::MemoryPath;

@@ -45,6 +45,17 @@ pub(crate) fn execute(
     done.map(Content::Text)
 }
 
+/// As [`execute`], if the command is a view and nothing on its way waits.
+pub(crate) fn execute_nowait(
+    store: &dyn Store,
+    policies: &Policies,
+    command: &ValidCommand<'_>,
+) -> Option<Result<Content, Error>> {
+    let Command::View { path, view_range } = command else { return None };
+    let shown = view::view_nowait(store, policies, path, view_range.as_ref())?;
+    Some(shown.map_err(|error| error.with_effect(Effect::Read)))
+}
+
 /// The text of an editable file.
 fn text<'c>(path: &MemoryPath, content: &'c [u8]) -> Result<&'c str, Error> {
     std::str::from_utf8(content).map_err(|_| reply::not_text(path))

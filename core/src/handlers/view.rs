@@ -28,9 +28,40 @@ pub(super) fn view(
     path: &MemoryPath,
     range: Option<&ViewRange>,
 ) -> Result<Content, Error> {
+    let watch = policies.views.watch();
+    show(store, policies, path, range, store.open(path, LISTED_LEVELS), watch)
+}
+
+/// The same, if nothing on the way waits; `None` if something might.
+pub(super) fn view_nowait(
+    store: &dyn Store,
+    policies: &Policies,
+    path: &MemoryPath,
+    range: Option<&ViewRange>,
+) -> Option<Result<Content, Error>> {
+    // To record an access is a write, and to search for sensitive text takes long.
+    if policies.expiry.records_access() || policies.sensitive.on_view {
+        return None;
+    }
+    let watch = policies.views.watch();
+    let opened = store.open_nowait(path, LISTED_LEVELS)?;
+    // The notice in a listing may need a walk through the tree.
+    if matches!(opened, Ok(Node::Directory(_))) && policies.limits.are_set() {
+        return None;
+    }
+    Some(show(store, policies, path, range, opened, watch))
+}
+
+fn show(
+    store: &dyn Store,
+    policies: &Policies,
+    path: &MemoryPath,
+    range: Option<&ViewRange>,
+    opened: Result<Node<'_>, StoreError>,
+    mut watch: Option<Watch>,
+) -> Result<Content, Error> {
     let options = &policies.options;
-    let mut watch = policies.views.watch();
-    let shown = match store.open(path, LISTED_LEVELS) {
+    let shown = match opened {
         // The documentation's own example sends a range with a directory: it is ignored.
         Ok(Node::Directory(entries)) => {
             let notice = policies.limits.notice(store);

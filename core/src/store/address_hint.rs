@@ -1,6 +1,8 @@
 //! The error for an address with an unknown scheme: lists the addresses that exist, and guesses which
 //! one was meant.
 
+use crate::text::most_similar;
+
 /// The schemes of store addresses, with an example of each.
 const ADDRESSES: [(&str, &str); 8] = [
     ("dir", "dir:./notes"),
@@ -44,26 +46,8 @@ fn meant(scheme: &str) -> Option<&'static str> {
     let scheme = scheme.to_ascii_lowercase();
     let other = OTHER_NAMES.iter().find(|(name, _)| *name == scheme).map(|(_, known)| *known);
     let known = other.unwrap_or(&scheme);
-    let (distance, (name, example)) = ADDRESSES
-        .iter()
-        .map(|address| (distance(address.0, known), address))
-        .min_by_key(|(distance, _)| *distance)?;
-    // A third of it may be wrong.
-    (distance * 3 <= name.len()).then_some(*example)
-}
-
-/// How many characters must be added, removed or replaced (Levenshtein distance).
-fn distance(one: &str, other: &str) -> usize {
-    let mut row: Vec<usize> = (0..=other.len()).collect();
-    for (i, a) in one.bytes().enumerate() {
-        let mut diagonal = std::mem::replace(&mut row[0], i + 1);
-        for (j, b) in other.bytes().enumerate() {
-            let replaced = diagonal + usize::from(a != b);
-            diagonal = row[j + 1];
-            row[j + 1] = replaced.min(row[j] + 1).min(diagonal + 1);
-        }
-    }
-    row[other.len()]
+    let name = most_similar(ADDRESSES.iter().map(|(name, _)| *name), known)?;
+    ADDRESSES.iter().find(|(scheme, _)| *scheme == name).map(|(_, example)| *example)
 }
 
 #[cfg(test)]

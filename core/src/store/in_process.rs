@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::io::{self, Read};
-use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, TryLockError};
 use std::time::SystemTime;
 
 use super::access::is_unused;
-use super::{Edit, Entry, Location, Node, Store, StoreError};
+use super::{Edit, Entry, Location, NOWAIT_BYTES, NOWAIT_ENTRIES, Node, Store, StoreError};
 use crate::path::{MemoryPath, PathError, is_hidden};
 use crate::store::settings::OnExisting;
 
@@ -84,28 +84,22 @@ impl Store for InProcess {
     }
 
     fn open(&self, path: &MemoryPath, depth: usize) -> Result<Node<'_>, StoreError> {
-        let tree = self.tree();
-        match tree.get(path) {
-            None => Err(StoreError::NotFound),
-            Some(Kept::File(content, ..)) => {
-                let content = Arc::clone(content);
-                Ok(Node::File(content.len() as u64, Box::new(Whole { content, at: 0 })))
-            }
-            Some(Kept::Directory) => {
-                let levels = path.names().count();
-                let visible = |found: &MemoryPath| {
-                    found.names().count() <= levels + depth
-                        && !found.names().skip(levels).any(is_hidden)
-                };
-                Ok(Node::Directory(
-                    subtree(&tree, path)
-                        .skip(1)
-                        .filter(|(found, _)| visible(found))
-                        .map(entry)
-                        .collect(),
-                ))
-            }
-        }
+        open(&self.tree(), path, depth)
+    }
+
+    /// If no writer has the lock.
+    fn open_nowait(&self, path: &MemoryPath, depth: usize) -> Option<Result<Node<'_>, StoreError>> {
+        let tree = match self.nodes.try_read() {
+            Ok(tree) => tree,
+            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+            Err(TryLockError::WouldBlock) => return None,
+        };
+        let is_small = match tree.get(path) {
+            None => true,
+            Some(Kept::File(content, ..)) => content.len() as u64 <= NOWAIT_BYTES,
+            Some(Kept::Directory) => subtree(&tree, path).nth(NOWAIT_ENTRIES).is_none(),
+        };
+        is_small.then(|| open(&tree, path, depth))
     }
 
     fn files(&self, visit: &mut dyn FnMut(Entry)) -> Result<(), StoreError> {
@@ -233,6 +227,25 @@ impl Store for InProcess {
     fn clear(&self) -> Result<(), StoreError> {
         self.tree_mut().retain(|path, _| path.is_root());
         Ok(())
+    }
+}
+
+fn open(tree: &Tree, path: &MemoryPath, depth: usize) -> Result<Node<'static>, StoreError> {
+    match tree.get(path) {
+        None => Err(StoreError::NotFound),
+        Some(Kept::File(content, ..)) => {
+            let content = Arc::clone(content);
+            Ok(Node::File(content.len() as u64, Box::new(Whole { content, at: 0 })))
+        }
+        Some(Kept::Directory) => {
+            let levels = path.names().count();
+            let visible = |found: &MemoryPath| {
+                found.names().count() <= levels.saturating_add(depth)
+                    && !found.names().skip(levels).any(is_hidden)
+            };
+            let below = subtree(tree, path).skip(1).filter(|(found, _)| visible(found));
+            Ok(Node::Directory(below.map(entry).collect()))
+        }
     }
 }
 

@@ -79,6 +79,7 @@ layer! {
         fn read(&self, path: &MemoryPath) -> Result<Vec<u8>, StoreError>;
         fn list(&self, path: &MemoryPath) -> Result<Vec<Entry>, StoreError>;
         fn open(&self, path: &MemoryPath, depth: usize) -> Result<Node<'_>, StoreError>;
+        fn open_nowait(&self, path: &MemoryPath, depth: usize) -> Option<Result<Node<'_>, StoreError>>;
         fn files(&self, visit: &mut dyn FnMut(Entry)) -> Result<(), StoreError>;
         fn write(&self, path: &MemoryPath, content: &[u8], existing: OnExisting) -> Result<(), StoreError>;
         fn update(&self, path: &MemoryPath, edit: &mut Edit<'_>) -> Result<(), StoreError>;
@@ -131,6 +132,7 @@ mod tests {
         read(&MemoryPath) -> Result<Vec<u8>, StoreError> = Err(StoreError::Busy);
         list(&MemoryPath) -> Result<Vec<Entry>, StoreError> = Err(StoreError::Busy);
         open(&MemoryPath, usize) -> Result<Node<'_>, StoreError> = Err(StoreError::Busy);
+        open_nowait(&MemoryPath, usize) -> Option<Result<Node<'_>, StoreError>> = None;
         files(&mut dyn FnMut(Entry)) -> Result<(), StoreError> = Err(StoreError::Busy);
         write(&MemoryPath, &[u8], OnExisting) -> Result<(), StoreError> = Err(StoreError::Busy);
         update(&MemoryPath, &mut Edit<'_>) -> Result<(), StoreError> = Err(StoreError::Busy);
@@ -171,6 +173,7 @@ mod tests {
         let _ = store.read(&a);
         let _ = store.list(&a);
         let _ = store.open(&a, 1);
+        let _ = store.open_nowait(&a, 1);
         let _ = store.files(&mut |_| {});
         let _ = store.write(&a, b"", OnExisting::Error);
         let _ = store.update(&a, &mut |_| None);
@@ -220,6 +223,7 @@ mod tests {
                 "read",
                 "list",
                 "open",
+                "open_nowait",
                 "files",
                 "modified",
                 "tracks_access",

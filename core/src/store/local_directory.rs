@@ -27,6 +27,9 @@ pub struct LocalDirectory {
     pub(super) max_file_bytes: Option<u64>,
     /// Nothing is ever changed, nor the root made where it is missing.
     pub(super) read_only: bool,
+    /// The file system that files can be read from without waiting.
+    #[cfg(target_os = "linux")]
+    pub(super) nowait: std::sync::OnceLock<super::local_read::FileSystem>,
     /// Whether the system has refused to replace a file that somebody has open.
     #[cfg(windows)]
     pub(super) refuses_open_files: std::sync::atomic::AtomicBool,
@@ -80,6 +83,8 @@ impl LocalDirectory {
             lock_timeout: Some(LOCK_TIMEOUT),
             max_file_bytes: None,
             read_only,
+            #[cfg(target_os = "linux")]
+            nowait: std::sync::OnceLock::new(),
             #[cfg(windows)]
             refuses_open_files: std::sync::atomic::AtomicBool::new(false),
         }

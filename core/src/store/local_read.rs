@@ -5,6 +5,18 @@ use std::io::Read;
 
 use super::StoreError;
 
+/// What is known about the file system of a tree, for reading without waiting.
+#[cfg(target_os = "linux")]
+#[derive(Debug, Clone, Copy)]
+pub(super) enum FileSystem {
+    /// Whose files can be read without waiting, if they are cached.
+    OnDisk(u64),
+    /// Whose files are always in memory.
+    InMemory(u64),
+    /// Any other.
+    Other,
+}
+
 /// The whole content of a file of `size` bytes, if that is not more than `limit`.
 pub(super) fn read_whole(
     file: &File,

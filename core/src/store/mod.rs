@@ -13,6 +13,8 @@ use crate::path::{Folding, MemoryPath};
 pub(crate) mod access;
 mod address;
 mod address_hint;
+#[cfg(any(unix, windows))]
+mod backoff;
 mod edit;
 #[cfg(feature = "encryption")]
 mod encrypted;
@@ -38,8 +40,6 @@ mod node;
 #[cfg(feature = "object-storage")]
 mod objects;
 mod options;
-#[cfg(any(feature = "postgres", feature = "object-storage"))]
-mod per_process;
 #[cfg(feature = "postgres")]
 mod postgres;
 mod problem;
@@ -151,6 +151,18 @@ pub trait Store: Send + Sync {
     /// [`NotFound`](StoreError::NotFound).
     fn open(&self, path: &MemoryPath, depth: usize) -> Result<Node<'_>, StoreError> {
         open_whole(self, path, depth)
+    }
+
+    /// As [`open`](Store::open), if the answer is at hand: without waiting for a disk, a network, a lock or another
+    /// thread, and with little work. `None` if not, or if the store cannot tell; then call [`open`](Store::open).
+    ///
+    /// An event loop calls this on its own thread, so a store answers only with a file of at most
+    /// [`NOWAIT_BYTES`] or a directory of at most [`NOWAIT_ENTRIES`], and with an error only if it is certain.
+    ///
+    /// By default it is `None`. A store that wraps another one passes it on if it adds no waiting of its own.
+    fn open_nowait(&self, path: &MemoryPath, depth: usize) -> Option<Result<Node<'_>, StoreError>> {
+        let _ = (path, depth);
+        None
     }
 
     /// Calls `visit` with every file of the tree, hidden ones included, in any order, without
@@ -364,6 +376,13 @@ pub trait Store: Send + Sync {
         true
     }
 }
+
+/// The most bytes of a file that [`Store::open_nowait`] answers with. To show more takes too long for the thread of an
+/// event loop.
+pub const NOWAIT_BYTES: u64 = 64 * 1024;
+
+/// The most entries of a directory that [`Store::open_nowait`] answers with.
+pub const NOWAIT_ENTRIES: usize = 256;
 
 /// The default of [`Store::open`]: reads the whole content, or walks through the listings.
 ///

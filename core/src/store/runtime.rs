@@ -10,8 +10,8 @@ use std::time::Duration;
 use tokio::runtime::{Builder, Runtime};
 
 use super::StoreError;
-use super::per_process::PerProcess;
 use crate::cancel::{self, Cancellation};
+use crate::per_process::PerProcess;
 
 /// How often waiting work checks whether its call was cancelled.
 const LOOK: Duration = Duration::from_millis(10);

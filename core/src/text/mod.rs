@@ -6,6 +6,7 @@
 mod find;
 mod lines;
 mod page;
+mod similar;
 mod size;
 mod splice;
 
@@ -13,6 +14,7 @@ pub use find::{Occurrences, find};
 pub(crate) use lines::count_lines_of;
 pub use lines::{Snippet, count_lines, insert_lines, line_at, snippet};
 pub use page::{Ending, NotText, Page, Pager};
+pub(crate) use similar::most_similar;
 pub use size::human_size;
 pub use splice::Splice;
 

@@ -7,6 +7,8 @@ pub(crate) mod faulty_store;
 #[cfg(unix)]
 pub(crate) mod fork;
 pub(crate) mod store_helpers;
+#[cfg(windows)]
+pub(crate) mod windows;
 pub(crate) mod workers;
 
 #[cfg(unix)]

@@ -39,7 +39,7 @@ impl Limits {
     }
 
     /// Whether there is a limit of the whole tree.
-    fn are_set(&self) -> bool {
+    pub(crate) fn are_set(&self) -> bool {
         self.total_bytes.is_some() || self.files.is_some()
     }
 

@@ -32,12 +32,14 @@ pub(super) fn opening(store: &Checked<'_>) -> Holds {
         Entry::file(path("/memories/a/x")?, 5),
         Entry::file(path("/memories/b")?, 5),
     ];
-    for depth in 1..=3 {
+    for depth in [1, 2, 3, usize::MAX] {
         let expected: Vec<Entry> =
             all.iter().filter(|entry| entry.path.names().count() <= depth).cloned().collect();
         let what = format!("what /memories shows {depth} deep");
         expect(&what, expected, opened(store, "/memories", depth)?)?;
     }
+    let below: Vec<Entry> = all[1..=3].to_vec();
+    expect("all that /memories/a shows", below, opened(store, "/memories/a", usize::MAX)?)?;
     // A hidden directory that is named outright shows what it holds.
     let z = Entry::file(path("/memories/.hidden/z")?, 5);
     expect("what /memories/.hidden shows", vec![z], opened(store, "/memories/.hidden", 2)?)

@@ -242,6 +242,11 @@ impl Store for Encrypted {
         Ok(Node::file(self.content(&*self.bound(path)?, &at, bytes)?))
     }
 
+    /// Never: keys may have to be read again, and decrypting takes time.
+    fn open_nowait(&self, _: &MemoryPath, _: usize) -> Option<Result<Node<'_>, StoreError>> {
+        None
+    }
+
     fn files(&self, visit: &mut dyn FnMut(Entry)) -> Result<(), StoreError> {
         let (known, root) = (self.known()?, MemoryPath::root());
         self.inner.files(&mut |found| {

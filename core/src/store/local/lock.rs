@@ -7,8 +7,6 @@
 //! stopped or foreign holder for the lock timeout at most.
 
 use std::fs::File;
-use std::thread;
-use std::time::{Duration, Instant};
 
 use rustix::fd::{AsFd, BorrowedFd};
 use rustix::fs::{OFlags, fstat, stat};
@@ -19,10 +17,7 @@ use super::lockable::{LockableFile, NoFork};
 use super::{LocalDirectory, condition, remove, temporary};
 use crate::cancel;
 use crate::store::StoreError;
-
-/// The pauses between attempts, at first and at most.
-const FIRST_PAUSE: Duration = Duration::from_micros(20);
-const LONGEST_PAUSE: Duration = Duration::from_millis(2);
+use crate::store::backoff::Backoff;
 
 /// The tree's root, opened by a writer.
 #[derive(Debug)]
@@ -56,34 +51,9 @@ impl Drop for Locked<'_> {
     }
 }
 
-/// A deadline for waiting for other writers.
-#[derive(Debug)]
-pub(super) struct Backoff {
-    deadline: Option<Instant>,
-    pause: Duration,
-}
-
-impl Backoff {
-    /// Waits a moment.
-    ///
-    /// # Errors
-    /// [`StoreError::Busy`] when it is over, [`StoreError::Cancelled`].
-    pub(super) fn wait(&mut self) -> Result<(), StoreError> {
-        cancel::check()?;
-        if self.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
-            return Err(StoreError::Busy);
-        }
-        thread::sleep(self.pause);
-        self.pause = (self.pause * 2).min(LONGEST_PAUSE);
-        Ok(())
-    }
-}
-
 impl LocalDirectory {
     pub(super) fn backoff(&self) -> Backoff {
-        // A timeout beyond the clock's range is no timeout.
-        let deadline = self.lock_timeout.and_then(|timeout| Instant::now().checked_add(timeout));
-        Backoff { deadline, pause: FIRST_PAUSE }
+        Backoff::new(self.lock_timeout)
     }
 
     /// Opens the root for a writer. Every change of the tree begins here.

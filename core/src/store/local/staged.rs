@@ -11,12 +11,12 @@ use rustix::fs::{
 use rustix::io::Errno;
 
 use super::beneath::condition;
-use super::lock::Backoff;
 use super::lockable::{LockableFile, NoFork};
 use super::moving::rename_new;
 use super::remove::sweep;
 use super::temporary::{STAGED, is_at, names, take_over};
 use crate::store::StoreError;
+use crate::store::backoff::Backoff;
 use crate::store::settings::Durability;
 
 /// The mode of new files, whatever the umask.

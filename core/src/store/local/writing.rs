@@ -7,11 +7,11 @@ use rustix::fs::{FileType, Mode, Stat};
 
 use super::beneath::{Found, kind, look};
 use super::directory::{Parent, flush};
-use super::lock::Backoff;
 use super::staged::{Content, Misplaced, Staged};
 use super::{LocalDirectory, descend, parent_of, peek, size};
 use crate::cancel;
 use crate::path::MemoryPath;
+use crate::store::backoff::Backoff;
 use crate::store::local_read::{absent, read_whole};
 use crate::store::settings::OnExisting;
 use crate::store::{Edit, StoreError};

@@ -5,7 +5,7 @@ use std::io::ErrorKind;
 
 use super::error::condition;
 use super::handle::{self, Existing, Purpose, Status};
-use super::lock::{Backoff, finish_clearing};
+use super::lock::finish_clearing;
 use super::names::encoded;
 use super::parent::{Parent, on_disk, parent_of};
 use super::temporary::{self, CLEARING, utf16};
@@ -16,6 +16,7 @@ use crate::cancel;
 use crate::path::{Folding, MemoryPath};
 use crate::store::StoreError;
 use crate::store::access::is_unused;
+use crate::store::backoff::Backoff;
 use crate::store::local_read::absent;
 use crate::store::settings::Durability;
 

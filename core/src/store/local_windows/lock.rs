@@ -5,8 +5,6 @@
 //! its prepared content in place.
 
 use std::fs::{File, TryLockError};
-use std::thread;
-use std::time::{Duration, Instant};
 
 use super::LocalDirectory;
 use super::error::condition;
@@ -14,10 +12,7 @@ use super::handle::{self, Existing, Purpose, Status};
 use super::temporary::{self, LOCK, utf16};
 use crate::cancel;
 use crate::store::StoreError;
-
-/// The pauses between attempts, at first and at most.
-const FIRST_PAUSE: Duration = Duration::from_micros(50);
-const LONGEST_PAUSE: Duration = Duration::from_millis(5);
+use crate::store::backoff::Backoff;
 
 /// The root of the tree, while nobody else changes it.
 pub(super) struct Locked<'r> {
@@ -26,33 +21,9 @@ pub(super) struct Locked<'r> {
     _lock: File,
 }
 
-/// A deadline for waiting for others.
-pub(super) struct Backoff {
-    deadline: Option<Instant>,
-    pause: Duration,
-}
-
-impl Backoff {
-    /// Waits a moment.
-    ///
-    /// # Errors
-    /// [`StoreError::Busy`] when it is over, [`StoreError::Cancelled`].
-    pub(super) fn wait(&mut self) -> Result<(), StoreError> {
-        cancel::check()?;
-        if self.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
-            return Err(StoreError::Busy);
-        }
-        thread::sleep(self.pause);
-        self.pause = (self.pause * 2).min(LONGEST_PAUSE);
-        Ok(())
-    }
-}
-
 impl LocalDirectory {
     pub(super) fn backoff(&self) -> Backoff {
-        // A timeout beyond the clock's range is no timeout.
-        let deadline = self.lock_timeout.and_then(|timeout| Instant::now().checked_add(timeout));
-        Backoff { deadline, pause: FIRST_PAUSE }
+        Backoff::new(self.lock_timeout)
     }
 
     /// Opens the root for a writer. Every change of the tree begins here.

@@ -26,6 +26,7 @@ use windows_sys::Win32::Storage::FileSystem::{
 };
 
 use super::access::{if_a_file, is_unused};
+use super::backoff::Backoff;
 use super::local_directory::LocalDirectory;
 use super::local_read::{absent, read_whole};
 use super::{Edit, Entry, Node, Problem, Scope, Store, StoreError};
@@ -45,7 +46,6 @@ mod tree;
 mod writing;
 
 use handle::{Purpose, Status};
-use lock::Backoff;
 use tree::{Found, collect, look};
 
 impl LocalDirectory {
@@ -94,7 +94,7 @@ fn retried(
     mut call: impl FnMut() -> Result<(), Status>,
     failed: impl Fn(Status) -> StoreError,
 ) -> Result<(), StoreError> {
-    /// Then it is a directory that somebody is in, or one that may not be changed.
+    /// Then it is a directory that somebody is in, or one that may not be changed: two seconds of the longest pauses.
     const MOST_DENIED: usize = 400;
     let mut denied = 0;
     loop {

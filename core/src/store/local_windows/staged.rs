@@ -14,11 +14,11 @@ use windows_sys::Win32::Storage::FileSystem::{
 
 use super::error::condition;
 use super::handle::{self, Existing, Purpose, Rights, Status};
-use super::lock::Backoff;
 use super::retried;
 use super::temporary;
 use crate::cancel;
 use crate::store::StoreError;
+use crate::store::backoff::Backoff;
 use crate::store::settings::Durability;
 
 const OPERATION: &str = "writing a file";

@@ -4,13 +4,13 @@ use std::fs::File;
 use std::sync::atomic::Ordering::Relaxed;
 
 use super::handle::{self, Purpose};
-use super::lock::Backoff;
 use super::parent::{Parent, on_disk, parent_of};
 use super::staged::{Kept, Staged, failed, flush};
 use super::times::Accesses;
 use super::tree::{Found, look};
 use super::{LocalDirectory, names::encoded};
 use crate::path::MemoryPath;
+use crate::store::backoff::Backoff;
 use crate::store::local_read::{absent, read_whole};
 use crate::store::settings::OnExisting;
 use crate::store::{Edit, StoreError};

@@ -85,7 +85,7 @@ impl Mounts {
 
     /// The entries of one store as the whole tree shows them: without what is behind mount points
     /// and the directories that lead there.
-    fn shown<'m>(
+    pub(super) fn shown<'m>(
         &'m self,
         mounted: &'m Mounted,
         entries: Vec<Entry>,
@@ -103,7 +103,7 @@ impl Mounts {
 
     /// The mount points below `path`, and the directories that lead there, `depth` levels deep.
     fn fixed_below(&self, path: &MemoryPath, depth: usize) -> BTreeSet<MemoryPath> {
-        let deepest = path.names().count() + depth;
+        let deepest = path.names().count().saturating_add(depth);
         let mut fixed = BTreeSet::new();
         for mounted in &self.below {
             let mut directory = Some(mounted.at.clone());

@@ -230,6 +230,21 @@ impl Store for Mounts {
         })
     }
 
+    /// A file, or a directory that no other store has a part of.
+    fn open_nowait(&self, path: &MemoryPath, depth: usize) -> Option<Result<Node<'_>, StoreError>> {
+        let owner = self.owner(path);
+        if self.folds_case() || self.is_above_a_mount(path) {
+            return None;
+        }
+        match owner.store.open_nowait(&owner.inside(path).ok()?, depth)? {
+            Ok(Node::Directory(entries)) => {
+                Some(Ok(Node::Directory(self.shown(owner, entries).collect())))
+            }
+            Ok(file) => Some(Ok(file)),
+            Err(_) => None,
+        }
+    }
+
     fn files(&self, visit: &mut dyn FnMut(Entry)) -> Result<(), StoreError> {
         self.all_files(visit)
     }

@@ -31,10 +31,10 @@ use self::error::{ConflictBackoff, ObjectError, RetryBackoff};
 use self::stamp::Id;
 use self::stream::Stream;
 use super::access::if_a_file;
-use super::per_process::PerProcess;
 use super::{Edit, Entry, Location, Node, Problem, Scope, Store, StoreError, micros, runtime};
 use crate::error::Error;
 use crate::path::MemoryPath;
+use crate::per_process::PerProcess;
 use crate::store::settings::OnExisting;
 
 mod access;

@@ -4,12 +4,13 @@
 //! locks may stay locked for ever, and its sockets and event queue belong to the parent as well. So a
 //! child makes its own value, and does not even drop the inherited one.
 
-use std::process;
 use std::sync::OnceLock;
+
+use crate::process;
 
 /// A value that is made when a process first needs it.
 #[derive(Debug)]
-pub(super) struct PerProcess<T> {
+pub(crate) struct PerProcess<T> {
     first: Slot<T>,
 }
 
@@ -24,13 +25,13 @@ struct Made<T> {
 }
 
 impl<T> PerProcess<T> {
-    pub(super) const fn new() -> Self {
+    pub(crate) const fn new() -> Self {
         Self { first: OnceLock::new() }
     }
 
     /// This process's value. No lock is held, so a fork in another thread leaves nothing locked. If two
     /// threads make one at once, one of them is dropped.
-    pub(super) fn get<E>(&self, make: impl Fn() -> Result<T, E>) -> Result<&T, E> {
+    pub(crate) fn get<E>(&self, make: impl Fn() -> Result<T, E>) -> Result<&T, E> {
         let process = process::id();
         let mut slot = &self.first;
         loop {

@@ -1,0 +1,137 @@
+/*
+ * memdir: the memory directory for agents that use Claude's memory tool.
+ *
+ * Made from bindings-c/src/abi.rs by `make generate-c`.
+ *
+ * The rules, for all functions:
+ * - A text that you hand over is UTF-8, ends with a NUL byte, and stays yours. It is read during the call only.
+ * - A text that you get is UTF-8, ends with a NUL byte, and is yours: free it once, with memdir_free and nothing else.
+ *   memdir_version is the exception.
+ * - A memory is a number and not a pointer. 0 is none. A number is never used again, so a memory that is closed twice
+ *   or used after it was closed is an error and no accident.
+ * - `error` may be NULL. Otherwise it is set in every call: to NULL, or to a JSON object with "kind" ("config",
+ *   "store", "refused", "hook", "usage", "internal"), "message", and for an option that is wrong "option".
+ * - Any thread may call any function at any time. No function calls back, and no panic or exception leaves it.
+ */
+
+#ifndef MEMDIR_H
+#define MEMDIR_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif // __cplusplus
+
+/**
+ * Opens a memory on the store that `address` names: a directory such as "./memory", "sqlite:agent.db", "memory:".
+ *
+ * `options` is a JSON object of options by their names, such as {"max_files": 100}; NULL sets none.
+ *
+ * Returns the memory's number, to be closed with memdir_close, or 0 if it failed.
+ */
+uint64_t memdir_open(const char *address,
+                     const char *options,
+                     char **error);
+
+/**
+ * A further number for the same memory, whose calls memdir_cancel cancels. To be closed with memdir_close, too.
+ * Returns 0 if there is no such memory.
+ */
+uint64_t memdir_cancellable(uint64_t memory);
+
+/**
+ * Cancels the calls of a number that memdir_cancellable returned, those that run and those that follow. A call that
+ * has not begun to write then changes nothing, and its reply says so. A call that has begun goes on to its end.
+ *
+ * Returns whether it is such a number.
+ */
+bool memdir_cancel(uint64_t memory);
+
+/**
+ * Closes a memory. Calls that run on other threads go on to their end. Closing it again does nothing.
+ *
+ * Returns whether the memory was open.
+ */
+bool memdir_close(uint64_t memory);
+
+/**
+ * Executes one tool call, given as the JSON text of its "input".
+ *
+ * Returns a JSON object that is never NULL: "content" and "is_error" of the tool_result. "content" is a string, or
+ * for an image an array with an image block. A model's mistake is such a reply, too, and no error.
+ *
+ * `error` is set if the store itself or the call failed. It is for your log and never for the model.
+ */
+char *memdir_execute(uint64_t memory,
+                     const char *input,
+                     char **error);
+
+/**
+ * The first half of memdir_execute, for a program with hooks. Nothing is executed yet.
+ *
+ * Returns the command for your hook "before", a JSON object, or NULL if there is none because the call is already
+ * refused. Writes the number of the call to `pending`: hand it to memdir_finish, also if there is no command.
+ */
+char *memdir_begin(uint64_t memory,
+                   const char *input,
+                   uint64_t *pending,
+                   char **error);
+
+/**
+ * The second half of memdir_execute. It can be called once for each call.
+ *
+ * `decision` is what the hook decided: NULL or "null" allows the command; {"deny": "…"} refuses it with this
+ * sentence; {"replace": "…"} writes this text in the place of the command's own; {"fail": "…"} says that the hook
+ * failed.
+ *
+ * Returns the reply, as memdir_execute does. Writes a JSON object for your hook "after" to `event`, if that is not
+ * NULL.
+ */
+char *memdir_finish(uint64_t pending,
+                    const char *decision,
+                    char **event,
+                    char **error);
+
+/**
+ * Does something with a memory that is no tool call. The model cannot ask for it.
+ *
+ * `arguments` is a JSON object; NULL stands for an empty one. Returns the result as JSON, or NULL if it failed.
+ *
+ * - "read" {"path"}: the text of a file.
+ * - "write" {"path", "text", "if_unchanged": null}: writes a file; with "if_unchanged" only if it holds that text.
+ * - "list" {"path": "/memories", "depth": null}: an array of "path", "size" (null for a directory), "modified" and
+ *   "accessed". Times are in seconds since 1970.
+ * - "exists" {"path"}: true or false.
+ * - "search" {"query", "regex": false, "ignore_case": false, "path": "/memories", "limit": 100}: an array of "path",
+ *   "line" (null if the name was found) and "text".
+ * - "index" {"max_chars": 2000}: a table of contents for a system prompt.
+ * - "tool_definition" {"dialect": "json-schema"} and "tool_definitions" {"dialect": "json-schema", "prefix": ""}: the
+ *   tool, or a tool for each command, for hosts that do not know Anthropic's.
+ * - "expire" {"older_than", "dry_run": false}: removes the files that nobody used for so many seconds, and returns
+ *   them: "path", "bytes" and "last_used".
+ * - "clear" {}: deletes everything below /memories. The result is a sentence.
+ *
+ * What is shown with a value may be left out, and has that value then.
+ */
+char *memdir_call(uint64_t memory,
+                  const char *operation,
+                  const char *arguments,
+                  char **error);
+
+/**
+ * Frees a text that one of these functions returned or wrote. NULL is ignored.
+ */
+void memdir_free(char *text);
+
+/**
+ * The version of the library, such as "0.1.0". Do not free it.
+ */
+const char *memdir_version(void);
+
+#ifdef __cplusplus
+}  // extern "C"
+#endif  // __cplusplus
+
+#endif  /* MEMDIR_H */

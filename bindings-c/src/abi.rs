@@ -1,0 +1,277 @@
+//! The functions that C sees, from which `memdir.h` is made. Each hands its arguments on, and stops a panic.
+#![expect(unsafe_code, reason = "the names and pointers of C")]
+
+use std::ffi::c_char;
+use std::ptr::null_mut;
+
+use memdir::command::Decoded;
+use memdir::{Cancellation, Memory, MemoryOptions};
+
+use crate::border::{bytes, call, guarded, put, release, text, utf8};
+use crate::failure::Failure;
+use crate::handles::{MEMORIES, Opened};
+use crate::hooks::{self, PENDING, Pending};
+use crate::{operations, reply};
+
+/// Opens a memory on the store that `address` names: a directory such as "./memory", "sqlite:agent.db", "memory:".
+///
+/// `options` is a JSON object of options by their names, such as {"max_files": 100}; NULL sets none.
+///
+/// Returns the memory's number, to be closed with memdir_close, or 0 if it failed.
+///
+/// # Safety
+/// See the rules at the top of memdir.h.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn memdir_open(
+    address: *const c_char,
+    options: *const c_char,
+    error: *mut *mut c_char,
+) -> u64 {
+    // SAFETY: the caller lends both texts for this call, and `error` is null or its place for a pointer.
+    unsafe {
+        call(
+            error,
+            |_| 0,
+            || {
+                let address = utf8("address", bytes(address))?;
+                let mut set = MemoryOptions::default();
+                // The API has a block for them.
+                set.max_image_bytes = Some(MemoryOptions::CLAUDE_IMAGE_BYTES);
+                if let Some(options) = bytes(options) {
+                    set = set.with_json(utf8("options", Some(options))?)?;
+                }
+                let memory = Memory::open(address, set)?;
+                let cancellation = Cancellation::new();
+                Ok(MEMORIES.add(Opened { memory, cancellation, cancellable: false }))
+            },
+        )
+    }
+}
+
+/// A further number for the same memory, whose calls memdir_cancel cancels. To be closed with memdir_close, too.
+/// Returns 0 if there is no such memory.
+#[unsafe(no_mangle)]
+pub extern "C" fn memdir_cancellable(memory: u64) -> u64 {
+    let made = guarded(|| {
+        let opened = MEMORIES.get(memory)?;
+        let cancellation = Cancellation::new();
+        Ok(MEMORIES.add(Opened { cancellation, cancellable: true, ..opened }))
+    });
+    made.unwrap_or(0)
+}
+
+/// Cancels the calls of a number that memdir_cancellable returned, those that run and those that follow. A call that
+/// has not begun to write then changes nothing, and its reply says so. A call that has begun goes on to its end.
+///
+/// Returns whether it is such a number.
+#[unsafe(no_mangle)]
+pub extern "C" fn memdir_cancel(memory: u64) -> bool {
+    let cancelled = guarded(|| {
+        let opened = MEMORIES.get(memory)?;
+        if opened.cancellable {
+            opened.cancellation.cancel();
+        }
+        Ok(opened.cancellable)
+    });
+    cancelled.unwrap_or(false)
+}
+
+/// Closes a memory. Calls that run on other threads go on to their end. Closing it again does nothing.
+///
+/// Returns whether the memory was open.
+#[unsafe(no_mangle)]
+pub extern "C" fn memdir_close(memory: u64) -> bool {
+    guarded(|| Ok(MEMORIES.take(memory).is_some())).unwrap_or(false)
+}
+
+/// Executes one tool call, given as the JSON text of its "input".
+///
+/// Returns a JSON object that is never NULL: "content" and "is_error" of the tool_result. "content" is a string, or
+/// for an image an array with an image block. A model's mistake is such a reply, too, and no error.
+///
+/// `error` is set if the store itself or the call failed. It is for your log and never for the model.
+///
+/// # Safety
+/// See the rules at the top of memdir.h.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn memdir_execute(
+    memory: u64,
+    input: *const c_char,
+    error: *mut *mut c_char,
+) -> *mut c_char {
+    // SAFETY: the caller lends the text for this call, and `error` is null or its place for a pointer.
+    unsafe {
+        answer(error, || {
+            let Opened { memory, cancellation, .. } = MEMORIES.get(memory)?;
+            let decoded = Decoded::parse(given("input", bytes(input))?);
+            Ok(reply::parts(cancellation.within(|| memory.execute_decoded(decoded))))
+        })
+    }
+}
+
+/// The first half of memdir_execute, for a program with hooks. Nothing is executed yet.
+///
+/// Returns the command for your hook "before", a JSON object, or NULL if there is none because the call is already
+/// refused. Writes the number of the call to `pending`: hand it to memdir_finish, also if there is no command.
+///
+/// # Safety
+/// See the rules at the top of memdir.h.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn memdir_begin(
+    memory: u64,
+    input: *const c_char,
+    pending: *mut u64,
+    error: *mut *mut c_char,
+) -> *mut c_char {
+    // SAFETY: the caller lends the text for this call; `pending` and `error` are null or places for their types.
+    unsafe {
+        put(pending, 0);
+        call(
+            error,
+            |_| null_mut(),
+            || {
+                let opened = MEMORIES.get(memory)?;
+                if pending.is_null() {
+                    return Err(Failure::usage("pending is NULL"));
+                }
+                let decoded = Decoded::parse(given("input", bytes(input))?).into_owned();
+                let begun = opened.memory.begin(decoded);
+                let command = hooks::command(&begun);
+                put(pending, PENDING.add(Pending { opened, call: begun }));
+                Ok(command.map_or(null_mut(), text))
+            },
+        )
+    }
+}
+
+/// The second half of memdir_execute. It can be called once for each call.
+///
+/// `decision` is what the hook decided: NULL or "null" allows the command; {"deny": "…"} refuses it with this
+/// sentence; {"replace": "…"} writes this text in the place of the command's own; {"fail": "…"} says that the hook
+/// failed.
+///
+/// Returns the reply, as memdir_execute does. Writes a JSON object for your hook "after" to `event`, if that is not
+/// NULL.
+///
+/// # Safety
+/// See the rules at the top of memdir.h.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn memdir_finish(
+    pending: u64,
+    decision: *const c_char,
+    event: *mut *mut c_char,
+    error: *mut *mut c_char,
+) -> *mut c_char {
+    // SAFETY: the caller lends the text for this call; `event` and `error` are null or its places for pointers.
+    unsafe {
+        put(event, null_mut());
+        answer(error, || {
+            let Some(Pending { opened, call }) = PENDING.take(pending) else {
+                return Err(Failure::usage(format!("there is no call {pending} to be finished")));
+            };
+            let before = hooks::decision(bytes(decision));
+            let finish = || opened.memory.finish(call, before);
+            let (answer, happened) = opened.cancellation.within(finish);
+            if !event.is_null()
+                && let Some(happened) = happened
+            {
+                put(event, text(hooks::event(&happened)));
+            }
+            Ok(reply::parts(answer))
+        })
+    }
+}
+
+/// Does something with a memory that is no tool call. The model cannot ask for it.
+///
+/// `arguments` is a JSON object; NULL stands for an empty one. Returns the result as JSON, or NULL if it failed.
+///
+/// - "read" {"path"}: the text of a file.
+/// - "write" {"path", "text", "if_unchanged": null}: writes a file; with "if_unchanged" only if it holds that text.
+/// - "list" {"path": "/memories", "depth": null}: an array of "path", "size" (null for a directory), "modified" and
+///   "accessed". Times are in seconds since 1970.
+/// - "exists" {"path"}: true or false.
+/// - "search" {"query", "regex": false, "ignore_case": false, "path": "/memories", "limit": 100}: an array of "path",
+///   "line" (null if the name was found) and "text".
+/// - "index" {"max_chars": 2000}: a table of contents for a system prompt.
+/// - "tool_definition" {"dialect": "json-schema"} and "tool_definitions" {"dialect": "json-schema", "prefix": ""}: the
+///   tool, or a tool for each command, for hosts that do not know Anthropic's.
+/// - "expire" {"older_than", "dry_run": false}: removes the files that nobody used for so many seconds, and returns
+///   them: "path", "bytes" and "last_used".
+/// - "clear" {}: deletes everything below /memories. The result is a sentence.
+///
+/// What is shown with a value may be left out, and has that value then.
+///
+/// # Safety
+/// See the rules at the top of memdir.h.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn memdir_call(
+    memory: u64,
+    operation: *const c_char,
+    arguments: *const c_char,
+    error: *mut *mut c_char,
+) -> *mut c_char {
+    // SAFETY: the caller lends both texts for this call, and `error` is null or its place for a pointer.
+    unsafe {
+        call(
+            error,
+            |_| null_mut(),
+            || {
+                let Opened { memory, cancellation, .. } = MEMORIES.get(memory)?;
+                let operation = utf8("operation", bytes(operation))?;
+                let arguments = utf8("arguments", Some(bytes(arguments).unwrap_or(b"{}")))?;
+                let done =
+                    cancellation.within(|| operations::call(&memory, operation, arguments))?;
+                Ok(text(done.to_string()))
+            },
+        )
+    }
+}
+
+/// Frees a text that one of these functions returned or wrote. NULL is ignored.
+///
+/// # Safety
+/// See the rules at the top of memdir.h.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn memdir_free(text: *mut c_char) {
+    // SAFETY: the caller got it from one of these functions, and frees it once.
+    unsafe { release(text) };
+}
+
+/// The version of the library, such as "0.1.0". Do not free it.
+#[unsafe(no_mangle)]
+pub extern "C" fn memdir_version() -> *const c_char {
+    concat!(env!("CARGO_PKG_VERSION"), "\0").as_ptr().cast()
+}
+
+/// The reply of `work`, or the reply that says that it failed.
+///
+/// # Safety
+/// `error` is null, or points to memory for a pointer.
+unsafe fn answer(
+    error: *mut *mut c_char,
+    work: impl FnOnce() -> Result<(String, Option<String>), Failure>,
+) -> *mut c_char {
+    let mut cause = None;
+    let otherwise = |failure: &Failure| text(reply::of_failure(failure));
+    let work = || {
+        let (reply, failed) = work()?;
+        cause = failed;
+        Ok(text(reply))
+    };
+    // SAFETY: this function's own condition, twice.
+    unsafe {
+        let reply = call(error, otherwise, work);
+        if let Some(cause) = cause
+            && !error.is_null()
+        {
+            put(error, text(cause));
+        }
+        reply
+    }
+}
+
+/// Bytes that need not be UTF-8: the core has a sentence for the model where they are not.
+fn given<'a>(name: &str, text: Option<&'a [u8]>) -> Result<&'a [u8], Failure> {
+    text.ok_or_else(|| Failure::usage(format!("{name} is NULL")))
+}

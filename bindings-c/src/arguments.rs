@@ -1,0 +1,66 @@
+//! The arguments of an operation: a JSON object, of which each has its type.
+
+use memdir::ConfigError;
+use serde_json::{Map, Value};
+
+use crate::failure::Failure;
+
+/// The arguments of an operation.
+pub(crate) struct Arguments(Map<String, Value>);
+
+impl Arguments {
+    pub(crate) fn parse(json: &str) -> Result<Self, Failure> {
+        match serde_json::from_str(json) {
+            Ok(Value::Object(fields)) => Ok(Self(fields)),
+            Ok(Value::Null) => Ok(Self(Map::new())),
+            _ => Err(Failure::usage("the arguments of an operation are a JSON object")),
+        }
+    }
+
+    /// The argument; null if it is not there.
+    pub(crate) fn get(&self, name: &str) -> &Value {
+        self.0.get(name).unwrap_or(&Value::Null)
+    }
+
+    /// A text that has to be there.
+    pub(crate) fn text(&self, name: &str) -> Result<&str, Failure> {
+        self.get(name).as_str().ok_or_else(|| wrong(name, " must be a string"))
+    }
+
+    /// A text that may be left out.
+    pub(crate) fn text_or<'a>(&'a self, name: &str, default: &'a str) -> Result<&'a str, Failure> {
+        if self.get(name).is_null() { Ok(default) } else { self.text(name) }
+    }
+
+    /// A flag; false if it is left out.
+    pub(crate) fn flag(&self, name: &str) -> Result<bool, Failure> {
+        match self.get(name) {
+            Value::Null => Ok(false),
+            given => given.as_bool().ok_or_else(|| wrong(name, " must be true or false")),
+        }
+    }
+
+    /// A whole number that may be left out.
+    pub(crate) fn number(&self, name: &str) -> Result<Option<usize>, Failure> {
+        match self.get(name) {
+            Value::Null => Ok(None),
+            given => {
+                let number = given.as_u64().and_then(|number| usize::try_from(number).ok());
+                number.map(Some).ok_or_else(|| wrong(name, " must be a whole number from 0 on"))
+            }
+        }
+    }
+
+    /// Fails for an argument that is not one of these.
+    pub(crate) fn none_but(&self, names: &[&str]) -> Result<(), Failure> {
+        match self.0.keys().find(|name| !names.contains(&name.as_str())) {
+            None => Ok(()),
+            Some(name) => Err(Failure::usage(format!("there is no argument {name:?}"))),
+        }
+    }
+}
+
+/// The error for an argument with a wrong value.
+pub(crate) fn wrong(name: &str, problem: &'static str) -> Failure {
+    memdir::Error::from(ConfigError::of_option(name).and(problem)).into()
+}

@@ -1,0 +1,65 @@
+//! [`Failure`]: why a function did not do what it was asked to do, as JSON.
+
+use memdir::{ConfigError, Error, StoreError};
+use serde_json::json;
+
+/// Why a function failed.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    kind: &'static str,
+    message: String,
+    /// The option that is wrong.
+    option: Option<String>,
+}
+
+impl Failure {
+    /// The caller made a mistake that no model can make.
+    pub(crate) fn usage(message: impl Into<String>) -> Self {
+        Self { kind: "usage", message: message.into(), option: None }
+    }
+
+    /// A fault of memdir.
+    pub(crate) fn internal(words: &str) -> Self {
+        let message = format!("memdir has a fault: {words}");
+        Self { kind: "internal", message, option: None }
+    }
+
+    /// For the developer and not for the model.
+    pub(crate) fn json(&self) -> String {
+        let mut shown = json!({ "kind": self.kind, "message": self.message });
+        if let Some(option) = &self.option {
+            shown["option"] = json!(option);
+        }
+        shown.to_string()
+    }
+
+    /// The error that a call has whose memory cannot be used. A fault may have struck in the middle of a change.
+    pub(crate) fn as_cause(&self) -> Error {
+        let error = StoreError::failed("calling memdir", self.message.clone());
+        Error::Store(if self.kind == "usage" { error.unchanged() } else { error })
+    }
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        let (kind, option) = match &error {
+            Error::Refused(_) => ("refused", None),
+            Error::Config(error) => ("config", ConfigError::option(error).map(str::to_owned)),
+            Error::Hook(_) => ("hook", None),
+            _ => ("store", None),
+        };
+        let message = match error {
+            // It says itself that it is the store's.
+            Error::Store(error) => error.to_string(),
+            Error::Hook(error) => error.to_string(),
+            other => other.to_string(),
+        };
+        Self { kind, message, option }
+    }
+}
+
+impl From<StoreError> for Failure {
+    fn from(error: StoreError) -> Self {
+        Error::Store(error).into()
+    }
+}

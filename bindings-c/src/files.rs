@@ -1,0 +1,92 @@
+//! What a program does with the files itself, past the commands: see `Memory::read` and its like.
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use memdir::command::Dialect;
+use memdir::store::{Entry, EntryKind};
+use memdir::{Memory, Query};
+use serde_json::{Value, json};
+
+use crate::arguments::Arguments;
+use crate::failure::Failure;
+
+/// Does the operation `name`; none if there is no such operation here.
+pub(crate) fn call(
+    memory: &Memory,
+    name: &str,
+    given: &Arguments,
+) -> Result<Option<Value>, Failure> {
+    let dialect = || Ok::<Dialect, Failure>(given.text_or("dialect", "json-schema")?.parse()?);
+    Ok(Some(match name {
+        "read" => {
+            given.none_but(&["path"])?;
+            memory.read(given.text("path")?)?.into()
+        }
+        "write" => {
+            given.none_but(&["path", "text", "if_unchanged"])?;
+            let unchanged = match given.get("if_unchanged") {
+                Value::Null => None,
+                _ => Some(given.text("if_unchanged")?),
+            };
+            memory.write(given.text("path")?, given.text("text")?, unchanged)?;
+            Value::Null
+        }
+        "list" => {
+            given.none_but(&["path", "depth"])?;
+            let depth = given.number("depth")?;
+            let listed = memory.list(given.text_or("path", "/memories")?, depth)?;
+            listed.iter().map(entry).collect()
+        }
+        "exists" => {
+            given.none_but(&["path"])?;
+            memory.exists(given.text("path")?)?.into()
+        }
+        "search" => {
+            given.none_but(&["query", "regex", "ignore_case", "path", "limit"])?;
+            let query = given.text("query")?;
+            let query =
+                if given.flag("regex")? { Query::regex(query)? } else { Query::text(query) };
+            let query = if given.flag("ignore_case")? { query.ignoring_case() } else { query };
+            let limit = given.number("limit")?.unwrap_or(100);
+            let found = memory.search(&query, given.text_or("path", "/memories")?, limit)?;
+            let shown = found.iter().map(|found| {
+                json!({ "path": found.path.as_str(), "line": found.line, "text": found.text })
+            });
+            shown.collect()
+        }
+        "index" => {
+            given.none_but(&["max_chars"])?;
+            memory.index(given.number("max_chars")?.unwrap_or(2_000))?.into()
+        }
+        "tool_definition" => {
+            given.none_but(&["dialect"])?;
+            memory.tool_definition(dialect()?)
+        }
+        "tool_definitions" => {
+            given.none_but(&["dialect", "prefix"])?;
+            memory.tool_definitions(dialect()?, given.text_or("prefix", "")?)?.into()
+        }
+        _ => return Ok(None),
+    }))
+}
+
+fn entry(entry: &Entry) -> Value {
+    let size = match entry.kind {
+        EntryKind::File(size) => Some(size),
+        EntryKind::Directory => None,
+    };
+    json!({
+        "path": entry.path.as_str(),
+        "size": size,
+        "modified": entry.modified.map(seconds),
+        "accessed": entry.accessed.map(seconds),
+    })
+}
+
+/// Seconds since 1970.
+pub(crate) fn seconds(time: SystemTime) -> f64 {
+    match time.duration_since(UNIX_EPOCH) {
+        Ok(since) => since.as_secs_f64(),
+        Err(before) => -before.duration().as_secs_f64(),
+    }
+}

@@ -1,0 +1,62 @@
+//! The open memories, by their numbers.
+//!
+//! A number is not a pointer: a memory that is closed twice, used after it is closed, or closed while another thread
+//! uses it is an error and no accident. No number is used again.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{LazyLock, PoisonError, RwLock};
+
+use memdir::{Cancellation, Memory};
+
+use crate::failure::Failure;
+
+/// A memory, and what cancels its calls.
+#[derive(Clone)]
+pub(crate) struct Opened {
+    pub(crate) memory: Memory,
+    /// Never cancelled, unless it was made to be.
+    pub(crate) cancellation: Cancellation,
+    /// Whether it was made to be cancelled.
+    pub(crate) cancellable: bool,
+}
+
+/// Values by their numbers.
+pub(crate) struct Table<T>(LazyLock<RwLock<HashMap<u64, T>>>);
+
+/// The memories.
+pub(crate) static MEMORIES: Table<Opened> = Table::new();
+
+/// The next number. 0 stands for nothing.
+static NEXT: AtomicU64 = AtomicU64::new(1);
+
+impl<T> Table<T> {
+    pub(crate) const fn new() -> Self {
+        Self(LazyLock::new(RwLock::default))
+    }
+
+    /// Keeps a value under a new number.
+    pub(crate) fn add(&self, value: T) -> u64 {
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        self.0.write().unwrap_or_else(PoisonError::into_inner).insert(number, value);
+        number
+    }
+
+    /// Takes a value out. It is dropped by the caller, without the lock.
+    pub(crate) fn take(&self, number: u64) -> Option<T> {
+        self.0.write().unwrap_or_else(PoisonError::into_inner).remove(&number)
+    }
+}
+
+impl Table<Opened> {
+    /// The memory with this number.
+    pub(crate) fn get(&self, number: u64) -> Result<Opened, Failure> {
+        let found = self.0.read().unwrap_or_else(PoisonError::into_inner).get(&number).cloned();
+        found.ok_or_else(|| {
+            Failure::usage(match number {
+                0 => "there is no memory 0: memdir_open failed".to_owned(),
+                _ => format!("there is no memory {number}: it was closed, or never opened"),
+            })
+        })
+    }
+}

@@ -1,0 +1,70 @@
+//! A call in two halves, between which the caller's own hook decides. So no function of the caller's is called from
+//! here.
+
+use memdir::value::Value as Field;
+use memdir::{Call, Event, HookDecision, HookError};
+use serde_json::{Map, Value, json};
+
+use crate::handles::{Opened, Table};
+
+/// A call between its halves.
+pub(crate) struct Pending {
+    pub(crate) opened: Opened,
+    pub(crate) call: Call<'static>,
+}
+
+pub(crate) static PENDING: Table<Pending> = Table::new();
+
+/// The command for the hook; none if the call is already refused.
+pub(crate) fn command(call: &Call<'_>) -> Option<String> {
+    let command = call.command()?;
+    let fields =
+        command.fields().into_iter().map(|(name, field)| (name.to_owned(), json_of(&field)));
+    Some(Value::Object(fields.collect::<Map<_, _>>()).to_string())
+}
+
+fn json_of(field: &Field<'_>) -> Value {
+    match field {
+        Field::Text(text) => json!(text),
+        Field::Integer(integer) => json!(integer),
+        Field::List(items) => items.iter().map(json_of).collect(),
+        _ => Value::Null,
+    }
+}
+
+/// The decision of the hook: nothing or null, or an object with one of `deny`, `replace` and `fail`.
+pub(crate) fn decision(json: Option<&[u8]>) -> Result<HookDecision, HookError> {
+    let Some(json) = json else { return Ok(HookDecision::Allow) };
+    let given: Value = serde_json::from_slice(json)?;
+    if given.is_null() {
+        return Ok(HookDecision::Allow);
+    }
+    let wrong =
+        || "the decision of a hook is null, or an object with one text: deny, replace or fail";
+    let mut fields = given.as_object().into_iter().flatten();
+    match (fields.next(), fields.next()) {
+        (Some((name, Value::String(text))), None) => match name.as_str() {
+            "deny" => Ok(HookDecision::Deny(text.clone())),
+            "replace" => Ok(HookDecision::Replace(text.clone())),
+            "fail" => Err(text.clone().into()),
+            _ => Err(wrong().into()),
+        },
+        _ => Err(wrong().into()),
+    }
+}
+
+/// What happened, for the hook `after`.
+pub(crate) fn event(event: &Event) -> String {
+    json!({
+        "command": event.command,
+        "path": event.path.as_ref().map(memdir::MemoryPath::as_str),
+        "new_path": event.new_path.as_ref().map(memdir::MemoryPath::as_str),
+        "outcome": event.outcome.as_str(),
+        "bytes": event.bytes,
+        "lines": event.lines,
+        "duration": event.duration.as_secs_f64(),
+        "repairs": event.repairs.iter().map(|repair| repair.as_str()).collect::<Vec<_>>(),
+        "content": event.content,
+    })
+    .to_string()
+}

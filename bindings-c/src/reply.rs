@@ -1,0 +1,30 @@
+//! A reply as JSON: what goes into the `tool_result`.
+
+use data_encoding::BASE64;
+use memdir::{Content, Error, Reply};
+use serde_json::{Value, json};
+
+use crate::failure::Failure;
+
+/// The reply, and what failed if the store or a hook did.
+pub(crate) fn parts(reply: Reply) -> (String, Option<String>) {
+    let json = json!({ "content": content(reply.content), "is_error": reply.is_error });
+    (json.to_string(), reply.cause.map(|cause| Failure::from(cause).json()))
+}
+
+/// The reply to a call that could not be made.
+pub(crate) fn of_failure(failure: &Failure) -> String {
+    parts(Reply::from(Err::<Content, Error>(failure.as_cause()))).0
+}
+
+/// A text, or a list with the block of an image.
+fn content(content: Content) -> Value {
+    match content {
+        Content::Image { media_type, bytes } => {
+            let data = BASE64.encode(&bytes);
+            let source = json!({ "type": "base64", "media_type": media_type, "data": data });
+            json!([{ "type": "image", "source": source }])
+        }
+        other => Value::String(other.into_text()),
+    }
+}

@@ -1,0 +1,321 @@
+//! The functions as C calls them, with what only a mistaken or hostile caller hands over. `make sanitize` runs this under
+//! AddressSanitizer.
+#![expect(unsafe_code, reason = "what is tested is called from C")]
+#![expect(clippy::unwrap_used, reason = "a test fails where it cannot go on")]
+
+use std::ffi::{CStr, CString, c_char};
+use std::fs;
+use std::path::Path;
+use std::ptr::{null, null_mut};
+use std::thread;
+
+use memdir_c::*;
+use serde_json::{Value, json};
+
+/// Takes a text that the library made.
+fn taken(text: *mut c_char) -> Option<Value> {
+    if text.is_null() {
+        return None;
+    }
+    // SAFETY: it is a text of the library, used here for the last time.
+    unsafe {
+        let json = serde_json::from_slice(CStr::from_ptr(text).to_bytes()).unwrap();
+        memdir_free(text);
+        Some(json)
+    }
+}
+
+/// Calls a function that takes a place for its error.
+fn with_error<T>(call: impl FnOnce(*mut *mut c_char) -> T) -> (T, Option<Value>) {
+    // Not null: the library has to set it.
+    let mut error = std::ptr::dangling_mut();
+    let value = call(&raw mut error);
+    (value, taken(error))
+}
+
+fn text(text: &str) -> CString {
+    CString::new(text).unwrap()
+}
+
+fn open(address: &str, options: &str) -> Result<u64, Value> {
+    let (address, options) = (text(address), text(options));
+    // SAFETY: both texts live until the call has ended.
+    let (memory, error) =
+        with_error(|error| unsafe { memdir_open(address.as_ptr(), options.as_ptr(), error) });
+    assert_eq!(memory == 0, error.is_some());
+    error.map_or(Ok(memory), Err)
+}
+
+fn execute(memory: u64, input: &str) -> (Value, Option<Value>) {
+    let input = text(input);
+    // SAFETY: the text lives until the call has ended.
+    let (reply, error) =
+        with_error(|error| unsafe { memdir_execute(memory, input.as_ptr(), error) });
+    (taken(reply).unwrap(), error)
+}
+
+fn operation(memory: u64, name: &str, arguments: &str) -> Result<Value, Value> {
+    let (name, arguments) = (text(name), text(arguments));
+    // SAFETY: both texts live until the call has ended.
+    let (result, error) = with_error(|error| unsafe {
+        memdir_call(memory, name.as_ptr(), arguments.as_ptr(), error)
+    });
+    taken(result).ok_or_else(|| error.unwrap())
+}
+
+const CREATE: &str =
+    r#"{"command": "create", "path": "/memories/a.md", "file_text": "one\u0000\n"}"#;
+const VIEW: &str = r#"{"command": "view", "path": "/memories/a.md"}"#;
+
+#[test]
+fn a_call_is_json_in_and_json_out() {
+    let memory = open("memory:", "{}").unwrap();
+    let created =
+        json!({ "content": "File created successfully at: /memories/a.md", "is_error": false });
+    assert_eq!(execute(memory, CREATE), (created, None));
+    let (shown, _) = execute(memory, VIEW);
+    // Also what a text in C cannot hold.
+    assert!(shown["content"].as_str().unwrap().ends_with("     1\tone\0"), "{shown}");
+    let (refused, error) = execute(memory, r#"{"command": "view", "path": "/memories/b"}"#);
+    assert_eq!((&refused["is_error"], error), (&json!(true), None));
+    assert_eq!(operation(memory, "clear", "{}"), Ok(json!("All memory cleared")));
+    assert!(memdir_close(memory));
+}
+
+#[test]
+fn an_image_is_a_block() {
+    let place = tempfile::tempdir().unwrap();
+    let png = Path::new(env!("CARGO_MANIFEST_DIR")).join("../bindings-uniffi/tests/plan.png");
+    fs::copy(png, place.path().join("plan.png")).unwrap();
+    let memory = open(&format!("dir:{}", place.path().display()), "{}").unwrap();
+    let (reply, _) = execute(memory, r#"{"command": "view", "path": "/memories/plan.png"}"#);
+    let source = &reply["content"][0]["source"];
+    assert_eq!((&source["type"], &source["media_type"]), (&json!("base64"), &json!("image/png")));
+    assert!(source["data"].as_str().unwrap().starts_with("iVBORw0KGgo"));
+    memdir_close(memory);
+}
+
+#[test]
+fn null_and_bad_utf8_are_errors() {
+    let bad = c"\xff".as_ptr();
+    let memory = open("memory:", "{}").unwrap();
+    // SAFETY: null is allowed everywhere, and the other texts are constants.
+    unsafe {
+        let opened = |address, options, sentence| {
+            let (memory, error) = with_error(|error| memdir_open(address, options, error));
+            assert_eq!((memory, error), (0, Some(json!({ "kind": "usage", "message": sentence }))));
+        };
+        opened(null(), null(), "address is NULL");
+        opened(bad, null(), "address is not valid UTF-8");
+        opened(c"memory:".as_ptr(), bad, "options is not valid UTF-8");
+        assert_eq!(memdir_open(null(), null(), null_mut()), 0);
+
+        let (reply, error) = with_error(|error| memdir_execute(memory, null(), error));
+        assert_eq!(taken(reply).unwrap()["is_error"], true);
+        assert_eq!(error.unwrap()["message"], "input is NULL");
+        // A model's text, with a sentence for the model.
+        let (reply, error) = with_error(|error| memdir_execute(memory, bad, error));
+        assert_eq!((&taken(reply).unwrap()["is_error"], error), (&json!(true), None));
+        assert_eq!(taken(memdir_execute(memory, bad, null_mut())).unwrap()["is_error"], true);
+
+        let (command, error) = with_error(|error| memdir_begin(memory, null(), null_mut(), error));
+        assert!(command.is_null());
+        assert_eq!(error.unwrap()["message"], "pending is NULL");
+        let (result, error) = with_error(|error| memdir_call(memory, null(), null(), error));
+        assert!(result.is_null());
+        assert_eq!(error.unwrap()["message"], "operation is NULL");
+        memdir_free(null_mut());
+        assert_eq!(CStr::from_ptr(memdir_version()).to_str().unwrap(), env!("CARGO_PKG_VERSION"));
+    }
+    memdir_close(memory);
+}
+
+#[test]
+fn a_closed_memory_is_an_error_and_no_accident() {
+    let memory = open("memory:", "{}").unwrap();
+    assert!(memdir_close(memory));
+    assert!(!memdir_close(memory));
+    assert!(!memdir_close(0) && !memdir_close(u64::MAX));
+    assert_eq!(memdir_cancellable(memory), 0);
+    for number in [0, memory, u64::MAX] {
+        let (reply, error) = execute(number, VIEW);
+        assert_eq!(reply["is_error"], true);
+        assert!(reply["content"].as_str().unwrap().starts_with("Error: "), "{reply}");
+        assert_eq!(error.unwrap()["kind"], "usage");
+        assert_eq!(operation(number, "clear", "{}").unwrap_err()["kind"], "usage");
+    }
+}
+
+#[test]
+fn a_memory_can_be_closed_while_others_use_it() {
+    let memory = open("memory:", "{}").unwrap();
+    execute(memory, CREATE);
+    thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                // Each reply is whole: that of an open memory, or that of a closed one.
+                while execute(memory, VIEW).1.is_none() {}
+            });
+        }
+        thread::sleep(std::time::Duration::from_millis(50));
+        assert!(memdir_close(memory));
+    });
+}
+
+#[test]
+fn a_cancelled_call_changes_nothing() {
+    let memory = open("memory:", "{}").unwrap();
+    assert!(!memdir_cancel(memory), "it was not made to be cancelled");
+    let number = memdir_cancellable(memory);
+    assert!(memdir_cancel(number) && memdir_cancel(number));
+    let (reply, error) = execute(number, CREATE);
+    assert!(reply["content"].as_str().unwrap().contains("Nothing was changed"), "{reply}");
+    assert_eq!(error.unwrap()["kind"], "store");
+    assert!(memdir_close(number));
+    assert!(!memdir_cancel(number));
+    assert_eq!(execute(memory, CREATE).0["is_error"], false);
+    memdir_close(memory);
+}
+
+/// A call in its two halves.
+fn decided(
+    memory: u64,
+    input: &str,
+    decision: &str,
+) -> (Option<Value>, Value, Value, Option<Value>) {
+    let (input, decision) = (text(input), text(decision));
+    let (mut pending, mut event) = (0, null_mut());
+    // SAFETY: the texts live until both calls have ended.
+    unsafe {
+        let command = taken(memdir_begin(memory, input.as_ptr(), &raw mut pending, null_mut()));
+        assert_ne!(pending, 0);
+        let (reply, error) =
+            with_error(|error| memdir_finish(pending, decision.as_ptr(), &raw mut event, error));
+        // Once only.
+        assert_eq!(
+            taken(memdir_finish(pending, null(), null_mut(), null_mut())).unwrap()["is_error"],
+            true
+        );
+        (command, taken(reply).unwrap(), taken(event).unwrap(), error)
+    }
+}
+
+#[test]
+fn a_hook_decides_between_the_halves_of_a_call() {
+    let memory = open("memory:", "{}").unwrap();
+    let (command, reply, event, _) = decided(memory, CREATE, r#"{"deny": "Not now."}"#);
+    assert_eq!(command.unwrap()["path"], "/memories/a.md");
+    assert_eq!(reply, json!({ "content": "Not now.", "is_error": true }));
+    assert_eq!(event["outcome"], "denied");
+    let (_, reply, _, _) = decided(memory, CREATE, r#"{"replace": "two\n"}"#);
+    assert_eq!(reply["is_error"], false);
+    let (_, reply, event, error) = decided(memory, VIEW, "null");
+    assert!(reply["content"].as_str().unwrap().ends_with("     1\ttwo"));
+    assert_eq!((&event["outcome"], error), (&json!("ok"), None));
+    for wrong in
+        ["{", "1", "{}", r#"{"deny": 1}"#, r#"{"deny": "a", "fail": "b"}"#, r#"{"fail": "b"}"#]
+    {
+        let (_, reply, event, error) = decided(memory, VIEW, wrong);
+        assert_eq!((&reply["is_error"], &event["outcome"]), (&json!(true), &json!("failed")));
+        assert_eq!(error.unwrap()["kind"], "hook", "{wrong}");
+    }
+    let (command, reply, event, _) = decided(memory, "[]", "null");
+    assert_eq!(
+        (command, &reply["is_error"], &event["command"]),
+        (None, &json!(true), &Value::Null)
+    );
+    memdir_close(memory);
+}
+
+#[test]
+fn a_program_reads_and_writes_files_itself() {
+    let memory = open("memory:", "{}").unwrap();
+    let done = |name, arguments: Value| operation(memory, name, &arguments.to_string());
+    let path = "/memories/a.md";
+    let write = json!({ "path": path, "text": "# Tea\n- Green\n" });
+    assert_eq!(done("write", write.clone()), Ok(Value::Null));
+    assert_eq!(
+        done("write", json!({ "path": path, "text": "", "if_unchanged": "" })).unwrap_err()["kind"],
+        "refused"
+    );
+    assert_eq!(done("read", json!({ "path": path })), Ok(json!(write["text"])));
+    assert_eq!(done("exists", json!({ "path": path })), Ok(json!(true)));
+    let listed = done("list", json!({})).unwrap();
+    assert_eq!((&listed[0]["path"], &listed[0]["size"]), (&json!(path), &json!(14)));
+    let found =
+        done("search", json!({ "query": "^- g", "regex": true, "ignore_case": true })).unwrap();
+    assert_eq!(found, json!([{ "path": path, "line": 2, "text": "- Green" }]));
+    assert_eq!(done("index", json!({})), Ok(json!("/memories/a.md\t14B\t# Tea\n")));
+    assert_eq!(done("tool_definition", json!({})).unwrap()["name"], "memory");
+    let tools =
+        done("tool_definitions", json!({ "dialect": "openai", "prefix": "memory_" })).unwrap();
+    assert_eq!(tools[0]["name"], "memory_view");
+    memdir_close(memory);
+}
+
+#[test]
+fn an_operation_takes_its_arguments_and_no_others() {
+    let memory = open("memory:", r#"{"record_access": true}"#).unwrap();
+    execute(memory, CREATE);
+    let expired = operation(memory, "expire", r#"{"older_than": 0, "dry_run": true}"#).unwrap();
+    assert_eq!(expired[0]["path"], "/memories/a.md");
+    for (name, arguments, kind) in [
+        ("expire", "{}", "config"),
+        ("expire", r#"{"older_than": -1}"#, "config"),
+        ("expire", r#"{"older_than": 1, "dry_run": 1}"#, "config"),
+        ("expire", r#"{"older": 1}"#, "usage"),
+        ("read", "{}", "config"),
+        ("read", r#"{"path": "a"}"#, "refused"),
+        ("list", r#"{"depth": -1}"#, "config"),
+        ("search", r#"{"query": "(", "regex": true}"#, "config"),
+        ("tool_definition", r#"{"dialect": "paint"}"#, "config"),
+        ("write", r#"{"path": "a", "content": "b"}"#, "usage"),
+        ("clear", "[]", "usage"),
+        ("clear", "{", "usage"),
+        ("paint", "{}", "usage"),
+    ] {
+        assert_eq!(
+            operation(memory, name, arguments).unwrap_err()["kind"],
+            kind,
+            "{name} {arguments}"
+        );
+    }
+    memdir_close(memory);
+}
+
+#[test]
+fn wrong_options_of_the_table_are_refused_by_name() {
+    let table = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/hostile/options.json");
+    let rows: Vec<Value> = serde_json::from_slice(&fs::read(table).unwrap()).unwrap();
+    let mut tried = 0;
+    for row in rows {
+        // What no JSON can hold.
+        let shown = row.to_string();
+        if ["@half@", "@nan@", "@inf@", "@-inf@", "@long@"].iter().any(|name| shown.contains(name))
+        {
+            continue;
+        }
+        let name = row["option"].as_str().unwrap();
+        let opened = open("memory:", &json!({ name: row["value"] }).to_string());
+        tried += 1;
+        match opened {
+            Ok(memory) => {
+                assert_eq!(row["fits"], true, "{row}");
+                assert_eq!(
+                    execute(memory, r#"{"command": "view", "path": "/memories"}"#).0["is_error"],
+                    false
+                );
+                memdir_close(memory);
+            }
+            Err(error) => {
+                assert_ne!(row["fits"], true, "{row}: {error}");
+                assert_eq!(
+                    (&error["kind"], &error["option"]),
+                    (&json!("config"), &json!(name)),
+                    "{row}"
+                );
+            }
+        }
+    }
+    assert!(tried > 100, "{tried}");
+}

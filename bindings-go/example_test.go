@@ -1,0 +1,135 @@
+package memdir_test
+
+// The code of the documents: TestTheCodeOfTheDocumentsIsHere compares it.
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	memdir "github.com/memdir/memdir/bindings-go"
+)
+
+func Example() {
+	defer inTemporaryDirectory()()
+
+	memory, err := memdir.Open("./memory", memdir.MemoryOptions{})
+	if err != nil {
+		panic(err)
+	}
+	defer memory.Close()
+	calls := []string{
+		`{"command": "create", "path": "/memories/notes.md", "file_text": "- likes tea\n"}`,
+		`{"command": "insert", "path": "/memories/notes.md", "insert_line": 1, "insert_text": "- lives in Lisbon\n"}`,
+		`{"command": "view", "path": "/memories/notes.md"}`,
+		`{"command": "view", "path": "/memories/../etc/passwd"}`,
+	}
+	for _, call := range calls {
+		reply := memory.Execute(context.Background(), []byte(call))
+		outcome := "done:"
+		if reply.IsError {
+			outcome = "refused:"
+		}
+		fmt.Println(outcome, reply.Text)
+	}
+	// Output:
+	// done: File created successfully at: /memories/notes.md
+	// done: The file /memories/notes.md has been edited.
+	// done: Here's the content of /memories/notes.md with line numbers:
+	//      1	- likes tea
+	//      2	- lives in Lisbon
+	// refused: Path /memories/../etc/passwd would escape /memories directory
+}
+
+func ExampleMemoryOptions() {
+	memory, err := memdir.Open("memory:", memdir.MemoryOptions{
+		MaxFiles:     memdir.Of(1000),
+		LockTimeout:  memdir.None[time.Duration](),
+		StaleGuard:   memdir.StaleGuardOn,
+		NeverExpire:  []string{"/memories/handbook"},
+		MaxViewChars: memdir.Of(8000),
+	})
+	fmt.Println(memory != nil, err)
+	// Output: true <nil>
+}
+
+func ExampleDeny() {
+	memory, err := memdir.Open("memory:", memdir.MemoryOptions{
+		Before: func(ctx context.Context, command memdir.Command) (memdir.Decision, error) {
+			if command.Command == "delete" {
+				return memdir.Deny("Error: Nothing is deleted here."), nil
+			}
+			if strings.Contains(command.FileText, "\r") {
+				return memdir.Replace(strings.ReplaceAll(command.FileText, "\r", "")), nil
+			}
+			return memdir.Allow(), nil
+		},
+		After: func(ctx context.Context, event memdir.Event) {
+			fmt.Println(event.Command, event.Path, event.Outcome)
+		},
+	})
+	if err != nil {
+		panic(err)
+	}
+	defer memory.Close()
+	reply := memory.Execute(context.Background(), []byte(`{"command": "delete", "path": "/memories/a.md"}`))
+	fmt.Println(reply.Text)
+	// Output:
+	// delete /memories/a.md denied
+	// Error: Nothing is deleted here.
+}
+
+// TestTheCodeOfTheDocumentsIsHere: each line of Go in README.md and docs/go.md is one of the tested code.
+func TestTheCodeOfTheDocumentsIsHere(t *testing.T) {
+	tested := map[string]bool{"": true, "func main() {": true, "package main": true}
+	for _, file := range []string{"example_test.go", "memorytool/example_test.go"} {
+		source, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(string(source)) {
+			tested[strings.TrimSpace(line)] = true
+		}
+	}
+	for _, page := range []string{"../README.md", "../docs/go.md"} {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		blocks := strings.Split(string(text), "```go\n")[1:]
+		if len(blocks) == 0 {
+			t.Error(page, "has no code")
+		}
+		for _, block := range blocks {
+			code, _, _ := strings.Cut(block, "```")
+			for line := range strings.Lines(code) {
+				if !tested[strings.TrimSpace(line)] {
+					t.Errorf("%s: not tested: %s", page, line)
+				}
+			}
+		}
+	}
+}
+
+// inTemporaryDirectory goes to a new directory, and returns what goes back.
+func inTemporaryDirectory() func() {
+	before, err := os.Getwd()
+	if err != nil {
+		panic(err)
+	}
+	place, err := os.MkdirTemp("", "memdir")
+	if err != nil {
+		panic(err)
+	}
+	if err := os.Chdir(filepath.Clean(place)); err != nil {
+		panic(err)
+	}
+	return func() {
+		_ = os.Chdir(before)
+		_ = os.RemoveAll(place)
+	}
+}

@@ -1,0 +1,140 @@
+package memdir
+
+// What a program does with the files itself, past the commands. The model cannot ask for it, and no hook is called.
+
+import (
+	"context"
+	"encoding/json"
+	"math"
+	"time"
+)
+
+// Read returns the text of a file, as it is: also what views hide. It is no use of the file.
+//
+// Here and below, the error is an [*Error]: KindRefused says what is wrong with the call, KindStore that the store failed.
+func (m *Memory) Read(ctx context.Context, path string) (string, error) {
+	var text string
+	err := m.call(ctx, "read", map[string]any{"path": path}, &text)
+	return text, err
+}
+
+// Write makes a file, with its parents, or replaces it as a whole. The policies are those of the commands. For the stale
+// guard it is somebody else's change: the model has to view the file again.
+func (m *Memory) Write(ctx context.Context, path, text string) error {
+	return m.call(ctx, "write", map[string]any{"path": path, "text": text}, nil)
+}
+
+// WriteIfUnchanged is Write for a file that still holds what [Memory.Read] returned. Otherwise it is refused, and nothing
+// is changed.
+func (m *Memory) WriteIfUnchanged(ctx context.Context, path, text, read string) error {
+	return m.call(ctx, "write", map[string]any{"path": path, "text": text, "if_unchanged": read}, nil)
+}
+
+// Entry is a file or a directory.
+type Entry struct {
+	Path        string
+	IsDirectory bool
+	// Size is the length of a file in bytes.
+	Size int64
+	// Modified is when a file was last written, and Accessed its last recorded access. Each is zero if the store does not
+	// keep it.
+	Modified, Accessed time.Time
+}
+
+// List returns the entries below a directory, so many levels deep, in the order of their paths and without hidden ones. A
+// depth of 0 or less is every level. Of a file, it returns the file itself.
+func (m *Memory) List(ctx context.Context, path string, depth int) ([]Entry, error) {
+	arguments := map[string]any{"path": path}
+	if depth > 0 {
+		arguments["depth"] = depth
+	}
+	var listed []struct {
+		Path     string   `json:"path"`
+		Size     *int64   `json:"size"`
+		Modified *float64 `json:"modified"`
+		Accessed *float64 `json:"accessed"`
+	}
+	if err := m.call(ctx, "list", arguments, &listed); err != nil {
+		return nil, err
+	}
+	entries := make([]Entry, len(listed))
+	for i, one := range listed {
+		entries[i] = Entry{Path: one.Path, IsDirectory: one.Size == nil, Modified: at(one.Modified), Accessed: at(one.Accessed)}
+		if one.Size != nil {
+			entries[i].Size = *one.Size
+		}
+	}
+	return entries, nil
+}
+
+// Exists reports whether there is a file or a directory.
+func (m *Memory) Exists(ctx context.Context, path string) (bool, error) {
+	var exists bool
+	err := m.call(ctx, "exists", map[string]any{"path": path}, &exists)
+	return exists, err
+}
+
+// SearchOptions say how [Memory.Search] searches.
+type SearchOptions struct {
+	// Regex says that the query is a regular expression, in the syntax of Rust's regex-lite.
+	Regex bool `json:"regex,omitempty"`
+	// IgnoreCase ignores case.
+	IgnoreCase bool `json:"ignore_case,omitempty"`
+	// Path is where to search; empty for everywhere.
+	Path string `json:"path,omitempty"`
+	// Limit is the most matches; 0 for 100.
+	Limit int `json:"limit,omitempty"`
+}
+
+// Match is a place where [Memory.Search] found something.
+type Match struct {
+	Path string `json:"path"`
+	// Line is the number of the line, from 1 on; 0 if the name was found.
+	Line int `json:"line"`
+	// Text is the line, or the name. A long line is cut around the match.
+	Text string `json:"text"`
+}
+
+// Search finds names of files and directories, and lines of files, in the order of the paths and lines. Hidden entries and
+// files that are not text are left out. It searches what a view would show.
+func (m *Memory) Search(ctx context.Context, query string, options SearchOptions) ([]Match, error) {
+	arguments := struct {
+		Query string `json:"query"`
+		SearchOptions
+	}{query, options}
+	var found []Match
+	err := m.call(ctx, "search", arguments, &found)
+	return found, err
+}
+
+// Index is a table of contents for a system prompt, in at most so many characters: each file with its path, its size and
+// its first line.
+func (m *Memory) Index(ctx context.Context, maxChars int) (string, error) {
+	var index string
+	err := m.call(ctx, "index", map[string]any{"max_chars": maxChars}, &index)
+	return index, err
+}
+
+// ToolDefinition is the tool for a host that does not know Anthropic's, as JSON. The dialect is "json-schema", "openai",
+// "openai-chat", "anthropic-custom" or "gemini".
+func (m *Memory) ToolDefinition(dialect string) (json.RawMessage, error) {
+	var definition json.RawMessage
+	err := m.call(context.Background(), "tool_definition", map[string]any{"dialect": dialect}, &definition)
+	return definition, err
+}
+
+// ToolDefinitions is a tool for each command, named by the prefix and the command, as a JSON array.
+func (m *Memory) ToolDefinitions(dialect, prefix string) (json.RawMessage, error) {
+	var definitions json.RawMessage
+	arguments := map[string]any{"dialect": dialect, "prefix": prefix}
+	err := m.call(context.Background(), "tool_definitions", arguments, &definitions)
+	return definitions, err
+}
+
+// at is a time in seconds since 1970.
+func at(seconds *float64) time.Time {
+	if seconds == nil {
+		return time.Time{}
+	}
+	return time.UnixMicro(int64(math.Round(*seconds * 1e6)))
+}

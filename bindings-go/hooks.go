@@ -1,0 +1,135 @@
+package memdir
+
+// Hooks: your own code before and after each command.
+
+// #include <memdir.h>
+import "C"
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+)
+
+// Command is what a model asks for. Its paths are checked and canonical. Fields that a command does not have are empty.
+type Command struct {
+	Command    string `json:"command"`
+	Path       string `json:"path"`
+	ViewRange  []int  `json:"view_range"`
+	FileText   string `json:"file_text"`
+	OldStr     string `json:"old_str"`
+	NewStr     string `json:"new_str"`
+	InsertLine int    `json:"insert_line"`
+	InsertText string `json:"insert_text"`
+	OldPath    string `json:"old_path"`
+	NewPath    string `json:"new_path"`
+}
+
+// Decision is what the hook Before decides. Its zero value allows the command.
+type Decision struct {
+	Deny    *string `json:"deny,omitempty"`
+	Replace *string `json:"replace,omitempty"`
+}
+
+// Allow lets the command be executed.
+func Allow() Decision { return Decision{} }
+
+// Deny refuses the command with this sentence for the model.
+func Deny(sentence string) Decision { return Decision{Deny: &sentence} }
+
+// Replace lets the command write this text in place of its file_text, new_str or insert_text.
+func Replace(text string) Decision { return Decision{Replace: &text} }
+
+// Event is what happened in a call.
+type Event struct {
+	// Command is the name of the command; empty if the input named none of the six.
+	Command string `json:"command"`
+	// Path is the canonical path; for a rename, the old one.
+	Path    string `json:"path"`
+	NewPath string `json:"new_path"`
+	// Outcome is "ok", "refused", "denied" or "failed".
+	Outcome string `json:"outcome"`
+	// Bytes and Lines count the text that was written, or shown.
+	Bytes int64 `json:"bytes"`
+	Lines int64 `json:"lines"`
+	// Seconds is the time until the reply was ready.
+	Seconds float64 `json:"duration"`
+	// Repairs are what was repaired in the input.
+	Repairs []string `json:"repairs"`
+	// Content is the text of the reply, with the option EventContent.
+	Content string `json:"content"`
+}
+
+// hooksOf marks the context of a hook: commands that it executes with it on the same memory run without hooks.
+type hooksOf struct{ memory *Memory }
+
+// hooks are the hooks for a call of the memory; nil if there are none, or if one of them makes the call.
+func (o *MemoryOptions) hooks(ctx context.Context, memory *Memory) *MemoryOptions {
+	if (o.Before == nil && o.After == nil) || ctx.Value(hooksOf{memory}) != nil {
+		return nil
+	}
+	return o
+}
+
+func (m *Memory) executeWith(ctx context.Context, hooks *MemoryOptions, input json.RawMessage) Reply {
+	inside := context.WithValue(ctx, hooksOf{m}, true)
+	in, err := newText("input", string(input))
+	if err != nil {
+		in, _ = newText("input", invalidInput)
+	}
+	defer in.free()
+
+	var reply, happened, failed *C.char
+	m.within(ctx, func(number C.uint64_t) {
+		var pending C.uint64_t
+		command := taken(C.memdir_begin(number, in.c, &pending, nil))
+		if pending == 0 {
+			// The memory is closed: this says so.
+			reply = C.memdir_execute(number, in.c, &failed)
+			return
+		}
+		decision := `{"fail": "the hook Before panicked"}`
+		// Also if the hook panics, so that nothing is kept of the call.
+		defer func() {
+			// JSON has no NUL byte.
+			decided, _ := newText("decision", decision)
+			defer decided.free()
+			reply = C.memdir_finish(pending, decided.c, &happened, &failed)
+		}()
+		decision = decide(inside, hooks, command)
+	})
+	event := taken(happened)
+	answer := newReply(reply, failed)
+	if hooks.After != nil && event != "" {
+		var told Event
+		if err := json.Unmarshal([]byte(event), &told); err == nil {
+			hooks.After(inside, told)
+		}
+	}
+	return answer
+}
+
+// decide asks the hook, and writes its decision as the library reads it.
+func decide(ctx context.Context, hooks *MemoryOptions, command string) string {
+	if hooks.Before == nil || command == "" {
+		return "null"
+	}
+	var asked Command
+	decision, err := Decision{}, json.Unmarshal([]byte(command), &asked)
+	if err == nil {
+		decision, err = hooks.Before(ctx, asked)
+	}
+	var written []byte
+	switch {
+	case err != nil:
+		written, err = json.Marshal(map[string]string{"fail": err.Error()})
+	case decision == Decision{}:
+		return "null"
+	default:
+		written, err = json.Marshal(decision)
+	}
+	if err != nil {
+		return fmt.Sprintf(`{"fail": %q}`, "its decision cannot be written as JSON")
+	}
+	return string(written)
+}

@@ -1,0 +1,212 @@
+// Package memdir is the memory directory for agents that use Claude's memory tool: it executes the commands of the tool
+// on a directory, a database or object storage.
+//
+//	memory, err := memdir.Open("./memory", memdir.MemoryOptions{})
+//	if err != nil {
+//		return err
+//	}
+//	defer memory.Close()
+//	reply := memory.Execute(ctx, input) // the input of the tool_use
+//
+// The package memorytool makes a tool of it for the tool runner of Anthropic's SDK.
+//
+// The package calls a library in Rust, which has to be installed: see docs/go.md in the repository.
+package memdir
+
+/*
+#cgo LDFLAGS: -lmemdir_c
+#include <stdlib.h>
+#include <memdir.h>
+*/
+import "C"
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"runtime"
+	"sync"
+	"time"
+	"unsafe"
+)
+
+// Memory is the memory directory of an agent. Many goroutines may use it at once.
+type Memory struct {
+	number  C.uint64_t
+	close   func()
+	options MemoryOptions
+}
+
+// Open opens the store that the address names: a directory, which is made if it does not exist (the files are in its
+// "memories" directory), "dir:./notes" for the files of that very directory, "sqlite:agent.db", "postgres://…", "s3://…",
+// "gs://…", "az://…", or "memory:" for a store in this process.
+//
+// The error is an [*Error] if the address or an option is wrong, or the store cannot be opened.
+func Open(address string, options MemoryOptions) (*Memory, error) {
+	set, err := json.Marshal(options)
+	if err != nil {
+		return nil, &Error{Kind: KindConfig, Message: err.Error()}
+	}
+	inAddress, err := newText("address", address)
+	if err != nil {
+		return nil, err
+	}
+	defer inAddress.free()
+	inOptions, err := newText("options", string(set))
+	if err != nil {
+		return nil, err
+	}
+	defer inOptions.free()
+	var failed *C.char
+	number := C.memdir_open(inAddress.c, inOptions.c, &failed)
+	if err := failure(failed); err != nil {
+		return nil, err
+	}
+	memory := &Memory{number: number, options: options}
+	memory.close = sync.OnceFunc(func() { C.memdir_close(number) })
+	// For a memory that nobody closed.
+	runtime.AddCleanup(memory, func(number C.uint64_t) { C.memdir_close(number) }, number)
+	return memory, nil
+}
+
+// Close closes the memory. Calls that run in other goroutines go on to their end, and later ones fail. Closing it again
+// does nothing. The error is always nil.
+func (m *Memory) Close() error {
+	m.close()
+	return nil
+}
+
+// Execute executes one tool call: input is the "input" of the tool_use, as the model sent it.
+//
+// A model's mistake is a reply with IsError. So are a broken store, a failed hook and a done context; the reply's Cause
+// then has the details for you. A call that has not begun to write when the context is done changes nothing, and its
+// reply says so. A call that has begun goes on to its end.
+func (m *Memory) Execute(ctx context.Context, input json.RawMessage) Reply {
+	if hooks := m.options.hooks(ctx, m); hooks != nil {
+		return m.executeWith(ctx, hooks, input)
+	}
+	in, err := newText("input", string(input))
+	if err != nil {
+		in, _ = newText("input", invalidInput)
+	}
+	defer in.free()
+	var reply, failed *C.char
+	m.within(ctx, func(number C.uint64_t) { reply = C.memdir_execute(number, in.c, &failed) })
+	return newReply(reply, failed)
+}
+
+// A NUL byte is no JSON, and no text of C's can hold it. What takes its place is no JSON, either.
+const invalidInput = "\x01"
+
+// Clear deletes everything below /memories. The model cannot ask for it, and no policy applies.
+func (m *Memory) Clear(ctx context.Context) error {
+	return m.call(ctx, "clear", nil, nil)
+}
+
+// Expired is a file that [Memory.Expire] removed.
+type Expired struct {
+	Path     string
+	Bytes    int64
+	LastUsed time.Time
+}
+
+// Expire removes the files that nobody used for so long, and returns them in the order of their paths. With dryRun it only
+// returns them. It needs the option RecordAccess or ExpireAfter. The model cannot ask for it.
+func (m *Memory) Expire(ctx context.Context, olderThan time.Duration, dryRun bool) ([]Expired, error) {
+	var files []struct {
+		Path     string  `json:"path"`
+		Bytes    int64   `json:"bytes"`
+		LastUsed float64 `json:"last_used"`
+	}
+	arguments := map[string]any{"older_than": olderThan.Seconds(), "dry_run": dryRun}
+	if err := m.call(ctx, "expire", arguments, &files); err != nil {
+		return nil, err
+	}
+	expired := make([]Expired, len(files))
+	for i, file := range files {
+		expired[i] = Expired{file.Path, file.Bytes, at(&file.LastUsed)}
+	}
+	return expired, nil
+}
+
+// Version is the version of the library, such as "0.1.0".
+func Version() string {
+	return C.GoString(C.memdir_version())
+}
+
+// call does an operation that is no tool call, and decodes its result.
+func (m *Memory) call(ctx context.Context, operation string, arguments, result any) error {
+	given, err := json.Marshal(arguments)
+	if err != nil {
+		return err
+	}
+	inOperation, err := newText("operation", operation)
+	if err != nil {
+		return err
+	}
+	defer inOperation.free()
+	inArguments, err := newText("arguments", string(given))
+	if err != nil {
+		return err
+	}
+	defer inArguments.free()
+	var done, failed *C.char
+	m.within(ctx, func(number C.uint64_t) {
+		done = C.memdir_call(number, inOperation.c, inArguments.c, &failed)
+	})
+	text, err := taken(done), failure(failed)
+	if err != nil || result == nil {
+		return err
+	}
+	return json.Unmarshal([]byte(text), result)
+}
+
+// within calls work with a number of the memory whose calls end with the context.
+func (m *Memory) within(ctx context.Context, work func(C.uint64_t)) {
+	defer runtime.KeepAlive(m)
+	number := m.number
+	if ctx.Done() != nil {
+		if own := C.memdir_cancellable(m.number); own != 0 {
+			number = own
+			defer C.memdir_close(own)
+			defer context.AfterFunc(ctx, func() { C.memdir_cancel(own) })()
+			// Not when a goroutine comes to it.
+			if ctx.Err() != nil {
+				C.memdir_cancel(own)
+			}
+		}
+	}
+	work(number)
+}
+
+// text is a text that C reads.
+type text struct{ c *C.char }
+
+func newText(name, value string) (text, error) {
+	for i := range len(value) {
+		if value[i] == 0 {
+			return text{}, &Error{Kind: KindConfig, Message: name + " has a NUL byte"}
+		}
+	}
+	return text{C.CString(value)}, nil
+}
+
+func (t text) free() { C.free(unsafe.Pointer(t.c)) }
+
+// taken is a text that the library made, which is freed.
+func taken(made *C.char) string {
+	defer C.memdir_free(made)
+	return C.GoString(made)
+}
+
+// failure is the error that the library told of, if any.
+func failure(made *C.char) error {
+	if made == nil {
+		return nil
+	}
+	failed := new(Error)
+	if err := json.Unmarshal([]byte(taken(made)), failed); err != nil {
+		return errors.Join(errors.New("memdir: the library's error cannot be read"), err)
+	}
+	return failed
+}

@@ -1,0 +1,49 @@
+package memdir
+
+// The types of options.
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// Opt is an option that is set, or set to none, or left at its default.
+type Opt[T any] struct {
+	value T
+	state uint8
+}
+
+const (
+	byDefault uint8 = iota
+	none
+	set
+)
+
+// Of sets an option.
+func Of[T any](value T) Opt[T] { return Opt[T]{value: value, state: set} }
+
+// None sets an option to none: there is no limit then.
+func None[T any]() Opt[T] { return Opt[T]{state: none} }
+
+// IsZero reports whether the option is left at its default.
+func (o Opt[T]) IsZero() bool { return o.state == byDefault }
+
+// MarshalJSON writes the option as the library reads it: a duration as a number of seconds.
+func (o Opt[T]) MarshalJSON() ([]byte, error) {
+	if o.state != set {
+		return []byte("null"), nil
+	}
+	if span, ok := any(o.value).(time.Duration); ok {
+		return json.Marshal(span.Seconds())
+	}
+	return json.Marshal(o.value)
+}
+
+// EncryptionKey is the key of an encrypted store: "hex:…" or "base64:…" for 32 bytes, or else a passphrase. It is not
+// shown by fmt.
+type EncryptionKey string
+
+func (EncryptionKey) String() string { return "[key]" }
+
+// GoString is what %#v shows.
+func (EncryptionKey) GoString() string { return "[key]" }

@@ -1,0 +1,85 @@
+package memdir
+
+// What a call answers, and how it fails.
+
+// #include <memdir.h>
+import "C"
+
+import (
+	"encoding/json"
+	"fmt"
+)
+
+// Reply is the answer to one tool call.
+type Reply struct {
+	// Text is the content of the tool_result; empty if it is an image.
+	Text string
+	// Image is the image to be shown in place of the text; nil if the reply is text.
+	Image *Image
+	// IsError is the is_error of the tool_result.
+	IsError bool
+	// Cause is the error, if the store itself or a hook failed, or the context was done. It is for your log, and never for
+	// the model.
+	Cause error
+}
+
+// Image is an image that a view shows.
+type Image struct {
+	// MediaType is "image/png" or "image/jpeg", according to the content and not the name.
+	MediaType string
+	// Data is the whole file, in Base64.
+	Data string
+}
+
+// Kind says what an [Error] is about.
+type Kind string
+
+const (
+	// KindConfig is about the address or an option.
+	KindConfig Kind = "config"
+	// KindStore is about the store: a broken disk, a server that is gone, a call that was cancelled.
+	KindStore Kind = "store"
+	// KindRefused is what a policy refused.
+	KindRefused Kind = "refused"
+	// KindHook is an error of your own hook.
+	KindHook Kind = "hook"
+	// KindUsage is a memory that is closed.
+	KindUsage Kind = "usage"
+	// KindInternal is a fault of memdir.
+	KindInternal Kind = "internal"
+)
+
+// Error is why a call failed. It is for you, and never for the model.
+type Error struct {
+	Kind    Kind   `json:"kind"`
+	Message string `json:"message"`
+	// Option is the option that is wrong, under its common name, such as "max_files".
+	Option string `json:"option"`
+}
+
+func (e *Error) Error() string { return "memdir: " + e.Message }
+
+func newReply(made, failed *C.char) Reply {
+	var read struct {
+		Content json.RawMessage `json:"content"`
+		IsError bool            `json:"is_error"`
+	}
+	reply := Reply{Cause: failure(failed)}
+	err := json.Unmarshal([]byte(taken(made)), &read)
+	reply.IsError = read.IsError
+	if err == nil && json.Unmarshal(read.Content, &reply.Text) != nil {
+		var blocks []struct {
+			Source struct {
+				MediaType string `json:"media_type"`
+				Data      string `json:"data"`
+			} `json:"source"`
+		}
+		if err = json.Unmarshal(read.Content, &blocks); err == nil && len(blocks) == 1 {
+			reply.Image = &Image{blocks[0].Source.MediaType, blocks[0].Source.Data}
+		}
+	}
+	if err != nil {
+		return Reply{Text: "Error: The memory cannot be used now.", IsError: true, Cause: fmt.Errorf("memdir: %w", err)}
+	}
+	return reply
+}

@@ -1,0 +1,154 @@
+"""What calls of an event loop cost, and for how long they hold it up.
+
+One table is one `call()` of a `view` of a 4 KiB file on asyncio: how long a task waits for it,
+and how much of the time of the loop's thread it takes. The other one is 1,000 calls at once on a
+store written in Python that sleeps: how late a timer of the same loop is meanwhile. A loop whose
+1,000 tasks only sleep, and one whose 1,000 calls go to the threads of `asyncio.to_thread`, stand
+beside it, because a machine that does other things is late as well.
+
+    python benches/async_view.py [--rounds 11] [--calls 2000] [--bytes 4096]
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import statistics
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from memdir import AsyncMemory, AsyncMemoryTool, Entry, Memory, MemoryTool, Store
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+LINE = "- Remember this about the project: the tests run on every push.\n"
+VIEW = {"command": "view", "path": "/memories/notes.md"}
+TASKS = Path("/proc/self/task")
+
+
+async def waits(call: Callable[[], Awaitable[object]], calls: int) -> tuple[float, float]:
+    """The median of how long a call takes, and the mean of the loop's thread, in microseconds."""
+    times = []
+    await call()
+    busy = time.thread_time_ns()
+    for _ in range(calls):
+        start = time.perf_counter_ns()
+        await call()
+        times.append(time.perf_counter_ns() - start)
+    busy = time.thread_time_ns() - busy
+    return statistics.median(times) / 1000, busy / calls / 1000
+
+
+class Sleepy(Store):
+    """Every view takes a while."""
+
+    def open(self, path: str, depth: int) -> bytes:
+        time.sleep(0.02)
+        return b"one"
+
+    def read(self, path: str) -> bytes:
+        raise NotImplementedError
+
+    def list(self, path: str) -> list[Entry]:
+        raise NotImplementedError
+
+    def write(self, path: str, content: bytes, overwrite: bool) -> None:
+        raise NotImplementedError
+
+    def update(self, path: str, edit: Callable[[bytes], bytes | None]) -> None:
+        raise NotImplementedError
+
+    def delete(self, path: str) -> None:
+        raise NotImplementedError
+
+    def rename(self, old: str, new: str) -> None:
+        raise NotImplementedError
+
+
+def threads() -> int:
+    return len(list(TASKS.iterdir())) if TASKS.is_dir() else threading.active_count()
+
+
+async def lateness(call: Callable[[], Awaitable[object]], calls: int) -> tuple[float, float, int]:
+    """How late a timer is, at the 99th percentile and at most, in milliseconds; and the threads."""
+    late: list[float] = []
+    most, before, done = 0, threads(), False
+
+    async def timer() -> None:
+        nonlocal most
+        while not done:
+            planned = time.perf_counter() + 0.001
+            await asyncio.sleep(0.001)
+            late.append((time.perf_counter() - planned) * 1000)
+            most = max(most, threads() - before)
+
+    async def started(number: int) -> None:
+        # Not all in one turn of the loop: that alone would hold it up.
+        await asyncio.sleep(number / 10_000)
+        await call()
+
+    ticking = asyncio.ensure_future(timer())
+    await asyncio.gather(*(started(number) for number in range(calls)))
+    done = True
+    await ticking
+    late.sort()
+    return late[len(late) * 99 // 100], late[-1], most
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--rounds", type=int, default=11)
+    parser.add_argument("--calls", type=int, default=2000, help="in a round")
+    parser.add_argument("--bytes", type=int, default=4096, help="in the file")
+    arguments = parser.parse_args()
+    in_memory = Path("/dev/shm")  # noqa: S108 - a file system in memory, where there is one
+    root = in_memory if in_memory.is_dir() else None
+    with tempfile.TemporaryDirectory(dir=root) as directory:
+        text = (LINE * (arguments.bytes // len(LINE) + 1))[: arguments.bytes]
+        synchronous = MemoryTool(directory)
+        synchronous.create({"path": VIEW["path"], "file_text": text})
+        tool, memory = AsyncMemoryTool(directory), AsyncMemory(directory)
+        hooked = AsyncMemoryTool(directory, after=lambda _: None)
+
+        async def at_once() -> object:
+            return synchronous.call(VIEW)
+
+        ways: dict[str, Callable[[], Awaitable[Any]]] = {
+            "AsyncMemoryTool.call": lambda: tool.call(VIEW),
+            "AsyncMemory.view": lambda: memory.view(VIEW["path"]),
+            "AsyncMemoryTool.call, on a thread": lambda: hooked.call(VIEW),
+            "asyncio.to_thread(MemoryTool.call)": lambda: asyncio.to_thread(synchronous.call, VIEW),
+            "MemoryTool.call, synchronous": at_once,
+        }
+        rounds: dict[str, list[tuple[float, float]]] = {name: [] for name in ways}
+        for _ in range(arguments.rounds):
+            for name, call in ways.items():
+                rounds[name].append(asyncio.run(waits(call, arguments.calls)))
+    print(f"view of {arguments.bytes} bytes in {root or 'the temporary directory'}, asyncio;")
+    print(f"Python {sys.version.split()[0]}; median of a call, and of the loop's thread")
+    for name, measured in rounds.items():
+        waited, busy = (statistics.median(values) for values in zip(*measured, strict=True))
+        print(f"  {name:36} {waited:8.2f} µs {busy:8.2f} µs")
+    sleepy = Sleepy()
+    slow, slow_memory = AsyncMemory(sleepy), Memory(sleepy)
+    print("1,000 calls at once on a store that sleeps; how late a timer is")
+    beside: dict[str, Callable[[], Awaitable[Any]]] = {
+        "tasks that only sleep": lambda: asyncio.sleep(0.02),
+        "AsyncMemory.view": lambda: slow.view("/memories/a"),
+        "asyncio.to_thread(Memory.view)": lambda: asyncio.to_thread(
+            slow_memory.view, "/memories/a"
+        ),
+    }
+    for name, call in beside.items():
+        percentile, most, running = asyncio.run(lateness(call, 1000))
+        print(f"  {name:36} 99 %: {percentile:5.2f} ms, at most {most:5.2f} ms; {running} threads")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

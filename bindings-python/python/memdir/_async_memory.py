@@ -1,0 +1,261 @@
+"""`AsyncMemory`: `Memory` for the tasks of an event loop."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, ParamSpec, TypeVar
+
+from memdir import _memdir
+from memdir._errors import StoreError
+from memdir._loops import NoThreadError, in_thread, running_loop, until_idle
+from memdir._memdir import Memory
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from datetime import timedelta
+    from pathlib import Path
+    from types import TracebackType
+
+    from typing_extensions import Self, Unpack
+
+    from memdir._memdir import Expired, ExpiryProgress
+    from memdir._options import MemoryOptions, Places
+    from memdir._reply import ImageBlock, Reply
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+# A longer JSON text is not a view, and takes a while to be read.
+_VIEW_CHARS = 4096
+_JSON_VIEW = re.compile(r'"command"\s*:\s*"view"')
+
+
+def is_view(input: object, command: str | None = None) -> bool:
+    """Whether the input seems to be a view."""
+    if command is None:
+        try:
+            if isinstance(input, dict):
+                found = dict.get(input, "command")
+            elif isinstance(input, str):
+                return len(input) <= _VIEW_CHARS and _JSON_VIEW.search(input) is not None
+            else:
+                found = getattr(input, "command", None)
+        except Exception:  # noqa: BLE001 - an object that cannot be asked: the engine says so
+            return False
+        command = found if isinstance(found, str) else None
+    return command == "view"
+
+
+class AsyncMemory:
+    """`Memory` with `await`, for asyncio and Trio.
+
+    Every method of `Memory` is a coroutine with the same arguments, results and exceptions. The
+    event loop is never held up: a view whose answer is at hand, because the file is small and in
+    memory, is answered at once; everything else is done on a few threads of memdir's, which start
+    when there is work and end without any. Hooks (`before`, `after`) and stores written in Python
+    are plain functions and run on those threads, too.
+
+    If a task is cancelled before its command begins to write, the command is not executed. If the
+    command has begun, it goes on to its end.
+
+    One memory may be used from several event loops and threads at once.
+
+    To open a memory reads files, connects to a server or derives a key. The constructor waits for
+    that; in a task use `await AsyncMemory.open(...)`.
+
+    Args:
+        store: Where the files are: a directory, an address, a `Store`, or a dict of several, as
+            for `Memory`.
+        **options: The options of `Memory`.
+
+    Raises:
+        ConfigError: The address or an option is wrong.
+        StoreError: The store cannot be opened.
+
+    >>> import asyncio
+    >>> from memdir import AsyncMemory
+    >>> async def main():
+    ...     async with AsyncMemory("memory:") as memory:
+    ...         print(await memory.create("/memories/notes.md", "- likes tea"))
+    ...         print(await memory.view("/memories/notes.md"))
+    >>> asyncio.run(main())
+    File created successfully at: /memories/notes.md
+    Here's the content of /memories/notes.md with line numbers:
+         1	- likes tea
+    """
+
+    def __init__(self, store: Places = "./memory", **options: Unpack[MemoryOptions]) -> None:
+        self._memory = Memory(store, **options)
+
+    @classmethod
+    async def open(cls, store: Places = "./memory", **options: Unpack[MemoryOptions]) -> Self:
+        """Opens a memory without holding up the event loop.
+
+        Raises:
+            ConfigError: The address or an option is wrong.
+            StoreError: The store cannot be opened.
+        """
+        return await _in_thread(None, lambda: cls(store, **options), view=False)
+
+    async def execute(self, input: Mapping[str, object] | str | object, /) -> Reply:
+        """Executes one tool call.
+
+        Args:
+            input: The call's input: a dict, its JSON text, or one of the SDK's command models.
+
+        Returns:
+            The reply for the model. Never an exception: a model's mistake is a reply with
+            `is_error`, and so is a broken store (its `cause` has the details for you).
+        """
+        view = is_view(input)
+        if view and (loop := running_loop()).has_turn():
+            await loop.turn()
+            reply = _memdir.execute_nowait(self._memory, input)
+            if reply is not None:
+                return reply
+        try:
+            return await in_thread(self._memory, lambda: self._memory.execute(input), view=view)
+        except NoThreadError as error:
+            return _memdir.execute_failed(self._memory, input, error.__cause__)
+
+    async def view(
+        self, path: str, view_range: tuple[int, int] | list[int] | None = None
+    ) -> str | list[ImageBlock]:
+        """Shows a directory two levels deep, the numbered lines of a file, or an image.
+
+        Args:
+            path: The path to show.
+            view_range: The first and the last line to show, counted from 1; a last line of -1 is
+                the end of the file. All lines if absent.
+
+        Returns:
+            Text, or a list with an image block for the Messages API.
+
+        Raises:
+            RefusedError: The command was refused; its text is the reply for the model.
+            StoreError: The store itself failed.
+        """
+        loop = running_loop()
+        if loop.has_turn():
+            await loop.turn()
+            shown = _memdir.view_nowait(self._memory, path, view_range)
+            if shown is not None:
+                return shown
+        return await self._reading(self._memory.view, path, view_range)
+
+    async def create(self, path: str, file_text: str) -> str:
+        """Makes a new file and its missing parents.
+
+        Raises:
+            RefusedError: The command was refused; its text is the reply for the model.
+            StoreError: The store itself failed.
+        """
+        return await self._changing(self._memory.create, path, file_text)
+
+    async def str_replace(self, path: str, old_str: str, new_str: str | None = None) -> str:
+        """Replaces the only occurrence of `old_str` in a file by `new_str`.
+
+        Raises:
+            RefusedError: The command was refused; its text is the reply for the model.
+            StoreError: The store itself failed.
+        """
+        return await self._changing(self._memory.str_replace, path, old_str, new_str)
+
+    async def insert(self, path: str, insert_line: int, insert_text: str) -> str:
+        """Inserts `insert_text` as whole lines after line `insert_line`; 0 is the file's start.
+
+        Raises:
+            RefusedError: The command was refused; its text is the reply for the model.
+            StoreError: The store itself failed.
+        """
+        return await self._changing(self._memory.insert, path, insert_line, insert_text)
+
+    async def delete(self, path: str) -> str:
+        """Deletes a file, or a directory with everything in it.
+
+        Raises:
+            RefusedError: The command was refused; its text is the reply for the model.
+            StoreError: The store itself failed.
+        """
+        return await self._changing(self._memory.delete, path)
+
+    async def rename(self, old_path: str, new_path: str) -> str:
+        """Renames or moves a file or directory; never overwrites.
+
+        Raises:
+            RefusedError: The command was refused; its text is the reply for the model.
+            StoreError: The store itself failed.
+        """
+        return await self._changing(self._memory.rename, old_path, new_path)
+
+    @property
+    def directory(self) -> Path | None:
+        """The directory on this machine that contains the files; `None` if they are elsewhere."""
+        return self._memory.directory
+
+    async def clear(self) -> str:
+        """Deletes everything below `/memories`. The model cannot call this.
+
+        Raises:
+            StoreError: The store itself failed.
+        """
+        return await self._changing(self._memory.clear)
+
+    async def expire(
+        self,
+        older_than: float | timedelta,
+        *,
+        dry_run: bool = False,
+        on_progress: Callable[[ExpiryProgress], object] | None = None,
+    ) -> list[Expired]:
+        """Removes the files that nobody used for `older_than`, as `Memory.expire` does.
+
+        `on_progress` is called on the thread that the store works on.
+
+        Raises:
+            ConfigError: Accesses are not recorded, the store does not keep them, or it is
+                read-only.
+            StoreError: The store itself failed. Files that are already removed stay removed.
+        """
+        return await self._changing(
+            self._memory.expire, older_than, dry_run=dry_run, on_progress=on_progress
+        )
+
+    async def aclose(self) -> None:
+        """Closes the memory, and waits for the calls that are under way.
+
+        Every further call raises a `ValueError`. Calls of tasks that were cancelled are waited
+        for, too. `async with` does this at its end.
+        """
+        self._memory.close()
+        await until_idle(self._memory)
+
+    async def __aenter__(self) -> Self:
+        self._memory.__enter__()
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        raised: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        await self.aclose()
+
+    # Every method is one of these two lines: what reads has threads that no writer takes.
+
+    async def _reading(self, work: Callable[P, T], *given: P.args, **named: P.kwargs) -> T:
+        return await _in_thread(self._memory, lambda: work(*given, **named), view=True)
+
+    async def _changing(self, work: Callable[P, T], *given: P.args, **named: P.kwargs) -> T:
+        return await _in_thread(self._memory, lambda: work(*given, **named), view=False)
+
+
+async def _in_thread(memory: Memory | None, work: Callable[[], T], *, view: bool) -> T:
+    try:
+        return await in_thread(memory, work, view=view)
+    except NoThreadError as error:
+        raise StoreError(f"no thread can be had: {error.__cause__}") from error.__cause__
+
+
+AsyncMemory.__module__ = "memdir"

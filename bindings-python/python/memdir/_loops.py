@@ -1,0 +1,234 @@
+"""How a call waits on an event loop, of asyncio or Trio, for a thread of the core.
+
+Each loop has one list of results. A thread puts a result there and wakes the loop up, unless it is
+about to wake already: many results need one wake-up. Neither loop is imported before it runs.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import threading
+import weakref
+from collections import deque
+from contextvars import copy_context
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+
+from memdir import _memdir
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from memdir._memdir import Memory
+
+T = TypeVar("T")
+
+# What came of a call: its result and the exception, one of them `None`.
+Outcome: TypeAlias = tuple[Any, BaseException | None]
+
+# How many calls in a row are answered on the loop's thread before the loop has a turn.
+_IN_A_ROW = 32
+
+
+class NoThreadError(Exception):
+    """No thread could be started. Nothing was done; the `__cause__` says why."""
+
+
+class AsyncioLoop:
+    """A loop of asyncio, for the tasks that run on it."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._loop = weakref.ref(loop)
+        self._outcomes: deque[tuple[asyncio.Future[Outcome], Outcome]] = deque()
+        self._waking = False
+        self._in_a_row = 0
+
+    def is_of(self, loop: asyncio.AbstractEventLoop) -> bool:
+        return self._loop() is loop
+
+    def has_turn(self) -> bool:
+        """Whether a call may be answered here and now: not if only such calls had turns lately."""
+        if self._in_a_row == 0:
+            loop = self._loop()
+            if loop is None:
+                return False
+            loop.call_soon(self._begin)
+        self._in_a_row += 1
+        return self._in_a_row <= _IN_A_ROW
+
+    def _begin(self) -> None:
+        self._in_a_row = 0
+
+    async def turn(self) -> None:
+        """What Trio wants of every call: nothing here."""
+
+    async def wait(self, submit: Callable[[Callable[..., None]], _memdir.Cancellation]) -> Outcome:
+        """Waits for the outcome of what `submit` submits. If the task is cancelled, so is that."""
+        loop = asyncio.get_running_loop()
+        waiter: asyncio.Future[Outcome] = loop.create_future()
+        cancellation = submit(partial(self._deliver, loop, waiter))
+        try:
+            return await waiter
+        except BaseException:
+            cancellation.cancel()
+            raise
+
+    def _deliver(
+        self,
+        loop: asyncio.AbstractEventLoop,
+        waiter: asyncio.Future[Outcome],
+        result: object,
+        raised: BaseException | None,
+    ) -> None:
+        """On a thread of the core. What comes first makes the loop look at all that follow."""
+        self._outcomes.append((waiter, (result, raised)))
+        if not self._waking:
+            self._waking = True
+            try:
+                loop.call_soon_threadsafe(self._hand_out)
+            except RuntimeError:
+                # It is closed: nobody waits any more.
+                self._outcomes.clear()
+
+    def _hand_out(self) -> None:
+        # Before the first look, so that nothing that comes meanwhile is missed.
+        self._waking = False
+        while self._outcomes:
+            waiter, outcome = self._outcomes.popleft()
+            if not waiter.done():
+                waiter.set_result(outcome)
+
+
+class TrioLoop:
+    """A run of Trio."""
+
+    def __init__(self) -> None:
+        self._trio = sys.modules["trio"]
+        self._token = self._trio.lowlevel.current_trio_token()
+        self._outcomes: deque[tuple[list[Any], Outcome]] = deque()
+        self._waking = False
+
+    def is_of(self, token: object) -> bool:
+        return self._token is token
+
+    def has_turn(self) -> bool:
+        return True
+
+    async def turn(self) -> None:
+        """In Trio every call lets others have a turn, and notices that it is cancelled."""
+        await self._trio.lowlevel.checkpoint()
+
+    async def wait(self, submit: Callable[[Callable[..., None]], _memdir.Cancellation]) -> Outcome:
+        """Waits for the outcome of what `submit` submits. If the task is cancelled, so is that."""
+        trio = self._trio
+        await trio.lowlevel.checkpoint_if_cancelled()
+        # The task, as long as it waits.
+        waiter = [trio.lowlevel.current_task()]
+        cancellation = submit(partial(self._deliver, waiter))
+
+        def abort(_: object) -> Any:
+            waiter.clear()
+            cancellation.cancel()
+            return trio.lowlevel.Abort.SUCCEEDED
+
+        outcome: Outcome = await trio.lowlevel.wait_task_rescheduled(abort)
+        return outcome
+
+    def _deliver(self, waiter: list[Any], result: object, raised: BaseException | None) -> None:
+        """On a thread of the core. What comes first makes the loop look at all that follow."""
+        self._outcomes.append((waiter, (result, raised)))
+        if not self._waking:
+            self._waking = True
+            try:
+                self._token.run_sync_soon(self._hand_out)
+            except self._trio.RunFinishedError:
+                self._outcomes.clear()
+
+    def _hand_out(self) -> None:
+        # Before the first look, so that nothing that comes meanwhile is missed.
+        self._waking = False
+        while self._outcomes:
+            waiter, outcome = self._outcomes.popleft()
+            if waiter:
+                outcomes = sys.modules["outcome"]
+                self._trio.lowlevel.reschedule(waiter.pop(), outcomes.Value(outcome))
+
+
+class _Here(threading.local):
+    """The loop that this thread has run last."""
+
+    def __init__(self) -> None:
+        self.of_asyncio: AsyncioLoop | None = None
+        self.of_trio: TrioLoop | None = None
+
+
+_here = _Here()
+
+
+def running_loop() -> AsyncioLoop | TrioLoop:
+    """The loop that runs this task."""
+    try:
+        # And not only whether a loop runs: Trio can be a guest on one of asyncio.
+        is_task = asyncio.current_task() is not None
+    except RuntimeError:
+        is_task = False
+    if is_task:
+        loop = asyncio.get_running_loop()
+        known = _here.of_asyncio
+        if known is None or not known.is_of(loop):
+            known = AsyncioLoop(loop)
+            _here.of_asyncio = known
+        return known
+    if "trio" not in sys.modules:
+        raise RuntimeError("no event loop is running: await this in a task of asyncio or Trio")
+    run = _here.of_trio
+    if run is None or not run.is_of(sys.modules["trio"].lowlevel.current_trio_token()):
+        run = TrioLoop()
+        _here.of_trio = run
+    return run
+
+
+async def in_thread(memory: Memory | None, work: Callable[[], T], *, view: bool) -> T:
+    """Does `work` on a thread of the core, in the context of this task.
+
+    If the task is cancelled before `work` begins, it is not done. If it is cancelled later, `work`
+    is not waited for; what it executes is cancelled, unless it has begun to write.
+
+    Raises:
+        NoThreadError: The system cannot start a thread.
+    """
+    context = copy_context()
+    sniffio = sys.modules.get("sniffio")
+    if sniffio is not None:
+        # There is no loop on that thread.
+        context.run(sniffio.current_async_library_cvar.set, None)
+    work = partial(context.run, work)
+
+    def submit(deliver: Callable[..., None]) -> _memdir.Cancellation:
+        try:
+            return _memdir.submit(memory, work, deliver, view)
+        except RuntimeError as error:
+            raise NoThreadError from error
+
+    result, raised = await running_loop().wait(submit)
+    if raised is None:
+        done: T = result
+        return done
+    try:
+        raise raised
+    finally:
+        # It has this frame, which would keep it.
+        del raised
+
+
+async def until_idle(memory: Memory) -> None:
+    """Waits until no call of `memory` is under way on a thread."""
+
+    def submit(deliver: Callable[..., None]) -> _memdir.Cancellation:
+        told = partial(deliver, None, None)
+        if not _memdir.when_idle(memory, told):
+            told()
+        return _memdir.Cancellation()
+
+    await running_loop().wait(submit)

@@ -1,0 +1,51 @@
+//! The types of the methods of `Memory` for one's own code.
+
+use memdir::{Error, Match as Core, Query};
+use pyo3::prelude::*;
+
+/// A place where `Memory.search` found something.
+///
+/// `path` is the path of the file or directory. `line` is the number of the line, counted from 1, and
+/// `None` if the name was found. `text` is the line, or the name; a long line is cut around the match.
+#[pyclass(module = "memdir", frozen, eq, hash, get_all)]
+#[derive(PartialEq, Eq, Hash)]
+pub struct Match {
+    /// The path of the file, or of the directory whose name it is.
+    path: String,
+    /// The number of the line, counted from 1; `None` if the name was found.
+    line: Option<u64>,
+    /// The line, or the name.
+    text: String,
+}
+
+#[pymethods]
+impl Match {
+    #[classattr]
+    fn __match_args__() -> (&'static str, &'static str, &'static str) {
+        ("path", "line", "text")
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        let path = self.path.as_str().into_pyobject(py)?.repr()?;
+        let line = self.line.into_pyobject(py)?.repr()?;
+        let text = self.text.as_str().into_pyobject(py)?.repr()?;
+        Ok(format!("Match({path}, {line}, {text})"))
+    }
+}
+
+impl From<Core> for Match {
+    fn from(found: Core) -> Self {
+        Self { path: found.path.as_str().to_owned(), line: found.line, text: found.text }
+    }
+}
+
+/// What `search` looks for.
+pub(crate) fn query(query: &str, regex: bool, ignore_case: bool) -> Result<Query, Error> {
+    let query = if regex { Query::regex(query)? } else { Query::text(query) };
+    Ok(if ignore_case { query.ignoring_case() } else { query })
+}
+
+/// A JSON value as Python's own.
+pub(crate) fn json<'py>(py: Python<'py>, value: &serde_json::Value) -> PyResult<Bound<'py, PyAny>> {
+    py.import("json")?.call_method1("loads", (value.to_string(),))
+}

@@ -1,0 +1,45 @@
+//! [`Opened`]: what a `Memory` has open until it is closed.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use memdir::Memory;
+use memdir::thread_pool::ThreadPools;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+use crate::pool::{self, Calls};
+
+/// The core's memory, and what its asynchronous calls share.
+pub(crate) struct Opened {
+    core: Mutex<Option<Memory>>,
+    /// The threads of its own, if its store may itself wait for those that all others share.
+    own_threads: Option<Arc<ThreadPools>>,
+    pub(crate) calls: Arc<Calls>,
+}
+
+impl Opened {
+    pub(crate) fn new(core: Memory, has_own_threads: bool) -> Self {
+        let own_threads = has_own_threads.then(|| Arc::new(pool::threads()));
+        Self { core: Mutex::new(Some(core)), own_threads, calls: Arc::default() }
+    }
+
+    /// The memory.
+    ///
+    /// # Errors
+    /// A `ValueError` if it is closed.
+    pub(crate) fn get(&self) -> PyResult<Memory> {
+        let core = self.core.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        core.ok_or_else(|| PyValueError::new_err("the memory is closed"))
+    }
+
+    /// Closes it. Commands that are under way come to their end.
+    pub(crate) fn close(&self, py: Python<'_>) {
+        let closed = self.core.lock().unwrap_or_else(PoisonError::into_inner).take();
+        // To close a store may take a while.
+        py.detach(|| drop(closed));
+    }
+
+    pub(crate) fn threads(&self) -> &ThreadPools {
+        self.own_threads.as_deref().unwrap_or_else(|| pool::shared())
+    }
+}

@@ -1,0 +1,93 @@
+"""What one's own code does with files, and the tool for hosts that do not know Anthropic's."""
+
+import pytest
+from anthropic.types.beta import BetaToolUseBlock
+
+from memdir import ConfigError, Entry, Match, Memory, RefusedError
+
+
+@pytest.fixture
+def memory() -> Memory:
+    memory = Memory("memory:")
+    memory.write("/memories/drinks/tea.md", "# Tea\n- green\n")
+    memory.write("/memories/todo.md", "Buy tea\n")
+    return memory
+
+
+def test_a_file_is_read_and_written_as_it_is(memory: Memory) -> None:
+    text = memory.read("/memories/todo.md")
+    assert text == "Buy tea\n"
+    memory.write("/memories/todo.md", text + "Drink it\n", if_unchanged=text)
+    with pytest.raises(RefusedError, match="does not hold what it was expected to hold"):
+        memory.write("/memories/todo.md", "", if_unchanged=text)
+    assert memory.read("/memories/todo.md") == "Buy tea\nDrink it\n"
+    with pytest.raises(RefusedError, match=r"The path /memories/no does not exist"):
+        memory.read("/memories/no")
+    with pytest.raises(RefusedError, match="is a directory"):
+        memory.write("/memories/drinks", "")
+
+
+def test_a_listing_has_entries(memory: Memory) -> None:
+    assert [entry.path for entry in memory.list()] == ["/memories/drinks", "/memories/todo.md"]
+    everything = memory.list(depth=None)
+    assert [(entry.path, entry.size) for entry in everything] == [
+        ("/memories/drinks", None),
+        ("/memories/drinks/tea.md", 14),
+        ("/memories/todo.md", 8),
+    ]
+    assert isinstance(everything[0], Entry)
+    assert everything[2].modified is not None
+    assert memory.exists("/memories/drinks")
+    assert not memory.exists("/memories/no")
+    with pytest.raises(RefusedError, match="would escape"):
+        memory.exists("/memories/../etc")
+
+
+def test_texts_and_patterns_are_found(memory: Memory) -> None:
+    found = memory.search("tea")
+    assert [(m.path, m.line, m.text) for m in found] == [
+        ("/memories/drinks/tea.md", None, "tea.md"),
+        ("/memories/todo.md", 1, "Buy tea"),
+    ]
+    assert repr(found[1]) == "Match('/memories/todo.md', 1, 'Buy tea')"
+    match found[1]:
+        case Match(path, line, text):
+            assert (path, line, text) == ("/memories/todo.md", 1, "Buy tea")
+    assert len(memory.search("TEA", ignore_case=True)) == 3
+    assert [m.line for m in memory.search(r"^- \w+$", regex=True)] == [2]
+    assert len(memory.search("tea", limit=1)) == 1
+    assert memory.search("Buy", path="/memories/drinks") == []
+    assert len({*found, *memory.search("tea")}) == 2
+    with pytest.raises(ConfigError, match="regex: "):
+        memory.search("(", regex=True)
+
+
+def test_an_index_is_bounded(memory: Memory) -> None:
+    assert memory.index().splitlines() == [
+        "/memories/todo.md\t8B\tBuy tea",
+        "/memories/drinks/tea.md\t14B\t# Tea",
+    ]
+    assert memory.index(40) == "[2 more files are not listed here.]\n"
+
+
+def test_the_tool_is_declared_for_other_hosts(memory: Memory) -> None:
+    one = memory.tool_definition("openai")
+    assert (one["type"], one["name"], one["strict"]) == ("function", "memory", True)
+    six = memory.tool_definitions("anthropic-custom", prefix="memory_")
+    assert [tool["name"] for tool in six][:2] == ["memory_view", "memory_create"]
+    with pytest.raises(ConfigError, match='dialect must be "json-schema", '):
+        memory.tool_definition("yaml")
+    with pytest.raises(ConfigError, match="prefix must be"):
+        memory.tool_definitions(prefix="a b")
+
+
+def test_a_whole_tool_use_block_is_understood(memory: Memory) -> None:
+    command = {"command": "view", "path": "/memories/todo.md"}
+    block = {"type": "tool_use", "id": "toolu_1", "name": "memory", "input": command}
+    expected = memory.execute(command)
+    assert not expected.is_error
+    assert memory.execute(block) == expected
+    assert memory.execute(BetaToolUseBlock.model_validate(block)) == expected
+    # A command that has such a field is a command; what has no input is none.
+    assert memory.execute({**command, "type": "tool_use", "input": {}}) == expected
+    assert memory.execute({"type": "tool_use", "input": "x"}).is_error

@@ -1,0 +1,80 @@
+"""The server of docs/python-servers.md, on a real PostgreSQL."""
+
+from __future__ import annotations
+
+import base64
+import threading
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from fastapi.testclient import TestClient
+
+import server
+from memdir import Memory
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+KEY = "base64:" + base64.b64encode(bytes(range(32))).decode()
+
+
+@pytest.fixture(params=["plain", "encrypted"])
+def address(
+    request: pytest.FixtureRequest,
+    postgres: Callable[[], str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> str:
+    address, _, _ = postgres().partition("?")
+    monkeypatch.setenv("MEMORIES", address)
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "none")
+    if request.param == "encrypted":
+        monkeypatch.setenv("MEMORY_KEY", KEY)
+        # Another database: a store is encrypted from its creation on.
+        monkeypatch.setattr(server, "open_memory", of("encrypted", server.open_memory))
+        return f"{address}?encrypted"
+    monkeypatch.delenv("MEMORY_KEY", raising=False)
+    return address
+
+
+def of(prefix: str, open_memory: Callable[[str], Any]) -> Callable[[str], Any]:
+    return lambda namespace: open_memory(f"{prefix} {namespace}")
+
+
+def test_every_user_has_a_memory(address: str) -> None:
+    create = {"command": "create", "path": "/memories/a.md", "file_text": ""}
+    view = {"command": "view", "path": "/memories/a.md"}
+
+    def use(client: TestClient, user: str) -> None:
+        headers = {"authorization": f"Bearer {user}"}
+        called = client.post("/tool", json={**create, "file_text": user}, headers=headers)
+        assert called.json()["is_error"] is False
+        for _ in range(5):
+            shown = client.post("/tool", json=view, headers=headers).json()
+            assert shown["content"].endswith(f"\t{user}")
+
+    with TestClient(server.app) as client:
+        users = [f"user {number}" for number in range(8)]
+        threads = [threading.Thread(target=use, args=(client, user)) for user in users]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        headers = {"authorization": "Bearer user 3"}
+        assert "cleared" in client.delete("/memory", headers=headers).text
+        gone = client.post("/tool", json=view, headers=headers).json()
+        assert gone["is_error"]
+        assert client.post("/tool", json=view).status_code == 422
+        wrong = client.post("/tool", json=view, headers={"authorization": "user 3"})
+        assert wrong.status_code == 401
+    if "encrypted" not in address:
+        kept = Memory(address, namespace="user:user 4").view("/memories/a.md")
+        assert str(kept).endswith("user 4")
+
+
+def test_the_server_does_not_start_without_its_database(
+    address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    del address
+    monkeypatch.setenv("MEMORIES", "postgres://nobody@127.0.0.1:1/none?connect_timeout=1")
+    with pytest.raises(Exception, match="connect"), TestClient(server.app):
+        pass

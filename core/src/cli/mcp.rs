@@ -1,0 +1,36 @@
+//! `memdir mcp`: serves a memory to programs that speak the Model Context Protocol.
+
+use super::arguments::Mcp;
+use super::{Ended, Failure, say, stores};
+use crate::mcp::{self, Failure as NotServed};
+use crate::memory::Memory;
+use crate::options::MemoryOptions;
+
+/// What Claude accepts at most.
+const MAX_IMAGE_BYTES: u64 = 3_932_160;
+
+pub(super) fn run(wanted: &Mcp) -> Result<Ended, Failure> {
+    let options =
+        MemoryOptions { max_image_bytes: Some(MAX_IMAGE_BYTES), ..MemoryOptions::default() };
+    let place = stores::any(&wanted.store, wanted.flags.clone().on(options)?)?;
+    let memory = Memory::with_store(place.open()?, place.options().clone())
+        .validated()
+        .map_err(|error| place.error(&error))?;
+    let served = match wanted.http {
+        None => mcp::serve_stdio(memory, &wanted.prefix),
+        Some(address) if !address.ip().is_loopback() => {
+            return Err(Failure::Usage(format!(
+                "--http serves this machine only, as anybody who reaches it may change the memory: {address} is not \
+                 a loopback address such as 127.0.0.1:8765"
+            )));
+        }
+        Some(address) => mcp::serve_http(memory, &wanted.prefix, address, |address| {
+            say(&format!("serving http://{address}/mcp"));
+        }),
+    };
+    match served {
+        Ok(()) => Ok(Ended::Well),
+        Err(NotServed::Options(error)) => Err(place.error(&error)),
+        Err(NotServed::Io(error)) => Err(Failure::Output(error)),
+    }
+}

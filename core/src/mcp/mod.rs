@@ -1,0 +1,81 @@
+//! A server of the Model Context Protocol: a memory for every program that speaks it.
+//!
+//! It is a user of [`Memory`] like any other. The commands are tools, one for each ([`tools`]), and the files are
+//! resources ([`resources`]), whose changes are told to clients that subscribe to them ([`watch`]). The server
+//! instructions tell a model what to do with a memory, because only Anthropic's own tool gets that from the API.
+
+mod http;
+mod resources;
+mod server;
+mod tools;
+mod watch;
+
+use std::io;
+use std::net::SocketAddr;
+
+use rmcp::ServiceExt;
+use rmcp::transport::stdio_pipes;
+use tokio::runtime::{Builder, Runtime};
+
+use crate::error::Error;
+use crate::memory::Memory;
+use server::Server;
+
+/// The most commands that are executed at the same time. Others wait for their turn.
+const MAX_CALLS: usize = 32;
+
+/// Serves one client on the standard streams of this process, until it closes them.
+///
+/// # Errors
+/// [`Failure::Options`] for a prefix that no tool may have, [`Failure::Io`] if the streams cannot be used.
+pub(crate) fn serve_stdio(memory: Memory, prefix: &str) -> Result<(), Failure> {
+    let server = Server::new(memory, prefix)?;
+    let runtime = runtime()?;
+    let served = runtime.block_on(async {
+        let running = match server.serve(stdio_pipes()).await {
+            Ok(running) => running,
+            // The client is gone before it has said anything, or it has said something else.
+            Err(error) => return Err(io::Error::other(error)),
+        };
+        running.waiting().await.map(drop).map_err(io::Error::other)
+    });
+    // A command that is under way comes to its end: what it writes, it writes as a whole.
+    drop(runtime);
+    served.map_err(Failure::Io)
+}
+
+/// Serves clients over streamable HTTP at `address`, which must be one of this machine's own, at the path `/mcp`. Calls
+/// `ready` with the address, whose port may have been 0. Does not return unless it fails.
+///
+/// # Errors
+/// As [`serve_stdio`].
+pub(crate) fn serve_http(
+    memory: Memory,
+    prefix: &str,
+    address: SocketAddr,
+    ready: impl FnOnce(SocketAddr),
+) -> Result<(), Failure> {
+    let server = Server::new(memory, prefix)?;
+    runtime()?.block_on(http::serve(server, address, ready)).map_err(Failure::Io)
+}
+
+/// Why nothing is served.
+pub(crate) enum Failure {
+    Options(Error),
+    Io(io::Error),
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        Self::Options(error)
+    }
+}
+
+fn runtime() -> Result<Runtime, Failure> {
+    Builder::new_multi_thread()
+        .worker_threads(2)
+        .max_blocking_threads(MAX_CALLS)
+        .enable_all()
+        .build()
+        .map_err(Failure::Io)
+}

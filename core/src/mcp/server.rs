@@ -1,0 +1,219 @@
+//! [`Server`]: what the protocol asks for, answered by a memory.
+
+use std::borrow::Cow;
+use std::sync::{Arc, OnceLock};
+
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, Implementation, ListResourcesResult, ListToolsResult,
+    PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse,
+    ResourceUpdatedNotificationParam, ServerCapabilities, ServerConfig, SubscribeRequestParams,
+    SubscriptionFilter, Tool, UnsubscribeRequestParams,
+};
+use rmcp::service::{NotificationContext, Peer, RequestContext, RoleServer, SubscriptionContext};
+use rmcp::{ErrorData, ServerHandler};
+
+use super::watch::Watch;
+use super::{resources, tools};
+use crate::cancel::Cancellation;
+use crate::command::{Decoded, PROTOCOL};
+use crate::error::Error;
+use crate::memory::Memory;
+
+/// The server for one client.
+pub(super) struct Server {
+    memory: Memory,
+    prefix: Arc<str>,
+    tools: Arc<[Tool]>,
+    watch: OnceLock<Arc<Watch>>,
+}
+
+impl Clone for Server {
+    /// For another client, who has subscribed to nothing yet.
+    fn clone(&self) -> Self {
+        Self {
+            memory: self.memory.clone(),
+            prefix: Arc::clone(&self.prefix),
+            tools: Arc::clone(&self.tools),
+            watch: OnceLock::new(),
+        }
+    }
+}
+
+impl Server {
+    /// # Errors
+    /// [`Error::Config`] for a prefix that no tool may have.
+    pub(super) fn new(memory: Memory, prefix: &str) -> Result<Self, Error> {
+        let tools = tools::tools(&memory, prefix)?.into();
+        Ok(Self { memory, prefix: prefix.into(), tools, watch: OnceLock::new() })
+    }
+
+    /// What this client is told. Begins to tell it.
+    fn watch(&self, peer: &Peer<RoleServer>) -> Arc<Watch> {
+        let watch = self.watch.get_or_init(|| {
+            let watch = Arc::new(Watch::new(self.memory.clone()));
+            let (running, peer) = (Arc::clone(&watch), peer.clone());
+            tokio::spawn(async move {
+                let list_changed = || async { peer.notify_resource_list_changed().await.is_ok() };
+                let updated = |uri: String| {
+                    let told = ResourceUpdatedNotificationParam::new(uri);
+                    async { peer.notify_resource_updated(told).await.is_ok() }
+                };
+                running.run(|| peer.is_transport_closed(), list_changed, updated).await;
+            });
+            watch
+        });
+        Arc::clone(watch)
+    }
+
+    /// Runs `work`, which may wait for a store, on a thread for that.
+    async fn blocking<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(Memory) -> T + Send + 'static,
+    ) -> Result<T, ErrorData> {
+        let memory = self.memory.clone();
+        let done = tokio::task::spawn_blocking(move || work(memory)).await;
+        done.map_err(|_| ErrorData::internal_error("The memory could not be asked", None))
+    }
+}
+
+impl ServerHandler for Server {
+    fn get_info(&self) -> ServerConfig {
+        let capabilities = ServerCapabilities::builder()
+            .enable_tools()
+            .enable_resources()
+            .enable_resources_subscribe()
+            .enable_resources_list_changed()
+            .build();
+        ServerConfig::new(capabilities)
+            .with_server_info(
+                Implementation::new("memdir", env!("CARGO_PKG_VERSION")).with_title("memdir"),
+            )
+            .with_instructions(instructions(&self.prefix))
+    }
+
+    async fn list_tools(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        Ok(ListToolsResult::with_all_items(self.tools.to_vec()))
+    }
+
+    fn get_tool(&self, name: &str) -> Option<Tool> {
+        self.tools.iter().find(|tool| tool.name == name).cloned()
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let known = tools::command_of(&request.name, &self.prefix);
+        let Some(command) = known.filter(|_| self.get_tool(&request.name).is_some()) else {
+            return Err(ErrorData::invalid_params("There is no such tool", None));
+        };
+        let command = command.to_owned();
+        let cancellation = Cancellation::new();
+        let cancelled = cancellation.clone();
+        let ended = context.ct.clone();
+        // A client that cancels a call assumes that it does not happen.
+        let watch = tokio::spawn(async move {
+            ended.cancelled().await;
+            cancelled.cancel();
+        });
+        let reply = self
+            .blocking(move |memory| {
+                let fields = request.arguments.unwrap_or_default();
+                let decoded = Decoded::named(&command, &fields);
+                cancellation.within(|| memory.execute_decoded(decoded))
+            })
+            .await;
+        watch.abort();
+        Ok(tools::result(reply?).into())
+    }
+
+    async fn list_resources(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        let cursor = request.and_then(|request| request.cursor);
+        self.blocking(move |memory| resources::list(&memory, cursor.as_deref())).await?
+    }
+
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        let read = self.blocking(move |memory| resources::read(&memory, &request.uri)).await?;
+        read.map(ReadResourceResponse::from)
+    }
+
+    /// Clients of the protocol up to 2025-11-25 are told of changes from here on.
+    async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
+        self.watch(&context.peer);
+    }
+
+    async fn subscribe(
+        &self,
+        request: SubscribeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        let watch = self.watch(&context.peer);
+        if self.blocking(move |_| watch.subscribe(&request.uri)).await? {
+            return Ok(());
+        }
+        Err(ErrorData::invalid_params("This resource cannot be subscribed to", None))
+    }
+
+    async fn unsubscribe(
+        &self,
+        request: UnsubscribeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.watch(&context.peer).unsubscribe(&request.uri);
+        Ok(())
+    }
+
+    /// Clients of the protocol from 2026-07-28 on say what they want to be told.
+    fn accepted_subscription_filter(
+        &self,
+        requested: &SubscriptionFilter,
+    ) -> Option<SubscriptionFilter> {
+        Some(requested.supported_by(&self.get_info().capabilities))
+    }
+
+    async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
+        let watch = Arc::new(Watch::new(self.memory.clone()));
+        let wanted = context.accepted().clone();
+        let uris = wanted.resource_subscriptions.unwrap_or_default();
+        let subscribing = Arc::clone(&watch);
+        self.blocking(move |_| {
+            for uri in &uris {
+                subscribing.subscribe(uri);
+            }
+        })
+        .await?;
+        let list = wanted.resources_list_changed == Some(true);
+        let sink = context.sink();
+        let telling = watch.run(
+            || false,
+            || async { !list || sink.notify_resource_list_changed().await.is_ok() },
+            |uri| async { sink.notify_resource_updated(uri).await.is_ok() },
+        );
+        tokio::select! {
+            () = telling => {}
+            () = context.cancelled() => {}
+        }
+        Ok(())
+    }
+}
+
+/// What a model should do with the memory.
+fn instructions(prefix: &str) -> Cow<'static, str> {
+    Cow::Owned(format!(
+        "This server is a memory that lasts between conversations: a directory of text files under /memories. Call \
+         {prefix}view with the path /memories to see what is there. {PROTOCOL}"
+    ))
+}

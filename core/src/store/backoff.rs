@@ -1,0 +1,69 @@
+//! The pauses between attempts of a writer that has to wait for others, up to a limit.
+//!
+//! Both halves of the local directory wait in this way: for the lock and, on Windows, for a file that somebody has open.
+//! A lock is held for microseconds, so the first pause is short; the longest one bounds how late a writer notices
+//! that its turn has come.
+
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::cancel;
+use crate::store::StoreError;
+
+/// The pauses between attempts, at first and at most.
+const FIRST_PAUSE: Duration = Duration::from_micros(20);
+const LONGEST_PAUSE: Duration = Duration::from_millis(5);
+
+/// A deadline for waiting for other writers.
+#[derive(Debug)]
+pub(super) struct Backoff {
+    deadline: Option<Instant>,
+    pause: Duration,
+}
+
+impl Backoff {
+    /// Waits for `timeout` in all at most, without one for ever.
+    pub(super) fn new(timeout: Option<Duration>) -> Backoff {
+        // A timeout beyond the clock's range is no timeout.
+        let deadline = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
+        Backoff { deadline, pause: FIRST_PAUSE }
+    }
+
+    /// Waits a moment.
+    ///
+    /// # Errors
+    /// [`StoreError::Busy`] when it is over, [`StoreError::Cancelled`].
+    pub(super) fn wait(&mut self) -> Result<(), StoreError> {
+        cancel::check()?;
+        if self.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+            return Err(StoreError::Busy);
+        }
+        thread::sleep(self.pause);
+        self.pause = (self.pause * 2).min(LONGEST_PAUSE);
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a panic is how a test fails")]
+
+    use super::*;
+
+    #[test]
+    fn backoff_is_busy_once_the_timeout_is_over_and_never_without_one() {
+        assert!(matches!(Backoff::new(Some(Duration::ZERO)).wait(), Err(StoreError::Busy)));
+        for timeout in [None, Some(Duration::MAX)] {
+            Backoff::new(timeout).wait().unwrap();
+        }
+    }
+
+    #[test]
+    fn backoff_pauses_grow_up_to_the_longest() {
+        let mut backoff = Backoff::new(None);
+        for _ in 0..8 {
+            backoff.wait().unwrap();
+        }
+        assert_eq!(backoff.pause, LONGEST_PAUSE);
+    }
+}

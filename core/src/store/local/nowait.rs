@@ -1,0 +1,141 @@
+//! Reading a small file without waiting for a disk, on Linux.
+//!
+//! `openat2` with `RESOLVE_CACHED` opens a path only if every name on the way is in the kernel's cache, and `preadv2`
+//! with `RWF_NOWAIT` reads only from the page cache. Both say so if they would have to wait. Whatever else happens, the
+//! answer is `None` as well: the ordinary way says what is wrong.
+//!
+//! Opening a file on a network's or a user's file system asks somebody else, so only file systems of the kernel's own
+//! are tried. Which one a directory is on is asked once, by the first command that may wait.
+
+use std::io::IoSliceMut;
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use rustix::fs::{CWD, FileType, Mode, OFlags, ResolveFlags, fstat, fstatfs, openat2};
+use rustix::io::{Errno, ReadWriteFlags, pread, preadv2};
+
+use super::beneath::{PASSAGE, kind};
+use super::size;
+use crate::path::MemoryPath;
+use crate::store::NOWAIT_BYTES;
+use crate::store::local_read::FileSystem;
+
+/// The file systems of disks in this machine, by the number that `statfs` has for each: ext2 to ext4, XFS, Btrfs, F2FS,
+/// bcachefs, and overlays, which containers have.
+const ON_DISKS: [u64; 6] =
+    [0xEF53, 0x5846_5342, 0x9123_683E, 0xF2F5_2010, 0xCA45_1A4E, 0x794C_7630];
+
+/// Those that are in memory. They do not know `RWF_NOWAIT`, and need it not: tmpfs and ramfs.
+const IN_MEMORY: [u64; 2] = [0x0102_1994, 0x8584_58F6];
+
+/// The one that an open directory is on. This may wait.
+#[allow(
+    clippy::unnecessary_cast,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "the type differs between processors, and 32 bits of it count"
+)]
+pub(super) fn file_system(directory: &OwnedFd) -> FileSystem {
+    let (Ok(kind), Ok(stat)) = (fstatfs(directory), fstat(directory)) else {
+        return FileSystem::Other;
+    };
+    let kind = u64::from(kind.f_type as u32);
+    if ON_DISKS.contains(&kind) {
+        FileSystem::OnDisk(device(&stat))
+    } else if IN_MEMORY.contains(&kind) {
+        FileSystem::InMemory(device(&stat))
+    } else {
+        FileSystem::Other
+    }
+}
+
+#[allow(clippy::useless_conversion, reason = "the type differs between processors")]
+fn device(stat: &rustix::fs::Stat) -> u64 {
+    u64::from(stat.st_dev)
+}
+
+/// The whole content of a small file; `None` if that would have to wait, or fails.
+pub(super) fn read(root: &Path, path: &MemoryPath, on: &FileSystem) -> Option<Vec<u8>> {
+    let (device_of_root, in_memory) = match *on {
+        FileSystem::OnDisk(device) => (device, false),
+        FileSystem::InMemory(device) => (device, true),
+        FileSystem::Other => return None,
+    };
+    let is_readable = |file: &OwnedFd| {
+        let stat = fstat(file).ok()?;
+        let is_ours = kind(&stat) == FileType::RegularFile && device(&stat) == device_of_root;
+        (is_ours && size(&stat) <= NOWAIT_BYTES).then(|| size(&stat))
+    };
+    let root =
+        open(CWD, root, PASSAGE | OFlags::DIRECTORY | OFlags::NOFOLLOW, ResolveFlags::CACHED)?;
+    let beneath = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::CACHED;
+    // Opening a FIFO or a device can have effects, so what is there is looked at first.
+    is_readable(&open(&root, path.relative(), PASSAGE | OFlags::NOFOLLOW, beneath)?)?;
+    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY;
+    let file = open(&root, path.relative(), flags, beneath)?;
+    let mut content = vec![0; usize::try_from(is_readable(&file)?).ok()?];
+    let read = if content.is_empty() {
+        0
+    } else if in_memory {
+        pread(&file, &mut content, 0).ok()?
+    } else {
+        preadv2(&file, &mut [IoSliceMut::new(&mut content)], 0, ReadWriteFlags::NOWAIT).ok()?
+    };
+    // Only a part is cached, or the file has just become shorter.
+    (read == content.len()).then_some(content)
+}
+
+fn open<P: rustix::path::Arg>(
+    at: impl AsFd,
+    path: P,
+    flags: OFlags,
+    resolve: ResolveFlags,
+) -> Option<OwnedFd> {
+    /// Set if this kernel is older than 5.12, or its sandbox forbids the call.
+    static MISSING: AtomicBool = AtomicBool::new(false);
+    if MISSING.load(Ordering::Relaxed) {
+        return None;
+    }
+    let opened = openat2(at, path, flags | OFlags::CLOEXEC, Mode::empty(), resolve);
+    if matches!(opened, Err(Errno::NOSYS | Errno::PERM | Errno::INVAL)) {
+        MISSING.store(true, Ordering::Relaxed);
+    }
+    opened.ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    fn path(relative: &str) -> MemoryPath {
+        MemoryPath::parse(&format!("/memories/{relative}")).unwrap()
+    }
+
+    #[test]
+    fn a_small_cached_file_is_read_and_nothing_else() {
+        let place = tempfile::tempdir().unwrap();
+        let root = place.path().join("root");
+        fs::create_dir_all(root.join("a")).unwrap();
+        fs::write(root.join("a/file"), "in").unwrap();
+        fs::write(root.join("empty"), "").unwrap();
+        fs::write(root.join("large"), "x".repeat(65_537)).unwrap();
+        fs::write(place.path().join("secret"), "out").unwrap();
+        symlink("../secret", root.join("leaf")).unwrap();
+        symlink("a", root.join("inside")).unwrap();
+        let directory = OwnedFd::from(fs::File::open(&root).unwrap());
+        let on = file_system(&directory);
+        let read = |relative| read(&root, &path(relative), &on);
+        for nothing in ["large", "a", "leaf", "inside/file", "none", "a/file/below"] {
+            assert_eq!(read(nothing), None, "{nothing}");
+        }
+        // Where the system can tell, which the test of the package for Python shows.
+        assert!(read("a/file").is_none_or(|content| content == b"in"));
+        assert!(read("empty").is_none_or(|content| content.is_empty()));
+        let elsewhere = FileSystem::OnDisk(u64::MAX);
+        assert_eq!(super::read(&root, &path("a/file"), &elsewhere), None);
+    }
+}

@@ -1,0 +1,87 @@
+"""A web server whose users have a memory each, in one PostgreSQL database.
+
+    pip install 'memdir[anthropic]' fastapi uvicorn
+    export MEMORIES=postgres://user:password@db.example.com/agents
+    export MEMORY_KEY=base64:…                      # 32 bytes; leave it out for no encryption
+    uvicorn server:app
+
+docs/python-servers.md explains it.
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Annotated, Any
+
+from anthropic import AsyncAnthropic
+from fastapi import Body, Depends, FastAPI, Header, HTTPException
+
+from memdir import AsyncMemory, AsyncMemoryTool
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+
+def open_memory(namespace: str) -> Any:
+    return AsyncMemory.open(
+        os.environ["MEMORIES"],
+        namespace=namespace,
+        encryption_key=os.environ.get("MEMORY_KEY"),
+    )
+
+
+@asynccontextmanager
+async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+    # Fails now, and not at the first request, if the database cannot be reached. Makes its tables.
+    async with await open_memory("health") as memory:
+        await memory.view("/memories")
+    async with AsyncAnthropic() as client:
+        app.state.client = client
+        yield
+
+
+app = FastAPI(lifespan=lifespan)
+
+
+async def user_id(authorization: Annotated[str, Header()]) -> str:
+    """Who asks. Yours checks a session or a token; this one believes what it is told."""
+    scheme, _, user = authorization.partition(" ")
+    if scheme != "Bearer" or not user:
+        raise HTTPException(401)
+    return user
+
+
+async def memory_of_user(user: Annotated[str, Depends(user_id)]) -> AsyncIterator[AsyncMemory]:
+    """The memory of who asks, for as long as the request lasts."""
+    async with await open_memory(f"user:{user}") as memory:
+        yield memory
+
+
+UserMemory = Annotated[AsyncMemory, Depends(memory_of_user)]
+
+
+@app.post("/chat")
+async def chat(memory: UserMemory, message: Annotated[str, Body(embed=True)]) -> dict[str, str]:
+    """One question to Claude, who remembers this user."""
+    runner = app.state.client.beta.messages.tool_runner(
+        model="claude-sonnet-5-5",
+        max_tokens=2048,
+        messages=[{"role": "user", "content": message}],
+        tools=[AsyncMemoryTool(memory)],
+    )
+    answer = await runner.until_done()
+    return {"answer": "".join(block.text for block in answer.content if block.type == "text")}
+
+
+@app.post("/tool")
+async def tool(memory: UserMemory, call: dict[str, Any]) -> dict[str, Any]:
+    """One tool call, for a conversation that runs elsewhere."""
+    reply = await memory.execute(call)
+    return {"content": reply.content, "is_error": reply.is_error}
+
+
+@app.delete("/memory")
+async def forget(memory: UserMemory) -> str:
+    """What a user may ask for at any time."""
+    return await memory.clear()

@@ -1,0 +1,93 @@
+"""The programs of this directory where they meet the system: above all on Windows, which has not run them yet."""
+
+import importlib.machinery
+import importlib.util
+import os
+import zipfile
+from pathlib import Path, PureWindowsPath
+
+import pytest
+
+import platforms
+
+HERE = Path(__file__).resolve().parent
+
+
+def program(name):
+    """A program of this directory as a module. It has no ending, and is not run."""
+    loader = importlib.machinery.SourceFileLoader(name, str(HERE / name))
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader(name, loader))
+    loader.exec_module(module)
+    return module
+
+
+packages = program("packages")
+
+
+@pytest.fixture
+def release(tmp_path, monkeypatch):
+    """An empty directory for tools, and no other place where they are looked for."""
+    monkeypatch.setattr(platforms, "RELEASE", tmp_path)
+    monkeypatch.setenv("PATH", "elsewhere")
+    return tmp_path
+
+
+def add(file):
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.touch(mode=0o755)
+    return str(file)
+
+
+def test_scripts_of_an_environment_are_in_bin_and_on_windows_in_scripts(release):
+    assert platforms.scripts_of(release, "posix") == release / "bin"
+    assert platforms.scripts_of(release, "nt") == release / "Scripts"
+
+
+def test_search_path_begins_with_the_environment_and_with_what_cargo_installed(release):
+    both = [str(release / "Scripts"), str(release / "bin"), "elsewhere"]
+    assert platforms.search_path("nt").split(os.pathsep) == both
+    assert platforms.search_path("posix").split(os.pathsep) == both[1:]
+
+
+def test_tool_is_found_in_either_place_of_windows(release, monkeypatch):
+    maturin, about = add(release / "Scripts/maturin"), add(release / "bin/cargo-about")
+    path = platforms.search_path("nt")
+    monkeypatch.setattr(platforms, "search_path", lambda: path)
+    assert [platforms.tool("maturin"), platforms.tool("cargo-about")] == [maturin, about]
+
+
+@pytest.mark.usefixtures("release")
+def test_tool_that_is_missing_is_named():
+    with pytest.raises(SystemExit, match="maturin was not found"):
+        platforms.tool("maturin")
+
+
+def test_script_is_started_by_bash(release):
+    bash = add(release / "bin/bash")
+    script = PureWindowsPath(r"D:\memdir\bindings-uniffi\scripts\device")
+    assert platforms.script(script) == [bash, "D:/memdir/bindings-uniffi/scripts/device"]
+
+
+def test_library_for_windows_is_built_by_bash_and_cargo(release, monkeypatch):
+    bash = add(release / "bin/bash")
+    orders = []
+    monkeypatch.setattr(packages.subprocess, "run", lambda order, **_: orders.append(order))
+    library = packages.compile_library(platforms.PLATFORMS["windows-x64"], "memdir-node", "memdir_node", "release")
+    assert orders[0][:3] == [bash, packages.SMALL.as_posix(), "cargo"]
+    assert library.name == "memdir_node.dll"
+
+
+@pytest.mark.parametrize("text", [rb"D:\a\memdir\core", b"D:/a/memdir/core"])
+def test_package_that_holds_a_path_of_this_machine_is_refused(tmp_path, monkeypatch, text):
+    monkeypatch.setattr(packages, "ROOT", PureWindowsPath(r"D:\a\memdir"))
+    wheel = tmp_path / "memdir.whl"
+    with zipfile.ZipFile(wheel, "w") as archive:
+        archive.writestr("memdir/_memdir.pyd", b"\0" + text + b"\0")
+    with pytest.raises(SystemExit, match=r"_memdir\.pyd holds the path"):
+        packages.hold_no_paths(wheel)
+
+
+def test_package_without_paths_of_this_machine_passes(tmp_path):
+    binary = tmp_path / "memdir.node"
+    binary.write_bytes(b"/memdir/core/src/lib.rs /cargo/registry")
+    packages.hold_no_paths(binary)
