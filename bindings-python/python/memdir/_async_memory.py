@@ -287,6 +287,23 @@ class AsyncMemory:
         """The directory on this machine that contains the files; `None` if they are elsewhere."""
         return self._memory.directory
 
+    async def bootstrap(
+        self, *, about: str, features: Sequence[str], init: str = ""
+    ) -> builtins.list[str]:
+        """Lays out the files with which a project begins, as `Memory.bootstrap` does.
+
+        Raises:
+            RefusedError: A policy forbids it. Files that were made stay.
+            StoreError: The store itself failed.
+        """
+        return await self._changing(
+            self._memory.bootstrap, about=about, features=features, init=init
+        )
+
+    def forget_views(self) -> None:
+        """Forgets what the model has seen, as `Memory.forget_views` does. It need not wait."""
+        self._memory.forget_views()
+
     async def clear(self) -> str:
         """Deletes everything below `/memories`. The model cannot call this.
 
