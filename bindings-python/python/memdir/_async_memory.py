@@ -282,6 +282,23 @@ class AsyncMemory:
         """
         return self._memory.tool_definitions(dialect, prefix=prefix)
 
+    async def bootstrap(
+        self, *, about: str, features: Sequence[str], init: str = ""
+    ) -> builtins.list[str]:
+        """Lays out the files with which a project of several sessions begins, as `Memory.bootstrap`.
+
+        Raises:
+            RefusedError: A policy forbids it. Files that were made stay.
+            StoreError: The store itself failed.
+        """
+        return await self._changing(
+            self._memory.bootstrap, about=about, features=features, init=init
+        )
+
+    def forget_views(self) -> None:
+        """Forgets what the model has seen, as `Memory.forget_views` does."""
+        self._memory.forget_views()
+
     @property
     def directory(self) -> Path | None:
         """The directory on this machine that contains the files; `None` if they are elsewhere."""

@@ -43,9 +43,7 @@ class ToolEntry(TypedDict, total=False):
     strict: bool
 
 
-def entry(
-    own: BetaMemoryTool20250818Param, more: ToolEntry
-) -> BetaMemoryTool20250818Param:
+def entry(own: BetaMemoryTool20250818Param, more: ToolEntry) -> BetaMemoryTool20250818Param:
     """The tool's entry with what was given for it."""
     given = {name: value for name, value in more.items() if value is not None}
     for name in ("allowed_callers", "input_examples"):
