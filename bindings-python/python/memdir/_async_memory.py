@@ -285,7 +285,7 @@ class AsyncMemory:
     async def bootstrap(
         self, *, about: str, features: Sequence[str], init: str = ""
     ) -> builtins.list[str]:
-        """Lays out the files with which a project of several sessions begins, as `Memory.bootstrap`.
+        """Lays out the files that a project of several sessions begins with.
 
         Raises:
             RefusedError: A policy forbids it. Files that were made stay.
@@ -331,6 +331,9 @@ class AsyncMemory:
         return await self._changing(
             self._memory.expire, older_than, dry_run=dry_run, on_progress=on_progress
         )
+
+    def __repr__(self) -> str:
+        return f"Async{self._memory!r}"
 
     async def aclose(self) -> None:
         """Closes the memory, and waits for the calls that are under way.
