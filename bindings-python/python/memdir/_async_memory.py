@@ -282,10 +282,15 @@ class AsyncMemory:
         """
         return self._memory.tool_definitions(dialect, prefix=prefix)
 
+    @property
+    def directory(self) -> Path | None:
+        """The directory on this machine that contains the files; `None` if they are elsewhere."""
+        return self._memory.directory
+
     async def bootstrap(
         self, *, about: str, features: Sequence[str], init: str = ""
     ) -> builtins.list[str]:
-        """Lays out the files that a project of several sessions begins with.
+        """Lays out the files with which a project begins, as `Memory.bootstrap` does.
 
         Raises:
             RefusedError: A policy forbids it. Files that were made stay.
@@ -296,13 +301,8 @@ class AsyncMemory:
         )
 
     def forget_views(self) -> None:
-        """Forgets what the model has seen, as `Memory.forget_views` does."""
+        """Forgets what the model has seen, as `Memory.forget_views` does. It need not wait."""
         self._memory.forget_views()
-
-    @property
-    def directory(self) -> Path | None:
-        """The directory on this machine that contains the files; `None` if they are elsewhere."""
-        return self._memory.directory
 
     async def clear(self) -> str:
         """Deletes everything below `/memories`. The model cannot call this.
