@@ -92,7 +92,7 @@ class FilesTest {
 
     @Test
     fun `a project is laid out once, and views are forgotten`() =
-        Memory("memory:", staleGuard = StaleGuard.STRICT).use { memory ->
+        Memory("memory:", MemoryOptions(staleGuard = StaleGuard.STRICT)).use { memory ->
             val made = listOf("/memories/progress.md", "/memories/features.md", "/memories/init.md")
             assertEquals(made, memory.bootstrap("Tea.", listOf("a list", "a basket"), "make"))
             assertTrue(memory.read(made[1]).endsWith("- [ ] a list\n- [ ] a basket\n"))
@@ -100,7 +100,8 @@ class FilesTest {
             memory.view(made[2])
             memory.insert(made[2], 0, "x")
             memory.forgetViews()
-            assertThrows<MemdirException.Refused> { memory.insert(made[2], 0, "x") }
+            val refused = assertThrows<MemdirException.Refused> { memory.insert(made[2], 0, "x") }
+            assertTrue("have not viewed" in refused.reason, refused.reason)
         }
 
     @Test
