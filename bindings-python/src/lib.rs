@@ -39,6 +39,9 @@ mod tool;
 #[pyo3::pymodule]
 mod _memdir {
     #[pymodule_export]
+    #[allow(non_upper_case_globals, reason = "Python's name")]
+    const __version__: &str = env!("CARGO_PKG_VERSION");
+    #[pymodule_export]
     use crate::cancel::Cancellation;
     #[pymodule_export]
     use crate::check::{Checked, Problem, check};

@@ -122,6 +122,8 @@ use crate::stores::Argument;
 pub struct Memory {
     core: Opened,
     hooks: Option<Arc<PythonHooks>>,
+    /// Where the files are, as a representation shows it.
+    shown: String,
 }
 
 #[pymethods]
@@ -146,6 +148,7 @@ impl Memory {
         let Keywords { options, before, after } = Keywords::of_memory(py, options)?;
         let hooks = PythonHooks::new(before.as_ref(), after.as_ref())?;
         let has_own_threads = store.is_python()?;
+        let shown = store.shown()?;
         let store = store.open(py, &options)?;
         let core = py.detach(|| Core::with_store(store, options).validated());
         let mut core = core.map_err(|error| to_python(py, &error))?;
@@ -153,7 +156,7 @@ impl Memory {
             core = core.with_hooks(Arc::<PythonHooks>::clone(hooks));
         }
         logging::install();
-        Ok(Self { core: Opened::new(core, has_own_threads), hooks })
+        Ok(Self { core: Opened::new(core, has_own_threads), hooks, shown })
     }
 
     /// Executes one tool call.
@@ -329,7 +332,10 @@ impl Memory {
     /// Raises:
     ///     RefusedError: Nothing is there.
     ///     StoreError: The store itself failed.
-    #[pyo3(signature = (path = "/memories", *, depth = Some(1)))]
+    #[pyo3(
+        signature = (path = "/memories", *, depth = Some(1)),
+        text_signature = "($self, path='/memories', *, depth=1)",
+    )]
     fn list<'py>(
         &self,
         py: Python<'py>,
@@ -496,6 +502,10 @@ impl Memory {
     /// is collected; a `with` statement closes it at its end.
     fn close(&self, py: Python<'_>) {
         self.core.close(py);
+    }
+
+    fn __repr__(&self) -> String {
+        format!("Memory({})", self.shown)
     }
 
     fn __enter__(slf: Bound<'_, Self>) -> PyResult<Bound<'_, Self>> {

@@ -1,5 +1,6 @@
-"""What a request to the Messages API carries beside the memory: the tool's entry, and what happens
-to a long conversation. Nothing here needs the SDK.
+"""What a request to the Messages API carries beside the memory.
+
+That is the tool's entry, and what happens to a long conversation. Nothing here needs the SDK.
 """
 
 from __future__ import annotations
@@ -14,14 +15,6 @@ if TYPE_CHECKING:
         BetaMemoryTool20250818Param,
     )
 
-AllowedCaller = Literal[
-    "direct",
-    "code_execution_20250825",
-    "code_execution_20260120",
-    "code_execution_20260521",
-]
-"""Who may call a tool: the model directly, or code that it runs."""
-
 CONTEXT_MANAGEMENT_BETA = "context-management-2025-06-27"
 """The beta that a request with `context_management` needs."""
 
@@ -30,22 +23,27 @@ COMPACTION_BETA = "compact-2026-01-12"
 
 
 class ToolEntry(TypedDict, total=False):
-    """What the memory tool's entry in `tools` may carry beside its type and name, as the API has it.
+    """What the memory tool's entry in `tools` may carry beside its type and name.
 
     `allowed_callers` is who may call it. With `defer_loading` it is loaded only when a search for
     tools finds it. `input_examples` are inputs that the model is shown. `strict` makes the API
     check the names and inputs of calls.
     """
 
-    allowed_callers: Sequence[AllowedCaller]
+    allowed_callers: Sequence[
+        Literal[
+            "direct",
+            "code_execution_20250825",
+            "code_execution_20260120",
+            "code_execution_20260521",
+        ]
+    ]
     defer_loading: bool
     input_examples: Iterable[dict[str, object]]
     strict: bool
 
 
-def entry(
-    own: BetaMemoryTool20250818Param, more: ToolEntry
-) -> BetaMemoryTool20250818Param:
+def entry(own: BetaMemoryTool20250818Param, more: ToolEntry) -> BetaMemoryTool20250818Param:
     """The tool's entry with what was given for it."""
     given = {name: value for name, value in more.items() if value is not None}
     for name in ("allowed_callers", "input_examples"):
