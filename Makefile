@@ -358,6 +358,7 @@ lint-rust:
 	@$(CACHE)/tools/bin/cargo-deny --log-level error check bans licenses sources
 	@$(call need,$(PYTHON),the check of the layers)
 	@$(PYTHON) tests/layers
+	@$(PYTHON) tests/links
 	@$(PYTHON) release/version > /dev/null
 
 .PHONY: lint-python

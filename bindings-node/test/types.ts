@@ -47,7 +47,7 @@ export const made: BetaRunnableTool<BetaMemoryTool20250818Command> = betaMemoryT
 
 export function run(client: Anthropic) {
   return client.beta.messages.toolRunner({
-    model: 'claude-opus-4-6',
+    model: 'claude-sonnet-5-5',
     max_tokens: 1024,
     messages: [],
     tools: [memoryTool(), betaMemoryTool(new Memory('memory:'))],
