@@ -1,10 +1,18 @@
 // What a request carries beside the memory, as Python's package makes it.
 
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import { test } from 'node:test';
 
 import Anthropic from '@anthropic-ai/sdk';
 import { COMPACTION_BETA, CONTEXT_MANAGEMENT_BETA, contextManagement, memoryTool } from 'memdir';
+
+import { project } from './consumer.mjs';
+import { PROJECT, run } from './support.mjs';
 
 const tokens = (value: number) => ({ type: 'input_tokens', value });
 
@@ -54,4 +62,45 @@ test('the SDK sends it as it is, with its betas', async () => {
   });
   assert.deepEqual(sent[0]?.body['context_management'], management);
   assert.equal(sent[0]?.beta, 'context-management-2025-06-27,compact-2026-01-12');
+});
+
+test('the example of docs/long-conversations.md runs', async (t) => {
+  const page = readFileSync(new URL('docs/long-conversations.md', PROJECT), 'utf8');
+  const example = /```ts\n(.*?)```/s.exec(page)?.[1] ?? '';
+  const directory = await project('@anthropic-ai/sdk');
+  writeFileSync(join(directory, 'example.mjs'), `${example}console.log('done');\n`);
+
+  const bodies: Record<string, unknown>[] = [];
+  const server = createServer((request, response) => {
+    let body = '';
+    request.on('data', (data) => (body += String(data)));
+    request.on('end', () => {
+      bodies.push(JSON.parse(body) as Record<string, unknown>);
+      const applied = { type: 'clear_tool_uses_20250919', cleared_tool_uses: 1 };
+      const answer = {
+        type: 'message',
+        role: 'assistant',
+        content: [{ type: 'text', text: 'Done.' }],
+        stop_reason: 'end_turn',
+        usage: {},
+        context_management: { applied_edits: [applied] },
+      };
+      response.setHeader('content-type', 'application/json').end(JSON.stringify(answer));
+    });
+  }).listen(0, '127.0.0.1');
+  t.after(() => server.close());
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const env = {
+    ...process.env,
+    ANTHROPIC_BASE_URL: `http://127.0.0.1:${port}`,
+    ANTHROPIC_API_KEY: 'none',
+  };
+  const ran = await run(process.execPath, ['example.mjs'], { cwd: directory, env });
+  assert.deepEqual(ran, { status: 0, stdout: 'done\n', stderr: '' });
+  const expected = contextManagement({ clearAt: 50_000 });
+  assert.deepEqual(
+    bodies.map((body) => body['context_management']),
+    [expected],
+  );
 });

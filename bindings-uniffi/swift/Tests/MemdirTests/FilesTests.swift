@@ -154,6 +154,8 @@ final class FilesTests: XCTestCase {
         XCTAssertEqual(found, [Match(path: path, line: 1, text: "black tea")])
         let index = try await memory.index()
         XCTAssertEqual(index, "/memories/tea.md\t10B\tblack tea\n")
+        let made = try await memory.bootstrap(about: "Tea.", features: ["a list"])
+        XCTAssertEqual(made.count, 3)
         do {
             _ = try await memory.read(path: "/memories/none")
             XCTFail("it was not there")

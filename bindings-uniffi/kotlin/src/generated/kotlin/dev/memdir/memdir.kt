@@ -4498,6 +4498,10 @@ open class Memory: AutoCloseable, MemoryInterface
     @Throws(MemdirException::class)
     fun index(): kotlin.String = index(2000L)
 
+    /** As the other `bootstrap`: the project needs nothing to be started. */
+    @Throws(MemdirException::class)
+    fun bootstrap(about: kotlin.String, features: List<kotlin.String>): List<kotlin.String> = bootstrap(about, features, null)
+
     /** As the other `toolDefinition`, in JSON Schema. */
     fun toolDefinition(): kotlin.String = toolDefinition(null)
 

@@ -156,6 +156,8 @@ class FilesTest {
             assertEquals(listOf(path), memory.list().map { it.path })
             assertEquals(listOf(Match(path, 1, "black tea")), memory.search("black"))
             assertEquals("/memories/tea.md\t10B\tblack tea\n", memory.index())
+            assertEquals(3, memory.bootstrap("Tea.", listOf("a list")).size)
+            memory.forgetViews()
             assertThrows<MemdirException.Refused> { memory.read("/memories/none") }
         }
         Unit
