@@ -16,9 +16,9 @@ PICTURE = b64encode(PNG).decode()
 QUESTION = "What did we plan for today?"
 NATIVE = {"type": "memory_20250818", "name": "memory"}
 
-# An error and a success side by side, text that a careless hand would change, lines of a file, a malformed call.
+# An error and a success side by side, text that a careless hand would change, some lines of a file.
 TEXT = "- tea\r\n\t- \u2028grün & <b>\"'\\n\n"
-TURNS = [
+WELL_FORMED = [
     [
         ("memory", {"command": "view", "path": "/memories/none"}),
         ("memory", {"command": "create", "path": NOTE, "file_text": TEXT}),
@@ -27,22 +27,42 @@ TURNS = [
     [("memory", {"command": "view", "path": NOTE, "view_range": [1, 1]})],
     [("memory", {"command": "view", "path": "/memories/../../etc/passwd"})],
 ]
-REPLIES = [
+# What the framework must leave to memdir: it repairs the first call, and knows what to say of the others.
+MALFORMED = [
+    [
+        ("memory", {"command": "insert", "path": NOTE, "insert_line": "1", "insert_text": "today"}),
+        ("memory", {"command": "create", "path": "/memories/none"}),
+        ("memory", {"command": "fly"}),
+    ]
+]
+TURNS = WELL_FORMED + MALFORMED
+WELL_FORMED_REPLIES = [
     ("The path /memories/none does not exist. Please provide a valid path.", True),
     (f"File created successfully at: {NOTE}", False),
     (f"The file {NOTE} has been edited.", False),
     (f"Here's the content of {NOTE} with line numbers:\n     1\t# Today", False),
     ("Path /memories/../../etc/passwd would escape /memories directory", True),
 ]
+REPLIES = [
+    *WELL_FORMED_REPLIES,
+    (f"The file {NOTE} has been edited.", False),
+    ("Error: Missing `file_text` parameter for the `create` command: expected a string", True),
+    (
+        "Error: Invalid `command` parameter: expected view, create, str_replace, insert, delete or rename, "
+        'got the string "fly"',
+        True,
+    ),
+]
 IMAGE = [[("memory", {"command": "view", "path": "/memories/picture.png"})]]
 
 
-def check(server: ModelServer, *, flags: bool | None) -> None:
+def check(server: ModelServer, *, flags: bool | None, malformed: bool = True) -> None:
     """Every reply went out to the letter, the errors are flagged or not, and the file is there."""
-    results = server.finish()
-    wanted = [(text, None if flags is None else is_error and flags) for text, is_error in REPLIES]
-    assert [(result.text, result.is_error) for result in results] == wanted
-    assert Path("memory/memories/today.md").read_bytes().decode() == "# Today\n" + TEXT
+    replies = REPLIES if malformed else WELL_FORMED_REPLIES
+    wanted = [(text, None if flags is None else is_error and flags) for text, is_error in replies]
+    assert [(result.text, result.is_error) for result in server.finish()] == wanted
+    text = "# Today\n" + "today\n" * malformed + TEXT
+    assert Path("memory/memories/today.md").read_bytes().decode() == text
 
 
 def check_image(server: ModelServer, directory: Path) -> bool:

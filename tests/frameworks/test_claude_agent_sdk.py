@@ -57,10 +57,10 @@ def _settings(monkeypatch: pytest.MonkeyPatch, directory: Path) -> None:
 
 
 def test_the_example_of_the_page(serve: Serve, record: Record, capsys: pytest.CaptureFixture[str]) -> None:
-    with serve(*by_command(runs.TURNS)) as server:
+    with serve(*by_command(runs.WELL_FORMED)) as server:
         pages.run("claude-agent-sdk")
     assert capsys.readouterr().out == "Done.\n"
-    runs.check(server, flags=True)
+    runs.check(server, flags=True, malformed=False)
     declared = {tool["name"]: tool for tool in server.tools if tool["name"].startswith("mcp__memory__")}
     assert sorted(declared) == sorted("mcp__memory__" + command for command in COMMANDS)
     assert declared["mcp__memory__create"]["input_schema"]["required"] == ["path", "file_text"]
@@ -71,12 +71,12 @@ def test_streaming(serve: Serve, record: Record) -> None:
     async def stream(options: Any) -> list[Any]:
         return [message async for message in query(prompt=runs.QUESTION, options=options)]
 
-    with serve(*by_command(runs.TURNS)) as server:
+    with serve(*by_command(runs.WELL_FORMED)) as server:
         options = pages.prepare("claude-agent-sdk", "options")["options"]
         options.include_partial_messages = True
         messages = asyncio.run(stream(options))
     assert any(isinstance(message, StreamEvent) for message in messages)
-    runs.check(server, flags=True)
+    runs.check(server, flags=True, malformed=False)
     assert server.streamed == {True}
     record(*NAME, streaming=True)
 
@@ -99,18 +99,26 @@ def test_the_server_with_the_official_client() -> None:
             destructive = {name for name, hint in hints.items() if hint.destructive_hint}
             assert destructive == {"str_replace", "delete", "rename"}
             assert not any(hint.open_world_hint for hint in hints.values())
-            for calls in runs.TURNS:
+            for calls in runs.WELL_FORMED:
                 for _, input in calls:
                     command = input["command"]
                     rest = {name: value for name, value in input.items() if name != "command"}
                     reply = await client.call_tool(command, rest)
                     [block] = reply.content
-                    assert (block.text, reply.is_error) in runs.REPLIES
+                    assert (block.text, reply.is_error) in runs.WELL_FORMED_REPLIES
             [image] = (await client.call_tool("view", {"path": "/memories/picture.png"})).content
             assert (image.type, image.mime_type, image.data) == ("image", "image/png", runs.PICTURE)
 
     asyncio.run(main())
     assert "# Today" in Memory("./memory").read(runs.NOTE)
+
+
+def test_a_malformed_call_is_an_error_of_the_sdk(serve: Serve) -> None:
+    with serve([("mcp__memory__create", {"path": runs.NOTE})]) as server:
+        pages.run("claude-agent-sdk")
+    [result] = server.finish()
+    assert result.is_error is True
+    assert "file_text" in str(result.content)
 
 
 def test_a_memory_that_is_read_only_shows_no_other_tool() -> None:

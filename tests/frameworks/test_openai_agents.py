@@ -26,14 +26,6 @@ if TYPE_CHECKING:
 NAME = ("OpenAI Agents SDK", "openai-agents")
 
 
-@pytest.fixture(autouse=True)
-def _a_client_for_each_test() -> None:
-    """The SDK keeps its HTTP client for the whole process, and with it the first event loop."""
-    import agents.models.openai_provider
-
-    agents.models.openai_provider._http_client = None
-
-
 def test_the_example_of_the_page(serve: Serve, record: Record, capsys: pytest.CaptureFixture[str]) -> None:
     with serve(*runs.TURNS) as server:
         pages.run("openai-agents")
