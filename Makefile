@@ -78,6 +78,7 @@ test-in-packages:
 	@$(call ready,test-release)
 	@$(call ready,test-python)
 	@$(call ready,test-node)
+	@$(call ready,test-mcp)
 
 test-on-devices:
 	@$(call ready,test-kotlin)
@@ -130,6 +131,12 @@ test-node: ## the Node package
 	@../tests/step 'Node: build of the tests' npm run --silent test:build
 	@rm -f ../$(CONFORMANCE)/node-*
 	@../tests/step 'Node: tests' ../tests/harmless node --test --test-timeout=600000 test/dist/*.test.*js
+
+.PHONY: test-mcp
+test-mcp: ## the server for the Model Context Protocol, from npm, with its official clients
+	@$(call need,node,Node)
+	@$(call ready,$(CACHE)/node-packed $(CACHE)/mcp/ready)
+	@tests/step 'MCP: tests' tests/harmless node --test --test-timeout=300000 tests/mcp/*.test.mjs
 
 .PHONY: test-bundlers
 test-bundlers: ## the Node package in bundlers, test runners and other runtimes (long)
@@ -337,6 +344,13 @@ $(CACHE)/bundlers/ready: tests/bundlers/package.json tests/bundlers/package-lock
 	tests/step 'bundlers: packages' npm ci --silent --ignore-scripts --prefix $(CACHE)/bundlers
 	touch $@
 
+# The clients for the server. Without scripts: none of what they would do is needed on a command line.
+$(CACHE)/mcp/ready: tests/mcp/package.json tests/mcp/package-lock.json
+	mkdir -p $(CACHE)/mcp
+	cp tests/mcp/package.json tests/mcp/package-lock.json tests/mcp/.npmrc $(CACHE)/mcp
+	tests/step 'MCP: packages' npm ci --silent --ignore-scripts --prefix $(CACHE)/mcp
+	touch $@
+
 $(CACHE)/node-demo: $(CACHE)/node-packed $(wildcard examples/node/*.ts examples/node/*.json)
 	cd examples/node
 	npm ci --silent
@@ -514,7 +528,7 @@ publish-maven:
 
 publish-github:
 	@release/news "$$(release/version)" | gh release create "$(TAG)" --verify-tag --title "$(TAG)" --notes-file - \
-		$$(find $(FILES)/sbom $(FILES)/apple $(FILES)/android -type f) $(FILES)/SHA256SUMS
+		$$(find $(FILES)/sbom $(FILES)/mcpb $(FILES)/apple $(FILES)/android -type f) $(FILES)/SHA256SUMS
 
 .PHONY: bench
 bench: wheel ## measure against the SDKs' own tools

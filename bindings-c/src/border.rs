@@ -68,15 +68,18 @@ pub(crate) unsafe fn call<T>(
     work: impl FnOnce() -> Result<T, Failure>,
 ) -> T {
     let (value, failure) = match guarded(work) {
-        Ok(value) => (value, std::ptr::null_mut()),
+        Ok(value) => (value, None),
         // Making the answer could panic as well, and must not end in C.
         Err(failure) => match guarded(|| Ok((otherwise(&failure), failure.json()))) {
-            Ok((value, failure)) => (value, text(failure)),
+            Ok((value, failure)) => (value, Some(failure)),
             Err(_) => std::process::abort(),
         },
     };
-    // SAFETY: this function's own condition.
-    unsafe { put(error, failure) };
+    // A text that nobody wants would never be freed.
+    if !error.is_null() {
+        // SAFETY: this function's own condition.
+        unsafe { put(error, failure.map_or(std::ptr::null_mut(), text)) };
+    }
     value
 }
 
@@ -87,8 +90,10 @@ pub(crate) fn guarded<T>(work: impl FnOnce() -> Result<T, Failure>) -> Result<T,
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
         let words = panic.downcast_ref::<&str>().map(|words| (*words).to_owned());
         let words = words.or_else(|| panic.downcast_ref::<String>().cloned());
-        // A value that panics when it is dropped would do it here.
-        std::mem::forget(panic);
+        // Its value may panic as well when it is dropped.
+        if let Err(again) = catch_unwind(AssertUnwindSafe(|| drop(panic))) {
+            std::mem::forget(again);
+        }
         Err(Failure::internal(words.as_deref().unwrap_or("unknown")))
     })
 }

@@ -6,11 +6,12 @@ import { betaMemoryTool } from '@anthropic-ai/sdk/helpers/beta/memory';
 import type { MemoryToolHandlers } from '@anthropic-ai/sdk/helpers/beta/memory';
 import type { BetaRunnableTool } from '@anthropic-ai/sdk/lib/tools/BetaRunnableTool';
 import type {
+  BetaContextManagementConfig,
   BetaImageBlockParam,
   BetaMemoryTool20250818Command,
   BetaToolResultContentBlockParam,
 } from '@anthropic-ai/sdk/resources/beta';
-import { Memory, StoreError, memoryTool, openStore, readOnly } from 'memdir';
+import { Memory, StoreError, contextManagement, memoryTool, openStore, readOnly } from 'memdir';
 import { checkContract } from 'memdir/testing';
 import type {
   Entry,
@@ -50,8 +51,12 @@ export function run(client: Anthropic) {
     max_tokens: 1024,
     messages: [],
     tools: [memoryTool(), betaMemoryTool(new Memory('memory:'))],
+    context_management: contextManagement(),
   });
 }
+
+// What a request carries.
+export const managed: BetaContextManagementConfig = contextManagement({ clearAt: null });
 
 // The engine.
 check<Same<ReturnType<Memory['execute']>, Promise<Reply>>>();

@@ -5,6 +5,7 @@
 //! written in Python is a store like any other (`python_store`). Abstract classes, exceptions and
 //! the SDK's tools are written in Python, in `python/memdir`.
 
+mod calls;
 mod cancel;
 mod check;
 mod cli;
@@ -38,6 +39,9 @@ mod tool;
 /// The native half of memdir; import `memdir`.
 #[pyo3::pymodule]
 mod _memdir {
+    #[pymodule_export]
+    #[allow(non_upper_case_globals, reason = "Python's name")]
+    const __version__: &str = env!("CARGO_PKG_VERSION");
     #[pymodule_export]
     use crate::cancel::Cancellation;
     #[pymodule_export]

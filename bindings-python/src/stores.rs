@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use memdir::store::{Mount, Place, open_mounts, open_place, open_raw_store};
+use memdir::store::{Mount, Place, open_mounts, open_place, open_raw_store, redact_address};
 use memdir::{MemoryOptions, Store, open_store};
 use pyo3::Borrowed;
 use pyo3::exceptions::PyTypeError;
@@ -47,6 +47,14 @@ impl Argument<'_> {
         }
     }
 
+    /// The argument as a representation shows it: addresses without secrets, objects by their types.
+    pub(crate) fn shown(&self) -> PyResult<String> {
+        match self {
+            Self::Default => Ok("'./memory'".to_owned()),
+            Self::Given(store) => shown(store),
+        }
+    }
+
     pub(crate) fn open(self, py: Python<'_>, options: &MemoryOptions) -> PyResult<Arc<dyn Store>> {
         match self {
             Self::Given(store) => open(&store, options),
@@ -75,6 +83,29 @@ pub(crate) fn open(store: &Bound<'_, PyAny>, options: &MemoryOptions) -> PyResul
         }
     };
     opened.map_err(|error| to_python(py, &error))
+}
+
+fn shown(store: &Bound<'_, PyAny>) -> PyResult<String> {
+    let py = store.py();
+    let address = match store.cast::<PyString>() {
+        Ok(address) => Some(address.to_str()?.to_owned()),
+        Err(_) if object(store)?.is_some() => None,
+        Err(_) => store.extract::<PathBuf>().ok().map(|path| path.to_string_lossy().into_owned()),
+    };
+    if let Some(address) = address {
+        return Ok(PyString::new(py, &redact_address(&address)).repr()?.to_string());
+    }
+    if let Ok(mapping) = store.cast::<PyMapping>()
+        && object(store)?.is_none()
+    {
+        let mut mounts = Vec::new();
+        for item in mapping.items()? {
+            let (at, store) = item.extract::<(Bound<'_, PyString>, Bound<'_, PyAny>)>()?;
+            mounts.push(format!("{}: {}", at.repr()?, shown(&store)?));
+        }
+        return Ok(format!("{{{}}}", mounts.join(", ")));
+    }
+    Ok(format!("<{}>", store.get_type().name()?))
 }
 
 fn is_python(store: &Bound<'_, PyAny>) -> PyResult<bool> {

@@ -91,3 +91,26 @@ def test_a_whole_tool_use_block_is_understood(memory: Memory) -> None:
     # A command that has such a field is a command; what has no input is none.
     assert memory.execute({**command, "type": "tool_use", "input": {}}) == expected
     assert memory.execute({"type": "tool_use", "input": "x"}).is_error
+
+
+def test_a_project_is_laid_out_once(memory: Memory) -> None:
+    features = ["a list of teas", "a basket"]
+    made = memory.bootstrap(about="A shop.", features=features, init="make serve")
+    assert made == [f"/memories/{name}.md" for name in ("progress", "features", "init")]
+    assert memory.read("/memories/features.md").endswith("- [ ] a list of teas\n- [ ] a basket\n")
+    assert memory.bootstrap(about="", features=[]) == []
+
+
+def test_views_are_forgotten() -> None:
+    memory = Memory("memory:", stale_guard="strict")
+    memory.create("/memories/a", "one\n")
+    memory.insert("/memories/a", 1, "two")
+    memory.forget_views()
+    with pytest.raises(RefusedError, match="have not viewed"):
+        memory.insert("/memories/a", 1, "three")
+
+
+def test_a_path_of_ones_own_code_is_refused_with_a_hint(memory: Memory) -> None:
+    with pytest.raises(RefusedError, match=r"Did you mean /memories/todo\.md\?$"):
+        memory.read("todo.md")
+    assert "Did you mean" not in memory.execute({"command": "view", "path": "todo.md"}).content

@@ -48,8 +48,9 @@ assert memdir.Memory("memory:").create("/memories/a", "one") == (
 )
 for name in ("MemoryTool", "AsyncMemoryTool"):
     assert name in dir(memdir)
+    assert hasattr(memdir, name)
     try:
-        getattr(memdir, name)
+        getattr(memdir, name)("memory:")
     except ImportError as error:
         assert str(error) == (
             f"memdir.{name} needs the package anthropic, 0.84 or newer: "
@@ -57,10 +58,9 @@ for name in ("MemoryTool", "AsyncMemoryTool"):
         ), error
     else:
         raise AssertionError(name)
-try:
-    from memdir import MemoryTool
-except ImportError as error:
-    assert "pip install" in str(error)
+from memdir import *
+import pydoc
+assert "MemoryTool" in pydoc.render_doc(memdir)
 try:
     memdir.Nonsense
 except AttributeError as error:
@@ -86,6 +86,23 @@ def test_importing_memdir_imports_nothing_of_others() -> None:
     )
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert ran.stdout == "set()\n"
+
+
+def test_the_version_is_the_packages() -> None:
+    assert memdir.__version__ == importlib.metadata.version("memdir")
+
+
+def test_a_memory_shows_where_it_is_and_no_secret(tmp_path: pathlib.Path) -> None:
+    store = memdir.open_store("memory:")
+    assert repr(memdir.Memory("memory:")) == "Memory('memory:')"
+    assert repr(memdir.Memory(tmp_path)) == f"Memory({str(tmp_path)!r})"
+    assert repr(memdir.Memory(store)) == "Memory(<NativeStore>)"
+    assert repr(memdir.Memory({"/memories": store})) == "Memory({'/memories': <NativeStore>})"
+    assert repr(memdir.AsyncMemory("memory:")) == "AsyncMemory('memory:')"
+    # An address with a password is shown without it.
+    secret = f"sqlite:{tmp_path}/a.db?key=s3cret"
+    with contextlib.suppress(memdir.ConfigError):
+        assert "s3cret" not in repr(memdir.Memory(secret))
 
 
 def test_the_package_is_typed_and_licensed() -> None:

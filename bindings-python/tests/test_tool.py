@@ -25,7 +25,7 @@ from anthropic.types.beta import (
 )
 
 from dict_store import DictStore
-from memdir import AsyncMemoryTool, ConfigError, MemoryTool, open_store
+from memdir import AsyncMemory, AsyncMemoryTool, ConfigError, Memory, MemoryTool, open_store
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -305,3 +305,26 @@ def test_a_command_that_has_begun_is_carried_out_when_its_task_is_cancelled() ->
     anyio.run(run)
     assert done.wait(60)
     assert store.tree["/memories/a"] == b"one"
+
+
+def test_a_tool_on_a_memory_that_is_open(tmp_path: Path) -> None:
+    create = {"command": "create", "path": "/memories/a", "file_text": "one"}
+
+    async def run() -> None:
+        async with AsyncMemory(tmp_path, max_files=1) as memory:
+            tool = AsyncMemoryTool(memory)
+            await tool.call(create)
+            assert await memory.read("/memories/a") == "one"
+            with pytest.raises(ToolError, match="1 file"):
+                await tool.call({**create, "path": "/memories/b"})
+            assert (tool.base_path, tool.memory_root) == (tmp_path, tmp_path / "memories")
+            with pytest.raises(TypeError, match="max_files"):
+                AsyncMemoryTool(memory, max_files=2)
+        with pytest.raises(ValueError, match="the memory is closed"):
+            await tool.call({"command": "view", "path": "/memories"})
+
+    anyio.run(run)
+    with Memory(tmp_path) as memory:
+        assert "one" in str(MemoryTool(memory).call({"command": "view", "path": "/memories/a"}))
+        with pytest.raises(TypeError, match="max_files"):
+            MemoryTool(memory, max_files=2)

@@ -94,7 +94,7 @@ pub use check::{Checked, check};
 pub use command::{Command, Dialect};
 pub use copy::{CopyError, copy};
 pub use error::{ConfigError, Error, HookError, NameCase};
-pub use files::{Match, Query};
+pub use files::{Match, Project, Query};
 pub use hooks::{Event, HookDecision, MemoryHooks, Outcome};
 pub use memory::Memory;
 pub use options::MemoryOptions;

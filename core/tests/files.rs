@@ -307,3 +307,37 @@ fn an_index_begins_with_what_is_pinned_and_what_is_new_and_says_what_it_leaves_o
         "/memories/rules/style.md\t10B\t# Style\n[3 more files are not listed here.]\n"
     );
 }
+
+#[test]
+fn a_project_is_laid_out_once_and_nothing_is_overwritten() {
+    let project =
+        memdir::Project { about: "Tea.\n", features: &["a\nlist", "a basket"], init: "make" };
+    each_store(|memory| {
+        memory.create("/memories/init.md", "mine").unwrap();
+        let made = memory.bootstrap(&project).unwrap();
+        let made: Vec<_> = made.iter().map(memdir::MemoryPath::as_str).collect();
+        assert_eq!(made, ["/memories/progress.md", "/memories/features.md"]);
+        assert!(
+            memory
+                .read("/memories/features.md")
+                .unwrap()
+                .ends_with("- [ ] a list\n- [ ] a basket\n")
+        );
+        assert!(memory.read("/memories/progress.md").unwrap().contains("\nTea.\n"));
+        assert_eq!(memory.read("/memories/init.md").unwrap(), "mine");
+        assert!(memory.bootstrap(&project).unwrap().is_empty());
+    });
+    let memory = in_process(|options| options.writable_paths = Some(Vec::new()));
+    assert!(matches!(memory.bootstrap(&project), Err(Error::Refused(_))));
+}
+
+#[test]
+fn views_can_be_forgotten() {
+    let memory = in_process(|options| options.stale_guard = StaleGuard::Strict);
+    memory.create("/memories/a", "one\n").unwrap();
+    memory.insert("/memories/a", 1, "two").unwrap();
+    memory.forget_views();
+    assert!(refusal(memory.insert("/memories/a", 1, "x")).contains("have not viewed"));
+    memory.view("/memories/a", None).unwrap();
+    memory.insert("/memories/a", 1, "x").unwrap();
+}

@@ -60,19 +60,29 @@ from memdir._memdir import (
     Memory,
     Problem,
     ReadOnly,
+    __version__,
     check,
     copy,
     open_store,
     read_only,
     rekey,
 )
+from memdir._options import MemoryOptions, Places
 from memdir._reply import ImageBlock, Reply
+from memdir._request import (
+    COMPACTION_BETA,
+    CONTEXT_MANAGEMENT_BETA,
+    ToolEntry,
+    context_management,
+)
 from memdir._store import Store
 
 if TYPE_CHECKING:
     from memdir._tool import AsyncMemoryTool, MemoryTool
 
 __all__ = [
+    "COMPACTION_BETA",
+    "CONTEXT_MANAGEMENT_BETA",
     "AsyncMemory",
     "AsyncMemoryTool",
     "Checked",
@@ -90,14 +100,19 @@ __all__ = [
     "Match",
     "MemdirError",
     "Memory",
+    "MemoryOptions",
     "MemoryTool",
+    "Places",
     "Problem",
     "ReadOnly",
     "RefusedError",
     "Reply",
     "Store",
     "StoreError",
+    "ToolEntry",
+    "__version__",
     "check",
+    "context_management",
     "copy",
     "open_store",
     "read_only",
@@ -126,11 +141,9 @@ def __getattr__(name: str) -> object:
     except ImportError as error:
         if not (error.name or "").startswith("anthropic"):
             raise
-        raise ImportError(
-            f"memdir.{name} needs the package anthropic, 0.84 or newer: "
-            'pip install "memdir[anthropic]"',
-            name=error.name,
-        ) from error
+        from memdir import _without_sdk  # noqa: PLC0415
+
+        return getattr(_without_sdk, name)
     return getattr(_tool, name)
 
 

@@ -11,14 +11,15 @@ from memdir._loops import NoThreadError, in_thread, running_loop, until_idle
 from memdir._memdir import Memory
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    import builtins
+    from collections.abc import Callable, Mapping, Sequence
     from datetime import timedelta
     from pathlib import Path
     from types import TracebackType
 
     from typing_extensions import Self, Unpack
 
-    from memdir._memdir import Expired, ExpiryProgress
+    from memdir._memdir import Entry, Expired, ExpiryProgress, Match
     from memdir._options import MemoryOptions, Places
     from memdir._reply import ImageBlock, Reply
 
@@ -49,11 +50,11 @@ def is_view(input: object, command: str | None = None) -> bool:
 class AsyncMemory:
     """`Memory` with `await`, for asyncio and Trio.
 
-    Every method of `Memory` is a coroutine with the same arguments, results and exceptions. The
-    event loop is never held up: a view whose answer is at hand, because the file is small and in
-    memory, is answered at once; everything else is done on a few threads of memdir's, which start
-    when there is work and end without any. Hooks (`before`, `after`) and stores written in Python
-    are plain functions and run on those threads, too.
+    Every method of `Memory` that uses the store is a coroutine with the same arguments, results and
+    exceptions. The event loop is never held up: a view whose answer is at hand, because the file is
+    small and in memory, is answered at once; everything else is done on a few threads of memdir's,
+    which start when there is work and end without any. Hooks (`before`, `after`) and stores written
+    in Python are plain functions and run on those threads, too.
 
     If a task is cancelled before its command begins to write, the command is not executed. If the
     command has begun, it goes on to its end.
@@ -119,8 +120,8 @@ class AsyncMemory:
             return _memdir.execute_failed(self._memory, input, error.__cause__)
 
     async def view(
-        self, path: str, view_range: tuple[int, int] | list[int] | None = None
-    ) -> str | list[ImageBlock]:
+        self, path: str, view_range: tuple[int, int] | builtins.list[int] | None = None
+    ) -> str | builtins.list[ImageBlock]:
         """Shows a directory two levels deep, the numbered lines of a file, or an image.
 
         Args:
@@ -188,10 +189,120 @@ class AsyncMemory:
         """
         return await self._changing(self._memory.rename, old_path, new_path)
 
+    async def read(self, path: str) -> str:
+        """The text of a file, as it is: also what views hide (`sensitive_on_view`).
+
+        It does not count as a use of the file. The model cannot call this.
+
+        Raises:
+            RefusedError: There is no such file, or it is not text.
+            StoreError: The store itself failed.
+        """
+        return await self._reading(self._memory.read, path)
+
+    async def write(self, path: str, text: str, *, if_unchanged: str | None = None) -> None:
+        """Writes a file as a whole: it is made, with its parents, or replaced.
+
+        The model cannot call this, but the policies are those of its commands. With `if_unchanged`,
+        the text that `read` returned, the file is only replaced if it still holds it.
+
+        Raises:
+            RefusedError: A policy forbids it, or the file does not hold `if_unchanged`. Nothing was
+                changed.
+            StoreError: The store itself failed.
+        """
+        await self._changing(self._memory.write, path, text, if_unchanged=if_unchanged)
+
+    async def list(self, path: str = "/memories", *, depth: int | None = 1) -> Sequence[Entry]:
+        """The entries below a directory, `depth` levels deep (`None` for all), as `Memory.list`.
+
+        Raises:
+            RefusedError: Nothing is there.
+            StoreError: The store itself failed.
+        """
+        return await self._reading(self._memory.list, path, depth=depth)
+
+    async def exists(self, path: str) -> bool:
+        """Whether there is a file or a directory.
+
+        Raises:
+            RefusedError: It is not a path under `/memories`.
+            StoreError: The store itself failed.
+        """
+        return await self._reading(self._memory.exists, path)
+
+    async def search(
+        self,
+        query: str,
+        *,
+        regex: bool = False,
+        ignore_case: bool = False,
+        path: str = "/memories",
+        limit: int = 100,
+    ) -> builtins.list[Match]:
+        """Finds names of files and directories, and lines of files, as `Memory.search` does.
+
+        Raises:
+            ConfigError: The pattern is wrong.
+            RefusedError: Nothing is at `path`.
+            StoreError: The store itself failed.
+        """
+        return await self._reading(
+            self._memory.search,
+            query,
+            regex=regex,
+            ignore_case=ignore_case,
+            path=path,
+            limit=limit,
+        )
+
+    async def index(self, max_chars: int = 2000) -> str:
+        """A table of contents for a system prompt, as `Memory.index` makes it.
+
+        Raises:
+            StoreError: The store itself failed.
+        """
+        return await self._reading(self._memory.index, max_chars)
+
+    def tool_definition(self, dialect: str = "json-schema") -> dict[str, object]:
+        """The tool for a model host that does not know Anthropic's, as `Memory.tool_definition`.
+
+        Raises:
+            ConfigError: There is no such dialect.
+        """
+        return self._memory.tool_definition(dialect)
+
+    def tool_definitions(
+        self, dialect: str = "json-schema", *, prefix: str = ""
+    ) -> Sequence[dict[str, object]]:
+        """A tool for each command, as `Memory.tool_definitions`.
+
+        Raises:
+            ConfigError: There is no such dialect, or the prefix is wrong.
+        """
+        return self._memory.tool_definitions(dialect, prefix=prefix)
+
     @property
     def directory(self) -> Path | None:
         """The directory on this machine that contains the files; `None` if they are elsewhere."""
         return self._memory.directory
+
+    async def bootstrap(
+        self, *, about: str, features: Sequence[str], init: str = ""
+    ) -> builtins.list[str]:
+        """Lays out the files with which a project begins, as `Memory.bootstrap` does.
+
+        Raises:
+            RefusedError: A policy forbids it. Files that were made stay.
+            StoreError: The store itself failed.
+        """
+        return await self._changing(
+            self._memory.bootstrap, about=about, features=features, init=init
+        )
+
+    def forget_views(self) -> None:
+        """Forgets what the model has seen, as `Memory.forget_views` does. It need not wait."""
+        self._memory.forget_views()
 
     async def clear(self) -> str:
         """Deletes everything below `/memories`. The model cannot call this.
@@ -207,7 +318,7 @@ class AsyncMemory:
         *,
         dry_run: bool = False,
         on_progress: Callable[[ExpiryProgress], object] | None = None,
-    ) -> list[Expired]:
+    ) -> builtins.list[Expired]:
         """Removes the files that nobody used for `older_than`, as `Memory.expire` does.
 
         `on_progress` is called on the thread that the store works on.
@@ -220,6 +331,9 @@ class AsyncMemory:
         return await self._changing(
             self._memory.expire, older_than, dry_run=dry_run, on_progress=on_progress
         )
+
+    def __repr__(self) -> str:
+        return f"Async{self._memory!r}"
 
     async def aclose(self) -> None:
         """Closes the memory, and waits for the calls that are under way.

@@ -13,7 +13,9 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, Final, Literal, SupportsIndex, final
 
-__all__ = ["Cancellation", "Checked", "Copied", "CopyProgress", "Entry", "Event", "Expired", "ExpiryProgress", "Match", "Memory", "NativeStore", "Problem", "ReadOnly", "after_fork_in_child", "after_fork_in_parent", "answer", "answer_nowait", "before_exit", "before_fork", "check", "check_contract", "copy", "decode", "execute_failed", "execute_nowait", "fail", "listed_time", "open_store", "open_whole", "read_only", "rekey", "run_command_line", "submit", "view_nowait", "when_idle"]
+__all__ = ["__version__", "Cancellation", "Checked", "Copied", "CopyProgress", "Entry", "Event", "Expired", "ExpiryProgress", "Match", "Memory", "NativeStore", "Problem", "ReadOnly", "after_fork_in_child", "after_fork_in_parent", "answer", "answer_nowait", "before_exit", "before_fork", "check", "check_contract", "copy", "decode", "execute_failed", "execute_nowait", "fail", "listed_time", "open_store", "open_whole", "read_only", "rekey", "run_command_line", "submit", "view_nowait", "when_idle"]
+
+__version__: Final[str]
 
 @final
 class Cancellation:
@@ -380,6 +382,24 @@ class Memory:
     def __enter__(self, /) -> Memory: ...
     def __exit__(self, kind: Any, raised: Any, traceback: Any, /) -> None: ...
     def __new__(cls, /, store: str | PathLike[str] | Store | ReadOnly | Mapping[str, str | PathLike[str] | Store | ReadOnly] = ..., *, max_view_chars: int | None = 16000, max_file_bytes: int | None = 16777216, max_total_bytes: int | None = None, max_files: int | None = None, max_image_bytes: int | None = 3932160, on_existing: Literal["error", "overwrite"] = 'error', read_only: bool = False, read_only_paths: Sequence[str] = (), writable_paths: Sequence[str] | None = None, stale_guard: Literal["off", "on", "strict"] = 'off', sensitive_text: Literal["off", "reject", "redact"] = 'off', sensitive_rules: dict[str, str] = {}, sensitive_on_view: bool = False, expire_after: float | timedelta | None = None, record_access: bool = False, never_expire: Sequence[str] = (), before: Callable[[Mapping[str, Any]], Mapping[str, object] | None] | None = None, after: Callable[[Event], object] | None = None, event_content: bool = False, durability: Literal["full", "relaxed"] = 'full', lock_timeout: float | timedelta | None = 10.0, namespace: str | None = None, encryption_key: bytes | str | None = None, encrypt_names: bool = False) -> Memory: ...
+    def __repr__(self, /) -> str: ...
+    def bootstrap(self, /, *, about: str, features: SupportsGetItem[int, str], init: str = "") -> builtins.list[str]:
+        """
+        Lays out the files with which a project of several sessions begins: `progress.md`, `features.md`
+        and `init.md`. A file that is there already stays as it is. The model cannot call this.
+
+        Args:
+            about: What the project is about, in a line or a paragraph.
+            features: The features to build, one after the other.
+            init: How the project is set up and started, such as a command.
+
+        Returns:
+            The paths of the files that were made.
+
+        Raises:
+            RefusedError: A policy forbids it. Files that were made stay.
+            StoreError: The store itself failed.
+        """
     def clear(self, /) -> str:
         """
         Deletes everything below `/memories`. The model cannot call this.
@@ -453,6 +473,12 @@ class Memory:
         Raises:
             ConfigError: Accesses are not recorded, the store does not keep them, or it is read-only.
             StoreError: The store itself failed. Files that are already removed stay removed.
+        """
+    def forget_views(self, /) -> None:
+        """
+        Forgets what the model has seen, as far as the stale guard knows it: it then has to view a file
+        again before it edits it. Call it when views may have left the model's context, such as after
+        context editing or compaction, of which the guard cannot know.
         """
     def index(self, /, max_chars: SupportsIndex = 2000) -> str:
         """

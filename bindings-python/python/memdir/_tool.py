@@ -25,6 +25,7 @@ from memdir._async_memory import AsyncMemory, is_view
 from memdir._errors import RefusedError
 from memdir._loops import NoThreadError, in_thread, running_loop
 from memdir._memdir import Memory, answer, answer_nowait, decode, fail
+from memdir._request import entry
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
         BetaMemoryTool20250818CreateCommand,
         BetaMemoryTool20250818DeleteCommand,
         BetaMemoryTool20250818InsertCommand,
+        BetaMemoryTool20250818Param,
         BetaMemoryTool20250818RenameCommand,
         BetaMemoryTool20250818StrReplaceCommand,
         BetaMemoryTool20250818ViewCommand,
@@ -45,6 +47,7 @@ if TYPE_CHECKING:
     from memdir._errors import MemdirError
     from memdir._memdir import Expired, ExpiryProgress
     from memdir._options import MemoryOptions, Places
+    from memdir._request import ToolEntry
 
 logger = logging.getLogger("memdir")
 
@@ -135,6 +138,8 @@ class MemoryTool(_Engine, BetaAbstractMemoryTool):
             store in this process; anything else that `Memory` takes; or a `Memory` that is open,
             without further options.
         cache_control: The `cache_control` of the tool in each request.
+        entry: What else the tool's entry in each request carries, as a dict: `allowed_callers`,
+            `defer_loading`, `input_examples`, `strict`.
         **options: The options of `Memory`.
 
     Attributes:
@@ -160,14 +165,20 @@ class MemoryTool(_Engine, BetaAbstractMemoryTool):
         store: Places | Memory = "./memory",
         *,
         cache_control: BetaCacheControlEphemeralParam | None = None,
+        entry: ToolEntry | None = None,
         **options: Unpack[MemoryOptions],
     ) -> None:
         super().__init__(cache_control=cache_control)
+        self._entry: ToolEntry = entry or {}
         if isinstance(store, Memory):
             _without_options(options)
             self._use(store, store)
         else:
             self._use(Memory(store, **options), store)
+
+    def to_dict(self) -> BetaMemoryTool20250818Param:
+        """The tool's entry in a request."""
+        return entry(super().to_dict(), self._entry)
 
     def call(self, input: object) -> BetaFunctionToolResultType:
         """Executes one tool call, given as the input that the model sent.
@@ -303,6 +314,8 @@ class AsyncMemoryTool(_Engine, BetaAsyncAbstractMemoryTool):
             store in this process; anything else that `Memory` takes; or an `AsyncMemory` that is
             open, without further options.
         cache_control: The `cache_control` of the tool in each request.
+        entry: What else the tool's entry in each request carries, as a dict: `allowed_callers`,
+            `defer_loading`, `input_examples`, `strict`.
         **options: The options of `Memory`.
 
     Attributes:
@@ -325,9 +338,11 @@ class AsyncMemoryTool(_Engine, BetaAsyncAbstractMemoryTool):
         store: Places | AsyncMemory = "./memory",
         *,
         cache_control: BetaCacheControlEphemeralParam | None = None,
+        entry: ToolEntry | None = None,
         **options: Unpack[MemoryOptions],
     ) -> None:
         super().__init__(cache_control=cache_control)
+        self._entry: ToolEntry = entry or {}
         if isinstance(store, AsyncMemory):
             _without_options(options)
             self._async = store
@@ -351,6 +366,10 @@ class AsyncMemoryTool(_Engine, BetaAsyncAbstractMemoryTool):
         except NoThreadError as error:
             raised = error.__cause__
         return self._told(*fail(self._memory, input, command, raised))
+
+    def to_dict(self) -> BetaMemoryTool20250818Param:
+        """The tool's entry in a request."""
+        return entry(super().to_dict(), self._entry)
 
     async def call(self, input: object) -> BetaFunctionToolResultType:
         """Executes one tool call, given as the input that the model sent.

@@ -29,7 +29,7 @@ pub(crate) fn index(
     let mut files = super::list(store, &MemoryPath::root(), MAX_LEVELS)?;
     files.retain(Entry::is_file);
     // The list is in the order of the paths, and the sort is stable.
-    files.sort_by_key(|file| (!policies.expiry.is_pinned(&file.path), Reverse(file.modified)));
+    files.sort_by_key(|file| (!policies.expiry.never_expires(&file.path), Reverse(file.modified)));
 
     let mut lines: Vec<String> = Vec::new();
     let mut chars = 0;

@@ -3,18 +3,20 @@
 //! These are no commands of the tool, and a model cannot call them. They work under the same policies and
 //! the same locks as the commands do, one file for each.
 
+mod bootstrap;
 mod index;
 mod list;
 mod read;
 mod search;
 mod write;
 
+pub use bootstrap::Project;
 pub(crate) use index::index;
 pub(crate) use list::{exists, list};
 pub(crate) use read::{read, read_shown};
 pub(crate) use search::search;
 pub use search::{Match, Query};
-pub(crate) use write::write;
+pub(crate) use write::{make, write};
 
 use crate::error::Error;
 use crate::path::MemoryPath;
@@ -23,8 +25,45 @@ use crate::reply;
 /// The path, if it is one that a command could name.
 pub(crate) fn valid(path: &str) -> Result<MemoryPath, Error> {
     match MemoryPath::parse(path) {
-        Err(error) => Err(reply::bad_path(path, error)),
+        Err(error) => Err(with_hint(path, reply::bad_path(path, error))),
         Ok(path) if path.is_reserved() => Err(reply::reserved_path(&path)),
         Ok(path) => Ok(path),
+    }
+}
+
+/// The refusal of a path that does not begin with `/memories`, with the one that was meant. A model reads the sentence
+/// that it knows; a developer is told more.
+fn with_hint(path: &str, refusal: Error) -> Error {
+    if path == "/memories" || path.starts_with("/memories/") {
+        return refusal;
+    }
+    let meant = path.trim_start_matches("./").trim_start_matches('/');
+    let meant = format!("/memories/{}", meant.strip_prefix("memories/").unwrap_or(meant));
+    match (refusal, MemoryPath::parse(&meant)) {
+        (Error::Refused(sentence), Ok(meant)) => {
+            Error::Refused(format!("{sentence}. Did you mean {meant}?"))
+        }
+        (refusal, _) => refusal,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_from_elsewhere_is_refused_with_the_one_that_was_meant() {
+        for (path, meant) in [
+            ("notes.md", Some("/memories/notes.md")),
+            ("/notes.md", Some("/memories/notes.md")),
+            ("memories/a/b", Some("/memories/a/b")),
+            ("./memories/a", Some("/memories/a")),
+            ("../x", None),
+            ("/memories/../x", None),
+        ] {
+            let Err(Error::Refused(said)) = valid(path) else { panic!("{path}") };
+            let hint = meant.map(|meant| format!(". Did you mean {meant}?"));
+            assert_eq!(said.split_once(". Did").map(|(_, end)| format!(". Did{end}")), hint);
+        }
     }
 }

@@ -21,22 +21,41 @@ pub(crate) fn write(
         return Err(is_a_directory(path));
     }
     match unchanged {
-        None => replace(store, policies, path, text),
+        None => put(store, policies, path, text, OnExisting::Overwrite),
         Some(old) => replace_if(store, policies, path, text, old),
     }
 }
 
-fn replace(
+/// Makes a file; whether there was none.
+pub(crate) fn make(
     store: &dyn Store,
     policies: &Policies,
     path: &MemoryPath,
     text: &str,
+) -> Result<bool, Error> {
+    if super::exists(store, path)? {
+        return Ok(false);
+    }
+    match put(store, policies, path, text, OnExisting::Error) {
+        Ok(()) => Ok(true),
+        // Somebody was faster.
+        Err(Error::Refused(_)) if super::exists(store, path)? => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+fn put(
+    store: &dyn Store,
+    policies: &Policies,
+    path: &MemoryPath,
+    text: &str,
+    existing: OnExisting,
 ) -> Result<(), Error> {
     let NewFile { text, mut reservation, .. } =
-        policies.check_create(store, path, text, OnExisting::Overwrite, || false)?;
+        policies.check_create(store, path, text, existing, || false)?;
     // The model has not seen this text, so its view is not remembered: the stale guard is to refuse an edit
     // that is based on the one before.
-    match store.write(path, text.as_bytes(), OnExisting::Overwrite) {
+    match store.write(path, text.as_bytes(), existing) {
         Ok(()) => {
             limits::written(reservation);
             Ok(())
@@ -46,6 +65,9 @@ fn replace(
             Err(match error {
                 StoreError::OverLimit { bytes, files } => {
                     reservation.refused_by(store, path, bytes, files)
+                }
+                StoreError::AlreadyExists if existing == OnExisting::Error => {
+                    reply::condition(path, StoreError::AlreadyExists)
                 }
                 StoreError::AlreadyExists | StoreError::IsADirectory => is_a_directory(path),
                 error => reply::condition(path, error),

@@ -7,7 +7,7 @@ use crate::cancel;
 use crate::changes::{self, Change, ChangeKind};
 use crate::command::{self, Dialect};
 use crate::error::Error;
-use crate::files::{self, Match, Query};
+use crate::files::{self, Match, Project, Query};
 use crate::path::{MAX_LEVELS, MemoryPath};
 use crate::store::Entry;
 
@@ -141,6 +141,53 @@ impl Memory {
         cancel::check().map_err(Error::Store)?;
         self.expire_first();
         Ok(())
+    }
+}
+
+impl Memory {
+    /// Lays out the files with which a project of several sessions begins: `progress.md`, `features.md` and `init.md`
+    /// (the documentation's "Multi-session software development pattern"). A file that is there already stays as it is.
+    /// Returns the paths of those that were made.
+    ///
+    /// ```
+    /// use memdir::{Memory, MemoryOptions, Project};
+    ///
+    /// let memory = Memory::open("memory:", MemoryOptions::default())?;
+    /// let project = Project {
+    ///     about: "A shop for tea.",
+    ///     features: &["a list of teas", "a basket"],
+    ///     init: "Run `make serve`.",
+    /// };
+    /// assert_eq!(memory.bootstrap(&project)?.len(), 3);
+    /// assert!(memory.read("/memories/features.md")?.ends_with("- [ ] a list of teas\n- [ ] a basket\n"));
+    /// assert!(memory.bootstrap(&project)?.is_empty());
+    /// # Ok::<(), memdir::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`write`](Memory::write). Files that were made stay.
+    pub fn bootstrap(&self, project: &Project<'_>) -> Result<Vec<MemoryPath>, Error> {
+        let mut made = Vec::new();
+        for (path, text) in project.files() {
+            let path = self.begin_at(path)?;
+            if files::make(&*self.store, &self.policies, &path, &text)? {
+                if changes::are_observed() {
+                    let (kind, path) = (ChangeKind::Written, path.clone());
+                    changes::tell(&self.store, &[Change { kind, path, old_path: None }]);
+                }
+                made.push(path);
+            }
+        }
+        Ok(made)
+    }
+
+    /// Forgets what this memory has shown and written, as far as the [stale guard](crate::policy::StaleGuard) knows it:
+    /// the model then has to view a file again before it edits it.
+    ///
+    /// Call it when views may have left the model's context, such as after context editing or compaction. The guard
+    /// cannot know of that, and otherwise goes on to count a file as seen.
+    pub fn forget_views(&self) {
+        self.policies.views.forget(&MemoryPath::root());
     }
 }
 

@@ -12,7 +12,7 @@ use crate::store::StoreError;
 
 /// The pauses between attempts, at first and at most.
 const FIRST_PAUSE: Duration = Duration::from_micros(20);
-const LONGEST_PAUSE: Duration = Duration::from_millis(2);
+const LONGEST_PAUSE: Duration = Duration::from_millis(5);
 
 /// A deadline for waiting for other writers.
 #[derive(Debug)]

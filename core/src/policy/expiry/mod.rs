@@ -179,14 +179,14 @@ impl Expiry {
     }
 
     /// Whether a file at this path matches a pattern of `never_expire`.
-    pub(crate) fn is_pinned(&self, path: &MemoryPath) -> bool {
+    pub(crate) fn never_expires(&self, path: &MemoryPath) -> bool {
         self.settings.never_expire.iter().any(|pin| pin.matches(path))
     }
 
     /// Whether a file at this path may expire: it matches no pattern of `never_expire`, and commands may
     /// delete it.
     fn may_go(&self, others: Others<'_>, path: &MemoryPath) -> bool {
-        !self.is_pinned(path) && others.patterns.allow(path)
+        !self.never_expires(path) && others.patterns.allow(path)
     }
 
     /// Records that a file was shown or moved, if the options say so.

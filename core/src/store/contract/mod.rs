@@ -129,6 +129,7 @@ impl Checked<'_> {
                         let read =
                             read.map_err(|error| format!("reading {}: {error}", entry.path))?;
                         expect(&format!("the size of {}", entry.path), read.len() as u64, size)?;
+                        self.is_at_hand_or_not(&entry.path, &read)?;
                         Some(read)
                     }
                 };
@@ -136,6 +137,18 @@ impl Checked<'_> {
             }
         }
         Ok(tree)
+    }
+
+    /// What the store answers without waiting, if anything, is the content.
+    fn is_at_hand_or_not(&self, at: &MemoryPath, content: &[u8]) -> Holds {
+        let Some(opened) = self.0.open_nowait(at, 2) else { return Ok(()) };
+        let Node::File(size, mut stream) = done("opening without waiting", opened)? else {
+            return Err(format!("{at} should open as a file, also without waiting"));
+        };
+        let mut streamed = Vec::new();
+        stream.read_to_end(&mut streamed).map_err(|error| format!("streaming {at}: {error}"))?;
+        let what = format!("what is at hand of {at}");
+        expect(&what, (content.len() as u64, content.to_vec()), (size, streamed))
     }
 
     /// The operation fails with the given condition and leaves the tree as it was.
@@ -192,10 +205,17 @@ fn sorted(mut entries: Vec<Entry>) -> Vec<Entry> {
 }
 
 fn opened(store: &Checked<'_>, at: &str, depth: usize) -> Result<Vec<Entry>, String> {
-    match done("opening", store.0.open(&path(at)?, depth))? {
+    let as_directory = |opened| match done("opening", opened)? {
         Node::Directory(entries) => Ok(sorted(entries)),
         Node::File(..) => Err(format!("{at} should open as a directory")),
+    };
+    let at_path = path(at)?;
+    let entries = as_directory(store.0.open(&at_path, depth))?;
+    if let Some(opened) = store.0.open_nowait(&at_path, depth) {
+        let what = format!("what is at hand of {at}");
+        expect(&what, entries.clone(), as_directory(opened)?)?;
     }
+    Ok(entries)
 }
 
 fn empty(store: &Checked<'_>) -> Holds {

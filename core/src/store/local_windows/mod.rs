@@ -95,7 +95,7 @@ fn retried(
     failed: impl Fn(Status) -> StoreError,
 ) -> Result<(), StoreError> {
     /// Then it is a directory that somebody is in, or one that may not be changed: two seconds of the longest pauses.
-    const MOST_DENIED: usize = 1000;
+    const MOST_DENIED: usize = 400;
     let mut denied = 0;
     loop {
         match call() {

@@ -1,0 +1,36 @@
+/**
+ * Replies as the outputs of a tool of the OpenAI Agents SDK.
+ *
+ * @module
+ */
+
+import type { ImageBlock, Reply } from './memory.js';
+
+/** An image in an output: what `@openai/agents` calls a `ToolOutputImage`. */
+export interface ToolOutputImage {
+  /** The kind of output. */
+  type: 'image';
+  /** The image in base64, and its media type. */
+  image: { data: string; mediaType: string };
+}
+
+/**
+ * A reply as the output of a tool: the text, also of an error, as the API has no flag for errors; or
+ * the image of a view.
+ *
+ * @example
+ * ```ts
+ * tool({
+ *   ...memory.toolDefinition('openai'),
+ *   execute: async (input) => toolOutput(await memory.execute(input)),
+ * });
+ * ```
+ */
+export function toolOutput(reply: Pick<Reply, 'content'>): string | ToolOutputImage[] {
+  const { content } = reply;
+  return typeof content === 'string' ? content : content.map(image);
+}
+
+function image({ source }: ImageBlock): ToolOutputImage {
+  return { type: 'image', image: { data: source.data, mediaType: source.media_type } };
+}

@@ -1,0 +1,103 @@
+"""What a request to the Messages API carries beside the memory.
+
+That is the tool's entry, and what happens to a long conversation. Nothing here needs the SDK.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal, TypedDict, cast
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from anthropic.types.beta import (
+        BetaContextManagementConfigParam,
+        BetaMemoryTool20250818Param,
+    )
+
+CONTEXT_MANAGEMENT_BETA = "context-management-2025-06-27"
+"""The beta that a request with `context_management` needs."""
+
+COMPACTION_BETA = "compact-2026-01-12"
+"""The beta that a request with compaction needs, in addition."""
+
+
+class ToolEntry(TypedDict, total=False):
+    """What the memory tool's entry in `tools` may carry beside its type and name.
+
+    `allowed_callers` is who may call it. With `defer_loading` it is loaded only when a search for
+    tools finds it. `input_examples` are inputs that the model is shown. `strict` makes the API
+    check the names and inputs of calls.
+    """
+
+    allowed_callers: Sequence[
+        Literal[
+            "direct",
+            "code_execution_20250825",
+            "code_execution_20260120",
+            "code_execution_20260521",
+        ]
+    ]
+    defer_loading: bool
+    input_examples: Iterable[dict[str, object]]
+    strict: bool
+
+
+def entry(own: BetaMemoryTool20250818Param, more: ToolEntry) -> BetaMemoryTool20250818Param:
+    """The tool's entry with what was given for it."""
+    given = {name: value for name, value in more.items() if value is not None}
+    for name in ("allowed_callers", "input_examples"):
+        if name in given:
+            given[name] = list(cast("Iterable[object]", given[name]))
+    return cast("BetaMemoryTool20250818Param", {**own, **given})
+
+
+def context_management(
+    *,
+    clear_at: int | None = 100_000,
+    keep: int = 3,
+    clear_at_least: int | None = None,
+    exclude_tools: Sequence[str] = (),
+    compact_at: int | None = None,
+) -> BetaContextManagementConfigParam:
+    """The `context_management` of a request, for an agent with a memory.
+
+    When a conversation grows, the API clears old tool results from it, but none of the memory
+    tool's: what the model has noted stays in its sight. Shortly before, Claude is warned and can
+    save what matters. With `compact_at`, the API also summarises the conversation.
+
+    The request needs `betas=[CONTEXT_MANAGEMENT_BETA]`, and `COMPACTION_BETA` with `compact_at`.
+
+    Where views are cleared, the stale guard does not know of it: call `forget_views` of the memory
+    when the response says that something was cleared (`context_management.applied_edits`).
+
+    Args:
+        clear_at: At how many input tokens tool results are cleared. `None` clears none.
+        keep: How many of the last tool uses are kept.
+        clear_at_least: The fewest tokens that must be cleared, or nothing is: a cleared
+            conversation is cached anew.
+        exclude_tools: Further tools whose results are never cleared.
+        compact_at: At how many input tokens the conversation is summarised. `None` never does.
+
+    >>> from memdir import context_management
+    >>> context_management(clear_at=50_000)["edits"][0]["exclude_tools"]
+    ['memory']
+    """
+    edits: list[dict[str, object]] = []
+    if clear_at is not None:
+        clear: dict[str, object] = {
+            "type": "clear_tool_uses_20250919",
+            "trigger": {"type": "input_tokens", "value": clear_at},
+            "keep": {"type": "tool_uses", "value": keep},
+            "exclude_tools": ["memory", *exclude_tools],
+        }
+        if clear_at_least is not None:
+            clear["clear_at_least"] = {"type": "input_tokens", "value": clear_at_least}
+        edits.append(clear)
+    if compact_at is not None:
+        trigger = {"type": "input_tokens", "value": compact_at}
+        edits.append({"type": "compact_20260112", "trigger": trigger})
+    return cast("BetaContextManagementConfigParam", {"edits": edits})
+
+
+context_management.__module__ = "memdir"

@@ -1,0 +1,34 @@
+"""What stands in the place of the tools where the Anthropic SDK is not installed.
+
+Importing memdir works without the SDK, also `from memdir import *`, and so do `help` and `hasattr`.
+To make a tool fails, and says what to install.
+"""
+
+from __future__ import annotations
+
+from typing import NoReturn
+
+
+class MemoryTool:
+    """Claude's memory tool for `Anthropic`. It needs the package `anthropic` 0.84."""
+
+    def __init__(self, *_: object, **__: object) -> None:
+        _refuse(type(self).__name__)
+
+
+class AsyncMemoryTool:
+    """Claude's memory tool for `AsyncAnthropic`. It needs the package `anthropic` 0.84."""
+
+    def __init__(self, *_: object, **__: object) -> None:
+        _refuse(type(self).__name__)
+
+
+def _refuse(name: str) -> NoReturn:
+    raise ImportError(
+        f"memdir.{name} needs the package anthropic, 0.84 or newer: "
+        'pip install "memdir[anthropic]"',
+        name="anthropic",
+    )
+
+
+MemoryTool.__module__ = AsyncMemoryTool.__module__ = "memdir"
