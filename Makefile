@@ -105,6 +105,18 @@ test-python: ## the Python package as it is installed
 	@echo "==> the tools again, with the oldest anthropic that is supported"
 	@tests/step 'Python: tests with the oldest SDK' tests/harmless $(OLDEST)/bin/python -m pytest --quiet -p no:cacheprovider bindings-python/tests/e2e bindings-python/tests/test_tool.py
 
+.PHONY: test-frameworks
+test-frameworks: ## the Python package in agent frameworks (long)
+	@$(call need,$(PYTHON),Python)
+	@$(call ready,$(CACHE)/frameworks/installed)
+	@rm -rf target/frameworks
+	@for each in frameworks frameworks-older-sdks; do
+		tests/step "Python: $$each" tests/harmless tests/frameworks/offline \
+			$(CACHE)/frameworks/$$each/bin/python -m pytest --quiet -p no:cacheprovider tests/frameworks
+	done
+	@(cd bindings-python && ../$(CACHE)/frameworks/frameworks/bin/mypy python/memdir/integrations)
+	@$(PYTHON) tests/frameworks/table --take
+
 .PHONY: test-release
 test-release: ## the programs that make a release
 	@$(call need,$(PYTHON),Python)
@@ -296,6 +308,22 @@ $(CACHE)/python-oldest-installed: $(CACHE)/wheel
 	$(OLDEST)/bin/pip install --quiet --force-reinstall --no-deps $(CACHE)/wheels/memdir-*.whl
 	touch $@
 
+# The agent frameworks. Their requirements contradict each other, so there are two environments.
+$(CACHE)/frameworks/packages: bindings-python/requirements-frameworks.txt bindings-python/requirements-frameworks-older-sdks.txt
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "some frameworks need Python 3.11 or newer")'
+	for each in frameworks frameworks-older-sdks; do
+		$(PYTHON) -m venv $(CACHE)/frameworks/$$each
+		tests/step "Python: packages, $$each" $(CACHE)/frameworks/$$each/bin/pip install --quiet --requirement bindings-python/requirements-$$each.txt
+	done
+	$(CACHE)/frameworks/frameworks/bin/pip install --quiet $$(grep -E '^mypy==' bindings-python/requirements-dev.txt)
+	touch $@
+
+$(CACHE)/frameworks/installed: $(CACHE)/frameworks/packages $(CACHE)/wheel
+	for each in frameworks frameworks-older-sdks; do
+		$(CACHE)/frameworks/$$each/bin/pip install --quiet --force-reinstall --no-deps $(CACHE)/wheels/memdir-*.whl
+	done
+	touch $@
+
 $(CACHE)/node-tools: bindings-node/package.json bindings-node/package-lock.json
 	cd bindings-node && ../tests/step 'Node: packages' npm ci --silent
 	mkdir -p $(CACHE)
@@ -370,7 +398,7 @@ lint-python:
 	@$(BIN)/ruff format --quiet --check bindings-python examples tests release $$programs
 	@cd bindings-python
 	@../$(BIN)/mypy
-	@../$(BIN)/python -m mypy.stubtest memdir --mypy-config-file pyproject.toml
+	@../$(BIN)/python -m mypy.stubtest memdir --mypy-config-file pyproject.toml --allowlist stubtest-allowlist.txt
 
 .PHONY: lint-node
 lint-node:
@@ -409,6 +437,7 @@ generate-options: # what is made from the tables of the options and of the opera
 	@$(PYTHON) core/generate-options
 	@$(PYTHON) core/generate-operations
 	@$(PYTHON) tests/platforms/table
+	@$(PYTHON) tests/frameworks/table
 
 .PHONY: generate-node
 generate-node: # the types of the native half
