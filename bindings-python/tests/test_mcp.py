@@ -174,6 +174,22 @@ def test_policies_are_flags(tmp_path: Path) -> None:
     assert "not a loopback address" in open_to_all.stderr
 
 
+def test_a_client_that_leaves_or_speaks_something_else_is_no_accident(tmp_path: Path) -> None:
+    def answer(said: str, *arguments: str) -> tuple[int, str]:
+        command = [*PROGRAM, str(tmp_path), *arguments]
+        ran = subprocess.run(command, input=said, capture_output=True, text=True, check=False)
+        return ran.returncode, ran.stderr
+
+    assert answer("") == (0, "")
+    code, said = answer('{"jsonrpc": "2.0", "id": 1, "method": "tools/list"}\n')
+    assert code in (0, 1)
+    assert code == 0 or said.startswith("memdir: the client does not speak MCP: ")
+    with served(tmp_path) as url:
+        code, said = answer("", f"--http=127.0.0.1:{url.split(':')[2].split('/')[0]}")
+        assert code == 3
+        assert said.startswith("memdir: nothing can be served: ")
+
+
 def test_changes_are_told_whoever_made_them(tmp_path: Path) -> None:
     uri = "memdir:///memories/a.md"
 

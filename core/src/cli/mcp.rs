@@ -31,6 +31,10 @@ pub(super) fn run(wanted: &Mcp) -> Result<Ended, Failure> {
     match served {
         Ok(()) => Ok(Ended::Well),
         Err(NotServed::Options(error)) => Err(place.error(&error)),
-        Err(NotServed::Io(error)) => Err(Failure::Output(error)),
+        Err(NotServed::Client(error)) => {
+            Err(Failure::Refused(format!("the client does not speak MCP: {error}")))
+        }
+        // The port is taken, or the streams are gone.
+        Err(NotServed::Io(error)) => Err(Failure::Store(format!("nothing can be served: {error}"))),
     }
 }

@@ -14,6 +14,7 @@ use std::io;
 use std::net::SocketAddr;
 
 use rmcp::ServiceExt;
+use rmcp::service::ServerInitializeError;
 use rmcp::transport::stdio_pipes;
 use tokio::runtime::{Builder, Runtime};
 
@@ -27,21 +28,23 @@ const MAX_CALLS: usize = 32;
 /// Serves one client on the standard streams of this process, until it closes them.
 ///
 /// # Errors
-/// [`Failure::Options`] for a prefix that no tool may have, [`Failure::Io`] if the streams cannot be used.
+/// [`Failure::Options`] for a prefix that no tool may have, [`Failure::Client`] for a client that speaks something else,
+/// [`Failure::Io`] if the streams cannot be used.
 pub(crate) fn serve_stdio(memory: Memory, prefix: &str) -> Result<(), Failure> {
     let server = Server::new(memory, prefix)?;
     let runtime = runtime()?;
     let served = runtime.block_on(async {
         let running = match server.serve(stdio_pipes()).await {
             Ok(running) => running,
-            // The client is gone before it has said anything, or it has said something else.
-            Err(error) => return Err(io::Error::other(error)),
+            // The client is gone before it has said anything.
+            Err(ServerInitializeError::ConnectionClosed(_)) => return Ok(()),
+            Err(error) => return Err(Failure::Client(error.to_string())),
         };
-        running.waiting().await.map(drop).map_err(io::Error::other)
+        running.waiting().await.map(drop).map_err(|error| Failure::Io(io::Error::other(error)))
     });
     // A command that is under way comes to its end: what it writes, it writes as a whole.
     drop(runtime);
-    served.map_err(Failure::Io)
+    served
 }
 
 /// Serves clients over streamable HTTP at `address`, which must be one of this machine's own, at the path `/mcp`. Calls
@@ -62,6 +65,7 @@ pub(crate) fn serve_http(
 /// Why nothing is served.
 pub(crate) enum Failure {
     Options(Error),
+    Client(String),
     Io(io::Error),
 }
 
