@@ -50,7 +50,7 @@ class Conversation:
     tool_extras: dict[str, Any] = field(default_factory=dict)
     """Fields that the memory tool's entry must have besides ``type`` and ``name``."""
     tool: dict[str, Any] | None = None
-    """The whole entry of the tool, if it is a custom tool; for hosts that cannot declare Anthropic's."""
+    """The whole entry of the tool, if it is a custom tool instead of Anthropic's."""
     beside: dict[str, str] = field(default_factory=dict)
     """Files next to the ``memories`` directory that nobody may touch: path → content."""
     then: dict[str, str | None] | None = None

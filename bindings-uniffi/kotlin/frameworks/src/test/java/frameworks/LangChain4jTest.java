@@ -2,6 +2,7 @@ package frameworks;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
@@ -10,9 +11,12 @@ import dev.langchain4j.agent.tool.ToolSpecification;
 import dev.langchain4j.data.message.UserMessage;
 import dev.langchain4j.model.anthropic.AnthropicChatModel;
 import dev.langchain4j.model.anthropic.AnthropicServerTool;
+import dev.langchain4j.model.anthropic.AnthropicStreamingChatModel;
 import dev.langchain4j.model.chat.ChatModel;
 import dev.langchain4j.model.chat.request.ChatRequest;
+import dev.langchain4j.model.chat.response.ChatResponse;
 import dev.langchain4j.service.AiServices;
+import dev.langchain4j.service.TokenStream;
 import dev.memdir.Memory;
 import dev.memdir.MemoryOptions;
 import dev.memdir.examples.MemoryToolExecutor;
@@ -20,6 +24,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Base64;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -130,6 +136,39 @@ class LangChain4jTest {
         }
     }
 
+    interface StreamingAssistant {
+        TokenStream chat(String question);
+    }
+
+    @Test
+    void streams() throws Exception {
+        try (Memory memory = new Memory("memory:");
+                StreamedStandin standin = new StreamedStandin(StreamedStandin.CALLS)) {
+            StreamingAssistant assistant =
+                    AiServices.builder(StreamingAssistant.class)
+                            .streamingChatModel(
+                                    AnthropicStreamingChatModel.builder()
+                                            .baseUrl(standin.address + "/v1/")
+                                            .apiKey("none")
+                                            .modelName("a-model")
+                                            .serverTools(AnthropicServerTool.builder().type("memory_20250818").name("memory").build())
+                                            .build())
+                            .tools(Map.of(ToolSpecification.fromJson(memory.toolDefinition()), new MemoryToolExecutor(memory)))
+                            .chatRequestTransformer(MemoryToolExecutor::undeclared)
+                            .build();
+            CompletableFuture<ChatResponse> answer = new CompletableFuture<>();
+            assistant.chat("Go on.").onCompleteResponse(answer::complete).onError(answer::completeExceptionally).start();
+            assertEquals("Done.", answer.get(1, TimeUnit.MINUTES).aiMessage().text());
+            assertEquals("ünï 🫖\n", memory.read("/memories/a.md"));
+            assertEquals(StreamedStandin.CREATED, standin.result(1).get("content").textValue());
+            assertEquals(StreamedStandin.MISSING, standin.result(2).get("content").textValue());
+            assertTrue(standin.result(2).get("is_error").booleanValue());
+            for (JsonNode request : standin.requests) {
+                assertEquals("[{\"name\":\"memory\",\"type\":\"memory_20250818\"}]", request.get("tools").toString());
+            }
+        }
+    }
+
     @Test
     void keepsTheRestOfARequest() throws Exception {
         try (Memory memory = new Memory("memory:")) {
@@ -154,7 +193,7 @@ class LangChain4jTest {
                 ToolExecutionRequest.builder().name("memory").arguments("{\"command\": \"view\", \"path\": \"/memories\"}").build();
         try (Log log = new Log()) {
             var result = new MemoryToolExecutor(memory).executeWithContext(request, null);
-            assertEquals(true, result.isError());
+            assertTrue(result.isError());
             assertFalse(result.resultText().contains(cause));
             assertEquals(cause, log.warnings.get(0));
         }

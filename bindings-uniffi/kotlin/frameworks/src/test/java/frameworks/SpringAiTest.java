@@ -9,7 +9,9 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.memdir.Memory;
 import dev.memdir.examples.MemoryToolCallback;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.Arrays;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -23,9 +25,9 @@ import org.springframework.ai.model.tool.ToolCallingManager;
 
 /** Conversations through the chat client of Spring AI, as docs/frameworks-jvm.md says to make it. */
 class SpringAiTest {
-    private static ChatModel model(Standin standin) {
+    private static ChatModel model(String address) {
         return AnthropicChatModel.builder()
-                .options(AnthropicChatOptions.builder().baseUrl(standin.address).apiKey("none").model("a-model").build())
+                .options(AnthropicChatOptions.builder().baseUrl(address).apiKey("none").model("a-model").build())
                 .build();
     }
 
@@ -47,7 +49,7 @@ class SpringAiTest {
         try (Standin standin = new Standin(script, place)) {
             for (JsonNode session : script.get("sessions")) {
                 try (Memory memory = new Memory(store)) {
-                    assertEquals(Standin.lastWord(session), ask(model(standin), memory, session.get("user").textValue()));
+                    assertEquals(Standin.lastWord(session), ask(model(standin.address), memory, session.get("user").textValue()));
                 }
             }
             standin.finish();
@@ -68,7 +70,7 @@ class SpringAiTest {
             ObjectNode script = Standin.conversation(calls);
             script.set("tool", Standin.customTool(memory));
             try (Standin standin = new Standin(script, place)) {
-                String answer = told ? askWithoutLimit(model(standin), memory, "Go on.") : ask(model(standin), memory, "Go on.");
+                String answer = told ? askWithoutLimit(model(standin.address), memory, "Go on.") : ask(model(standin.address), memory, "Go on.");
                 if (told) {
                     assertEquals("Done.", answer);
                     standin.finish();
@@ -87,6 +89,20 @@ class SpringAiTest {
                         .defaultAdvisors(ToolCallingAdvisor.builder().toolCallingManager(manager).build())
                         .build();
         return client.prompt().user(question).call().content();
+    }
+
+    @Test
+    void streams() throws Exception {
+        try (Memory memory = new Memory("memory:");
+                StreamedStandin standin = new StreamedStandin(StreamedStandin.CALLS)) {
+            ChatClient client = ChatClient.builder(model(standin.address)).defaultTools(new MemoryToolCallback(memory)).build();
+            List<String> pieces = client.prompt().user("Go on.").stream().content().collectList().block(Duration.ofMinutes(1));
+            assertEquals("Done.", String.join("", pieces));
+            assertEquals("ünï 🫖\n", memory.read("/memories/a.md"));
+            assertEquals(StreamedStandin.CREATED, standin.result(1).get("content").textValue());
+            assertEquals(StreamedStandin.MISSING, standin.result(2).get("content").textValue());
+            assertFalse(standin.result(2).has("is_error"));
+        }
     }
 
     @Test
