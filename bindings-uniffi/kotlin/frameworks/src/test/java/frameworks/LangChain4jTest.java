@@ -144,6 +144,7 @@ class LangChain4jTest {
     void streams() throws Exception {
         try (Memory memory = new Memory("memory:");
                 StreamedStandin standin = new StreamedStandin(StreamedStandin.CALLS)) {
+            AnthropicServerTool declared = AnthropicServerTool.builder().type("memory_20250818").name("memory").build();
             StreamingAssistant assistant =
                     AiServices.builder(StreamingAssistant.class)
                             .streamingChatModel(
@@ -151,7 +152,7 @@ class LangChain4jTest {
                                             .baseUrl(standin.address + "/v1/")
                                             .apiKey("none")
                                             .modelName("a-model")
-                                            .serverTools(AnthropicServerTool.builder().type("memory_20250818").name("memory").build())
+                                            .serverTools(declared)
                                             .build())
                             .tools(Map.of(ToolSpecification.fromJson(memory.toolDefinition()), new MemoryToolExecutor(memory)))
                             .chatRequestTransformer(MemoryToolExecutor::undeclared)
@@ -179,7 +180,8 @@ class LangChain4jTest {
                             .temperature(0.5)
                             .toolSpecifications(clock, ToolSpecification.fromJson(memory.toolDefinition()))
                             .build();
-            ChatRequest left = ChatRequest.builder().messages(UserMessage.from("Go on.")).temperature(0.5).toolSpecifications(clock).build();
+            ChatRequest left =
+                    ChatRequest.builder().messages(UserMessage.from("Go on.")).temperature(0.5).toolSpecifications(clock).build();
             assertEquals(left, MemoryToolExecutor.undeclared(request));
         }
     }

@@ -70,7 +70,8 @@ class SpringAiTest {
             ObjectNode script = Standin.conversation(calls);
             script.set("tool", Standin.customTool(memory));
             try (Standin standin = new Standin(script, place)) {
-                String answer = told ? askWithoutLimit(model(standin.address), memory, "Go on.") : ask(model(standin.address), memory, "Go on.");
+                ChatModel model = model(standin.address);
+                String answer = told ? askWithoutLimit(model, memory, "Go on.") : ask(model, memory, "Go on.");
                 if (told) {
                     assertEquals("Done.", answer);
                     standin.finish();

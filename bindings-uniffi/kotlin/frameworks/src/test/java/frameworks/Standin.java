@@ -78,7 +78,8 @@ final class Standin implements AutoCloseable {
         JsonNode report = JSON.readTree(body);
         assertTrue(report.get("complete").booleanValue() && report.get("failures").isEmpty(), report.toPrettyString());
         assertEquals(report.get("tool_results"), report.get("tool_results_checked"));
-        System.out.printf("end to end: %s turns, %s tool results%n", report.get("turns_played"), report.get("tool_results_checked"));
+        String turns = "end to end: %s turns, %s tool results%n";
+        System.out.printf(turns, report.get("turns_played"), report.get("tool_results_checked"));
         assertTrue(process.waitFor(10, TimeUnit.SECONDS));
         assertEquals(0, process.exitValue(), Files.readString(errors));
     }
