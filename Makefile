@@ -78,6 +78,7 @@ test-in-packages:
 	@$(call ready,test-release)
 	@$(call ready,test-python)
 	@$(call ready,test-node)
+	@$(call ready,test-mcp)
 
 test-on-devices:
 	@$(call ready,test-kotlin)
@@ -104,6 +105,18 @@ test-python: ## the Python package as it is installed
 	@echo "==> the tools again, with the oldest anthropic that is supported"
 	@tests/step 'Python: tests with the oldest SDK' tests/harmless $(OLDEST)/bin/python -m pytest --quiet -p no:cacheprovider bindings-python/tests/e2e bindings-python/tests/test_tool.py
 
+.PHONY: test-frameworks
+test-frameworks: ## the Python package in agent frameworks (long)
+	@$(call need,$(PYTHON),Python)
+	@$(call ready,$(CACHE)/frameworks/installed)
+	@rm -rf target/frameworks
+	@for each in frameworks frameworks-older-sdks; do
+		tests/step "Python: $$each" tests/harmless tests/frameworks/offline \
+			$(CACHE)/frameworks/$$each/bin/python -m pytest --quiet -p no:cacheprovider tests/frameworks
+	done
+	@(cd bindings-python && ../$(CACHE)/frameworks/frameworks/bin/mypy python/memdir/integrations)
+	@$(PYTHON) tests/frameworks/table --take
+
 .PHONY: test-release
 test-release: ## the programs that make a release
 	@$(call need,$(PYTHON),Python)
@@ -118,6 +131,12 @@ test-node: ## the Node package
 	@../tests/step 'Node: build of the tests' npm run --silent test:build
 	@rm -f ../$(CONFORMANCE)/node-*
 	@../tests/step 'Node: tests' ../tests/harmless node --test --test-timeout=600000 test/dist/*.test.*js
+
+.PHONY: test-mcp
+test-mcp: ## the server for the Model Context Protocol, from npm, with its official clients
+	@$(call need,node,Node)
+	@$(call ready,$(CACHE)/node-packed $(CACHE)/mcp/ready)
+	@tests/step 'MCP: tests' tests/harmless node --test --test-timeout=300000 tests/mcp/*.test.mjs
 
 .PHONY: test-bundlers
 test-bundlers: ## the Node package in bundlers, test runners and other runtimes (long)
@@ -294,6 +313,22 @@ $(CACHE)/python-oldest-installed: $(CACHE)/wheel
 	$(OLDEST)/bin/pip install --quiet --force-reinstall --no-deps $(CACHE)/wheels/memdir-*.whl
 	touch $@
 
+# The agent frameworks. Their requirements contradict each other, so there are two environments.
+$(CACHE)/frameworks/packages: bindings-python/requirements-frameworks.txt bindings-python/requirements-frameworks-older-sdks.txt
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "some frameworks need Python 3.11 or newer")'
+	for each in frameworks frameworks-older-sdks; do
+		$(PYTHON) -m venv $(CACHE)/frameworks/$$each
+		tests/step "Python: packages, $$each" $(CACHE)/frameworks/$$each/bin/pip install --quiet --requirement bindings-python/requirements-$$each.txt
+	done
+	$(CACHE)/frameworks/frameworks/bin/pip install --quiet $$(grep -E '^mypy==' bindings-python/requirements-dev.txt)
+	touch $@
+
+$(CACHE)/frameworks/installed: $(CACHE)/frameworks/packages $(CACHE)/wheel
+	for each in frameworks frameworks-older-sdks; do
+		$(CACHE)/frameworks/$$each/bin/pip install --quiet --force-reinstall --no-deps $(CACHE)/wheels/memdir-*.whl
+	done
+	touch $@
+
 $(CACHE)/node-tools: bindings-node/package.json bindings-node/package-lock.json
 	cd bindings-node && ../tests/step 'Node: packages' npm ci --silent
 	mkdir -p $(CACHE)
@@ -312,6 +347,13 @@ $(CACHE)/bundlers/ready: tests/bundlers/package.json tests/bundlers/package-lock
 	mkdir -p $(CACHE)/bundlers
 	cp tests/bundlers/package.json tests/bundlers/package-lock.json tests/bundlers/.npmrc $(CACHE)/bundlers
 	tests/step 'bundlers: packages' npm ci --silent --ignore-scripts --prefix $(CACHE)/bundlers
+	touch $@
+
+# The clients for the server. Without scripts: none of what they would do is needed on a command line.
+$(CACHE)/mcp/ready: tests/mcp/package.json tests/mcp/package-lock.json
+	mkdir -p $(CACHE)/mcp
+	cp tests/mcp/package.json tests/mcp/package-lock.json tests/mcp/.npmrc $(CACHE)/mcp
+	tests/step 'MCP: packages' npm ci --silent --ignore-scripts --prefix $(CACHE)/mcp
 	touch $@
 
 $(CACHE)/node-demo: $(CACHE)/node-packed $(wildcard examples/node/*.ts examples/node/*.json)
@@ -349,6 +391,7 @@ lint-rust:
 	@$(CACHE)/tools/bin/cargo-deny --log-level error check bans licenses sources
 	@$(call need,$(PYTHON),the check of the layers)
 	@$(PYTHON) tests/layers
+	@$(PYTHON) tests/links
 	@$(PYTHON) release/version > /dev/null
 
 .PHONY: lint-python
@@ -360,7 +403,7 @@ lint-python:
 	@$(BIN)/ruff format --quiet --check bindings-python examples tests release $$programs
 	@cd bindings-python
 	@../$(BIN)/mypy
-	@../$(BIN)/python -m mypy.stubtest memdir --mypy-config-file pyproject.toml
+	@../$(BIN)/python -m mypy.stubtest memdir --mypy-config-file pyproject.toml --allowlist stubtest-allowlist.txt
 
 .PHONY: lint-node
 lint-node:
@@ -399,6 +442,7 @@ generate-options: # what is made from the tables of the options and of the opera
 	@$(PYTHON) core/generate-options
 	@$(PYTHON) core/generate-operations
 	@$(PYTHON) tests/platforms/table
+	@$(PYTHON) tests/frameworks/table
 
 .PHONY: generate-node
 generate-node: # the types of the native half
@@ -490,7 +534,7 @@ publish-maven:
 
 publish-github:
 	@release/news "$$(release/version)" | gh release create "$(TAG)" --verify-tag --title "$(TAG)" --notes-file - \
-		$$(find $(FILES)/sbom $(FILES)/apple $(FILES)/android -type f) $(FILES)/SHA256SUMS
+		$$(find $(FILES)/sbom $(FILES)/mcpb $(FILES)/apple $(FILES)/android -type f) $(FILES)/SHA256SUMS
 
 .PHONY: bench
 bench: wheel ## measure against the SDKs' own tools

@@ -115,6 +115,33 @@ func (m *Memory) Index(ctx context.Context, maxChars int) (string, error) {
 	return index, err
 }
 
+// Project is what [Memory.Bootstrap] writes down.
+type Project struct {
+	// About is what the project is about, in a line or a paragraph.
+	About string `json:"about"`
+	// Features are what is to be built, one after the other.
+	Features []string `json:"features"`
+	// Init is how the project is set up and started, such as a command.
+	Init string `json:"init,omitempty"`
+}
+
+// Bootstrap lays out the files with which a project of several sessions begins: progress.md, features.md and init.md. A
+// file that is there already stays as it is. It returns the paths of those that were made.
+func (m *Memory) Bootstrap(ctx context.Context, project Project) ([]string, error) {
+	if project.Features == nil {
+		project.Features = []string{}
+	}
+	var made []string
+	err := m.call(ctx, "bootstrap", project, &made)
+	return made, err
+}
+
+// ForgetViews forgets what the model has seen, as far as the stale guard knows it: the model then has to view a file again
+// before it edits it. Call it when views may have left the model's context, such as after context editing or compaction.
+func (m *Memory) ForgetViews() error {
+	return m.call(context.Background(), "forget_views", nil, nil)
+}
+
 // ToolDefinition is the tool for a host that does not know Anthropic's, as JSON. The dialect is "json-schema", "openai",
 // "openai-chat", "anthropic-custom" or "gemini".
 func (m *Memory) ToolDefinition(dialect string) (json.RawMessage, error) {

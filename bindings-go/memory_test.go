@@ -319,6 +319,36 @@ func TestAProgramReadsAndWritesFilesItself(t *testing.T) {
 	}
 }
 
+func TestAProjectIsLaidOutOnceAndViewsAreForgotten(t *testing.T) {
+	memory, ctx := open(t, "memory:", MemoryOptions{StaleGuard: "strict"}), context.Background()
+	project := Project{About: "Tea.", Features: []string{"a list", "a basket"}}
+	made, err := memory.Bootstrap(ctx, project)
+	if err != nil || !reflect.DeepEqual(made, []string{"/memories/progress.md", "/memories/features.md", "/memories/init.md"}) {
+		t.Fatal(made, err)
+	}
+	text, err := memory.Read(ctx, "/memories/features.md")
+	if err != nil || !strings.HasSuffix(text, "- [ ] a list\n- [ ] a basket\n") {
+		t.Fatal(text, err)
+	}
+	if made, err := memory.Bootstrap(ctx, Project{}); err != nil || len(made) != 0 {
+		t.Fatal(made, err)
+	}
+	insert := `{"command": "insert", "path": "/memories/init.md", "insert_line": 0, "insert_text": "x"}`
+	view := `{"command": "view", "path": "/memories/init.md"}`
+	for i, input := range []string{insert, view, insert, "", insert} {
+		if input == "" {
+			if err := memory.ForgetViews(); err != nil {
+				t.Fatal(err)
+			}
+			continue
+		}
+		reply := memory.Execute(ctx, []byte(input))
+		if refused := i == 0 || i == 4; reply.IsError != refused {
+			t.Fatal(i, reply)
+		}
+	}
+}
+
 func TestAPanicOfTheLibraryIsAnError(t *testing.T) {
 	memory := open(t, "memory:", MemoryOptions{})
 	err := memory.call(context.Background(), "testing.panic", nil, nil)

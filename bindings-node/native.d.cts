@@ -45,6 +45,10 @@ export declare class Engine {
   search(query: string, regex: boolean, ignoreCase: boolean, path: string, limit: number, cancellation?: Cancellation | undefined): Promise<Array<FoundMatch>>
   /** A table of contents in at most `maxChars` characters. */
   index(maxChars: number, cancellation?: Cancellation | undefined): Promise<string>
+  /** The files of a project of several sessions; the paths of those that were made. */
+  bootstrap(about: string, features: readonly string[], init: string, cancellation?: Cancellation | undefined): Promise<Array<string>>
+  /** Forgets what the model has seen. */
+  forgetViews(): void
   /** The JSON text of the tool's definition. */
   toolDefinition(dialect: string): string
   /** The JSON texts of the definitions of a tool for each command. */

@@ -194,6 +194,9 @@ pub unsafe extern "C" fn memdir_finish(
 /// - "search" {"query", "regex": false, "ignore_case": false, "path": "/memories", "limit": 100}: an array of "path",
 ///   "line" (null if the name was found) and "text".
 /// - "index" {"max_chars": 2000}: a table of contents for a system prompt.
+/// - "bootstrap" {"about", "features", "init": ""}: lays out the files of a project of several sessions, if they are not
+///   there, and returns the paths of those that were made. "features" is an array of strings.
+/// - "forget_views" {}: the model has to view a file again before it edits it, with "stale_guard". The result is null.
 /// - "tool_definition" {"dialect": "json-schema"} and "tool_definitions" {"dialect": "json-schema", "prefix": ""}: the
 ///   tool, or a tool for each command, for hosts that do not know Anthropic's.
 /// - "expire" {"older_than", "dry_run": false}: removes the files that nobody used for so many seconds, and returns

@@ -32,6 +32,14 @@ impl Arguments {
         if self.get(name).is_null() { Ok(default) } else { self.text(name) }
     }
 
+    /// A list of texts that has to be there.
+    pub(crate) fn texts(&self, name: &str) -> Result<Vec<&str>, Failure> {
+        let texts = self.get(name).as_array();
+        texts
+            .and_then(|texts| texts.iter().map(Value::as_str).collect())
+            .ok_or_else(|| wrong(name, " must be an array of strings"))
+    }
+
     /// A flag; false if it is left out.
     pub(crate) fn flag(&self, name: &str) -> Result<bool, Failure> {
         match self.get(name) {

@@ -4,7 +4,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use memdir::command::Dialect;
 use memdir::store::{Entry, EntryKind};
-use memdir::{Memory, Query};
+use memdir::{Memory, MemoryPath, Project, Query};
 use serde_json::{Value, json};
 
 use crate::arguments::Arguments;
@@ -57,6 +57,18 @@ pub(crate) fn call(
         "index" => {
             given.none_but(&["max_chars"])?;
             memory.index(given.number("max_chars")?.unwrap_or(2_000))?.into()
+        }
+        "bootstrap" => {
+            given.none_but(&["about", "features", "init"])?;
+            let (about, init) = (given.text("about")?, given.text_or("init", "")?);
+            let features = given.texts("features")?;
+            let made = memory.bootstrap(&Project { about, features: &features, init })?;
+            made.iter().map(MemoryPath::as_str).collect()
+        }
+        "forget_views" => {
+            given.none_but(&[])?;
+            memory.forget_views();
+            Value::Null
         }
         "tool_definition" => {
             given.none_but(&["dialect"])?;

@@ -246,6 +246,12 @@ fn a_program_reads_and_writes_files_itself() {
         done("search", json!({ "query": "^- g", "regex": true, "ignore_case": true })).unwrap();
     assert_eq!(found, json!([{ "path": path, "line": 2, "text": "- Green" }]));
     assert_eq!(done("index", json!({})), Ok(json!("/memories/a.md\t14B\t# Tea\n")));
+    let project = json!({ "about": "Tea.", "features": ["a list"] });
+    let made = ["/memories/progress.md", "/memories/features.md", "/memories/init.md"];
+    assert_eq!(done("bootstrap", project.clone()), Ok(json!(made)));
+    assert_eq!(done("bootstrap", project), Ok(json!([])));
+    assert!(done("bootstrap", json!({ "about": "", "features": [1] })).is_err());
+    assert_eq!(done("forget_views", json!({})), Ok(json!(null)));
     assert_eq!(done("tool_definition", json!({})).unwrap()["name"], "memory");
     let tools =
         done("tool_definitions", json!({ "dialect": "openai", "prefix": "memory_" })).unwrap();

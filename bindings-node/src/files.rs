@@ -2,7 +2,7 @@
 
 use memdir::command::Dialect;
 use memdir::value::Value;
-use memdir::{Match, Memory, Query};
+use memdir::{Match, Memory, Project, Query};
 use napi::Env;
 use napi::bindgen_prelude::{ClassInstance, Object, ToNapiValue, Unknown};
 use napi_derive::napi;
@@ -13,7 +13,7 @@ use crate::engine::{Engine, core};
 use crate::entry::StoreEntry;
 use crate::errors::Failure;
 use crate::input::value;
-use crate::options::{count, flag, string, word};
+use crate::options::{count, flag, string, strings, word};
 use crate::progress::number;
 use crate::thread_pool::Purpose;
 
@@ -159,6 +159,37 @@ impl Engine {
         let max_chars = given(env, "maxChars", max_chars, count)?;
         let work = move |memory: &Memory| memory.index(max_chars).map(to_text);
         self.for_own_code(env, Purpose::View, cancellation, work, |text| text)
+    }
+
+    /// The files of a project of several sessions; the paths of those that were made.
+    #[napi(
+        ts_args_type = "about: string, features: readonly string[], init: string, cancellation?: Cancellation | undefined",
+        ts_return_type = "Promise<Array<string>>"
+    )]
+    pub fn bootstrap<'env>(
+        &self,
+        env: &'env Env,
+        about: Unknown<'_>,
+        features: Unknown<'_>,
+        init: Unknown<'_>,
+        cancellation: Option<ClassInstance<'_, Cancellation>>,
+    ) -> napi::Result<Object<'env>> {
+        let about = given(env, "about", about, string)?;
+        let features = given(env, "features", features, strings)?;
+        let init = given(env, "init", init, string)?;
+        let work = move |memory: &Memory| {
+            let features: Vec<&str> = features.iter().map(String::as_str).collect();
+            memory.bootstrap(&Project { about: &about, features: &features, init: &init })
+        };
+        self.for_own_code(env, Purpose::Change, cancellation, work, |made| {
+            made.into_iter().map(|path| path.as_str().to_owned()).collect::<Vec<_>>()
+        })
+    }
+
+    /// Forgets what the model has seen.
+    #[napi]
+    pub fn forget_views(&self) {
+        self.memory().forget_views();
     }
 
     /// The JSON text of the tool's definition.

@@ -155,16 +155,21 @@ pub(crate) fn span(name: &str, millis: f64) -> Result<Duration> {
         .map_err(|_| wrong(name, " must be a number of milliseconds from 0 on", millis))
 }
 
-/// Patterns of paths.
-fn patterns(name: &str, set: &Value<'_>) -> Result<Vec<PathPattern>> {
+/// Texts.
+pub(crate) fn strings(name: &str, set: &Value<'_>) -> Result<Vec<String>> {
     let Value::List(items) = set else {
         return Err(wrong(name, " must be an array", set));
     };
     let texts = items.iter().enumerate().map(|(at, item)| match item {
-        Value::Text(pattern) => Ok(pattern.as_ref()),
+        Value::Text(text) => Ok(text.as_ref().to_owned()),
         other => Err(wrong(name, format!("[{at}] must be a string"), other)),
     });
-    PathPattern::all(name, texts.collect::<Result<Vec<_>>>()?).map_err(|error| refused(name, error))
+    texts.collect()
+}
+
+/// Patterns of paths.
+fn patterns(name: &str, set: &Value<'_>) -> Result<Vec<PathPattern>> {
+    PathPattern::all(name, strings(name, set)?).map_err(|error| refused(name, error))
 }
 
 /// Patterns by the ids of their rules.

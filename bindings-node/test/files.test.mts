@@ -117,6 +117,32 @@ test('an index names the files and their first lines', async () => {
   assert.equal(await memory.index(0), '');
 });
 
+test('a project is laid out once, and nothing is overwritten', async () => {
+  const memory = new Memory('memory:');
+  const project = { about: 'Tea.', features: ['a\nlist', 'a basket'], init: 'make' };
+  await memory.write('/memories/init.md', 'mine');
+  const made = ['/memories/progress.md', '/memories/features.md'];
+  assert.deepEqual(await memory.bootstrap(project), made);
+  assert.match(await memory.read('/memories/features.md'), /- \[ \] a list\n- \[ \] a basket\n$/);
+  assert.equal(await memory.read('/memories/init.md'), 'mine');
+  assert.deepEqual(await memory.bootstrap({ about: '', features: [] }), []);
+  const readOnly = new Memory('memory:', { writablePaths: [] });
+  await assert.rejects(readOnly.bootstrap(project), { name: 'ToolError' });
+  const wrong = { about: '', features: ['', 1] } as never;
+  await assert.rejects(memory.bootstrap(wrong), { name: 'ConfigError', message: /features\[1\]/ });
+});
+
+test('views are forgotten', async () => {
+  const memory = new Memory('memory:', { staleGuard: 'strict' });
+  const insertion = { path, insert_line: 1, insert_text: 'x' };
+  await memory.create({ path, file_text: 'one\n' });
+  await memory.insert(insertion);
+  memory.forgetViews();
+  await assert.rejects(memory.insert(insertion), /have not viewed/);
+  await memory.view({ path });
+  await memory.insert(insertion);
+});
+
 test('a wrong argument is a ConfigError that names it', async () => {
   const memory = new Memory('memory:');
   const wrong: [option: string, message: RegExp, call: (given: any) => Promise<unknown>][] = [

@@ -6,11 +6,12 @@ import { betaMemoryTool } from '@anthropic-ai/sdk/helpers/beta/memory';
 import type { MemoryToolHandlers } from '@anthropic-ai/sdk/helpers/beta/memory';
 import type { BetaRunnableTool } from '@anthropic-ai/sdk/lib/tools/BetaRunnableTool';
 import type {
+  BetaContextManagementConfig,
   BetaImageBlockParam,
   BetaMemoryTool20250818Command,
   BetaToolResultContentBlockParam,
 } from '@anthropic-ai/sdk/resources/beta';
-import { Memory, StoreError, memoryTool, openStore, readOnly } from 'memdir';
+import { Memory, StoreError, contextManagement, memoryTool, openStore, readOnly } from 'memdir';
 import { checkContract } from 'memdir/testing';
 import type {
   Entry,
@@ -46,12 +47,16 @@ export const made: BetaRunnableTool<BetaMemoryTool20250818Command> = betaMemoryT
 
 export function run(client: Anthropic) {
   return client.beta.messages.toolRunner({
-    model: 'claude-opus-4-6',
+    model: 'claude-sonnet-5-5',
     max_tokens: 1024,
     messages: [],
     tools: [memoryTool(), betaMemoryTool(new Memory('memory:'))],
+    context_management: contextManagement(),
   });
 }
+
+// What a request carries.
+export const managed: BetaContextManagementConfig = contextManagement({ clearAt: null });
 
 // The engine.
 check<Same<ReturnType<Memory['execute']>, Promise<Reply>>>();

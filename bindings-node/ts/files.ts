@@ -32,6 +32,16 @@ export interface SearchOptions extends CallOptions {
   limit?: number | undefined;
 }
 
+/** What `Memory.bootstrap` writes down. */
+export interface Project {
+  /** What the project is about, in a line or a paragraph. */
+  about: string;
+  /** The features to build, one after the other. */
+  features: readonly string[];
+  /** How the project is set up and started, such as a command. */
+  init?: string | undefined;
+}
+
 /** A place where `Memory.search` found something. */
 export interface Match {
   /** The path of the file, or of the directory whose name it is. */

@@ -27,6 +27,7 @@ export type {
   Dialect,
   ListOptions,
   Match,
+  Project,
   SearchOptions,
   ToolDefinition,
   ToolSchema,
@@ -47,6 +48,13 @@ export type {
 export type { MemoryOptions } from './options.js';
 export { ReadOnly, openStore, readOnly, rekey } from './places.js';
 export type { Place, Places } from './places.js';
+export { COMPACTION_BETA, CONTEXT_MANAGEMENT_BETA, contextManagement } from './request.js';
+export type {
+  ClearToolUses,
+  Compact,
+  ContextManagement,
+  ContextManagementOptions,
+} from './request.js';
 export { StoreError } from './store.js';
 export type { Edit, Entry, Store, StoreErrorCode } from './store.js';
 export { memoryTool } from './tool.js';

@@ -18,6 +18,7 @@ import type {
   Dialect,
   ListOptions,
   Match,
+  Project,
   SearchOptions,
   ToolDefinition,
   WriteOptions,
@@ -271,6 +272,36 @@ export class Memory<const Given extends MemoryOptions = MemoryOptions> {
    */
   index(maxChars: number = 2000, call?: CallOptions): Promise<string> {
     return this.#ask(call, (engine, cancellation) => engine.index(maxChars, cancellation));
+  }
+
+  /**
+   * Lays out the files with which a project of several sessions begins: `progress.md`, `features.md`
+   * and `init.md`. A file that is there already stays as it is. Resolves to the paths of those that
+   * were made. If a policy forbids one, those that were made stay.
+   *
+   * @example
+   * ```ts
+   * await memory.bootstrap({
+   *   about: 'A shop for tea.',
+   *   features: ['a list of teas', 'a basket'],
+   *   init: 'Run `make serve`.',
+   * });
+   * ```
+   */
+  bootstrap(project: Project, call?: CallOptions): Promise<string[]> {
+    const { about, features, init = '' } = project;
+    return this.#ask(call, (engine, cancellation) =>
+      engine.bootstrap(about, features, init, cancellation),
+    );
+  }
+
+  /**
+   * Forgets what the model has seen, as far as `staleGuard` knows it: the model then has to view a file
+   * again before it edits it. Call it when views may have left the model's context, such as after
+   * context editing or compaction, of which the guard cannot know.
+   */
+  forgetViews(): void {
+    this.#engine.forgetViews();
   }
 
   /**

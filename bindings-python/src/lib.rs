@@ -5,6 +5,7 @@
 //! written in Python is a store like any other (`python_store`). Abstract classes, exceptions and
 //! the SDK's tools are written in Python, in `python/memdir`.
 
+mod calls;
 mod cancel;
 mod check;
 mod cli;

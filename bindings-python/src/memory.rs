@@ -3,21 +3,18 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use memdir::command::Decoded;
-use memdir::{Content, Error, Memory as Core, Project, Reply, StoreError};
-use pyo3::exceptions::PyOverflowError;
+use memdir::{Memory as Core, Project};
+use pyo3::IntoPyObjectExt;
 use pyo3::gc::{PyTraverseError, PyVisit};
-use pyo3::inspect::PyStaticExpr;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
 use pyo3::types::{PyDict, PyString};
-use pyo3::{Borrowed, IntoPyObjectExt};
 
+use crate::calls::{Whole, done, json_text};
 use crate::cancel::interruptible;
 use crate::entry::Entry;
-use crate::errors::{refused_error, to_python};
+use crate::errors::to_python;
 use crate::expiry::{self, Expired};
-use crate::fields::{Input, owned_value};
 use crate::files::{self, Match};
 use crate::hints::{self, Hinted};
 use crate::hooks::{PythonHooks, pass_on};
@@ -176,7 +173,7 @@ impl Memory {
                 let core = self.core.get()?;
                 interruptible(py, || core.execute(json))?
             }
-            None => self.run(input, None)?,
+            None => self.core.run(input, None)?,
         };
         pass_on()?;
         reply::to_python(py, &reply)
@@ -205,7 +202,7 @@ impl Memory {
         let range = view_range.map(|range| range.into_bound_py_any(py)).transpose()?;
         let mut fields = vec![("path", path.as_any())];
         fields.extend(range.as_ref().map(|range| ("view_range", range)));
-        reply::content(py, &self.command(py, "view", &fields)?)
+        reply::content(py, &self.core.command(py, "view", &fields)?)
     }
 
     /// Makes a new file and its missing parents.
@@ -219,7 +216,7 @@ impl Memory {
         path: &Bound<'_, PyString>,
         file_text: &Bound<'_, PyString>,
     ) -> PyResult<String> {
-        self.text(py, "create", &[("path", path), ("file_text", file_text)])
+        self.core.text(py, "create", &[("path", path), ("file_text", file_text)])
     }
 
     /// Replaces the only occurrence of `old_str` in a file by `new_str`; an empty one, or `None`, deletes it.
@@ -237,7 +234,7 @@ impl Memory {
     ) -> PyResult<String> {
         let mut fields = vec![("path", path.as_any()), ("old_str", old_str)];
         fields.extend(new_str.map(|new_str| ("new_str", new_str.as_any())));
-        self.text(py, "str_replace", &fields)
+        self.core.text(py, "str_replace", &fields)
     }
 
     /// Inserts `insert_text` as whole lines after line `insert_line`; 0 is the file's start.
@@ -255,7 +252,7 @@ impl Memory {
         let Whole(insert_line) = insert_line;
         let fields =
             [("path", path.as_any()), ("insert_line", &insert_line), ("insert_text", insert_text)];
-        self.text(py, "insert", &fields)
+        self.core.text(py, "insert", &fields)
     }
 
     /// Deletes a file, or a directory with everything in it.
@@ -264,7 +261,7 @@ impl Memory {
     ///     RefusedError: The command was refused; its text is the reply for the model.
     ///     StoreError: The store itself failed.
     fn delete(&self, py: Python<'_>, path: &Bound<'_, PyString>) -> PyResult<String> {
-        self.text(py, "delete", &[("path", path)])
+        self.core.text(py, "delete", &[("path", path)])
     }
 
     /// Renames or moves a file or directory; never overwrites.
@@ -278,7 +275,7 @@ impl Memory {
         old_path: &Bound<'_, PyString>,
         new_path: &Bound<'_, PyString>,
     ) -> PyResult<String> {
-        self.text(py, "rename", &[("old_path", old_path), ("new_path", new_path)])
+        self.core.text(py, "rename", &[("old_path", old_path), ("new_path", new_path)])
     }
 
     /// The text of a file, as it is: also what views hide (`sensitive_on_view`). It does not count as
@@ -583,128 +580,4 @@ impl Memory {
     pub(crate) fn opened(&self) -> &Opened {
         &self.core
     }
-
-    /// The reply to `input`, if it is at hand. The interpreter is not released, as this takes no longer than that.
-    pub(crate) fn run_nowait(
-        &self,
-        input: &Bound<'_, PyAny>,
-        command: Option<&str>,
-    ) -> PyResult<Option<Reply>> {
-        let core = self.core.get()?;
-        logging::refresh(input.py());
-        Ok(decoded(input, command, |decoded| core.execute_nowait(decoded).ok()))
-    }
-
-    /// Decodes while attached, because the input is Python's, and runs detached.
-    pub(crate) fn run(&self, input: &Bound<'_, PyAny>, command: Option<&str>) -> PyResult<Reply> {
-        let (py, core) = (input.py(), self.core.get()?);
-        decoded(input, command, |decoded| {
-            logging::refresh(py);
-            interruptible(py, || core.execute_decoded(decoded))
-        })
-    }
-
-    /// Runs a typed command as if the model had sent its fields. For numbers that a command cannot hold: they are
-    /// then refused in the words of the tool.
-    fn command(
-        &self,
-        py: Python<'_>,
-        name: &str,
-        fields: &[(&str, &Bound<'_, PyAny>)],
-    ) -> PyResult<Content> {
-        let input = PyDict::new(py);
-        for (name, value) in fields {
-            input.set_item(name, value)?;
-        }
-        let reply = self.run(&input, Some(name))?;
-        pass_on()?;
-        shown(py, reply)
-    }
-
-    /// A command that answers with text.
-    fn text(
-        &self,
-        py: Python<'_>,
-        name: &str,
-        fields: &[(&str, &Bound<'_, PyAny>)],
-    ) -> PyResult<String> {
-        self.command(py, name, fields).map(Content::into_text)
-    }
-
-    /// The answer to a call that cannot be carried out because of `error`.
-    pub(crate) fn fail(
-        &self,
-        input: &Bound<'_, PyAny>,
-        command: Option<&str>,
-        error: StoreError,
-    ) -> PyResult<Reply> {
-        let (py, core) = (input.py(), self.core.get()?);
-        Ok(decoded(input, command, |decoded| {
-            logging::refresh(py);
-            py.detach(|| core.fail(decoded, error))
-        }))
-    }
-}
-
-/// The JSON text of a tool call, if `input` is one.
-pub(crate) fn json_text<'i>(input: &'i Bound<'_, PyAny>) -> Option<&'i str> {
-    input.cast::<PyString>().ok().and_then(|text| text.to_str().ok())
-}
-
-/// A whole number of any size, as Python's are.
-#[derive(IntoPyObject)]
-pub(crate) struct Whole<'py>(Bound<'py, PyAny>);
-
-impl<'py> FromPyObject<'_, 'py> for Whole<'py> {
-    type Error = PyErr;
-
-    const INPUT_TYPE: PyStaticExpr = <i64 as FromPyObject<'_, '_>>::INPUT_TYPE;
-
-    fn extract(given: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
-        match given.extract::<i64>() {
-            Err(error) if !error.is_instance_of::<PyOverflowError>(given.py()) => Err(error),
-            _ => given.call_method0("__index__").map(Self),
-        }
-    }
-}
-
-/// What `work` makes of the input, decoded as the command that is named, or else the one in it.
-fn decoded<T>(
-    input: &Bound<'_, PyAny>,
-    command: Option<&str>,
-    work: impl FnOnce(Decoded<'_>) -> T,
-) -> T {
-    let found = match command {
-        None => Input::of_call(input),
-        Some(_) => Input::new(input),
-    };
-    work(match (&found, command) {
-        (None, _) => Decoded::not_an_object(&owned_value(input)),
-        (Some(fields), None) => Decoded::of(fields),
-        (Some(fields), Some(name)) => Decoded::named(name, fields),
-    })
-}
-
-/// The content of the reply to a typed command.
-pub(crate) fn shown(py: Python<'_>, reply: Reply) -> PyResult<Content> {
-    match &reply.cause {
-        Some(cause) => Err(to_python(py, cause)),
-        None if reply.is_error => {
-            Err(refused_error(py, reply.content.as_text().unwrap_or_default()))
-        }
-        None => Ok(reply.content),
-    }
-}
-
-/// Runs a typed command detached.
-fn done<T: Send>(
-    py: Python<'_>,
-    command: impl FnOnce(&Core) -> Result<T, Error> + Send,
-    opened: &Opened,
-) -> PyResult<T> {
-    let core = opened.get()?;
-    logging::refresh(py);
-    let done = interruptible(py, || command(&core))?.map_err(|error| to_python(py, &error));
-    pass_on()?;
-    done
 }

@@ -5,11 +5,12 @@ use memdir::{Command, Reply, StoreError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 
+use crate::calls::{Whole, json_text, shown};
 use crate::errors::refused_error;
 use crate::fields::{Input, owned_value};
 use crate::hints::{self, Hinted};
 use crate::hooks::{pass_on, set};
-use crate::memory::{Memory, Whole, json_text, shown};
+use crate::memory::Memory;
 use crate::reply;
 
 /// The reply to `input` as content, `is_error` and cause. A text is not parsed as JSON. With
@@ -21,7 +22,7 @@ pub(crate) fn answer<'py>(
     input: &Bound<'py, PyAny>,
     command: Option<&str>,
 ) -> PyResult<Hinted<'py, hints::Answer>> {
-    let reply = memory.get().run(input, command)?;
+    let reply = memory.get().opened().run(input, command)?;
     pass_on()?;
     in_parts(memory.py(), &reply)
 }
@@ -35,7 +36,7 @@ pub(crate) fn fail<'py>(
     command: Option<&str>,
     raised: Bound<'py, PyAny>,
 ) -> PyResult<Hinted<'py, hints::Answer>> {
-    let reply = memory.get().fail(input, command, failure(raised))?;
+    let reply = memory.get().opened().fail(input, command, failure(raised))?;
     pass_on()?;
     in_parts(memory.py(), &reply)
 }
@@ -48,7 +49,7 @@ pub(crate) fn answer_nowait<'py>(
     input: &Bound<'py, PyAny>,
     command: Option<&str>,
 ) -> PyResult<Option<Hinted<'py, hints::Answer>>> {
-    let reply = memory.get().run_nowait(input, command)?;
+    let reply = memory.get().opened().run_nowait(input, command)?;
     reply.map(|reply| in_parts(memory.py(), &reply)).transpose()
 }
 
@@ -60,7 +61,7 @@ pub(crate) fn execute_nowait<'py>(
 ) -> PyResult<Option<Hinted<'py, hints::Reply>>> {
     let reply = match json_text(input) {
         Some(json) => memory.get().opened().get()?.execute_nowait(Decoded::parse(json)).ok(),
-        None => memory.get().run_nowait(input, None)?,
+        None => memory.get().opened().run_nowait(input, None)?,
     };
     reply.map(|reply| reply::to_python(memory.py(), &reply)).transpose()
 }
@@ -75,7 +76,7 @@ pub(crate) fn execute_failed<'py>(
     let error = failure(raised);
     let reply = match json_text(input) {
         Some(json) => memory.get().opened().get()?.fail(Decoded::parse(json), error),
-        None => memory.get().fail(input, None, error)?,
+        None => memory.get().opened().fail(input, None, error)?,
     };
     pass_on()?;
     reply::to_python(memory.py(), &reply)
@@ -99,7 +100,9 @@ pub(crate) fn view_nowait<'py>(
     if let Some(view_range) = view_range {
         input.set_item("view_range", view_range)?;
     }
-    let Some(reply) = memory.get().run_nowait(&input, Some("view"))? else { return Ok(None) };
+    let Some(reply) = memory.get().opened().run_nowait(&input, Some("view"))? else {
+        return Ok(None);
+    };
     reply::content(py, &shown(py, reply)?).map(Some)
 }
 

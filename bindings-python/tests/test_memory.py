@@ -230,8 +230,13 @@ def test_the_default_of_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 def test_everything_public_is_documented() -> None:
     for name in memdir.__all__:
         thing = getattr(memdir, name)
+        if isinstance(thing, str) or name == "Places":
+            # Constants and aliases: their texts stand where they are declared.
+            continue
         assert thing.__doc__, name
-        assert thing.__module__ in ("memdir", "memdir._memdir"), name
+        # The hints of dicts are looked up where these are declared.
+        modules = ("memdir", "memdir._memdir", "memdir._options", "memdir._request")
+        assert thing.__module__ in modules, name
         for member, value in vars(thing).items() if isinstance(thing, type) else ():
             if not member.startswith("_") and callable(value):
                 assert value.__doc__, f"{name}.{member}"

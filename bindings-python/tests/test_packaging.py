@@ -203,6 +203,29 @@ def test_the_program_has_a_progress_bar_on_a_terminal_and_ends_at_ctrl_c(
     assert {file.stat().st_size for file in copied} == {160}
 
 
-def test_the_modules_are_private_but_for_testing() -> None:
+def test_which_modules_are_public() -> None:
     modules = {module.name for module in pkgutil.iter_modules(memdir.__path__)}
-    assert {name for name in modules if not name.startswith("_")} == {"testing"}
+    assert {name for name in modules if not name.startswith("_")} == {"integrations", "testing"}
+
+
+@pytest.mark.parametrize(
+    ("module", "needs"),
+    [
+        ("claude_agent_sdk", "claude-agent-sdk"),
+        ("deepagents", "deepagents"),
+        ("langchain", "langchain-core"),
+        ("llama_index", "llama-index-core"),
+        ("openai_agents", "openai-agents"),
+        ("pydantic_ai", "pydantic-ai-slim"),
+        ("strands", "strands-agents"),
+    ],
+)
+def test_an_integration_without_its_framework_says_what_it_needs(module: str, needs: str) -> None:
+    # No framework is there, not even one that happens to be installed.
+    top = {"langchain": "langchain_core", "openai_agents": "agents"}.get(module, module)
+    program = f"import sys; sys.modules[{top!r}] = None; import memdir.integrations.{module}"
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[-1].endswith(f"needs {needs}: pip install {needs}")

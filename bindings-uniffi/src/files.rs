@@ -1,9 +1,9 @@
 //! What your own code does with the files of a memory, and the tool's definitions for other model hosts.
 #![allow(clippy::needless_pass_by_value, reason = "UniFFI hands over what it has made")]
 
-use memdir::{ConfigError, Query};
+use memdir::{ConfigError, Project, Query};
 
-use crate::border::MemdirText;
+use crate::border::{self, MemdirText};
 use crate::error::MemdirError;
 use crate::expiry::number;
 use crate::memory::Memory;
@@ -152,6 +152,38 @@ impl Memory {
     pub fn index(&self, max_chars: i64) -> Result<String, MemdirError> {
         let max_chars = count("max_chars", max_chars)?;
         Ok(self.cancellation.within(|| self.core.index(max_chars))?)
+    }
+
+    /// Lays out the files with which a project of several sessions begins: `progress.md`, `features.md`
+    /// and `init.md`. A file that is there already stays as it is. Returns the paths of those that were
+    /// made. The model cannot call this.
+    ///
+    /// `about` is what the project is about, `features` are what is to be built, one after the other, and
+    /// `init` is how the project is set up and started.
+    ///
+    /// Throws `Refused` if a policy forbids it; files that were made stay. Throws `Store` if the store is
+    /// broken.
+    #[uniffi::method(default(init = None))]
+    pub fn bootstrap(
+        &self,
+        about: MemdirText,
+        features: Vec<MemdirText>,
+        init: Option<MemdirText>,
+    ) -> Result<Vec<String>, MemdirError> {
+        let about = about.option("about")?;
+        let features = border::options("features", Some(features))?;
+        let features: Vec<&str> = features.iter().map(String::as_str).collect();
+        let init = init.map_or(Ok(String::new()), |init| init.option("init"))?;
+        let project = Project { about: &about, features: &features, init: &init };
+        let made = self.cancellation.within(|| self.core.bootstrap(&project))?;
+        Ok(made.into_iter().map(|path| path.as_str().to_owned()).collect())
+    }
+
+    /// Forgets what the model has seen, as far as the stale guard knows it: the model then has to view a
+    /// file again before it edits it. Call it when views may have left the model's context, such as after
+    /// context editing or compaction, of which the guard cannot know.
+    pub fn forget_views(&self) {
+        self.core.forget_views();
     }
 
     /// The JSON text of one tool named `memory`, for a model host that does not know Anthropic's tool.

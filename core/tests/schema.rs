@@ -167,7 +167,8 @@ fn strict_functions_require_every_field_and_allow_no_other() {
         all.push(tool_definition(dialect, false));
         for definition in &all {
             let schema = schema(definition);
-            let names: Vec<_> = schema["properties"].as_object().unwrap().keys().collect();
+            let mut names: Vec<_> = schema["properties"].as_object().unwrap().keys().collect();
+            names.sort_unstable();
             let mut required: Vec<_> = schema["required"]
                 .as_array()
                 .unwrap()
@@ -184,6 +185,18 @@ fn strict_functions_require_every_field_and_allow_no_other() {
     assert!(
         !["minimum", "maximum", "minItems", "maxItems"].iter().any(|word| custom.contains(word))
     );
+}
+
+/// A model fills them in in this order.
+#[cfg(feature = "mcp")]
+#[test]
+fn fields_stand_in_the_order_of_the_documentation() {
+    let one = tool_definition(Dialect::OpenAi, false);
+    let names: Vec<_> = schema(&one)["properties"].as_object().unwrap().keys().collect();
+    assert_eq!(names[..3], ["command", "path", "view_range"]);
+    let six = tool_definitions(Dialect::JsonSchema, "", false).unwrap();
+    let create: Vec<_> = schema(&six[1])["properties"].as_object().unwrap().keys().collect();
+    assert_eq!(create, ["path", "file_text"]);
 }
 
 #[test]

@@ -98,7 +98,7 @@ def script() -> Callable[..., Conversation]:
     """Makes a conversation of one session: each turn a list of (input, result, is_error)."""
     import conversation
 
-    def make(*turns: list[tuple[Any, Any, bool]], **extras: Any) -> Conversation:
+    def make(*turns: list[tuple[Any, Any, bool]], user: str = USER, **extras: Any) -> Conversation:
         scripted = [
             {
                 "calls": [
@@ -108,7 +108,7 @@ def script() -> Callable[..., Conversation]:
             }
             for turn in turns
         ]
-        session = {"user": USER, "turns": [*scripted, {"text": "Done."}]}
+        session = {"user": user, "turns": [*scripted, {"text": "Done."}]}
         return conversation.parse({"about": "a test", "sessions": [session], **extras})
 
     return make

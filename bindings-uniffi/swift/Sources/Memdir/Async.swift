@@ -108,6 +108,12 @@ extension Memory {
         try await off(Threads.views) { try $0.index(maxChars: maxChars) }
     }
 
+    /// Lays out the files with which a project of several sessions begins, and returns the paths of those that were made.
+    /// This is the blocking `bootstrap` for asynchronous code.
+    public func bootstrap(about: String, features: [String], `init`: String? = nil) async throws -> [String] {
+        try await off { try $0.bootstrap(about: about, features: features, init: `init`) }
+    }
+
     /// Deletes everything below `/memories`. The model cannot call this.
     public func clear() async throws {
         try await off { try $0.clear() }

@@ -1666,11 +1666,31 @@ public func FfiConverterTypeExpiryWatch_lower(_ value: ExpiryWatch) -> UInt64 {
 public protocol MemoryProtocol: AnyObject, Sendable {
 
     /**
+     * Lays out the files with which a project of several sessions begins: `progress.md`, `features.md`
+     * and `init.md`. A file that is there already stays as it is. Returns the paths of those that were
+     * made. The model cannot call this.
+     *
+     * `about` is what the project is about, `features` are what is to be built, one after the other, and
+     * `init` is how the project is set up and started.
+     *
+     * Throws `Refused` if a policy forbids it; files that were made stay. Throws `Store` if the store is
+     * broken.
+     */
+    func bootstrap(about: MemdirText, features: [MemdirText], `init`: MemdirText?) throws  -> [String]
+
+    /**
      * Whether there is a file or a directory.
      *
      * Throws `Refused` for a text that is no path, `Store` if the store is broken.
      */
     func exists(path: MemdirText) throws  -> Bool
+
+    /**
+     * Forgets what the model has seen, as far as the stale guard knows it: the model then has to view a
+     * file again before it edits it. Call it when views may have left the model's context, such as after
+     * context editing or compaction, of which the guard cannot know.
+     */
+    func forgetViews()
 
     /**
      * A table of contents for a system prompt, in at most `max_chars` characters: a line for each file
@@ -1941,6 +1961,29 @@ public static func withStore(store: Store, options: MemoryOptions = MemoryOption
 
 
     /**
+     * Lays out the files with which a project of several sessions begins: `progress.md`, `features.md`
+     * and `init.md`. A file that is there already stays as it is. Returns the paths of those that were
+     * made. The model cannot call this.
+     *
+     * `about` is what the project is about, `features` are what is to be built, one after the other, and
+     * `init` is how the project is set up and started.
+     *
+     * Throws `Refused` if a policy forbids it; files that were made stay. Throws `Store` if the store is
+     * broken.
+     */
+open func bootstrap(about: MemdirText, features: [MemdirText], `init`: MemdirText? = nil)throws  -> [String]  {
+    return try  FfiConverterSequenceString.lift(try rustCallWithError(FfiConverterTypeMemdirError_lift) {
+        uniffiCallStatus in
+    uniffi_memdir_ffi_fn_method_memory_bootstrap(
+            self.uniffiCloneHandle(),
+        FfiConverterTypeMemdirText_lower(about),
+        FfiConverterSequenceTypeMemdirText.lower(features),
+        FfiConverterOptionTypeMemdirText.lower(`init`),uniffiCallStatus
+    )
+})
+}
+
+    /**
      * Whether there is a file or a directory.
      *
      * Throws `Refused` for a text that is no path, `Store` if the store is broken.
@@ -1953,6 +1996,19 @@ open func exists(path: MemdirText)throws  -> Bool  {
         FfiConverterTypeMemdirText_lower(path),uniffiCallStatus
     )
 })
+}
+
+    /**
+     * Forgets what the model has seen, as far as the stale guard knows it: the model then has to view a
+     * file again before it edits it. Call it when views may have left the model's context, such as after
+     * context editing or compaction, of which the guard cannot know.
+     */
+open func forgetViews()  {try! rustCall() {
+        uniffiCallStatus in
+    uniffi_memdir_ffi_fn_method_memory_forget_views(
+            self.uniffiCloneHandle(),uniffiCallStatus
+    )
+}
 }
 
     /**
@@ -7706,7 +7762,13 @@ private let initializationResult: InitializationResult = {
     if (uniffi_memdir_ffi_checksum_method_memoryhooks_after() != 26960) {
         return InitializationResult.apiChecksumMismatch
     }
+    if (uniffi_memdir_ffi_checksum_method_memory_bootstrap() != 14398) {
+        return InitializationResult.apiChecksumMismatch
+    }
     if (uniffi_memdir_ffi_checksum_method_memory_exists() != 63228) {
+        return InitializationResult.apiChecksumMismatch
+    }
+    if (uniffi_memdir_ffi_checksum_method_memory_forget_views() != 40280) {
         return InitializationResult.apiChecksumMismatch
     }
     if (uniffi_memdir_ffi_checksum_method_memory_index() != 63933) {

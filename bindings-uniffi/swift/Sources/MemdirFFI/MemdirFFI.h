@@ -596,9 +596,19 @@ uint64_t uniffi_memdir_ffi_fn_constructor_memory_new(RustBuffer store, RustBuffe
 uint64_t uniffi_memdir_ffi_fn_constructor_memory_with_store(uint64_t store, RustBuffer options, RustBuffer hooks, RustCallStatus *_Nonnull out_status
 );
 #endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_MEMORY_BOOTSTRAP
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_MEMORY_BOOTSTRAP
+RustBuffer uniffi_memdir_ffi_fn_method_memory_bootstrap(uint64_t ptr, RustBuffer about, RustBuffer features, RustBuffer init, RustCallStatus *_Nonnull out_status
+);
+#endif
 #ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_MEMORY_EXISTS
 #define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_MEMORY_EXISTS
 int8_t uniffi_memdir_ffi_fn_method_memory_exists(uint64_t ptr, RustBuffer path, RustCallStatus *_Nonnull out_status
+);
+#endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_MEMORY_FORGET_VIEWS
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_MEMORY_FORGET_VIEWS
+void uniffi_memdir_ffi_fn_method_memory_forget_views(uint64_t ptr, RustCallStatus *_Nonnull out_status
 );
 #endif
 #ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_MEMORY_INDEX
@@ -1229,9 +1239,21 @@ uint16_t uniffi_memdir_ffi_checksum_method_memoryhooks_after(void
 
 );
 #endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_MEMORY_BOOTSTRAP
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_MEMORY_BOOTSTRAP
+uint16_t uniffi_memdir_ffi_checksum_method_memory_bootstrap(void
+
+);
+#endif
 #ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_MEMORY_EXISTS
 #define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_MEMORY_EXISTS
 uint16_t uniffi_memdir_ffi_checksum_method_memory_exists(void
+
+);
+#endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_MEMORY_FORGET_VIEWS
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_MEMORY_FORGET_VIEWS
+uint16_t uniffi_memdir_ffi_checksum_method_memory_forget_views(void
 
 );
 #endif

@@ -91,6 +91,18 @@ final class FilesTests: XCTestCase {
         XCTAssertEqual(try memory.index(maxChars: 10), "")
     }
 
+    func testAProjectIsLaidOutOnceAndViewsAreForgotten() throws {
+        let memory = try Memory(store: "memory:", options: MemoryOptions(staleGuard: .strict))
+        let made = ["/memories/progress.md", "/memories/features.md", "/memories/init.md"]
+        XCTAssertEqual(try memory.bootstrap(about: "Tea.", features: ["a list", "a basket"], init: "make"), made)
+        XCTAssertTrue(try memory.read(path: made[1]).hasSuffix("- [ ] a list\n- [ ] a basket\n"))
+        XCTAssertEqual(try memory.bootstrap(about: "", features: []), [])
+        _ = try memory.view(path: made[2])
+        _ = try memory.insert(path: made[2], insertLine: 0, insertText: "x")
+        memory.forgetViews()
+        XCTAssertThrowsError(try memory.insert(path: made[2], insertLine: 0, insertText: "x"))
+    }
+
     func testAWrongArgumentIsNamed() throws {
         let memory = try Memory(store: "memory:")
         let wrong: [(String, () throws -> Any)] = [
@@ -142,6 +154,8 @@ final class FilesTests: XCTestCase {
         XCTAssertEqual(found, [Match(path: path, line: 1, text: "black tea")])
         let index = try await memory.index()
         XCTAssertEqual(index, "/memories/tea.md\t10B\tblack tea\n")
+        let made = try await memory.bootstrap(about: "Tea.", features: ["a list"])
+        XCTAssertEqual(made.count, 3)
         do {
             _ = try await memory.read(path: "/memories/none")
             XCTFail("it was not there")

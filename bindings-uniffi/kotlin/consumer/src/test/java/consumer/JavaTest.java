@@ -93,6 +93,7 @@ class JavaTest {
             assertEquals(0, memory.search("black", false, false, "/memories", 0).size());
             assertEquals(path + "\t20B\tgreen tea\n", memory.index());
             assertEquals(memory.index(), memory.index(1000));
+            assertEquals(3, memory.bootstrap("Tea.", List.of("a list")).size());
             assertTrue(memory.toolDefinition().contains("\"memory\""));
             assertTrue(memory.toolDefinition(Dialect.OPEN_AI).contains("\"strict\":true"));
             assertEquals(6, memory.toolDefinitions().size());

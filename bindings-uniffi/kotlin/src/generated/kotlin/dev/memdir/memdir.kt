@@ -930,7 +930,11 @@ internal object IntegrityCheckingUniffiLib {
     ): Int
     external fun uniffi_memdir_ffi_checksum_method_memoryhooks_after(
     ): Int
+    external fun uniffi_memdir_ffi_checksum_method_memory_bootstrap(
+    ): Int
     external fun uniffi_memdir_ffi_checksum_method_memory_exists(
+    ): Int
+    external fun uniffi_memdir_ffi_checksum_method_memory_forget_views(
     ): Int
     external fun uniffi_memdir_ffi_checksum_method_memory_index(
     ): Int
@@ -1093,8 +1097,12 @@ internal object UniffiLib {
     ): Long
     external fun uniffi_memdir_ffi_fn_constructor_memory_with_store(`store`: Long,`options`: RustBuffer.ByValue,`hooks`: RustBuffer.ByValue,uniffi_out_err: UniffiRustCallStatus,
     ): Long
+    external fun uniffi_memdir_ffi_fn_method_memory_bootstrap(`ptr`: Long,`about`: RustBuffer.ByValue,`features`: RustBuffer.ByValue,`init`: RustBuffer.ByValue,uniffi_out_err: UniffiRustCallStatus,
+    ): RustBuffer.ByValue
     external fun uniffi_memdir_ffi_fn_method_memory_exists(`ptr`: Long,`path`: RustBuffer.ByValue,uniffi_out_err: UniffiRustCallStatus,
     ): Byte
+    external fun uniffi_memdir_ffi_fn_method_memory_forget_views(`ptr`: Long,uniffi_out_err: UniffiRustCallStatus,
+    ): Unit
     external fun uniffi_memdir_ffi_fn_method_memory_index(`ptr`: Long,`maxChars`: Long,uniffi_out_err: UniffiRustCallStatus,
     ): RustBuffer.ByValue
     external fun uniffi_memdir_ffi_fn_method_memory_list(`ptr`: Long,`path`: RustBuffer.ByValue,`depth`: RustBuffer.ByValue,uniffi_out_err: UniffiRustCallStatus,
@@ -1371,7 +1379,13 @@ private fun uniffiCheckApiChecksums(lib: IntegrityCheckingUniffiLib) {
     if ((lib.uniffi_memdir_ffi_checksum_method_memoryhooks_after() and 0xFFFF) != 26960) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
+    if ((lib.uniffi_memdir_ffi_checksum_method_memory_bootstrap() and 0xFFFF) != 14398) {
+        throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
+    }
     if ((lib.uniffi_memdir_ffi_checksum_method_memory_exists() and 0xFFFF) != 63228) {
+        throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
+    }
+    if ((lib.uniffi_memdir_ffi_checksum_method_memory_forget_views() and 0xFFFF) != 40280) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
     if ((lib.uniffi_memdir_ffi_checksum_method_memory_index() and 0xFFFF) != 63933) {
@@ -3582,12 +3596,34 @@ internal object FfiConverterTypeExpiryWatch: FfiConverter<ExpiryWatch, Long> {
 public interface MemoryInterface {
 
     /**
+     * Lays out the files with which a project of several sessions begins: `progress.md`, `features.md`
+     * and `init.md`. A file that is there already stays as it is. Returns the paths of those that were
+     * made. The model cannot call this.
+     *
+     * `about` is what the project is about, `features` are what is to be built, one after the other, and
+     * `init` is how the project is set up and started.
+     *
+     * Throws `Refused` if a policy forbids it; files that were made stay. Throws `Store` if the store is
+     * broken.
+     */
+    @Throws(MemdirException::class)
+    fun `bootstrap`(`about`: kotlin.String, `features`: List<kotlin.String>, `init`: kotlin.String? = null): List<kotlin.String>
+
+    /**
      * Whether there is a file or a directory.
      *
      * Throws `Refused` for a text that is no path, `Store` if the store is broken.
      */
     @Throws(MemdirException::class)
     fun `exists`(`path`: kotlin.String): kotlin.Boolean
+
+    /**
+     * Forgets what the model has seen, as far as the stale guard knows it: the model then has to view a
+     * file again before it edits it. Call it when views may have left the model's context, such as after
+     * context editing or compaction, of which the guard cannot know.
+     */
+    @Throws(MemdirException::class)
+    fun `forgetViews`()
 
     /**
      * A table of contents for a system prompt, in at most `max_chars` characters: a line for each file
@@ -3908,6 +3944,34 @@ open class Memory: AutoCloseable, MemoryInterface
 
 
     /**
+     * Lays out the files with which a project of several sessions begins: `progress.md`, `features.md`
+     * and `init.md`. A file that is there already stays as it is. Returns the paths of those that were
+     * made. The model cannot call this.
+     *
+     * `about` is what the project is about, `features` are what is to be built, one after the other, and
+     * `init` is how the project is set up and started.
+     *
+     * Throws `Refused` if a policy forbids it; files that were made stay. Throws `Store` if the store is
+     * broken.
+     */
+    @Throws(MemdirException::class)override fun `bootstrap`(`about`: kotlin.String, `features`: List<kotlin.String>, `init`: kotlin.String?): List<kotlin.String> {
+            return FfiConverterSequenceString.lift(
+    callWithHandle {
+    uniffiRustCallWithError(MemdirException) { _status ->
+    UniffiLib.uniffi_memdir_ffi_fn_method_memory_bootstrap(
+        it,
+
+        FfiConverterTypeMemdirText.lower(`about`),
+        FfiConverterSequenceTypeMemdirText.lower(`features`),
+        FfiConverterOptionalTypeMemdirText.lower(`init`),_status)
+}
+    }
+    )
+    }
+
+
+
+    /**
      * Whether there is a file or a directory.
      *
      * Throws `Refused` for a text that is no path, `Store` if the store is broken.
@@ -3924,6 +3988,23 @@ open class Memory: AutoCloseable, MemoryInterface
     }
     )
     }
+
+
+
+    /**
+     * Forgets what the model has seen, as far as the stale guard knows it: the model then has to view a
+     * file again before it edits it. Call it when views may have left the model's context, such as after
+     * context editing or compaction, of which the guard cannot know.
+     */override fun `forgetViews`()
+        =
+    callWithHandle {
+    uniffiRustCall() { _status ->
+    UniffiLib.uniffi_memdir_ffi_fn_method_memory_forget_views(
+        it,
+        _status)
+}
+    }
+
 
 
 
@@ -4416,6 +4497,10 @@ open class Memory: AutoCloseable, MemoryInterface
     /** As the other `index`: 2,000 characters. */
     @Throws(MemdirException::class)
     fun index(): kotlin.String = index(2000L)
+
+    /** As the other `bootstrap`: the project needs nothing to be started. */
+    @Throws(MemdirException::class)
+    fun bootstrap(about: kotlin.String, features: List<kotlin.String>): List<kotlin.String> = bootstrap(about, features, null)
 
     /** As the other `toolDefinition`, in JSON Schema. */
     fun toolDefinition(): kotlin.String = toolDefinition(null)

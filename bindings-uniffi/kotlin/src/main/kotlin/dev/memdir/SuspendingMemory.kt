@@ -99,6 +99,13 @@ constructor(
     /** As [Memory.index]. */
     public suspend fun index(maxChars: Long = 2000): String = off(viewDispatcher) { it.index(maxChars) }
 
+    /** As [Memory.bootstrap]. */
+    public suspend fun bootstrap(about: String, features: List<String>, init: String? = null): List<String> =
+        off { it.bootstrap(about, features, init) }
+
+    /** As [Memory.forgetViews], which does not block. */
+    public fun forgetViews(): Unit = memory.forgetViews()
+
     /** As [Memory.clear]. */
     public suspend fun clear(): Unit = off { it.clear() }
 

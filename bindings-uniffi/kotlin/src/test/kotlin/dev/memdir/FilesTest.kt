@@ -91,6 +91,20 @@ class FilesTest {
         }
 
     @Test
+    fun `a project is laid out once, and views are forgotten`() =
+        Memory("memory:", MemoryOptions(staleGuard = StaleGuard.STRICT)).use { memory ->
+            val made = listOf("/memories/progress.md", "/memories/features.md", "/memories/init.md")
+            assertEquals(made, memory.bootstrap("Tea.", listOf("a list", "a basket"), "make"))
+            assertTrue(memory.read(made[1]).endsWith("- [ ] a list\n- [ ] a basket\n"))
+            assertEquals(listOf<String>(), memory.bootstrap("", listOf()))
+            memory.view(made[2])
+            memory.insert(made[2], 0, "x")
+            memory.forgetViews()
+            val refused = assertThrows<MemdirException.Refused> { memory.insert(made[2], 0, "x") }
+            assertTrue("have not viewed" in refused.reason, refused.reason)
+        }
+
+    @Test
     fun `a wrong argument is named`() =
         Memory("memory:").use { memory ->
             val wrong = mapOf<String, () -> Any>(
@@ -142,6 +156,8 @@ class FilesTest {
             assertEquals(listOf(path), memory.list().map { it.path })
             assertEquals(listOf(Match(path, 1, "black tea")), memory.search("black"))
             assertEquals("/memories/tea.md\t10B\tblack tea\n", memory.index())
+            assertEquals(3, memory.bootstrap("Tea.", listOf("a list")).size)
+            memory.forgetViews()
             assertThrows<MemdirException.Refused> { memory.read("/memories/none") }
         }
         Unit

@@ -1,0 +1,94 @@
+/** What a request to the Messages API carries beside the memory. Nothing here needs the SDK. */
+
+/** The beta that a request with `context_management` needs. */
+export const CONTEXT_MANAGEMENT_BETA = 'context-management-2025-06-27';
+
+/** The beta that a request with compaction needs, in addition. */
+export const COMPACTION_BETA = 'compact-2026-01-12';
+
+/** The options of {@link contextManagement}. */
+export interface ContextManagementOptions {
+  /** At how many input tokens tool results are cleared; `null` clears none. Default: 100,000. */
+  clearAt?: number | null | undefined;
+  /** How many of the last tool uses are kept. Default: 3. */
+  keep?: number | undefined;
+  /**
+   * The fewest tokens that must be cleared, or nothing is: a cleared conversation is cached anew.
+   * Default: `null`, any number.
+   */
+  clearAtLeast?: number | null | undefined;
+  /** Further tools whose results are never cleared. Default: none. */
+  excludeTools?: readonly string[] | undefined;
+  /** At how many input tokens the conversation is summarised; `null` never does. Default: `null`. */
+  compactAt?: number | null | undefined;
+}
+
+/** The edit that clears old tool results. */
+export interface ClearToolUses {
+  /** The kind of edit. */
+  type: 'clear_tool_uses_20250919';
+  /** At how many input tokens it happens. */
+  trigger: { type: 'input_tokens'; value: number };
+  /** How many of the last tool uses are kept. */
+  keep: { type: 'tool_uses'; value: number };
+  /** The tools whose results are never cleared. */
+  exclude_tools: string[];
+  /** The fewest tokens that must be cleared, or nothing is. */
+  clear_at_least?: { type: 'input_tokens'; value: number };
+}
+
+/** The edit that summarises the conversation. */
+export interface Compact {
+  /** The kind of edit. */
+  type: 'compact_20260112';
+  /** At how many input tokens it happens. */
+  trigger: { type: 'input_tokens'; value: number };
+}
+
+/** What {@link contextManagement} returns: the `context_management` of a request. */
+export interface ContextManagement {
+  /** The edits, in the order in which the API applies them. */
+  edits: (ClearToolUses | Compact)[];
+}
+
+/**
+ * The `context_management` of a request, for an agent with a memory.
+ *
+ * When a conversation grows, the API clears old tool results from it, but none of the memory tool's:
+ * what the model has noted stays in its sight. Shortly before, Claude is warned and can save what
+ * matters. With `compactAt`, the API also summarises the conversation.
+ *
+ * The request needs `betas: [CONTEXT_MANAGEMENT_BETA]`, and `COMPACTION_BETA` with `compactAt`.
+ *
+ * Where views are cleared, the stale guard does not know of it: call `forgetViews` of the memory when
+ * the response says that something was cleared (`context_management.applied_edits`).
+ *
+ * @example
+ * ```ts
+ * client.beta.messages.toolRunner({
+ *   model, max_tokens, messages, tools,
+ *   betas: [CONTEXT_MANAGEMENT_BETA],
+ *   context_management: contextManagement({ clearAt: 50_000 }),
+ * });
+ * ```
+ */
+export function contextManagement(options: ContextManagementOptions = {}): ContextManagement {
+  const { clearAt = 100_000, keep = 3, clearAtLeast, excludeTools = [], compactAt } = options;
+  const edits: ContextManagement['edits'] = [];
+  if (clearAt !== null) {
+    const clear: ClearToolUses = {
+      type: 'clear_tool_uses_20250919',
+      trigger: { type: 'input_tokens', value: clearAt },
+      keep: { type: 'tool_uses', value: keep },
+      exclude_tools: ['memory', ...excludeTools],
+    };
+    if (clearAtLeast != null) {
+      clear.clear_at_least = { type: 'input_tokens', value: clearAtLeast };
+    }
+    edits.push(clear);
+  }
+  if (compactAt != null) {
+    edits.push({ type: 'compact_20260112', trigger: { type: 'input_tokens', value: compactAt } });
+  }
+  return { edits };
+}

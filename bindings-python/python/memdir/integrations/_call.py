@@ -1,0 +1,47 @@
+"""What the integrations share: one call of the tool, with and without `await`."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, cast
+
+from memdir._async_memory import AsyncMemory
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from memdir._memdir import Memory
+
+
+@contextmanager
+def framework(package: str) -> Iterator[None]:
+    """Says which package to install if an import fails."""
+    try:
+        yield
+    except ImportError as error:
+        raise ImportError(f"this integration needs {package}: pip install {package}") from error
+
+
+class MemoryCall:
+    """Executes calls of the tool, and knows how the tool is declared."""
+
+    def __init__(self, memory: Memory | AsyncMemory) -> None:
+        memory = without_await(memory)
+        definition = memory.tool_definition()
+        self.name = cast("str", definition["name"])
+        self.description = cast("str", definition["description"])
+        self.schema = cast("dict[str, Any]", definition["parameters"])
+        self.execute = memory.execute
+        self.execute_async = with_await(memory).execute
+
+
+def without_await(memory: Memory | AsyncMemory) -> Memory:
+    """The memory itself, for what has no `await`."""
+    return memory._memory if isinstance(memory, AsyncMemory) else memory  # noqa: SLF001
+
+
+def with_await(memory: Memory) -> AsyncMemory:
+    """The same memory for the tasks of an event loop."""
+    found = AsyncMemory.__new__(AsyncMemory)
+    found._memory = memory  # noqa: SLF001
+    return found

@@ -1,0 +1,59 @@
+"""The memory as a server for the Claude Agent SDK (`pip install claude-agent-sdk`)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, cast
+
+from memdir.integrations._call import framework, with_await, without_await
+
+with framework("claude-agent-sdk"):
+    from claude_agent_sdk import SdkMcpTool, ToolAnnotations, create_sdk_mcp_server
+
+if TYPE_CHECKING:
+    from claude_agent_sdk import McpSdkServerConfig
+
+    from memdir._async_memory import AsyncMemory
+    from memdir._memdir import Memory
+
+# The hints that hosts decide on confirmations by, as `memdir mcp` has them.
+_ADDS = {"create", "insert"}
+
+
+def memory_server(memory: Memory | AsyncMemory, name: str = "memory") -> McpSdkServerConfig:
+    """A server for `ClaudeAgentOptions(mcp_servers={"memory": ...})`, in this process.
+
+    It has a tool for each command (`mcp__memory__view` and so on), as `memdir mcp` has. A refused
+    command has `is_error` and the exact text; an image is an image.
+    """
+    memory = without_await(memory)
+    tools = [_tool(memory, definition) for definition in memory.tool_definitions()]
+    return create_sdk_mcp_server(name, tools=tools)
+
+
+def _tool(memory: Memory, definition: dict[str, object]) -> SdkMcpTool[dict[str, object]]:
+    command = cast("str", definition["name"])
+    execute = with_await(memory).execute
+
+    async def handle(input: dict[str, object]) -> dict[str, Any]:
+        content, is_error = await execute({**input, "command": command})
+        if isinstance(content, str):
+            return {"content": [{"type": "text", "text": content}], "is_error": is_error}
+        sources = [block["source"] for block in content]
+        images = [
+            {"type": "image", "data": source["data"], "mimeType": source["media_type"]}
+            for source in sources
+        ]
+        return {"content": images}
+
+    reads = command == "view"
+    return SdkMcpTool(
+        name=command,
+        description=cast("str", definition["description"]),
+        input_schema=cast("dict[str, Any]", definition["parameters"]),
+        handler=handle,
+        annotations=ToolAnnotations(
+            readOnlyHint=reads,
+            destructiveHint=not reads and command not in _ADDS,
+            openWorldHint=False,
+        ),
+    )

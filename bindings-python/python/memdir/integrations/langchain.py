@@ -1,0 +1,53 @@
+"""The memory tool for LangChain and LangGraph (`pip install langchain-core`)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from memdir.integrations._call import MemoryCall, framework
+
+with framework("langchain-core"):
+    from langchain_core.tools import StructuredTool, ToolException
+
+if TYPE_CHECKING:
+    from memdir._async_memory import AsyncMemory
+    from memdir._memdir import Memory
+    from memdir._reply import Reply
+
+
+def memory_tool(memory: Memory | AsyncMemory) -> StructuredTool:
+    """A tool for `create_agent(tools=[...])` and `bind_tools`, with and without `await`.
+
+    `ChatAnthropic` sends Anthropic's own memory tool; other models get a declaration of it. The
+    message of a refused command has `status="error"` and the exact text.
+    """
+    call = MemoryCall(memory)
+
+    def execute(**input: object) -> str | list[dict[str, Any]]:
+        return _content(call.execute(input))
+
+    async def execute_async(**input: object) -> str | list[dict[str, Any]]:
+        return _content(await call.execute_async(input))
+
+    return StructuredTool(
+        name=call.name,
+        description=call.description,
+        args_schema=call.schema,
+        func=execute,
+        coroutine=execute_async,
+        handle_tool_error=True,
+        extras={"provider_tool_definition": {"type": "memory_20250818", "name": call.name}},
+    )
+
+
+def _content(reply: Reply) -> str | list[dict[str, Any]]:
+    """What the tool's message contains; an image is a block that all models of LangChain know."""
+    if reply.is_error:
+        raise ToolException(str(reply.content))
+    if isinstance(reply.content, str):
+        return reply.content
+    sources = [block["source"] for block in reply.content]
+    return [
+        {"type": "image", "base64": source["data"], "mime_type": source["media_type"]}
+        for source in sources
+    ]

@@ -1,0 +1,44 @@
+"""The memory tool for the OpenAI Agents SDK (`pip install openai-agents`)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from memdir.integrations._call import MemoryCall, framework
+
+with framework("openai-agents"):
+    from agents import FunctionTool, ToolOutputImage
+
+if TYPE_CHECKING:
+    from agents.tool_context import ToolContext
+
+    from memdir._async_memory import AsyncMemory
+    from memdir._memdir import Memory
+
+
+def memory_tool(memory: Memory | AsyncMemory) -> FunctionTool:
+    """A tool for `Agent(tools=[...])`, for `run`, `run_sync` and `run_streamed`.
+
+    The model gets the text of a refused command like any other text: OpenAI's interfaces have no
+    flag for errors. An image is a `ToolOutputImage`.
+    """
+    call = MemoryCall(memory)
+
+    async def invoke(_context: ToolContext[Any], input: str) -> str | list[ToolOutputImage]:
+        content, _ = await call.execute_async(input)
+        if isinstance(content, str):
+            return content
+        sources = [block["source"] for block in content]
+        return [
+            ToolOutputImage(image_url=f"data:{source['media_type']};base64,{source['data']}")
+            for source in sources
+        ]
+
+    return FunctionTool(
+        name=call.name,
+        description=call.description,
+        params_json_schema=call.schema,
+        on_invoke_tool=invoke,
+        # A strict schema must require every field; each command needs some of them only.
+        strict_json_schema=False,
+    )

@@ -1,0 +1,143 @@
+//! How a call of `Memory` is carried out: decoded from Python's values, executed while other threads of Python run, and
+//! its outcome as a value or an exception.
+
+use memdir::command::Decoded;
+use memdir::{Content, Error, Memory as Core, Reply, StoreError};
+use pyo3::Borrowed;
+use pyo3::exceptions::PyOverflowError;
+use pyo3::inspect::PyStaticExpr;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyString};
+
+use crate::cancel::interruptible;
+use crate::errors::{refused_error, to_python};
+use crate::fields::{Input, owned_value};
+use crate::hooks::pass_on;
+use crate::logging;
+use crate::opened::Opened;
+
+impl Opened {
+    /// The reply to `input`, if it is at hand. The interpreter is not released, as this takes no longer than that.
+    pub(crate) fn run_nowait(
+        &self,
+        input: &Bound<'_, PyAny>,
+        command: Option<&str>,
+    ) -> PyResult<Option<Reply>> {
+        let core = self.get()?;
+        logging::refresh(input.py());
+        Ok(decoded(input, command, |decoded| core.execute_nowait(decoded).ok()))
+    }
+
+    /// Decodes while attached, because the input is Python's, and runs detached.
+    pub(crate) fn run(&self, input: &Bound<'_, PyAny>, command: Option<&str>) -> PyResult<Reply> {
+        let (py, core) = (input.py(), self.get()?);
+        decoded(input, command, |decoded| {
+            logging::refresh(py);
+            interruptible(py, || core.execute_decoded(decoded))
+        })
+    }
+
+    /// Runs a typed command as if the model had sent its fields. For numbers that a command cannot hold: they are
+    /// then refused in the words of the tool.
+    pub(crate) fn command(
+        &self,
+        py: Python<'_>,
+        name: &str,
+        fields: &[(&str, &Bound<'_, PyAny>)],
+    ) -> PyResult<Content> {
+        let input = PyDict::new(py);
+        for (name, value) in fields {
+            input.set_item(name, value)?;
+        }
+        let reply = self.run(&input, Some(name))?;
+        pass_on()?;
+        shown(py, reply)
+    }
+
+    /// A command that answers with text.
+    pub(crate) fn text(
+        &self,
+        py: Python<'_>,
+        name: &str,
+        fields: &[(&str, &Bound<'_, PyAny>)],
+    ) -> PyResult<String> {
+        self.command(py, name, fields).map(Content::into_text)
+    }
+
+    /// The answer to a call that cannot be carried out because of `error`.
+    pub(crate) fn fail(
+        &self,
+        input: &Bound<'_, PyAny>,
+        command: Option<&str>,
+        error: StoreError,
+    ) -> PyResult<Reply> {
+        let (py, core) = (input.py(), self.get()?);
+        Ok(decoded(input, command, |decoded| {
+            logging::refresh(py);
+            py.detach(|| core.fail(decoded, error))
+        }))
+    }
+}
+
+/// The JSON text of a tool call, if `input` is one.
+pub(crate) fn json_text<'i>(input: &'i Bound<'_, PyAny>) -> Option<&'i str> {
+    input.cast::<PyString>().ok().and_then(|text| text.to_str().ok())
+}
+
+/// A whole number of any size, as Python's are.
+#[derive(IntoPyObject)]
+pub(crate) struct Whole<'py>(pub(crate) Bound<'py, PyAny>);
+
+impl<'py> FromPyObject<'_, 'py> for Whole<'py> {
+    type Error = PyErr;
+
+    const INPUT_TYPE: PyStaticExpr = <i64 as FromPyObject<'_, '_>>::INPUT_TYPE;
+
+    fn extract(given: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        match given.extract::<i64>() {
+            Err(error) if !error.is_instance_of::<PyOverflowError>(given.py()) => Err(error),
+            _ => given.call_method0("__index__").map(Self),
+        }
+    }
+}
+
+/// What `work` makes of the input, decoded as the command that is named, or else the one in it.
+fn decoded<T>(
+    input: &Bound<'_, PyAny>,
+    command: Option<&str>,
+    work: impl FnOnce(Decoded<'_>) -> T,
+) -> T {
+    let found = match command {
+        None => Input::of_call(input),
+        Some(_) => Input::new(input),
+    };
+    work(match (&found, command) {
+        (None, _) => Decoded::not_an_object(&owned_value(input)),
+        (Some(fields), None) => Decoded::of(fields),
+        (Some(fields), Some(name)) => Decoded::named(name, fields),
+    })
+}
+
+/// The content of the reply to a typed command.
+pub(crate) fn shown(py: Python<'_>, reply: Reply) -> PyResult<Content> {
+    match &reply.cause {
+        Some(cause) => Err(to_python(py, cause)),
+        None if reply.is_error => {
+            Err(refused_error(py, reply.content.as_text().unwrap_or_default()))
+        }
+        None => Ok(reply.content),
+    }
+}
+
+/// Runs a typed command detached.
+pub(crate) fn done<T: Send>(
+    py: Python<'_>,
+    command: impl FnOnce(&Core) -> Result<T, Error> + Send,
+    opened: &Opened,
+) -> PyResult<T> {
+    let core = opened.get()?;
+    logging::refresh(py);
+    let done = interruptible(py, || command(&core))?.map_err(|error| to_python(py, &error));
+    pass_on()?;
+    done
+}

@@ -1,0 +1,98 @@
+"""The conversation that the model has with every framework that has the tool itself, and what must come of it."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from conftest import PNG
+
+if TYPE_CHECKING:
+    from model_server import ModelServer
+
+NOTE = "/memories/today.md"
+PICTURE = b64encode(PNG).decode()
+QUESTION = "What did we plan for today?"
+NATIVE = {"type": "memory_20250818", "name": "memory"}
+
+# An error and a success side by side, text that a careless hand would change, some lines of a file.
+TEXT = "- tea\r\n\t- \u2028grün & <b>\"'\\n\n"
+WELL_FORMED = [
+    [
+        ("memory", {"command": "view", "path": "/memories/none"}),
+        ("memory", {"command": "create", "path": NOTE, "file_text": TEXT}),
+    ],
+    [("memory", {"command": "insert", "path": NOTE, "insert_line": 0, "insert_text": "# Today"})],
+    [("memory", {"command": "view", "path": NOTE, "view_range": [1, 1]})],
+    [("memory", {"command": "view", "path": "/memories/../../etc/passwd"})],
+]
+# What the framework must leave to memdir: it repairs the first call, and knows what to say of the others.
+MALFORMED = [
+    [
+        ("memory", {"command": "insert", "path": NOTE, "insert_line": "1", "insert_text": "today"}),
+        ("memory", {"command": "create", "path": "/memories/none"}),
+        ("memory", {"command": "fly"}),
+    ]
+]
+TURNS = WELL_FORMED + MALFORMED
+WELL_FORMED_REPLIES = [
+    ("The path /memories/none does not exist. Please provide a valid path.", True),
+    (f"File created successfully at: {NOTE}", False),
+    (f"The file {NOTE} has been edited.", False),
+    (f"Here's the content of {NOTE} with line numbers:\n     1\t# Today", False),
+    ("Path /memories/../../etc/passwd would escape /memories directory", True),
+]
+REPLIES = [
+    *WELL_FORMED_REPLIES,
+    (f"The file {NOTE} has been edited.", False),
+    ("Error: Missing `file_text` parameter for the `create` command: expected a string", True),
+    (
+        "Error: Invalid `command` parameter: expected view, create, str_replace, insert, delete or rename, "
+        'got the string "fly"',
+        True,
+    ),
+]
+IMAGE = [[("memory", {"command": "view", "path": "/memories/picture.png"})]]
+
+
+def check(server: ModelServer, *, flags: bool | None, malformed: bool = True) -> None:
+    """Every reply went out to the letter, the errors are flagged or not, and the file is there."""
+    replies = REPLIES if malformed else WELL_FORMED_REPLIES
+    wanted = [(text, None if flags is None else is_error and flags) for text, is_error in replies]
+    assert [(result.text, result.is_error) for result in server.finish()] == wanted
+    text = "# Today\n" + "today\n" * malformed + TEXT
+    assert Path("memory/memories/today.md").read_bytes().decode() == text
+
+
+def check_image(server: ModelServer, directory: Path) -> bool:
+    """Whether the model saw the picture, in whatever form its interface has for it."""
+    [result] = server.finish()
+    assert directory.joinpath("memory/memories/picture.png").read_bytes() == PNG
+    return has_image(result.content)
+
+
+def has_image(content: Any) -> bool:
+    """Whether a tool result contains the picture."""
+    url = f"data:image/png;base64,{PICTURE}"
+    source = {"type": "base64", "media_type": "image/png", "data": PICTURE}
+    for block in content if isinstance(content, list) else []:
+        if block["type"] == "image" and block["source"] == source:
+            return True
+        if block["type"] == "input_image" and block["image_url"] == url:
+            return True
+    return False
+
+
+def declared(tool: dict[str, Any], schema: dict[str, Any]) -> bool:
+    """Whether a declaration shows the model every command and every field."""
+    properties = schema["properties"]
+    commands = ["view", "create", "str_replace", "insert", "delete", "rename"]
+    fields = {"command", "path", "file_text", "old_str", "new_str", "insert_line", "insert_text"}
+    return (
+        tool["name"] == "memory"
+        and properties["command"]["enum"] == commands
+        and fields | {"old_path", "new_path", "view_range"} == set(properties)
+        and schema["required"] == ["command"]
+        and str(tool["description"]).startswith("The memory is a directory")
+    )

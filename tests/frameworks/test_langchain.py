@@ -1,0 +1,79 @@
+"""LangChain, with Claude's own memory tool and with a declared one."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+pytest.importorskip("langchain_anthropic")
+
+import pages
+import runs
+from memdir import AsyncMemory, Memory
+from memdir.integrations.langchain import memory_tool
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from model_server import ModelServer
+
+    Serve = Callable[..., ModelServer]
+    Record = Callable[..., None]
+
+NAME = ("LangChain", "langchain")
+ASKED = {"messages": [{"role": "user", "content": runs.QUESTION}]}
+
+
+def test_the_example_of_the_page(serve: Serve, record: Record, capsys: pytest.CaptureFixture[str]) -> None:
+    with serve(*runs.TURNS) as server:
+        pages.run("langchain")
+    assert capsys.readouterr().out == "Done.\n"
+    runs.check(server, flags=True)
+    assert server.tools == [runs.NATIVE]
+    record(*NAME, sync=True, errors=True, tool="Claude's own")
+
+
+def test_async(serve: Serve, record: Record) -> None:
+    with serve(*runs.TURNS) as server:
+        reply = asyncio.run(pages.prepare("langchain", "agent")["agent"].ainvoke(ASKED))
+    assert reply["messages"][-1].text == "Done."
+    statuses = [message.status for message in reply["messages"] if message.type == "tool"]
+    assert statuses == ["error" if is_error else "success" for _, is_error in runs.REPLIES]
+    runs.check(server, flags=True)
+    record(*NAME, **{"async": True})
+
+
+def test_streaming(serve: Serve, record: Record) -> None:
+    with serve(*runs.TURNS) as server:
+        agent = pages.prepare("langchain", "agent")["agent"]
+        parts: list[Any] = list(agent.stream(ASKED, stream_mode="messages"))
+    assert sum(message.type == "tool" for message, _ in parts) == len(runs.REPLIES)
+    runs.check(server, flags=True)
+    assert server.streamed == {True}
+    record(*NAME, streaming=True)
+
+
+def test_an_image(serve: Serve, record: Record, directory: Path) -> None:
+    with serve(*runs.IMAGE) as server:
+        pages.prepare("langchain", "agent")["agent"].invoke(ASKED)
+    assert runs.check_image(server, directory)
+    record(*NAME, images=True)
+
+
+def test_a_declared_tool() -> None:
+    # As a model of another company gets it.
+    from langchain_core.utils.function_calling import convert_to_openai_tool
+
+    declared = convert_to_openai_tool(memory_tool(Memory("./memory")))["function"]
+    assert runs.declared(declared, declared["parameters"])
+
+
+def test_a_call_of_its_own() -> None:
+    tool = memory_tool(AsyncMemory("./memory"))
+    call = {"command": "create", "path": runs.NOTE, "file_text": "tea"}
+    assert tool.invoke(call) == f"File created successfully at: {runs.NOTE}"
+    message = tool.invoke({"type": "tool_call", "id": "1", "name": "memory", "args": call})
+    assert (message.status, message.content) == ("error", f"Error: File {runs.NOTE} already exists")

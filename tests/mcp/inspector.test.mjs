@@ -1,0 +1,53 @@
+// The inspector's command line lists the tools, finds nothing wrong with their schemas, and calls each of them. Each call
+// is a process that takes a second, so only one is made over HTTP.
+
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { test } from 'node:test';
+
+import { NAMES, file, installed, run, served, temporary } from './support.mjs';
+
+const INSPECTOR = file('@modelcontextprotocol/inspector/clients/launcher/build/index.js');
+const directory = await installed();
+const home = temporary();
+
+/** Asks the inspector for one method of a server. */
+async function inspect(server, ...options) {
+  // It keeps a list of servers in the home directory.
+  const env = { ...process.env, HOME: home, MCP_CATALOG_PATH: join(home, 'mcp.json') };
+  return run(process.execPath, [INSPECTOR, '--cli', ...server, '--method', ...options], { env });
+}
+
+const ARGUMENTS = {
+  create: { path: '/memories/a.md', file_text: 'green' },
+  view: { path: '/memories/a.md' },
+  str_replace: { path: '/memories/a.md', old_str: 'green', new_str: 'black' },
+  insert: { path: '/memories/a.md', insert_line: 1, insert_text: 'white' },
+  rename: { old_path: '/memories/a.md', new_path: '/memories/b.md' },
+  delete: { path: '/memories/b.md' },
+};
+
+for (const transport of ['standard streams', 'streamable HTTP']) {
+  test(`the inspector lists and calls the tools over ${transport}`, async (t) => {
+    const store = temporary();
+    const program = join(directory, 'node_modules', 'memdir', 'bin.cjs');
+    const server =
+      transport === 'standard streams'
+        ? [process.execPath, program, 'mcp', store]
+        : [await served(t, directory, store), '--transport', 'http'];
+    const { tools } = JSON.parse(await inspect(server, 'tools/list', '--strict'));
+    assert.deepEqual(
+      tools.map(({ name }) => name),
+      NAMES,
+    );
+    const calls = Object.entries(ARGUMENTS).slice(0, transport === 'standard streams' ? 6 : 1);
+    for (const [name, fields] of calls) {
+      const given = Object.entries(fields).flatMap(([key, value]) => [
+        '--tool-arg',
+        `${key}=${value}`,
+      ]);
+      const reply = JSON.parse(await inspect(server, 'tools/call', '--tool-name', name, ...given));
+      assert.notEqual(reply.isError, true, JSON.stringify(reply));
+    }
+  });
+}

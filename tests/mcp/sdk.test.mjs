@@ -1,0 +1,62 @@
+// The official SDK's client, over both transports. Python's client has more: bindings-python/tests/test_mcp.py.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { NAMES, client, installed, served, temporary } from './support.mjs';
+
+const { Client } = await client('@modelcontextprotocol/sdk/client/index.js');
+const { StdioClientTransport } = await client('@modelcontextprotocol/sdk/client/stdio.js');
+const { StreamableHTTPClientTransport } = await client(
+  '@modelcontextprotocol/sdk/client/streamableHttp.js',
+);
+const directory = await installed();
+
+/** A session in which every tool is called, and a file is read as a resource. */
+async function session(transport) {
+  const user = new Client({ name: 'test', version: '1.0.0' });
+  await user.connect(transport);
+  assert.equal(user.getServerVersion().name, 'memdir');
+  assert.match(user.getInstructions(), /\/memories/);
+  const { tools } = await user.listTools();
+  assert.deepEqual(
+    tools.map(({ name }) => name),
+    NAMES,
+  );
+
+  const call = async (name, args) => {
+    const { content, isError = false } = await user.callTool({ name, arguments: args });
+    return [content[0].text, isError];
+  };
+  const path = '/memories/tea.md';
+  const created = [`File created successfully at: ${path}`, false];
+  assert.deepEqual(await call('create', { path, file_text: 'green\n' }), created);
+  const edit = { path, old_str: 'green', new_str: 'black' };
+  assert.equal((await call('str_replace', edit))[1], false);
+  const line = { path, insert_line: 1, insert_text: 'white' };
+  assert.equal((await call('insert', line))[1], false);
+  const shown = `Here's the content of ${path} with line numbers:\n     1\tblack\n     2\twhite`;
+  assert.deepEqual(await call('view', { path }), [shown, false]);
+  const { resources } = await user.listResources();
+  assert.equal(resources[0].uri, 'memdir:///memories/tea.md');
+  const { contents } = await user.readResource({ uri: resources[0].uri });
+  assert.equal(contents[0].text, 'black\nwhite\n');
+  const names = { old_path: path, new_path: '/memories/t.md' };
+  assert.equal((await call('rename', names))[1], false);
+  assert.equal((await call('delete', { path: '/memories/t.md' }))[1], false);
+  assert.deepEqual(await call('view', { path: '/etc/passwd' }), [
+    'Path must start with /memories, got: /etc/passwd',
+    true,
+  ]);
+  await user.close();
+}
+
+test('npx memdir mcp answers the SDK over standard streams', async () => {
+  const args = ['--no', 'memdir', 'mcp', temporary()];
+  await session(new StdioClientTransport({ command: 'npx', args, cwd: directory }));
+});
+
+test('memdir mcp --http answers the SDK over streamable HTTP', async (t) => {
+  const address = await served(t, directory, temporary());
+  await session(new StreamableHTTPClientTransport(new URL(address)));
+});

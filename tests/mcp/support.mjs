@@ -1,0 +1,79 @@
+// What the tests of several clients need: the packed npm packages, installed as a user installs them.
+
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { after } from 'node:test';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+
+export const PROJECT = fileURLToPath(new URL('../..', import.meta.url));
+/** Where `npm run pack` leaves the packages. */
+export const PACKED = join(PROJECT, 'bindings-node', 'npm');
+/** Where the clients are installed. */
+const CLIENTS = join(PROJECT, '.cache', 'mcp');
+
+const requireClient = createRequire(join(CLIENTS, 'package.json'));
+
+/** A module of a client. */
+export const client = (specifier) => import(pathToFileURL(requireClient.resolve(specifier)).href);
+
+/** The path of a file in a client's package. */
+export const file = (path) => join(CLIENTS, 'node_modules', path);
+
+export const NAMES = ['view', 'create', 'str_replace', 'insert', 'delete', 'rename'];
+
+/** An empty directory, which goes with the file's last test. */
+export function temporary() {
+  const directory = mkdtempSync(join(tmpdir(), 'memdir-mcp-'));
+  after(() => rmSync(directory, { recursive: true, force: true }));
+  return directory;
+}
+
+/** An empty project with the packages in it. */
+export async function installed() {
+  const directory = temporary();
+  writeFileSync(join(directory, 'package.json'), '{ "name": "empty", "private": true }\n');
+  const names = readdirSync(PACKED).filter((name) => name.endsWith('.tgz'));
+  const flags = ['--offline', '--cache', join(directory, 'cache'), '--no-audit', '--no-fund'];
+  const paths = names.map((name) => join(PACKED, name));
+  await run('npm', ['install', '--loglevel=error', ...flags, ...paths], { cwd: directory });
+  return directory;
+}
+
+/** What a program prints. One that fails, or takes more than a minute, fails the test. */
+export function run(command, args, options = {}) {
+  return new Promise((resolve, reject) => {
+    const child = spawn(command, args, {
+      timeout: 60_000,
+      stdio: ['ignore', 'pipe', 'pipe'],
+      ...options,
+    });
+    let [output, errors] = ['', ''];
+    child.stdout.on('data', (data) => (output += data));
+    child.stderr.on('data', (data) => (errors += data));
+    child.on('error', reject);
+    child.on('close', (status) => {
+      assert.equal(status, 0, `${command} ${args.join(' ')}\n${output}${errors}`);
+      resolve(output);
+    });
+  });
+}
+
+/** The address of a server over HTTP, which ends with the test. */
+export async function served(t, directory, store) {
+  const program = join(directory, 'node_modules', 'memdir', 'bin.cjs');
+  const server = spawn(process.execPath, [program, 'mcp', store, '--http=127.0.0.1:0'], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  t.after(() => server.kill());
+  for await (const line of createInterface({ input: server.stderr })) {
+    const address = /^memdir: serving (http:\S+)/.exec(line)?.[1];
+    assert.ok(address, line);
+    return address;
+  }
+  throw new Error('the server has ended');
+}
