@@ -54,7 +54,7 @@ class LangChain4jTest {
         AnthropicServerTool declared = AnthropicServerTool.builder().type("memory_20250818").name("memory").build();
         Assistant assistant =
                 AiServices.builder(Assistant.class)
-                        .chatModel(builder.modelName("claude-opus-5-5").serverTools(declared).build())
+                        .chatModel(builder.modelName("claude-sonnet-5-5").serverTools(declared).build())
                         .tools(Map.of(ToolSpecification.fromJson(memory.toolDefinition()), new MemoryToolExecutor(memory)))
                         .chatRequestTransformer(MemoryToolExecutor::undeclared)
                         .build();
