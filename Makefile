@@ -152,6 +152,11 @@ test-kotlin: ## the Kotlin package
 	@tests/step 'Kotlin: packages for devices' bindings-uniffi/scripts/aar --dry-run
 	@bindings-uniffi/scripts/xcframework --dry-run > /dev/null
 
+.PHONY: test-kotlin-frameworks
+test-kotlin-frameworks: ## the Kotlin package with Spring AI and LangChain4j (long)
+	@$(call need,mvn,Kotlin)
+	@bindings-uniffi/kotlin/test --frameworks
+
 .PHONY: test-swift
 test-swift: ## the Swift package, with a real compiler
 	@bindings-uniffi/swift/test

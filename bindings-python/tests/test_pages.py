@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import textwrap
 from typing import TYPE_CHECKING
 
 import pytest
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 
 PAGE = cases.PROJECT / "docs" / "stores.md"
 SERVERS = cases.PROJECT / "docs" / "python-servers.md"
+JVM = cases.PROJECT / "docs" / "frameworks-jvm.md"
 QUOTED = re.compile(r"<!-- from (\S+) -->\n```\w+\n(.*?)\n```", re.DOTALL)
 LINK = re.compile(r"\]\((\.\./[^)#]+)(?:#[^)]*)?\)")
 
@@ -25,10 +27,19 @@ def plain(code: str) -> str:
 
 @pytest.mark.parametrize(
     ("file", "code"),
-    [quoted for page in (PAGE, SERVERS) for quoted in QUOTED.findall(page.read_text("utf-8"))],
+    [quoted for page in (PAGE, SERVERS, JVM) for quoted in QUOTED.findall(page.read_text("utf-8"))],
 )
 def test_what_is_quoted_stands_there(file: str, code: str) -> None:
-    assert code in plain((cases.PROJECT / file).read_text("utf-8"))
+    text = plain((cases.PROJECT / file).read_text("utf-8"))
+    # What stands in a method has its indentation there.
+    assert any(textwrap.indent(code, " " * depth) in text for depth in (0, 4, 8))
+
+
+def test_the_page_about_the_jvm_quotes_its_adapters_and_tests() -> None:
+    page = JVM.read_text("utf-8")
+    assert page.count("```java") == len(QUOTED.findall(page)) >= 4
+    for link in LINK.findall(page):
+        assert (JVM.parent / link).exists(), link
 
 
 def test_the_page_about_servers_quotes_the_server() -> None:

@@ -49,6 +49,8 @@ class Conversation:
     sessions: tuple[Session, ...]
     tool_extras: dict[str, Any] = field(default_factory=dict)
     """Fields that the memory tool's entry must have besides ``type`` and ``name``."""
+    tool: dict[str, Any] | None = None
+    """The whole entry of the tool, if it is a custom tool instead of Anthropic's."""
     beside: dict[str, str] = field(default_factory=dict)
     """Files next to the ``memories`` directory that nobody may touch: path → content."""
     then: dict[str, str | None] | None = None
@@ -92,7 +94,7 @@ def parse(data: Any) -> Conversation:
         data,
         "the script",
         required={"about": str, "sessions": list},
-        optional={"tool_extras": dict, "beside": dict, "then": dict},
+        optional={"tool_extras": dict, "tool": dict, "beside": dict, "then": dict},
     )
     if not script["sessions"]:
         raise ScriptError("the script has no session")
@@ -107,7 +109,8 @@ def parse(data: Any) -> Conversation:
             path: None if text is None else _text(text, f"then {path}")
             for path, text in script["then"].items()
         }
-    return Conversation(script["about"], sessions, script["tool_extras"], beside, then)
+    tool = script["tool"] or None
+    return Conversation(script["about"], sessions, script["tool_extras"], tool, beside, then)
 
 
 def _session(data: Any, where: str) -> Session:

@@ -86,7 +86,7 @@ class Playback:
             )
 
         if not self._continues_thread(headers, body):
-            wanted = [{**MEMORY_TOOL, **self.conversation.tool_extras}]
+            wanted = [self.conversation.tool or {**MEMORY_TOOL, **self.conversation.tool_extras}]
             if body.get("tools") != wanted:
                 raise MismatchError(
                     "`tools` is not what the script expects\n"

@@ -113,6 +113,17 @@ def test_it_plays_a_conversation_that_is_right(standin: StandIn) -> None:
     assert "the conversation is over" in answer["error"]["message"]
 
 
+def test_a_script_may_have_a_custom_tool(script: Callable[..., Conversation]) -> None:
+    custom = {"name": "memory", "description": "d", "input_schema": {"type": "object"}}
+    with StandIn(script(tool=custom)) as standin:
+        status, _ = send(standin, first(tools=[custom]))
+        assert status == 200
+    standin.finish()
+    with StandIn(script(tool=custom)) as standin:
+        _, answer = send(standin, first())
+        assert "`tools`" in answer["error"]["message"]
+
+
 @pytest.mark.parametrize(
     ("changes", "complaint"),
     [

@@ -1,0 +1,86 @@
+package frameworks;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import com.sun.net.httpserver.HttpExchange;
+import com.sun.net.httpserver.HttpServer;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+
+/** Streams messages of the model's, which the stand-in of examples/standin cannot: one call of the tool each, then a text. */
+final class StreamedStandin implements AutoCloseable {
+    /** A call that works, and one that fails. */
+    static final String[] CALLS = {
+        "{\"command\": \"create\", \"path\": \"/memories/a.md\", \"file_text\": \"ünï 🫖\\n\"}",
+        "{\"command\": \"view\", \"path\": \"/memories/b.md\"}",
+    };
+    static final String CREATED = "File created successfully at: /memories/a.md";
+    static final String MISSING = "The path /memories/b.md does not exist. Please provide a valid path.";
+
+    /** What was sent. */
+    final List<JsonNode> requests = Collections.synchronizedList(new ArrayList<>());
+
+    final String address;
+    private final HttpServer server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+    private final List<String> inputs;
+
+    StreamedStandin(String... inputs) throws IOException {
+        this.inputs = List.of(inputs);
+        server.createContext("/v1/messages", this::answer);
+        server.start();
+        address = "http://127.0.0.1:" + server.getAddress().getPort();
+    }
+
+    /** The tool result of a request, the first of which has none. */
+    JsonNode result(int request) {
+        JsonNode messages = requests.get(request).get("messages");
+        return messages.get(messages.size() - 1).get("content").get(0);
+    }
+
+    private void answer(HttpExchange exchange) throws IOException {
+        requests.add(Standin.JSON.readTree(exchange.getRequestBody().readAllBytes()));
+        int turn = requests.size();
+        boolean calls = turn <= inputs.size();
+        StringBuilder events = new StringBuilder();
+        event(events, "message_start", """
+                {"message": {"id": "m%d", "type": "message", "role": "assistant", "model": "m", "content": [],
+                 "stop_reason": null, "stop_sequence": null, "usage": {"input_tokens": 1, "output_tokens": 1}}}""".formatted(turn));
+        String block = calls ? """
+                {"type": "tool_use", "id": "toolu_%d", "name": "memory", "input": {}}""".formatted(turn) : """
+                {"type": "text", "text": ""}""";
+        event(events, "content_block_start", "{\"index\": 0, \"content_block\": " + block + "}");
+        String said = calls ? inputs.get(turn - 1) : "Done.";
+        // In two pieces, as the API cuts where it likes.
+        for (String piece : List.of(said.substring(0, said.length() / 2), said.substring(said.length() / 2))) {
+            ObjectNode delta = Standin.JSON.createObjectNode().put("type", calls ? "input_json_delta" : "text_delta");
+            delta.put(calls ? "partial_json" : "text", piece);
+            event(events, "content_block_delta", "{\"index\": 0, \"delta\": " + delta + "}");
+        }
+        event(events, "content_block_stop", "{\"index\": 0}");
+        event(events, "message_delta", """
+                {"delta": {"stop_reason": "%s", "stop_sequence": null}, "usage": {"output_tokens": 1}}"""
+                .formatted(calls ? "tool_use" : "end_turn"));
+        event(events, "message_stop", "{}");
+        byte[] body = events.toString().getBytes(StandardCharsets.UTF_8);
+        exchange.getResponseHeaders().add("content-type", "text/event-stream");
+        exchange.sendResponseHeaders(200, body.length);
+        try (var out = exchange.getResponseBody()) {
+            out.write(body);
+        }
+    }
+
+    private static void event(StringBuilder events, String type, String data) throws IOException {
+        JsonNode event = ((ObjectNode) Standin.JSON.readTree(data)).put("type", type);
+        events.append("event: ").append(type).append("\ndata: ").append(event).append("\n\n");
+    }
+
+    @Override
+    public void close() {
+        server.stop(0);
+    }
+}

@@ -1,0 +1,59 @@
+/*
+ * A memory as a tool of LangChain4j, to be copied: see docs/frameworks-jvm.md. It is no part of the jar, which would then depend
+ * on LangChain4j.
+ */
+package dev.memdir.examples;
+
+import dev.langchain4j.agent.tool.ToolExecutionRequest;
+import dev.langchain4j.data.message.ImageContent;
+import dev.langchain4j.invocation.InvocationContext;
+import dev.langchain4j.model.chat.request.ChatRequest;
+import dev.langchain4j.model.chat.request.ChatRequestParameters;
+import dev.langchain4j.service.tool.ToolExecutionResult;
+import dev.langchain4j.service.tool.ToolExecutor;
+import dev.memdir.Memory;
+import dev.memdir.Reply;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
+import java.util.Base64;
+import java.util.List;
+
+/** Gives {@code memory.execute} the input of a tool call as the model sent it; the result has its flag, and an image. */
+public final class MemoryToolExecutor implements ToolExecutor {
+    private static final Logger LOG = System.getLogger("dev.memdir");
+
+    private final Memory memory;
+
+    public MemoryToolExecutor(Memory memory) {
+        this.memory = memory;
+    }
+
+    @Override
+    public ToolExecutionResult executeWithContext(ToolExecutionRequest request, InvocationContext context) {
+        Reply reply = run(request);
+        ToolExecutionResult.Builder result = ToolExecutionResult.builder().isError(reply.isError());
+        if (reply.getImage() == null) return result.resultText(reply.getContent()).build();
+        String base64 = Base64.getEncoder().encodeToString(reply.getImage().getBytes());
+        return result.resultContents(List.of(ImageContent.from(base64, reply.getImage().getMediaType()))).build();
+    }
+
+    /** For callers that take text only. */
+    @Override
+    public String execute(ToolExecutionRequest request, Object memoryId) {
+        return run(request).getContent();
+    }
+
+    /** The request without the definition of the memory's tool: for a model that declares Anthropic's own tool. */
+    public static ChatRequest undeclared(ChatRequest request) {
+        var others = request.toolSpecifications().stream().filter(tool -> !tool.name().equals("memory")).toList();
+        var parameters = ChatRequestParameters.builder().overrideWith(request.parameters()).toolSpecifications(others).build();
+        return ChatRequest.builder().messages(request.messages()).parameters(parameters).build();
+    }
+
+    private Reply run(ToolExecutionRequest request) {
+        Reply reply = memory.execute(request.arguments());
+        // The model reads only that the memory is out of reach.
+        if (reply.getCause() != null) LOG.log(Level.WARNING, reply.getCause());
+        return reply;
+    }
+}
