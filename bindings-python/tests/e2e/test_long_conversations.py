@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from standin import StandIn
 
@@ -39,7 +39,9 @@ def test_the_examples_of_the_page(
     with StandIn(talk) as standin:
         monkeypatch.setenv("ANTHROPIC_BASE_URL", standin.base_url)
         monkeypatch.setenv("ANTHROPIC_API_KEY", "not-a-key")
-        exec(compile(editing, PAGE.name, "exec"), {})
+        names: dict[str, Any] = {}
+        exec(compile(editing, PAGE.name, "exec"), names)
+        names["client"].close()
     standin.finish()
     for request in standin.requests:
         assert memdir.CONTEXT_MANAGEMENT_BETA in request["headers"]["anthropic-beta"]
