@@ -1,4 +1,6 @@
 //! [`Memory`]: the engine, for Python.
+//!
+//! All methods of a class have to stand in one place, with the docstrings that users read, so this file is a long one.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

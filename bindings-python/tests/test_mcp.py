@@ -19,6 +19,8 @@ from mcp.client.stdio import StdioServerParameters
 from mcp.client.subscriptions import ResourcesListChanged, ResourceUpdated
 from mcp.types import BlobResourceContents, TextResourceContents
 
+from memdir import open_store
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -188,6 +190,21 @@ def test_a_client_that_leaves_or_speaks_something_else_is_no_accident(tmp_path: 
         code, said = answer("", f"--http=127.0.0.1:{url.split(':')[2].split('/')[0]}")
         assert code == 3
         assert said.startswith("memdir: nothing can be served: ")
+
+
+def test_a_resource_that_is_read_is_used(tmp_path: Path) -> None:
+    def accessed() -> bool:
+        (entry,) = open_store(tmp_path).list("/memories")
+        return entry.accessed is not None
+
+    async def session(client: Client) -> None:
+        await client.call_tool("create", {"path": "/memories/a.md", "file_text": "one"})
+        await client.list_resources()
+        assert not accessed()
+        await client.read_resource("memdir:///memories/a.md")
+        assert accessed()
+
+    run(stdio(tmp_path, "--record-access"), session)
 
 
 def test_changes_are_told_whoever_made_them(tmp_path: Path) -> None:

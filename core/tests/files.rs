@@ -176,9 +176,12 @@ fn what_is_written_is_told_to_who_observes() {
     memory.write("/memories/a", "two", Some("one")).unwrap();
     let _ = memory.write("/memories/a", "three", Some("one")).unwrap_err();
     memory.read("/memories/a").unwrap();
+    memory.create("/memories/init.md", "").unwrap();
+    memory.bootstrap(&memdir::Project { about: "", features: &[], init: "" }).unwrap();
     drop(subscription);
-    let written = || (ChangeKind::Written, "/memories/a".to_owned());
-    assert_eq!(*told.lock().unwrap(), [written(), written()]);
+    let paths = ["a", "a", "init.md", "progress.md", "features.md"];
+    let written = paths.map(|name| (ChangeKind::Written, format!("/memories/{name}")));
+    assert_eq!(*told.lock().unwrap(), written);
 }
 
 #[test]
@@ -272,6 +275,36 @@ fn what_views_hide_no_search_and_no_index_shows() {
     assert!(!memory.index(1000).unwrap().contains(&secret));
     // Your own code may have to write it back.
     assert!(memory.read("/memories/a").unwrap().contains(&secret));
+}
+
+#[test]
+fn an_index_shows_no_part_of_what_views_hide() {
+    let memory = in_process(|options| options.sensitive_on_view = true);
+    let secret = format!("ghp_{}", "aB3dE5gH7j".repeat(4).split_at(36).0);
+    // Where the beginning of a file ends that is read for an index otherwise.
+    for blank in 980..1024 {
+        memory.write("/memories/a", &format!("{}{secret}\n", "\n".repeat(blank)), None).unwrap();
+        let index = memory.index(1000).unwrap();
+        assert!(!index.contains("aB3d"), "{blank}: {index}");
+    }
+}
+
+#[test]
+fn a_file_that_is_too_large_to_be_looked_through_is_not_searched() {
+    let memory = in_process(|options| {
+        options.sensitive_on_view = true;
+        options.max_file_bytes = Some(100);
+    });
+    // A little more than a command reads in to edit it.
+    let large = 16 * 1024 * 1024 + 4096;
+    put(&**memory.store(), "/memories/large", "tea\n".repeat(large / 4));
+    put(&**memory.store(), "/memories/small", "tea");
+    let found = memory.search(&Query::text("tea"), "/memories", 9).unwrap();
+    let paths: Vec<_> = found.iter().map(|found| found.path.as_str()).collect();
+    assert_eq!(paths, ["/memories/small"]);
+    let index = memory.index(1000).unwrap();
+    let large = index.lines().find(|line| line.starts_with("/memories/large\t")).unwrap();
+    assert!(!large.contains("tea"), "{large}");
 }
 
 #[test]

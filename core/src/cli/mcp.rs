@@ -6,12 +6,11 @@ use crate::mcp::{self, Failure as NotServed};
 use crate::memory::Memory;
 use crate::options::MemoryOptions;
 
-/// What Claude accepts at most.
-const MAX_IMAGE_BYTES: u64 = 3_932_160;
-
 pub(super) fn run(wanted: &Mcp) -> Result<Ended, Failure> {
-    let options =
-        MemoryOptions { max_image_bytes: Some(MAX_IMAGE_BYTES), ..MemoryOptions::default() };
+    let options = MemoryOptions {
+        max_image_bytes: Some(MemoryOptions::CLAUDE_IMAGE_BYTES),
+        ..MemoryOptions::default()
+    };
     let place = stores::any(&wanted.store, wanted.flags.clone().on(options)?)?;
     let memory = Memory::with_store(place.open()?, place.options().clone())
         .validated()

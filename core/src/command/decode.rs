@@ -106,7 +106,7 @@ fn input_of_block(
     if is_block { block.get("input")?.as_object() } else { None }
 }
 
-/// Whether this is the `type` of a block with a tool call, by the API or by MCP.
+/// Whether this is the `type` of a block with a tool call.
 #[doc(hidden)]
 #[must_use]
 pub fn is_tool_use(block_type: &str) -> bool {

@@ -4,11 +4,11 @@ use std::cmp::Reverse;
 use std::fmt::Write as _;
 use std::io::Read as _;
 
+use super::read::refusal;
 use crate::cancel;
 use crate::error::Error;
 use crate::path::{MAX_LEVELS, MemoryPath};
 use crate::policies::Policies;
-use crate::policy::sensitive;
 use crate::reply;
 use crate::store::{Entry, EntryKind, Node, Store, StoreError};
 use crate::text::human_size;
@@ -77,27 +77,15 @@ fn first_line(
     policies: &Policies,
     path: &MemoryPath,
 ) -> Result<Option<String>, Error> {
-    let content = match store.open(path, 0) {
-        Ok(Node::File(_, content)) => content,
-        Err(error @ (StoreError::Failed { .. } | StoreError::Busy | StoreError::Cancelled)) => {
-            return Err(Error::Store(error));
-        }
-        Ok(Node::Directory(_)) | Err(_) => return Ok(None),
+    let shown = match policies.sensitive.on_view {
+        true => super::read_shown(store, policies, path),
+        false => start(store, path),
     };
-    let mut start = Vec::new();
-    content
-        .take(START)
-        .read_to_end(&mut start)
-        .map_err(|error| Error::Store(StoreError::failed("reading a file", error)))?;
-    let text = match str::from_utf8(&start) {
-        Ok(text) => text,
-        // The last character may be cut.
-        Err(error) if error.error_len().is_none() => {
-            str::from_utf8(&start[..error.valid_up_to()]).unwrap_or_default()
-        }
-        Err(_) => return Ok(None),
+    let shown = match shown {
+        Ok(shown) => shown,
+        Err(Error::Refused(_)) => return Ok(None),
+        Err(error) => return Err(error),
     };
-    let shown = sensitive::shown(&policies.sensitive, text);
     let Some(line) = shown.lines().map(str::trim).find(|line| !line.is_empty()) else {
         return Ok(None);
     };
@@ -108,4 +96,24 @@ fn first_line(
         None => line,
         Some((end, _)) => format!("{}…", &line[..end]),
     }))
+}
+
+/// The first characters of a file.
+fn start(store: &dyn Store, path: &MemoryPath) -> Result<String, Error> {
+    let content = match store.open(path, 0).map_err(|error| refusal(path, error))? {
+        Node::File(_, content) => content,
+        Node::Directory(_) => return Err(reply::condition(path, StoreError::IsADirectory)),
+    };
+    let mut start = Vec::new();
+    content
+        .take(START)
+        .read_to_end(&mut start)
+        .map_err(|error| Error::Store(StoreError::failed("reading a file", error)))?;
+    // The last character may be cut.
+    let end = match str::from_utf8(&start) {
+        Err(error) if error.error_len().is_none() => error.valid_up_to(),
+        _ => start.len(),
+    };
+    start.truncate(end);
+    String::from_utf8(start).map_err(|_| reply::not_text(path))
 }

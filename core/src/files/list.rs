@@ -1,9 +1,9 @@
 //! `list`: the entries of a directory, and `exists`: whether there is one.
 
+use super::read::refusal;
 use crate::error::Error;
 use crate::path::{MAX_LEVELS, MemoryPath};
-use crate::reply;
-use crate::store::{Effect, Entry, Node, Store, StoreError};
+use crate::store::{Entry, Node, Store, StoreError};
 
 /// The entries below a directory, in the order of their paths; of a file, the file itself.
 pub(crate) fn list(
@@ -35,12 +35,5 @@ pub(crate) fn exists(store: &dyn Store, path: &MemoryPath) -> Result<bool, Error
         Ok(_) | Err(StoreError::IsADirectory) => Ok(true),
         Err(StoreError::NotFound | StoreError::NotADirectory) => Ok(false),
         Err(error) => Err(refusal(path, error)),
-    }
-}
-
-fn refusal(path: &MemoryPath, error: StoreError) -> Error {
-    match error {
-        StoreError::NotFound | StoreError::NotADirectory => reply::view_missing(path),
-        error => reply::condition(path, error).with_effect(Effect::Read),
     }
 }

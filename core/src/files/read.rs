@@ -1,19 +1,14 @@
 //! `read`: the text of a file, as it is.
 
-use std::borrow::Cow;
-
 use crate::error::Error;
+use crate::handlers::view;
 use crate::path::MemoryPath;
 use crate::policies::Policies;
-use crate::policy::sensitive;
 use crate::reply;
-use crate::store::{Effect, Store, StoreError};
+use crate::store::{Effect, Node, Store, StoreError};
 
 pub(crate) fn read(store: &dyn Store, path: &MemoryPath) -> Result<String, Error> {
-    let content = store.read(path).map_err(|error| match error {
-        StoreError::NotFound | StoreError::NotADirectory => reply::view_missing(path),
-        error => reply::condition(path, error).with_effect(Effect::Read),
-    })?;
+    let content = store.read(path).map_err(|error| refusal(path, error))?;
     String::from_utf8(content).map_err(|_| reply::not_text(path))
 }
 
@@ -23,9 +18,21 @@ pub(crate) fn read_shown(
     policies: &Policies,
     path: &MemoryPath,
 ) -> Result<String, Error> {
-    let text = read(store, path)?;
-    Ok(match sensitive::shown(&policies.sensitive, &text) {
-        Cow::Borrowed(_) => text,
-        Cow::Owned(redacted) => redacted,
-    })
+    let too_large = match policies.sensitive.on_view {
+        true => reply::too_large_to_redact,
+        false => reply::too_large_to_read,
+    };
+    match store.open(path, 0) {
+        Ok(Node::File(size, content)) => view::whole(policies, path, size, content, too_large),
+        Ok(Node::Directory(_)) => Err(reply::condition(path, StoreError::IsADirectory)),
+        Err(error) => Err(refusal(path, error)),
+    }
+}
+
+/// What a method that only reads says of an error.
+pub(super) fn refusal(path: &MemoryPath, error: StoreError) -> Error {
+    match error {
+        StoreError::NotFound | StoreError::NotADirectory => reply::view_missing(path),
+        error => reply::condition(path, error).with_effect(Effect::Read),
+    }
 }

@@ -9,7 +9,7 @@ pub(crate) mod edit;
 mod insert;
 mod rename;
 mod str_replace;
-mod view;
+pub(crate) mod view;
 
 use crate::command::{Command, ValidCommand};
 use crate::error::Error;

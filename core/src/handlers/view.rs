@@ -95,7 +95,7 @@ fn file(
 ) -> Result<String, Error> {
     let options = &policies.options;
     if policies.sensitive.on_view {
-        let content = redacted(policies, path, size, content)?;
+        let content = whole(policies, path, size, content, reply::too_large_to_redact)?;
         return numbered(options, path, range, content.len() as u64, Box::new(content.as_bytes()));
     }
     numbered(options, path, range, size, content)
@@ -194,19 +194,23 @@ fn wanted(range: Option<&ViewRange>) -> Option<Lines> {
     }
 }
 
-/// The whole content with marks for sensitive text. It reads the whole file, because a key of
-/// several lines is recognised by its first line.
-fn redacted(
+/// The whole content, with marks for sensitive text if views hide it. A key of several lines is recognised by its first
+/// line, so no part of a file would do.
+///
+/// # Errors
+/// `too_large` for a file that is larger than what a command edits.
+pub(crate) fn whole(
     policies: &Policies,
     path: &MemoryPath,
     size: u64,
     content: Box<dyn Read + '_>,
+    too_large: fn(&MemoryPath, u64) -> Error,
 ) -> Result<String, Error> {
     let limit = policies.options.max_edited_bytes().unwrap_or(u64::MAX);
     let mut whole = Vec::new();
     let size_hint = usize::try_from(size).unwrap_or(usize::MAX);
     if size > limit || whole.try_reserve_exact(size_hint).is_err() {
-        return Err(reply::too_large_to_redact(path, size));
+        return Err(too_large(path, size));
     }
     content
         .take(limit)

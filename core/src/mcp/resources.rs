@@ -5,7 +5,7 @@ use percent_encoding::{AsciiSet, CONTROLS, percent_decode_str, utf8_percent_enco
 use rmcp::ErrorData;
 use rmcp::model::{ListResourcesResult, ReadResourceResult, Resource, ResourceContents};
 
-use crate::command::{Command, ViewRange};
+use crate::command::Command;
 use crate::error::Error;
 use crate::memory::Memory;
 use crate::path::MemoryPath;
@@ -94,27 +94,24 @@ pub(super) fn read(memory: &Memory, uri: &str) -> Result<ReadResourceResult, Err
     let not_found = || ErrorData::resource_not_found("There is no such resource", None);
     let path = path(uri).ok_or_else(not_found)?;
     let mime_type = mime_type(path.name().unwrap_or_default());
+    let refusal = |error| match error {
+        Error::Refused(_) if !memory.exists(path.as_str()).unwrap_or(true) => not_found(),
+        error => broken(error),
+    };
     let contents = if mime_type.starts_with("image/") {
-        match view(memory, &path)?.content {
+        let view = Command::View { path: path.as_str().into(), view_range: None };
+        match memory.run(&view).map_err(refusal)? {
             Content::Image { media_type, bytes } => {
                 ResourceContents::blob(BASE64.encode(&bytes), uri).with_mime_type(media_type)
             }
-            Content::Text(refusal) => return Err(ErrorData::invalid_params(refusal, None)),
+            // A directory may have such a name.
+            Content::Text(_) => return Err(not_found()),
         }
     } else {
-        let text = memory.read_shown(&path).map_err(|error| match error {
-            Error::Refused(_) if !memory.exists(path.as_str()).unwrap_or(true) => not_found(),
-            error => broken(error),
-        })?;
+        let text = memory.read_shown(&path).map_err(refusal)?;
         ResourceContents::text(text, uri).with_mime_type(mime_type)
     };
     Ok(ReadResourceResult::new(vec![contents]))
-}
-
-fn view(memory: &Memory, path: &MemoryPath) -> Result<Reply, ErrorData> {
-    let no_range: Option<ViewRange> = None;
-    let view = Command::View { path: path.as_str().into(), view_range: no_range };
-    memory.run(&view).map_or_else(|error| Err(broken(error)), |content| Ok(Ok(content).into()))
 }
 
 /// The error for the client. A refusal is a sentence that a model may read; of a broken store it learns no more than

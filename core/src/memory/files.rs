@@ -53,15 +53,7 @@ impl Memory {
     pub fn write(&self, path: &str, text: &str, if_unchanged: Option<&str>) -> Result<(), Error> {
         let path = self.begin_at(path)?;
         let result = files::write(&*self.store, &self.policies, &path, text, if_unchanged);
-        let changed = match &result {
-            Ok(()) => true,
-            Err(Error::Store(error)) => error.may_have_changed(),
-            Err(_) => false,
-        };
-        if changed && changes::are_observed() {
-            let change = Change { kind: ChangeKind::Written, path, old_path: None };
-            changes::tell(&self.store, &[change]);
-        }
+        self.tell_written(&path, result.as_ref().map(|()| true));
         result
     }
 
@@ -86,7 +78,7 @@ impl Memory {
 
     /// The first `limit` matches at `path` and below it: names of files and directories, and lines of files, in the
     /// order of the paths and lines. Hidden entries and files that are not text are left out. With `sensitive_on_view`
-    /// the texts are searched as a view shows them.
+    /// the texts are searched as a view shows them, and those that are too large to be shown so are left out.
     ///
     /// It reads every file until it has enough; the time is linear in what it reads.
     ///
@@ -130,6 +122,19 @@ impl Memory {
         files::index(&*self.store, &self.policies, max_chars)
     }
 
+    /// Tells who observes the store that the file was written, or may have been.
+    fn tell_written(&self, path: &MemoryPath, result: Result<bool, &Error>) {
+        let changed = match result {
+            Ok(changed) => changed,
+            Err(Error::Store(error)) => error.may_have_changed(),
+            Err(_) => false,
+        };
+        if changed && changes::are_observed() {
+            let (kind, path) = (ChangeKind::Written, path.clone());
+            changes::tell(&self.store, &[Change { kind, path, old_path: None }]);
+        }
+    }
+
     /// What comes before every method with a path, in the order in which it comes before a command.
     fn begin_at(&self, path: &str) -> Result<MemoryPath, Error> {
         let path = files::valid(path)?;
@@ -170,11 +175,9 @@ impl Memory {
         let mut made = Vec::new();
         for (path, text) in project.files() {
             let path = self.begin_at(path)?;
-            if files::make(&*self.store, &self.policies, &path, &text)? {
-                if changes::are_observed() {
-                    let (kind, path) = (ChangeKind::Written, path.clone());
-                    changes::tell(&self.store, &[Change { kind, path, old_path: None }]);
-                }
+            let result = files::make(&*self.store, &self.policies, &path, &text);
+            self.tell_written(&path, result.as_ref().map(|made| *made));
+            if result? {
                 made.push(path);
             }
         }
@@ -211,11 +214,13 @@ impl Memory {
         command::tool_definitions(dialect, prefix, self.is_read_only())
     }
 
-    /// The text of a file as a model may see it: without what views hide.
+    /// The text of a file as a model may see it: without what views hide. It counts as a use of the file, as a view does.
     #[cfg(feature = "mcp")]
     pub(crate) fn read_shown(&self, path: &MemoryPath) -> Result<String, Error> {
-        self.expire_first();
-        files::read_shown(&*self.store, &self.policies, path)
+        self.expire_unless_cancelled()?;
+        let text = files::read_shown(&*self.store, &self.policies, path)?;
+        self.policies.expiry.record(&*self.store, path)?;
+        Ok(text)
     }
 
     fn is_read_only(&self) -> bool {

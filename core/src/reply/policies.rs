@@ -94,6 +94,13 @@ pub(crate) fn too_large_to_redact(path: &MemoryPath, size: u64) -> Error {
     ))
 }
 
+pub(crate) fn too_large_to_read(path: &MemoryPath, size: u64) -> Error {
+    let size = bytes(size);
+    refused(format!(
+        "Error: The file {path} holds {size}, which is too large to be read as a whole."
+    ))
+}
+
 pub(super) fn bytes(count: u64) -> String {
     match count {
         1 => "1 byte".to_owned(),

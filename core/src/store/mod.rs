@@ -3,18 +3,17 @@
 //! A store keeps bytes under a [`MemoryPath`]. It needs to know nothing about commands and replies.
 //! [`Store`] and its methods document the guarantees of every store; [`contract`] checks them.
 
-#[cfg(feature = "encryption")]
-use std::borrow::Cow;
 use std::path::Path;
 use std::time::SystemTime;
 
-use crate::path::{Folding, MemoryPath};
+use crate::path::MemoryPath;
 
 pub(crate) mod access;
 mod address;
 mod address_hint;
 #[cfg(any(unix, windows))]
 mod backoff;
+mod defaults;
 mod edit;
 #[cfg(feature = "encryption")]
 mod encrypted;
@@ -67,6 +66,12 @@ pub use address::{
 };
 #[cfg(feature = "testing")]
 pub use contract::check_contract;
+#[cfg(feature = "encryption")]
+pub(crate) use defaults::as_listed;
+use defaults::make_by_writing;
+pub(crate) use defaults::{MOVING, NEW_DIRECTORY, clear_each, listed_file};
+#[doc(hidden)]
+pub use defaults::{listed_time, open_whole};
 pub use edit::Edit;
 #[cfg(feature = "encryption")]
 pub use encrypted::{Encrypted, EncryptionKey, rekey};
@@ -97,7 +102,6 @@ pub use swap::{Swap, update_by_swap};
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
 pub use total::TotalLimits;
 pub(crate) use walk::Scope;
-use walk::walk;
 pub use walk::walk_files;
 
 /// A place that keeps files and directories under `/memories`.
@@ -383,127 +387,3 @@ pub const NOWAIT_BYTES: u64 = 64 * 1024;
 
 /// The most entries of a directory that [`Store::open_nowait`] answers with.
 pub const NOWAIT_ENTRIES: usize = 256;
-
-/// The default of [`Store::open`]: reads the whole content, or walks through the listings.
-///
-/// For a store that only sometimes has a better way, such as one in another language.
-///
-/// # Errors
-/// As [`Store::open`].
-#[doc(hidden)]
-pub fn open_whole<S: Store + ?Sized>(
-    store: &S,
-    path: &MemoryPath,
-    depth: usize,
-) -> Result<Node<'static>, StoreError> {
-    match store.read(path) {
-        Ok(content) => Ok(Node::file(content)),
-        Err(StoreError::IsADirectory) => {
-            let mut entries = Vec::new();
-            walk(store, path, Scope { hidden: false, depth }, &mut |entry| entries.push(entry))?;
-            Ok(Node::Directory(entries))
-        }
-        Err(error) => Err(error),
-    }
-}
-
-/// The default of [`Store::clear`]: deletes the entries of the root that `may_go`.
-pub(crate) fn clear_each<S: Store + ?Sized>(
-    store: &S,
-    may_go: impl Fn(&MemoryPath) -> bool,
-) -> Result<(), StoreError> {
-    let entries = store.list(&MemoryPath::root()).map_err(StoreError::unchanged)?;
-    let mut changed = false;
-    for entry in entries.iter().filter(|entry| may_go(&entry.path)) {
-        match store.delete(&entry.path) {
-            Ok(()) => changed = true,
-            Err(StoreError::NotFound) => {}
-            Err(error) => return Err(if changed { error.after_changes() } else { error }),
-        }
-    }
-    Ok(())
-}
-
-/// The default of [`Store::modified`]: lists the file's directory.
-///
-/// For a store that only sometimes has a better way, as [`open_whole`].
-///
-/// # Errors
-/// As [`Store::modified`].
-#[doc(hidden)]
-pub fn listed_time<S: Store + ?Sized>(
-    store: &S,
-    path: &MemoryPath,
-) -> Result<Option<SystemTime>, StoreError> {
-    Ok(listed_file(store, path)?.modified)
-}
-
-/// The entry of the file at `path` in the listing of its directory.
-fn listed_file<S: Store + ?Sized>(store: &S, path: &MemoryPath) -> Result<Entry, StoreError> {
-    let above = path.parent().ok_or(StoreError::IsADirectory)?;
-    let listed = match store.list(&above) {
-        Err(StoreError::NotADirectory) => return Err(StoreError::NotFound),
-        listed => listed?,
-    };
-    let folding = Folding::new(store.folds_case());
-    match listed.into_iter().find(|entry| folding.are_same(&entry.path, path)) {
-        None => Err(StoreError::NotFound),
-        Some(Entry { kind: EntryKind::Directory, .. }) => Err(StoreError::IsADirectory),
-        Some(file) => Ok(file),
-    }
-}
-
-/// The path with its names as the store lists them, as far as they are there. The same path for a store
-/// that does not ignore case.
-#[cfg(feature = "encryption")]
-pub(crate) fn as_listed<'p>(
-    store: &dyn Store,
-    path: &'p MemoryPath,
-) -> Result<Cow<'p, MemoryPath>, StoreError> {
-    if !store.folds_case() {
-        return Ok(Cow::Borrowed(path));
-    }
-    let folding = Folding::new(true);
-    let mut listed = MemoryPath::root();
-    let mut there = true;
-    for name in path.names() {
-        let asked = listed.join(name).map_err(|_| StoreError::NameTooLong)?;
-        let entries = match there.then(|| store.list(&listed)) {
-            Some(Err(error)) if error.is_failure() => return Err(error),
-            Some(Ok(entries)) => entries,
-            _ => Vec::new(),
-        };
-        let same = |entry: &&Entry| folding.are_same(&entry.path, &asked);
-        let exact = entries.iter().find(|entry| entry.path == asked);
-        let found = exact.or_else(|| entries.iter().find(same));
-        there = found.is_some();
-        listed = found.map_or(asked, |entry| entry.path.clone());
-    }
-    Ok(Cow::Owned(listed))
-}
-
-/// The temporary file that makes a directory in a store that has no other way.
-pub(crate) const NEW_DIRECTORY: &str = ".memdir-new-directory";
-
-/// The prefix of the hidden names that a rename between mounted stores uses; a number follows.
-pub(crate) const MOVING: &str = ".memdir-moving-";
-
-/// The default of [`Store::make_directory`].
-fn make_by_writing<S: Store + ?Sized>(store: &S, path: &MemoryPath) -> Result<(), StoreError> {
-    let file = path.join(NEW_DIRECTORY).map_err(|_| StoreError::NameTooLong)?;
-    match store.list(path) {
-        Ok(entries) if !entries.iter().any(|entry| entry.path == file) => return Ok(()),
-        Ok(_) => {}
-        Err(StoreError::NotADirectory) => return Err(StoreError::AlreadyExists),
-        Err(StoreError::NotFound) => match store.write(&file, b"", OnExisting::Error) {
-            // Somebody else is making it.
-            Ok(()) | Err(StoreError::AlreadyExists) => {}
-            Err(error) => return Err(error),
-        },
-        Err(error) => return Err(error),
-    }
-    match store.delete(&file) {
-        Err(StoreError::NotFound) => Ok(()),
-        deleted => deleted.map_err(StoreError::after_changes),
-    }
-}
