@@ -9,6 +9,7 @@ use std::time::Instant;
 
 use crate::command::{Command, Decoded, Repair, ValidCommand, ViewRange};
 use crate::error::{Error, HookError};
+use crate::history::HistoryId;
 use crate::hooks::{Event, HookDecision, Outcome};
 use crate::path::MemoryPath;
 use crate::policies::Policies;
@@ -114,14 +115,16 @@ impl<'a> Call<'a> {
     pub(crate) fn execute(
         self,
         policies: &Policies,
-        execute: impl FnOnce(&ValidCommand<'a>) -> Result<Content, Error>,
+        execute: impl FnOnce(&ValidCommand<'a>) -> (Result<Content, Error>, Option<HistoryId>),
     ) -> (Result<Content, Error>, Option<Event>) {
         let Self { name, repairs, command, stopped, traced, begun } = self;
+        let mut change = None;
         let (command, outcome, result) = match (command, stopped) {
             (Err(refusal), _) => (None, Outcome::Refused, Err(refusal)),
             (Ok(command), Some((outcome, refusal))) => (Some(command), outcome, Err(refusal)),
             (Ok(command), None) => {
-                let result = traced.within(|| execute(&command));
+                let result;
+                (result, change) = traced.within(|| execute(&command));
                 let outcome = match &result {
                     Ok(_) => Outcome::Ok,
                     Err(Error::Refused(_) | Error::Config(_)) => Outcome::Refused,
@@ -161,6 +164,7 @@ impl<'a> Call<'a> {
             lines,
             duration: begun.map(|begun| begun.elapsed()).unwrap_or_default(),
             repairs,
+            change,
             content: if policies.options.event_content { reply::text_of(&result) } else { None },
         };
         traced.end(&event);

@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use crate::command::{Command, Repair};
 use crate::error::HookError;
+use crate::history::HistoryId;
 use crate::path::MemoryPath;
 use crate::value::{Fields, Value};
 
@@ -159,6 +160,8 @@ pub struct Event {
     pub repairs: Vec<Repair>,
     /// The text of the reply, with [`event_content`](crate::MemoryOptions::event_content); an image has none.
     pub content: Option<String>,
+    /// The change that the command made, if the memory has a [history](crate::MemoryOptions::history).
+    pub change: Option<HistoryId>,
 }
 
 /// How a call ended.

@@ -59,6 +59,7 @@
 pub mod cli;
 pub mod command;
 pub mod copy;
+pub mod history;
 pub mod hooks;
 pub mod path;
 pub mod policy;

@@ -11,6 +11,7 @@ use crate::changes::{self, Change, ChangeKind, Subscription};
 use crate::command::{Command, Decoded, ValidCommand, ViewRange};
 use crate::error::{Error, HookError};
 use crate::handlers;
+use crate::history::Recorder;
 use crate::hooks::{Event, HookDecision, Installed, MemoryHooks};
 use crate::options::MemoryOptions;
 use crate::path::{Folding, MemoryPath};
@@ -21,6 +22,7 @@ use crate::store::{ReadOnly, Store, StoreError, open_store};
 use crate::trace;
 
 mod files;
+mod history;
 
 /// The memory directory: executes the six commands of Claude's memory tool on a store.
 ///
@@ -47,6 +49,8 @@ pub struct Memory {
     store: Arc<dyn Store>,
     policies: Arc<Policies>,
     hooks: Option<Installed>,
+    history: Option<Arc<Recorder>>,
+    actor: Option<Arc<str>>,
 }
 
 impl std::fmt::Debug for Memory {
@@ -89,7 +93,19 @@ impl Memory {
     fn new(store: Arc<dyn Store>, options: MemoryOptions) -> Self {
         let folding = Folding::new(store.folds_case());
         let options = options.for_store(&*store);
-        Self { store, policies: Arc::new(Policies::new(options, folding)), hooks: None }
+        let actor = options.actor.as_deref().map(Arc::from);
+        let history = options.history.then(|| Self::new_history(&store, &options));
+        let store = match &history {
+            Some(recorder) => Arc::clone(recorder).into_store(),
+            None => store,
+        };
+        Self {
+            store,
+            policies: Arc::new(Policies::new(options, folding)),
+            hooks: None,
+            history,
+            actor,
+        }
     }
 
     /// The same memory with your own code before and after each command. It replaces earlier hooks.
@@ -165,7 +181,7 @@ impl Memory {
             Ok(Err(_)) | Err(_) => None,
         };
         let execute = |command: &ValidCommand<'a>| {
-            result.unwrap_or_else(|| handlers::execute(store, policies, command))
+            (result.unwrap_or_else(|| handlers::execute(store, policies, command)), None)
         };
         let (result, _) = Call::begin(decoded, false).execute(policies, execute);
         Ok(result.into())
@@ -240,11 +256,14 @@ impl Memory {
     ) -> (Result<Content, Error>, Option<Event>) {
         let (result, event) = call.execute(&self.policies, |command| {
             // The caller may have gone away while the call waited for a thread or a hook.
-            cancel::check().map_err(Error::Store)?;
+            if let Err(cancelled) = cancel::check() {
+                return (Err(Error::Store(cancelled)), None);
+            }
             self.expire_first();
-            let result = handlers::execute(&*self.store, &self.policies, command);
+            let execute = || handlers::execute(&*self.store, &self.policies, command);
+            let (result, change) = self.recorded(execute);
             self.tell_change(command, &result);
-            result
+            (result, change)
         });
         if let (Some(hooks), Some(event)) = (hooks, &event) {
             hooks.after(event);
@@ -338,7 +357,7 @@ impl Memory {
     /// # Errors
     /// As [`run`](Memory::run).
     pub fn clear(&self) -> Result<String, Error> {
-        let cleared = self.store.clear();
+        let (cleared, _) = self.recorded(|| self.store.clear());
         self.policies.limits.shrunk();
         self.policies.views.forget(&MemoryPath::root());
         if cleared.is_ok() || cleared.as_ref().is_err_and(StoreError::may_have_changed) {
@@ -396,7 +415,8 @@ impl Memory {
     ) -> Result<Vec<Expired>, Error> {
         let (store, policies) = (&*self.store, &*self.policies);
         let others = policies.beside_expiry();
-        let expired = policies.expiry.expire(store, others, older_than, dry_run, progress);
+        let expire = || policies.expiry.expire(store, others, older_than, dry_run, progress);
+        let (expired, _) = self.recorded(expire);
         if !dry_run {
             trace::expiry(&policies.sensitive, &expired);
             if let Ok(expired) = &expired

@@ -9,6 +9,9 @@ use crate::store::{Durability, OnExisting, Store, StoreOptions};
 
 mod json;
 
+/// How long versions are kept by default.
+const HISTORY_MAX_AGE: Duration = Duration::from_secs(30 * 24 * 60 * 60);
+
 /// How a [`Memory`](crate::Memory) behaves where the tool's documentation leaves a choice.
 ///
 /// ```
@@ -101,6 +104,16 @@ pub struct MemoryOptions {
     pub never_expire: Vec<PathPattern>,
     /// The events that `after` gets contain the reply's text. Default: no.
     pub event_content: bool,
+    /// Default: no.
+    pub history: bool,
+    /// Default: 2592000 seconds.
+    pub history_max_age: Option<Duration>,
+    /// Default: `None`.
+    pub history_max_versions: Option<usize>,
+    /// Default: `None`.
+    pub history_max_bytes: Option<u64>,
+    /// Default: `None`.
+    pub actor: Option<String>,
 }
 
 impl MemoryOptions {
@@ -180,6 +193,11 @@ impl Default for MemoryOptions {
             record_access: false,
             never_expire: Vec::new(),
             event_content: false,
+            history: false,
+            history_max_age: Some(HISTORY_MAX_AGE),
+            history_max_versions: None,
+            history_max_bytes: None,
+            actor: None,
         }
     }
 }

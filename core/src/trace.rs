@@ -104,6 +104,7 @@ impl Traced {
             memdir.bytes = Empty,
             memdir.lines = Empty,
             memdir.repairs = Empty,
+            memdir.change = Empty,
         );
         Self { span }
     }
@@ -134,6 +135,9 @@ impl Traced {
         span.record("memdir.path", path).record("memdir.new_path", new_path);
         span.record("memdir.outcome", outcome).record("memdir.repairs", repairs.as_deref());
         span.record("memdir.bytes", event.bytes).record("memdir.lines", event.lines);
+        if let Some(change) = event.change {
+            span.record("memdir.change", change.to_string());
+        }
         if event.outcome != Outcome::Ok {
             span.record("error.type", outcome).record("otel.status_code", "ERROR");
         }

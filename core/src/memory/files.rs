@@ -52,7 +52,8 @@ impl Memory {
     /// nothing was changed; [`Error::Store`].
     pub fn write(&self, path: &str, text: &str, if_unchanged: Option<&str>) -> Result<(), Error> {
         let path = self.begin_at(path)?;
-        let result = files::write(&*self.store, &self.policies, &path, text, if_unchanged);
+        let write = || files::write(&*self.store, &self.policies, &path, text, if_unchanged);
+        let (result, _) = self.recorded(write);
         self.tell_written(&path, result.as_ref().map(|()| true));
         result
     }
@@ -175,7 +176,8 @@ impl Memory {
         let mut made = Vec::new();
         for (path, text) in project.files() {
             let path = self.begin_at(path)?;
-            let result = files::make(&*self.store, &self.policies, &path, &text);
+            let make = || files::make(&*self.store, &self.policies, &path, &text);
+            let (result, _) = self.recorded(make);
             self.tell_written(&path, result.as_ref().map(|made| *made));
             if result? {
                 made.push(path);

@@ -52,6 +52,11 @@ options! {
     record_access: flag,
     never_expire: patterns,
     event_content: flag,
+    history: flag,
+    history_max_age: duration,
+    history_max_versions: limit,
+    history_max_bytes: limit,
+    actor: text,
 }
 
 impl MemoryOptions {

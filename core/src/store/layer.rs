@@ -83,6 +83,7 @@ layer! {
         fn files(&self, visit: &mut dyn FnMut(Entry)) -> Result<(), StoreError>;
         fn write(&self, path: &MemoryPath, content: &[u8], existing: OnExisting) -> Result<(), StoreError>;
         fn update(&self, path: &MemoryPath, edit: &mut Edit<'_>) -> Result<(), StoreError>;
+        fn edits_apart(&self) -> bool;
         fn delete(&self, path: &MemoryPath) -> Result<(), StoreError>;
         fn rename(&self, from: &MemoryPath, to: &MemoryPath) -> Result<(), StoreError>;
         fn clear(&self) -> Result<(), StoreError>;
@@ -136,6 +137,7 @@ mod tests {
         files(&mut dyn FnMut(Entry)) -> Result<(), StoreError> = Err(StoreError::Busy);
         write(&MemoryPath, &[u8], OnExisting) -> Result<(), StoreError> = Err(StoreError::Busy);
         update(&MemoryPath, &mut Edit<'_>) -> Result<(), StoreError> = Err(StoreError::Busy);
+        edits_apart() -> bool = true;
         delete(&MemoryPath) -> Result<(), StoreError> = Err(StoreError::Busy);
         rename(&MemoryPath, &MemoryPath) -> Result<(), StoreError> = Err(StoreError::Busy);
         clear() -> Result<(), StoreError> = Err(StoreError::Busy);
@@ -177,6 +179,7 @@ mod tests {
         let _ = store.files(&mut |_| {});
         let _ = store.write(&a, b"", OnExisting::Error);
         let _ = store.update(&a, &mut |_| None);
+        let _ = store.edits_apart();
         let _ = store.delete(&a);
         let _ = store.rename(&a, &b);
         let _ = store.clear();
@@ -225,6 +228,7 @@ mod tests {
                 "open",
                 "open_nowait",
                 "files",
+                "edits_apart",
                 "modified",
                 "tracks_access",
                 "accessed",

@@ -101,8 +101,8 @@ pub use sqlite::SqliteDatabase;
 pub use swap::{Swap, update_by_swap};
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
 pub use total::TotalLimits;
-pub(crate) use walk::Scope;
 pub use walk::walk_files;
+pub(crate) use walk::{Scope, walk};
 
 /// A place that keeps files and directories under `/memories`.
 ///
@@ -207,6 +207,14 @@ pub trait Store: Send + Sync {
     /// # Errors
     /// [`NotFound`](StoreError::NotFound), [`IsADirectory`](StoreError::IsADirectory).
     fn update(&self, path: &MemoryPath, edit: &mut Edit<'_>) -> Result<(), StoreError>;
+
+    /// Whether [`update`](Store::update) calls its edit while the store holds neither a lock nor a transaction, so that
+    /// the edit may write another file of this store. A store that keeps a history then needs one read less.
+    ///
+    /// By default it does not.
+    fn edits_apart(&self) -> bool {
+        false
+    }
 
     /// Deletes a file, or a directory with everything in it. Never called for the root.
     ///

@@ -311,6 +311,10 @@ impl Store for Encrypted {
         Err(restless(path).unchanged())
     }
 
+    fn edits_apart(&self) -> bool {
+        self.inner.edits_apart()
+    }
+
     fn delete(&self, path: &MemoryPath) -> Result<(), StoreError> {
         self.inner.delete(&self.at_existing(path).map_err(StoreError::unchanged)?)
     }

@@ -262,6 +262,11 @@ impl Store for ObjectStorage {
         }
     }
 
+    /// An edit is made between a read and a conditional write.
+    fn edits_apart(&self) -> bool {
+        true
+    }
+
     fn delete(&self, path: &MemoryPath) -> Result<(), StoreError> {
         let path = path.clone();
         self.run("deleting", |client| async move { client.delete_path(&path).await })

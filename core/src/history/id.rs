@@ -1,0 +1,189 @@
+//! [`HistoryId`]: the id of a change and of each of its versions. It sorts by time.
+//!
+//! It is a UUID of version 7 (RFC 9562) whose last 24 bits are zero for a record of the journal. They count the
+//! versions of that record, so a version's id says where it stands, and needs no room of its own.
+
+use std::fmt;
+use std::str::FromStr;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use crate::store::StoreError;
+
+/// How many bits count the versions of one record.
+const COUNTER_BITS: u32 = 24;
+const COUNTER: u128 = (1 << COUNTER_BITS) - 1;
+
+/// The latest time in an id of this process, in 1/4096 milliseconds: the next id is later, also if the clock went back.
+static LATEST: AtomicU64 = AtomicU64::new(0);
+
+/// The id of a [`Version`](super::Version), or of a change, which is one or more versions that were made together.
+///
+/// Ids sort by time, as values and as texts.
+///
+/// ```
+/// use memdir::history::HistoryId;
+///
+/// let id: HistoryId = "01990a3c-7c00-7123-8456-789abc000001".parse()?;
+/// assert_eq!(id.to_string(), "01990a3c-7c00-7123-8456-789abc000001");
+/// assert!("yesterday".parse::<HistoryId>().is_err());
+/// # Ok::<(), memdir::history::NoHistoryId>(())
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct HistoryId(u128);
+
+/// The text is not the id of a version or a change.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("not the id of a version or a change")]
+pub struct NoHistoryId;
+
+impl HistoryId {
+    /// A new id for a record, later than every other of this process.
+    pub(super) fn new() -> Result<Self, StoreError> {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let ticks = u64::try_from(now.as_nanos() * 4096 / 1_000_000).unwrap_or(u64::MAX);
+        let mut ticks = ticks & ((1 << 60) - 1);
+        let later = |latest| (latest >= ticks).then_some(latest + 1).or(Some(ticks));
+        if let Ok(latest) = LATEST.fetch_update(Ordering::SeqCst, Ordering::SeqCst, later) {
+            ticks = ticks.max(latest + 1);
+        }
+        let random = getrandom::u64().map_err(|error| {
+            StoreError::failed("drawing a random number", std::io::Error::other(error)).unchanged()
+        })?;
+        let (millis, fraction) = (u128::from(ticks >> 12), u128::from(ticks & 0xfff));
+        let random = u128::from(random) >> (64 - 62 + COUNTER_BITS) << COUNTER_BITS;
+        Ok(Self(millis << 80 | 0x7 << 76 | fraction << 64 | 0b10 << 62 | random))
+    }
+
+    /// Ids that are made from now on are later than this one.
+    pub(super) fn seen(self) {
+        let ticks = (self.0 >> 80) as u64 & ((1 << 48) - 1);
+        let ticks = ticks << 12 | (self.0 >> 64) as u64 & 0xfff;
+        // Not one from a broken clock of the far future, after which no later one would fit.
+        if ticks < 1 << 59 {
+            LATEST.fetch_max(ticks, Ordering::SeqCst);
+        }
+    }
+
+    /// The id with this number within the record.
+    pub(super) fn numbered(self, number: usize) -> Self {
+        Self(self.record().0 | (number as u128 & COUNTER))
+    }
+
+    /// The id of the record that it belongs to.
+    pub(super) fn record(self) -> Self {
+        Self(self.0 & !COUNTER)
+    }
+
+    /// When it was made, by the clock of that machine.
+    #[must_use]
+    pub fn time(self) -> SystemTime {
+        let millis = u64::try_from(self.0 >> 80).unwrap_or(0);
+        let fraction = u64::try_from(self.0 >> 64 & 0xfff).unwrap_or(0);
+        UNIX_EPOCH
+            + Duration::from_millis(millis)
+            + Duration::from_nanos(fraction * 1_000_000 / 4096)
+    }
+}
+
+impl fmt::Display for HistoryId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let id = self.0;
+        let part = |shift: u32, digits: u32| (id >> shift) & ((1 << (digits * 4)) - 1);
+        write!(
+            f,
+            "{:08x}-{:04x}-{:04x}-{:04x}-{:012x}",
+            part(96, 8),
+            part(80, 4),
+            part(64, 4),
+            part(48, 4),
+            part(0, 12)
+        )
+    }
+}
+
+impl fmt::Debug for HistoryId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl FromStr for HistoryId {
+    type Err = NoHistoryId;
+
+    fn from_str(text: &str) -> Result<Self, NoHistoryId> {
+        let dashes = [8, 13, 18, 23];
+        let mut id = 0_u128;
+        if text.len() != 36 {
+            return Err(NoHistoryId);
+        }
+        for (at, letter) in text.bytes().enumerate() {
+            match (dashes.contains(&at), char::from(letter).to_digit(16)) {
+                (true, _) if letter == b'-' => {}
+                (false, Some(digit)) => id = id << 4 | u128::from(digit),
+                _ => return Err(NoHistoryId),
+            }
+        }
+        let is_of_version_7 = id >> 76 & 0xf == 7 && id >> 62 & 0b11 == 0b10;
+        if is_of_version_7 { Ok(Self(id)) } else { Err(NoHistoryId) }
+    }
+}
+
+impl serde::Serialize for HistoryId {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> serde::Deserialize<'de> for HistoryId {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = <std::borrow::Cow<'de, str>>::deserialize(deserializer)?;
+        text.parse().map_err(serde::de::Error::custom)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_sort_by_time_as_values_and_as_texts() {
+        let ids: Vec<HistoryId> = (0..10_000).map(|_| HistoryId::new().unwrap()).collect();
+        assert!(ids.is_sorted_by(|a, b| a < b));
+        let texts: Vec<String> = ids.iter().map(ToString::to_string).collect();
+        assert!(texts.is_sorted_by(|a, b| a < b));
+        let age = SystemTime::now().duration_since(ids[0].time()).unwrap();
+        assert!(age < Duration::from_secs(60), "{age:?}");
+    }
+
+    #[test]
+    fn an_id_is_read_as_it_is_written() {
+        let id = HistoryId::new().unwrap();
+        assert_eq!(id.record(), id);
+        let third = id.numbered(3);
+        assert_eq!(third.record(), id);
+        assert_ne!(third, id);
+        for id in [id, third, id.numbered(usize::MAX)] {
+            assert_eq!(id.to_string().parse(), Ok(id));
+            assert_eq!(id.to_string().to_uppercase().parse(), Ok(id));
+        }
+    }
+
+    #[test]
+    fn what_is_no_id_is_refused() {
+        let good = HistoryId::new().unwrap().to_string();
+        let no_dash = good.replace('-', "0");
+        let version_4 = "936da01f-9abd-4d9d-80c7-02af85c822a8";
+        for text in ["", "1", &good[1..], &no_dash, version_4, &format!("{good}0"), "é"] {
+            assert_eq!(text.parse::<HistoryId>(), Err(NoHistoryId), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_clock_that_went_back_does_not_bring_earlier_ids() {
+        let id = HistoryId::new().unwrap();
+        let ahead = HistoryId(id.0 + (60_000 << 80));
+        ahead.seen();
+        assert!(HistoryId::new().unwrap() > ahead);
+    }
+}

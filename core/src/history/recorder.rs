@@ -1,0 +1,545 @@
+//! [`Recorder`]: a layer over any store that records every change in a [`Journal`] before it is made.
+//!
+//! - An edit is recorded as what it removed and what it inserted. If the journal does not know the content before, because
+//!   somebody else wrote it or nobody recorded yet, that is kept as a whole.
+//! - A new file is kept as a whole, and so is a deleted one that the journal does not know.
+//! - If the change is refused, its record is withdrawn. What a kill leaves is recognized later ([`settle`](super::settle)).
+//!
+//! Reads go to the store beneath. If the journal is kept in the store itself, its directory is hidden: for readers it is
+//! not there, and writers are refused.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::SystemTime;
+
+use super::context;
+use super::id::HistoryId;
+use super::index::Index;
+use super::journal::Journal;
+use super::kept_files::{self, KeptFiles};
+use super::log_file::LogFile;
+use super::record::{Content, Digest, Record, Row};
+use super::retention::Retention;
+use super::version::Operation;
+use crate::path::MemoryPath;
+use crate::store::{
+    Durability, Edit, Entry, Layer, Node, OnExisting, Problem, ProblemKind, ReadOnly, Scope,
+    Splice, Store, StoreError, walk,
+};
+
+/// A store with a history: it records every change before it is made.
+pub(crate) struct Recorder {
+    pub(super) store: Arc<dyn Store>,
+    pub(super) journal: Box<dyn Journal>,
+    /// Whether the journal is kept in the store itself.
+    is_inside: bool,
+    /// What is known of the journal.
+    index: Mutex<Index>,
+    pub(super) retention: Retention,
+    /// How many changes this process recorded.
+    changes: AtomicU64,
+}
+
+impl Recorder {
+    /// A history of `store`: beside the files if it is a local directory, else in the store itself.
+    pub(crate) fn new(store: Arc<dyn Store>, durability: Durability, retention: Retention) -> Self {
+        let (journal, is_inside): (Box<dyn Journal>, _) = match place_beside(&*store) {
+            Some(place) => (Box::new(LogFile::new(place.directory, durability)), place.is_inside),
+            None => (Box::new(KeptFiles::new(Arc::clone(&store))), true),
+        };
+        let (index, changes) = (Mutex::default(), AtomicU64::new(0));
+        Self { store, journal, is_inside, index, retention, changes }
+    }
+
+    /// The store with this history. A store that may only be read records nothing, but hides the journal.
+    pub(crate) fn into_store(self: Arc<Self>) -> Arc<dyn Store> {
+        let is_read_only = self.store.is_read_only();
+        let recorder: Arc<dyn Store> = self;
+        if is_read_only { Arc::new(ReadOnly::from(recorder)) } else { recorder }
+    }
+
+    /// What is known of the journal. Nothing is loaded here.
+    pub(super) fn index(&self) -> MutexGuard<'_, Index> {
+        self.index.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn is_hidden(&self, path: &MemoryPath) -> bool {
+        self.is_inside && path.names().next().is_some_and(kept_files::is_reserved)
+    }
+
+    fn refuse_hidden(&self, path: &MemoryPath) -> Result<(), StoreError> {
+        if self.is_hidden(path) { Err(StoreError::PermissionDenied) } else { Ok(()) }
+    }
+
+    fn hide_in(&self, entries: &mut Vec<Entry>) {
+        if self.is_inside {
+            entries.retain(|entry| !self.is_hidden(&entry.path));
+        }
+    }
+
+    /// A record of the change that this thread makes.
+    fn record(&self) -> Result<Record, StoreError> {
+        let (id, context) = (HistoryId::new()?, context::current());
+        Ok(Record::new(id, context.change.unwrap_or(id), context.actor.as_deref()))
+    }
+
+    fn append(&self, mut record: Record) -> Result<Recorded, StoreError> {
+        record.header.confirms = self.index().take_unconfirmed();
+        let appended = self.journal.append(&record).map_err(StoreError::unchanged)?;
+        let recorded = Recorded { id: record.header.id, change: record.header.change };
+        self.index().appended(record.header, appended);
+        Ok(recorded)
+    }
+
+    /// Ends a change with this result of the store.
+    fn finish<T>(
+        &self,
+        recorded: Option<Recorded>,
+        result: Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        let Some(Recorded { id, change }) = recorded else { return result };
+        match &result {
+            Ok(_) => {
+                context::begin(change);
+                let is_noted = self.journal.confirm(id);
+                self.index().confirmed(id, is_noted);
+                self.trim_sometimes();
+            }
+            // Whether it was made is seen by the file.
+            Err(error) if error.may_have_changed() => {}
+            Err(_) => self.withdraw(id),
+        }
+        result
+    }
+
+    fn withdraw(&self, id: HistoryId) {
+        self.index().withdrawn(id);
+        // If it stays, it is seen by the file that the change was not made.
+        let _ = self.journal.withdraw(id);
+    }
+
+    /// Removes what is too old, now and then.
+    fn trim_sometimes(&self) {
+        const EVERY: u64 = 256;
+        let number = self.changes.fetch_add(1, Ordering::Relaxed);
+        if number.is_multiple_of(EVERY) && self.index().may_be_trimmed(self.retention) {
+            // The change itself was made. What cannot be removed now is removed later.
+            let _ = self.trim();
+        }
+    }
+
+    /// Keeps `bytes` in the record, unless the journal can already tell this content.
+    fn keep_unknown(&self, record: &mut Record, content: Content, bytes: &[u8]) {
+        if !self.index().knows(content.sha256) {
+            record.keep(content, bytes);
+        }
+    }
+
+    fn record_edit(
+        &self,
+        path: &MemoryPath,
+        old: &[u8],
+        splice: &Splice,
+        operation: Operation,
+    ) -> Result<Recorded, StoreError> {
+        self.refresh();
+        let operation = context::current().operation.unwrap_or(operation);
+        let pieces = splice.pieces(old);
+        let after_len = pieces.iter().map(|piece| piece.len() as u64).sum();
+        let before = Content::of(old);
+        let after = Content { sha256: Digest::of_pieces(&pieces), size: after_len };
+        let mut record = self.record()?;
+        self.keep_unknown(&mut record, before, old);
+        let removed = &old[pieces[0].len()..old.len() - pieces[2].len()];
+        let (same_start, same_end) = common_ends(removed, pieces[1]);
+        let at = pieces[0].len() + same_start;
+        let removed = &removed[same_start..removed.len() - same_end];
+        let inserted = &pieces[1][same_start..pieces[1].len() - same_end];
+        let kept = record.keep_splice(at, removed, inserted);
+        record.header.rows.push(Row {
+            operation,
+            path: path.clone(),
+            old_path: None,
+            before: Some(before),
+            after: Some(after),
+            splice: Some(kept),
+            is_trimmed: false,
+        });
+        self.append(record)
+    }
+
+    /// Looks at what others appended, if that costs little: a log's end, not a listing of a remote store.
+    fn refresh(&self) {
+        if self.journal.is_cheap_to_follow() {
+            // If it cannot be read, contents are kept as a whole.
+            let _ = self.index().refresh(&*self.journal);
+        }
+    }
+
+    /// [`Store::update`] where an edit may not write to the journal: the content is read first, and the edit is
+    /// made if the file still has it.
+    fn update_in_steps(
+        &self,
+        path: &MemoryPath,
+        edit: &mut Edit<'_>,
+        operation: Operation,
+    ) -> Result<(), StoreError> {
+        const MAX_ATTEMPTS: usize = 1_000;
+        let mut found = None;
+        self.store.update(path, &mut |content| {
+            found = Some(content.to_vec());
+            None
+        })?;
+        for _ in 0..MAX_ATTEMPTS {
+            let Some(old) = found.take() else { break };
+            let Some(splice) = edit(&old) else { return Ok(()) };
+            let recorded = self.record_edit(path, &old, &splice, operation)?;
+            let mut made = false;
+            let result = self.store.update(path, &mut |content| {
+                made = content == old;
+                if made {
+                    return Some(splice.clone());
+                }
+                found = Some(content.to_vec());
+                None
+            });
+            match result {
+                Ok(()) if !made => self.withdraw(recorded.id),
+                result => return self.finish(Some(recorded), result),
+            }
+        }
+        let failed = format!("updating {path}");
+        Err(StoreError::failed(failed, "the store never holds what it shows").unchanged())
+    }
+
+    fn update_as(
+        &self,
+        path: &MemoryPath,
+        edit: &mut Edit<'_>,
+        operation: Operation,
+    ) -> Result<(), StoreError> {
+        self.refuse_hidden(path)?;
+        if !self.journal.is_apart() {
+            return self.update_in_steps(path, edit, operation);
+        }
+        let (mut recorded, mut broken) = (None, None);
+        let result = self.store.update(path, &mut |old| {
+            if let Some(Recorded { id, .. }) = recorded.take() {
+                self.withdraw(id);
+            }
+            let splice = edit(old)?;
+            match self.record_edit(path, old, &splice, operation) {
+                Ok(appended) => {
+                    recorded = Some(appended);
+                    Some(splice)
+                }
+                Err(error) => {
+                    broken = Some(error);
+                    None
+                }
+            }
+        });
+        match broken {
+            Some(error) => Err(error),
+            None => self.finish(recorded, result),
+        }
+    }
+
+    /// Records that the files are gone, each with its content.
+    fn record_deletion(
+        &self,
+        files: &[MemoryPath],
+        operation: Operation,
+    ) -> Result<Option<Recorded>, StoreError> {
+        self.refresh();
+        let operation = context::current().operation.unwrap_or(operation);
+        let mut record = self.record()?;
+        for path in files {
+            let bytes = match self.store.read(path) {
+                Err(StoreError::NotFound | StoreError::IsADirectory) => continue,
+                // It can be deleted, but its content cannot be kept.
+                Err(StoreError::PermissionDenied) => None,
+                read => Some(read.map_err(StoreError::unchanged)?),
+            };
+            let content = bytes.as_ref().map(|bytes| Content::of(bytes));
+            if let (Some(content), Some(bytes)) = (content, bytes) {
+                self.keep_unknown(&mut record, content, &bytes);
+            }
+            record.header.rows.push(Row {
+                operation,
+                path: path.clone(),
+                old_path: None,
+                before: content,
+                after: None,
+                splice: None,
+                is_trimmed: false,
+            });
+        }
+        if record.header.rows.is_empty() {
+            return Ok(None);
+        }
+        self.append(record).map(Some)
+    }
+
+    /// The file at `path`, or all files below the directory there.
+    fn files_at(&self, path: &MemoryPath) -> Result<Vec<MemoryPath>, StoreError> {
+        match self.store.open(path, 0) {
+            Ok(Node::File(..)) => Ok(vec![path.clone()]),
+            Ok(Node::Directory(_)) => {
+                let mut files = Vec::new();
+                walk(&*self.store, path, Scope::EVERYTHING, &mut |entry| {
+                    if entry.is_file() && !self.is_hidden(&entry.path) {
+                        files.push(entry.path);
+                    }
+                })?;
+                files.sort_unstable();
+                Ok(files)
+            }
+            // The store's own method says what it is.
+            Err(error) if !error.is_failure() => Ok(Vec::new()),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Deletes what is below a directory. What cannot be deleted because a store is mounted there is emptied.
+    fn empty(&self, directory: &MemoryPath, changed: &mut bool) -> Result<(), StoreError> {
+        let listed = self.store.list(directory).map_err(StoreError::unchanged)?;
+        for entry in listed.iter().filter(|entry| !self.is_hidden(&entry.path)) {
+            match self.store.delete(&entry.path) {
+                Ok(()) => *changed = true,
+                Err(StoreError::MountPoint) => self.empty(&entry.path, changed)?,
+                Err(StoreError::NotFound) => {}
+                Err(StoreError::ReadOnly) if !directory.is_root() => {}
+                Err(error) => return Err(if *changed { error.after_changes() } else { error }),
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A record that was appended.
+#[derive(Clone, Copy)]
+struct Recorded {
+    id: HistoryId,
+    change: HistoryId,
+}
+
+/// How many bytes both begin with, and then end with.
+fn common_ends(a: &[u8], b: &[u8]) -> (usize, usize) {
+    let start = a.iter().zip(b).take_while(|(a, b)| a == b).count();
+    let (a, b) = (&a[start..], &b[start..]);
+    let end = a.iter().rev().zip(b.iter().rev()).take_while(|(a, b)| a == b).count();
+    (start, end)
+}
+
+/// Where a local directory's journal is.
+struct Beside {
+    directory: std::path::PathBuf,
+    /// Whether that is below the files' own directory.
+    is_inside: bool,
+}
+
+fn place_beside(store: &dyn Store) -> Option<Beside> {
+    let files = store.directory()?;
+    // The layout of the SDKs' tools has a directory around the files, which is ours.
+    if files.file_name().is_some_and(|name| name == "memories") {
+        let directory = files.parent()?.join("history");
+        return Some(Beside { directory, is_inside: false });
+    }
+    Some(Beside { directory: files.join(kept_files::NAME), is_inside: true })
+}
+
+impl Layer for Recorder {
+    fn inner(&self) -> &dyn Store {
+        &*self.store
+    }
+
+    fn read(&self, path: &MemoryPath) -> Result<Vec<u8>, StoreError> {
+        if self.is_hidden(path) { Err(StoreError::NotFound) } else { self.store.read(path) }
+    }
+
+    fn list(&self, path: &MemoryPath) -> Result<Vec<Entry>, StoreError> {
+        if self.is_hidden(path) {
+            return Err(StoreError::NotFound);
+        }
+        let mut entries = self.store.list(path)?;
+        self.hide_in(&mut entries);
+        Ok(entries)
+    }
+
+    fn open(&self, path: &MemoryPath, depth: usize) -> Result<Node<'_>, StoreError> {
+        // In a directory it is hidden, as every name that begins with a dot.
+        if self.is_hidden(path) { Err(StoreError::NotFound) } else { self.store.open(path, depth) }
+    }
+
+    fn open_nowait(&self, path: &MemoryPath, depth: usize) -> Option<Result<Node<'_>, StoreError>> {
+        if self.is_hidden(path) {
+            return Some(Err(StoreError::NotFound));
+        }
+        self.store.open_nowait(path, depth)
+    }
+
+    fn files(&self, visit: &mut dyn FnMut(Entry)) -> Result<(), StoreError> {
+        self.store.files(&mut |entry| {
+            if !self.is_hidden(&entry.path) {
+                visit(entry);
+            }
+        })
+    }
+
+    fn write(
+        &self,
+        path: &MemoryPath,
+        content: &[u8],
+        existing: OnExisting,
+    ) -> Result<(), StoreError> {
+        self.refuse_hidden(path)?;
+        const MAX_ATTEMPTS: usize = 1_000;
+        for _ in 0..MAX_ATTEMPTS {
+            if existing == OnExisting::Overwrite {
+                let mut whole =
+                    |old: &[u8]| Some(Splice { range: 0..old.len(), text: content.to_vec() });
+                let replaced = self.update_as(path, &mut whole, Operation::Overwritten);
+                match replaced {
+                    Err(StoreError::NotFound) => {}
+                    Err(StoreError::IsADirectory) => return Err(StoreError::AlreadyExists),
+                    // It cannot be read to be kept, but it can be replaced.
+                    Err(StoreError::TooLarge { .. }) => {}
+                    replaced => return replaced,
+                }
+            } else if self.journal.is_cheap_to_follow() && self.store.open(path, 0).is_ok() {
+                // Nothing is recorded that is refused anyway.
+                return Err(StoreError::AlreadyExists);
+            }
+            let whole = Content::of(content);
+            let mut record = self.record()?;
+            record.keep(whole, content);
+            record.header.rows.push(Row {
+                operation: context::current().operation.unwrap_or(Operation::Created),
+                path: path.clone(),
+                old_path: None,
+                before: None,
+                after: Some(whole),
+                splice: None,
+                is_trimmed: false,
+            });
+            let recorded = self.append(record)?;
+            let too_large = existing == OnExisting::Overwrite
+                && matches!(self.store.open(path, 0), Ok(Node::File(..)));
+            let how = if too_large { OnExisting::Overwrite } else { OnExisting::Error };
+            match self.finish(Some(recorded), self.store.write(path, content, how)) {
+                // Somebody else made it meanwhile.
+                Err(StoreError::AlreadyExists) if existing == OnExisting::Overwrite => {}
+                written => return written,
+            }
+        }
+        Err(StoreError::failed(format!("writing {path}"), "it comes and goes").unchanged())
+    }
+
+    fn update(&self, path: &MemoryPath, edit: &mut Edit<'_>) -> Result<(), StoreError> {
+        self.update_as(path, edit, Operation::Modified)
+    }
+
+    fn delete(&self, path: &MemoryPath) -> Result<(), StoreError> {
+        self.refuse_hidden(path)?;
+        let files = self.files_at(path).map_err(StoreError::unchanged)?;
+        let recorded = self.record_deletion(&files, Operation::Deleted)?;
+        self.finish(recorded, self.store.delete(path))
+    }
+
+    fn rename(&self, from: &MemoryPath, to: &MemoryPath) -> Result<(), StoreError> {
+        if self.is_hidden(from) {
+            return Err(StoreError::NotFound);
+        }
+        self.refuse_hidden(to)?;
+        let files = self.files_at(from).map_err(StoreError::unchanged)?;
+        self.refresh();
+        let mut record = self.record()?;
+        let is_file = files.first() == Some(from);
+        for old_path in files {
+            let Ok(path) = old_path.moved(from, to) else {
+                // The store refuses it, and says why.
+                continue;
+            };
+            let mut content = None;
+            // A single file is read, so its version says which content it has. A whole directory is not.
+            if is_file && let Ok(bytes) = self.store.read(&old_path) {
+                let found = Content::of(&bytes);
+                self.keep_unknown(&mut record, found, &bytes);
+                content = Some(found);
+            }
+            record.header.rows.push(Row {
+                operation: context::current().operation.unwrap_or(Operation::Renamed),
+                path,
+                old_path: Some(old_path),
+                before: content,
+                after: content,
+                splice: None,
+                is_trimmed: false,
+            });
+        }
+        let recorded =
+            if record.header.rows.is_empty() { None } else { Some(self.append(record)?) };
+        self.finish(recorded, self.store.rename(from, to))
+    }
+
+    fn clear(&self) -> Result<(), StoreError> {
+        let mut files = Vec::new();
+        Layer::files(self, &mut |entry| files.push(entry.path)).map_err(StoreError::unchanged)?;
+        files.sort_unstable();
+        let recorded = self.record_deletion(&files, Operation::Cleared)?;
+        let cleared = if self.is_inside {
+            self.empty(&MemoryPath::root(), &mut false)
+        } else {
+            self.store.clear()
+        };
+        self.finish(recorded, cleared)
+    }
+
+    fn modified(&self, path: &MemoryPath) -> Result<Option<SystemTime>, StoreError> {
+        if self.is_hidden(path) { Err(StoreError::NotFound) } else { self.store.modified(path) }
+    }
+
+    fn set_modified(&self, path: &MemoryPath, time: SystemTime) -> Result<(), StoreError> {
+        self.refuse_hidden(path)?;
+        self.store.set_modified(path, time)
+    }
+
+    fn accessed(&self, path: &MemoryPath) -> Result<Option<SystemTime>, StoreError> {
+        if self.is_hidden(path) { Err(StoreError::NotFound) } else { self.store.accessed(path) }
+    }
+
+    fn record_access(&self, path: &MemoryPath, time: SystemTime) -> Result<(), StoreError> {
+        self.refuse_hidden(path)?;
+        self.store.record_access(path, time)
+    }
+
+    fn delete_unused(&self, path: &MemoryPath, since: SystemTime) -> Result<bool, StoreError> {
+        if self.is_hidden(path) {
+            return Ok(false);
+        }
+        let recorded = self.record_deletion(std::slice::from_ref(path), Operation::Expired)?;
+        match self.store.delete_unused(path, since) {
+            Ok(false) => {
+                if let Some(Recorded { id, .. }) = recorded {
+                    self.withdraw(id);
+                }
+                Ok(false)
+            }
+            result => self.finish(recorded, result),
+        }
+    }
+
+    fn make_directory(&self, path: &MemoryPath) -> Result<(), StoreError> {
+        self.refuse_hidden(path)?;
+        self.store.make_directory(path)
+    }
+
+    fn inspect(&self, report: &mut dyn FnMut(Problem)) -> Result<(), StoreError> {
+        self.store.inspect(report)?;
+        for problem in self.check_history()? {
+            report(Problem::new(ProblemKind::Damaged, &MemoryPath::root(), problem));
+        }
+        Ok(())
+    }
+}

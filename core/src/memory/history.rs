@@ -1,0 +1,197 @@
+//! The methods of [`Memory`] about its history. They are for your own code; a model cannot call them.
+
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use super::Memory;
+use crate::changes::{self, Change, ChangeKind};
+use crate::history::context::Context;
+use crate::history::{
+    HistoryError, HistoryId, HistoryQuery, How, Operation, Recorder, Restored, Retention, Version,
+};
+use crate::options::MemoryOptions;
+use crate::path::MemoryPath;
+use crate::store::Store;
+
+/// The history of a memory with [`MemoryOptions::history`](crate::MemoryOptions::history).
+///
+/// ```
+/// use memdir::history::HistoryQuery;
+/// use memdir::{Memory, MemoryOptions};
+///
+/// let mut options = MemoryOptions::default();
+/// options.history = true;
+/// let memory = Memory::open("memory:", options)?.acting_as("session 1");
+/// memory.create("/memories/tea.md", "green\n")?;
+/// memory.str_replace("/memories/tea.md", "green", "black")?;
+///
+/// let versions = memory.history(&HistoryQuery::default())?;
+/// assert_eq!(versions[0].operation.as_str(), "modified");
+/// assert_eq!(versions[0].actor.as_deref(), Some("session 1"));
+/// assert_eq!(memory.read_version(versions[1].id)?, b"green\n");
+/// assert_eq!(
+///     memory.diff(versions[0].id, None)?,
+///     "--- /memories/tea.md\n+++ /memories/tea.md\n@@ -1 +1 @@\n-green\n+black\n",
+/// );
+///
+/// memory.undo(versions[0].change, false)?;
+/// assert_eq!(memory.read("/memories/tea.md")?, "green\n");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+impl Memory {
+    /// The same memory, whose changes are recorded as this actor's: a session, a user, the id of a tool call. It replaces
+    /// [`MemoryOptions::actor`](crate::MemoryOptions::actor). Never take it from a model's input.
+    #[must_use]
+    pub fn acting_as(&self, actor: &str) -> Self {
+        Self { actor: Some(Arc::from(actor)), ..self.clone() }
+    }
+
+    /// The versions that the query asks for, newest first.
+    ///
+    /// # Errors
+    /// [`HistoryError::Off`], [`HistoryError::Path`], [`HistoryError::Store`].
+    pub fn history(&self, query: &HistoryQuery) -> Result<Vec<Version>, HistoryError> {
+        self.recorder()?.versions(query)
+    }
+
+    /// The content of a version.
+    ///
+    /// # Errors
+    /// [`HistoryError::Unknown`]; [`HistoryError::NoContent`] for a deletion; [`HistoryError::Redacted`];
+    /// [`HistoryError::Damaged`]; [`HistoryError::Off`]; [`HistoryError::Store`].
+    pub fn read_version(&self, id: HistoryId) -> Result<Vec<u8>, HistoryError> {
+        self.recorder()?.read_version(id)
+    }
+
+    /// A unified diff from one version to another. Without another: what the change of the version did to the file. Empty
+    /// if nothing differs.
+    ///
+    /// # Errors
+    /// As [`read_version`](Memory::read_version). A file that is not there counts as empty.
+    pub fn diff(&self, one: HistoryId, other: Option<HistoryId>) -> Result<String, HistoryError> {
+        self.recorder()?.diff(one, other)
+    }
+
+    /// Writes the content of a version back, as a new version. A deleted file is made again where it was: `id` is then the
+    /// version of its deletion, or an earlier one. With the id of a change, all files of that change are brought back, such
+    /// as those of a deleted directory.
+    ///
+    /// With `overwrite` also over what was changed since; otherwise a file that is there with another content is a
+    /// [conflict](HistoryError::Conflict).
+    ///
+    /// Policies do not apply: your own code brings back what was there. Limits that a store checks itself do.
+    ///
+    /// # Errors
+    /// As [`read_version`](Memory::read_version), [`HistoryError::Conflict`], [`HistoryError::ReadOnly`], and
+    /// [`HistoryError::Partly`] if the store failed in the middle.
+    pub fn restore(&self, id: HistoryId, overwrite: bool) -> Result<Restored, HistoryError> {
+        let how = How { overwrite, dry_run: false };
+        self.taking_back(|recorder, context| recorder.restore(context, id, how))
+    }
+
+    /// Takes back a change: every file that it changed becomes what it was before. With the id of a version, the whole
+    /// change that made it. With `dry_run` it only returns what it would do.
+    ///
+    /// # Errors
+    /// [`HistoryError::Conflict`] with the paths where later changes stand on it, and then nothing was changed;
+    /// [`HistoryError::Trimmed`]; as [`restore`](Memory::restore).
+    pub fn undo(&self, id: HistoryId, dry_run: bool) -> Result<Restored, HistoryError> {
+        let how = How { overwrite: false, dry_run };
+        self.taking_back(|recorder, context| recorder.undo(context, id, how))
+    }
+
+    /// Takes back all changes that were made at `since` or later, by `actor` or by anybody.
+    ///
+    /// # Errors
+    /// As [`undo`](Memory::undo).
+    pub fn undo_since(
+        &self,
+        since: SystemTime,
+        actor: Option<&str>,
+        dry_run: bool,
+    ) -> Result<Restored, HistoryError> {
+        let how = How { overwrite: false, dry_run };
+        self.taking_back(|recorder, context| recorder.undo_since(context, since, actor, how))
+    }
+
+    /// Makes every file what it was at a time, whatever was changed since. Files of which the history knows nothing stay.
+    /// With `dry_run` it only returns what it would do.
+    ///
+    /// # Errors
+    /// [`HistoryError::Trimmed`] if the history does not reach back so far; as [`restore`](Memory::restore).
+    pub fn restore_all(&self, at: SystemTime, dry_run: bool) -> Result<Restored, HistoryError> {
+        self.taking_back(|recorder, context| recorder.restore_all(context, at, dry_run))
+    }
+
+    /// Removes the content of a version from the history for good, wherever the history has it; with the id of a change,
+    /// the contents of all its versions. The version stays, with the reason. Returns the change, or `None` if nothing was
+    /// left to remove.
+    ///
+    /// # Errors
+    /// [`HistoryError::IsCurrent`] if a file holds this content now; as [`read_version`](Memory::read_version).
+    pub fn redact(&self, id: HistoryId, reason: &str) -> Result<Option<HistoryId>, HistoryError> {
+        self.changing()?.redact(self.context(), id, reason)
+    }
+
+    /// Removes the versions that the options keep no longer, and returns how many records of changes that were. It is also
+    /// done now and then after a change.
+    ///
+    /// # Errors
+    /// [`HistoryError::Off`], [`HistoryError::ReadOnly`], [`HistoryError::Store`].
+    pub fn trim_history(&self) -> Result<usize, HistoryError> {
+        self.changing()?.trim()
+    }
+
+    /// The history of a memory with these options, on its store.
+    pub(super) fn new_history(store: &Arc<dyn Store>, options: &MemoryOptions) -> Arc<Recorder> {
+        let retention = Retention {
+            max_age: options.history_max_age,
+            max_versions: options.history_max_versions,
+            max_bytes: options.history_max_bytes,
+        };
+        Arc::new(Recorder::new(Arc::clone(store), options.durability, retention))
+    }
+
+    fn recorder(&self) -> Result<&Recorder, HistoryError> {
+        self.history.as_deref().ok_or(HistoryError::Off)
+    }
+
+    /// The recorder of a memory that may be changed.
+    fn changing(&self) -> Result<&Recorder, HistoryError> {
+        if self.store.is_read_only() { Err(HistoryError::ReadOnly) } else { self.recorder() }
+    }
+
+    fn context(&self) -> Context {
+        Context::of(self.actor.clone())
+    }
+
+    /// Runs `work` as one change of this memory's actor.
+    pub(super) fn recorded<T>(&self, work: impl FnOnce() -> T) -> (T, Option<HistoryId>) {
+        if self.history.is_some() { self.context().within(work) } else { (work(), None) }
+    }
+
+    fn taking_back(
+        &self,
+        work: impl FnOnce(&Recorder, Context) -> Result<Restored, HistoryError>,
+    ) -> Result<Restored, HistoryError> {
+        let restored = work(self.changing()?, self.context());
+        // Whatever was changed is nothing that the model has seen, and the sizes are others.
+        self.policies.views.forget(&MemoryPath::root());
+        self.policies.limits.shrunk();
+        if let Ok(Restored { change: Some(_), files }) = &restored
+            && changes::are_observed()
+        {
+            let told = files.iter().map(|file| Change {
+                kind: match file.operation {
+                    Operation::Deleted => ChangeKind::Deleted,
+                    Operation::Renamed => ChangeKind::Renamed,
+                    _ => ChangeKind::Written,
+                },
+                path: file.path.clone(),
+                old_path: file.old_path.clone(),
+            });
+            changes::tell(&self.store, &told.collect::<Vec<_>>());
+        }
+        restored
+    }
+}

@@ -1,0 +1,312 @@
+//! The history of a memory, on the stores that need no server.
+
+#[cfg(unix)]
+#[path = "common/clouds.rs"]
+mod clouds;
+#[cfg(unix)]
+#[path = "common/postgres.rs"]
+mod postgres;
+#[path = "common/stores.rs"]
+#[macro_use]
+mod stores;
+
+#[path = "../examples/map_store.rs"]
+#[allow(dead_code, reason = "it is a program")]
+mod six_methods;
+
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use memdir::history::{HistoryError, HistoryQuery, Operation, Version};
+use memdir::store::InProcess;
+use memdir::{Memory, MemoryOptions, MemoryPath, OnExisting, Store, StoreError};
+
+fn remembering(store: Arc<dyn Store>) -> Memory {
+    let mut options = MemoryOptions::default();
+    options.history = true;
+    Memory::with_store(store, options)
+}
+
+fn all(memory: &Memory) -> Vec<Version> {
+    memory.history(&HistoryQuery::default()).unwrap()
+}
+
+fn of(memory: &Memory, path: &str) -> Vec<Version> {
+    let mut query = HistoryQuery::default();
+    query.path = Some(path.to_owned());
+    memory.history(&query).unwrap()
+}
+
+fn told(versions: &[Version]) -> Vec<String> {
+    let told = |version: &Version| {
+        let old = version.old_path.as_ref().map(|old| format!(" from {old}")).unwrap_or_default();
+        let size = version.size.map(|size| format!(" {size}")).unwrap_or_default();
+        let current = if version.is_current { " current" } else { "" };
+        format!("{} {}{old}{size}{current}", version.operation, version.path)
+    };
+    versions.iter().map(told).collect()
+}
+
+fn content(memory: &Memory, version: &Version) -> String {
+    String::from_utf8(memory.read_version(version.id).unwrap()).unwrap()
+}
+
+on_every_store!(every_command_makes_its_versions_and_each_has_its_content);
+fn every_command_makes_its_versions_and_each_has_its_content(store: Arc<dyn Store>) {
+    let memory = &remembering(store);
+    memory.create("/memories/a.md", "one\n").unwrap();
+    memory.str_replace("/memories/a.md", "one", "two").unwrap();
+    memory.insert("/memories/a.md", 1, "three\n").unwrap();
+    memory.rename("/memories/a.md", "/memories/b/c.md").unwrap();
+    memory.delete("/memories/b").unwrap();
+    let versions = all(memory);
+    assert_eq!(
+        told(&versions),
+        [
+            "deleted /memories/b/c.md",
+            "renamed /memories/b/c.md from /memories/a.md 10",
+            "modified /memories/a.md 10",
+            "modified /memories/a.md 4",
+            "created /memories/a.md 4",
+        ]
+    );
+    let texts: Vec<_> = versions[1..].iter().map(|version| content(memory, version)).collect();
+    assert_eq!(texts, ["two\nthree\n", "two\nthree\n", "two\n", "one\n"]);
+    assert!(matches!(memory.read_version(versions[0].id), Err(HistoryError::NoContent(_))));
+    assert_eq!(told(&of(memory, "/memories/a.md")).len(), 4);
+    assert_eq!(told(&of(memory, "/memories/b")).len(), 2);
+    assert!(versions.is_sorted_by(|a, b| a.id > b.id));
+
+    let restored = memory.restore(versions[0].id, false).unwrap();
+    assert_eq!(memory.read("/memories/b/c.md").unwrap(), "two\nthree\n");
+    let newest = &all(memory)[0];
+    assert_eq!(told(std::slice::from_ref(newest)), ["restored /memories/b/c.md 10 current"]);
+    assert_eq!(Some(newest.change), restored.change);
+    memory.undo(newest.id, false).unwrap();
+    assert!(!memory.exists("/memories/b/c.md").unwrap());
+}
+
+on_every_store!(nobody_sees_the_journal_and_nobody_reaches_it);
+fn nobody_sees_the_journal_and_nobody_reaches_it(store: Arc<dyn Store>) {
+    let memory = &remembering(store);
+    memory.create("/memories/a", "one").unwrap();
+    for name in [".memdir-history", ".MEMDIR-history"] {
+        let path = MemoryPath::root().join(name).unwrap();
+        assert!(memory.view(path.as_str(), None).is_err());
+        let below = path.join("x").unwrap();
+        for path in [&path, &below] {
+            assert!(matches!(memory.store().read(path), Err(StoreError::NotFound)));
+            assert!(matches!(memory.store().list(path), Err(StoreError::NotFound)));
+            // Beside a local directory's files there is nothing to hide.
+            if memory.store().directory().is_none() {
+                assert!(memory.store().write(path, b"", OnExisting::Overwrite).is_err());
+                assert!(memory.store().delete(path).is_err());
+            }
+        }
+    }
+    let names = memory.store().list(&MemoryPath::root()).unwrap();
+    assert!(names.iter().all(|entry| entry.path.name() != Some(".memdir-history")));
+    let mut files = Vec::new();
+    memory.store().files(&mut |entry| files.push(entry.path.to_string())).unwrap();
+    files.retain(|path| !path.contains("encryption"));
+    assert_eq!(files, ["/memories/a"]);
+    memory.clear().unwrap();
+    assert_eq!(told(&all(memory)), ["cleared /memories/a", "created /memories/a 3"]);
+    let versions = all(memory);
+    memory.restore(versions[0].id, false).unwrap();
+    assert_eq!(memory.read("/memories/a").unwrap(), "one");
+}
+
+on_every_store!(a_session_is_taken_back_and_what_others_did_stays);
+fn a_session_is_taken_back_and_what_others_did_stays(store: Arc<dyn Store>) {
+    let memory = &remembering(store);
+    let begun = SystemTime::now();
+    let (me, other) = (memory.acting_as("me"), memory.acting_as("other"));
+    other.create("/memories/shared", "a\nb\nc\n").unwrap();
+    other.create("/memories/gone", "was here").unwrap();
+    other.create("/memories/d/e/f", "deep").unwrap();
+    let before = SystemTime::now();
+    me.str_replace("/memories/shared", "b", "B").unwrap();
+    me.create("/memories/mine", "mine").unwrap();
+    me.delete("/memories/gone").unwrap();
+    me.rename("/memories/d", "/memories/x").unwrap();
+    me.str_replace("/memories/x/e/f", "deep", "deeper").unwrap();
+    other.create("/memories/others", "others").unwrap();
+    let at_last = all(memory).len();
+
+    let would = me.undo_since(begun, Some("me"), true).unwrap();
+    assert_eq!(would.files.len(), 5, "{would:?}");
+    assert_eq!(all(memory).len(), at_last);
+    let done = me.undo_since(begun, Some("me"), false).unwrap();
+    assert_eq!(done.files, would.files);
+    assert_eq!(memory.read("/memories/shared").unwrap(), "a\nb\nc\n");
+    assert_eq!(memory.read("/memories/gone").unwrap(), "was here");
+    assert_eq!(memory.read("/memories/d/e/f").unwrap(), "deep");
+    assert_eq!(memory.read("/memories/others").unwrap(), "others");
+    assert!(!memory.exists("/memories/mine").unwrap());
+
+    // And that is taken back, too.
+    me.undo(done.change.unwrap(), false).unwrap();
+    assert_eq!(memory.read("/memories/x/e/f").unwrap(), "deeper");
+    assert_eq!(memory.read("/memories/mine").unwrap(), "mine");
+
+    // Somebody else's change stands on one of mine.
+    other.str_replace("/memories/mine", "mine", "ours").unwrap();
+    match me.undo_since(begun, Some("me"), false) {
+        Err(HistoryError::Conflict { paths }) => {
+            assert_eq!(paths.len(), 1);
+            assert_eq!(paths[0].as_str(), "/memories/mine");
+        }
+        other => panic!("{other:?}"),
+    }
+    memory.restore_all(before, false).unwrap();
+    assert_eq!(memory.read("/memories/shared").unwrap(), "a\nb\nc\n");
+    assert_eq!(memory.read("/memories/d/e/f").unwrap(), "deep");
+    assert!(!memory.exists("/memories/mine").unwrap());
+    assert!(!memory.exists("/memories/others").unwrap());
+    let none = memory.restore_all(begun, false).unwrap();
+    assert_eq!(none.files.len(), 3);
+    assert!(memory.list("/memories", None).unwrap().iter().all(|entry| !entry.is_file()));
+}
+
+on_every_store!(what_is_redacted_is_gone_and_the_other_versions_stay);
+fn what_is_redacted_is_gone_and_the_other_versions_stay(store: Arc<dyn Store>) {
+    let memory = &remembering(store);
+    memory.create("/memories/a", "start\n").unwrap();
+    memory.str_replace("/memories/a", "start", "secret-4711 here").unwrap();
+    memory.str_replace("/memories/a", "secret-4711 here", "end").unwrap();
+    let versions = all(memory);
+    let change = memory.redact(versions[1].id, "a password").unwrap();
+    assert!(change.is_some());
+    assert_eq!(memory.redact(versions[1].id, "again").unwrap(), None);
+    let after = all(memory);
+    assert_eq!(
+        told(&after),
+        [
+            "redacted /memories/a",
+            "modified /memories/a 4 current",
+            "modified /memories/a",
+            "created /memories/a 6",
+        ]
+    );
+    assert_eq!(after[2].redacted.as_deref(), Some("a password"));
+    assert_eq!(after[2].sha256, None);
+    assert!(matches!(memory.read_version(after[2].id), Err(HistoryError::Redacted(_))));
+    assert_eq!(content(memory, &after[1]), "end\n");
+    assert_eq!(content(memory, &after[3]), "start\n");
+    match memory.redact(after[1].id, "no") {
+        Err(HistoryError::IsCurrent { path }) => assert_eq!(path.as_str(), "/memories/a"),
+        other => panic!("{other:?}"),
+    }
+    memory.restore(after[3].id, true).unwrap();
+    assert_eq!(memory.read("/memories/a").unwrap(), "start\n");
+    assert_eq!(all(memory).len(), 5);
+}
+
+on_every_store!(what_somebody_else_wrote_is_a_version_of_its_own);
+fn what_somebody_else_wrote_is_a_version_of_its_own(store: Arc<dyn Store>) {
+    let memory = &remembering(store);
+    memory.create("/memories/a", "one").unwrap();
+    let options = MemoryOptions::default();
+    let name = format!("{:p}", Arc::as_ptr(memory.store()));
+    drop((options, name));
+    let Some(directory) = memory.store().directory().map(std::path::Path::to_owned) else {
+        return;
+    };
+    std::fs::write(directory.join("a"), "by hand").unwrap();
+    memory.str_replace("/memories/a", "hand", "paw").unwrap();
+    std::fs::remove_file(directory.join("a")).unwrap();
+    memory.create("/memories/a", "new").unwrap();
+    std::fs::write(directory.join("b"), "unknown").unwrap();
+    memory.delete("/memories/b").unwrap();
+    let versions = all(memory);
+    assert_eq!(
+        told(&versions),
+        [
+            "deleted /memories/b",
+            "external /memories/b 7",
+            "created /memories/a 3 current",
+            "external /memories/a",
+            "modified /memories/a 6",
+            "external /memories/a 7",
+            "created /memories/a 3",
+        ]
+    );
+    assert_eq!(versions[1].actor, None);
+    assert_eq!(content(memory, &versions[5]), "by hand");
+    assert_eq!(content(memory, &versions[4]), "by paw");
+    assert_eq!(content(memory, &versions[6]), "one");
+    memory.restore(versions[0].id, false).unwrap();
+    assert_eq!(memory.read("/memories/b").unwrap(), "unknown");
+}
+
+on_every_store!(bad_ids_are_said_so);
+fn bad_ids_are_said_so(store: Arc<dyn Store>) {
+    let memory = &remembering(store);
+    memory.create("/memories/a", "one").unwrap();
+    let other = Memory::open("memory:", {
+        let mut options = MemoryOptions::default();
+        options.history = true;
+        options
+    })
+    .unwrap();
+    other.create("/memories/a", "one").unwrap();
+    let foreign = all(&other)[0].id;
+    assert!(matches!(memory.read_version(foreign), Err(HistoryError::Unknown(_))));
+    assert!(matches!(memory.undo(foreign, false), Err(HistoryError::Unknown(_))));
+    assert!(matches!(memory.restore(foreign, true), Err(HistoryError::Unknown(_))));
+    assert!(matches!(memory.redact(foreign, ""), Err(HistoryError::Unknown(_))));
+    assert!(matches!(memory.diff(foreign, None), Err(HistoryError::Unknown(_))));
+}
+
+#[test]
+fn without_the_option_there_is_none() {
+    let off = Memory::open("memory:", MemoryOptions::default()).unwrap();
+    assert!(matches!(off.history(&HistoryQuery::default()), Err(HistoryError::Off)));
+}
+
+#[test]
+fn the_retention_keeps_the_last_ten_versions_of_a_file_that_is_there() {
+    let place = tempfile::tempdir().unwrap();
+    let mut options = MemoryOptions::default();
+    options.history = true;
+    options.history_max_age = Some(std::time::Duration::from_nanos(1));
+    for address in ["memory:".to_owned(), place.path().join("m").to_string_lossy().into_owned()] {
+        let memory = Memory::open(&address, options.clone()).unwrap();
+        memory.create("/memories/a", "0").unwrap();
+        for number in 1..=20 {
+            memory
+                .str_replace("/memories/a", &(number - 1).to_string(), &number.to_string())
+                .unwrap();
+        }
+        memory.create("/memories/b", "b").unwrap();
+        memory.delete("/memories/b").unwrap();
+        memory.trim_history().unwrap();
+        let versions = all(&memory);
+        assert_eq!(versions.len(), 10, "{:?}", told(&versions));
+        let operations = versions.iter().map(|version| version.operation);
+        assert!(operations.clone().all(|one| one == Operation::Modified), "{:?}", told(&versions));
+        for (version, number) in versions.iter().zip((11..=20).rev()) {
+            assert_eq!(content(&memory, version), number.to_string());
+        }
+        assert_eq!(memory.trim_history().unwrap(), 0);
+        assert!(matches!(
+            memory.undo(versions[9].change, false),
+            Err(HistoryError::Conflict { .. })
+        ));
+        memory.undo_since(SystemTime::UNIX_EPOCH, None, false).unwrap_err();
+        memory.restore(versions[9].id, true).unwrap();
+        assert_eq!(memory.read("/memories/a").unwrap(), "11");
+    }
+}
+
+#[test]
+fn store_and_memory_are_dropped() {
+    let store: Arc<dyn Store> = Arc::new(InProcess::new());
+    let mut options = MemoryOptions::default();
+    options.history = true;
+    let memory = Memory::with_store(Arc::clone(&store), options);
+    memory.create("/memories/a", "one").unwrap();
+    drop(memory);
+    assert_eq!(Arc::strong_count(&store), 1);
+}
