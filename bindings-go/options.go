@@ -75,6 +75,25 @@ type MemoryOptions struct {
 	// Default: none.
 	NeverExpire []string `json:"never_expire,omitempty"`
 
+	// History: Records every change before it is made, so that it can be seen and taken back. Default: no.
+	History bool `json:"history,omitzero"`
+
+	// HistoryMaxAge: Versions that are older are removed, except the last ten of a file that is there. None keeps
+	// them however old they are. Set it with [Of] or [None]. Default: 30 days.
+	HistoryMaxAge Opt[time.Duration] `json:"history_max_age,omitzero"`
+
+	// HistoryMaxVersions: The most versions that are kept of a file, at least ten if it is there. None sets no limit.
+	// Set it with [Of] or [None]. Default: none.
+	HistoryMaxVersions Opt[int] `json:"history_max_versions,omitzero"`
+
+	// HistoryMaxBytes: About how many bytes the history may hold: beyond it the oldest versions are removed, except
+	// the last ten of a file that is there. None sets no limit. Set it with [Of] or [None]. Default: none.
+	HistoryMaxBytes Opt[int] `json:"history_max_bytes,omitzero"`
+
+	// Actor: Who makes the changes of this memory, for its history: a session, a user, the id of a tool call. Any
+	// text of your program, never of a model. acting_as gives another one to a part of your program. Default: none.
+	Actor string `json:"actor,omitzero"`
+
 	// Before: Called with each command before the store is touched. It allows the command, replaces its text, or
 	// denies it. The command is not executed if the hook returns an error; the model then reads only that it could
 	// not be checked. Default: none.

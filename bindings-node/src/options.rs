@@ -68,6 +68,11 @@ pub(crate) fn read(given: Option<Unknown<'_>>) -> Result<MemoryOptions> {
             "expireAfter" => options.expire_after = duration(&name, &set)?,
             "lockTimeout" => options.lock_timeout = duration(&name, &set)?,
             "namespace" => options.namespace = text(&name, &set)?,
+            "history" => options.history = flag(&name, &set)?,
+            "historyMaxAge" => options.history_max_age = duration(&name, &set)?,
+            "historyMaxVersions" => options.history_max_versions = limit(&name, &set)?,
+            "historyMaxBytes" => options.history_max_bytes = limit(&name, &set)?,
+            "actor" => options.actor = text(&name, &set)?,
             "recordAccess" => options.record_access = flag(&name, &set)?,
             "readOnlyPaths" => options.read_only_paths = patterns(&name, &set)?,
             "writablePaths" => {

@@ -89,6 +89,32 @@ export interface MemoryOptions {
    */
   neverExpire?: readonly string[] | undefined;
   /**
+   * Records every change before it is made, so that it can be seen and taken back. Default:
+   * `false`.
+   */
+  history?: boolean | undefined;
+  /**
+   * Versions that are older are removed, except the last ten of a file that is there. `null` keeps
+   * them however old they are. In milliseconds. Default: 2,592,000,000.
+   */
+  historyMaxAge?: number | null | undefined;
+  /**
+   * The most versions that are kept of a file, at least ten if it is there. `null` sets no limit.
+   * Default: `null`.
+   */
+  historyMaxVersions?: number | null | undefined;
+  /**
+   * About how many bytes the history may hold: beyond it the oldest versions are removed, except
+   * the last ten of a file that is there. `null` sets no limit. Default: `null`.
+   */
+  historyMaxBytes?: number | null | undefined;
+  /**
+   * Who makes the changes of this memory, for its history: a session, a user, the id of a tool
+   * call. Any text of your program, never of a model. `acting_as` gives another one to a part of
+   * your program. Default: `null`.
+   */
+  actor?: string | null | undefined;
+  /**
    * Called with each command before the store is touched. It allows the command, replaces its text,
    * or denies it. Default: none.
    */

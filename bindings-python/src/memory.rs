@@ -79,6 +79,16 @@ use crate::stores::Argument;
 ///         write. `expire_after` turns it on. `expire()` needs it.
 ///     never_expire: Patterns of files that never expire, such as `"/memories/handbook"`, with
 ///         everything below them.
+///     history: Records every change before it is made, so that it can be seen and taken back.
+///     history_max_age: Versions that are older are removed, except the last ten of a file that is
+///         there. `None` keeps them however old they are. Seconds, or a `timedelta`.
+///     history_max_versions: The most versions that are kept of a file, at least ten if it is
+///         there. `None` sets no limit.
+///     history_max_bytes: About how many bytes the history may hold: beyond it the oldest versions
+///         are removed, except the last ten of a file that is there. `None` sets no limit.
+///     actor: Who makes the changes of this memory, for its history: a session, a user, the id of a
+///         tool call. Any text of your program, never of a model. `acting_as` gives another one to
+///         a part of your program.
 ///     before: Called with each command before the store is touched. It allows the command,
 ///         replaces its text, or denies it. The hook gets a mapping with `command` and its fields;
 ///         paths are validated and canonical. It returns `None` to allow the command, or a dict
@@ -135,7 +145,9 @@ impl Memory {
             on_existing='error', read_only=False, read_only_paths=(), \
             writable_paths=None, stale_guard='off', sensitive_text='off', \
             sensitive_rules={}, sensitive_on_view=False, expire_after=None, \
-            record_access=False, never_expire=(), before=None, after=None, \
+            record_access=False, never_expire=(), history=False, \
+            history_max_age=2592000.0, history_max_versions=None, \
+            history_max_bytes=None, actor=None, before=None, after=None, \
             event_content=False, durability='full', lock_timeout=10.0, \
             namespace=None, encryption_key=None, encrypt_names=False)",
     )]

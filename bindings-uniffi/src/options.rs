@@ -105,6 +105,27 @@ pub struct MemoryOptions {
     /// The events that `after` gets contain the reply's text. Default: no.
     #[uniffi(default = false)]
     pub event_content: bool,
+    /// Records every change before it is made, so that it can be seen and taken back. Default: no.
+    #[uniffi(default = false)]
+    pub history: bool,
+    /// Versions that are older are removed, except the last ten of a file that is there. `null`
+    /// keeps them however old they are. Default: 30 days.
+    // `scripts/generate` writes the default, which UniFFI cannot.
+    #[uniffi(default = None)]
+    pub history_max_age: Option<MemdirDuration>,
+    /// The most versions that are kept of a file, at least ten if it is there. `null` sets no
+    /// limit. Default: `null`.
+    #[uniffi(default = None)]
+    pub history_max_versions: Option<i64>,
+    /// About how many bytes the history may hold: beyond it the oldest versions are removed, except
+    /// the last ten of a file that is there. `null` sets no limit. Default: `null`.
+    #[uniffi(default = None)]
+    pub history_max_bytes: Option<i64>,
+    /// Who makes the changes of this memory, for its history: a session, a user, the id of a tool
+    /// call. Any text of your program, never of a model. `acting_as` gives another one to a part of
+    /// your program. Default: `null`.
+    #[uniffi(default = None)]
+    pub actor: Option<MemdirText>,
 }
 
 /// What happens to a command that would write sensitive text.
@@ -196,6 +217,13 @@ impl TryFrom<MemoryOptions> for memdir::MemoryOptions {
         options.record_access = given.record_access;
         options.never_expire = patterns("never_expire", given.never_expire)?;
         options.event_content = given.event_content;
+        options.history = given.history;
+        options.history_max_age =
+            given.history_max_age.map(|span| span.option("history_max_age")).transpose()?;
+        options.history_max_versions =
+            limit("history_max_versions", given.history_max_versions)?;
+        options.history_max_bytes = limit("history_max_bytes", given.history_max_bytes)?;
+        options.actor = given.actor.map(|text| text.option("actor")).transpose()?;
         if let Some(on_existing) = given.on_existing {
             options.on_existing = match on_existing {
                 OnExisting::Error => memdir::OnExisting::Error,

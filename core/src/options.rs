@@ -104,15 +104,20 @@ pub struct MemoryOptions {
     pub never_expire: Vec<PathPattern>,
     /// The events that `after` gets contain the reply's text. Default: no.
     pub event_content: bool,
-    /// Default: no.
+    /// Records every change before it is made, so that it can be seen and taken back. Default: no.
     pub history: bool,
-    /// Default: 2592000 seconds.
+    /// Versions that are older are removed, except the last ten of a file that is there. `None`
+    /// keeps them however old they are. Default: 30 days.
     pub history_max_age: Option<Duration>,
-    /// Default: `None`.
+    /// The most versions that are kept of a file, at least ten if it is there. `None` sets no
+    /// limit. Default: `None`.
     pub history_max_versions: Option<usize>,
-    /// Default: `None`.
+    /// About how many bytes the history may hold: beyond it the oldest versions are removed, except
+    /// the last ten of a file that is there. `None` sets no limit. Default: `None`.
     pub history_max_bytes: Option<u64>,
-    /// Default: `None`.
+    /// Who makes the changes of this memory, for its history: a session, a user, the id of a tool
+    /// call. Any text of your program, never of a model. `acting_as` gives another one to a part of
+    /// your program. Default: `None`.
     pub actor: Option<String>,
 }
 

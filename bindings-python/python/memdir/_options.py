@@ -36,6 +36,11 @@ class MemoryOptions(TypedDict, total=False):
     expire_after: float | timedelta | None
     record_access: bool
     never_expire: Sequence[str]
+    history: bool
+    history_max_age: float | timedelta | None
+    history_max_versions: int | None
+    history_max_bytes: int | None
+    actor: str | None
     before: Callable[[Mapping[str, Any]], Mapping[str, object] | None] | None
     after: Callable[[Event], object] | None
     event_content: bool

@@ -154,6 +154,54 @@ public class MemoryOptionsBuilder internal constructor() {
         apply { options = options.copy(neverExpire = neverExpire) }
 
     /**
+     * Records every change before it is made, so that it can be seen and taken back. Default: no.
+     */
+    public fun history(history: Boolean): MemoryOptionsBuilder =
+        apply { options = options.copy(history = history) }
+
+    /**
+     * Versions that are older are removed, except the last ten of a file that is there. `null` keeps them however
+     * old they are. Default: 30 days.
+     */
+    public fun historyMaxAge(historyMaxAge: Duration?): MemoryOptionsBuilder =
+        apply { options = options.copy(historyMaxAge = historyMaxAge) }
+
+    /**
+     * The most versions that are kept of a file, at least ten if it is there. `null` sets no limit. Default:
+     * `null`.
+     */
+    public fun historyMaxVersions(historyMaxVersions: Long?): MemoryOptionsBuilder =
+        apply { options = options.copy(historyMaxVersions = historyMaxVersions) }
+
+    /**
+     * The most versions that are kept of a file, at least ten if it is there. `null` sets no limit. Default:
+     * `null`.
+     */
+    public fun historyMaxVersions(historyMaxVersions: Long): MemoryOptionsBuilder =
+        apply { options = options.copy(historyMaxVersions = historyMaxVersions) }
+
+    /**
+     * About how many bytes the history may hold: beyond it the oldest versions are removed, except the last ten of
+     * a file that is there. `null` sets no limit. Default: `null`.
+     */
+    public fun historyMaxBytes(historyMaxBytes: Long?): MemoryOptionsBuilder =
+        apply { options = options.copy(historyMaxBytes = historyMaxBytes) }
+
+    /**
+     * About how many bytes the history may hold: beyond it the oldest versions are removed, except the last ten of
+     * a file that is there. `null` sets no limit. Default: `null`.
+     */
+    public fun historyMaxBytes(historyMaxBytes: Long): MemoryOptionsBuilder =
+        apply { options = options.copy(historyMaxBytes = historyMaxBytes) }
+
+    /**
+     * Who makes the changes of this memory, for its history: a session, a user, the id of a tool call. Any text of
+     * your program, never of a model. `acting_as` gives another one to a part of your program. Default: `null`.
+     */
+    public fun actor(actor: String?): MemoryOptionsBuilder =
+        apply { options = options.copy(actor = actor) }
+
+    /**
      * The events that `after` gets contain the reply's text. Default: no.
      */
     public fun eventContent(eventContent: Boolean): MemoryOptionsBuilder =
