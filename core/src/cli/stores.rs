@@ -126,7 +126,28 @@ impl Place {
 
     /// The store, which must exist.
     pub(super) fn existing(&self) -> Result<Arc<dyn Store>, Failure> {
-        self.find()?.ok_or_else(|| Failure::Store(format!("there is no memory at {}", self.shown)))
+        self.find()?.ok_or_else(|| self.missing())
+    }
+
+    /// The store, which must exist, for a command that only reads it. One that cannot be written is opened to be read.
+    pub(super) fn readable(&self) -> Result<Arc<dyn Store>, Failure> {
+        let found = match open_existing_store(&self.address, &self.options) {
+            Err(Error::Store(_)) => {
+                let options = MemoryOptions { read_only: true, ..self.options.clone() };
+                open_existing_store(&self.address, &options)
+            }
+            found => found,
+        };
+        found.map_err(|error| self.failure(&error))?.ok_or_else(|| self.missing())
+    }
+
+    fn missing(&self) -> Failure {
+        Failure::Store(format!("there is no memory at {}", self.shown))
+    }
+
+    /// The address without secrets.
+    pub(super) fn shown(&self) -> &str {
+        &self.shown
     }
 
     /// The store, if it exists.
@@ -154,7 +175,6 @@ impl Place {
             .is_some_and(|(a, b)| a.holds(&b) || b.holds(&a))
     }
 
-    #[cfg(feature = "mcp")]
     pub(super) fn options(&self) -> &MemoryOptions {
         &self.options
     }

@@ -75,14 +75,13 @@ impl HistoryId {
         Self(self.0 & !COUNTER)
     }
 
-    /// When it was made, by the clock of that machine.
+    /// When it was made, by the clock of that machine, in whole microseconds: a time that was shown, or went through
+    /// another language, is still exactly this one.
     #[must_use]
     pub fn time(self) -> SystemTime {
         let millis = u64::try_from(self.0 >> 80).unwrap_or(0);
         let fraction = u64::try_from(self.0 >> 64 & 0xfff).unwrap_or(0);
-        UNIX_EPOCH
-            + Duration::from_millis(millis)
-            + Duration::from_nanos(fraction * 1_000_000 / 4096)
+        UNIX_EPOCH + Duration::from_millis(millis) + Duration::from_micros(fraction * 1000 / 4096)
     }
 }
 
@@ -154,6 +153,10 @@ mod tests {
         assert!(texts.is_sorted_by(|a, b| a < b));
         let age = SystemTime::now().duration_since(ids[0].time()).unwrap();
         assert!(age < Duration::from_secs(60), "{age:?}");
+        for id in &ids[..5000] {
+            let shown = crate::history::time::to_text(id.time());
+            assert_eq!(crate::history::time::from_text(&shown), Some(id.time()));
+        }
     }
 
     #[test]

@@ -19,7 +19,7 @@ pub(super) struct Snapshot {
     pub(super) folding: Folding,
     pub(super) contents: Contents,
     /// The files that have a content now, as far as the history knows.
-    holders: HashMap<Digest, MemoryPath>,
+    pub(super) holders: HashMap<Digest, MemoryPath>,
     /// What is damaged, in a few words each.
     pub(super) damaged: Vec<String>,
     /// The content that was computed last: who reads one version often reads its neighbour next.
