@@ -113,7 +113,8 @@ pub(super) struct Show {
 
 /// Copy everything from one store into another
 ///
-/// Contents, times, hidden files and empty directories are copied; nothing is ever deleted.
+/// Contents, times, hidden files, empty directories and the history are copied; nothing is ever
+/// deleted.
 /// Both stores are compared first. If the destination holds another content anywhere, nothing
 /// is copied, and the command says where. Each copy is read back and compared. After an
 /// interruption, the same command does the rest.
@@ -133,6 +134,10 @@ pub(super) struct Copy {
     /// Replace files that have another content
     #[arg(long)]
     pub(super) overwrite: bool,
+
+    /// Copy the files alone
+    #[arg(long)]
+    pub(super) without_history: bool,
 
     /// If the destination is made, with a key: encrypt its names too
     #[arg(long)]

@@ -8,12 +8,14 @@ use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::json;
 
 use super::arguments::Copy;
+use super::history;
 use super::output::{Output, count};
 use super::stores::{self, Place};
 use super::{Ended, Failure, say};
 use crate::copy::{Copied, CopyError, Phase, Plan, Progress, Refusal, There};
+use crate::history::{Carried, HistoryError, hiding};
 use crate::options::MemoryOptions;
-use crate::store::OnExisting;
+use crate::store::{OnExisting, Store};
 use crate::text::human_size;
 
 pub(super) fn run(wanted: &Copy, output: &mut Output) -> Result<Ended, Failure> {
@@ -25,12 +27,17 @@ pub(super) fn run(wanted: &Copy, output: &mut Output) -> Result<Ended, Failure> 
     destination.encrypt_names(wanted.encrypt_names)?;
     let existing = if wanted.overwrite { OnExisting::Overwrite } else { OnExisting::Error };
 
-    let from = source.existing()?;
+    let raw = source.readable()?;
+    let from = hiding(Arc::clone(&raw));
     // A missing destination is made only when there is something to write.
     let found = destination.find()?;
-    let to = match &found {
+    let to = hiding(match &found {
         Some(found) => Arc::clone(found),
         None => destination.stand_in()?,
+    });
+    let carried = match wanted.without_history {
+        true => None,
+        false => Some(carried(raw, &source)?).filter(|carried| carried.len() > 0),
     };
     let mut bar = Bar::new();
     let failed = |error: CopyError| failure(&error, &source, &destination);
@@ -41,14 +48,20 @@ pub(super) fn run(wanted: &Copy, output: &mut Output) -> Result<Ended, Failure> 
         refused(plan.refused(), wanted.overwrite, output)?;
         return Ok(Ended::WithProblems);
     }
+    let missing = match (&carried, &found) {
+        (None, _) => Vec::new(),
+        (Some(carried), None) => (0..carried.len()).collect(),
+        (Some(carried), Some(found)) => missing(carried, found, &destination)?,
+    };
     let copied = if wanted.dry_run {
         would_copy(&plan, output)?;
         plan.outcome()
     } else {
-        let to = found.map_or_else(|| destination.open(), Ok)?;
+        let raw = found.map_or_else(|| destination.open(), Ok)?;
+        let to = hiding(Arc::clone(&raw));
         let copied = plan.carry_out(&*from, &*to, &mut |progress| bar.show(progress));
         bar.clear();
-        match copied {
+        let copied = match copied {
             Err(CopyError::Refused(_)) => {
                 return Err(Failure::Refused(
                     "somebody else wrote into the destination during the copy: run it again"
@@ -56,10 +69,46 @@ pub(super) fn run(wanted: &Copy, output: &mut Output) -> Result<Ended, Failure> 
                 ));
             }
             copied => copied.map_err(failed)?,
+        };
+        if let Some(carried) = &carried {
+            carried
+                .append(&missing, &raw, wanted.durability)
+                .map_err(|error| history::failure(&error, &destination))?;
         }
+        copied
     };
-    summary(&copied, wanted.dry_run, output)?;
+    let changes = carried.map(|_| missing.len() as u64);
+    summary(&copied, changes, wanted.dry_run, output)?;
     Ok(Ended::Well)
+}
+
+/// The history of a source.
+pub(super) fn carried(store: Arc<dyn Store>, source: &Place) -> Result<Carried, Failure> {
+    Carried::of(store).map_err(|error| match error {
+        HistoryError::Damaged => Failure::Refused(
+            "nothing was copied, as the history is damaged: see `memdir check`, and --without-history copies the \
+             files alone"
+                .to_owned(),
+        ),
+        error => history::failure(&error, source),
+    })
+}
+
+/// The records of a history that the destination does not have.
+pub(super) fn missing(
+    carried: &Carried,
+    to: &Arc<dyn Store>,
+    destination: &Place,
+) -> Result<Vec<usize>, Failure> {
+    let missing = carried.missing_in(to);
+    let missing = missing.map_err(|error| history::failure(&error, destination))?;
+    missing.ok_or_else(|| {
+        Failure::Refused(
+            "nothing was copied, as the destination has a history of its own: --without-history copies the files \
+             alone"
+                .to_owned(),
+        )
+    })
 }
 
 fn overlapping() -> Failure {
@@ -109,7 +158,14 @@ fn would_copy(plan: &Plan, output: &mut Output) -> Result<(), Failure> {
 }
 
 /// The summary: always with `--json`, otherwise only on a terminal.
-fn summary(copied: &Copied, dry_run: bool, output: &mut Output) -> Result<(), Failure> {
+///
+/// `changes` is how many changes of the history are copied, if there is one.
+pub(super) fn summary(
+    copied: &Copied,
+    changes: Option<u64>,
+    dry_run: bool,
+    output: &mut Output,
+) -> Result<(), Failure> {
     for problem in &copied.left_out {
         if output.json {
             output.object(&json!({
@@ -120,7 +176,7 @@ fn summary(copied: &Copied, dry_run: bool, output: &mut Output) -> Result<(), Fa
         }
     }
     if output.json {
-        return output.object(&json!({
+        let mut summary = json!({
             "type": "summary",
             "files": copied.files,
             "bytes": copied.bytes,
@@ -128,13 +184,21 @@ fn summary(copied: &Copied, dry_run: bool, output: &mut Output) -> Result<(), Fa
             "directories": copied.directories,
             "left_out": copied.left_out.len(),
             "dry_run": dry_run,
-        }));
+        });
+        if let Some(changes) = changes {
+            summary["changes"] = json!(changes);
+        }
+        return output.object(&summary);
     }
     if dry_run || io::stderr().is_terminal() {
         let verb = if dry_run { "would be copied" } else { "copied and compared" };
         let files = count(copied.files, "file", "files");
+        let changes = match changes {
+            Some(changes) => format!(" and {} of the history", count(changes, "change", "changes")),
+            None => String::new(),
+        };
         let line = format!(
-            "{files} ({}) {verb}, {} there already",
+            "{files} ({}){changes} {verb}, {} there already",
             human_size(copied.bytes),
             copied.equal
         );

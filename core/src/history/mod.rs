@@ -37,6 +37,8 @@ mod settle;
 mod snapshot;
 pub(crate) mod time;
 mod timeline;
+#[cfg(feature = "cli")]
+mod transfer;
 mod version;
 
 #[cfg(feature = "cli")]
@@ -55,4 +57,6 @@ pub(crate) use recorder::Recorder;
 pub(crate) use restore::How;
 pub use restore::{Restored, RestoredFile};
 pub(crate) use retention::Retention;
+#[cfg(feature = "cli")]
+pub(crate) use transfer::Carried;
 pub use version::{Operation, Version};
