@@ -1,5 +1,6 @@
 //! The arguments of the command line, and its help.
 
+use std::path::PathBuf;
 use std::time::SystemTime;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -56,6 +57,8 @@ pub(super) enum Command {
     Undo(Undo),
     Redact(Redact),
     Copy(Copy),
+    Export(Export),
+    Import(Import),
     Check(Check),
     #[cfg(feature = "mcp")]
     Mcp(Mcp),
@@ -148,6 +151,74 @@ pub(super) struct Copy {
     pub(super) dry_run: bool,
 
     /// What a copied file survives: "full" a loss of power, "relaxed" the end of the process
+    #[arg(
+        long,
+        value_name = "WORD",
+        default_value = "full",
+        value_parser = PossibleValuesParser::new(["full", "relaxed"]).try_map(|word| word.parse::<Durability>()),
+    )]
+    pub(super) durability: Durability,
+}
+
+/// Write everything that a store holds into one file, an archive
+///
+/// The archive is a tar file with contents, times, hidden files, empty directories and the
+/// history, and a manifest with the SHA-256 of each. It is not encrypted, also if the store is.
+#[derive(Debug, Args)]
+#[command(
+    verbatim_doc_comment,
+    after_help = "\
+Example: memdir export ./memory memory.tar"
+)]
+pub(super) struct Export {
+    /// The store to export
+    pub(super) store: String,
+
+    /// The file to write; it appears when it is whole
+    pub(super) file: PathBuf,
+
+    /// Replace a file that is there
+    #[arg(long)]
+    pub(super) overwrite: bool,
+
+    /// Export the files alone
+    #[arg(long)]
+    pub(super) without_history: bool,
+}
+
+/// Bring everything from an archive into a store
+///
+/// The whole archive is read and checked first. Then it is a copy: see `memdir copy --help`.
+#[derive(Debug, Args)]
+#[command(
+    verbatim_doc_comment,
+    after_help = "\
+Example: memdir import memory.tar sqlite:agent.db"
+)]
+pub(super) struct Import {
+    /// The archive, which `memdir export` made
+    pub(super) file: PathBuf,
+
+    /// The store to import into; a directory or database is made
+    pub(super) store: String,
+
+    /// Replace files that have another content
+    #[arg(long)]
+    pub(super) overwrite: bool,
+
+    /// Import the files alone
+    #[arg(long)]
+    pub(super) without_history: bool,
+
+    /// If the store is made, with a key: encrypt its names too
+    #[arg(long)]
+    pub(super) encrypt_names: bool,
+
+    /// Only compare, and print what would be written
+    #[arg(short = 'n', long)]
+    pub(super) dry_run: bool,
+
+    /// What a file survives: "full" a loss of power, "relaxed" the end of the process
     #[arg(
         long,
         value_name = "WORD",

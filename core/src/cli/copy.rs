@@ -1,4 +1,4 @@
-//! `memdir copy`: copies everything from one store into another.
+//! `memdir copy`: copies everything from one store into another. An import does the same from an archive.
 
 use std::io::{self, IsTerminal};
 use std::ops::ControlFlow;
@@ -15,7 +15,7 @@ use super::{Ended, Failure, say};
 use crate::copy::{Copied, CopyError, Phase, Plan, Progress, Refusal, There};
 use crate::history::{Carried, HistoryError, hiding};
 use crate::options::MemoryOptions;
-use crate::store::{OnExisting, Store};
+use crate::store::{Durability, OnExisting, Store};
 use crate::text::human_size;
 
 pub(super) fn run(wanted: &Copy, output: &mut Output) -> Result<Ended, Failure> {
@@ -24,42 +24,61 @@ pub(super) fn run(wanted: &Copy, output: &mut Output) -> Result<Ended, Failure> 
     if source.overlaps(&destination) {
         return Err(overlapping());
     }
-    destination.encrypt_names(wanted.encrypt_names)?;
-    let existing = if wanted.overwrite { OnExisting::Overwrite } else { OnExisting::Error };
-
+    destination.encrypt_names(wanted.encrypt_names, stores::TO_KEY)?;
     let raw = source.readable()?;
     let from = hiding(Arc::clone(&raw));
+    let carried = if wanted.without_history { None } else { Some(carried(raw, &source)?) };
+    let (overwrite, dry_run) = (wanted.overwrite, wanted.dry_run);
+    let how = How { overwrite, dry_run, durability: wanted.durability };
+    transfer(&*from, carried, Some(&source), &destination, how, output)
+}
+
+/// How a transfer is made.
+#[derive(Clone, Copy)]
+pub(super) struct How {
+    pub(super) overwrite: bool,
+    pub(super) dry_run: bool,
+    pub(super) durability: Durability,
+}
+
+/// Brings all files, and the history, into a store. The source is one that an address names, or an archive.
+pub(super) fn transfer(
+    from: &dyn Store,
+    carried: Option<Carried>,
+    source: Option<&Place>,
+    destination: &Place,
+    how: How,
+    output: &mut Output,
+) -> Result<Ended, Failure> {
+    let existing = if how.overwrite { OnExisting::Overwrite } else { OnExisting::Error };
     // A missing destination is made only when there is something to write.
     let found = destination.find()?;
     let to = hiding(match &found {
         Some(found) => Arc::clone(found),
         None => destination.stand_in()?,
     });
-    let carried = match wanted.without_history {
-        true => None,
-        false => Some(carried(raw, &source)?).filter(|carried| carried.len() > 0),
-    };
+    let carried = carried.filter(|carried| carried.len() > 0);
     let mut bar = Bar::new();
-    let failed = |error: CopyError| failure(&error, &source, &destination);
-    let plan = Plan::compare(&*from, &*to, existing, &mut |progress| bar.show(progress));
+    let failed = |error: CopyError| failure(&error, source, destination);
+    let plan = Plan::compare(from, &*to, existing, &mut |progress| bar.show(progress));
     bar.clear();
     let plan = plan.map_err(failed)?;
     if !plan.refused().is_empty() {
-        refused(plan.refused(), wanted.overwrite, output)?;
+        refused(plan.refused(), how.overwrite, output)?;
         return Ok(Ended::WithProblems);
     }
     let missing = match (&carried, &found) {
         (None, _) => Vec::new(),
         (Some(carried), None) => (0..carried.len()).collect(),
-        (Some(carried), Some(found)) => missing(carried, found, &destination)?,
+        (Some(carried), Some(found)) => missing(carried, found, destination)?,
     };
-    let copied = if wanted.dry_run {
+    let copied = if how.dry_run {
         would_copy(&plan, output)?;
         plan.outcome()
     } else {
         let raw = found.map_or_else(|| destination.open(), Ok)?;
         let to = hiding(Arc::clone(&raw));
-        let copied = plan.carry_out(&*from, &*to, &mut |progress| bar.show(progress));
+        let copied = plan.carry_out(from, &*to, &mut |progress| bar.show(progress));
         bar.clear();
         let copied = match copied {
             Err(CopyError::Refused(_)) => {
@@ -72,13 +91,13 @@ pub(super) fn run(wanted: &Copy, output: &mut Output) -> Result<Ended, Failure> 
         };
         if let Some(carried) = &carried {
             carried
-                .append(&missing, &raw, wanted.durability)
-                .map_err(|error| history::failure(&error, &destination))?;
+                .append(&missing, &raw, how.durability)
+                .map_err(|error| history::failure(&error, destination))?;
         }
         copied
     };
     let changes = carried.map(|_| missing.len() as u64);
-    summary(&copied, changes, wanted.dry_run, output)?;
+    summary(&copied, changes, how.dry_run, output)?;
     Ok(Ended::Well)
 }
 
@@ -86,8 +105,8 @@ pub(super) fn run(wanted: &Copy, output: &mut Output) -> Result<Ended, Failure> 
 pub(super) fn carried(store: Arc<dyn Store>, source: &Place) -> Result<Carried, Failure> {
     Carried::of(store).map_err(|error| match error {
         HistoryError::Damaged => Failure::Refused(
-            "nothing was copied, as the history is damaged: see `memdir check`, and --without-history copies the \
-             files alone"
+            "nothing was copied, as the history is damaged: see `memdir check`; --without-history copies the files \
+             alone"
                 .to_owned(),
         ),
         error => history::failure(&error, source),
@@ -95,7 +114,7 @@ pub(super) fn carried(store: Arc<dyn Store>, source: &Place) -> Result<Carried, 
 }
 
 /// The records of a history that the destination does not have.
-pub(super) fn missing(
+fn missing(
     carried: &Carried,
     to: &Arc<dyn Store>,
     destination: &Place,
@@ -115,11 +134,15 @@ fn overlapping() -> Failure {
     Failure::Usage(format!("nothing was copied: {}", CopyError::Overlapping))
 }
 
-fn failure(error: &CopyError, source: &Place, destination: &Place) -> Failure {
+fn failure(error: &CopyError, source: Option<&Place>, destination: &Place) -> Failure {
     if let CopyError::Overlapping = error {
         return overlapping();
     }
-    let sentence = source.without_secrets(&error.to_string());
+    let sentence = error.to_string();
+    let sentence = match source {
+        Some(source) => source.without_secrets(&sentence),
+        None => sentence,
+    };
     Failure::Store(destination.without_secrets(&sentence))
 }
 
@@ -160,7 +183,7 @@ fn would_copy(plan: &Plan, output: &mut Output) -> Result<(), Failure> {
 /// The summary: always with `--json`, otherwise only on a terminal.
 ///
 /// `changes` is how many changes of the history are copied, if there is one.
-pub(super) fn summary(
+fn summary(
     copied: &Copied,
     changes: Option<u64>,
     dry_run: bool,

@@ -13,6 +13,7 @@ use clap::error::{ContextKind, ContextValue};
 
 use crate::store::redact_address;
 
+mod archive;
 mod arguments;
 mod check;
 mod copy;
@@ -54,6 +55,8 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
         Command::Undo(wanted) => restore::undo(wanted, &mut output),
         Command::Redact(wanted) => restore::redact(wanted, &mut output),
         Command::Copy(wanted) => copy::run(wanted, &mut output),
+        Command::Export(wanted) => archive::export(wanted, &mut output),
+        Command::Import(wanted) => archive::import(wanted, &mut output),
         Command::Check(wanted) => check::run(wanted, &mut output),
         #[cfg(feature = "mcp")]
         Command::Mcp(wanted) => mcp::run(wanted),

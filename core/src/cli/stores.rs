@@ -14,10 +14,10 @@ use crate::store::{
 };
 
 /// The environment variable with the key for a command with one store.
-const KEY: &str = "MEMDIR_ENCRYPTION_KEY";
+pub(super) const KEY: &str = "MEMDIR_ENCRYPTION_KEY";
 /// The environment variables with the keys for a copy.
 const FROM_KEY: &str = "MEMDIR_FROM_ENCRYPTION_KEY";
-const TO_KEY: &str = "MEMDIR_TO_ENCRYPTION_KEY";
+pub(super) const TO_KEY: &str = "MEMDIR_TO_ENCRYPTION_KEY";
 
 /// The only store of a command.
 pub(super) fn only(given: &str, options: MemoryOptions) -> Result<Place, Failure> {
@@ -111,15 +111,15 @@ impl Place {
         Ok(Self { address, shown, options })
     }
 
-    /// Names are encrypted too, if the store is made.
-    pub(super) fn encrypt_names(&mut self, wanted: bool) -> Result<(), Failure> {
+    /// Names are encrypted too, if the store is made. `key` is the variable that its key would be in.
+    pub(super) fn encrypt_names(&mut self, wanted: bool, key: &str) -> Result<(), Failure> {
         #[cfg(feature = "encryption")]
         if self.options.encryption_key.is_some() {
             self.options.encrypt_names = wanted;
             return Ok(());
         }
         if wanted {
-            return Err(Failure::Usage(format!("--encrypt-names needs a key in {TO_KEY}")));
+            return Err(Failure::Usage(format!("--encrypt-names needs a key in {key}")));
         }
         Ok(())
     }

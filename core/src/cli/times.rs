@@ -40,7 +40,8 @@ mod tests {
         for (text, seconds) in
             [("0s", 0), ("45s", 45), ("30m", 1800), ("2h", 7200), ("3d", 259_200), ("1w", 604_800)]
         {
-            let ago = SystemTime::now().duration_since(parse_time(text).unwrap()).unwrap();
+            let time = parse_time(text).unwrap();
+            let ago = SystemTime::now().duration_since(time).unwrap();
             assert!(ago.as_secs().abs_diff(seconds) < 10, "{text}: {ago:?}");
         }
         assert_eq!(parse_time("90000000w"), Ok(SystemTime::UNIX_EPOCH));

@@ -58,5 +58,5 @@ pub(crate) use restore::How;
 pub use restore::{Restored, RestoredFile};
 pub(crate) use retention::Retention;
 #[cfg(feature = "cli")]
-pub(crate) use transfer::Carried;
+pub(crate) use transfer::{Carried, Collected};
 pub use version::{Operation, Version};

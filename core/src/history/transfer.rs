@@ -3,13 +3,14 @@
 //! The destination must have no history, or a part of this one: what an earlier attempt brought, which was interrupted.
 //! Each record is read back and compared.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::error::HistoryError;
 use super::id::HistoryId;
 use super::journal::Stored;
-use super::record::{Header, Record};
+use super::record::{Header, Prefix, Record};
 use super::recorder::Recorder;
 use crate::store::{Durability, Store, StoreError};
 
@@ -46,11 +47,6 @@ impl Carried {
             (headers.collect(), stored)
         };
         Ok(Self { headers, read: Reads::Journal(recorder, stored) })
-    }
-
-    /// The records that an archive has: their headers, and how one is read.
-    pub(super) fn new(headers: Vec<Header>, read: ReadRecord) -> Self {
-        Self { headers, read: Reads::Bytes(read) }
     }
 
     /// How many records there are.
@@ -141,7 +137,7 @@ impl Carried {
 }
 
 /// A header that says of its own record only whether its change was made.
-pub(super) fn as_carried(mut header: Header, is_confirmed: bool) -> Header {
+fn as_carried(mut header: Header, is_confirmed: bool) -> Header {
     header.withdraws.clear();
     header.confirms.clear();
     header.confirms.extend(is_confirmed.then_some(header.id));
@@ -151,4 +147,38 @@ pub(super) fn as_carried(mut header: Header, is_confirmed: bool) -> Header {
 /// A header without what becomes known later.
 fn comparable(header: &Header) -> Header {
     as_carried(header.clone(), false)
+}
+
+/// Collects the records of an archive.
+#[derive(Default)]
+pub(crate) struct Collected {
+    headers: Vec<Header>,
+}
+
+impl Collected {
+    /// Adds the records that stand one after the other in `bytes`, and returns where each one is. `None` if one of them
+    /// is damaged.
+    pub(crate) fn add(&mut self, bytes: &[u8]) -> Option<Vec<Range<usize>>> {
+        let (mut places, mut at) = (Vec::new(), 0);
+        while at < bytes.len() {
+            let len = Prefix::read(bytes.get(at..)?).ok()?.record_len();
+            let end = at.checked_add(usize::try_from(len).ok()?)?;
+            let record = Record::from_bytes(bytes.get(at..end)?).ok()?;
+            if record.header.rows.is_empty() && record.header.redacts.is_empty() {
+                return None;
+            }
+            let is_confirmed = record.header.confirms.contains(&record.header.id);
+            self.headers.push(as_carried(record.header, is_confirmed));
+            places.push(at..end);
+            at = end;
+        }
+        Some(places)
+    }
+
+    /// All of them; `read` reads one. `None` if one is there twice.
+    pub(crate) fn finish(self, read: ReadRecord) -> Option<Carried> {
+        let ids: HashSet<HistoryId> = self.headers.iter().map(|header| header.id).collect();
+        let is_good = ids.len() == self.headers.len();
+        is_good.then_some(Carried { headers: self.headers, read: Reads::Bytes(read) })
+    }
 }
