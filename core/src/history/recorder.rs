@@ -18,6 +18,7 @@ use super::index::Index;
 use super::journal::Journal;
 use super::kept_files::{self, KeptFiles};
 use super::log_file::LogFile;
+use super::noted::Noted;
 use super::record::{Content, Digest, Record, Row};
 use super::retention::Retention;
 use super::version::Operation;
@@ -43,10 +44,14 @@ pub(crate) struct Recorder {
 impl Recorder {
     /// A history of `store`: beside the files if it is a local directory, else in the store itself.
     pub(crate) fn new(store: Arc<dyn Store>, durability: Durability, retention: Retention) -> Self {
-        let (journal, is_inside): (Box<dyn Journal>, _) = match place_beside(&*store) {
-            Some(place) => (Box::new(LogFile::new(place.directory, durability)), place.is_inside),
-            None => (Box::new(KeptFiles::new(Arc::clone(&store))), true),
-        };
+        let (journal, is_inside): (Box<dyn Journal>, _) =
+            match (place_beside(&*store), Noted::new(&store)) {
+                (Some(place), _) => {
+                    (Box::new(LogFile::new(place.directory, durability)), place.is_inside)
+                }
+                (None, Some(noted)) => (Box::new(noted), false),
+                (None, None) => (Box::new(KeptFiles::new(Arc::clone(&store))), true),
+            };
         let (index, changes) = (Mutex::default(), AtomicU64::new(0));
         Self { store, journal, is_inside, index, retention, changes }
     }
