@@ -33,6 +33,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** Conversations through the AI services of LangChain4j, as docs/frameworks-jvm.md says to make them. */
 class LangChain4jTest {
+    private static final Findings FINDINGS = new Findings("LangChain4j", "langchain4j");
+
     interface Assistant {
         String chat(String question);
     }
@@ -76,6 +78,8 @@ class LangChain4jTest {
             standin.finish();
         }
         Standin.assertEnd(script, store);
+        // The stand-in asserts the flag of every result.
+        FINDINGS.record(Map.of("tool", "Claude's own", "sync", true, "errors", true));
     }
 
     @ParameterizedTest
@@ -133,6 +137,7 @@ class LangChain4jTest {
                 Standin standin = new Standin(script, place)) {
             assertEquals("Done.", claudesAssistant(builder(standin), memory).chat("Go on."));
             standin.finish();
+            FINDINGS.record(Map.of("images", true));
         }
     }
 
@@ -167,6 +172,7 @@ class LangChain4jTest {
             for (JsonNode request : standin.requests) {
                 assertEquals("[{\"name\":\"memory\",\"type\":\"memory_20250818\"}]", request.get("tools").toString());
             }
+            FINDINGS.record(Map.of("streaming", true));
         }
     }
 

@@ -12,6 +12,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -25,6 +26,8 @@ import org.springframework.ai.model.tool.ToolCallingManager;
 
 /** Conversations through the chat client of Spring AI, as docs/frameworks-jvm.md says to make it. */
 class SpringAiTest {
+    private static final Findings FINDINGS = new Findings("Spring AI", "spring-ai");
+
     private static ChatModel model(String address) {
         return AnthropicChatModel.builder()
                 .options(AnthropicChatOptions.builder().baseUrl(address).apiKey("none").model("a-model").build())
@@ -55,6 +58,7 @@ class SpringAiTest {
             standin.finish();
         }
         Standin.assertEnd(script, store);
+        FINDINGS.record(Map.of("tool", "declared", "sync", true, "errors", false));
     }
 
     /** Spring AI ends a turn after so many calls of one tool, if it is not told otherwise. */
@@ -103,6 +107,7 @@ class SpringAiTest {
             assertEquals(StreamedStandin.CREATED, standin.result(1).get("content").textValue());
             assertEquals(StreamedStandin.MISSING, standin.result(2).get("content").textValue());
             assertFalse(standin.result(2).has("is_error"));
+            FINDINGS.record(Map.of("streaming", true));
         }
     }
 
