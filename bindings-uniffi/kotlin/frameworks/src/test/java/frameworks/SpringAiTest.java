@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.memdir.MemdirException;
 import dev.memdir.Memory;
 import dev.memdir.examples.MemoryToolCallback;
 import java.nio.file.Path;
@@ -23,6 +24,7 @@ import org.springframework.ai.chat.client.ChatClient;
 import org.springframework.ai.chat.client.advisor.ToolCallingAdvisor;
 import org.springframework.ai.chat.model.ChatModel;
 import org.springframework.ai.model.tool.ToolCallingManager;
+import org.springframework.ai.tool.ToolCallback;
 
 /** Conversations through the chat client of Spring AI, as docs/frameworks-jvm.md says to make it. */
 class SpringAiTest {
@@ -108,6 +110,29 @@ class SpringAiTest {
             assertEquals(StreamedStandin.MISSING, standin.result(2).get("content").textValue());
             assertFalse(standin.result(2).has("is_error"));
             FINDINGS.record(Map.of("streaming", true));
+        }
+    }
+
+    private static ChatClient withSixTools(ChatModel model, Memory memory) throws MemdirException {
+        List<ToolCallback> tools = MemoryToolCallback.forEachCommand(memory, "memory_");
+        ChatClient client = ChatClient.builder(model).defaultTools(tools).build();
+        return client;
+    }
+
+    @Test
+    void givesEachCommandAToolOfItsOwn() throws Exception {
+        try (Memory memory = new Memory("memory:");
+                StreamedStandin standin = new StreamedStandin("memory_", StreamedStandin.EACH_COMMAND)) {
+            ChatClient client = withSixTools(model(standin.address), memory);
+            client.prompt().user("Go on.").stream().content().collectList().block(Duration.ofMinutes(1));
+            for (int at = 0; at < StreamedStandin.EACH_RESULT.size(); at++) {
+                assertEquals(StreamedStandin.EACH_RESULT.get(at), standin.result(at + 1).get("content").textValue());
+            }
+            assertEquals("# Drinks\nünï 🫖\n", memory.read("/memories/b.md"));
+            standin.assertDeclares(memory.toolDefinitions(null, "memory_"));
+            // What is no object comes to memdir as it is.
+            ToolCallback view = MemoryToolCallback.forEachCommand(memory, "").get(0);
+            for (String wrong : List.of("[]", "{", "")) assertEquals(memory.execute(wrong).getContent(), view.call(wrong));
         }
     }
 
