@@ -167,6 +167,9 @@ export interface Checked {
   problems: Array<Problem>
 }
 
+/** The JSON text of a request's `context_management`. */
+export declare function contextManagement(clearAt: number | null, keep: number, clearAtLeast: number | null | undefined, excludeTools: readonly string[], compactAt: number | null | undefined): string
+
 /** How many rules the contract of a store has. */
 export declare function contractRules(): number
 
