@@ -28,7 +28,7 @@ public final class MemoryToolCallback implements ToolCallback {
     private final String command;
 
     /** One tool named {@code memory}, whose {@code command} says what to do. */
-    public MemoryToolCallback(Memory memory) {
+    public MemoryToolCallback(Memory memory) throws MemdirException {
         this(memory, memory.toolDefinition(), null);
     }
 

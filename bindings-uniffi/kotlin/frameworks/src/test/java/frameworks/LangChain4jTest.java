@@ -18,6 +18,7 @@ import dev.langchain4j.model.chat.response.ChatResponse;
 import dev.langchain4j.service.AiServices;
 import dev.langchain4j.service.TokenStream;
 import dev.langchain4j.service.tool.ToolExecutor;
+import dev.memdir.MemdirException;
 import dev.memdir.Memory;
 import dev.memdir.MemoryOptions;
 import dev.memdir.examples.MemoryToolExecutor;
@@ -45,7 +46,7 @@ class LangChain4jTest {
         return AnthropicChatModel.builder().baseUrl(standin.address + "/v1/").apiKey("none");
     }
 
-    private static Assistant assistant(ChatModel model, Memory memory) {
+    private static Assistant assistant(ChatModel model, Memory memory) throws MemdirException {
         Assistant assistant =
                 AiServices.builder(Assistant.class)
                         .chatModel(model)
@@ -54,7 +55,8 @@ class LangChain4jTest {
         return assistant;
     }
 
-    private static Assistant claudesAssistant(AnthropicChatModel.AnthropicChatModelBuilder builder, Memory memory) {
+    private static Assistant claudesAssistant(AnthropicChatModel.AnthropicChatModelBuilder builder, Memory memory)
+            throws MemdirException {
         AnthropicServerTool declared = AnthropicServerTool.builder().type("memory_20250818").name("memory").build();
         Assistant assistant =
                 AiServices.builder(Assistant.class)

@@ -36,7 +36,7 @@ class SpringAiTest {
                 .build();
     }
 
-    private static String ask(ChatModel model, Memory memory, String question) {
+    private static String ask(ChatModel model, Memory memory, String question) throws MemdirException {
         ChatClient client = ChatClient.builder(model).defaultTools(new MemoryToolCallback(memory)).build();
         String answer = client.prompt().user(question).call().content();
         return answer;
@@ -88,7 +88,7 @@ class SpringAiTest {
         }
     }
 
-    private static String askWithoutLimit(ChatModel model, Memory memory, String question) {
+    private static String askWithoutLimit(ChatModel model, Memory memory, String question) throws MemdirException {
         var manager = ToolCallingManager.builder().excludeToolFromLimit("memory").build();
         ChatClient client =
                 ChatClient.builder(model)

@@ -3677,6 +3677,7 @@ public interface MemoryInterface {
      * No schema language says which fields belong to which command, so it also admits calls that lack
      * a field; they are refused with a sentence. `tool_definitions` is exact.
      */
+    @Throws(MemdirException::class)
     fun `toolDefinition`(`dialect`: Dialect? = null): kotlin.String
 
     /**
@@ -3707,6 +3708,7 @@ public interface MemoryInterface {
      * The same memory, whose calls `cancellation` cancels. A call that has not begun to write then
      * does not happen, and its reply says so.
      */
+    @Throws(MemdirException::class)
     fun `cancelledBy`(`cancellation`: Cancellation): Memory
 
     /**
@@ -3779,6 +3781,7 @@ public interface MemoryInterface {
      * It is called until the subscription is cancelled or let go. Not told is what other processes change, what is
      * written to the store directly, and what another memory changes on a store of your own.
      */
+    @Throws(MemdirException::class)
     fun `observe`(`listener`: ChangeListener): Subscription
 
     /**
@@ -3995,7 +3998,8 @@ open class Memory: AutoCloseable, MemoryInterface
      * Forgets what the model has seen, as far as the stale guard knows it: the model then has to view a
      * file again before it edits it. Call it when views may have left the model's context, such as after
      * context editing or compaction, of which the guard cannot know.
-     */override fun `forgetViews`()
+     */
+    @Throws(MemdirException::class)override fun `forgetViews`()
         =
     callWithHandle {
     uniffiRustCall() { _status ->
@@ -4112,7 +4116,8 @@ open class Memory: AutoCloseable, MemoryInterface
      *
      * No schema language says which fields belong to which command, so it also admits calls that lack
      * a field; they are refused with a sentence. `tool_definitions` is exact.
-     */override fun `toolDefinition`(`dialect`: Dialect?): kotlin.String {
+     */
+    @Throws(MemdirException::class)override fun `toolDefinition`(`dialect`: Dialect?): kotlin.String {
             return FfiConverterString.lift(
     callWithHandle {
     uniffiRustCall() { _status ->
@@ -4180,7 +4185,8 @@ open class Memory: AutoCloseable, MemoryInterface
     /**
      * The same memory, whose calls `cancellation` cancels. A call that has not begun to write then
      * does not happen, and its reply says so.
-     */override fun `cancelledBy`(`cancellation`: Cancellation): Memory {
+     */
+    @Throws(MemdirException::class)override fun `cancelledBy`(`cancellation`: Cancellation): Memory {
             return FfiConverterTypeMemory.lift(
     callWithHandle {
     uniffiRustCall() { _status ->
@@ -4351,7 +4357,8 @@ open class Memory: AutoCloseable, MemoryInterface
      *
      * It is called until the subscription is cancelled or let go. Not told is what other processes change, what is
      * written to the store directly, and what another memory changes on a store of your own.
-     */override fun `observe`(`listener`: ChangeListener): Subscription {
+     */
+    @Throws(MemdirException::class)override fun `observe`(`listener`: ChangeListener): Subscription {
             return FfiConverterTypeSubscription.lift(
     callWithHandle {
     uniffiRustCall() { _status ->
@@ -4503,6 +4510,7 @@ open class Memory: AutoCloseable, MemoryInterface
     fun bootstrap(about: kotlin.String, features: List<kotlin.String>): List<kotlin.String> = bootstrap(about, features, null)
 
     /** As the other `toolDefinition`, in JSON Schema. */
+    @Throws(MemdirException::class)
     fun toolDefinition(): kotlin.String = toolDefinition(null)
 
     /** As the other `toolDefinitions`, in JSON Schema and without a prefix. */
