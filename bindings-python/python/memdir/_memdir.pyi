@@ -648,6 +648,10 @@ class NativeStore:
         """
         Deletes a file if it was neither written nor accessed at `since` or later; returns whether it did.
         """
+    def folds_case(self, /) -> bool:
+        """
+        Whether the store takes names for the same that differ only in case or in how letters are composed.
+        """
     def list(self, /, path: str) -> Sequence[Entry]:
         """
         The entries of a directory, one level deep.
