@@ -471,7 +471,7 @@ generate-python: generate-options # the stubs, with the docstrings
 .PHONY: wheel
 wheel: $(CACHE)/python ## the Python package as it is released, in target/wheels
 	@rm -rf target/wheels
-	@$(BIN)/maturin build --quiet --release --manifest-path bindings-python/Cargo.toml --out target/wheels
+	@$(BIN)/maturin build --quiet --release --compression-level 9 --manifest-path bindings-python/Cargo.toml --out target/wheels
 
 PREFIX ?= /usr/local
 .PHONY: install-c
