@@ -156,7 +156,7 @@ test-mcp: ## the server for the Model Context Protocol, from npm, with its offic
 .PHONY: test-bundlers
 test-bundlers: ## the Node package in bundlers, test runners and other runtimes (long)
 	@$(call need,node,Node)
-	@$(call ready,$(CACHE)/node-packed $(CACHE)/bundlers/ready)
+	@$(call ready,$(CACHE)/wasm-packed $(CACHE)/bundlers/ready)
 	@tests/step 'bundlers: tests' tests/harmless node --test --test-concurrency=2 --test-timeout=600000 tests/bundlers/*.test.mjs
 
 .PHONY: test-kotlin

@@ -64,6 +64,11 @@ for (const file of [...manifest.files, 'README.md']) {
 const readme = join(main, 'README.md');
 const pages = `https://github.com/memdir/memdir/blob/v${manifest.version}`;
 writeFileSync(readme, readFileSync(readme, 'utf8').replaceAll('](../', `](${pages}/`));
+// What `memdir.wasm` is made of.
+if (binaries) {
+  cpSync(join(binaries, '../notices', notices), join(main, notices));
+  manifest.files.push(notices);
+}
 writeFileSync(join(main, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
 
 const packages = [main];

@@ -1,4 +1,4 @@
-//! The functions of the module, and the one that it calls. The only place that deals with addresses in its memory.
+//! The memory of the module, which is JavaScript's as well, and the one function that it calls.
 #![expect(unsafe_code, reason = "the module's memory is JavaScript's as well")]
 
 use std::alloc::{Layout, alloc, dealloc};
@@ -7,7 +7,6 @@ use std::ptr::NonNull;
 
 use serde_json::{Value as Json, json};
 
-use crate::arguments::Arguments;
 use crate::errors::Failure;
 
 #[link(wasm_import_module = "memdir")]
@@ -43,34 +42,11 @@ pub(crate) unsafe extern "C" fn memdir_free(at: *mut u8, length: usize) {
     }
 }
 
-/// Does what a JSON text asks for, an array of the operation and its arguments. The answer is a JSON text behind its length.
-///
-/// # Safety
-/// The text is at this address, and was made with `memdir_alloc`. It is taken.
-#[unsafe(no_mangle)]
-pub(crate) unsafe extern "C" fn memdir_perform(text: *mut u8, length: usize) -> *mut u8 {
-    // SAFETY: this function's own condition.
-    let text = unsafe { taken(text, length) };
-    let done = match serde_json::from_slice(&text) {
-        Ok(Json::Array(mut given)) if !given.is_empty() => {
-            let operation = given.remove(0);
-            let given = Arguments::new(given);
-            crate::perform(operation.as_str().unwrap_or_default(), &given)
-        }
-        _ => Err(Failure::internal("a call that is none")),
-    };
-    let answer = match done {
-        Ok(value) => json!({ "value": value }),
-        Err(failure) => json!({ "error": failure.into_json() }),
-    };
-    behind_its_length(&answer)
-}
-
 /// Bytes that JavaScript has put into the module's memory.
 ///
 /// # Safety
 /// They are `length` bytes at this address, made with `memdir_alloc`, and nobody uses them any more.
-unsafe fn taken(at: *mut u8, length: usize) -> Vec<u8> {
+pub(crate) unsafe fn taken(at: *mut u8, length: usize) -> Vec<u8> {
     if length == 0 {
         return Vec::new();
     }
@@ -114,7 +90,7 @@ pub(crate) unsafe extern "C" fn memdir_edit(content: *mut u8, length: usize) -> 
     behind_its_length(&edited.map_or(Json::Null, placed))
 }
 
-fn behind_its_length(json: &Json) -> *mut u8 {
+pub(crate) fn behind_its_length(json: &Json) -> *mut u8 {
     let text = json.to_string().into_bytes();
     let length = u32::try_from(text.len()).unwrap_or(u32::MAX).to_le_bytes();
     let whole: Vec<u8> = length.into_iter().chain(text).collect();

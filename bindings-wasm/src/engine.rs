@@ -1,7 +1,5 @@
 //! The operations of an `Engine`: opening a memory, tool calls and their two halves.
 
-use std::ops::ControlFlow;
-
 use memdir::store::{encrypt, encrypt_lazily};
 use memdir::value::Value;
 use memdir::{Content, HookDecision, HookError, Memory, Reply};
@@ -9,11 +7,11 @@ use serde_json::{Value as Json, json};
 
 use crate::answer;
 use crate::arguments::Arguments;
-use crate::border::asked;
 use crate::errors::{Failure, unknown};
 use crate::handles::{CALLS, MEMORIES, OPENED};
 use crate::input::{OwnFields, decode, value};
 use crate::options::{read, span};
+use crate::progress::go_on;
 use crate::stores::check_address;
 
 pub(crate) fn perform(method: &str, given: &Arguments) -> Result<Json, Failure> {
@@ -98,19 +96,4 @@ fn expire(given: &Arguments) -> Result<Json, Failure> {
         json!({ "path": file.path.as_str(), "bytes": file.bytes, "lastUsed": last_used })
     });
     Ok(shown.collect())
-}
-
-/// Tells JavaScript how far a task is, if it wants to know, and whether it goes on.
-pub(crate) fn go_on(watched: bool, at: &Json, thrown: &mut bool) -> ControlFlow<()> {
-    if !watched {
-        return ControlFlow::Continue(());
-    }
-    match asked(&json!({ "progress": at })) {
-        Json::Bool(true) => ControlFlow::Continue(()),
-        Json::Bool(false) => ControlFlow::Break(()),
-        _ => {
-            *thrown = true;
-            ControlFlow::Break(())
-        }
-    }
 }

@@ -8,6 +8,7 @@
 //! There is no file system and no network behind it, so the stores are those in the process.
 #![cfg(target_family = "wasm")]
 
+mod abi;
 mod answer;
 mod arguments;
 mod border;
@@ -20,19 +21,5 @@ mod js_store;
 #[path = "../../bindings-node/src/option_values.rs"]
 mod option_values;
 mod options;
+mod progress;
 mod stores;
-
-use serde_json::Value as Json;
-
-use arguments::Arguments;
-use errors::Failure;
-
-/// Does what JavaScript asks for.
-fn perform(operation: &str, given: &Arguments) -> Result<Json, Failure> {
-    match operation.split_once('.') {
-        Some(("engine", method)) => engine::perform(method, given),
-        Some(("files", method)) => files::perform(method, given),
-        Some(("store", method)) => stores::perform(method, given),
-        _ => Err(errors::unknown(operation)),
-    }
-}

@@ -9,11 +9,11 @@ use serde_json::{Value as Json, json};
 use crate::answer::{self, millis, time};
 use crate::arguments::Arguments;
 use crate::border::{asked, bytes, placed};
-use crate::engine::go_on;
 use crate::errors::{Failure, unknown};
 use crate::handles::OPENED;
 use crate::js_store::JsStore;
 use crate::options::{key, read};
+use crate::progress::go_on;
 
 pub(crate) fn perform(method: &str, given: &Arguments) -> Result<Json, Failure> {
     let opened: Arc<dyn Store> = match method {
@@ -53,8 +53,8 @@ pub(crate) fn check_address(address: &str) -> Result<(), Failure> {
         _ => "a directory needs a file system",
     };
     Err(ConfigError::from(format!(
-        "memdir runs as WebAssembly here, because there is no binary for this machine or the program asked for it, and {place}: \
-         use \"memory:\""
+        "memdir runs as WebAssembly here, because there is no binary for this machine or the \
+         program asked for it, and {place}: use \"memory:\""
     ))
     .into())
 }
