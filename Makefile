@@ -134,7 +134,7 @@ test-node: ## the Node package
 	@../tests/step 'Node: tests' ../tests/harmless node --test --test-timeout=600000 test/dist/*.test.*js
 
 # The tests that are about no store but the one in the process, and those of what is different.
-WASM_TESTS := wasm hooks hostile hostile-tables limits options policies
+WASM_TESTS := wasm hooks hostile hostile-tables limits options policies tool
 .PHONY: test-wasm
 test-wasm: ## the Node package as WebAssembly
 	@$(call need,node,Node)
@@ -145,7 +145,7 @@ test-wasm: ## the Node package as WebAssembly
 	@rm -f ../$(CONFORMANCE)/node-wasm
 	@export MEMDIR_WASM=1
 	@../tests/step 'WebAssembly: conformance' ../tests/harmless node --test --test-name-pattern 'as WebAssembly' test/dist/conformance.test.mjs
-	@../tests/step 'WebAssembly: tests' ../tests/harmless node --test --test-timeout=300000 $(WASM_TESTS:%=test/dist/%.test.mjs)
+	@../tests/step 'WebAssembly: tests' ../tests/harmless node --test --test-timeout=300000 $(WASM_TESTS:%=test/dist/%.test.*js)
 
 .PHONY: test-mcp
 test-mcp: ## the server for the Model Context Protocol, from npm, with its official clients

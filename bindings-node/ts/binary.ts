@@ -3,7 +3,7 @@
  * with `MEMDIR_WASM=1`, memdir runs as WebAssembly.
  */
 
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 // Not `{ createRequire }`: webpack follows that name.
 import * as nodeModule from 'node:module';
 import { dirname, join } from 'node:path';
@@ -91,8 +91,8 @@ interface DenoPermissions {
 
 /** memdir as WebAssembly. */
 function loadWasm(places: string[]): unknown {
-  const bytes = wasmFrom(places);
-  if (bytes === undefined) {
+  const file = wasmFrom(places);
+  if (file === undefined) {
     throw new Error(
       `memdir has no binary for ${targetsHere()[0]!}, and ${WASM} is neither in the package memdir nor beside the ` +
         `bundle. There is a binary for ${TARGETS.join(', ')}. Elsewhere, lay ${WASM} out of the package memdir ` +
@@ -100,17 +100,32 @@ function loadWasm(places: string[]): unknown {
         'sources (npm run build:native in bindings-node) and lay it beside native.cjs in the package memdir.',
     );
   }
-  return instantiate(new webAssembly.Module(bytes));
+  // One for all builds of the package, as a binary is loaded once: a store that one opens is a store for the other.
+  const loaded = ((globalThis as Loaded)[LOADED] ??= new Map());
+  if (!loaded.has(file)) {
+    loaded.set(file, instantiate(new webAssembly.Module(readFileSync(file))));
+  }
+  return loaded.get(file);
 }
 
-function wasmFrom(places: string[]): Uint8Array | undefined {
+const LOADED = Symbol.for('memdir.wasm');
+
+interface Loaded {
+  [LOADED]?: Map<string, unknown>;
+}
+
+/** The file of the module. */
+function wasmFrom(places: string[]): string | undefined {
   for (const place of places) {
     for (const find of [
       () => nodeModule.createRequire(place).resolve(`./${WASM}`),
       () => join(dirname(memdirFrom(place)), WASM),
     ]) {
       try {
-        return readFileSync(find());
+        const file = find();
+        if (existsSync(file)) {
+          return file;
+        }
       } catch {
         // It is not there.
       }

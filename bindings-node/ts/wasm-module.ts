@@ -69,6 +69,11 @@ export class Module {
     return this.#context !== undefined;
   }
 
+  /** Whether it ended in the middle of a call. */
+  get isBroken(): boolean {
+    return this.#fault !== undefined;
+  }
+
   /** Performs an operation. */
   call<T>(operation: string, given: unknown[], context: Context = {}): T {
     if (this.#fault !== undefined) {
@@ -77,11 +82,11 @@ export class Module {
     if (this.isBusy) {
       throw new Error('memdir is being called by what it calls');
     }
+    const { at, length } = this.put(encoder.encode(JSON.stringify([operation, ...given])));
     this.#context = context;
     this.#thrown = undefined;
     let outcome: Outcome;
     try {
-      const { at, length } = this.put(encoder.encode(JSON.stringify([operation, ...given])));
       outcome = this.#json(this.#exports.memdir_perform(at, length)) as Outcome;
     } catch (error) {
       this.#fault = error;
@@ -101,6 +106,9 @@ export class Module {
   /** Copies bytes into the module's memory. */
   put(bytes: Uint8Array): Placed {
     const at = this.#exports.memdir_alloc(bytes.length);
+    if (at === 0) {
+      throw new RangeError(`memdir has no memory for ${bytes.length} bytes`);
+    }
     new Uint8Array(this.#exports.memory.buffer, at, bytes.length).set(bytes);
     return { at, length: bytes.length };
   }

@@ -31,9 +31,11 @@ const NO_CONTRACT =
 export function instantiate(module: CompiledModule): typeof Native {
   const wasm = new Module(module);
 
-  const unused = new FinalizationRegistry(([operation, number]: [string, number]) =>
-    wasm.call(operation, [number]),
-  );
+  const unused = new FinalizationRegistry(([operation, number]: [string, number]) => {
+    if (!wasm.isBroken) {
+      wasm.call(operation, [number]);
+    }
+  });
 
   /** Does it at once, or, if it is called by what a call calls, when that call has ended. */
   async function later<T>(work: () => T): Promise<T> {
