@@ -22,6 +22,7 @@ mod files;
 mod input;
 mod js_store;
 mod native_store;
+mod option_values;
 mod options;
 mod progress;
 #[cfg(feature = "testing")]
