@@ -21,9 +21,9 @@ def test_a_view_without_images_is_a_str() -> None:
     memory = Memory("memory:", max_files=1, max_image_bytes=None)
     assert_type(memory, Memory[str])
     assert_type(memory.view("/memories"), str)
+    assert_type(memory.acting_as("somebody"), Memory[str])
     with memory as same:
         assert_type(same.view("/memories"), str)
-    assert_type(memory.acting_as("somebody"), Memory[str])
 
 
 def test_a_view_with_images_is_either() -> None:
