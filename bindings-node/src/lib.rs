@@ -11,6 +11,7 @@ mod call;
 mod cancel;
 mod check;
 mod cli;
+mod context_management;
 mod contract;
 mod copy;
 mod engine;
@@ -21,6 +22,7 @@ mod files;
 mod input;
 mod js_store;
 mod native_store;
+mod option_values;
 mod options;
 mod progress;
 #[cfg(feature = "testing")]

@@ -98,6 +98,13 @@ export interface Store {
   setModified?(path: string, time: number): void | Promise<void>;
 
   /**
+   * Whether the store takes names for the same that differ only in case or in how letters are
+   * composed, as file systems of macOS and Windows do. A memory then compares paths so, too: no
+   * policy can be passed by another spelling. Default: false. The memory asks when it is opened.
+   */
+  readonly foldsCase?: boolean | undefined;
+
+  /**
    * Records that a file was accessed at `time`. This is not a change of the file, and the time
    * moves with the file. Throws `ENOENT`, `EISDIR`.
    *
@@ -160,14 +167,19 @@ export function assertStore(store: unknown): asserts store is Store {
       `store must be an address such as "./memory", or an object with the methods of a Store; it lacks ${missing.join(', ')}`,
     );
   }
+  const { foldsCase } = store as Store;
+  if (foldsCase !== undefined && typeof foldsCase !== 'boolean') {
+    throw new TypeError(`foldsCase of a store must be true or false, got ${inspect(foldsCase)}`);
+  }
 }
 
 /** The methods that a store need not have. */
 const OPTIONAL = ['open', 'modified', 'setModified', 'recordAccess', 'deleteUnused'] as const;
 
-/** The optional methods that a store has, for the core. */
-export function optionalMethods(store: Store): string[] {
-  return OPTIONAL.filter((method) => typeof store[method] === 'function');
+/** The optional members that a store has, for the core. */
+export function optionalMembers(store: Store): string[] {
+  const members: string[] = OPTIONAL.filter((method) => typeof store[method] === 'function');
+  return store.foldsCase ? [...members, 'foldsCase'] : members;
 }
 
 /** Whether the store does not have this optional method. */
@@ -175,19 +187,39 @@ function lacks(store: Store, operation: string): boolean {
   return OPTIONAL.some((method) => method === operation && !store[method]);
 }
 
-/** Answers the requests of the core with the methods of `store`. */
-export function serve(store: Store): (request: StoreRequest) => Promise<void> {
-  return async (request) => {
+/**
+ * Answers the requests of the core with the methods of `store`: at once, unless a method returns a promise. WebAssembly can
+ * wait for none.
+ */
+export function serve(store: Store): (request: StoreRequest) => void {
+  return (request) => {
     try {
       if (lacks(store, request.operation)) {
         request.absent();
+        return;
+      }
+      const returned = call(store, request);
+      if (isPromise(returned)) {
+        answerLater(request, returned);
       } else {
-        request.succeed(await call(store, request));
+        request.succeed(returned);
       }
     } catch (error) {
       request.fail(...told(error));
     }
   };
+}
+
+async function answerLater(request: StoreRequest, returned: PromiseLike<Returned>): Promise<void> {
+  try {
+    request.succeed(await returned);
+  } catch (error) {
+    request.fail(...told(error));
+  }
+}
+
+function isPromise<T>(returned: T | PromiseLike<T>): returned is PromiseLike<T> {
+  return typeof (returned as PromiseLike<T> | null | undefined)?.then === 'function';
 }
 
 /** The code and the message of whatever was thrown: it may be anything. */
@@ -201,10 +233,10 @@ function told(error: unknown): [code: string | null, message: string] {
   }
 }
 
-async function call(
-  store: Store,
-  request: StoreRequest,
-): Promise<Uint8Array | Entry[] | number | boolean | undefined> {
+type Returned = Uint8Array | Entry[] | number | boolean | undefined;
+
+/** What the method returns; of one that is to return nothing, nothing. */
+function call(store: Store, request: StoreRequest): Returned | Promise<Returned> {
   const { path } = request;
   switch (request.operation) {
     case 'read':
@@ -214,28 +246,26 @@ async function call(
     case 'open':
       return store.open!(path, request.depth);
     case 'write':
-      await store.write(path, request.takeContent()!, request.overwrite);
-      return undefined;
+      return nothing(store.write(path, request.takeContent()!, request.overwrite));
     case 'update':
-      await store.update(path, (content) => request.edit(content));
-      return undefined;
+      return nothing(store.update(path, (content) => request.edit(content)));
     case 'delete':
-      await store.delete(path);
-      return undefined;
+      return nothing(store.delete(path));
     case 'rename':
-      await store.rename(path, request.destination!);
-      return undefined;
+      return nothing(store.rename(path, request.destination!));
     case 'modified':
       return store.modified!(path);
     case 'setModified':
-      await store.setModified!(path, request.time!);
-      return undefined;
+      return nothing(store.setModified!(path, request.time!));
     case 'recordAccess':
-      await store.recordAccess!(path, request.time!);
-      return undefined;
+      return nothing(store.recordAccess!(path, request.time!));
     case 'deleteUnused':
       return store.deleteUnused!(path, request.time!);
     default:
       throw new Error(`a store has no method ${request.operation}`);
   }
+}
+
+function nothing(returned: void | Promise<void>): undefined | Promise<undefined> {
+  return isPromise(returned) ? Promise.resolve(returned).then(() => undefined) : undefined;
 }

@@ -9,6 +9,7 @@ mod calls;
 mod cancel;
 mod check;
 mod cli;
+mod context_management;
 mod contract;
 mod copy;
 mod entry;
@@ -18,6 +19,7 @@ mod fields;
 mod files;
 mod fork;
 mod hints;
+mod history;
 mod hooks;
 mod logging;
 mod memory;
@@ -49,6 +51,8 @@ mod _memdir {
     #[pymodule_export]
     use crate::cli::run_command_line;
     #[pymodule_export]
+    use crate::context_management::context_management;
+    #[pymodule_export]
     use crate::contract::check_contract;
     #[pymodule_export]
     use crate::copy::{Copied, CopyProgress, copy};
@@ -60,6 +64,8 @@ mod _memdir {
     use crate::files::Match;
     #[pymodule_export]
     use crate::fork::{after_fork_in_child, after_fork_in_parent, before_fork};
+    #[pymodule_export]
+    use crate::history::{Restored, RestoredFile, Version};
     #[pymodule_export]
     use crate::hooks::Event;
     #[pymodule_export]

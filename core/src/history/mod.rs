@@ -25,9 +25,11 @@ mod index;
 mod journal;
 mod kept_files;
 mod log_file;
+mod noted;
 mod past;
 mod query;
 mod reading;
+mod recall;
 mod record;
 mod recorder;
 mod redact;
@@ -39,6 +41,7 @@ pub(crate) mod time;
 mod timeline;
 #[cfg(feature = "cli")]
 mod transfer;
+mod trim;
 mod version;
 
 #[cfg(feature = "cli")]

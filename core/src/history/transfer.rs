@@ -111,7 +111,7 @@ impl Carried {
         for number in missing {
             // The last one brings them all to the disk.
             let journal = if number == last { &durable.journal } else { &quick.journal };
-            journal.append(&self.record(*number)?)?;
+            journal.append_alone(&self.record(*number)?)?;
         }
         self.compare(missing, store)
     }
