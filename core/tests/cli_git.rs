@@ -1,6 +1,7 @@
 //! `memdir log --format git-fast-import`, imported by the real git. Without git on the machine, nothing is tested.
 #![cfg(all(unix, feature = "cli", feature = "encryption", feature = "sqlite"))]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a panic is how a test fails")]
+#![allow(clippy::print_stderr, reason = "what is left out is said")]
 
 #[path = "common/program.rs"]
 mod program;
@@ -43,13 +44,11 @@ fn imported(scene: &Scene, into: &str) -> Option<std::path::PathBuf> {
     if !repository.join("HEAD").exists()
         && git(&repository, &["init", "--bare", "--initial-branch=main", "."], b"").is_none()
     {
-        eprintln!("there is no git here: nothing was tested");
+        eprintln!("==> LEFT OUT: the stream for git, because git is not installed");
         return None;
     }
-    let stream = scene.command(&["log", scene.store, "--format", "git-fast-import"]);
-    let stream = { stream }.output().unwrap();
-    assert!(stream.status.success(), "{}", String::from_utf8_lossy(&stream.stderr));
-    git(&repository, &["fast-import", "--quiet"], &stream.stdout);
+    let stream = scene.well_bytes(&["log", scene.store, "--format", "git-fast-import"]);
+    git(&repository, &["fast-import", "--quiet"], &stream);
     let fsck = text(&repository, &["fsck", "--strict", "--full"]);
     assert_eq!(fsck, "");
     Some(repository)

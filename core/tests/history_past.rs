@@ -1,4 +1,5 @@
 //! What a memory held at a time, on every store.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a panic is how a test fails")]
 
 #[cfg(unix)]
 #[path = "common/clouds.rs"]
