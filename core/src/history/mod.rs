@@ -19,6 +19,7 @@ mod index;
 mod journal;
 mod kept_files;
 mod log_file;
+mod log_writer;
 mod noted;
 mod query;
 mod recall;
