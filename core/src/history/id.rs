@@ -75,14 +75,13 @@ impl HistoryId {
         Self(self.0 & !COUNTER)
     }
 
-    /// When it was made, by the clock of that machine.
+    /// When it was made, by the clock of that machine, in whole microseconds: a time that went through a language with
+    /// no finer ones still means this id.
     #[must_use]
     pub fn time(self) -> SystemTime {
         let millis = u64::try_from(self.0 >> 80).unwrap_or(0);
         let fraction = u64::try_from(self.0 >> 64 & 0xfff).unwrap_or(0);
-        UNIX_EPOCH
-            + Duration::from_millis(millis)
-            + Duration::from_nanos(fraction * 1_000_000 / 4096)
+        UNIX_EPOCH + Duration::from_millis(millis) + Duration::from_micros(fraction * 1_000 / 4096)
     }
 }
 
