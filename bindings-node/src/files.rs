@@ -239,7 +239,7 @@ impl Engine {
 }
 
 /// An argument, which is read as an option is.
-fn given<T>(
+pub(crate) fn given<T>(
     env: &Env,
     name: &str,
     argument: Unknown<'_>,
@@ -249,7 +249,7 @@ fn given<T>(
 }
 
 /// An argument that may be null.
-fn optional<T>(
+pub(crate) fn optional<T>(
     env: &Env,
     name: &str,
     argument: Unknown<'_>,
