@@ -175,7 +175,7 @@ test-go: ## the Go module
 S3 := $(shell command -v go)
 AZURE := $(shell command -v npm)
 RUNNERS := $(if $(shell command -v cargo),rust-local rust-memory rust-sqlite rust-encrypted rust-mounts rust-default-open $(if $(S3),rust-s3) $(if $(AZURE),rust-azure)) \
-	$(if $(shell command -v $(PYTHON)),python-tool python-async-tool python-async-memory python-sqlite python-encrypted python-store $(if $(S3),python-s3)) \
+	$(if $(shell command -v $(PYTHON)),python-tool python-async-tool python-async-memory python-sqlite python-encrypted python-history python-history-store python-store $(if $(S3),python-s3)) \
 	$(if $(shell command -v node),node-local node-encrypted node-sqlite node-store node-table $(if $(S3),node-s3)) \
 	$(if $(shell command -v go),$(if $(shell command -v cc),go-local go-memory go-sqlite)) \
 	$(if $(shell command -v mvn),kotlin-encrypted kotlin-local kotlin-memory kotlin-room kotlin-sqlite kotlin-store)

@@ -220,8 +220,7 @@ impl TryFrom<MemoryOptions> for memdir::MemoryOptions {
         options.history = given.history;
         options.history_max_age =
             given.history_max_age.map(|span| span.option("history_max_age")).transpose()?;
-        options.history_max_versions =
-            limit("history_max_versions", given.history_max_versions)?;
+        options.history_max_versions = limit("history_max_versions", given.history_max_versions)?;
         options.history_max_bytes = limit("history_max_bytes", given.history_max_bytes)?;
         options.actor = given.actor.map(|text| text.option("actor")).transpose()?;
         if let Some(on_existing) = given.on_existing {

@@ -327,10 +327,8 @@ fn the_retention_keeps_the_last_ten_versions_of_a_file_that_is_there() {
             assert_eq!(content(&memory, version), number.to_string());
         }
         assert_eq!(memory.trim_history().unwrap(), 0);
-        assert!(matches!(
-            memory.undo(versions[9].change, false),
-            Err(HistoryError::Conflict { .. })
-        ));
+        let of_first = memory.undo(versions[9].change, false);
+        assert!(matches!(of_first, Err(HistoryError::Trimmed { .. })), "{of_first:?}");
         memory.undo_since(SystemTime::UNIX_EPOCH, None, false).unwrap_err();
         memory.restore(versions[9].id, true).unwrap();
         assert_eq!(memory.read("/memories/a").unwrap(), "11");

@@ -152,8 +152,10 @@ mod tests {
         assert!(ids.is_sorted_by(|a, b| a < b));
         let texts: Vec<String> = ids.iter().map(ToString::to_string).collect();
         assert!(texts.is_sorted_by(|a, b| a < b));
-        let age = SystemTime::now().duration_since(ids[0].time()).unwrap();
-        assert!(age < Duration::from_secs(60), "{age:?}");
+        // Another test of this process is a minute ahead.
+        let off = SystemTime::now().duration_since(ids[0].time());
+        let off = off.unwrap_or_else(|ahead| ahead.duration());
+        assert!(off < Duration::from_secs(120), "{off:?}");
     }
 
     #[test]

@@ -1,21 +1,25 @@
 //! [`Index`]: what one process knows of a journal.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 use std::time::SystemTime;
 
 use super::id::HistoryId;
 use super::journal::{Appended, Journal, Loaded, Stored};
 use super::record::{Digest, Header};
 use super::retention::Retention;
+use super::snapshot::{Extent, Snapshot};
 use crate::store::StoreError;
 
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(super) struct Index {
     pub(super) loaded: Loaded,
     /// The contents that the journal can give back.
     known: HashSet<Digest>,
     /// How many of the loaded records are among the known, and of which generation.
     counted: (usize, u64),
+    /// What was last computed of all this, and of how much.
+    pub(super) snapshot: Option<(Extent, Arc<Snapshot>)>,
     /// Changes that were made, which the next record will say.
     unconfirmed: Vec<HistoryId>,
 }
@@ -44,6 +48,13 @@ impl Index {
             self.known.extend(contents_of(&stored.header));
         }
         self.counted = (self.loaded.records.len(), self.loaded.generation);
+    }
+
+    /// How far the journal was loaded.
+    pub(super) fn extent(&self) -> Extent {
+        let loaded = &self.loaded;
+        let (withdrawn, confirmed) = (loaded.withdrawn.len(), loaded.confirmed.len());
+        (loaded.generation, loaded.records.len(), withdrawn, confirmed)
     }
 
     /// Whether the journal can give back this content.

@@ -1,7 +1,7 @@
 //! [`Snapshot`]: the history as it is at one moment, with the files that it is about.
 
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use super::contents::Contents;
 use super::error::HistoryError;
@@ -22,21 +22,33 @@ pub(super) struct Snapshot {
     holders: HashMap<Digest, MemoryPath>,
     /// What is damaged, in a few words each.
     pub(super) damaged: Vec<String>,
+    /// The content that was computed last: who reads one version often reads its neighbour next.
+    last: Mutex<Option<(Digest, Vec<u8>)>>,
 }
+
+/// How far a journal was loaded.
+pub(super) type Extent = (u64, usize, usize, usize);
 
 impl Recorder {
     /// The history as it is now.
     pub(super) fn snapshot(&self) -> Result<Arc<Snapshot>, HistoryError> {
-        let (records, confirmed, damaged) = {
+        let (records, confirmed, damaged, extent) = {
             let mut index = self.index();
             index.refresh(&*self.journal)?;
+            let extent = index.extent();
+            if let Some((of, snapshot)) = &index.snapshot
+                && *of == extent
+            {
+                return Ok(Arc::clone(snapshot));
+            }
             let records: Vec<Stored> = index.records().cloned().collect();
-            (records, index.loaded.confirmed.clone(), index.loaded.damaged.clone())
+            (records, index.loaded.confirmed.clone(), index.loaded.damaged.clone(), extent)
         };
         let folding = Folding::new(self.store.folds_case());
         let borrowed: Vec<&Stored> = records.iter().collect();
-        let mut broken = None;
+        let (mut broken, mut is_in_doubt) = (None, false);
         let timeline = Timeline::new(&borrowed, &confirmed, folding, &mut |path| {
+            is_in_doubt = true;
             self.found(path).unwrap_or_else(|error| {
                 broken = Some(error);
                 Found::Unknown
@@ -53,7 +65,12 @@ impl Recorder {
                 holders.insert(content.sha256, moment.path.clone());
             }
         }
-        Ok(Arc::new(Snapshot { records, timeline, folding, contents, holders, damaged }))
+        let last = Mutex::default();
+        let snapshot =
+            Arc::new(Snapshot { records, timeline, folding, contents, holders, damaged, last });
+        // A change that is not confirmed may be one that is just being made: that is asked again.
+        self.index().snapshot = (!is_in_doubt).then(|| (extent, Arc::clone(&snapshot)));
+        Ok(snapshot)
     }
 
     /// What is at a path now.
@@ -72,22 +89,30 @@ impl Recorder {
         snapshot: &Snapshot,
         wanted: Content,
     ) -> Result<Vec<u8>, HistoryError> {
-        let records: Vec<&Stored> = snapshot.records.iter().collect();
-        let read = snapshot.contents.read(&records, &*self.journal, wanted, &mut |digest| {
-            let content = self.store.read(snapshot.holders.get(&digest)?).ok()?;
-            (Digest::of(&content) == digest).then_some(content)
-        });
+        let read = self.computed(snapshot, wanted);
         if matches!(read, Err(HistoryError::Damaged | HistoryError::Store(_))) {
             // Somebody may have rewritten the journal since it was loaded: the records are elsewhere then.
             self.index().reload(&*self.journal)?;
-            let again = self.snapshot()?;
-            let records: Vec<&Stored> = again.records.iter().collect();
-            return again.contents.read(&records, &*self.journal, wanted, &mut |digest| {
-                let content = self.store.read(again.holders.get(&digest)?).ok()?;
-                (Digest::of(&content) == digest).then_some(content)
-            });
+            return self.computed(&*self.snapshot()?, wanted);
         }
         read
+    }
+
+    fn computed(&self, snapshot: &Snapshot, wanted: Content) -> Result<Vec<u8>, HistoryError> {
+        let records: Vec<&Stored> = snapshot.records.iter().collect();
+        let last = snapshot.last.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let content = snapshot.contents.read(&records, &*self.journal, wanted, &mut |digest| {
+            if let Some((of, content)) = &last
+                && *of == digest
+            {
+                return Some(content.clone());
+            }
+            let content = self.store.read(snapshot.holders.get(&digest)?).ok()?;
+            (Digest::of(&content) == digest).then_some(content)
+        })?;
+        *snapshot.last.lock().unwrap_or_else(PoisonError::into_inner) =
+            Some((wanted.sha256, content.clone()));
+        Ok(content)
     }
 
     /// The content that a version left.
