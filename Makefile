@@ -109,13 +109,24 @@ test-python: ## the Python package as it is installed
 test-frameworks: ## the Python package in agent frameworks (long)
 	@$(call need,$(PYTHON),Python)
 	@$(call ready,$(CACHE)/frameworks/installed)
-	@rm -rf target/frameworks
+	@rm -rf target/frameworks/python
 	@for each in frameworks frameworks-older-sdks; do
 		tests/step "Python: $$each" tests/harmless tests/frameworks/offline \
 			$(CACHE)/frameworks/$$each/bin/python -m pytest --quiet -p no:cacheprovider tests/frameworks
 	done
 	@(cd bindings-python && ../$(CACHE)/frameworks/frameworks/bin/mypy python/memdir/integrations)
-	@$(PYTHON) tests/frameworks/table --take
+	@$(PYTHON) tests/frameworks/table --take python
+
+.PHONY: test-node-frameworks
+test-node-frameworks: ## the Node package in agent frameworks; test-node runs the same tests, and this takes what they found
+	@$(call need,node,Node)
+	@$(call need,$(PYTHON),the stand-in of the API)
+	@$(call ready,$(CACHE)/node-packed)
+	@rm -rf target/frameworks/typescript
+	@cd bindings-node
+	@../tests/step 'Node: build of the tests' npm run --silent test:build
+	@../tests/step 'Node: frameworks' ../tests/harmless node --test --test-timeout=600000 test/dist/frameworks.test.mjs test/dist/agents.test.mjs
+	@$(PYTHON) ../tests/frameworks/table --take typescript
 
 .PHONY: test-release
 test-release: ## the programs that make a release

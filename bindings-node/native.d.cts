@@ -17,9 +17,9 @@ export declare class Engine {
   static onNativeStore(store: NativeStore, options?: object | undefined): Engine
   /**
    * Uses a store that is written in JavaScript. `serve` is called with every request to it and
-   * must not throw; `methods` are the optional methods that the store has.
+   * must not throw; `members` are the optional members that the store has.
    */
-  static onJsStore(serve: (arg: StoreRequest) => unknown, methods: Array<string>, options?: object | undefined): Engine
+  static onJsStore(serve: (arg: StoreRequest) => unknown, members: Array<string>, options?: object | undefined): Engine
   /** Executes one tool call, given as an object or as the JSON text of one. */
   execute(input: unknown, cancellation?: Cancellation | undefined | null): Promise<{ content: string | { mediaType: 'image/png' | 'image/jpeg', bytes: Buffer }, isError: boolean, cause?: string }>
   /** Executes the command `name`. The input's own `command` is ignored. */
@@ -82,7 +82,7 @@ export declare class Mounts {
   /** Adds a store that is already open. */
   addNativeStore(at: string, store: NativeStore, readOnly: boolean): void
   /** Adds a store that is written in JavaScript, as for `Engine.onJsStore`. */
-  addJsStore(at: string, serve: (arg: StoreRequest) => unknown, methods: Array<string>, readOnly: boolean): void
+  addJsStore(at: string, serve: (arg: StoreRequest) => unknown, members: Array<string>, readOnly: boolean): void
 }
 
 /** A store of the core. Its methods are those of the package's `Store`. */
@@ -96,7 +96,7 @@ export declare class NativeStore {
   /** Opens several stores and mounts them into one tree. */
   static onMounts(mounts: Mounts, options?: object | undefined): NativeStore
   /** A store that is written in JavaScript, as for `Engine.onJsStore`. */
-  static onJsStore(serve: (arg: StoreRequest) => unknown, methods: Array<string>): NativeStore
+  static onJsStore(serve: (arg: StoreRequest) => unknown, members: Array<string>): NativeStore
   /** Opens the store that `address` names without decrypting it. */
   static beneath(address: string): NativeStore
   /** Changes the key of the encrypted store in this one; returns how many files were encrypted. */
@@ -119,6 +119,11 @@ export declare class NativeStore {
   setModified(path: string, time: number): Promise<void>
   /** Records that a file was accessed at `time`. */
   recordAccess(path: string, time: number): Promise<void>
+  /**
+   * Whether the store takes names for the same that differ only in case or in how letters are
+   * composed.
+   */
+  get foldsCase(): boolean
   /**
    * Deletes a file if it was neither written nor accessed at `since` or later; returns whether
    * it did.
@@ -171,7 +176,7 @@ export declare class StoreRequest {
  * Checks one rule on a store that must be empty. The promise resolves to the violation, or to
  * null.
  */
-export declare function checkContract(rule: number, serve: (arg: StoreRequest) => unknown, methods: Array<string>): Promise<string | null>
+export declare function checkContract(rule: number, serve: (arg: StoreRequest) => unknown, members: Array<string>): Promise<string | null>
 
 /** The result of a check. */
 export interface Checked {
@@ -184,6 +189,9 @@ export interface Checked {
   /** The problems that were found; empty if there are none. */
   problems: Array<Problem>
 }
+
+/** The JSON text of a request's `context_management`. */
+export declare function contextManagement(clearAt: number | null, keep: number, clearAtLeast: number | null | undefined, excludeTools: readonly string[], compactAt: number | null | undefined): string
 
 /** How many rules the contract of a store has. */
 export declare function contractRules(): number

@@ -23,11 +23,11 @@ pub(crate) fn check_contract<'env>(
     env: &'env Env,
     rule: u32,
     serve: Function<'_, StoreRequest, Unknown<'static>>,
-    methods: Vec<String>,
+    members: Vec<String>,
 ) -> napi::Result<Object<'env>> {
     let nth = usize::try_from(rule).unwrap_or(usize::MAX);
     let rule = contract::rules().nth(nth).ok_or_else(|| Error::from_reason("no such rule"))?;
-    let store = JsStore::new(&serve, &methods)?;
+    let store = JsStore::new(&serve, &members)?;
     let check = move || rule.check(&store).err().map(|violation| violation.to_string());
     Workers::own().promise(env, Purpose::Change, check, |_, violated| Ok(violated))
 }

@@ -60,17 +60,17 @@ impl Engine {
     }
 
     /// Uses a store that is written in JavaScript. `serve` is called with every request to it and
-    /// must not throw; `methods` are the optional methods that the store has.
+    /// must not throw; `members` are the optional members that the store has.
     #[napi(factory)]
     pub fn on_js_store(
         env: Env,
         serve: Function<'_, StoreRequest, Unknown<'static>>,
-        methods: Vec<String>,
+        members: Vec<String>,
         #[napi(ts_arg_type = "object | undefined")] options: Option<Unknown<'_>>,
     ) -> napi::Result<Self> {
         let opened = options::read(options).and_then(|options| {
             // The store is used later, because its answers need the current thread.
-            let store = encrypt_lazily(Arc::new(JsStore::new(&serve, &methods)?), &options);
+            let store = encrypt_lazily(Arc::new(JsStore::new(&serve, &members)?), &options);
             Ok(Memory::with_store(store, options).validated()?)
         });
         let memory = opened.map_err(|failure| failure.into_js(&env))?;

@@ -29,6 +29,8 @@ pub(crate) struct JsStore {
     opens: bool,
     /// Whether it keeps times of access.
     tracks_access: bool,
+    /// Whether it takes several spellings of a name for one.
+    folds_case: bool,
 }
 
 /// The answer of JavaScript to the waiting thread.
@@ -174,17 +176,17 @@ impl StoreRequest {
 }
 
 impl JsStore {
-    /// `serve` is called with every request; `methods` are those of the optional ones that the store
+    /// `serve` is called with every request; `members` are those of the optional ones that the store
     /// has.
     pub(crate) fn new(
         serve: &Function<'_, StoreRequest, Unknown<'static>>,
-        methods: &[String],
+        members: &[String],
     ) -> napi::Result<Self> {
         let serve = serve.build_threadsafe_function();
         let serve = serve.weak::<true>().callee_handled::<false>().build()?;
-        let has = |name: &str| methods.iter().any(|method| method == name);
+        let has = |name: &str| members.iter().any(|member| member == name);
         let tracks_access = has("recordAccess") && has("deleteUnused");
-        Ok(Self { serve, opens: has("open"), tracks_access })
+        Ok(Self { serve, opens: has("open"), tracks_access, folds_case: has("foldsCase") })
     }
 
     /// Calls a method and waits for its result.
@@ -315,6 +317,10 @@ impl Store for JsStore {
 
     fn tracks_access(&self) -> bool {
         self.tracks_access
+    }
+
+    fn folds_case(&self) -> bool {
+        self.folds_case
     }
 
     fn record_access(&self, path: &MemoryPath, time: SystemTime) -> Result<(), StoreError> {

@@ -11,6 +11,7 @@ mod call;
 mod cancel;
 mod check;
 mod cli;
+mod context_management;
 mod contract;
 mod copy;
 mod engine;

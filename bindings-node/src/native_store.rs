@@ -58,9 +58,9 @@ impl NativeStore {
     #[napi(factory)]
     pub fn on_js_store(
         serve: Function<'_, StoreRequest, Unknown<'static>>,
-        methods: Vec<String>,
+        members: Vec<String>,
     ) -> napi::Result<Self> {
-        Ok(Self { store: Arc::new(JsStore::new(&serve, &methods)?), workers: Workers::own() })
+        Ok(Self { store: Arc::new(JsStore::new(&serve, &members)?), workers: Workers::own() })
     }
 
     /// Opens the store that `address` names without decrypting it.
@@ -222,6 +222,13 @@ impl NativeStore {
         let time = from_millis(time).ok_or_else(|| Error::from_reason("this is no time"))?;
         let set = move |store: &dyn Store, path: &MemoryPath| Ok(store.record_access(path, time)?);
         self.promise(env, Purpose::Change, path, set, |()| ())
+    }
+
+    /// Whether the store takes names for the same that differ only in case or in how letters are
+    /// composed.
+    #[napi(getter)]
+    pub fn folds_case(&self) -> bool {
+        self.store.folds_case()
     }
 
     /// Deletes a file if it was neither written nor accessed at `since` or later; returns whether

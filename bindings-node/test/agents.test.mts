@@ -16,6 +16,7 @@ import { mcpResult } from 'memdir/mcp';
 import { toolOutput } from 'memdir/openai-agents';
 import { z } from 'zod';
 
+import { record, version } from './findings.mjs';
 import { playMessages } from './messages.mjs';
 import { joined, load, playResponses } from './responses.mjs';
 import type { Script } from './responses.mjs';
@@ -25,10 +26,8 @@ import { PACKAGE, PROJECT, run, temporary } from './support.mjs';
 const PNG =
   'iVBORw0KGgoAAAANSUhEUgAAAAMAAAACCAIAAAASFvFNAAAAD0lEQVR4XmNgQAb/O0AkAAi2AYjsV++JAAAAAElFTkSuQmCC';
 
-function version(name: string): string {
-  const file = new URL(`node_modules/${name}/package.json`, PACKAGE);
-  return `${name} ${(JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version}`;
-}
+const CLAUDE = ['Claude Agent SDK', '@anthropic-ai/claude-agent-sdk'] as const;
+const OPENAI = ['OpenAI Agents SDK', '@openai/agents'] as const;
 
 /** The lines between `// mark` and `// end` in a file of these tests, and those of the block in a page. */
 function compare(file: string, mark: string, page: string): void {
@@ -121,6 +120,7 @@ test(`every command through ${version('@anthropic-ai/claude-agent-sdk')}`, async
   assert.equal(lacking.isError, true);
   await client.close();
   compare('agents.test.mts', 'server', 'claude-agent-sdk-typescript.md');
+  record(...CLAUDE, { tool: 'six, over MCP', async: true, errors: true });
 });
 
 test('an image comes as an image, and a read-only memory has one tool', async () => {
@@ -132,6 +132,7 @@ test('an image comes as an image, and a read-only memory has one tool', async ()
   const image = { type: 'image', data: PNG, mimeType: 'image/png' };
   assert.deepEqual(shown, { content: [image], isError: false });
   await client.close();
+  record(...CLAUDE, { images: true });
 });
 
 /** The program that the SDK starts: 360 MB, which are only there if somebody has installed them. */
@@ -216,6 +217,7 @@ for (const name of ['release-notes.json', 'parallel.json']) {
     const files = Object.entries(script.then).filter(([, text]) => text !== null);
     assert.deepEqual(await left(await playOpenAi(script)), Object.fromEntries(files));
     compare('consumer/openai-agents.mts', 'page', 'openai-agents-typescript.md');
+    record(...OPENAI, { tool: 'declared', async: true, errors: false });
   });
 }
 
@@ -227,6 +229,7 @@ test(`an image through ${version('@openai/agents')}`, async () => {
   const result = { $image: 'image/png', $base64: PNG };
   const turns = [{ calls: [{ input, result }] }, { text: 'A plan.' }];
   await playOpenAi({ sessions: [{ user: 'What is there?', turns }], then: {} }, directory);
+  record(...OPENAI, { images: true });
 });
 
 test('a reply becomes what a framework takes', () => {

@@ -1,5 +1,5 @@
-// A stand-in for the Messages API as the program of the Claude Agent SDK asks for it: as a stream. It plays the calls of
-// tools that it is given, and keeps what comes back.
+// A stand-in for the Messages API as frameworks ask for it that stream. It plays the calls of tools that it is given, and
+// keeps what comes back.
 
 import { once } from 'node:events';
 import { createServer } from 'node:http';
@@ -20,6 +20,7 @@ export interface ToolResult {
 
 interface Request {
   model: string;
+  stream?: boolean;
   tools?: { name: string }[];
   messages: { content: string | ToolResult[] }[];
 }
@@ -41,7 +42,7 @@ export async function playMessages(messages: Block[][]): Promise<Played> {
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
-      if (!request.url?.startsWith('/v1/messages?')) {
+      if (!/^\/v1\/messages(\?|$)/.test(request.url ?? '')) {
         response.writeHead(404).end('{}');
         return;
       }
@@ -49,13 +50,18 @@ export async function playMessages(messages: Block[][]): Promise<Played> {
         model,
         tools,
         messages: sent,
+        stream: asked,
       } = JSON.parse(Buffer.concat(chunks).toString()) as Request;
+      if (!asked) {
+        response.writeHead(400).end('{}');
+        return;
+      }
       if (played.tools.length === 0) {
         played.tools = (tools ?? []).map(({ name }) => name);
       }
       const blocks = sent.flatMap(({ content }) => (typeof content === 'string' ? [] : content));
       played.results = blocks.filter(({ type }) => type === 'tool_result');
-      stream(response, model, left.shift() ?? [{ type: 'text', text: 'It is over.' }]);
+      answer(response, model, left.shift() ?? [{ type: 'text', text: 'It is over.' }]);
     });
   });
   server.listen(0, '127.0.0.1');
@@ -69,7 +75,7 @@ export async function playMessages(messages: Block[][]): Promise<Played> {
   return played;
 }
 
-function stream(response: ServerResponse, model: string, blocks: Block[]): void {
+function answer(response: ServerResponse, model: string, blocks: Block[]): void {
   response.writeHead(200, { 'content-type': 'text/event-stream' });
   const send = (event: { type: string; [field: string]: unknown }) =>
     response.write(`event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`);

@@ -38,6 +38,17 @@ test('context management clears old results, and none of the memory', () => {
     ],
   });
   assert.deepEqual(contextManagement({ clearAt: null, compactAt: null }), { edits: [] });
+  const unset = {
+    clearAt: undefined,
+    keep: undefined,
+    clearAtLeast: null,
+    excludeTools: undefined,
+  };
+  assert.deepEqual(contextManagement(unset), { edits: [clear] });
+  assert.throws(() => contextManagement({ keep: -1 }), {
+    name: 'ConfigError',
+    message: 'keep must be a whole number from 0 on, got -1',
+  });
 });
 
 test('the SDK sends it as it is, with its betas', async () => {

@@ -9,7 +9,7 @@ import { Memory, StoreError, openStore } from 'memdir';
 import type { Edit, Entry, Store } from 'memdir';
 import { checkContract } from 'memdir/testing';
 
-import { FileStore, MapStore, OpeningStore, tableStore } from './stores.mjs';
+import { FileStore, FoldingStore, MapStore, OpeningStore, tableStore } from './stores.mjs';
 import { temporary } from './support.mjs';
 
 const VIEW = { command: 'view', path: '/memories' };
@@ -85,6 +85,29 @@ test('the native store class is what the package says a store is', () => {
   for (const method of ['read', 'list', 'write', 'update', 'delete', 'rename'] as const) {
     assert.equal(typeof store[method], 'function');
   }
+});
+
+test('a store that ignores case says so', async () => {
+  await checkContract(() => new FoldingStore());
+  const store = new FoldingStore();
+  store.write('/memories/Handbook/rules.md', Buffer.from('one\n'), false);
+  const path = '/memories/HANDBOOK/Rules.md';
+  const edit = { command: 'insert', path, insert_line: 0, insert_text: 'two' };
+  for (const place of [store, { '/memories': store }]) {
+    const memory = new Memory(place, { readOnlyPaths: ['/memories/handbook'] });
+    const { content, isError } = await memory.execute(edit);
+    assert.ok(isError);
+    assert.match(String(content), /is read-only/);
+  }
+  assert.equal(String(store.read(path)), 'one\n');
+  assert.equal(openStore('memory:').foldsCase, false);
+  assert.equal((new MapStore() as Store).foldsCase, undefined);
+
+  const wrong = Object.assign(new MapStore(), { foldsCase: () => true });
+  assert.throws(() => new Memory(wrong as unknown as Store), {
+    name: 'TypeError',
+    message: /^foldsCase of a store must be true or false, got/,
+  });
 });
 
 for (const [kind, make] of [

@@ -147,6 +147,48 @@ export class MapStore implements Store {
   }
 }
 
+/** Finds names in any case, and keeps them as they were first written. */
+export class FoldingStore extends MapStore implements Store {
+  readonly foldsCase = true;
+
+  #kept(path: string): string {
+    let kept = ROOT;
+    for (const name of path.split('/').slice(2)) {
+      const below = [...this.nodes.keys()].filter((found) => parent(found) === kept);
+      const same = `${kept}/${name}`.toUpperCase();
+      kept = below.find((found) => found.toUpperCase() === same) ?? `${kept}/${name}`;
+    }
+    return kept;
+  }
+
+  override read(path: string): Uint8Array {
+    return super.read(this.#kept(path));
+  }
+
+  override list(path: string): Entry[] {
+    const kept = this.#kept(path);
+    return super
+      .list(kept)
+      .map((entry) => ({ ...entry, path: path + entry.path.slice(kept.length) }));
+  }
+
+  override write(path: string, content: Uint8Array, overwrite: boolean): void {
+    super.write(this.#kept(path), content, overwrite);
+  }
+
+  override update(path: string, edit: Edit): void {
+    super.update(this.#kept(path), edit);
+  }
+
+  override delete(path: string): void {
+    super.delete(this.#kept(path));
+  }
+
+  override rename(from: string, to: string): void {
+    super.rename(this.#kept(from), this.#kept(to));
+  }
+}
+
 /** The same with an `open` of its own. */
 export class OpeningStore extends MapStore {
   opened = 0;

@@ -6,7 +6,7 @@ import type { Engine, Mounts, NativeStore } from '../native.cjs';
 import { withOurErrors, withOurErrorsAsync } from './errors.js';
 import { withoutHooks } from './hooks.js';
 import type { MemoryOptions } from './options.js';
-import { assertStore, optionalMethods, serve } from './store.js';
+import { assertStore, optionalMembers, serve } from './store.js';
 import type { Store } from './store.js';
 
 /** A store to be viewed and not changed; {@link readOnly} makes it. */
@@ -65,7 +65,7 @@ function engine(places: Places, options?: MemoryOptions): Engine {
     return native.Engine.onNativeStore(openMounts(places, options), options);
   }
   assertStore(places);
-  return native.Engine.onJsStore(serve(places), optionalMethods(places), options);
+  return native.Engine.onJsStore(serve(places), optionalMembers(places), options);
 }
 
 /**
@@ -103,7 +103,7 @@ function store(places: Places, options?: MemoryOptions): NativeStore {
     return openMounts(places, options);
   }
   assertStore(places);
-  return native.NativeStore.onJsStore(serve(places), optionalMethods(places));
+  return native.NativeStore.onJsStore(serve(places), optionalMembers(places));
 }
 
 /**
@@ -141,7 +141,7 @@ function add(mounts: Mounts, path: string, place: Place, readOnly: boolean): voi
     mounts.addNativeStore(path, place, readOnly);
   } else {
     assertStore(place);
-    mounts.addJsStore(path, serve(place), optionalMethods(place), readOnly);
+    mounts.addJsStore(path, serve(place), optionalMembers(place), readOnly);
   }
 }
 

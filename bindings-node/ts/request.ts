@@ -1,5 +1,9 @@
 /** What a request to the Messages API carries beside the memory. Nothing here needs the SDK. */
 
+import native from '../native.cjs';
+
+import { withOurErrors } from './errors.js';
+
 /** The beta that a request with `context_management` needs. */
 export const CONTEXT_MANAGEMENT_BETA = 'context-management-2025-06-27';
 
@@ -74,21 +78,8 @@ export interface ContextManagement {
  */
 export function contextManagement(options: ContextManagementOptions = {}): ContextManagement {
   const { clearAt = 100_000, keep = 3, clearAtLeast, excludeTools = [], compactAt } = options;
-  const edits: ContextManagement['edits'] = [];
-  if (clearAt !== null) {
-    const clear: ClearToolUses = {
-      type: 'clear_tool_uses_20250919',
-      trigger: { type: 'input_tokens', value: clearAt },
-      keep: { type: 'tool_uses', value: keep },
-      exclude_tools: ['memory', ...excludeTools],
-    };
-    if (clearAtLeast != null) {
-      clear.clear_at_least = { type: 'input_tokens', value: clearAtLeast };
-    }
-    edits.push(clear);
-  }
-  if (compactAt != null) {
-    edits.push({ type: 'compact_20260112', trigger: { type: 'input_tokens', value: compactAt } });
-  }
-  return { edits };
+  const made = withOurErrors(() =>
+    native.contextManagement(clearAt, keep, clearAtLeast, excludeTools, compactAt),
+  );
+  return JSON.parse(made) as ContextManagement;
 }

@@ -98,6 +98,13 @@ export interface Store {
   setModified?(path: string, time: number): void | Promise<void>;
 
   /**
+   * Whether the store takes names for the same that differ only in case or in how letters are
+   * composed, as file systems of macOS and Windows do. A memory then compares paths so, too: no
+   * policy can be passed by another spelling. Default: false. The memory asks when it is opened.
+   */
+  readonly foldsCase?: boolean | undefined;
+
+  /**
    * Records that a file was accessed at `time`. This is not a change of the file, and the time
    * moves with the file. Throws `ENOENT`, `EISDIR`.
    *
@@ -160,14 +167,19 @@ export function assertStore(store: unknown): asserts store is Store {
       `store must be an address such as "./memory", or an object with the methods of a Store; it lacks ${missing.join(', ')}`,
     );
   }
+  const { foldsCase } = store as Store;
+  if (foldsCase !== undefined && typeof foldsCase !== 'boolean') {
+    throw new TypeError(`foldsCase of a store must be true or false, got ${inspect(foldsCase)}`);
+  }
 }
 
 /** The methods that a store need not have. */
 const OPTIONAL = ['open', 'modified', 'setModified', 'recordAccess', 'deleteUnused'] as const;
 
-/** The optional methods that a store has, for the core. */
-export function optionalMethods(store: Store): string[] {
-  return OPTIONAL.filter((method) => typeof store[method] === 'function');
+/** The optional members that a store has, for the core. */
+export function optionalMembers(store: Store): string[] {
+  const members: string[] = OPTIONAL.filter((method) => typeof store[method] === 'function');
+  return store.foldsCase ? [...members, 'foldsCase'] : members;
 }
 
 /** Whether the store does not have this optional method. */

@@ -8,7 +8,7 @@ import { AssertionError } from 'node:assert';
 
 import native from '../native.cjs';
 
-import { assertStore, optionalMethods, serve } from './store.js';
+import { assertStore, optionalMembers, serve } from './store.js';
 import type { Store } from './store.js';
 
 /**
@@ -31,7 +31,7 @@ export async function checkContract(factory: () => Store | Promise<Store>): Prom
   for (let rule = 0; rule < native.contractRules(); rule += 1) {
     const store = await factory();
     assertStore(store);
-    const violation = await native.checkContract(rule, serve(store), optionalMethods(store));
+    const violation = await native.checkContract(rule, serve(store), optionalMembers(store));
     if (violation !== null) {
       throw new AssertionError({ message: violation });
     }

@@ -9,6 +9,7 @@ mod calls;
 mod cancel;
 mod check;
 mod cli;
+mod context_management;
 mod contract;
 mod copy;
 mod entry;
@@ -49,6 +50,8 @@ mod _memdir {
     use crate::check::{Checked, Problem, check};
     #[pymodule_export]
     use crate::cli::run_command_line;
+    #[pymodule_export]
+    use crate::context_management::context_management;
     #[pymodule_export]
     use crate::contract::check_contract;
     #[pymodule_export]

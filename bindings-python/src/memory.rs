@@ -129,7 +129,7 @@ use crate::time::Time;
 /// >>> content, is_error = memory.execute({"command": "view", "path": "/etc/passwd"})
 /// >>> content, is_error
 /// ('Path must start with /memories, got: /etc/passwd', True)
-#[pyclass(module = "memdir", frozen)]
+#[pyclass(module = "memdir", frozen, generic)]
 pub struct Memory {
     core: Opened,
     hooks: Option<Arc<PythonHooks>>,

@@ -147,6 +147,11 @@ impl NativeStore {
         py.detach(|| self.core.tracks_access())
     }
 
+    /// Whether the store takes names for the same that differ only in case or in how letters are composed.
+    fn folds_case(&self, py: Python<'_>) -> bool {
+        py.detach(|| self.core.folds_case())
+    }
+
     /// Records that a file was accessed at `time`.
     fn record_access(&self, py: Python<'_>, path: &str, time: Time) -> PyResult<()> {
         self.run(py, path, |store, at| store.record_access(at, time.0))

@@ -135,6 +135,18 @@ impl Store for PythonStore {
         keeps.unwrap_or(false)
     }
 
+    fn folds_case(&self) -> bool {
+        let root = MemoryPath::root();
+        // A class that is registered as a `Store` need not have the method.
+        let folds = self.call("asking about", &root, |store| {
+            store
+                .getattr_opt("folds_case")?
+                .map_or(Ok(false), |folds_case| folds_case.call0()?.extract())
+        });
+        // Without an answer, no other spelling may pass a policy.
+        folds.unwrap_or(true)
+    }
+
     fn record_access(&self, path: &MemoryPath, time: SystemTime) -> Result<(), StoreError> {
         self.call("noting the access of", path, |store| {
             store.call_method1("record_access", (path.as_str(), Time(time))).map(drop)

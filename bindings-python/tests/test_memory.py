@@ -64,16 +64,16 @@ def test_wrong_arguments_of_the_host_are_python_s_own_errors(memory: Memory) -> 
         lambda: anything.insert("/memories/a", "one", "text"),
         lambda: anything.insert("/memories/a", 1.5, "text"),
         anything.execute,
-        lambda: Memory("memory:", nonsense=True),  # type: ignore[call-arg]
-        lambda: Memory("memory:", {}),  # type: ignore[call-arg, arg-type]
+        lambda: Memory("memory:", nonsense=True),  # type: ignore[call-overload]
+        lambda: Memory("memory:", {}),  # type: ignore[call-overload]
     ):
         with pytest.raises(TypeError):
             wrong()
     for wrong in (
         lambda: anything.view("/memories", (1, 2, 3)),
         lambda: anything.view("/memories", "x"),
-        lambda: Memory("memory:", on_existing="replace"),  # type: ignore[arg-type]
-        lambda: Memory("memory:", durability="none"),  # type: ignore[arg-type]
+        lambda: Memory("memory:", on_existing="replace"),  # type: ignore[call-overload]
+        lambda: Memory("memory:", durability="none"),  # type: ignore[call-overload]
         lambda: open_store("memory:", durability="none"),  # type: ignore[arg-type]
         lambda: Memory(""),
         lambda: Memory("ftp://host"),
@@ -81,7 +81,7 @@ def test_wrong_arguments_of_the_host_are_python_s_own_errors(memory: Memory) -> 
         with pytest.raises(ValueError, match=r"\w"):
             wrong()
     with pytest.raises(ConfigError, match="on_existing"):
-        Memory("memory:", on_existing="replace")  # type: ignore[arg-type]
+        Memory("memory:", on_existing="replace")  # type: ignore[call-overload]
 
 
 def test_half_a_surrogate_pair_is_refused_as_if_the_model_had_sent_it() -> None:

@@ -142,7 +142,7 @@ def test_what_cannot_be_mounted() -> None:
     with pytest.raises(TypeError):
         Memory({1: "memory:"})  # type: ignore[dict-item]
     with pytest.raises(TypeError, match=r"or a dict, not int"):
-        Memory(1)  # type: ignore[arg-type]
+        Memory(1)  # type: ignore[call-overload]
 
 
 def test_any_mapping_will_do() -> None:

@@ -109,7 +109,7 @@ def test_the_package_is_typed_and_licensed() -> None:
     files = importlib.resources.files("memdir")
     assert files.joinpath("py.typed").is_file()
     stub = files.joinpath("_memdir.pyi").read_text(encoding="utf-8")
-    assert "class Memory:" in stub
+    assert "class Memory(Generic[ViewT_co]):" in stub
     assert "Incomplete" not in stub
     metadata = importlib.metadata.metadata("memdir")
     assert metadata["License-Expression"] == "MIT OR Apache-2.0"

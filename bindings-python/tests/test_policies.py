@@ -21,14 +21,14 @@ def test_the_examples_of_the_page() -> None:
 
 def test_wrong_options_are_told_at_once() -> None:
     with pytest.raises(ConfigError, match="sensitive_text must be") as raised:
-        Memory("memory:", sensitive_text="yes")  # type: ignore[arg-type]
+        Memory("memory:", sensitive_text="yes")  # type: ignore[call-overload]
     assert raised.value.option == "sensitive_text"
     with pytest.raises(ConfigError, match='the pattern of "badge" is not usable'):
         Memory("memory:", sensitive_rules={"badge": "("})
     with pytest.raises(ConfigError, match="an id must be"):
         Memory("memory:", sensitive_rules={"Badge": "x"})
     with pytest.raises(ConfigError, match="stale_guard must be"):
-        Memory("memory:", stale_guard="always")  # type: ignore[arg-type]
+        Memory("memory:", stale_guard="always")  # type: ignore[call-overload]
     with pytest.raises(ConfigError, match='read_only_paths: the pattern "notes" does not start'):
         Memory("memory:", read_only_paths=["/memories/a", "notes"])
     with pytest.raises(ConfigError, match=r"writable_paths: the pattern .* is not valid"):
@@ -36,7 +36,7 @@ def test_wrong_options_are_told_at_once() -> None:
     with pytest.raises(ConfigError, match="read_only_paths must be a sequence of str"):
         Memory("memory:", read_only_paths="/memories/a")
     with pytest.raises(ConfigError, match="sensitive_rules must be a dict of str"):
-        Memory("memory:", sensitive_rules=["x"])  # type: ignore[arg-type]
+        Memory("memory:", sensitive_rules=["x"])  # type: ignore[call-overload]
 
 
 def test_the_limit_of_claude_is_the_one_by_default() -> None:
@@ -79,7 +79,7 @@ def test_wrong_options_of_expiry_are_told_at_once() -> None:
         with pytest.raises(ConfigError, match="0 seconds or more"):
             Memory("memory:", expire_after=wrong)
     with pytest.raises(ConfigError, match=r'^expire_after must be .*, got "1"$'):
-        Memory("memory:", expire_after="1")  # type: ignore[arg-type]
+        Memory("memory:", expire_after="1")  # type: ignore[call-overload]
     with pytest.raises(ConfigError, match="never_expire: the pattern"):
         Memory("memory:", never_expire=["notes"])
     with pytest.raises(ConfigError, match="record_access cannot be set together with read_only"):

@@ -67,6 +67,8 @@ def test_context_editing_spares_the_memory() -> None:
         "compact_20260112",
     ]
     assert context_management(clear_at=None) == {"edits": []}
+    with pytest.raises(OverflowError):
+        context_management(keep=-1)
     for made in (config, both):
         TypeAdapter(BetaContextManagementConfigParam).validate_python(made)
     known = repr(anthropic_beta_param.AnthropicBetaParam)

@@ -6,6 +6,7 @@ import errno
 import logging
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from datetime import datetime, timedelta, timezone
 from typing import TYPE_CHECKING, Any
 
@@ -195,6 +196,76 @@ def test_a_store_that_keeps_no_times_says_so() -> None:
     for options in ({"record_access": True}, {"expire_after": 1}):
         with pytest.raises(ConfigError, match="tracks_access, record_access and delete_unused"):
             Memory(store, **options)
+
+
+class FoldingStore(Store):
+    """Finds names in any case, and keeps them as they were first written. It keeps no times."""
+
+    def __init__(self) -> None:
+        self.inner = DictStore()
+
+    def kept(self, path: str) -> str:
+        kept = "/memories"
+        for name in path.split("/")[2:]:
+            with suppress(FileNotFoundError, NotADirectoryError):
+                for entry in self.inner.list(kept):
+                    last = entry.path.rpartition("/")[2]
+                    name = last if last.upper() == name.upper() else name  # noqa: PLW2901
+            kept += "/" + name
+        return kept
+
+    def folds_case(self) -> bool:
+        return True
+
+    def read(self, path: str) -> bytes:
+        return self.inner.read(self.kept(path))
+
+    def list(self, path: str) -> Iterable[Entry]:
+        for entry in self.inner.list(self.kept(path)):
+            name = entry.path.rpartition("/")[2]
+            yield Entry(f"{path}/{name}", entry.size)
+
+    def write(self, path: str, content: bytes, overwrite: bool) -> None:
+        self.inner.write(self.kept(path), content, overwrite)
+
+    def update(self, path: str, edit: Callable[[bytes], bytes | None]) -> None:
+        self.inner.update(self.kept(path), edit)
+
+    def delete(self, path: str) -> None:
+        self.inner.delete(self.kept(path))
+
+    def rename(self, old: str, new: str) -> None:
+        self.inner.rename(self.kept(old), self.kept(new))
+
+
+def test_a_store_that_ignores_case_says_so() -> None:
+    check_contract(FoldingStore)
+    store = FoldingStore()
+    store.write("/memories/Handbook/rules.md", b"one\n", overwrite=False)
+    other = {"command": "insert", "path": "/memories/HANDBOOK/Rules.md", "insert_line": 0}
+    for place in (store, {"/memories": store}, open_store(store)):
+        memory = Memory(place, read_only_paths=["/memories/handbook"])
+        content, is_error = memory.execute({**other, "insert_text": "two"})
+        assert (is_error, "is read-only" in str(content)) == (True, True)
+    assert store.read("/memories/handbook/RULES.md") == b"one\n"
+    # What was viewed by one spelling was viewed by all.
+    memory = Memory(store, stale_guard="strict")
+    memory.view("/memories/handbook/rules.md")
+    store.write("/memories/Handbook/rules.md", b"new\n", overwrite=True)
+    assert memory.execute({**other, "insert_text": "two"}).is_error
+    assert not DictStore().folds_case()
+    assert not open_store("memory:").folds_case()
+
+
+def test_a_store_that_cannot_say_whether_it_ignores_case_is_taken_for_one_that_does() -> None:
+    class Unsure(DictStore):
+        def folds_case(self) -> bool:
+            raise RuntimeError("who knows")
+
+    memory = Memory(Unsure(), read_only_paths=["/memories/handbook"])
+    assert memory.execute(
+        {"command": "create", "path": "/memories/HANDBOOK/a", "file_text": ""}
+    ).is_error
 
 
 class Forgetful(DictStore):

@@ -78,6 +78,10 @@ impl Store for BuiltInStore {
         Ok(self.0.tracks_access())
     }
 
+    fn folds_case(&self) -> Result<bool, StoreError> {
+        Ok(self.0.folds_case())
+    }
+
     fn record_access(&self, path: String, time: SystemTime) -> Result<(), StoreError> {
         Ok(self.0.record_access(&valid_path(&path)?, meant(time))?)
     }

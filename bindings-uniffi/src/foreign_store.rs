@@ -87,6 +87,11 @@ impl memdir::Store for ForeignStore {
         self.0.tracks_access().unwrap_or(false)
     }
 
+    fn folds_case(&self) -> bool {
+        // Without an answer, no other spelling may pass a policy.
+        self.0.folds_case().unwrap_or(true)
+    }
+
     fn record_access(&self, path: &MemoryPath, time: SystemTime) -> Result<(), CoreStoreError> {
         self.0
             .record_access(path.to_string(), time)

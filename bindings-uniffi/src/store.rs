@@ -60,6 +60,12 @@ pub trait Store: Any + Send + Sync {
     /// each file. By default it does not.
     fn tracks_access(&self) -> Result<bool, StoreError>;
 
+    /// Whether the store takes names for the same that differ only in case or in how letters are
+    /// composed, as file systems of macOS and Windows do. A memory then compares paths so, too: no
+    /// policy can be passed by another spelling. By default it does not. The memory asks when it is
+    /// opened.
+    fn folds_case(&self) -> Result<bool, StoreError>;
+
     /// Records that a file was accessed at `time`, to the microsecond. This is not a change of the
     /// file, and the time moves with the file. Throws `NotFound`, `IsADirectory`. By default it
     /// does nothing.

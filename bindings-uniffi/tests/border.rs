@@ -105,6 +105,10 @@ impl Store for Wrong {
         Ok(false)
     }
 
+    fn folds_case(&self) -> Result<bool, StoreError> {
+        Ok(false)
+    }
+
     fn record_access(&self, _: String, _: SystemTime) -> Result<(), StoreError> {
         Ok(())
     }
@@ -193,6 +197,10 @@ impl Store for Raced {
     }
 
     fn tracks_access(&self) -> Result<bool, StoreError> {
+        Ok(false)
+    }
+
+    fn folds_case(&self) -> Result<bool, StoreError> {
         Ok(false)
     }
 

@@ -4,28 +4,56 @@
  */
 package dev.memdir.examples;
 
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.langchain4j.agent.tool.ToolExecutionRequest;
+import dev.langchain4j.agent.tool.ToolSpecification;
 import dev.langchain4j.data.message.ImageContent;
 import dev.langchain4j.invocation.InvocationContext;
 import dev.langchain4j.model.chat.request.ChatRequest;
 import dev.langchain4j.model.chat.request.ChatRequestParameters;
 import dev.langchain4j.service.tool.ToolExecutionResult;
 import dev.langchain4j.service.tool.ToolExecutor;
+import dev.memdir.MemdirException;
 import dev.memdir.Memory;
 import dev.memdir.Reply;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.util.Base64;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 
 /** Gives {@code memory.execute} the input of a tool call as the model sent it; the result has its flag, and an image. */
 public final class MemoryToolExecutor implements ToolExecutor {
     private static final Logger LOG = System.getLogger("dev.memdir");
 
-    private final Memory memory;
+    private static final ObjectMapper JSON = new ObjectMapper();
 
+    private final Memory memory;
+    /** The command, if the tool is for one of them. */
+    private final String command;
+
+    /** For one tool named {@code memory}, whose {@code command} says what to do. */
     public MemoryToolExecutor(Memory memory) {
+        this(memory, null);
+    }
+
+    private MemoryToolExecutor(Memory memory, String command) {
         this.memory = memory;
+        this.command = command;
+    }
+
+    /** A tool for each command, named {@code prefix} and the command: for models that take smaller tools better. */
+    public static Map<ToolSpecification, ToolExecutor> forEachCommand(Memory memory, String prefix) throws MemdirException {
+        Map<ToolSpecification, ToolExecutor> tools = new LinkedHashMap<>();
+        for (String definition : memory.toolDefinitions(null, prefix)) {
+            ToolSpecification tool = ToolSpecification.fromJson(definition);
+            tools.put(tool, new MemoryToolExecutor(memory, tool.name().substring(prefix.length())));
+        }
+        return tools;
     }
 
     @Override
@@ -51,9 +79,19 @@ public final class MemoryToolExecutor implements ToolExecutor {
     }
 
     private Reply run(ToolExecutionRequest request) {
-        Reply reply = memory.execute(request.arguments());
+        Reply reply = memory.execute(command == null ? request.arguments() : named(request.arguments()));
         // The model reads only that the memory is out of reach.
         if (reply.getCause() != null) LOG.log(Level.WARNING, reply.getCause());
         return reply;
+    }
+
+    /** The input with the command's name; what is no object stays as it is, and is refused. */
+    private String named(String input) {
+        try {
+            JsonNode fields = JSON.readTree(input);
+            return fields instanceof ObjectNode object ? object.put("command", command).toString() : input;
+        } catch (JsonProcessingException error) {
+            return input;
+        }
     }
 }

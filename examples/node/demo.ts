@@ -164,9 +164,8 @@ class StandIn {
 
   static async start(): Promise<StandIn> {
     const program = join(EXAMPLES, 'standin', 'standin.py');
-    const process = spawn('python3', [program, options.conversation], {
-      stdio: ['ignore', 'pipe', 'ignore'],
-    });
+    const args = [program, options.conversation, '--context-management'];
+    const process = spawn('python3', args, { stdio: ['ignore', 'pipe', 'ignore'] });
     const ended = once(process, 'exit').then(() => {
       throw new Error('the stand-in, which needs python3, cannot be started');
     });

@@ -6,7 +6,7 @@
  */
 
 import { Anthropic } from '@anthropic-ai/sdk';
-import { memoryTool } from 'memdir';
+import { CONTEXT_MANAGEMENT_BETA, contextManagement, memoryTool } from 'memdir';
 import { parseArgs } from 'node:util';
 
 import { load } from './conversation.js';
@@ -38,6 +38,9 @@ const runner = client.beta.messages.toolRunner({
   model: options.model,
   max_tokens: 4096,
   max_iterations: MAX_TURNS,
+  // Where a conversation grows long, the API clears old tool results, but none of the memory's.
+  betas: [CONTEXT_MANAGEMENT_BETA],
+  context_management: contextManagement(),
   tools: [memoryTool(options.memory)],
   messages: [{ role: 'user', content: user }],
 });

@@ -100,7 +100,7 @@ def refuse(why: str) -> int:
 def run(script: Conversation, base: Path, options: argparse.Namespace, screen: Screen) -> int:
     """Runs the sessions, then looks at what they left."""
     lay_beside(script, base)
-    standin = None if options.live else StandIn(script)
+    standin = None if options.live else StandIn(script, context_management=True)
     with standin or contextlib.nullcontext():
         problems = run_sessions(script, base, options, standin)
 

@@ -62,6 +62,9 @@ def converse(user: str, options: argparse.Namespace, screen: Screen) -> None:
             model=options.model,
             max_tokens=MAX_TOKENS,
             max_iterations=MAX_TURNS,
+            # Where a conversation grows long, the API clears old tool results, but none of these.
+            betas=[memdir.CONTEXT_MANAGEMENT_BETA],
+            context_management=memdir.context_management(),
             tools=[memdir.MemoryTool(options.memory)],
             messages=[{"role": "user", "content": user}],
         )
@@ -79,6 +82,9 @@ async def converse_async(user: str, options: argparse.Namespace, screen: Screen)
             model=options.model,
             max_tokens=MAX_TOKENS,
             max_iterations=MAX_TURNS,
+            # Where a conversation grows long, the API clears old tool results, but none of these.
+            betas=[memdir.CONTEXT_MANAGEMENT_BETA],
+            context_management=memdir.context_management(),
             tools=[memdir.AsyncMemoryTool(options.memory)],
             messages=[{"role": "user", "content": user}],
         )

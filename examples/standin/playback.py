@@ -17,6 +17,11 @@ from conversation import Call, Conversation, Session, Turn
 
 MEMORY_TOOL = {"type": "memory_20250818", "name": "memory"}
 THREADS_BETA = "message-threads-2026-08-12"
+EDITS = {
+    "clear_tool_uses_20250919": "context-management-2025-06-27",
+    "compact_20260112": "compact-2026-01-12",
+}
+"""The edits of a long conversation that a client may ask for, and the beta that each one needs."""
 
 
 class MismatchError(Exception):
@@ -24,10 +29,14 @@ class MismatchError(Exception):
 
 
 class Playback:
-    """One run through a conversation. Not for several threads at once."""
+    """One run through a conversation. Not for several threads at once.
 
-    def __init__(self, conversation: Conversation) -> None:
+    With ``context_management`` every request must ask for context editing.
+    """
+
+    def __init__(self, conversation: Conversation, *, context_management: bool = False) -> None:
         self.conversation = conversation
+        self.context_management = context_management
         self.turns_played = 0
         self.results_checked = 0
         self._session = 0
@@ -63,6 +72,9 @@ class Playback:
 
         session = self.conversation.sessions[self._session]
         message = self._message(session.turns[self._turn], body["model"])
+        if "context_management" in body:
+            # No script is as long as that.
+            message["context_management"] = {"applied_edits": []}
         self._threaded = "thread" in body
         self.results_checked += new_results
         self.turns_played += 1
@@ -85,6 +97,8 @@ class Playback:
                 f"`max_tokens` should be positive, got {_json(body.get('max_tokens'))}"
             )
 
+        if self.context_management or "context_management" in body:
+            check_context_management(headers, body.get("context_management"))
         if not self._continues_thread(headers, body):
             wanted = [self.conversation.tool or {**MEMORY_TOOL, **self.conversation.tool_extras}]
             if body.get("tools") != wanted:
@@ -196,6 +210,24 @@ def check_headers(headers: Mapping[str, str]) -> None:
     kind = headers.get("content-type", "")
     if kind.split(";")[0].strip() != "application/json":
         raise MismatchError(f"`content-type` should be application/json, got {_json(kind)}")
+
+
+def check_context_management(headers: Mapping[str, str], config: Any) -> None:
+    """Edits of a long conversation that the API knows, and that spare the memory."""
+    edits = config.get("edits") if isinstance(config, dict) else None
+    if not isinstance(edits, list) or not edits:
+        raise MismatchError(f"`context_management` should have edits, got {_json(config)}")
+    for edit in edits:
+        kind = edit.get("type") if isinstance(edit, dict) else None
+        if kind not in EDITS:
+            raise MismatchError(f"an edit of `context_management` is unknown: {_json(edit)}")
+        if EDITS[kind] not in headers.get("anthropic-beta", ""):
+            raise MismatchError(f"`{kind}` needs `anthropic-beta: {EDITS[kind]}`")
+        tokens = edit.get("trigger", {}).get("value")
+        if type(tokens) is not int or tokens < 1:
+            raise MismatchError(f"the trigger of `{kind}` should be tokens, got {_json(edit)}")
+        if kind.startswith("clear_") and MEMORY_TOOL["name"] not in edit.get("exclude_tools", []):
+            raise MismatchError(f"`{kind}` does not spare the memory: {_json(edit)}")
 
 
 def _check_assistant(want: list[dict[str, Any]], got: Any, where: str) -> None:

@@ -7,6 +7,7 @@ that shows the difference, and so is every request after it. See ``examples/READ
 As a program::
 
     python3 examples/standin/standin.py SCRIPT.json [--port 0] [--record FILE]
+        [--context-management]
 
 prints its base URL on one line when it is ready, and ends when it is told to (``POST
 /standin/finish``, or SIGTERM): with status 0 if the whole conversation was played and nothing was
@@ -50,12 +51,18 @@ class StandIn:
         script: what to play.
         port: where to listen; 0 takes a free port.
         record: a file to which each request is added as one line of JSON.
+        context_management: whether each request must ask for context editing.
 
     Use it as a context manager, or call ``start`` and ``stop``.
     """
 
     def __init__(
-        self, script: conversation.Conversation, *, port: int = 0, record: str | Path | None = None
+        self,
+        script: conversation.Conversation,
+        *,
+        port: int = 0,
+        record: str | Path | None = None,
+        context_management: bool = False,
     ) -> None:
         self.requests: list[dict[str, Any]] = []
         """What was sent: ``method``, ``path``, ``headers`` (names in lower case) and ``body``."""
@@ -63,7 +70,7 @@ class StandIn:
         """What was wrong, in the order it was seen."""
         self.finished = threading.Event()
         """Set when a client has asked for the end."""
-        self._playback = Playback(script)
+        self._playback = Playback(script, context_management=context_management)
         self._record = Path(record) if record is not None else None
         if self._record is not None:
             self._record.write_bytes(b"")
@@ -203,6 +210,11 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("script", metavar="SCRIPT.json", help="the conversation to play")
     parser.add_argument("--port", type=int, default=0, help="where to listen (default: a free one)")
     parser.add_argument("--record", metavar="FILE", help="write each request here, a line each")
+    parser.add_argument(
+        "--context-management",
+        action="store_true",
+        help="every request must ask for context editing, which spares the memory",
+    )
     options = parser.parse_args(arguments)
     try:
         script = conversation.load(options.script)
@@ -210,7 +222,12 @@ def main(arguments: list[str] | None = None) -> int:
         print(error, file=sys.stderr)
         return 2
 
-    with StandIn(script, port=options.port, record=options.record) as standin:
+    with StandIn(
+        script,
+        port=options.port,
+        record=options.record,
+        context_management=options.context_management,
+    ) as standin:
 
         def stop(_signal: int, _frame: FrameType | None) -> None:
             standin.finished.set()

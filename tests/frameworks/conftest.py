@@ -22,7 +22,7 @@ PNG = bytes.fromhex(
     "e221bc330000000049454e44ae426082"
 )
 # The tests may write there only; `tests/frameworks/table` takes it from there.
-RESULTS = ROOT / "target" / "frameworks"
+RESULTS = ROOT / "target" / "frameworks" / "python"
 
 
 @pytest.fixture(autouse=True)

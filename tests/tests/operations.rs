@@ -79,7 +79,7 @@ fn python_has_the_operations_of_the_table() {
     let mut found: BTreeSet<String> =
         all.split('"').filter(|name| is_function(name)).map(str::to_owned).collect();
     let stub = read("bindings-python/python/memdir/_memdir.pyi");
-    let memory = between(&stub, "\nclass Memory:", "\n@final");
+    let memory = between(&stub, "\nclass Memory(", "\n@final");
     let public = named(memory, "    def ").into_iter().filter(|name| !name.starts_with('_'));
     found.extend(methods(public.collect(), "."));
     found.extend(

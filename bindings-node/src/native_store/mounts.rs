@@ -55,10 +55,10 @@ impl Mounts {
         &mut self,
         at: String,
         serve: Function<'_, StoreRequest, Unknown<'static>>,
-        methods: Vec<String>,
+        members: Vec<String>,
         read_only: bool,
     ) -> napi::Result<()> {
-        let store: Arc<dyn Store> = Arc::new(JsStore::new(&serve, &methods)?);
+        let store: Arc<dyn Store> = Arc::new(JsStore::new(&serve, &members)?);
         // Threads of its own: such a store may call another memory, whose threads must not be the
         // ones that wait for it.
         self.workers = Workers::own();

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from copy import copy
-from typing import TYPE_CHECKING, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, cast, overload
 
 from memdir import _memdir
 from memdir._errors import StoreError
 from memdir._loops import NoThreadError, in_thread, running_loop, until_idle
 from memdir._memdir import Memory
+from memdir._reply import ViewT_co
 
 if TYPE_CHECKING:
     import builtins
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self, Unpack
 
     from memdir._memdir import Entry, Expired, ExpiryProgress, Match, Restored, Version
-    from memdir._options import MemoryOptions, Places
+    from memdir._options import MemoryOptions, Places, TextOnly
     from memdir._reply import ImageBlock, Reply
 
 P = ParamSpec("P")
@@ -48,7 +49,7 @@ def is_view(input: object, command: str | None = None) -> bool:
     return command == "view"
 
 
-class AsyncMemory:
+class AsyncMemory(Generic[ViewT_co]):
     """`Memory` with `await`, for asyncio and Trio.
 
     Every method of `Memory` that uses the store is a coroutine with the same arguments, results and
@@ -86,11 +87,27 @@ class AsyncMemory:
          1	- likes tea
     """
 
+    @overload
+    def __init__(
+        self: AsyncMemory[str], store: Places = ..., **options: Unpack[TextOnly]
+    ) -> None: ...
+    @overload
+    def __init__(
+        self: AsyncMemory[str | builtins.list[ImageBlock]],
+        store: Places = ...,
+        **options: Unpack[MemoryOptions],
+    ) -> None: ...
     def __init__(self, store: Places = "./memory", **options: Unpack[MemoryOptions]) -> None:
-        self._memory = Memory(store, **options)
+        self._memory = cast("Memory[ViewT_co]", Memory(store, **options))
 
+    @overload
     @classmethod
-    async def open(cls, store: Places = "./memory", **options: Unpack[MemoryOptions]) -> Self:
+    async def open(cls, store: Places = ..., **options: Unpack[TextOnly]) -> AsyncMemory[str]: ...
+    @overload
+    @classmethod
+    async def open(cls, store: Places = ..., **options: Unpack[MemoryOptions]) -> Self: ...
+    @classmethod
+    async def open(cls, store: Places = "./memory", **options: Unpack[MemoryOptions]) -> Any:
         """Opens a memory without holding up the event loop.
 
         Raises:
@@ -122,7 +139,7 @@ class AsyncMemory:
 
     async def view(
         self, path: str, view_range: tuple[int, int] | builtins.list[int] | None = None
-    ) -> str | builtins.list[ImageBlock]:
+    ) -> ViewT_co:
         """Shows a directory two levels deep, the numbered lines of a file, or an image.
 
         Args:

@@ -7,13 +7,14 @@ from _typeshed import SupportsGetItem, SupportsLenAndGetItem
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 from memdir._errors import MemdirError
-from memdir._reply import ImageBlock, Reply
+from memdir._reply import ImageBlock, Reply, ViewT_co
 from memdir._store import Store
 from os import PathLike
 from pathlib import Path
-from typing import Any, Final, Literal, SupportsIndex, final
+from typing import Any, Final, Generic, Literal, SupportsIndex, final, overload
+from typing_extensions import Self
 
-__all__ = ["__version__", "Cancellation", "Checked", "Copied", "CopyProgress", "Entry", "Event", "Expired", "ExpiryProgress", "Match", "Memory", "NativeStore", "Problem", "ReadOnly", "Restored", "RestoredFile", "Version", "after_fork_in_child", "after_fork_in_parent", "answer", "answer_nowait", "before_exit", "before_fork", "check", "check_contract", "copy", "decode", "execute_failed", "execute_nowait", "fail", "listed_time", "open_store", "open_whole", "read_only", "rekey", "run_command_line", "submit", "view_nowait", "when_idle"]
+__all__ = ["__version__", "Cancellation", "Checked", "Copied", "CopyProgress", "Entry", "Event", "Expired", "ExpiryProgress", "Match", "Memory", "NativeStore", "Problem", "ReadOnly", "Restored", "RestoredFile", "Version", "after_fork_in_child", "after_fork_in_parent", "answer", "answer_nowait", "before_exit", "before_fork", "check", "check_contract", "context_management", "copy", "decode", "execute_failed", "execute_nowait", "fail", "listed_time", "open_store", "open_whole", "read_only", "rekey", "run_command_line", "submit", "view_nowait", "when_idle"]
 
 __version__: Final[str]
 
@@ -288,7 +289,7 @@ class Match:
         """
 
 @final
-class Memory:
+class Memory(Generic[ViewT_co]):
     """
     The memory directory: executes the six commands of Claude's memory tool on a store.
 
@@ -392,11 +393,14 @@ class Memory:
     >>> content, is_error
     ('Path must start with /memories, got: /etc/passwd', True)
     """
-    def __enter__(self, /) -> Memory: ...
+    def __enter__(self, /) -> Self: ...
     def __exit__(self, kind: Any, raised: Any, traceback: Any, /) -> None: ...
-    def __new__(cls, /, store: str | PathLike[str] | Store | ReadOnly | Mapping[str, str | PathLike[str] | Store | ReadOnly] = ..., *, max_view_chars: int | None = 16000, max_file_bytes: int | None = 16777216, max_total_bytes: int | None = None, max_files: int | None = None, max_image_bytes: int | None = 3932160, on_existing: Literal["error", "overwrite"] = 'error', read_only: bool = False, read_only_paths: Sequence[str] = (), writable_paths: Sequence[str] | None = None, stale_guard: Literal["off", "on", "strict"] = 'off', sensitive_text: Literal["off", "reject", "redact"] = 'off', sensitive_rules: dict[str, str] = {}, sensitive_on_view: bool = False, expire_after: float | timedelta | None = None, record_access: bool = False, never_expire: Sequence[str] = (), history: bool = False, history_max_age: float | timedelta | None = 2592000.0, history_max_versions: int | None = None, history_max_bytes: int | None = None, actor: str | None = None, before: Callable[[Mapping[str, Any]], Mapping[str, object] | None] | None = None, after: Callable[[Event], object] | None = None, event_content: bool = False, durability: Literal["full", "relaxed"] = 'full', lock_timeout: float | timedelta | None = 10.0, namespace: str | None = None, encryption_key: bytes | str | None = None, encrypt_names: bool = False) -> Memory: ...
+    @overload
+    def __new__(cls, /, store: str | PathLike[str] | Store | ReadOnly | Mapping[str, str | PathLike[str] | Store | ReadOnly] = ..., *, max_view_chars: int | None = 16000, max_file_bytes: int | None = 16777216, max_total_bytes: int | None = None, max_files: int | None = None, max_image_bytes: None, on_existing: Literal["error", "overwrite"] = 'error', read_only: bool = False, read_only_paths: Sequence[str] = (), writable_paths: Sequence[str] | None = None, stale_guard: Literal["off", "on", "strict"] = 'off', sensitive_text: Literal["off", "reject", "redact"] = 'off', sensitive_rules: dict[str, str] = {}, sensitive_on_view: bool = False, expire_after: float | timedelta | None = None, record_access: bool = False, never_expire: Sequence[str] = (), history: bool = False, history_max_age: float | timedelta | None = 2592000.0, history_max_versions: int | None = None, history_max_bytes: int | None = None, actor: str | None = None, before: Callable[[Mapping[str, Any]], Mapping[str, object] | None] | None = None, after: Callable[[Event], object] | None = None, event_content: bool = False, durability: Literal["full", "relaxed"] = 'full', lock_timeout: float | timedelta | None = 10.0, namespace: str | None = None, encryption_key: bytes | str | None = None, encrypt_names: bool = False) -> Memory[str]: ...
+    @overload
+    def __new__(cls, /, store: str | PathLike[str] | Store | ReadOnly | Mapping[str, str | PathLike[str] | Store | ReadOnly] = ..., *, max_view_chars: int | None = 16000, max_file_bytes: int | None = 16777216, max_total_bytes: int | None = None, max_files: int | None = None, max_image_bytes: int | None = 3932160, on_existing: Literal["error", "overwrite"] = 'error', read_only: bool = False, read_only_paths: Sequence[str] = (), writable_paths: Sequence[str] | None = None, stale_guard: Literal["off", "on", "strict"] = 'off', sensitive_text: Literal["off", "reject", "redact"] = 'off', sensitive_rules: dict[str, str] = {}, sensitive_on_view: bool = False, expire_after: float | timedelta | None = None, record_access: bool = False, never_expire: Sequence[str] = (), history: bool = False, history_max_age: float | timedelta | None = 2592000.0, history_max_versions: int | None = None, history_max_bytes: int | None = None, actor: str | None = None, before: Callable[[Mapping[str, Any]], Mapping[str, object] | None] | None = None, after: Callable[[Event], object] | None = None, event_content: bool = False, durability: Literal["full", "relaxed"] = 'full', lock_timeout: float | timedelta | None = 10.0, namespace: str | None = None, encryption_key: bytes | str | None = None, encrypt_names: bool = False) -> Memory[str | builtins.list[ImageBlock]]: ...
     def __repr__(self, /) -> str: ...
-    def acting_as(self, /, actor: str) -> Memory:
+    def acting_as(self, /, actor: str) -> Self:
         """
         The same memory, whose changes are recorded as this actor's: a session, a user, the id of a
         tool call. It replaces the option `actor`. Hooks and views are shared; each of the two is
@@ -752,7 +756,7 @@ class Memory:
         >>> memory.read("/memories/tea.md")
         'green\\n'
         """
-    def view(self, /, path: str, view_range: SupportsLenAndGetItem[SupportsIndex] | None = None) -> str | builtins.list[ImageBlock]:
+    def view(self, /, path: str, view_range: SupportsLenAndGetItem[SupportsIndex] | None = None) -> ViewT_co:
         """
         Shows a directory two levels deep, the numbered lines of a file, or an image.
 
@@ -808,6 +812,10 @@ class NativeStore:
     def delete_unused(self, /, path: str, since: datetime) -> bool:
         """
         Deletes a file if it was neither written nor accessed at `since` or later; returns whether it did.
+        """
+    def folds_case(self, /) -> bool:
+        """
+        Whether the store takes names for the same that differ only in case or in how letters are composed.
         """
     def list(self, /, path: str) -> Sequence[Entry]:
         """
@@ -1074,6 +1082,11 @@ def check_contract(factory: Callable[[], Store]) -> str | None:
     The first rule of the contract that the stores of `factory` break; `None` if they keep all.
     """
 
+def context_management(clear_at: SupportsIndex | None, keep: SupportsIndex, clear_at_least: SupportsIndex | None, exclude_tools: SupportsGetItem[int, str], compact_at: SupportsIndex | None) -> dict[str, object]:
+    """
+    What `memdir.context_management` returns.
+    """
+
 def copy(source: str | PathLike[str] | Store | ReadOnly | Mapping[str, str | PathLike[str] | Store | ReadOnly], destination: str | PathLike[str] | Store | ReadOnly | Mapping[str, str | PathLike[str] | Store | ReadOnly], *, overwrite: bool = ..., durability: Literal["full", "relaxed"] = ..., on_progress: Callable[[CopyProgress], object] | None = None) -> Copied:
     """
     Copies everything from one store into another: contents, times, hidden files, empty directories.
@@ -1236,7 +1249,7 @@ def submit(memory: Memory | None, work: Any, deliver: Any, view: bool) -> Cancel
         RuntimeError: The system cannot start a thread. Nothing was done.
     """
 
-def view_nowait(memory: Memory, path: str, view_range: SupportsLenAndGetItem[SupportsIndex] | None = None) -> str | builtins.list[ImageBlock] | None:
+def view_nowait(memory: Memory[ViewT_co], path: str, view_range: SupportsLenAndGetItem[SupportsIndex] | None = None) -> ViewT_co | None:
     """
     What `Memory.view` returns, if it is at hand.
     """

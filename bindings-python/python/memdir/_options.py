@@ -17,14 +17,11 @@ Places: TypeAlias = Place | Mapping[str, Place]
 """A store, or several stores by their mount points."""
 
 
-class MemoryOptions(TypedDict, total=False):
-    """The options of a memory; `Memory` documents each one."""
-
+class _WithoutImages(TypedDict, total=False):
     max_view_chars: int | None
     max_file_bytes: int | None
     max_total_bytes: int | None
     max_files: int | None
-    max_image_bytes: int | None
     on_existing: Literal["error", "overwrite"]
     read_only: bool
     read_only_paths: Sequence[str]
@@ -49,3 +46,15 @@ class MemoryOptions(TypedDict, total=False):
     namespace: str | None
     encryption_key: bytes | str | None
     encrypt_names: bool
+
+
+class MemoryOptions(_WithoutImages, total=False):
+    """The options of a memory; `Memory` documents each one."""
+
+    max_image_bytes: int | None
+
+
+class TextOnly(_WithoutImages):
+    """Options with which views return only text."""
+
+    max_image_bytes: None

@@ -6,10 +6,12 @@ from base64 import b64encode
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypedDict
 
 if TYPE_CHECKING:
-    from typing_extensions import Self, disjoint_base
+    from typing_extensions import Self, TypeVar, disjoint_base
 
     from memdir._errors import HookError, StoreError
 else:
+    from typing import TypeVar
+
     # Only for the type checker: a tuple with an attribute more cannot be mixed with another one.
     def disjoint_base(cls: type) -> type:
         return cls
@@ -28,6 +30,19 @@ class ImageBlock(TypedDict):
 
     type: Literal["image"]
     source: ImageSource
+
+
+if TYPE_CHECKING:
+    ViewT_co = TypeVar(
+        "ViewT_co",
+        bound="str | list[ImageBlock]",
+        covariant=True,
+        default="str | list[ImageBlock]",
+    )
+else:
+    # A default is new in Python 3.13, and of use to type checkers only.
+    ViewT_co = TypeVar("ViewT_co", covariant=True)
+"""What a view returns: text or an image, or only text if `max_image_bytes` is `None`."""
 
 
 def image(media_type: Literal["image/png", "image/jpeg"], content: bytes) -> list[ImageBlock]:

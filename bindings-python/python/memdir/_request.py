@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, TypedDict, cast
 
+from memdir import _memdir
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
@@ -83,21 +85,10 @@ def context_management(
     >>> context_management(clear_at=50_000)["edits"][0]["exclude_tools"]
     ['memory']
     """
-    edits: list[dict[str, object]] = []
-    if clear_at is not None:
-        clear: dict[str, object] = {
-            "type": "clear_tool_uses_20250919",
-            "trigger": {"type": "input_tokens", "value": clear_at},
-            "keep": {"type": "tool_uses", "value": keep},
-            "exclude_tools": ["memory", *exclude_tools],
-        }
-        if clear_at_least is not None:
-            clear["clear_at_least"] = {"type": "input_tokens", "value": clear_at_least}
-        edits.append(clear)
-    if compact_at is not None:
-        trigger = {"type": "input_tokens", "value": compact_at}
-        edits.append({"type": "compact_20260112", "trigger": trigger})
-    return cast("BetaContextManagementConfigParam", {"edits": edits})
+    config = _memdir.context_management(
+        clear_at, keep, clear_at_least, list(exclude_tools), compact_at
+    )
+    return cast("BetaContextManagementConfigParam", config)
 
 
 context_management.__module__ = "memdir"

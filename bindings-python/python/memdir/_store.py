@@ -185,6 +185,15 @@ class Store(ABC):
         """
         return False
 
+    def folds_case(self) -> bool:
+        """Whether the store takes names for the same that differ only in case.
+
+        Also in how letters are composed, as file systems of macOS and Windows do. A memory then
+        compares paths so, too: no policy can be passed by another spelling. By default it does not.
+        The memory asks when it is opened.
+        """
+        return False
+
     def record_access(self, path: str, time: datetime) -> None:
         """Records that a file was accessed at `time`. The time moves with the file.
 

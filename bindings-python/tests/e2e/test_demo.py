@@ -162,5 +162,7 @@ def test_live_takes_the_key_the_address_and_the_model_that_it_is_given(
     standin.finish()
     for request in standin.requests:
         assert request["body"]["model"] == "claude-of-tomorrow"
+        [edit] = request["body"]["context_management"]["edits"]
+        assert edit["exclude_tools"] == ["memory"]
         keys = (request["headers"].get("x-api-key"), request["headers"].get("authorization"))
         assert any("sk-from-the-environment" in (key or "") for key in keys)

@@ -149,6 +149,11 @@ def test_a_script_may_have_a_custom_tool(script: Callable[..., Conversation]) ->
             "should be the user's",
         ),
         ({"body": first(thread={"type": "create"})}, "message-threads-2026-08-12"),
+        ({"body": first(context_management={})}, "`context_management` should have edits"),
+        (
+            {"body": first(context_management=memdir.context_management())},
+            "needs `anthropic-beta: context-management-2025-06-27`",
+        ),
     ],
 )
 def test_it_refuses_a_first_request_that_is_wrong(
@@ -164,6 +169,34 @@ def test_it_refuses_a_first_request_that_is_wrong(
     assert "has failed already" in answer["error"]["message"]
     with pytest.raises(ConversationError):
         standin.finish()
+
+
+EDITING = {**HEADERS, "anthropic-beta": "context-management-2025-06-27,compact-2026-01-12"}
+
+
+def test_context_editing_must_spare_the_memory(script: Callable[..., Conversation]) -> None:
+    made: Any = memdir.context_management()
+    [clear] = made["edits"]
+    for edit, complaint in [
+        ({**clear, "exclude_tools": ["web_search"]}, "does not spare the memory"),
+        ({"type": clear["type"], "trigger": clear["trigger"]}, "does not spare the memory"),
+        ({**clear, "trigger": {"type": "input_tokens", "value": 0}}, "the trigger"),
+        ({"type": "clear_everything"}, "is unknown"),
+    ]:
+        with StandIn(script()) as standin:
+            body = first(context_management={"edits": [edit]})
+            status, answer = send(standin, body, headers=EDITING)
+        assert status == 400
+        assert complaint in answer["error"]["message"]
+    with StandIn(script(), context_management=True) as standin:
+        body = first(context_management=memdir.context_management(compact_at=150_000))
+        status, answer = send(standin, body, headers=EDITING)
+        assert (status, answer["context_management"]) == (200, {"applied_edits": []})
+    # It was told that every request asks for it.
+    with StandIn(script(), context_management=True) as standin:
+        status, answer = send(standin, first(), headers=EDITING)
+    assert status == 400
+    assert "`context_management` should have edits, got null" in answer["error"]["message"]
 
 
 @pytest.mark.parametrize(

@@ -1,14 +1,13 @@
 //! [`Index`]: what one process knows of a journal.
 
 use std::collections::HashSet;
-use std::sync::Arc;
 use std::time::SystemTime;
 
 use super::id::HistoryId;
 use super::journal::{Appended, Journal, Loaded, Stored};
 use super::record::{Digest, Header};
 use super::retention::Retention;
-use super::snapshot::{Extent, Snapshot};
+use super::snapshot::Extent;
 use crate::store::StoreError;
 
 #[derive(Default)]
@@ -16,10 +15,10 @@ pub(super) struct Index {
     pub(super) loaded: Loaded,
     /// The contents that the journal can give back.
     known: HashSet<Digest>,
+    /// Those of records of which is not known whether their change was made.
+    unsure: Vec<(HistoryId, Vec<Digest>)>,
     /// How many of the loaded records are among the known, and of which generation.
     counted: (usize, u64),
-    /// What was last computed of all this, and of how much.
-    pub(super) snapshot: Option<(Extent, Arc<Snapshot>)>,
     /// Changes that were made, which the next record will say.
     unconfirmed: Vec<HistoryId>,
 }
@@ -42,11 +41,20 @@ impl Index {
         let (mut from, generation) = self.counted;
         if generation != self.loaded.generation || from > self.loaded.records.len() {
             self.known.clear();
+            self.unsure.clear();
             from = 0;
         }
         for stored in &self.loaded.records[from..] {
-            self.known.extend(contents_of(&stored.header));
+            self.unsure.push((stored.header.id, contents_of(&stored.header)));
         }
+        let (known, confirmed) = (&mut self.known, &self.loaded.confirmed);
+        let withdrawn = &self.loaded.withdrawn;
+        self.unsure.retain(|(id, contents)| {
+            if confirmed.contains(id) {
+                known.extend(contents);
+            }
+            !confirmed.contains(id) && !withdrawn.contains(id)
+        });
         self.counted = (self.loaded.records.len(), self.loaded.generation);
     }
 
@@ -69,7 +77,6 @@ impl Index {
 
     /// A record that this process appended.
     pub(super) fn appended(&mut self, header: Header, appended: Appended) {
-        self.known.extend(contents_of(&header));
         let follows = match appended.at {
             None => true,
             Some(at) => at == self.loaded.end && !self.loaded.beginning.is_empty(),
@@ -77,8 +84,10 @@ impl Index {
         if follows {
             let at = appended.at.unwrap_or(0);
             self.loaded.add(header, at, appended.len);
-            self.loaded.end = at + appended.len;
-            self.counted.0 = self.loaded.records.len();
+            self.loaded.end = at.saturating_add(appended.len);
+            self.count();
+        } else {
+            self.unsure.push((header.id, contents_of(&header)));
         }
     }
 
@@ -88,11 +97,13 @@ impl Index {
         if !is_noted {
             self.unconfirmed.push(id);
         }
+        self.count();
     }
 
     /// The change of a record of this process was not made.
     pub(super) fn withdrawn(&mut self, id: HistoryId) {
         self.loaded.withdrawn.insert(id);
+        self.count();
     }
 
     /// Whether something may be kept no longer, as far as is known here.
@@ -116,9 +127,9 @@ impl Index {
 }
 
 /// The contents that can be computed if this record and its neighbours are there.
-fn contents_of(header: &Header) -> impl Iterator<Item = Digest> {
+fn contents_of(header: &Header) -> Vec<Digest> {
     let kept = header.wholes.iter().map(|kept| kept.content.sha256);
     let spliced = header.rows.iter().filter(|row| row.splice.is_some());
     let spliced = spliced.flat_map(|row| [row.before, row.after]).flatten();
-    kept.chain(spliced.map(|content| content.sha256))
+    kept.chain(spliced.map(|content| content.sha256)).collect()
 }

@@ -15,6 +15,11 @@ pub(super) trait Journal: Send + Sync {
     /// Keeps a record, as durably as the store keeps files.
     fn append(&self, record: &Record) -> Result<Appended, StoreError>;
 
+    /// As [`append`](Journal::append), for a record that comes with no change of the store.
+    fn append_alone(&self, record: &Record) -> Result<(), StoreError> {
+        self.append(record).map(drop)
+    }
+
     /// Notes that the change of a record was made, if that costs little. It need not be durable.
     fn confirm(&self, id: HistoryId) -> bool;
 

@@ -19,7 +19,9 @@ mod index;
 mod journal;
 mod kept_files;
 mod log_file;
+mod noted;
 mod query;
+mod recall;
 mod record;
 mod recorder;
 mod redact;
@@ -29,6 +31,7 @@ mod settle;
 mod snapshot;
 pub(crate) mod time;
 mod timeline;
+mod trim;
 mod version;
 
 pub use error::HistoryError;

@@ -18,8 +18,10 @@ use super::index::Index;
 use super::journal::Journal;
 use super::kept_files::{self, KeptFiles};
 use super::log_file::LogFile;
+use super::noted::Noted;
 use super::record::{Content, Digest, Record, Row};
 use super::retention::Retention;
+use super::snapshot::{Extent, Snapshot};
 use super::version::Operation;
 use crate::path::MemoryPath;
 use crate::store::{
@@ -35,6 +37,8 @@ pub(crate) struct Recorder {
     is_inside: bool,
     /// What is known of the journal.
     index: Mutex<Index>,
+    /// What was last computed of all this, and how far the journal was loaded then.
+    snapshot: Mutex<Option<(Extent, Arc<Snapshot>)>>,
     pub(super) retention: Retention,
     /// How many changes this process recorded.
     changes: AtomicU64,
@@ -43,12 +47,17 @@ pub(crate) struct Recorder {
 impl Recorder {
     /// A history of `store`: beside the files if it is a local directory, else in the store itself.
     pub(crate) fn new(store: Arc<dyn Store>, durability: Durability, retention: Retention) -> Self {
-        let (journal, is_inside): (Box<dyn Journal>, _) = match place_beside(&*store) {
-            Some(place) => (Box::new(LogFile::new(place.directory, durability)), place.is_inside),
-            None => (Box::new(KeptFiles::new(Arc::clone(&store))), true),
-        };
+        let (journal, is_inside): (Box<dyn Journal>, _) =
+            match (place_beside(&*store), Noted::new(&store)) {
+                (Some(place), _) => {
+                    (Box::new(LogFile::new(place.directory, durability)), place.is_inside)
+                }
+                (None, Some(noted)) => (Box::new(noted), false),
+                (None, None) => (Box::new(KeptFiles::new(Arc::clone(&store))), true),
+            };
         let (index, changes) = (Mutex::default(), AtomicU64::new(0));
-        Self { store, journal, is_inside, index, retention, changes }
+        let snapshot = Mutex::default();
+        Self { store, journal, is_inside, index, snapshot, retention, changes }
     }
 
     /// The store with this history. A store that may only be read records nothing, but hides the journal.
@@ -61,6 +70,10 @@ impl Recorder {
     /// What is known of the journal. Nothing is loaded here.
     pub(super) fn index(&self) -> MutexGuard<'_, Index> {
         self.index.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn last_snapshot(&self) -> MutexGuard<'_, Option<(Extent, Arc<Snapshot>)>> {
+        self.snapshot.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn is_hidden(&self, path: &MemoryPath) -> bool {

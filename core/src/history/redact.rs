@@ -74,7 +74,7 @@ impl Recorder {
         let mut record = Record::new(change, change, None);
         record.header.redacts = redacts;
         self.journal.rewrite(&mut |record| Ok(Some(redacted(record, &marks, &wholes))))?;
-        self.journal.append(&record)?;
+        self.journal.append_alone(&record)?;
         self.index().reload(&*self.journal)?;
         Ok(Some(change))
     }

@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::time::SystemTime;
 
+use super::notes::Notes;
 use super::{Edit, Entry, Location, Node, OnExisting, Problem, Store, StoreError};
 use crate::path::MemoryPath;
 
@@ -100,6 +101,7 @@ layer! {
         fn folds_case(&self) -> bool;
         fn directory(&self) -> Option<&Path>;
         fn locations(&self) -> Vec<Location>;
+        fn notes(&self) -> Option<&dyn Notes>;
         fn can_keep(&self, path: &MemoryPath) -> bool;
     }
 }
@@ -154,6 +156,7 @@ mod tests {
         folds_case() -> bool = true;
         directory() -> Option<&Path> = None;
         locations() -> Vec<Location> = Vec::new();
+        notes() -> Option<&dyn Notes> = None;
         can_keep(&MemoryPath) -> bool = false;
     }
 
@@ -196,6 +199,7 @@ mod tests {
         let _ = store.folds_case();
         let _ = store.directory();
         let _ = store.locations();
+        let _ = store.notes();
         let _ = store.can_keep(&a);
         drop(store);
         std::mem::take(&mut recorder.0.lock().unwrap())
@@ -236,6 +240,7 @@ mod tests {
                 "folds_case",
                 "directory",
                 "locations",
+                "notes",
                 "can_keep"
             ]
         );

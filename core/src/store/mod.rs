@@ -36,6 +36,7 @@ mod location;
 pub mod micros;
 mod mounts;
 mod node;
+pub(crate) mod notes;
 #[cfg(feature = "object-storage")]
 mod objects;
 mod options;
@@ -377,6 +378,14 @@ pub trait Store: Send + Sync {
     /// By default it is the [`directory`](Store::directory).
     fn locations(&self) -> Vec<Location> {
         self.directory().map(Location::file).into_iter().collect()
+    }
+
+    /// The notes that the store keeps in the transaction of a change, if it can. A history is kept so where it is.
+    ///
+    /// By default there are none. Not for a store that wraps another one.
+    #[doc(hidden)]
+    fn notes(&self) -> Option<&dyn notes::Notes> {
+        None
     }
 
     /// Whether the store can keep something under this path's names. A copy checks this before it

@@ -2885,6 +2885,14 @@ public protocol Store: AnyObject, Sendable {
     func tracksAccess() throws  -> Bool
 
     /**
+     * Whether the store takes names for the same that differ only in case or in how letters are
+     * composed, as file systems of macOS and Windows do. A memory then compares paths so, too: no
+     * policy can be passed by another spelling. By default it does not. The memory asks when it is
+     * opened.
+     */
+    func foldsCase() throws  -> Bool
+
+    /**
      * Records that a file was accessed at `time`, to the microsecond. This is not a change of the
      * file, and the time moves with the file. Throws `NotFound`, `IsADirectory`. By default it
      * does nothing.
@@ -3079,6 +3087,21 @@ open func tracksAccess()throws  -> Bool  {
     return try  FfiConverterBool.lift(try rustCallWithError(FfiConverterTypeStoreError_lift) {
         uniffiCallStatus in
     uniffi_memdir_ffi_fn_method_store_tracks_access(
+            self.uniffiCloneHandle(),uniffiCallStatus
+    )
+})
+}
+
+    /**
+     * Whether the store takes names for the same that differ only in case or in how letters are
+     * composed, as file systems of macOS and Windows do. A memory then compares paths so, too: no
+     * policy can be passed by another spelling. By default it does not. The memory asks when it is
+     * opened.
+     */
+open func foldsCase()throws  -> Bool  {
+    return try  FfiConverterBool.lift(try rustCallWithError(FfiConverterTypeStoreError_lift) {
+        uniffiCallStatus in
+    uniffi_memdir_ffi_fn_method_store_folds_case(
             self.uniffiCloneHandle(),uniffiCallStatus
     )
 })
@@ -3339,6 +3362,29 @@ fileprivate struct UniffiCallbackInterfaceStore {
                     throw UniffiInternalError.unexpectedStaleHandle
                 }
                 return try uniffiObj.tracksAccess(
+                )
+            }
+
+
+            let writeReturn = { uniffiOutReturn.pointee = FfiConverterBool.lower($0) }
+            uniffiTraitInterfaceCallWithError(
+                callStatus: uniffiCallStatus,
+                makeCall: makeCall,
+                writeReturn: writeReturn,
+                lowerError: FfiConverterTypeStoreError_lower
+            )
+        },
+        foldsCase: { (
+            uniffiHandle: UInt64,
+            uniffiOutReturn: UnsafeMutablePointer<Int8>,
+            uniffiCallStatus: UnsafeMutablePointer<RustCallStatus>
+        ) in
+            let makeCall = {
+                () throws -> Bool in
+                guard let uniffiObj = try? FfiConverterTypeStore.handleMap.get(handle: uniffiHandle) else {
+                    throw UniffiInternalError.unexpectedStaleHandle
+                }
+                return try uniffiObj.foldsCase(
                 )
             }
 
@@ -7855,10 +7901,13 @@ private let initializationResult: InitializationResult = {
     if (uniffi_memdir_ffi_checksum_method_store_tracks_access() != 57858) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_method_store_record_access() != 59634) {
+    if (uniffi_memdir_ffi_checksum_method_store_folds_case() != 21710) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_method_store_delete_unused() != 5213) {
+    if (uniffi_memdir_ffi_checksum_method_store_record_access() != 33155) {
+        return InitializationResult.apiChecksumMismatch
+    }
+    if (uniffi_memdir_ffi_checksum_method_store_delete_unused() != 30486) {
         return InitializationResult.apiChecksumMismatch
     }
     if (uniffi_memdir_ffi_checksum_constructor_cancellation_new() != 13441) {

@@ -59,6 +59,9 @@ extension Store {
     /// False: the default for a store that keeps no times of access.
     public func tracksAccess() throws -> Bool { false }
 
+    /// False: the default for a store that keeps names apart that differ in case.
+    public func foldsCase() throws -> Bool { false }
+
     /// Does nothing: the default for a store that keeps no times of access.
     public func recordAccess(path: String, time: Date) throws {}
 

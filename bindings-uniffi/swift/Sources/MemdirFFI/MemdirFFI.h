@@ -350,14 +350,21 @@ typedef void (*UniffiCallbackInterfaceStoreMethod7)(uint64_t, int8_t* _Nonnull,
 #endif
 #ifndef UNIFFI_FFIDEF_CALLBACK_INTERFACE_STORE_METHOD8
 #define UNIFFI_FFIDEF_CALLBACK_INTERFACE_STORE_METHOD8
-typedef void (*UniffiCallbackInterfaceStoreMethod8)(uint64_t, RustBuffer, RustBuffer, void* _Nonnull,
+typedef void (*UniffiCallbackInterfaceStoreMethod8)(uint64_t, int8_t* _Nonnull,
         RustCallStatus *_Nonnull uniffiCallStatus
     );
 
 #endif
 #ifndef UNIFFI_FFIDEF_CALLBACK_INTERFACE_STORE_METHOD9
 #define UNIFFI_FFIDEF_CALLBACK_INTERFACE_STORE_METHOD9
-typedef void (*UniffiCallbackInterfaceStoreMethod9)(uint64_t, RustBuffer, RustBuffer, int8_t* _Nonnull,
+typedef void (*UniffiCallbackInterfaceStoreMethod9)(uint64_t, RustBuffer, RustBuffer, void* _Nonnull,
+        RustCallStatus *_Nonnull uniffiCallStatus
+    );
+
+#endif
+#ifndef UNIFFI_FFIDEF_CALLBACK_INTERFACE_STORE_METHOD10
+#define UNIFFI_FFIDEF_CALLBACK_INTERFACE_STORE_METHOD10
+typedef void (*UniffiCallbackInterfaceStoreMethod10)(uint64_t, RustBuffer, RustBuffer, int8_t* _Nonnull,
         RustCallStatus *_Nonnull uniffiCallStatus
     );
 
@@ -430,8 +437,9 @@ typedef struct UniffiVTableCallbackInterfaceStore {
     UniffiCallbackInterfaceStoreMethod5 _Nonnull rename;
     UniffiCallbackInterfaceStoreMethod6 _Nonnull setModified;
     UniffiCallbackInterfaceStoreMethod7 _Nonnull tracksAccess;
-    UniffiCallbackInterfaceStoreMethod8 _Nonnull recordAccess;
-    UniffiCallbackInterfaceStoreMethod9 _Nonnull deleteUnused;
+    UniffiCallbackInterfaceStoreMethod8 _Nonnull foldsCase;
+    UniffiCallbackInterfaceStoreMethod9 _Nonnull recordAccess;
+    UniffiCallbackInterfaceStoreMethod10 _Nonnull deleteUnused;
 } UniffiVTableCallbackInterfaceStore;
 
 #endif
@@ -799,6 +807,11 @@ void uniffi_memdir_ffi_fn_method_store_set_modified(uint64_t ptr, RustBuffer pat
 #ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_STORE_TRACKS_ACCESS
 #define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_STORE_TRACKS_ACCESS
 int8_t uniffi_memdir_ffi_fn_method_store_tracks_access(uint64_t ptr, RustCallStatus *_Nonnull out_status
+);
+#endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_STORE_FOLDS_CASE
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_STORE_FOLDS_CASE
+int8_t uniffi_memdir_ffi_fn_method_store_folds_case(uint64_t ptr, RustCallStatus *_Nonnull out_status
 );
 #endif
 #ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_STORE_RECORD_ACCESS
@@ -1422,6 +1435,12 @@ uint16_t uniffi_memdir_ffi_checksum_method_store_set_modified(void
 #ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_STORE_TRACKS_ACCESS
 #define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_STORE_TRACKS_ACCESS
 uint16_t uniffi_memdir_ffi_checksum_method_store_tracks_access(void
+
+);
+#endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_STORE_FOLDS_CASE
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_STORE_FOLDS_CASE
+uint16_t uniffi_memdir_ffi_checksum_method_store_folds_case(void
 
 );
 #endif

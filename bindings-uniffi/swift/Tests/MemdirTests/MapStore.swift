@@ -156,3 +156,40 @@ struct Path: Hashable, Comparable {
 
     static func < (one: Path, other: Path) -> Bool { one.bytes.lexicographicallyPrecedes(other.bytes) }
 }
+
+/// Finds names in any case, and keeps them as they were first written. It keeps no times.
+final class FoldingStore: Store, Sendable {
+    private let inner = MapStore()
+
+    private func kept(_ path: String) -> String {
+        path.split(separator: "/").dropFirst().reduce("/memories") { above, name in
+            let wanted = "\(above)/\(name)"
+            let below = (try? inner.list(path: above)) ?? []
+            return below.first { Path($0.path.uppercased()) == Path(wanted.uppercased()) }?.path ?? wanted
+        }
+    }
+
+    func foldsCase() -> Bool { true }
+
+    func read(path: String) throws -> Data { try inner.read(path: kept(path)) }
+
+    func list(path: String) throws -> [Entry] {
+        let kept = kept(path)
+        return try inner.list(path: kept).map { entry in
+            let moved = Path(entry.path).moved(from: Path(kept), to: Path(path))
+            return Entry(path: moved.text, size: entry.size)
+        }
+    }
+
+    func write(path: String, content: Data, overwrite: Bool) throws {
+        try inner.write(path: kept(path), content: content, overwrite: overwrite)
+    }
+
+    func update(path: String, edit: any Edit) throws { try inner.update(path: kept(path), edit: edit) }
+
+    func delete(path: String) throws { try inner.delete(path: kept(path)) }
+
+    func rename(source: String, destination: String) throws {
+        try inner.rename(source: kept(source), destination: kept(destination))
+    }
+}

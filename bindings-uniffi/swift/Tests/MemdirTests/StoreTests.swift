@@ -9,6 +9,20 @@ final class StoreTests: XCTestCase {
         XCTAssertNil(try checkContract { MapStore() })
     }
 
+    func testAStoreThatIgnoresCaseSaysSo() throws {
+        XCTAssertNil(try checkContract { FoldingStore() })
+        let store = FoldingStore()
+        try store.write(path: "/memories/Handbook/rules.md", content: Data("one\n".utf8), overwrite: false)
+        let options = MemoryOptions(readOnlyPaths: ["/memories/handbook"])
+        let memory = try Memory(store: store, options: options)
+        let reply = memory.execute(
+            json: #"{"command":"insert","path":"/memories/HANDBOOK/Rules.md","insert_line":0,"insert_text":"two"}"#)
+        XCTAssert(reply.isError && reply.content.contains("is read-only"), reply.content)
+        XCTAssertEqual(try store.read(path: "/memories/handbook/RULES.md"), Data("one\n".utf8))
+        XCTAssertFalse(try MapStore().foldsCase())
+        XCTAssertFalse(try openStore(address: "memory:").foldsCase())
+    }
+
     func testTheExampleOnAKeychainKeepsTheContract() throws {
         XCTAssertNil(try checkContract { try KeychainStore(MapKeychain()) })
     }

@@ -19,6 +19,7 @@ use self::key::KeyDeriver;
 use self::known::Known;
 use self::names::Names;
 use super::access::if_a_file;
+use super::notes::Notes;
 use super::{
     Edit, Entry, EntryKind, Location, Node, Problem, ProblemKind, Splice, Store, StoreError,
     as_listed, clear_each,
@@ -391,6 +392,10 @@ impl Store for Encrypted {
 
     fn locations(&self) -> Vec<Location> {
         self.inner.locations()
+    }
+
+    fn notes(&self) -> Option<&dyn Notes> {
+        None
     }
 
     fn can_keep(&self, path: &MemoryPath) -> bool {

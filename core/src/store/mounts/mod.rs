@@ -12,6 +12,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::SystemTime;
 
+use super::notes::Notes;
 use super::{Edit, Entry, Location, Node, Problem, Store, StoreError};
 use crate::error::Error;
 use crate::path::{Folding, MemoryPath, ROOT};
@@ -264,6 +265,10 @@ impl Store for Mounts {
         store.update(&inside, edit)
     }
 
+    fn edits_apart(&self) -> bool {
+        false
+    }
+
     fn delete(&self, path: &MemoryPath) -> Result<(), StoreError> {
         let (store, inside) = self.unless_fixed(&self.spelled(path), StoreError::MountPoint)?;
         store.delete(&inside)
@@ -371,6 +376,10 @@ impl Store for Mounts {
 
     fn locations(&self) -> Vec<Location> {
         self.all().flat_map(|mounted| mounted.store.locations()).collect()
+    }
+
+    fn notes(&self) -> Option<&dyn Notes> {
+        None
     }
 
     fn can_keep(&self, path: &MemoryPath) -> bool {

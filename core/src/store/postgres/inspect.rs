@@ -23,7 +23,7 @@ pub(super) const ALL: Statement = Statement {
         WHERE found.depth <= 1000
     )
     SELECT coalesce(found.depth, -1), node.parent, node.id, node.name
-    FROM memdir.node LEFT JOIN found USING (id) WHERE node.namespace = $1
+    FROM memdir.node LEFT JOIN found USING (id) WHERE node.namespace = $1 AND node.parent >= 0
     ORDER BY coalesce(found.depth, 2000)",
     types: &[Type::TEXT],
 };

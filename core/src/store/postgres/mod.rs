@@ -17,6 +17,7 @@ use self::session::{Begun, Change, Outcome, Parameter, Seen, Session, Wanted};
 use self::statements::{Found, Statement, Way};
 use self::tree::{Opened, add, check_length, file, missing, owned, replace};
 use super::access::is_unused;
+use super::notes::{self, Notes};
 use super::total::Total;
 use super::{Edit, Entry, Location, Node, Problem, Store, StoreError, TotalLimits, runtime};
 use crate::cancel;
@@ -27,6 +28,7 @@ use crate::store::settings::{Durability, LOCK_TIMEOUT, OnExisting};
 mod address;
 mod error;
 mod inspect;
+mod note;
 mod schema;
 mod server;
 mod session;
@@ -213,6 +215,7 @@ impl PostgresDatabase {
     ) -> Result<(), StoreError> {
         let wanted = Arc::new(wanted);
         let lock_timeout = self.lock_timeout;
+        let mut note = None;
         for _ in 0..ATTEMPTS {
             let (session, asked) = (self.session.clone(), wanted.clone());
             // Whatever goes wrong before the change is on its way has changed nothing.
@@ -234,8 +237,11 @@ impl PostgresDatabase {
                 })?;
                 return decided.map(drop);
             };
+            // A change that is made again has the same note, unless it was decided anew.
+            note = notes::take().or(note);
+            let kept = note.clone();
             let outcome = runtime::run(async move {
-                let done = session.commit(transaction, &change).await;
+                let done = session.commit(transaction, &change, kept.as_ref()).await;
                 done.map_err(|error| error.during(operation))
             })?;
             if let Outcome::Done = outcome {
@@ -392,6 +398,10 @@ impl Store for PostgresDatabase {
         let rows = self.ask(operation, &inspect::ALL, Vec::new())?;
         inspect::inspect(&rows, report)
             .map_err(|error| PostgresError::from(error).during(operation))
+    }
+
+    fn notes(&self) -> Option<&dyn Notes> {
+        Some(self)
     }
 
     fn clear(&self) -> Result<(), StoreError> {

@@ -16,6 +16,7 @@ use super::error::PostgresError;
 use super::server::{Lease, Server, Waiting};
 use super::statements::{self, Statement, Way};
 use crate::path::MemoryPath;
+use crate::store::notes::Note;
 use crate::store::settings::Durability;
 use crate::store::total::Total;
 use crate::store::{Location, StoreError, runtime};
@@ -303,6 +304,7 @@ impl Session {
         &self,
         transaction: Transaction,
         change: &Change,
+        note: Option<&Note>,
     ) -> Result<Outcome, PostgresError> {
         let Transaction { lease, change: number, before } = transaction;
         if !lease.is_ours() {
@@ -312,12 +314,22 @@ impl Session {
         let parameters = self.with_namespace(change.statement, &change.parameters);
         let made = self
             .wait(async {
-                let (changed, committed) = tokio::join!(
+                let add_note = async {
+                    let Some(note) = note else { return Ok(0) };
+                    let parameters: [&(dyn ToSql + Sync); 3] =
+                        [&self.namespace, &note.id, &note.bytes];
+                    let statement = &statements::NOTE;
+                    lease.execute_typed(statement.sql, &typed(statement, &parameters)).await
+                };
+                // All in one round trip. If one fails, the others do as well: the transaction is broken.
+                let (changed, noted, committed) = tokio::join!(
                     biased;
                     lease.execute_typed(change.statement.sql, &parameters),
+                    add_note,
                     lease.batch_execute("COMMIT"),
                 );
                 let changed = changed?;
+                noted?;
                 committed?;
                 Ok(changed)
             })

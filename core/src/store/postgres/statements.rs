@@ -96,7 +96,7 @@ pub(super) const EXTENT: Statement = Statement {
 pub(super) const TOTAL: Statement = Statement {
     sql: "
     SELECT coalesce(sum(octet_length(content)), 0)::bigint, count(content)
-    FROM memdir.node WHERE namespace = $1",
+    FROM memdir.node WHERE namespace = $1 AND parent >= 0",
     types: &[Type::TEXT],
 };
 
@@ -201,10 +201,45 @@ pub(super) const ACCESS: Statement = Statement {
     types: &[Type::TEXT, Type::TEXT_ARRAY, Type::TIMESTAMPTZ],
 };
 
-/// All but the root, which has no parent.
+/// All but the root, whose parent is 0, and the notes.
 pub(super) const CLEAR: Statement = Statement {
-    sql: "DELETE FROM memdir.node WHERE namespace = $1 AND parent <> 0",
+    sql: "DELETE FROM memdir.node WHERE namespace = $1 AND parent > 0",
     types: &[Type::TEXT],
+};
+
+/// A note: a row that no directory leads to, because its parent is -1. Its id is its number: it is drawn under the
+/// namespace's lock.
+pub(super) const NOTE: Statement = Statement {
+    sql: "INSERT INTO memdir.node (namespace, parent, name, content) VALUES ($1, -1, $2, $3)",
+    types: &[Type::TEXT, Type::TEXT, Type::BYTEA],
+};
+
+/// The notes above the number `$2`, with their first `$3` bytes.
+pub(super) const NOTES: Statement = Statement {
+    sql: "
+    SELECT id, substring(content FROM 1 FOR $3), octet_length(content) FROM memdir.node
+    WHERE namespace = $1 AND parent = -1 AND id > $2 ORDER BY id",
+    types: &[Type::TEXT, Type::INT8, Type::INT4],
+};
+
+/// `$4` bytes of a note, from the byte `$3` on, which is 1 for the first.
+pub(super) const READ_NOTE: Statement = Statement {
+    sql: "
+    SELECT substring(content FROM $3 FOR $4) FROM memdir.node
+    WHERE namespace = $1 AND parent = -1 AND id = $2",
+    types: &[Type::TEXT, Type::INT8, Type::INT4, Type::INT4],
+};
+
+/// Other bytes for a note.
+pub(super) const REPLACE_NOTE: Statement = Statement {
+    sql: "UPDATE memdir.node SET content = $3 WHERE namespace = $1 AND parent = -1 AND id = $2",
+    types: &[Type::TEXT, Type::INT8, Type::BYTEA],
+};
+
+/// Without these notes.
+pub(super) const REMOVE_NOTES: Statement = Statement {
+    sql: "DELETE FROM memdir.node WHERE namespace = $1 AND parent = -1 AND id = ANY($2)",
+    types: &[Type::TEXT, Type::INT8_ARRAY],
 };
 
 /// The names of a path, as `$2` of the statements above.

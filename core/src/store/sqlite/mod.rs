@@ -16,6 +16,7 @@ use rusqlite::ErrorCode;
 use self::connection::Lease;
 use self::tree::{Found, Tree};
 use super::access::is_unused;
+use super::notes::{self, Notes};
 use super::{Edit, Entry, Location, Node, Problem, Scope, Store, StoreError, TotalLimits};
 use crate::cancel;
 use crate::path::MemoryPath;
@@ -24,6 +25,7 @@ use crate::store::settings::{Durability, LOCK_TIMEOUT, OnExisting};
 pub(super) mod connection;
 mod content;
 mod inspect;
+mod note;
 mod schema;
 mod tree;
 
@@ -164,7 +166,22 @@ impl SqliteDatabase {
                 begun => Ok(begun.map(drop)?),
             }
         };
-        self.transaction(operation, begin, change)
+        self.transaction(operation, begin, |tree| {
+            let done = change(Tree(tree.0))?;
+            if let Some(note) = notes::take() {
+                note::add(&tree, &note)?;
+            }
+            Ok(done)
+        })
+    }
+
+    /// Writes the log back into the database, and empties it.
+    fn checkpoint(&self) -> Result<(), StoreError> {
+        let emptied = || {
+            let lease = Lease::take(&self.database)?;
+            Ok(lease.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?)
+        };
+        emptied().map_err(|error: SqliteError| error.during("emptying the log"))
     }
 
     fn transaction<T>(
@@ -450,6 +467,10 @@ impl Store for SqliteDatabase {
 
     fn inspect(&self, report: &mut dyn FnMut(Problem)) -> Result<(), StoreError> {
         self.look("inspecting the database", |tree| inspect::inspect(&tree, report))
+    }
+
+    fn notes(&self) -> Option<&dyn Notes> {
+        Some(self)
     }
 
     fn clear(&self) -> Result<(), StoreError> {

@@ -31,6 +31,12 @@ const STEPS: &[&str] = &[
     "ALTER TABLE node ADD COLUMN modified INTEGER;",
     // When a file was last accessed, likewise; NULL also if that was never recorded.
     "ALTER TABLE node ADD COLUMN accessed INTEGER;",
+    // What is kept with changes, in their order: the records of the history.
+    "CREATE TABLE note (
+         number INTEGER PRIMARY KEY AUTOINCREMENT,
+         id TEXT NOT NULL,
+         bytes BLOB NOT NULL
+     ) STRICT;",
 ];
 
 /// The node of `/memories` itself.

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assertions.fail;
 
 import dev.memdir.Change;
 import dev.memdir.ChangeKind;
@@ -224,6 +225,30 @@ class JavaTest {
             assertTrue(reply.isError() && reply.getContent().equals("Not here."));
         }
         assertEquals(List.of("delete"), told);
+    }
+
+    /** It compiles only where the exception is declared. */
+    @Test
+    void whatAClosedMemoryThrowsIsDeclared() throws MemdirException {
+        Memory memory = new Memory("memory:");
+        memory.close();
+        try {
+            memory.toolDefinition();
+            fail();
+        } catch (MemdirException.Store closed) {
+            assertEquals(closed.getAnswer(), memory.execute("{}").getContent());
+        }
+        assertThrows(MemdirException.Store.class, () -> memory.toolDefinition(Dialect.OPEN_AI));
+        assertThrows(MemdirException.Store.class, memory::forgetViews);
+        assertThrows(MemdirException.Store.class, () -> memory.observe(change -> {}));
+        List<String> neverThrow = List.of("close", "execute", "executeView");
+        for (Method method : Memory.class.getDeclaredMethods()) {
+            int modifiers = method.getModifiers();
+            boolean shown = Modifier.isPublic(modifiers) && !Modifier.isStatic(modifiers) && !method.getName().contains("$");
+            if (shown && !neverThrow.contains(method.getName())) {
+                assertEquals(List.of(MemdirException.class), List.of(method.getExceptionTypes()), method.toString());
+            }
+        }
     }
 
     /** What a completion shows of the class. */

@@ -17,12 +17,15 @@ import dev.langchain4j.model.chat.request.ChatRequest;
 import dev.langchain4j.model.chat.response.ChatResponse;
 import dev.langchain4j.service.AiServices;
 import dev.langchain4j.service.TokenStream;
+import dev.langchain4j.service.tool.ToolExecutor;
+import dev.memdir.MemdirException;
 import dev.memdir.Memory;
 import dev.memdir.MemoryOptions;
 import dev.memdir.examples.MemoryToolExecutor;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Base64;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -33,6 +36,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** Conversations through the AI services of LangChain4j, as docs/frameworks-jvm.md says to make them. */
 class LangChain4jTest {
+    private static final Findings FINDINGS = new Findings("LangChain4j", "langchain4j");
+
     interface Assistant {
         String chat(String question);
     }
@@ -41,7 +46,7 @@ class LangChain4jTest {
         return AnthropicChatModel.builder().baseUrl(standin.address + "/v1/").apiKey("none");
     }
 
-    private static Assistant assistant(ChatModel model, Memory memory) {
+    private static Assistant assistant(ChatModel model, Memory memory) throws MemdirException {
         Assistant assistant =
                 AiServices.builder(Assistant.class)
                         .chatModel(model)
@@ -50,7 +55,8 @@ class LangChain4jTest {
         return assistant;
     }
 
-    private static Assistant claudesAssistant(AnthropicChatModel.AnthropicChatModelBuilder builder, Memory memory) {
+    private static Assistant claudesAssistant(AnthropicChatModel.AnthropicChatModelBuilder builder, Memory memory)
+            throws MemdirException {
         AnthropicServerTool declared = AnthropicServerTool.builder().type("memory_20250818").name("memory").build();
         Assistant assistant =
                 AiServices.builder(Assistant.class)
@@ -76,6 +82,8 @@ class LangChain4jTest {
             standin.finish();
         }
         Standin.assertEnd(script, store);
+        // The stand-in asserts the flag of every result.
+        FINDINGS.record(Map.of("tool", "Claude's own", "sync", true, "errors", true));
     }
 
     @ParameterizedTest
@@ -133,6 +141,7 @@ class LangChain4jTest {
                 Standin standin = new Standin(script, place)) {
             assertEquals("Done.", claudesAssistant(builder(standin), memory).chat("Go on."));
             standin.finish();
+            FINDINGS.record(Map.of("images", true));
         }
     }
 
@@ -166,6 +175,41 @@ class LangChain4jTest {
             assertTrue(standin.result(2).get("is_error").booleanValue());
             for (JsonNode request : standin.requests) {
                 assertEquals("[{\"name\":\"memory\",\"type\":\"memory_20250818\"}]", request.get("tools").toString());
+            }
+            FINDINGS.record(Map.of("streaming", true));
+        }
+    }
+
+    @Test
+    void givesEachCommandAToolOfItsOwn() throws Exception {
+        try (Memory memory = new Memory("memory:");
+                StreamedStandin standin = new StreamedStandin("memory_", StreamedStandin.EACH_COMMAND)) {
+            var model =
+                    AnthropicStreamingChatModel.builder()
+                            .baseUrl(standin.address + "/v1/")
+                            .apiKey("none")
+                            .modelName("a-model")
+                            .build();
+            StreamingAssistant assistant =
+                    AiServices.builder(StreamingAssistant.class)
+                            .streamingChatModel(model)
+                            .tools(MemoryToolExecutor.forEachCommand(memory, "memory_"))
+                            .build();
+            CompletableFuture<ChatResponse> answer = new CompletableFuture<>();
+            assistant.chat("Go on.").onCompleteResponse(answer::complete).onError(answer::completeExceptionally).start();
+            assertEquals("Done.", answer.get(1, TimeUnit.MINUTES).aiMessage().text());
+            for (int at = 0; at < StreamedStandin.EACH_RESULT.size(); at++) {
+                String text = StreamedStandin.EACH_RESULT.get(at);
+                assertEquals(text, standin.result(at + 1).get("content").textValue());
+                assertEquals(text.startsWith("Error"), standin.result(at + 1).path("is_error").booleanValue());
+            }
+            assertEquals("# Drinks\nünï 🫖\n", memory.read("/memories/b.md"));
+            standin.assertDeclares(memory.toolDefinitions(null, "memory_"));
+            // What is no object comes to memdir as it is.
+            ToolExecutor view = MemoryToolExecutor.forEachCommand(memory, "").values().iterator().next();
+            for (String wrong : List.of("[]", "{", "")) {
+                ToolExecutionRequest request = ToolExecutionRequest.builder().name("view").arguments(wrong).build();
+                assertEquals(memory.execute(wrong).getContent(), view.execute(request, null));
             }
         }
     }

@@ -6,12 +6,14 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.memdir.MemdirException;
 import dev.memdir.Memory;
 import dev.memdir.examples.MemoryToolCallback;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -22,16 +24,19 @@ import org.springframework.ai.chat.client.ChatClient;
 import org.springframework.ai.chat.client.advisor.ToolCallingAdvisor;
 import org.springframework.ai.chat.model.ChatModel;
 import org.springframework.ai.model.tool.ToolCallingManager;
+import org.springframework.ai.tool.ToolCallback;
 
 /** Conversations through the chat client of Spring AI, as docs/frameworks-jvm.md says to make it. */
 class SpringAiTest {
+    private static final Findings FINDINGS = new Findings("Spring AI", "spring-ai");
+
     private static ChatModel model(String address) {
         return AnthropicChatModel.builder()
                 .options(AnthropicChatOptions.builder().baseUrl(address).apiKey("none").model("a-model").build())
                 .build();
     }
 
-    private static String ask(ChatModel model, Memory memory, String question) {
+    private static String ask(ChatModel model, Memory memory, String question) throws MemdirException {
         ChatClient client = ChatClient.builder(model).defaultTools(new MemoryToolCallback(memory)).build();
         String answer = client.prompt().user(question).call().content();
         return answer;
@@ -55,6 +60,7 @@ class SpringAiTest {
             standin.finish();
         }
         Standin.assertEnd(script, store);
+        FINDINGS.record(Map.of("tool", "declared", "sync", true, "errors", false));
     }
 
     /** Spring AI ends a turn after so many calls of one tool, if it is not told otherwise. */
@@ -82,7 +88,7 @@ class SpringAiTest {
         }
     }
 
-    private static String askWithoutLimit(ChatModel model, Memory memory, String question) {
+    private static String askWithoutLimit(ChatModel model, Memory memory, String question) throws MemdirException {
         var manager = ToolCallingManager.builder().excludeToolFromLimit("memory").build();
         ChatClient client =
                 ChatClient.builder(model)
@@ -103,6 +109,30 @@ class SpringAiTest {
             assertEquals(StreamedStandin.CREATED, standin.result(1).get("content").textValue());
             assertEquals(StreamedStandin.MISSING, standin.result(2).get("content").textValue());
             assertFalse(standin.result(2).has("is_error"));
+            FINDINGS.record(Map.of("streaming", true));
+        }
+    }
+
+    private static ChatClient withSixTools(ChatModel model, Memory memory) throws MemdirException {
+        List<ToolCallback> tools = MemoryToolCallback.forEachCommand(memory, "memory_");
+        ChatClient client = ChatClient.builder(model).defaultTools(tools).build();
+        return client;
+    }
+
+    @Test
+    void givesEachCommandAToolOfItsOwn() throws Exception {
+        try (Memory memory = new Memory("memory:");
+                StreamedStandin standin = new StreamedStandin("memory_", StreamedStandin.EACH_COMMAND)) {
+            ChatClient client = withSixTools(model(standin.address), memory);
+            client.prompt().user("Go on.").stream().content().collectList().block(Duration.ofMinutes(1));
+            for (int at = 0; at < StreamedStandin.EACH_RESULT.size(); at++) {
+                assertEquals(StreamedStandin.EACH_RESULT.get(at), standin.result(at + 1).get("content").textValue());
+            }
+            assertEquals("# Drinks\nünï 🫖\n", memory.read("/memories/b.md"));
+            standin.assertDeclares(memory.toolDefinitions(null, "memory_"));
+            // What is no object comes to memdir as it is.
+            ToolCallback view = MemoryToolCallback.forEachCommand(memory, "").get(0);
+            for (String wrong : List.of("[]", "{", "")) assertEquals(memory.execute(wrong).getContent(), view.call(wrong));
         }
     }
 

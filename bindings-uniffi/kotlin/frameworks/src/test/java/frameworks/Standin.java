@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.memdir.MemdirException;
 import dev.memdir.Memory;
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -59,7 +60,7 @@ final class Standin implements AutoCloseable {
     }
 
     /** The entry of the tool that is no tool of Anthropic's: what a framework makes of the memory's definition. */
-    static ObjectNode customTool(Memory memory) throws IOException {
+    static ObjectNode customTool(Memory memory) throws IOException, MemdirException {
         JsonNode definition = JSON.readTree(memory.toolDefinition());
         ObjectNode tool = JSON.createObjectNode();
         tool.set("name", definition.get("name"));

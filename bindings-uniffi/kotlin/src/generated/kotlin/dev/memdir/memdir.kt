@@ -703,9 +703,12 @@ internal interface UniffiCallbackInterfaceStoreMethod7 : com.sun.jna.Callback {
     fun callback(`uniffiHandle`: Long,`uniffiOutReturn`: ByteByReference,uniffiCallStatus: UniffiRustCallStatus,)
 }
 internal interface UniffiCallbackInterfaceStoreMethod8 : com.sun.jna.Callback {
-    fun callback(`uniffiHandle`: Long,`path`: RustBuffer.ByValue,`time`: RustBuffer.ByValue,`uniffiOutReturn`: Pointer,uniffiCallStatus: UniffiRustCallStatus,)
+    fun callback(`uniffiHandle`: Long,`uniffiOutReturn`: ByteByReference,uniffiCallStatus: UniffiRustCallStatus,)
 }
 internal interface UniffiCallbackInterfaceStoreMethod9 : com.sun.jna.Callback {
+    fun callback(`uniffiHandle`: Long,`path`: RustBuffer.ByValue,`time`: RustBuffer.ByValue,`uniffiOutReturn`: Pointer,uniffiCallStatus: UniffiRustCallStatus,)
+}
+internal interface UniffiCallbackInterfaceStoreMethod10 : com.sun.jna.Callback {
     fun callback(`uniffiHandle`: Long,`path`: RustBuffer.ByValue,`since`: RustBuffer.ByValue,`uniffiOutReturn`: ByteByReference,uniffiCallStatus: UniffiRustCallStatus,)
 }
 @Structure.FieldOrder("uniffiFree", "uniffiClone", "changed")
@@ -825,7 +828,7 @@ internal open class UniffiVTableCallbackInterfaceEdit(
     }
 
 }
-@Structure.FieldOrder("uniffiFree", "uniffiClone", "read", "list", "write", "update", "delete", "rename", "setModified", "tracksAccess", "recordAccess", "deleteUnused")
+@Structure.FieldOrder("uniffiFree", "uniffiClone", "read", "list", "write", "update", "delete", "rename", "setModified", "tracksAccess", "foldsCase", "recordAccess", "deleteUnused")
 internal open class UniffiVTableCallbackInterfaceStore(
     @JvmField internal var `uniffiFree`: UniffiCallbackInterfaceFree? = null,
     @JvmField internal var `uniffiClone`: UniffiCallbackInterfaceClone? = null,
@@ -837,8 +840,9 @@ internal open class UniffiVTableCallbackInterfaceStore(
     @JvmField internal var `rename`: UniffiCallbackInterfaceStoreMethod5? = null,
     @JvmField internal var `setModified`: UniffiCallbackInterfaceStoreMethod6? = null,
     @JvmField internal var `tracksAccess`: UniffiCallbackInterfaceStoreMethod7? = null,
-    @JvmField internal var `recordAccess`: UniffiCallbackInterfaceStoreMethod8? = null,
-    @JvmField internal var `deleteUnused`: UniffiCallbackInterfaceStoreMethod9? = null,
+    @JvmField internal var `foldsCase`: UniffiCallbackInterfaceStoreMethod8? = null,
+    @JvmField internal var `recordAccess`: UniffiCallbackInterfaceStoreMethod9? = null,
+    @JvmField internal var `deleteUnused`: UniffiCallbackInterfaceStoreMethod10? = null,
 ) : Structure() {
     class UniffiByValue(
         `uniffiFree`: UniffiCallbackInterfaceFree? = null,
@@ -851,9 +855,10 @@ internal open class UniffiVTableCallbackInterfaceStore(
         `rename`: UniffiCallbackInterfaceStoreMethod5? = null,
         `setModified`: UniffiCallbackInterfaceStoreMethod6? = null,
         `tracksAccess`: UniffiCallbackInterfaceStoreMethod7? = null,
-        `recordAccess`: UniffiCallbackInterfaceStoreMethod8? = null,
-        `deleteUnused`: UniffiCallbackInterfaceStoreMethod9? = null,
-    ): UniffiVTableCallbackInterfaceStore(`uniffiFree`,`uniffiClone`,`read`,`list`,`write`,`update`,`delete`,`rename`,`setModified`,`tracksAccess`,`recordAccess`,`deleteUnused`,), Structure.ByValue
+        `foldsCase`: UniffiCallbackInterfaceStoreMethod8? = null,
+        `recordAccess`: UniffiCallbackInterfaceStoreMethod9? = null,
+        `deleteUnused`: UniffiCallbackInterfaceStoreMethod10? = null,
+    ): UniffiVTableCallbackInterfaceStore(`uniffiFree`,`uniffiClone`,`read`,`list`,`write`,`update`,`delete`,`rename`,`setModified`,`tracksAccess`,`foldsCase`,`recordAccess`,`deleteUnused`,), Structure.ByValue
 
    internal fun uniffiSetValue(other: UniffiVTableCallbackInterfaceStore) {
         `uniffiFree` = other.`uniffiFree`
@@ -866,6 +871,7 @@ internal open class UniffiVTableCallbackInterfaceStore(
         `rename` = other.`rename`
         `setModified` = other.`setModified`
         `tracksAccess` = other.`tracksAccess`
+        `foldsCase` = other.`foldsCase`
         `recordAccess` = other.`recordAccess`
         `deleteUnused` = other.`deleteUnused`
     }
@@ -991,6 +997,8 @@ internal object IntegrityCheckingUniffiLib {
     external fun uniffi_memdir_ffi_checksum_method_store_set_modified(
     ): Int
     external fun uniffi_memdir_ffi_checksum_method_store_tracks_access(
+    ): Int
+    external fun uniffi_memdir_ffi_checksum_method_store_folds_case(
     ): Int
     external fun uniffi_memdir_ffi_checksum_method_store_record_access(
     ): Int
@@ -1178,6 +1186,8 @@ internal object UniffiLib {
     external fun uniffi_memdir_ffi_fn_method_store_set_modified(`ptr`: Long,`path`: RustBuffer.ByValue,`time`: RustBuffer.ByValue,uniffi_out_err: UniffiRustCallStatus,
     ): Unit
     external fun uniffi_memdir_ffi_fn_method_store_tracks_access(`ptr`: Long,uniffi_out_err: UniffiRustCallStatus,
+    ): Byte
+    external fun uniffi_memdir_ffi_fn_method_store_folds_case(`ptr`: Long,uniffi_out_err: UniffiRustCallStatus,
     ): Byte
     external fun uniffi_memdir_ffi_fn_method_store_record_access(`ptr`: Long,`path`: RustBuffer.ByValue,`time`: RustBuffer.ByValue,uniffi_out_err: UniffiRustCallStatus,
     ): Unit
@@ -1472,10 +1482,13 @@ private fun uniffiCheckApiChecksums(lib: IntegrityCheckingUniffiLib) {
     if ((lib.uniffi_memdir_ffi_checksum_method_store_tracks_access() and 0xFFFF) != 57858) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_method_store_record_access() and 0xFFFF) != 59634) {
+    if ((lib.uniffi_memdir_ffi_checksum_method_store_folds_case() and 0xFFFF) != 21710) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_method_store_delete_unused() and 0xFFFF) != 5213) {
+    if ((lib.uniffi_memdir_ffi_checksum_method_store_record_access() and 0xFFFF) != 33155) {
+        throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
+    }
+    if ((lib.uniffi_memdir_ffi_checksum_method_store_delete_unused() and 0xFFFF) != 30486) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
     if ((lib.uniffi_memdir_ffi_checksum_constructor_cancellation_new() and 0xFFFF) != 13441) {
@@ -3677,6 +3690,7 @@ public interface MemoryInterface {
      * No schema language says which fields belong to which command, so it also admits calls that lack
      * a field; they are refused with a sentence. `tool_definitions` is exact.
      */
+    @Throws(MemdirException::class)
     fun `toolDefinition`(`dialect`: Dialect? = null): kotlin.String
 
     /**
@@ -3707,6 +3721,7 @@ public interface MemoryInterface {
      * The same memory, whose calls `cancellation` cancels. A call that has not begun to write then
      * does not happen, and its reply says so.
      */
+    @Throws(MemdirException::class)
     fun `cancelledBy`(`cancellation`: Cancellation): Memory
 
     /**
@@ -3779,6 +3794,7 @@ public interface MemoryInterface {
      * It is called until the subscription is cancelled or let go. Not told is what other processes change, what is
      * written to the store directly, and what another memory changes on a store of your own.
      */
+    @Throws(MemdirException::class)
     fun `observe`(`listener`: ChangeListener): Subscription
 
     /**
@@ -3995,7 +4011,8 @@ open class Memory: AutoCloseable, MemoryInterface
      * Forgets what the model has seen, as far as the stale guard knows it: the model then has to view a
      * file again before it edits it. Call it when views may have left the model's context, such as after
      * context editing or compaction, of which the guard cannot know.
-     */override fun `forgetViews`()
+     */
+    @Throws(MemdirException::class)override fun `forgetViews`()
         =
     callWithHandle {
     uniffiRustCall() { _status ->
@@ -4112,7 +4129,8 @@ open class Memory: AutoCloseable, MemoryInterface
      *
      * No schema language says which fields belong to which command, so it also admits calls that lack
      * a field; they are refused with a sentence. `tool_definitions` is exact.
-     */override fun `toolDefinition`(`dialect`: Dialect?): kotlin.String {
+     */
+    @Throws(MemdirException::class)override fun `toolDefinition`(`dialect`: Dialect?): kotlin.String {
             return FfiConverterString.lift(
     callWithHandle {
     uniffiRustCall() { _status ->
@@ -4180,7 +4198,8 @@ open class Memory: AutoCloseable, MemoryInterface
     /**
      * The same memory, whose calls `cancellation` cancels. A call that has not begun to write then
      * does not happen, and its reply says so.
-     */override fun `cancelledBy`(`cancellation`: Cancellation): Memory {
+     */
+    @Throws(MemdirException::class)override fun `cancelledBy`(`cancellation`: Cancellation): Memory {
             return FfiConverterTypeMemory.lift(
     callWithHandle {
     uniffiRustCall() { _status ->
@@ -4351,7 +4370,8 @@ open class Memory: AutoCloseable, MemoryInterface
      *
      * It is called until the subscription is cancelled or let go. Not told is what other processes change, what is
      * written to the store directly, and what another memory changes on a store of your own.
-     */override fun `observe`(`listener`: ChangeListener): Subscription {
+     */
+    @Throws(MemdirException::class)override fun `observe`(`listener`: ChangeListener): Subscription {
             return FfiConverterTypeSubscription.lift(
     callWithHandle {
     uniffiRustCall() { _status ->
@@ -4503,6 +4523,7 @@ open class Memory: AutoCloseable, MemoryInterface
     fun bootstrap(about: kotlin.String, features: List<kotlin.String>): List<kotlin.String> = bootstrap(about, features, null)
 
     /** As the other `toolDefinition`, in JSON Schema. */
+    @Throws(MemdirException::class)
     fun toolDefinition(): kotlin.String = toolDefinition(null)
 
     /** As the other `toolDefinitions`, in JSON Schema and without a prefix. */
@@ -5420,6 +5441,15 @@ public interface Store {
     fun `tracksAccess`(): kotlin.Boolean = false
 
     /**
+     * Whether the store takes names for the same that differ only in case or in how letters are
+     * composed, as file systems of macOS and Windows do. A memory then compares paths so, too: no
+     * policy can be passed by another spelling. By default it does not. The memory asks when it is
+     * opened.
+     */
+    @Throws(StoreException::class)
+    fun `foldsCase`(): kotlin.Boolean = false
+
+    /**
      * Records that a file was accessed at `time`, to the microsecond. This is not a change of the
      * file, and the time moves with the file. Throws `NotFound`, `IsADirectory`. By default it
      * does nothing.
@@ -5713,6 +5743,26 @@ internal open class StoreImpl: AutoCloseable, Store
 
 
     /**
+     * Whether the store takes names for the same that differ only in case or in how letters are
+     * composed, as file systems of macOS and Windows do. A memory then compares paths so, too: no
+     * policy can be passed by another spelling. By default it does not. The memory asks when it is
+     * opened.
+     */
+    @Throws(StoreException::class)override fun `foldsCase`(): kotlin.Boolean {
+            return FfiConverterBoolean.lift(
+    callWithHandle {
+    uniffiRustCallWithError(StoreException) { _status ->
+    UniffiLib.uniffi_memdir_ffi_fn_method_store_folds_case(
+        it,
+        _status)
+}
+    }
+    )
+    }
+
+
+
+    /**
      * Records that a file was accessed at `time`, to the microsecond. This is not a change of the
      * file, and the time moves with the file. Throws `NotFound`, `IsADirectory`. By default it
      * does nothing.
@@ -5910,7 +5960,23 @@ internal object uniffiCallbackInterfaceStore {
             )
         }
     }
-    internal object `recordAccess`: UniffiCallbackInterfaceStoreMethod8 {
+    internal object `foldsCase`: UniffiCallbackInterfaceStoreMethod8 {
+        override fun callback(`uniffiHandle`: Long,`uniffiOutReturn`: ByteByReference,uniffiCallStatus: UniffiRustCallStatus,) {
+            val uniffiObj = FfiConverterTypeStore.handleMap.get(uniffiHandle)
+            val makeCall = { ->
+                uniffiObj.`foldsCase`(
+                )
+            }
+            val writeReturn = { value: kotlin.Boolean -> uniffiOutReturn.setValue(FfiConverterBoolean.lower(value)) }
+            uniffiTraitInterfaceCallWithError(
+                uniffiCallStatus,
+                makeCall,
+                writeReturn,
+                { e: StoreException -> FfiConverterTypeStoreError.lower(e) }
+            )
+        }
+    }
+    internal object `recordAccess`: UniffiCallbackInterfaceStoreMethod9 {
         override fun callback(`uniffiHandle`: Long,`path`: RustBuffer.ByValue,`time`: RustBuffer.ByValue,`uniffiOutReturn`: Pointer,uniffiCallStatus: UniffiRustCallStatus,) {
             val uniffiObj = FfiConverterTypeStore.handleMap.get(uniffiHandle)
             val makeCall = { ->
@@ -5928,7 +5994,7 @@ internal object uniffiCallbackInterfaceStore {
             )
         }
     }
-    internal object `deleteUnused`: UniffiCallbackInterfaceStoreMethod9 {
+    internal object `deleteUnused`: UniffiCallbackInterfaceStoreMethod10 {
         override fun callback(`uniffiHandle`: Long,`path`: RustBuffer.ByValue,`since`: RustBuffer.ByValue,`uniffiOutReturn`: ByteByReference,uniffiCallStatus: UniffiRustCallStatus,) {
             val uniffiObj = FfiConverterTypeStore.handleMap.get(uniffiHandle)
             val makeCall = { ->
@@ -5970,6 +6036,7 @@ internal object uniffiCallbackInterfaceStore {
         `rename`,
         `setModified`,
         `tracksAccess`,
+        `foldsCase`,
         `recordAccess`,
         `deleteUnused`,
     )

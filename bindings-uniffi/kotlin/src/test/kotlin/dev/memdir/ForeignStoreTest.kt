@@ -25,6 +25,29 @@ class ForeignStoreTest {
         assertNull(checkContract(StoreFactory { RoomStore(MapDao()) }))
 
     @Test
+    fun `a store that ignores case says so`() {
+        assertNull(checkContract(StoreFactory(::FoldingStore)))
+        val store = FoldingStore()
+        store.write("/memories/Handbook/rules.md", "one\n".toByteArray(), false)
+        val create = """{"command":"insert","path":"/memories/HANDBOOK/Rules.md","insert_line":0,"insert_text":"two"}"""
+        Memory(store, MemoryOptions(readOnlyPaths = listOf("/memories/handbook"))).use { memory ->
+            val reply = memory.execute(create)
+            assertTrue(reply.isError && "is read-only" in reply.content, "$reply")
+        }
+        assertEquals("one\n", store.read("/memories/handbook/RULES.md").decodeToString())
+        assertFalse(MapStore().foldsCase())
+        assertFalse(openStore("memory:").foldsCase())
+        // One that cannot say so is taken for one that does.
+        val unsure = object : Store by MapStore() {
+            override fun foldsCase(): Boolean = throw IllegalStateException("who knows")
+        }
+        unsure.write("/memories/Handbook/rules.md", "one\n".toByteArray(), false)
+        Memory(unsure, MemoryOptions(readOnlyPaths = listOf("/memories/handbook"))).use { memory ->
+            assertTrue("is read-only" in memory.execute(create).content)
+        }
+    }
+
+    @Test
     fun `the example changes all or nothing wherever its table breaks`() {
         class Breaking(private val dao: MapDao, private var calls: Int) : MemoryDao by dao {
             override fun put(rows: List<Row>) = counted { dao.put(rows) }

@@ -110,3 +110,29 @@ class MapStore : Store {
         const val ROOT = "/memories"
     }
 }
+
+/** Finds names in any case, and keeps them as they were first written. It keeps no times. */
+class FoldingStore : Store {
+    private val inner = MapStore()
+
+    private fun kept(path: String): String =
+        path.split('/').drop(2).fold("/memories") { above, name ->
+            val below = runCatching { inner.list(above) }.getOrDefault(emptyList()).map { it.path }
+            below.find { it.equals("$above/$name", ignoreCase = true) } ?: "$above/$name"
+        }
+
+    override fun foldsCase() = true
+
+    override fun read(path: String): ByteArray = inner.read(kept(path))
+
+    override fun list(path: String): List<Entry> =
+        inner.list(kept(path)).map { Entry(path + it.path.substring(it.path.lastIndexOf('/')), it.size) }
+
+    override fun write(path: String, content: ByteArray, overwrite: Boolean) = inner.write(kept(path), content, overwrite)
+
+    override fun update(path: String, edit: Edit) = inner.update(kept(path), edit)
+
+    override fun delete(path: String) = inner.delete(kept(path))
+
+    override fun rename(source: String, destination: String) = inner.rename(kept(source), kept(destination))
+}

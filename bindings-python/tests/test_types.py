@@ -1,0 +1,92 @@
+"""What type checkers know of a view: mypy checks this file, and here it runs."""
+
+from __future__ import annotations
+
+import asyncio
+import typing
+from typing import TYPE_CHECKING, TypeAlias
+
+import pytest
+from typing_extensions import assert_type
+
+from memdir import AsyncMemory, ImageBlock, Memory, MemoryOptions
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+Shown: TypeAlias = str | list[ImageBlock]
+
+
+def test_a_view_without_images_is_a_str() -> None:
+    memory = Memory("memory:", max_files=1, max_image_bytes=None)
+    assert_type(memory, Memory[str])
+    assert_type(memory.view("/memories"), str)
+    assert_type(memory.acting_as("somebody"), Memory[str])
+    with memory as same:
+        assert_type(same.view("/memories"), str)
+
+
+def test_a_view_with_images_is_either() -> None:
+    options: MemoryOptions = {"max_files": 1}
+    limit: int | None = None if options else 1
+    for memory in [
+        Memory("memory:"),
+        Memory("memory:", max_image_bytes=1),
+        Memory("memory:", **options),
+        Memory("memory:", max_image_bytes=limit),
+    ]:
+        assert_type(memory, Memory)
+        assert_type(memory.view("/memories"), Shown)
+
+
+def test_so_it_is_with_await(tmp_path: Path) -> None:
+    class Mine(AsyncMemory):
+        pass
+
+    class OnlyText(AsyncMemory[str]):
+        pass
+
+    async def run() -> None:
+        options: MemoryOptions = {"max_image_bytes": None}
+        assert_type(AsyncMemory("memory:"), AsyncMemory)
+        assert_type(AsyncMemory("memory:", **options), AsyncMemory)
+        assert_type(AsyncMemory("memory:", max_image_bytes=None), AsyncMemory[str])
+        assert_type(await AsyncMemory.open("memory:"), AsyncMemory)
+        assert_type(await Mine.open("memory:", max_files=1), Mine)
+        assert_type(OnlyText("memory:", max_image_bytes=None), OnlyText)
+        async with await AsyncMemory.open(tmp_path, max_image_bytes=None) as memory:
+            assert_type(memory, AsyncMemory[str])
+            assert_type(await memory.view("/memories"), str)
+            assert_type(memory.acting_as("somebody"), AsyncMemory[str])
+        async with await Mine.open(tmp_path) as mine:
+            assert_type(await mine.view("/memories"), Shown)
+            assert_type(mine.acting_as("somebody"), Mine)
+
+    asyncio.run(run())
+
+
+def headings(memory: Memory[str]) -> list[str]:
+    return memory.view("/memories").splitlines()
+
+
+def any_memory(memory: Memory) -> Shown:
+    return memory.view("/memories")
+
+
+@pytest.mark.parametrize("class_", [Memory, AsyncMemory])
+def test_the_parameter_is_understood_at_run_time(class_: type) -> None:
+    hint = class_[str]  # type: ignore[index]
+    assert typing.get_origin(hint) is class_
+    assert typing.get_args(hint) == (str,)
+    assert typing.get_type_hints(headings)["memory"] == Memory[str]
+    # A memory that shows text is a memory.
+    only_text = Memory("memory:", max_image_bytes=None)
+    assert headings(only_text) == str(any_memory(only_text)).splitlines()
+
+
+def test_a_type_checker_objects_to_a_promise_that_is_not_kept() -> None:
+    # mypy says so of an `ignore` that is not needed.
+    memory: Memory[str] = Memory("memory:")  # type: ignore[assignment]
+    other: AsyncMemory[str] = AsyncMemory("memory:")  # type: ignore[assignment]
+    assert headings(memory)
+    del other

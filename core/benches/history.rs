@@ -1,0 +1,181 @@
+//! What a history costs: each command with it against the same command without, and what reading it costs against
+//! reading the file itself.
+//!
+//! `cargo bench -p memdir --bench history`; look at the ratios. Each is the median of many, of which each compares two
+//! runs that were made one right after the other.
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a program, and not part of the library"
+)]
+
+use std::hint::black_box;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use memdir::history::HistoryQuery;
+use memdir::{Durability, Memory, MemoryOptions};
+
+fn main() {
+    let shm = Path::new("/dev/shm");
+    let memory =
+        if shm.is_dir() { tempfile::tempdir_in(shm) } else { tempfile::tempdir() }.unwrap();
+    let disk = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let wanted: Vec<String> =
+        std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
+    let is_wanted = |what: &str| wanted.is_empty() || wanted.iter().any(|word| what.contains(word));
+    for (what, address, durability, runs) in [
+        ("a directory in memory (tmpfs)", at(memory.path(), "d"), Durability::Full, 3000),
+        ("a directory on a disk", at(disk.path(), "d"), Durability::Full, 400),
+        ("SQLite in memory (tmpfs)", sqlite(memory.path()), Durability::Full, 1500),
+        ("SQLite on a disk", sqlite(disk.path()), Durability::Full, 300),
+        ("in the process", "memory:".to_owned(), Durability::Full, 3000),
+    ] {
+        if is_wanted(what) {
+            println!("\n4 KiB, {what}");
+            commands(&address, durability, runs);
+        }
+    }
+    if is_wanted("reading") {
+        reading(&at(memory.path(), "r"));
+    }
+}
+
+fn at(place: &Path, name: &str) -> String {
+    place.join(name).to_str().unwrap().to_owned()
+}
+
+fn sqlite(place: &Path) -> String {
+    format!("sqlite:{}", place.join("a.db").display())
+}
+
+fn open(address: &str, durability: Durability, history: bool) -> Memory {
+    let mut options = MemoryOptions::default();
+    options.history = history;
+    options.durability = durability;
+    // A store of each kind for itself.
+    let address = match address {
+        "memory:" => address.to_owned(),
+        address => format!("{address}{}", u8::from(history)),
+    };
+    Memory::open(&address, options).unwrap()
+}
+
+fn commands(address: &str, durability: Durability, runs: usize) {
+    let text = "- on Tuesdays Anna and Ben meet at 10:30 in room 4.12, floor 3.\n".repeat(64);
+    let memories = [false, true].map(|history| open(address, durability, history));
+    for memory in &memories {
+        memory.create("/memories/a.md", &format!("flip\n{text}")).unwrap();
+    }
+    let view = |memory: &Memory, _: usize| {
+        black_box(memory.view("/memories/a.md", None).unwrap());
+    };
+    let edit = |memory: &Memory, run: usize| {
+        let (old, new) = if run % 2 == 0 { ("flip", "flop") } else { ("flop", "flip") };
+        memory.str_replace("/memories/a.md", old, new).unwrap();
+    };
+    let create = |memory: &Memory, run: usize| {
+        memory.create(&format!("/memories/new/{run}.md"), &text).unwrap();
+    };
+    let delete = |memory: &Memory, run: usize| {
+        memory.delete(&format!("/memories/new/{run}.md")).unwrap();
+    };
+    compare("view", &memories, runs, view);
+    compare("edit", &memories, runs, edit);
+    compare("create", &memories, runs / 4, create);
+    compare("delete", &memories, runs / 4, delete);
+}
+
+fn compare(what: &str, memories: &[Memory; 2], runs: usize, run: impl Fn(&Memory, usize)) {
+    let timed = |memory: &Memory, number| {
+        let begun = Instant::now();
+        run(memory, number);
+        begun.elapsed()
+    };
+    let (mut ratios, mut times) = (Vec::new(), [Vec::new(), Vec::new()]);
+    for number in 0..runs {
+        // In turns, so neither is always the second.
+        let first = number / 2 % 2;
+        let mut both = [Duration::ZERO; 2];
+        for which in [first, 1 - first] {
+            both[which] = timed(&memories[which], number);
+        }
+        ratios.push(both[1].as_secs_f64() / both[0].as_secs_f64());
+        for which in [0, 1] {
+            times[which].push(both[which].as_secs_f64() * 1e6);
+        }
+    }
+    let median = |list: &mut Vec<f64>| {
+        list.sort_by(f64::total_cmp);
+        list[list.len() / 2]
+    };
+    let [mut without, mut with] = times;
+    println!(
+        "{what:8} {:8.1} µs without, {:8.1} µs with history: {:.2}",
+        median(&mut without),
+        median(&mut with),
+        median(&mut ratios)
+    );
+}
+
+/// 1,000 versions of a file of 100 KiB.
+fn reading(address: &str) {
+    let memory = open(address, Durability::Relaxed, true);
+    let text = "- on Tuesdays Anna and Ben meet at 10:30 in room 4.12, floor 3.\n".repeat(1600);
+    memory.create("/memories/a.md", &format!("number 0000000000\n{text}")).unwrap();
+    for number in 1..=1000 {
+        let (old, new) = (format!("number {:010}", number - 1), format!("number {number:010}"));
+        memory.str_replace("/memories/a.md", &old, &new).unwrap();
+    }
+    let history = Path::new(&format!("{address}1")).join("history");
+    let bytes: u64 =
+        history.read_dir().unwrap().map(|file| file.unwrap().metadata().unwrap().len()).sum();
+    println!(
+        "\n1,000 edits of ten bytes in a file of {} KiB: {} KiB of history",
+        text.len() / 1024,
+        bytes / 1024
+    );
+    let timed = |work: &dyn Fn(&Memory)| {
+        let mut times: Vec<f64> = (0..15)
+            .map(|_| {
+                // As a process that knows nothing yet.
+                let memory = open(address, Durability::Relaxed, true);
+                let begun = Instant::now();
+                work(&memory);
+                begun.elapsed().as_secs_f64() * 1e3
+            })
+            .collect();
+        times.sort_by(f64::total_cmp);
+        times[times.len() / 2]
+    };
+    let file = timed(&|memory| {
+        black_box(memory.read("/memories/a.md").unwrap());
+    });
+    let versions = memory.history(&HistoryQuery::default()).unwrap();
+    let (oldest, middle) = (versions[1000].id, versions[500].id);
+    for (what, time) in [
+        (
+            "listing all versions",
+            timed(&|memory| {
+                black_box(memory.history(&HistoryQuery::default()).unwrap());
+            }),
+        ),
+        (
+            "reading the oldest",
+            timed(&|memory| {
+                black_box(memory.read_version(oldest).unwrap());
+            }),
+        ),
+        (
+            "reading the one in the middle",
+            timed(&|memory| {
+                black_box(memory.read_version(middle).unwrap());
+            }),
+        ),
+    ] {
+        println!(
+            "{what:30} {time:6.2} ms; reading the file itself {file:.2} ms: {:.0}",
+            time / file
+        );
+    }
+}

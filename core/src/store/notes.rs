@@ -1,0 +1,65 @@
+//! [`Notes`]: what a database keeps together with a change, in one transaction. The history is kept so.
+//!
+//! A note follows the thread that makes the change, as a [cancellation](crate::Cancellation) does, so the methods of a
+//! store need no parameter for it: whoever changes something puts the note down first, and the store takes it into its
+//! transaction.
+
+use std::cell::RefCell;
+
+use super::StoreError;
+
+/// A store that can keep notes in the transaction of a change.
+#[doc(hidden)]
+pub trait Notes: Send + Sync {
+    /// Keeps a note by itself.
+    fn append(&self, note: &Note) -> Result<(), StoreError>;
+
+    /// The notes with a number above `after`, in the order of their numbers, which is that of their transactions.
+    fn list(&self, after: i64) -> Result<Vec<Listed>, StoreError>;
+
+    /// The bytes of a note, from `from` on, at most `count`; `None` if it is gone.
+    fn read(&self, number: i64, from: u64, count: u64) -> Result<Option<Vec<u8>>, StoreError>;
+
+    /// Replaces the bytes of a note, if it is there, and leaves nothing of the old ones in the database.
+    fn replace(&self, number: i64, bytes: &[u8]) -> Result<(), StoreError>;
+
+    /// Removes notes, likewise.
+    fn remove(&self, numbers: &[i64]) -> Result<(), StoreError>;
+}
+
+/// What is kept with a change.
+#[doc(hidden)]
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Note {
+    /// Names it.
+    pub id: String,
+    pub bytes: Vec<u8>,
+}
+
+/// A note in a listing.
+#[doc(hidden)]
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Listed {
+    pub number: i64,
+    /// The first [`HEAD`] bytes.
+    pub head: Vec<u8>,
+    /// How many bytes it has.
+    pub len: u64,
+}
+
+/// How many bytes of a note a listing shows.
+pub(crate) const HEAD: usize = 4096;
+
+thread_local! {
+    static PENDING: RefCell<Option<Note>> = const { RefCell::new(None) };
+}
+
+/// Puts down the note of the next change that this thread makes.
+pub(crate) fn put(note: Note) {
+    PENDING.with(|pending| *pending.borrow_mut() = Some(note));
+}
+
+/// Takes the note of the change that this thread makes.
+pub(crate) fn take() -> Option<Note> {
+    PENDING.with(|pending| pending.borrow_mut().take())
+}

@@ -1,0 +1,72 @@
+//! The notes of changes: rows that no directory leads to, so what keeps tenants apart holds for them as well.
+
+use super::error::PostgresError;
+use super::session::{Change, Parameter, Wanted};
+use super::{PostgresDatabase, statements};
+use crate::path::MemoryPath;
+use crate::store::StoreError;
+use crate::store::notes::{HEAD, Listed, Note, Notes};
+
+const READING: &str = "reading the history";
+const REWRITING: &str = "rewriting the history";
+
+impl PostgresDatabase {
+    /// Changes notes, in turn with the other changes of the namespace.
+    fn change_notes(
+        &self,
+        operation: &'static str,
+        change: impl Fn() -> Change,
+    ) -> Result<(), StoreError> {
+        let wanted = Wanted { path: MemoryPath::root(), content: None, to: None, total: false };
+        self.change(operation, wanted, |_| Ok(Some(change())))
+    }
+}
+
+fn number(number: u64) -> i32 {
+    i32::try_from(number).unwrap_or(i32::MAX)
+}
+
+impl Notes for PostgresDatabase {
+    fn append(&self, note: &Note) -> Result<(), StoreError> {
+        self.change_notes("writing the history", || {
+            let parameters: Vec<Parameter> =
+                vec![Box::new(note.id.clone()), Box::new(note.bytes.clone())];
+            Change { statement: &statements::NOTE, parameters, changes_a_row: true }
+        })
+    }
+
+    fn list(&self, after: i64) -> Result<Vec<Listed>, StoreError> {
+        let parameters: Vec<Parameter> = vec![Box::new(after), Box::new(number(HEAD as u64))];
+        let rows = self.ask(READING, &statements::NOTES, parameters)?;
+        let listed = rows.iter().map(|row| {
+            let len: i32 = row.try_get(2)?;
+            let len = u64::try_from(len).unwrap_or(0);
+            Ok(Listed { number: row.try_get(0)?, head: row.try_get(1)?, len })
+        });
+        let listed: Result<_, tokio_postgres::Error> = listed.collect();
+        listed.map_err(|error| PostgresError::from(error).during(READING))
+    }
+
+    fn read(&self, id: i64, from: u64, count: u64) -> Result<Option<Vec<u8>>, StoreError> {
+        let from = number(from.saturating_add(1));
+        let parameters: Vec<Parameter> =
+            vec![Box::new(id), Box::new(from), Box::new(number(count))];
+        let rows = self.ask(READING, &statements::READ_NOTE, parameters)?;
+        let read = rows.first().map(|row| row.try_get(0)).transpose();
+        read.map_err(|error| PostgresError::from(error).during(READING))
+    }
+
+    fn replace(&self, id: i64, bytes: &[u8]) -> Result<(), StoreError> {
+        self.change_notes(REWRITING, || {
+            let parameters: Vec<Parameter> = vec![Box::new(id), Box::new(bytes.to_vec())];
+            Change { statement: &statements::REPLACE_NOTE, parameters, changes_a_row: false }
+        })
+    }
+
+    fn remove(&self, numbers: &[i64]) -> Result<(), StoreError> {
+        self.change_notes(REWRITING, || {
+            let parameters: Vec<Parameter> = vec![Box::new(numbers.to_vec())];
+            Change { statement: &statements::REMOVE_NOTES, parameters, changes_a_row: false }
+        })
+    }
+}

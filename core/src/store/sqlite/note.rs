@@ -1,0 +1,81 @@
+//! The notes of changes, in a table of their own.
+
+use super::tree::Tree;
+use super::{SqliteDatabase, SqliteError};
+use crate::store::StoreError;
+use crate::store::notes::{HEAD, Listed, Note, Notes};
+
+pub(super) fn add(tree: &Tree<'_>, note: &Note) -> Result<(), SqliteError> {
+    let mut add = tree.prepare_cached("INSERT INTO note (id, bytes) VALUES (?1, ?2)")?;
+    add.execute((&note.id, &note.bytes))?;
+    Ok(())
+}
+
+impl SqliteDatabase {
+    /// Changes notes, so that nothing of the old bytes stays: neither in free pages nor in the log.
+    fn erase(
+        &self,
+        erase: impl FnOnce(&Tree<'_>) -> Result<(), SqliteError>,
+    ) -> Result<(), StoreError> {
+        self.change("rewriting the history", |tree| {
+            tree.pragma_update(None, "secure_delete", true)?;
+            erase(&tree)
+        })?;
+        // The log still has the pages as they were. Readers may be in the way; then a later one does it.
+        let _ = self.checkpoint();
+        Ok(())
+    }
+}
+
+impl Notes for SqliteDatabase {
+    fn append(&self, note: &Note) -> Result<(), StoreError> {
+        self.change("writing the history", |tree| add(&tree, note))
+    }
+
+    fn list(&self, after: i64) -> Result<Vec<Listed>, StoreError> {
+        self.look("reading the history", |tree| {
+            let head = i64::try_from(HEAD).unwrap_or(i64::MAX);
+            let mut list = tree.prepare_cached(
+                "SELECT number, substr(bytes, 1, ?2), length(bytes) FROM note WHERE number > ?1 \
+                 ORDER BY number",
+            )?;
+            let rows = list.query_map((after, head), |row| {
+                let len: i64 = row.get(2)?;
+                let len = u64::try_from(len).unwrap_or(0);
+                Ok(Listed { number: row.get(0)?, head: row.get(1)?, len })
+            })?;
+            Ok(rows.collect::<Result<_, _>>()?)
+        })
+    }
+
+    fn read(&self, number: i64, from: u64, count: u64) -> Result<Option<Vec<u8>>, StoreError> {
+        use rusqlite::OptionalExtension as _;
+
+        self.look("reading the history", |tree| {
+            let (from, count) =
+                (i64::try_from(from).unwrap_or(i64::MAX), i64::try_from(count).unwrap_or(i64::MAX));
+            let mut read = tree
+                .prepare_cached("SELECT substr(bytes, ?2 + 1, ?3) FROM note WHERE number = ?1")?;
+            Ok(read.query_row((number, from, count), |row| row.get(0)).optional()?)
+        })
+    }
+
+    fn replace(&self, number: i64, bytes: &[u8]) -> Result<(), StoreError> {
+        self.erase(|tree| {
+            let mut replace =
+                tree.prepare_cached("UPDATE note SET bytes = ?2 WHERE number = ?1")?;
+            replace.execute((number, bytes))?;
+            Ok(())
+        })
+    }
+
+    fn remove(&self, numbers: &[i64]) -> Result<(), StoreError> {
+        self.erase(|tree| {
+            let mut remove = tree.prepare_cached("DELETE FROM note WHERE number = ?1")?;
+            for number in numbers {
+                remove.execute([number])?;
+            }
+            Ok(())
+        })
+    }
+}
