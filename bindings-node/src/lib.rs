@@ -23,6 +23,7 @@ mod history;
 mod input;
 mod js_store;
 mod native_store;
+mod option_values;
 mod options;
 mod progress;
 #[cfg(feature = "testing")]

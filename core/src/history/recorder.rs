@@ -420,9 +420,13 @@ impl Layer for Recorder {
                     Err(StoreError::TooLarge { .. }) => {}
                     replaced => return replaced,
                 }
-            } else if self.journal.is_cheap_to_follow() && self.store.open(path, 0).is_ok() {
+            } else {
                 // Nothing is recorded that is refused anyway.
-                return Err(StoreError::AlreadyExists);
+                match self.store.open(path, 0) {
+                    Ok(_) => return Err(StoreError::AlreadyExists),
+                    Err(error) if error.is_failure() => return Err(error.unchanged()),
+                    Err(_) => {}
+                }
             }
             let whole = Content::of(content);
             let mut record = self.record()?;
