@@ -76,7 +76,7 @@ impl Recorder {
         self.snapshot.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn is_hidden(&self, path: &MemoryPath) -> bool {
+    pub(super) fn is_hidden(&self, path: &MemoryPath) -> bool {
         self.is_inside && path.names().next().is_some_and(kept_files::is_reserved)
     }
 
