@@ -19,6 +19,7 @@ mod entry;
 mod errors;
 mod expiry;
 mod files;
+mod history;
 mod input;
 mod js_store;
 mod native_store;

@@ -77,7 +77,7 @@ test('the lock file names no registry', () => {
   assert.doesNotMatch(lock, /"resolved"|https?:\/\/[^"]*\/-\//);
 });
 
-for (const page of ['README.md', 'docs/your-own-code.md']) {
+for (const page of ['README.md', 'docs/your-own-code.md', 'bindings-node/README.md']) {
   test(`the example of ${page} prints what it says`, async () => {
     const text = readFileSync(new URL(page, PROJECT), 'utf8');
     const example = /<!-- (?:quickstart|typescript) -->\n```ts\n(.*?)```/s.exec(text)?.[1] ?? '';

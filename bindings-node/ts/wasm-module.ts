@@ -36,7 +36,14 @@ export interface Context {
 /** What a call comes to. */
 interface Outcome {
   value?: unknown;
-  error?: { name?: string; message?: string; property?: string; value?: unknown; thrown?: true };
+  error?: {
+    name?: string;
+    message?: string;
+    property?: string;
+    value?: unknown;
+    paths?: string[];
+    thrown?: true;
+  };
 }
 
 const encoder = new TextEncoder();
@@ -200,11 +207,11 @@ type Question =
   | AskedOfStore;
 
 /** The error that a call throws, with the properties by which `errors.ts` knows it. */
-function made({ name, message, property, value }: NonNullable<Outcome['error']>): Error {
+function made({ name, message, property, value, paths }: NonNullable<Outcome['error']>): Error {
   const error = new Error(message);
   if (name !== undefined && property !== undefined) {
     Object.defineProperty(error, 'name', { value: name, configurable: true, writable: true });
-    Object.assign(error, { [property]: value });
+    Object.assign(error, { [property]: value }, paths && { paths });
   }
   return error;
 }

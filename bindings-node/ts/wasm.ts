@@ -190,6 +190,52 @@ export function instantiate(module: CompiledModule): typeof Native {
       return wasm.call('files.toolDefinitions', given);
     }
 
+    actingAs(actor: unknown) {
+      return new Engine(wasm.call('history.actingAs', [this.#number, false, encode(actor)]));
+    }
+
+    history(...given: unknown[]) {
+      return this.#history('history', given, 6);
+    }
+
+    async readVersion(...given: unknown[]): Promise<Uint8Array> {
+      return wasm.take((await this.#history('readVersion', given, 1)) as Placed);
+    }
+
+    diff(...given: unknown[]) {
+      return this.#history('diff', given, 2);
+    }
+
+    restore(...given: unknown[]) {
+      return this.#history('restore', given, 2);
+    }
+
+    undo(...given: unknown[]) {
+      return this.#history('undo', given, 4);
+    }
+
+    restoreAll(...given: unknown[]) {
+      return this.#history('restoreAll', given, 2);
+    }
+
+    redact(...given: unknown[]) {
+      return this.#history('redact', given, 2);
+    }
+
+    trimHistory(...given: unknown[]) {
+      return this.#history('trimHistory', given, 0);
+    }
+
+    /** So many arguments, then a cancellation. */
+    #history(method: string, given: unknown[], count: number): Promise<unknown> {
+      const encoded = given.slice(0, count).map((one) => encode(one));
+      const cancellation = given[count] as Cancellation | undefined;
+      return later(() => {
+        const cancelled = !!cancellation?.isCancelled;
+        return wasm.call(`history.${method}`, [this.#number, cancelled, ...encoded]);
+      });
+    }
+
     #files(method: string, cancellation: Cancellation | undefined, ...given: unknown[]) {
       const encoded = given.map((one) => encode(one));
       return later(() => {

@@ -63,6 +63,7 @@ pub(crate) fn event(event: Event) -> Json {
     put("lines", event.lines.into());
     put("duration", (event.duration.as_secs_f64() * 1_000.0).into());
     put("repairs", event.repairs.iter().map(|repair| repair.as_str()).collect());
+    put("change", event.change.map(|change| change.to_string()).into());
     put("content", event.content.into());
     shown.into()
 }

@@ -1,6 +1,7 @@
 //! What a call throws: the errors of the binary for a machine (`bindings-node/src/errors.rs`), as JSON.
 
 use memdir::copy::CopyError;
+use memdir::history::HistoryError;
 use memdir::{ConfigError, Error as CoreError, MemoryPath, NameCase, StoreError};
 use serde_json::{Value as Json, json};
 
@@ -11,6 +12,8 @@ pub(crate) enum Failure {
     Core(CoreError),
     /// A copy failed, or was refused.
     Copy(CopyError),
+    /// A call about the history failed.
+    History(HistoryError),
     /// An error without a class of its own.
     Plain(String),
     /// JavaScript threw while it was asked. It knows what.
@@ -36,6 +39,13 @@ impl Failure {
             }
             Self::Core(other) => json!({ "message": other.to_string() }),
             Self::Copy(error) => of_copy(&error),
+            Self::History(HistoryError::Store(error)) => of_store(&error, &error.to_string()),
+            Self::History(error) => {
+                let paths: Vec<&str> = error.paths().iter().map(MemoryPath::as_str).collect();
+                let mut shown = named("HistoryError", &error.to_string(), "kind", error.kind());
+                shown["paths"] = json!(paths);
+                shown
+            }
             Self::Plain(message) => json!({ "message": message }),
             Self::Thrown => json!({ "thrown": true }),
         }
@@ -51,6 +61,12 @@ impl From<CoreError> for Failure {
 impl From<ConfigError> for Failure {
     fn from(error: ConfigError) -> Self {
         Self::Core(error.into())
+    }
+}
+
+impl From<HistoryError> for Failure {
+    fn from(error: HistoryError) -> Self {
+        Self::History(error)
     }
 }
 

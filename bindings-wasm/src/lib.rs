@@ -16,6 +16,7 @@ mod engine;
 mod errors;
 mod files;
 mod handles;
+mod history;
 mod input;
 mod js_store;
 #[path = "../../bindings-node/src/option_values.rs"]

@@ -18,8 +18,8 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use memdir::history::{HistoryError, HistoryQuery, Operation, Version};
-use memdir::store::InProcess;
-use memdir::{Memory, MemoryOptions, MemoryPath, OnExisting, Store, StoreError};
+use memdir::store::{InProcess, micros};
+use memdir::{Cancellation, Memory, MemoryOptions, MemoryPath, OnExisting, Store, StoreError};
 
 fn remembering(store: Arc<dyn Store>) -> Memory {
     let mut options = MemoryOptions::default();
@@ -267,6 +267,43 @@ fn bad_ids_are_said_so(store: Arc<dyn Store>) {
 fn without_the_option_there_is_none() {
     let off = Memory::open("memory:", MemoryOptions::default()).unwrap();
     assert!(matches!(off.history(&HistoryQuery::default()), Err(HistoryError::Off)));
+}
+
+on_every_store!(the_time_of_a_version_in_microseconds_is_a_time_with_that_version);
+fn the_time_of_a_version_in_microseconds_is_a_time_with_that_version(store: Arc<dyn Store>) {
+    let memory = &remembering(store);
+    for text in ["one", "two"] {
+        memory.write("/memories/a", text, None).unwrap();
+        std::thread::sleep(std::time::Duration::from_micros(10));
+    }
+    let versions = all(memory);
+    let [newer, older] = [0, 1].map(|at| {
+        let time: SystemTime = versions[at].time;
+        let there_and_back = micros::time(micros::of(time)).unwrap();
+        assert_eq!(there_and_back, time);
+        time
+    });
+    let mut query = HistoryQuery::default();
+    query.since = Some(newer);
+    assert_eq!(memory.history(&query).unwrap(), versions[..1]);
+    memory.restore_all(older, false).unwrap();
+    assert_eq!(memory.read("/memories/a").unwrap(), "one");
+}
+
+#[test]
+fn a_cancelled_call_neither_reads_the_history_nor_restores() {
+    let memory = remembering(Arc::new(InProcess::new()));
+    memory.create("/memories/a", "one").unwrap();
+    let id = all(&memory)[0].id;
+    let cancellation = Cancellation::new();
+    cancellation.cancel();
+    cancellation.within(|| {
+        let cancelled = |error| matches!(error, HistoryError::Store(StoreError::Cancelled));
+        assert!(cancelled(memory.history(&HistoryQuery::default()).unwrap_err()));
+        assert!(cancelled(memory.undo(id, false).unwrap_err()));
+        assert!(cancelled(memory.trim_history().unwrap_err()));
+    });
+    assert!(memory.exists("/memories/a").unwrap());
 }
 
 #[test]

@@ -76,7 +76,7 @@ impl Index {
     }
 
     /// A record that this process appended.
-    pub(super) fn appended(&mut self, header: Header, appended: Appended) {
+    pub(super) fn appended(&mut self, header: Header, appended: &Appended) {
         let follows = match appended.at {
             None => true,
             Some(at) => at == self.loaded.end && !self.loaded.beginning.is_empty(),

@@ -25,6 +25,7 @@ mod index;
 mod journal;
 mod kept_files;
 mod log_file;
+mod log_writer;
 mod noted;
 mod past;
 mod query;

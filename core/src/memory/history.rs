@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use super::Memory;
+use crate::cancel;
 use crate::changes::{self, Change, ChangeKind};
 use crate::history::context::Context;
 use crate::history::{
@@ -190,6 +191,7 @@ impl Memory {
     }
 
     pub(crate) fn recorder(&self) -> Result<&Recorder, HistoryError> {
+        cancel::check()?;
         self.history.as_deref().ok_or(HistoryError::Off)
     }
 
