@@ -126,33 +126,35 @@ fn a_damaged_history_is_not_copied() {
 /// A copy that is killed again and again is finished by the next, and its history is whole.
 #[test]
 fn a_copy_of_a_history_that_is_killed_is_finished_by_the_next() {
-    let scene = scenes().remove(0);
-    let memory = scene.memory();
-    memory.create("/memories/a.md", "0\n").unwrap();
-    for number in 1..400 {
-        let (old, new) = (format!("{}\n", number - 1), format!("{number}\n"));
-        memory.str_replace("/memories/a.md", &old, &new.repeat(1 + number % 7)).unwrap();
-        memory.write_again("/memories/a.md", &new);
-    }
-    let expected = log(&scene, "m");
-    for to in ["n", "sqlite:n.db"] {
-        let mut killed = 0;
-        for delay in (3..600).step_by(11) {
-            let mut child =
-                scene.command(&["copy", "m", to]).stderr(Stdio::null()).spawn().unwrap();
-            std::thread::sleep(Duration::from_millis(delay));
-            if child.try_wait().unwrap().is_some_and(|status| status.success()) {
-                break;
-            }
-            child.kill().unwrap();
-            child.wait().unwrap();
-            killed += 1;
+    // Into a log, a table, and hidden files.
+    for scene in [scenes().remove(0), scenes().remove(3)] {
+        let memory = scene.memory();
+        memory.create("/memories/a.md", "0\n").unwrap();
+        for number in 1..120 {
+            let (old, new) = (format!("{}\n", number - 1), format!("{number}\n"));
+            memory.str_replace("/memories/a.md", &old, &new.repeat(1 + number % 7)).unwrap();
+            memory.write_again("/memories/a.md", &new);
         }
-        assert!(killed > 0, "{to}: no copy was killed");
-        assert_eq!(scene.well(&["copy", "m", to]), "");
-        assert!(log(&scene, to) == expected, "{to}");
-        let (code, stdout, _) = scene.run(&["check", to]);
-        assert_eq!(code, 0, "{stdout}");
+        let expected = log(&scene, "m");
+        for to in ["n", "sqlite:n.db"] {
+            let mut killed = 0;
+            for delay in (3..700).step_by(41) {
+                let mut child =
+                    scene.command(&["copy", "m", to]).stderr(Stdio::null()).spawn().unwrap();
+                std::thread::sleep(Duration::from_millis(delay));
+                if child.try_wait().unwrap().is_some_and(|status| status.success()) {
+                    break;
+                }
+                child.kill().unwrap();
+                child.wait().unwrap();
+                killed += 1;
+            }
+            assert!(killed > 0, "{to}: no copy was killed");
+            assert_eq!(scene.well(&["copy", "m", to]), "");
+            assert!(log(&scene, to) == expected, "{to}");
+            let (code, stdout, _) = scene.run(&["check", to]);
+            assert_eq!(code, 0, "{stdout}");
+        }
     }
 }
 
