@@ -1,5 +1,8 @@
 //! The history of a memory, on the stores that need no server.
 
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a panic is how a test fails")]
+#![allow(clippy::needless_pass_by_value, reason = "each test has a store of its own")]
+
 #[cfg(unix)]
 #[path = "common/clouds.rs"]
 mod clouds;

@@ -11,6 +11,9 @@ use super::record::Content;
 use super::recorder::Recorder;
 use super::retention::ALWAYS_KEPT;
 
+/// A content that is to be kept as a whole.
+type Whole = (Content, Vec<u8>);
+
 impl Recorder {
     /// Removes what is kept no longer. Returns how many records that were.
     pub(crate) fn trim(&self) -> Result<usize, HistoryError> {
@@ -57,7 +60,7 @@ impl Recorder {
             return Ok(0);
         }
         // The first version of each file that stays must not need what goes.
-        let mut firsts: HashMap<(HistoryId, usize), Option<(Content, Vec<u8>)>> = HashMap::new();
+        let mut firsts: HashMap<(HistoryId, usize), Option<Whole>> = HashMap::new();
         for file in 0..timeline.latest.len() {
             let mut chain: Vec<usize> = timeline.chain(file).collect();
             chain.reverse();

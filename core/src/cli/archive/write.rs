@@ -41,7 +41,7 @@ pub(super) fn write(
                 left_out.push(problem);
             }
         })
-        .map_err(|error| failed(&MemoryPath::root(), error))?;
+        .map_err(|error| failed(&MemoryPath::root(), &error))?;
     let mut archive = Writer {
         store,
         archive: Builder::new(BufWriter::with_capacity(1 << 20, to)),
@@ -58,7 +58,7 @@ pub(super) fn write(
     Ok(archive.written)
 }
 
-fn failed(path: &MemoryPath, error: StoreError) -> Error {
+fn failed(path: &MemoryPath, error: &StoreError) -> Error {
     Error::Store(format!("reading {path}: {error}").into())
 }
 
@@ -76,7 +76,7 @@ impl Writer<'_> {
             Err(StoreError::NotFound | StoreError::NotADirectory) if !path.is_root() => {
                 return Ok(());
             }
-            listed => listed.map_err(|error| failed(path, error))?,
+            listed => listed.map_err(|error| failed(path, &error))?,
         };
         entries.retain(|entry| {
             let is_left =
@@ -107,7 +107,7 @@ impl Writer<'_> {
         let (times, content) = match read {
             // Somebody removed it just now.
             Err(StoreError::NotFound | StoreError::IsADirectory) => return Ok(()),
-            read => read.map_err(|error| failed(path, error))?,
+            read => read.map_err(|error| failed(path, &error))?,
         };
         self.written.files += 1;
         self.written.bytes += content.len() as u64;
