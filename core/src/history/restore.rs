@@ -284,6 +284,7 @@ impl Recorder {
         for (path, found) in taken {
             steps.push(Step::Delete { path, found });
         }
+        let mut steps = without_detours(steps);
         steps.sort_by_key(Step::rank);
         Ok(steps)
     }
@@ -403,6 +404,33 @@ impl Recorder {
             Step::Rename { .. } => Ok(()),
         }
     }
+}
+
+/// The same steps, where a file that is deleted and made again at the same path is edited, or stays if its content is the
+/// same.
+fn without_detours(steps: Vec<Step>) -> Vec<Step> {
+    let mut deleted: BTreeMap<MemoryPath, Found> = BTreeMap::new();
+    for step in &steps {
+        if let Step::Delete { path, found } = step {
+            deleted.insert(path.clone(), *found);
+        }
+    }
+    let mut made = BTreeSet::new();
+    let mut direct = Vec::new();
+    for step in steps {
+        match step {
+            Step::Create { path, content } if deleted.contains_key(&path) => {
+                let found = deleted.get(&path).copied().unwrap_or(Found::Nothing);
+                made.insert(path.clone());
+                if found != Found::File(content.sha256) {
+                    direct.push(Step::Edit { path, found, content });
+                }
+            }
+            step => direct.push(step),
+        }
+    }
+    direct.retain(|step| !matches!(step, Step::Delete { path, .. } if made.contains(path)));
+    direct
 }
 
 /// Why a step was not made.
