@@ -20,7 +20,7 @@ use crate::store::{
 };
 
 /// Copies everything from one store into another: contents, times, hidden files, empty
-/// directories. Nothing is ever deleted.
+/// directories. Nothing is ever deleted. The history of a memory is no part of it; the command line copies it, too.
 ///
 /// If the destination already has a file with the same content, only its time is set. If any file
 /// has another content there, nothing is copied at all, unless `existing` is

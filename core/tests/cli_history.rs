@@ -8,6 +8,8 @@ mod program;
 mod remembering;
 
 use std::fs;
+use std::io::Read;
+use std::process::Stdio;
 
 use memdir::history::HistoryId;
 use memdir::{MemoryPath, OnExisting};
@@ -402,5 +404,27 @@ fn what_somebody_else_did_is_a_version_too() {
         assert_eq!(operations, ["modified", "external"]);
         let id = log[1]["id"].as_str().unwrap();
         assert_eq!(scene.well(&["show", scene.store, "--version", id]), "else\n");
+    }
+}
+
+#[test]
+fn who_stops_reading_ends_it_quietly() {
+    let scene = scenes().remove(0);
+    scene.memory().create("/memories/a.md", &"a line\n".repeat(1 << 20)).unwrap();
+    let id = ids(&scene, &[]).remove(0);
+    for arguments in [
+        &["log", "m", "-p"][..],
+        &["log", "m", "-p", "--json"],
+        &["log", "m", "--format", "git-fast-import"],
+        &["diff", "m", &id],
+        &["show", "m", "--version", &id],
+        &["show", "m", "/memories/a.md", "--at", "0s"],
+    ] {
+        let mut command = scene.command(arguments);
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        child.stdout.take().unwrap().read_exact(&mut [0; 100]).unwrap();
+        let ended = child.wait_with_output().unwrap();
+        let stderr = String::from_utf8_lossy(&ended.stderr);
+        assert_eq!((ended.status.code(), &*stderr), (Some(0), ""), "{arguments:?}");
     }
 }

@@ -8,7 +8,7 @@ use super::output::{Output, escaped};
 use super::stores::{self, Place};
 use super::{Ended, Failure};
 use crate::history::time::to_text;
-use crate::history::{HistoryQuery, Named, Reading, Version, write_fast_import};
+use crate::history::{HistoryQuery, Named, NotWritten, Reading, Version, write_fast_import};
 use crate::options::MemoryOptions;
 use crate::text::human_size;
 
@@ -18,8 +18,11 @@ pub(super) fn run(wanted: &Log, output: &mut Output) -> Result<Ended, Failure> {
     let memory = history::reading_memory(&place)?;
     let reading = history::reading(&memory, &place)?;
     if wanted.format == Some(Format::GitFastImport) {
-        write_fast_import(&reading, output.stream())?;
-        return Ok(Ended::Well);
+        return match write_fast_import(&reading, output.stream()) {
+            Ok(()) => Ok(Ended::Well),
+            Err(NotWritten::Output(error)) => Err(error.into()),
+            Err(NotWritten::History(error)) => Err(failure(&error, &place)),
+        };
     }
     let before = match &wanted.before {
         None => None,

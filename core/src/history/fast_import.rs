@@ -23,7 +23,10 @@ const NOBODY: &str = "unknown";
 const NAMED: usize = 100;
 
 /// Writes the stream. Contents that the history cannot give are replaced by a text that says why.
-pub(crate) fn write_fast_import(reading: &Reading<'_>, to: &mut impl Write) -> io::Result<()> {
+pub(crate) fn write_fast_import(
+    reading: &Reading<'_>,
+    to: &mut impl Write,
+) -> Result<(), NotWritten> {
     // Without `done` at its end, it is a stream that was cut off.
     to.write_all(b"feature done\n")?;
     let moments = &reading.snapshot.timeline.moments;
@@ -56,7 +59,19 @@ pub(crate) fn write_fast_import(reading: &Reading<'_>, to: &mut impl Write) -> i
         writeln!(to, "commit {BRANCH}\ncommitter {} <> {time} +0000", name(actor))?;
         write!(to, "data {}\n{message}\n{steps}\n", message.len())?;
     }
-    to.write_all(b"done\n")
+    Ok(to.write_all(b"done\n")?)
+}
+
+/// Why the stream was not written to its end.
+pub(crate) enum NotWritten {
+    History(HistoryError),
+    Output(io::Error),
+}
+
+impl From<io::Error> for NotWritten {
+    fn from(error: io::Error) -> Self {
+        Self::Output(error)
+    }
 }
 
 /// The change that a version belongs to. What somebody else did is a change of its own.
@@ -70,7 +85,7 @@ fn blob(
     number: usize,
     marks: &mut HashMap<Digest, usize>,
     to: &mut impl Write,
-) -> io::Result<usize> {
+) -> Result<usize, NotWritten> {
     let moment = &reading.snapshot.timeline.moments[number];
     let mut known = match moment.state {
         State::Content(content) => Some(content.sha256),
@@ -81,9 +96,7 @@ fn blob(
     }
     let content = match reading.content_of(number) {
         Ok(content) => content,
-        Err(HistoryError::Store(error)) if error.is_failure() => {
-            return Err(io::Error::other(error));
-        }
+        Err(error @ HistoryError::Store(_)) => return Err(NotWritten::History(error)),
         Err(error) => {
             known = None;
             std::sync::Arc::new(format!("[memdir: {error}]\n").into_bytes())

@@ -49,7 +49,7 @@ mod version;
 pub(crate) use abbreviation::Named;
 pub use error::HistoryError;
 #[cfg(feature = "cli")]
-pub(crate) use fast_import::write_fast_import;
+pub(crate) use fast_import::{NotWritten, write_fast_import};
 #[cfg(feature = "cli")]
 pub(crate) use hidden::hiding;
 pub use id::{HistoryId, NoHistoryId};

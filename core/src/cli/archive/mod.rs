@@ -27,7 +27,7 @@ use super::stores::{self, Place};
 use super::{Ended, Failure, say};
 use crate::history::hiding;
 use crate::options::MemoryOptions;
-use crate::store::redact_address;
+use crate::store::{Location, redact_address};
 use crate::text::human_size;
 
 pub(super) fn export(wanted: &Export, output: &mut Output) -> Result<Ended, Failure> {
@@ -40,6 +40,12 @@ pub(super) fn export(wanted: &Export, output: &mut Output) -> Result<Ended, Fail
         return Err(Failure::Refused(refused));
     }
     let store = hiding(Arc::clone(&raw));
+    let location = Location::file(&wanted.file);
+    if store.locations().iter().any(|of_store| of_store.holds(&location)) {
+        return Err(Failure::Usage(format!(
+            "nothing was exported, as {shown} is within the store"
+        )));
+    }
     let carried = if wanted.without_history { None } else { Some(copy::carried(raw, &place)?) };
     let written = whole_file(&wanted.file, |file| write::write(&*store, carried.as_ref(), file));
     let written = written.map_err(|error| failure(error, &shown, &place))?;
@@ -120,20 +126,26 @@ fn whole_file<T>(
     let mut name = file.file_name().unwrap_or_default().to_owned();
     name.push(".part");
     let part = file.with_file_name(name);
+    // What an export that was killed left. One that is being written is locked.
+    if let Ok(there) = File::open(&part) {
+        if matches!(there.try_lock(), Err(TryLockError::WouldBlock)) {
+            return Err(
+                io::Error::new(io::ErrorKind::ResourceBusy, "another export writes it").into()
+            );
+        }
+        fs::remove_file(&part)?;
+    }
     let mut options = OpenOptions::new();
-    options.write(true).create(true).truncate(false);
+    // Not through a link, and nobody else's file.
+    options.write(true).create_new(true);
     #[cfg(unix)]
     {
         use std::os::unix::fs::OpenOptionsExt;
         options.mode(0o600);
     }
     let mut opened = options.open(&part)?;
-    // A file system without locks has no such error.
-    if matches!(opened.try_lock(), Err(TryLockError::WouldBlock)) {
-        return Err(io::Error::new(io::ErrorKind::ResourceBusy, "another export writes it").into());
-    }
-    // What an export that was killed left.
-    opened.set_len(0)?;
+    // A file system without locks has none to give.
+    let _ = opened.try_lock();
     let written = write(&mut opened).and_then(|written| {
         opened.flush()?;
         opened.sync_all()?;
