@@ -461,6 +461,9 @@ impl Snapshot {
         at: SystemTime,
     ) -> Result<Vec<(usize, Option<usize>)>, HistoryError> {
         let timeline = &self.timeline;
+        if timeline.trimmed.is_some_and(|trimmed| at < trimmed.time()) {
+            return Err(HistoryError::Trimmed { path: MemoryPath::root() });
+        }
         let files = 0..timeline.latest.len();
         files
             .map(|file| {

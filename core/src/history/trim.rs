@@ -7,7 +7,7 @@ use std::time::SystemTime;
 
 use super::error::HistoryError;
 use super::id::HistoryId;
-use super::record::Content;
+use super::record::{Content, Record};
 use super::recorder::Recorder;
 use super::retention::ALWAYS_KEPT;
 
@@ -44,7 +44,7 @@ impl Recorder {
         let mut bytes: u64 = snapshot.records.iter().map(|stored| stored.len).sum();
         for stored in &snapshot.records {
             let id = stored.header.id;
-            if stays.contains(&id) {
+            if stays.contains(&id) || stored.header.trims.is_some() {
                 continue;
             }
             let is_wanted = may_go.contains(&(id, false));
@@ -79,8 +79,14 @@ impl Recorder {
                 .and_then(|content| Some((content, self.content(&snapshot, content).ok()?)));
             firsts.insert((first.header.id, first.row), whole);
         }
+        let id = HistoryId::new()?;
+        let mut note = Record::new(id, id, None);
+        note.header.trims = goes.last().copied().max(timeline.trimmed);
+        // First, so that nothing is taken for complete that is not.
+        self.journal.append_alone(&note)?;
         self.journal.rewrite(&mut |mut record| {
-            if goes.contains(&record.header.id) {
+            let is_older_note = record.header.trims.is_some() && record.header.id != id;
+            if goes.contains(&record.header.id) || is_older_note {
                 return Ok(None);
             }
             for row in 0..record.header.rows.len() {
