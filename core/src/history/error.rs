@@ -62,6 +62,39 @@ pub enum HistoryError {
     },
 }
 
+impl HistoryError {
+    /// A word for the case, the same in every language: `conflict`, `no_id`.
+    #[must_use]
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Off => "off",
+            Self::ReadOnly => "read_only",
+            Self::NoId(_) => "no_id",
+            Self::Path(_) => "path",
+            Self::Unknown(_) => "unknown",
+            Self::NoContent(_) => "no_content",
+            Self::Redacted(_) => "redacted",
+            Self::Damaged => "damaged",
+            Self::Conflict { .. } => "conflict",
+            Self::Trimmed { .. } => "trimmed",
+            Self::IsCurrent { .. } => "is_current",
+            Self::Store(_) => "store",
+            Self::Partly { .. } => "partly",
+        }
+    }
+
+    /// The paths in question: all of a conflict, the file of [`Trimmed`](HistoryError::Trimmed) and
+    /// [`IsCurrent`](HistoryError::IsCurrent). Empty for any other case.
+    #[must_use]
+    pub fn paths(&self) -> &[MemoryPath] {
+        match self {
+            Self::Conflict { paths } => paths,
+            Self::Trimmed { path } | Self::IsCurrent { path } => std::slice::from_ref(path),
+            _ => &[],
+        }
+    }
+}
+
 impl From<StoreError> for HistoryError {
     fn from(error: StoreError) -> Self {
         Self::Store(error)
@@ -76,4 +109,39 @@ fn conflict(paths: &[MemoryPath]) -> String {
         more => format!(" and {more} more"),
     };
     format!("changed since, so nothing was taken back: {}{more}", named.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::history::HistoryId;
+
+    #[test]
+    fn a_history_error_has_a_word_for_its_case_and_its_paths() {
+        let path = MemoryPath::parse("/memories/a.md").unwrap();
+        let other = MemoryPath::parse("/memories/b.md").unwrap();
+        let lost = || StoreError::failed("reading a record", std::io::Error::other("gone"));
+        let id: HistoryId = "01990a3c-7c00-7123-8456-789abc000000".parse().unwrap();
+        let both = vec![path.clone(), other.clone()];
+        let one = vec![path.clone()];
+        let cases = [
+            (HistoryError::Off, "off", vec![]),
+            (HistoryError::ReadOnly, "read_only", vec![]),
+            (HistoryError::NoId("x".to_owned()), "no_id", vec![]),
+            (HistoryError::Path("x".to_owned()), "path", vec![]),
+            (HistoryError::Unknown("x".to_owned()), "unknown", vec![]),
+            (HistoryError::NoContent("x".to_owned()), "no_content", vec![]),
+            (HistoryError::Redacted("x".to_owned()), "redacted", vec![]),
+            (HistoryError::Damaged, "damaged", vec![]),
+            (HistoryError::Conflict { paths: both.clone() }, "conflict", both),
+            (HistoryError::Trimmed { path: path.clone() }, "trimmed", one.clone()),
+            (HistoryError::IsCurrent { path }, "is_current", one),
+            (HistoryError::Store(lost()), "store", vec![]),
+            (HistoryError::Partly { change: id, source: lost() }, "partly", vec![]),
+        ];
+        for (error, kind, paths) in cases {
+            assert_eq!(error.kind(), kind);
+            assert_eq!(error.paths(), paths, "{kind}");
+        }
+    }
 }
