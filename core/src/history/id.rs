@@ -75,14 +75,13 @@ impl HistoryId {
         Self(self.0 & !COUNTER)
     }
 
-    /// When it was made, by the clock of that machine.
+    /// When it was made, by the clock of that machine. These are whole microseconds, so a language that counts them
+    /// gives back the same time.
     #[must_use]
     pub fn time(self) -> SystemTime {
         let millis = u64::try_from(self.0 >> 80).unwrap_or(0);
         let fraction = u64::try_from(self.0 >> 64 & 0xfff).unwrap_or(0);
-        UNIX_EPOCH
-            + Duration::from_millis(millis)
-            + Duration::from_nanos(fraction * 1_000_000 / 4096)
+        UNIX_EPOCH + Duration::from_millis(millis) + Duration::from_micros(fraction * 1_000 / 4096)
     }
 }
 
@@ -145,6 +144,7 @@ impl<'de> serde::Deserialize<'de> for HistoryId {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::store::micros;
 
     #[test]
     fn ids_sort_by_time_as_values_and_as_texts() {
@@ -177,6 +177,14 @@ mod tests {
         let version_4 = "936da01f-9abd-4d9d-80c7-02af85c822a8";
         for text in ["", "1", &good[1..], &no_dash, version_4, &format!("{good}0"), "é"] {
             assert_eq!(text.parse::<HistoryId>(), Err(NoHistoryId), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_time_in_microseconds_is_the_same_time() {
+        for _ in 0..1_000 {
+            let time = HistoryId::new().unwrap().time();
+            assert_eq!(micros::time(micros::of(time)), Some(time));
         }
     }
 
