@@ -2,6 +2,7 @@
 
 use memdir::{ConfigError, NameCase, StoreError};
 
+use crate::history::HistoryErrorKind;
 use crate::reply::{Reply, sentence};
 
 /// Why a call did not do what it was asked to do.
@@ -43,6 +44,18 @@ pub enum MemdirError {
         /// Why.
         reason: String,
         /// Where the destination holds something else; empty if the copy was stopped.
+        paths: Vec<String>,
+    },
+    /// The history could not be read, or something not be taken back. Nothing was changed, unless
+    /// `kind` says that the change was made in part.
+    #[error("{reason}")]
+    History {
+        /// Why.
+        reason: String,
+        /// The case.
+        kind: HistoryErrorKind,
+        /// Of a conflict, the files that were changed since; the file whose history was removed, or that
+        /// has the content now. Otherwise empty.
         paths: Vec<String>,
     },
 }
@@ -119,9 +132,9 @@ impl MemdirError {
             Self::Hook { reason } => {
                 (memdir::Error::Hook(reason.as_str().into()), Some(reason.clone()))
             }
-            Self::Config { reason, .. } | Self::Copy { reason, .. } => {
-                (memdir::Error::Config(reason.clone().into()), None)
-            }
+            Self::Config { reason, .. }
+            | Self::Copy { reason, .. }
+            | Self::History { reason, .. } => (memdir::Error::Config(reason.clone().into()), None),
         };
         Reply { cause, ..memdir::Reply::from(Err(error)).into() }
     }
