@@ -198,7 +198,7 @@ test-counts: ## every conformance runner ran every case
 	@swift=
 	@# If Swift's tests were left out (CI does not allow that), their counts are not compared.
 	@if [ "$${CI:-}" = true ] || compgen -G '$(CONFORMANCE)/swift-*' > /dev/null; then
-		swift='swift-encrypted swift-keychain swift-local swift-memory swift-sqlite swift-store'
+		swift='swift-encrypted swift-history swift-keychain swift-local swift-memory swift-sqlite swift-store'
 	fi
 	@postgres=
 	@if [ "$${CI:-}" = true ] || [ -e $(CACHE)/postgres ]; then postgres='$(ON_POSTGRES)'; fi
