@@ -6,12 +6,11 @@ use std::time::SystemTime;
 use memdir::ConfigError;
 use memdir::history::{HistoryError, HistoryId, HistoryQuery, Operation};
 
-use crate::border::MemdirText;
+use crate::border::{MemdirText, MemdirTime};
 use crate::error::MemdirError;
 use crate::expiry::number;
 use crate::files::count;
 use crate::memory::Memory;
-use crate::time::meant;
 
 /// One version of one file: what a change made of it.
 #[derive(uniffi::Record, Debug, Clone, PartialEq, Eq)]
@@ -154,7 +153,7 @@ impl Memory {
         before: Option<MemdirText>,
         actor: Option<MemdirText>,
         change: Option<MemdirText>,
-        since: Option<SystemTime>,
+        since: Option<MemdirTime>,
     ) -> Result<Vec<Version>, MemdirError> {
         let mut query = HistoryQuery::default();
         query.path = path.map(|path| path.option("path")).transpose()?;
@@ -162,7 +161,7 @@ impl Memory {
         query.before = before.map(|before| id("before", before)).transpose()?;
         query.actor = actor.map(|actor| actor.option("actor")).transpose()?;
         query.change = change.map(|change| id("change", change)).transpose()?;
-        query.since = since.map(meant);
+        query.since = since.map(|since| since.argument("since")).transpose()?;
         let versions = self.cancellation.within(|| self.core.history(&query))?;
         Ok(versions.into_iter().map(Version::from).collect())
     }
@@ -213,7 +212,7 @@ impl Memory {
     pub fn undo(
         &self,
         change: Option<MemdirText>,
-        since: Option<SystemTime>,
+        since: Option<MemdirTime>,
         actor: Option<MemdirText>,
         dry_run: bool,
     ) -> Result<Restored, MemdirError> {
@@ -224,7 +223,7 @@ impl Memory {
                 self.cancellation.within(|| self.core.undo(change, dry_run))?
             }
             (None, Some(since), actor) => {
-                let (since, actor) = (meant(since), actor.as_deref());
+                let (since, actor) = (since.argument("since")?, actor.as_deref());
                 self.cancellation.within(|| self.core.undo_since(since, actor, dry_run))?
             }
             (Some(_), Some(_), _) => {
@@ -251,8 +250,9 @@ impl Memory {
     ///
     /// Throws `History` if the history does not reach back so far; otherwise as `restore`.
     #[uniffi::method(default(dry_run = false))]
-    pub fn restore_all(&self, at: SystemTime, dry_run: bool) -> Result<Restored, MemdirError> {
-        Ok(self.cancellation.within(|| self.core.restore_all(meant(at), dry_run))?.into())
+    pub fn restore_all(&self, at: MemdirTime, dry_run: bool) -> Result<Restored, MemdirError> {
+        let at = at.argument("at")?;
+        Ok(self.cancellation.within(|| self.core.restore_all(at, dry_run))?.into())
     }
 
     /// Removes the content of a version from the history for good, wherever the history has it; with the

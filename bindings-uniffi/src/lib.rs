@@ -25,7 +25,7 @@ mod store;
 mod swap;
 mod time;
 
-pub use border::{MemdirDuration, MemdirKey, MemdirText};
+pub use border::{MemdirDuration, MemdirKey, MemdirText, MemdirTime};
 pub use built_in_store::open_store;
 pub use cancel::Cancellation;
 pub use changes::{Change, ChangeKind, ChangeListener, Subscription};

@@ -1792,7 +1792,7 @@ public protocol MemoryProtocol: AnyObject, Sendable {
      * Throws `History` if the memory has no history, or a text is no id or no path; `Config` for a wrong
      * limit; `Store` if the store is broken.
      */
-    func history(path: MemdirText?, limit: Int64?, before: MemdirText?, actor: MemdirText?, change: MemdirText?, since: Date?) throws  -> [Version]
+    func history(path: MemdirText?, limit: Int64?, before: MemdirText?, actor: MemdirText?, change: MemdirText?, since: MemdirTime?) throws  -> [Version]
 
     /**
      * The content of a version.
@@ -1830,7 +1830,7 @@ public protocol MemoryProtocol: AnyObject, Sendable {
      *
      * Throws `History` if the history does not reach back so far; otherwise as `restore`.
      */
-    func restoreAll(at: Date, dryRun: Bool) throws  -> Restored
+    func restoreAll(at: MemdirTime, dryRun: Bool) throws  -> Restored
 
     /**
      * Removes the versions that the options keep no longer, and returns how many records of changes that
@@ -1849,7 +1849,7 @@ public protocol MemoryProtocol: AnyObject, Sendable {
      * were before was removed for its age; otherwise as `restore`. Throws `Config` unless there is either
      * `change` or `since`.
      */
-    func undo(change: MemdirText?, since: Date?, actor: MemdirText?, dryRun: Bool) throws  -> Restored
+    func undo(change: MemdirText?, since: MemdirTime?, actor: MemdirText?, dryRun: Bool) throws  -> Restored
 
     /**
      * The same memory, whose calls `cancellation` cancels. A call that has not begun to write then
@@ -2278,7 +2278,7 @@ open func diff(id: MemdirText, other: MemdirText? = nil)throws  -> String  {
      * Throws `History` if the memory has no history, or a text is no id or no path; `Config` for a wrong
      * limit; `Store` if the store is broken.
      */
-open func history(path: MemdirText? = nil, limit: Int64? = nil, before: MemdirText? = nil, actor: MemdirText? = nil, change: MemdirText? = nil, since: Date? = nil)throws  -> [Version]  {
+open func history(path: MemdirText? = nil, limit: Int64? = nil, before: MemdirText? = nil, actor: MemdirText? = nil, change: MemdirText? = nil, since: MemdirTime? = nil)throws  -> [Version]  {
     return try  FfiConverterSequenceTypeVersion.lift(try rustCallWithError(FfiConverterTypeMemdirError_lift) {
         uniffiCallStatus in
     uniffi_memdir_ffi_fn_method_memory_history(
@@ -2288,7 +2288,7 @@ open func history(path: MemdirText? = nil, limit: Int64? = nil, before: MemdirTe
         FfiConverterOptionTypeMemdirText.lower(before),
         FfiConverterOptionTypeMemdirText.lower(actor),
         FfiConverterOptionTypeMemdirText.lower(change),
-        FfiConverterOptionTimestamp.lower(since),uniffiCallStatus
+        FfiConverterOptionTypeMemdirTime.lower(since),uniffiCallStatus
     )
 })
 }
@@ -2355,12 +2355,12 @@ open func restore(id: MemdirText, overwrite: Bool = false)throws  -> Restored  {
      *
      * Throws `History` if the history does not reach back so far; otherwise as `restore`.
      */
-open func restoreAll(at: Date, dryRun: Bool = false)throws  -> Restored  {
+open func restoreAll(at: MemdirTime, dryRun: Bool = false)throws  -> Restored  {
     return try  FfiConverterTypeRestored_lift(try rustCallWithError(FfiConverterTypeMemdirError_lift) {
         uniffiCallStatus in
     uniffi_memdir_ffi_fn_method_memory_restore_all(
             self.uniffiCloneHandle(),
-        FfiConverterTimestamp.lower(at),
+        FfiConverterTypeMemdirTime_lower(at),
         FfiConverterBool.lower(dryRun),uniffiCallStatus
     )
 })
@@ -2390,13 +2390,13 @@ open func trimHistory()throws  -> Int64  {
      * were before was removed for its age; otherwise as `restore`. Throws `Config` unless there is either
      * `change` or `since`.
      */
-open func undo(change: MemdirText? = nil, since: Date? = nil, actor: MemdirText? = nil, dryRun: Bool = false)throws  -> Restored  {
+open func undo(change: MemdirText? = nil, since: MemdirTime? = nil, actor: MemdirText? = nil, dryRun: Bool = false)throws  -> Restored  {
     return try  FfiConverterTypeRestored_lift(try rustCallWithError(FfiConverterTypeMemdirError_lift) {
         uniffiCallStatus in
     uniffi_memdir_ffi_fn_method_memory_undo(
             self.uniffiCloneHandle(),
         FfiConverterOptionTypeMemdirText.lower(change),
-        FfiConverterOptionTimestamp.lower(since),
+        FfiConverterOptionTypeMemdirTime.lower(since),
         FfiConverterOptionTypeMemdirText.lower(actor),
         FfiConverterBool.lower(dryRun),uniffiCallStatus
     )
@@ -8238,6 +8238,30 @@ fileprivate struct FfiConverterOptionTypeMemdirText: FfiConverterRustBuffer {
 #if swift(>=5.8)
 @_documentation(visibility: private)
 #endif
+fileprivate struct FfiConverterOptionTypeMemdirTime: FfiConverterRustBuffer {
+    typealias SwiftType = MemdirTime?
+
+    public static func write(_ value: SwiftType, into buf: inout [UInt8]) {
+        guard let value = value else {
+            writeInt(&buf, Int8(0))
+            return
+        }
+        writeInt(&buf, Int8(1))
+        FfiConverterTypeMemdirTime.write(value, into: &buf)
+    }
+
+    public static func read(from buf: inout (data: Data, offset: Data.Index)) throws -> SwiftType {
+        switch try readInt(&buf) as Int8 {
+        case 0: return nil
+        case 1: return try FfiConverterTypeMemdirTime.read(from: &buf)
+        default: throw UniffiInternalError.unexpectedOptionalTag
+        }
+    }
+}
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
 fileprivate struct FfiConverterSequenceInt64: FfiConverterRustBuffer {
     typealias SwiftType = [Int64]
 
@@ -8652,6 +8676,54 @@ public func FfiConverterTypeMemdirText_lower(_ value: MemdirText) -> RustBuffer 
     return FfiConverterTypeMemdirText.lower(value)
 }
 
+
+
+
+
+public typealias MemdirTime = Date
+
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public struct FfiConverterTypeMemdirTime: FfiConverter {
+
+    public static func read(from buf: inout (data: Data, offset: Data.Index)) throws -> MemdirTime {
+        let builtinValue = try FfiConverterDouble.read(from: &buf)
+        return Date(timeIntervalSince1970: builtinValue)
+    }
+
+    public static func write(_ value: MemdirTime, into buf: inout [UInt8]) {
+        let builtinValue = value.timeIntervalSince1970
+        return FfiConverterDouble.write(builtinValue, into: &buf)
+    }
+
+    public static func lift(_ value: Double) throws -> MemdirTime {
+        let builtinValue = try FfiConverterDouble.lift(value)
+        return Date(timeIntervalSince1970: builtinValue)
+    }
+
+    public static func lower(_ value: MemdirTime) -> Double {
+        let builtinValue = value.timeIntervalSince1970
+        return FfiConverterDouble.lower(builtinValue)
+    }
+}
+
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public func FfiConverterTypeMemdirTime_lift(_ value: Double) throws -> MemdirTime {
+    return try FfiConverterTypeMemdirTime.lift(value)
+}
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public func FfiConverterTypeMemdirTime_lower(_ value: MemdirTime) -> Double {
+    return FfiConverterTypeMemdirTime.lower(value)
+}
+
 /**
  * Opens a store that comes with memdir: a directory such as `./memory`, which is made if it does
  * not exist, `sqlite:agent.db` for an SQLite database, or `memory:` for a new store in this
@@ -8893,7 +8965,7 @@ private let initializationResult: InitializationResult = {
     if (uniffi_memdir_ffi_checksum_method_memory_diff() != 27054) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_method_memory_history() != 17796) {
+    if (uniffi_memdir_ffi_checksum_method_memory_history() != 6324) {
         return InitializationResult.apiChecksumMismatch
     }
     if (uniffi_memdir_ffi_checksum_method_memory_read_version() != 53905) {
@@ -8905,13 +8977,13 @@ private let initializationResult: InitializationResult = {
     if (uniffi_memdir_ffi_checksum_method_memory_restore() != 10660) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_method_memory_restore_all() != 32053) {
+    if (uniffi_memdir_ffi_checksum_method_memory_restore_all() != 45535) {
         return InitializationResult.apiChecksumMismatch
     }
     if (uniffi_memdir_ffi_checksum_method_memory_trim_history() != 42191) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_method_memory_undo() != 57580) {
+    if (uniffi_memdir_ffi_checksum_method_memory_undo() != 40852) {
         return InitializationResult.apiChecksumMismatch
     }
     if (uniffi_memdir_ffi_checksum_method_memory_cancelled_by() != 10775) {

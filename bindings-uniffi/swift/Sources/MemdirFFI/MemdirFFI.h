@@ -686,7 +686,7 @@ RustBuffer uniffi_memdir_ffi_fn_method_memory_restore(uint64_t ptr, RustBuffer i
 #endif
 #ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_MEMORY_RESTORE_ALL
 #define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_MEMORY_RESTORE_ALL
-RustBuffer uniffi_memdir_ffi_fn_method_memory_restore_all(uint64_t ptr, RustBuffer at, int8_t dry_run, RustCallStatus *_Nonnull out_status
+RustBuffer uniffi_memdir_ffi_fn_method_memory_restore_all(uint64_t ptr, double at, int8_t dry_run, RustCallStatus *_Nonnull out_status
 );
 #endif
 #ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_MEMORY_TRIM_HISTORY

@@ -231,7 +231,20 @@ final class HistoryTests: XCTestCase {
                 XCTAssertEqual(reason, sentence)
             }
         }
-        for time in [Date.distantPast, Date(timeIntervalSince1970: 0), .distantFuture] {
+        for wrong in [.nan, .infinity, -.infinity] as [TimeInterval] {
+            let time = Date(timeIntervalSince1970: wrong)
+            let calls: [(String, () throws -> Any)] = [
+                ("since", { try memory.undo(since: time) }), ("since", { try memory.history(since: time) }),
+                ("at", { try memory.restoreAll(at: time) }),
+            ]
+            for (argument, call) in calls {
+                XCTAssertThrowsError(try call()) { error in
+                    guard case MemdirError.config(_, let option) = error else { return XCTFail("\(error)") }
+                    XCTAssertEqual(option, argument)
+                }
+            }
+        }
+        for time in [Date(timeIntervalSince1970: -1e300), Date.distantPast, Date(timeIntervalSince1970: 0), .distantFuture] {
             XCTAssertEqual(try memory.undo(since: time).files, [])
         }
     }

@@ -1155,7 +1155,7 @@ internal object UniffiLib {
     ): RustBuffer.ByValue
     external fun uniffi_memdir_ffi_fn_method_memory_restore(`ptr`: Long,`id`: RustBuffer.ByValue,`overwrite`: Byte,uniffi_out_err: UniffiRustCallStatus,
     ): RustBuffer.ByValue
-    external fun uniffi_memdir_ffi_fn_method_memory_restore_all(`ptr`: Long,`at`: RustBuffer.ByValue,`dryRun`: Byte,uniffi_out_err: UniffiRustCallStatus,
+    external fun uniffi_memdir_ffi_fn_method_memory_restore_all(`ptr`: Long,`at`: Double,`dryRun`: Byte,uniffi_out_err: UniffiRustCallStatus,
     ): RustBuffer.ByValue
     external fun uniffi_memdir_ffi_fn_method_memory_trim_history(`ptr`: Long,uniffi_out_err: UniffiRustCallStatus,
     ): Long
@@ -1461,7 +1461,7 @@ private fun uniffiCheckApiChecksums(lib: IntegrityCheckingUniffiLib) {
     if ((lib.uniffi_memdir_ffi_checksum_method_memory_diff() and 0xFFFF) != 27054) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_method_memory_history() and 0xFFFF) != 17796) {
+    if ((lib.uniffi_memdir_ffi_checksum_method_memory_history() and 0xFFFF) != 6324) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
     if ((lib.uniffi_memdir_ffi_checksum_method_memory_read_version() and 0xFFFF) != 53905) {
@@ -1473,13 +1473,13 @@ private fun uniffiCheckApiChecksums(lib: IntegrityCheckingUniffiLib) {
     if ((lib.uniffi_memdir_ffi_checksum_method_memory_restore() and 0xFFFF) != 10660) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_method_memory_restore_all() and 0xFFFF) != 32053) {
+    if ((lib.uniffi_memdir_ffi_checksum_method_memory_restore_all() and 0xFFFF) != 45535) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
     if ((lib.uniffi_memdir_ffi_checksum_method_memory_trim_history() and 0xFFFF) != 42191) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_method_memory_undo() and 0xFFFF) != 57580) {
+    if ((lib.uniffi_memdir_ffi_checksum_method_memory_undo() and 0xFFFF) != 40852) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
     if ((lib.uniffi_memdir_ffi_checksum_method_memory_cancelled_by() and 0xFFFF) != 10775) {
@@ -4421,7 +4421,7 @@ open class Memory: AutoCloseable, MemoryInterface
         FfiConverterOptionalTypeMemdirText.lower(`before`),
         FfiConverterOptionalTypeMemdirText.lower(`actor`),
         FfiConverterOptionalTypeMemdirText.lower(`change`),
-        FfiConverterOptionalTimestamp.lower(`since`),_status)
+        FfiConverterOptionalTypeMemdirTime.lower(`since`),_status)
 }
     }
     )
@@ -4513,7 +4513,7 @@ open class Memory: AutoCloseable, MemoryInterface
     UniffiLib.uniffi_memdir_ffi_fn_method_memory_restore_all(
         it,
 
-        FfiConverterTimestamp.lower(`at`),
+        FfiConverterTypeMemdirTime.lower(`at`),
         FfiConverterBoolean.lower(`dryRun`),_status)
 }
     }
@@ -4559,7 +4559,7 @@ open class Memory: AutoCloseable, MemoryInterface
         it,
 
         FfiConverterOptionalTypeMemdirText.lower(`change`),
-        FfiConverterOptionalTimestamp.lower(`since`),
+        FfiConverterOptionalTypeMemdirTime.lower(`since`),
         FfiConverterOptionalTypeMemdirText.lower(`actor`),
         FfiConverterBoolean.lower(`dryRun`),_status)
 }
@@ -10692,6 +10692,38 @@ internal object FfiConverterOptionalTypeMemdirText: FfiConverterRustBuffer<kotli
 /**
  * @suppress
  */
+internal object FfiConverterOptionalTypeMemdirTime: FfiConverterRustBuffer<java.time.Instant?> {
+    override fun read(buf: ByteBuffer): java.time.Instant? {
+        if (buf.get().toInt() == 0) {
+            return null
+        }
+        return FfiConverterTypeMemdirTime.read(buf)
+    }
+
+    override fun allocationSize(value: java.time.Instant?): ULong {
+        if (value == null) {
+            return 1UL
+        } else {
+            return 1UL + FfiConverterTypeMemdirTime.allocationSize(value)
+        }
+    }
+
+    override fun write(value: java.time.Instant?, buf: ByteBuffer) {
+        if (value == null) {
+            buf.put(0)
+        } else {
+            buf.put(1)
+            FfiConverterTypeMemdirTime.write(value, buf)
+        }
+    }
+}
+
+
+
+
+/**
+ * @suppress
+ */
 internal object FfiConverterSequenceLong: FfiConverterRustBuffer<List<kotlin.Long>> {
     override fun read(buf: ByteBuffer): List<kotlin.Long> {
         val len = buf.getInt()
@@ -11107,6 +11139,41 @@ internal object FfiConverterTypeMemdirText: FfiConverter<kotlin.String, RustBuff
     override fun write(value: kotlin.String, buf: ByteBuffer) {
         val builtinValue = toUtf8(value)
         FfiConverterByteArray.write(builtinValue, buf)
+    }
+}
+
+
+
+
+
+
+/**
+ * @suppress
+ */
+internal object FfiConverterTypeMemdirTime: FfiConverter<java.time.Instant, Double> {
+    override fun lift(value: Double): java.time.Instant {
+        val builtinValue = FfiConverterDouble.lift(value)
+        return sinceEpoch(builtinValue)
+    }
+
+    override fun lower(value: java.time.Instant): Double {
+        val builtinValue = inSeconds(value)
+        return FfiConverterDouble.lower(builtinValue)
+    }
+
+    override fun read(buf: ByteBuffer): java.time.Instant {
+        val builtinValue = FfiConverterDouble.read(buf)
+        return sinceEpoch(builtinValue)
+    }
+
+    override fun allocationSize(value: java.time.Instant): ULong {
+        val builtinValue = inSeconds(value)
+        return FfiConverterDouble.allocationSize(builtinValue)
+    }
+
+    override fun write(value: java.time.Instant, buf: ByteBuffer) {
+        val builtinValue = inSeconds(value)
+        FfiConverterDouble.write(builtinValue, buf)
     }
 }
         /**

@@ -228,10 +228,12 @@ class HistoryTest {
                 assertEquals(sentence.substringBefore(' '), error.option)
                 assertTrue(sentence == error.reason || sentence.startsWith("limit"), error.reason)
             }
-            for (time in listOf(Instant.EPOCH, Instant.parse("-9999-01-01T00:00:00Z"))) {
+            for (time in listOf(Instant.EPOCH, Instant.MIN, Instant.parse("-9999-01-01T00:00:00Z"))) {
                 assertEquals(listOf<RestoredFile>(), memory.undo(since = time).files)
             }
-            assertEquals(listOf<Version>(), memory.history(since = Instant.parse("9999-12-31T23:59:59.999999999Z")))
+            for (time in listOf(Instant.MAX, Instant.parse("9999-12-31T23:59:59.999999999Z"))) {
+                assertEquals(listOf<Version>(), memory.history(since = time))
+            }
         }
 
     @Test
