@@ -1,8 +1,8 @@
 //! What a call throws.
 
+use memdir::history::HistoryError;
 use memdir::{ConfigError, NameCase, StoreError};
 
-use crate::history::HistoryErrorKind;
 use crate::reply::{Reply, sentence};
 
 /// Why a call did not do what it was asked to do.
@@ -60,6 +60,35 @@ pub enum MemdirError {
     },
 }
 
+/// Why a call about the history failed.
+#[derive(uniffi::Enum, Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HistoryErrorKind {
+    /// The memory was opened without the option `history`.
+    Off,
+    /// The memory is read-only.
+    ReadOnly,
+    /// The text is not an id.
+    NoId,
+    /// The text is not a path below `/memories`.
+    Path,
+    /// There is no such version or change: it is another memory's, or was removed for its age.
+    Unknown,
+    /// The version is the deletion of a file, so it has no content.
+    NoContent,
+    /// The content was removed from the history.
+    Redacted,
+    /// The content cannot be computed any more: records of the history are damaged or missing.
+    Damaged,
+    /// Later changes stand on what would be taken back, or files were changed since. `paths` has them.
+    Conflict,
+    /// What the file was before was removed from the history for its age.
+    Trimmed,
+    /// A file has this content now. Edit or delete it first.
+    IsCurrent,
+    /// The store failed after some of the files were written. What was written is a change of its own.
+    Partly,
+}
+
 impl From<ConfigError> for MemdirError {
     fn from(error: ConfigError) -> Self {
         let option = error.option_in_case(NameCase::Camel);
@@ -85,6 +114,29 @@ impl From<StoreError> for MemdirError {
         let reason = error.to_string();
         let answer = memdir::Reply::from(Err(memdir::Error::Store(error))).content.into_text();
         Self::Store { reason, answer }
+    }
+}
+
+impl From<HistoryError> for MemdirError {
+    fn from(error: HistoryError) -> Self {
+        let reason = error.to_string();
+        let paths = error.paths().iter().map(ToString::to_string).collect();
+        let kind = match error {
+            HistoryError::Store(error) => return error.into(),
+            HistoryError::Off => HistoryErrorKind::Off,
+            HistoryError::ReadOnly => HistoryErrorKind::ReadOnly,
+            HistoryError::NoId(_) => HistoryErrorKind::NoId,
+            HistoryError::Path(_) => HistoryErrorKind::Path,
+            HistoryError::Unknown(_) => HistoryErrorKind::Unknown,
+            HistoryError::NoContent(_) => HistoryErrorKind::NoContent,
+            HistoryError::Redacted(_) => HistoryErrorKind::Redacted,
+            HistoryError::Conflict { .. } => HistoryErrorKind::Conflict,
+            HistoryError::Trimmed { .. } => HistoryErrorKind::Trimmed,
+            HistoryError::IsCurrent { .. } => HistoryErrorKind::IsCurrent,
+            HistoryError::Partly { .. } => HistoryErrorKind::Partly,
+            _ => HistoryErrorKind::Damaged,
+        };
+        Self::History { reason, kind, paths }
     }
 }
 

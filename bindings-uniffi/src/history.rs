@@ -88,35 +88,6 @@ pub struct RestoredFile {
     pub old_path: Option<String>,
 }
 
-/// Why a call about the history failed.
-#[derive(uniffi::Enum, Debug, Clone, Copy, PartialEq, Eq)]
-pub enum HistoryErrorKind {
-    /// The memory was opened without the option `history`.
-    Off,
-    /// The memory is read-only.
-    ReadOnly,
-    /// The text is not an id.
-    NoId,
-    /// The text is not a path below `/memories`.
-    Path,
-    /// There is no such version or change: it is another memory's, or was removed for its age.
-    Unknown,
-    /// The version is the deletion of a file, so it has no content.
-    NoContent,
-    /// The content was removed from the history.
-    Redacted,
-    /// The content cannot be computed any more: records of the history are damaged or missing.
-    Damaged,
-    /// Later changes stand on what would be taken back, or files were changed since. `paths` has them.
-    Conflict,
-    /// What the file was before was removed from the history for its age.
-    Trimmed,
-    /// A file has this content now. Edit or delete it first.
-    IsCurrent,
-    /// The store failed after some of the files were written. What was written is a change of its own.
-    Partly,
-}
-
 #[uniffi::export]
 impl Memory {
     /// The same memory, whose changes are recorded as this actor's: a session, a user, the id of a tool
@@ -329,28 +300,5 @@ impl From<memdir::history::Restored> for Restored {
             old_path: file.old_path.as_ref().map(ToString::to_string),
         });
         Self { change: restored.change.as_ref().map(ToString::to_string), files: files.collect() }
-    }
-}
-
-impl From<HistoryError> for MemdirError {
-    fn from(error: HistoryError) -> Self {
-        let reason = error.to_string();
-        let paths = error.paths().iter().map(ToString::to_string).collect();
-        let kind = match error {
-            HistoryError::Store(error) => return error.into(),
-            HistoryError::Off => HistoryErrorKind::Off,
-            HistoryError::ReadOnly => HistoryErrorKind::ReadOnly,
-            HistoryError::NoId(_) => HistoryErrorKind::NoId,
-            HistoryError::Path(_) => HistoryErrorKind::Path,
-            HistoryError::Unknown(_) => HistoryErrorKind::Unknown,
-            HistoryError::NoContent(_) => HistoryErrorKind::NoContent,
-            HistoryError::Redacted(_) => HistoryErrorKind::Redacted,
-            HistoryError::Conflict { .. } => HistoryErrorKind::Conflict,
-            HistoryError::Trimmed { .. } => HistoryErrorKind::Trimmed,
-            HistoryError::IsCurrent { .. } => HistoryErrorKind::IsCurrent,
-            HistoryError::Partly { .. } => HistoryErrorKind::Partly,
-            _ => HistoryErrorKind::Damaged,
-        };
-        Self::History { reason, kind, paths }
     }
 }
