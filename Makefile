@@ -78,6 +78,7 @@ test-in-packages:
 	@$(call ready,test-release)
 	@$(call ready,test-python)
 	@$(call ready,test-node)
+	@$(call ready,test-wasm)
 	@$(call ready,test-mcp)
 
 test-on-devices:
@@ -143,6 +144,20 @@ test-node: ## the Node package
 	@rm -f ../$(CONFORMANCE)/node-*
 	@../tests/step 'Node: tests' ../tests/harmless node --test --test-timeout=600000 test/dist/*.test.*js
 
+# The tests that are about no store but the one in the process, and those of what is different.
+WASM_TESTS := wasm history hooks hostile hostile-tables limits options policies tool
+.PHONY: test-wasm
+test-wasm: ## the Node package as WebAssembly
+	@$(call need,node,Node)
+	@$(call need,rustup,WebAssembly)
+	@$(call ready,$(CACHE)/wasm-packed)
+	@cd bindings-node
+	@../tests/step 'WebAssembly: build of the tests' npm run --silent test:build
+	@rm -f ../$(CONFORMANCE)/node-wasm
+	@export MEMDIR_WASM=1
+	@../tests/step 'WebAssembly: conformance' ../tests/harmless node --test --test-name-pattern 'as WebAssembly' test/dist/conformance.test.mjs
+	@../tests/step 'WebAssembly: tests' ../tests/harmless node --test --test-timeout=300000 $(WASM_TESTS:%=test/dist/%.test.*js)
+
 .PHONY: test-mcp
 test-mcp: ## the server for the Model Context Protocol, from npm, with its official clients
 	@$(call need,node,Node)
@@ -152,7 +167,7 @@ test-mcp: ## the server for the Model Context Protocol, from npm, with its offic
 .PHONY: test-bundlers
 test-bundlers: ## the Node package in bundlers, test runners and other runtimes (long)
 	@$(call need,node,Node)
-	@$(call ready,$(CACHE)/node-packed $(CACHE)/bundlers/ready)
+	@$(call ready,$(CACHE)/wasm-packed $(CACHE)/bundlers/ready)
 	@tests/step 'bundlers: tests' tests/harmless node --test --test-concurrency=2 --test-timeout=600000 tests/bundlers/*.test.mjs
 
 .PHONY: test-kotlin
@@ -186,8 +201,8 @@ test-go: ## the Go module
 S3 := $(shell command -v go)
 AZURE := $(shell command -v npm)
 RUNNERS := $(if $(shell command -v cargo),rust-local rust-memory rust-sqlite rust-encrypted rust-mounts rust-default-open $(if $(S3),rust-s3) $(if $(AZURE),rust-azure)) \
-	$(if $(shell command -v $(PYTHON)),python-tool python-async-tool python-async-memory python-sqlite python-encrypted python-store $(if $(S3),python-s3)) \
-	$(if $(shell command -v node),node-local node-encrypted node-sqlite node-store node-table $(if $(S3),node-s3)) \
+	$(if $(shell command -v $(PYTHON)),python-tool python-async-tool python-async-memory python-sqlite python-encrypted python-history python-history-store python-store $(if $(S3),python-s3)) \
+	$(if $(shell command -v node),node-local node-encrypted node-sqlite node-store node-table $(if $(S3),node-s3) $(if $(shell command -v rustup),node-wasm)) \
 	$(if $(shell command -v go),$(if $(shell command -v cc),go-local go-memory go-sqlite)) \
 	$(if $(shell command -v mvn),kotlin-encrypted kotlin-history kotlin-local kotlin-memory kotlin-room kotlin-sqlite kotlin-store)
 ON_POSTGRES := $(if $(shell command -v cargo),rust-postgres) \
@@ -353,6 +368,14 @@ $(CACHE)/node-packed: $(CACHE)/node-tools $(RUST_SOURCES) $(NODE_SOURCES)
 	../tests/step 'Node: package' npm run --silent pack
 	touch $(abspath $@)
 
+# The same with the WebAssembly module in the main one.
+$(CACHE)/wasm-packed: $(CACHE)/node-packed
+	rustup target list --installed | grep -q wasm32-wasip1 || rustup target add wasm32-wasip1
+	cd bindings-node
+	../tests/step 'WebAssembly: module' npm run --silent build:wasm
+	../tests/step 'WebAssembly: package' npm run --silent pack
+	touch $(abspath $@)
+
 # The tools that the package is bundled with and run by. Without scripts: Electron's would download it.
 $(CACHE)/bundlers/ready: tests/bundlers/package.json tests/bundlers/package-lock.json
 	mkdir -p $(CACHE)/bundlers
@@ -397,6 +420,9 @@ lint-rust:
 	@$(call ready,$(CACHE)/tools/bin/cargo-deny)
 	@cargo fmt --all --check
 	@cargo clippy --workspace --exclude memdir-bindgen --exclude memdir-c-header --all-targets --quiet -- --deny warnings
+	@if command -v rustup > /dev/null && rustup target list --installed | grep -q wasm32-wasip1; then
+		cargo clippy --package memdir-wasm --target wasm32-wasip1 --profile device --quiet -- --deny warnings
+	fi
 	@RUSTDOCFLAGS='--deny warnings' cargo doc --package memdir --package memdir-shared-features --no-deps --all-features --document-private-items --quiet
 	@tests/builds-are-shared
 	@$(CACHE)/tools/bin/cargo-deny --log-level error check bans licenses sources
@@ -482,7 +508,7 @@ generate-python: generate-options # the stubs, with the docstrings
 .PHONY: wheel
 wheel: $(CACHE)/python ## the Python package as it is released, in target/wheels
 	@rm -rf target/wheels
-	@$(BIN)/maturin build --quiet --release --manifest-path bindings-python/Cargo.toml --out target/wheels
+	@$(BIN)/maturin build --quiet --release --compression-level 9 --manifest-path bindings-python/Cargo.toml --out target/wheels
 
 PREFIX ?= /usr/local
 .PHONY: install-c

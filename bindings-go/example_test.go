@@ -83,6 +83,55 @@ func ExampleDeny() {
 	// Error: Nothing is deleted here.
 }
 
+func ExampleMemory_History() {
+	ctx := context.Background()
+	memory, err := memdir.Open("memory:", memdir.MemoryOptions{History: true})
+	if err != nil {
+		panic(err)
+	}
+	defer memory.Close()
+	session, err := memory.ActingAs("session 1")
+	if err != nil {
+		panic(err)
+	}
+	defer session.Close()
+	calls := []string{
+		`{"command": "create", "path": "/memories/tea.md", "file_text": "- green\n"}`,
+		`{"command": "str_replace", "path": "/memories/tea.md", "old_str": "green", "new_str": "black"}`,
+	}
+	for _, call := range calls {
+		session.Execute(ctx, []byte(call))
+	}
+
+	versions, err := memory.History(ctx, memdir.HistoryQuery{Path: "/memories/tea.md"})
+	if err != nil {
+		panic(err)
+	}
+	for _, version := range versions {
+		fmt.Println(version.Operation, version.Path, version.Actor)
+	}
+	diff, err := memory.Diff(ctx, versions[0].ID, "")
+	if err != nil {
+		panic(err)
+	}
+	fmt.Print(diff)
+
+	if _, err := memory.Undo(ctx, versions[0].Change, false); err != nil {
+		panic(err)
+	}
+	text, err := memory.Read(ctx, "/memories/tea.md")
+	fmt.Print(text)
+	// Output:
+	// modified /memories/tea.md session 1
+	// created /memories/tea.md session 1
+	// --- /memories/tea.md
+	// +++ /memories/tea.md
+	// @@ -1 +1 @@
+	// -- green
+	// +- black
+	// - green
+}
+
 // TestTheCodeOfTheDocumentsIsHere: each line of Go in README.md and docs/go.md is one of the tested code.
 func TestTheCodeOfTheDocumentsIsHere(t *testing.T) {
 	tested := map[string]bool{"": true, "func main() {": true, "package main": true}

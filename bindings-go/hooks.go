@@ -56,23 +56,26 @@ type Event struct {
 	Seconds float64 `json:"duration"`
 	// Repairs are what was repaired in the input.
 	Repairs []string `json:"repairs"`
+	// Change is the id of the change that the command made, if the memory has a history.
+	Change string `json:"change"`
 	// Content is the text of the reply, with the option EventContent.
 	Content string `json:"content"`
 }
 
-// hooksOf marks the context of a hook: commands that it executes with it on the same memory run without hooks.
-type hooksOf struct{ memory *Memory }
+// hooksOf marks the context of a hook: commands that it executes with it on the same memory run without hooks, whoever the
+// memory acts as.
+type hooksOf struct{ options *MemoryOptions }
 
 // hooks are the hooks for a call of the memory; nil if there are none, or if one of them makes the call.
-func (o *MemoryOptions) hooks(ctx context.Context, memory *Memory) *MemoryOptions {
-	if (o.Before == nil && o.After == nil) || ctx.Value(hooksOf{memory}) != nil {
+func (o *MemoryOptions) hooks(ctx context.Context) *MemoryOptions {
+	if (o.Before == nil && o.After == nil) || ctx.Value(hooksOf{o}) != nil {
 		return nil
 	}
 	return o
 }
 
 func (m *Memory) executeWith(ctx context.Context, hooks *MemoryOptions, input json.RawMessage) Reply {
-	inside := context.WithValue(ctx, hooksOf{m}, true)
+	inside := context.WithValue(ctx, hooksOf{hooks}, true)
 	in, err := newText("input", string(input))
 	if err != nil {
 		in, _ = newText("input", invalidInput)

@@ -32,9 +32,10 @@ import (
 
 // Memory is the memory directory of an agent. Many goroutines may use it at once.
 type Memory struct {
-	number  C.uint64_t
-	close   func()
-	options MemoryOptions
+	number C.uint64_t
+	close  func()
+	// Shared with the memories that act as somebody.
+	options *MemoryOptions
 }
 
 // Open opens the store that the address names: a directory, which is made if it does not exist (the files are in its
@@ -62,11 +63,16 @@ func Open(address string, options MemoryOptions) (*Memory, error) {
 	if err := failure(failed); err != nil {
 		return nil, err
 	}
+	return newMemory(number, &options), nil
+}
+
+// newMemory is the memory with a number of its own.
+func newMemory(number C.uint64_t, options *MemoryOptions) *Memory {
 	memory := &Memory{number: number, options: options}
 	memory.close = sync.OnceFunc(func() { C.memdir_close(number) })
 	// For a memory that nobody closed.
 	runtime.AddCleanup(memory, func(number C.uint64_t) { C.memdir_close(number) }, number)
-	return memory, nil
+	return memory
 }
 
 // Close closes the memory. Calls that run in other goroutines go on to their end, and later ones fail. Closing it again
@@ -82,7 +88,7 @@ func (m *Memory) Close() error {
 // then has the details for you. A call that has not begun to write when the context is done changes nothing, and its
 // reply says so. A call that has begun goes on to its end.
 func (m *Memory) Execute(ctx context.Context, input json.RawMessage) Reply {
-	if hooks := m.options.hooks(ctx, m); hooks != nil {
+	if hooks := m.options.hooks(ctx); hooks != nil {
 		return m.executeWith(ctx, hooks, input)
 	}
 	in, err := newText("input", string(input))
@@ -129,8 +135,8 @@ func (m *Memory) Expire(ctx context.Context, olderThan time.Duration, dryRun boo
 	return expired, nil
 }
 
-// Version is the version of the library, such as "0.1.0".
-func Version() string {
+// LibraryVersion is the version of the library, such as "0.1.0".
+func LibraryVersion() string {
 	return C.GoString(C.memdir_version())
 }
 

@@ -31,8 +31,8 @@ func TestTheVersionIsThatOfTheProject(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !bytes.Contains(manifest, []byte("\nversion = \""+Version()+"\"\n")) {
-		t.Fatal(Version())
+	if !bytes.Contains(manifest, []byte("\nversion = \""+LibraryVersion()+"\"\n")) {
+		t.Fatal(LibraryVersion())
 	}
 }
 

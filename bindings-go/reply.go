@@ -43,6 +43,8 @@ const (
 	KindRefused Kind = "refused"
 	// KindHook is an error of your own hook.
 	KindHook Kind = "hook"
+	// KindHistory is about the history: the memory has none, a version is not known, files were changed since.
+	KindHistory Kind = "history"
 	// KindUsage is a memory that is closed.
 	KindUsage Kind = "usage"
 	// KindInternal is a fault of memdir.
@@ -55,7 +57,41 @@ type Error struct {
 	Message string `json:"message"`
 	// Option is the option that is wrong, under its common name, such as "max_files".
 	Option string `json:"option"`
+	// HistoryKind is the case of a KindHistory.
+	HistoryKind HistoryKind `json:"history_kind"`
+	// Paths are the files in question, such as those of a HistoryConflict.
+	Paths []string `json:"paths"`
 }
+
+// HistoryKind is the case of a call about the history that failed. Nothing was changed, unless it is HistoryPartly.
+type HistoryKind string
+
+const (
+	// HistoryOff is a memory without the option History.
+	HistoryOff HistoryKind = "off"
+	// HistoryReadOnly is a memory that is read-only.
+	HistoryReadOnly HistoryKind = "read_only"
+	// HistoryNoID is a text that is not an id.
+	HistoryNoID HistoryKind = "no_id"
+	// HistoryPath is a text that is not a path below /memories.
+	HistoryPath HistoryKind = "path"
+	// HistoryUnknown is a version or change that is not there, or was removed for its age.
+	HistoryUnknown HistoryKind = "unknown"
+	// HistoryNoContent is a version that is a deletion.
+	HistoryNoContent HistoryKind = "no_content"
+	// HistoryRedacted is a content that was removed from the history.
+	HistoryRedacted HistoryKind = "redacted"
+	// HistoryDamaged is a content that cannot be computed, because records are damaged or missing.
+	HistoryDamaged HistoryKind = "damaged"
+	// HistoryConflict is about files that were changed since.
+	HistoryConflict HistoryKind = "conflict"
+	// HistoryTrimmed is about a file whose earlier state was removed for its age.
+	HistoryTrimmed HistoryKind = "trimmed"
+	// HistoryIsCurrent is about a content that a file holds now.
+	HistoryIsCurrent HistoryKind = "is_current"
+	// HistoryPartly is a store that failed after some of the files were written.
+	HistoryPartly HistoryKind = "partly"
+)
 
 func (e *Error) Error() string { return "memdir: " + e.Message }
 

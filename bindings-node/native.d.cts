@@ -53,6 +53,24 @@ export declare class Engine {
   toolDefinition(dialect: string): string
   /** The JSON texts of the definitions of a tool for each command. */
   toolDefinitions(dialect: string, prefix: string): Array<string>
+  /** The same memory, whose changes are recorded as this actor's. */
+  actingAs(actor: string): Engine
+  /** The versions, newest first. Times are in milliseconds since 1970. */
+  history(path: string | null | undefined, limit: number | null | undefined, before: string | null | undefined, actor: string | null | undefined, change: string | null | undefined, since: number | null, cancellation?: Cancellation | undefined): Promise<Array<FileVersion>>
+  /** The content of a version. */
+  readVersion(id: string, cancellation?: Cancellation | undefined): Promise<Uint8Array>
+  /** A unified diff of two versions, or of what a version changed. */
+  diff(id: string, other: string | null | undefined, cancellation?: Cancellation | undefined): Promise<string>
+  /** Writes the content of a version back, or of all versions of a change. */
+  restore(id: string, overwrite: boolean, cancellation?: Cancellation | undefined): Promise<Restored>
+  /** Takes back a change, or all changes since a time, in milliseconds since 1970. */
+  undo(change: string | null | undefined, since: number | null, actor: string | null | undefined, dryRun: boolean, cancellation?: Cancellation | undefined): Promise<Restored>
+  /** Makes every file what it was at a time, in milliseconds since 1970. */
+  restoreAll(at: number, dryRun: boolean, cancellation?: Cancellation | undefined): Promise<Restored>
+  /** Removes the content of a version from the history for good. */
+  redact(id: string, reason: string, cancellation?: Cancellation | undefined): Promise<string | null>
+  /** Removes the versions that the options keep no longer. */
+  trimHistory(cancellation?: Cancellation | undefined): Promise<number>
 }
 
 /** Several stores, each with its mount point. */
@@ -226,6 +244,21 @@ export interface ExpiryProgress {
   removed: number
 }
 
+/** One version of one file. The time is in milliseconds since 1970. */
+export interface FileVersion {
+  id: string
+  change: string
+  operation: 'created' | 'modified' | 'overwritten' | 'renamed' | 'deleted' | 'expired' | 'cleared' | 'restored' | 'redacted' | 'external'
+  path: string
+  oldPath?: string | undefined
+  time: number
+  actor?: string | undefined
+  size?: number | undefined
+  sha256?: string | undefined
+  isCurrent: boolean
+  redacted?: string | undefined
+}
+
 /** A place where something was found. */
 export interface FoundMatch {
   /** The path of the file, or of the directory whose name it is. */
@@ -246,6 +279,19 @@ export interface Problem {
   description: string
   /** Whether it is about an entry that is not part of the memory. */
   isBeside: boolean
+}
+
+/** The change that brought back an earlier state, and its files. */
+export interface Restored {
+  change?: string | undefined
+  files: Array<RestoredFile>
+}
+
+/** What was done to a file to bring back an earlier state. */
+export interface RestoredFile {
+  operation: 'created' | 'modified' | 'renamed' | 'deleted'
+  path: string
+  oldPath?: string | undefined
 }
 
 /**

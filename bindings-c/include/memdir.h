@@ -10,7 +10,8 @@
  * - A memory is a number and not a pointer. 0 is none. A number is never used again, so a memory that is closed twice
  *   or used after it was closed is an error and no accident.
  * - `error` may be NULL. Otherwise it is set in every call: to NULL, or to a JSON object with "kind" ("config",
- *   "store", "refused", "hook", "usage", "internal"), "message", and for an option that is wrong "option".
+ *   "store", "refused", "hook", "history", "usage", "internal"), "message", for an option that is wrong
+ *   "option", and for a call about the history "history_kind" and "paths".
  * - Any thread may call any function at any time. No function calls back, and no panic or exception leaves it.
  */
 
@@ -48,6 +49,17 @@ uint64_t memdir_cancellable(uint64_t memory);
  * Returns whether it is such a number.
  */
 bool memdir_cancel(uint64_t memory);
+
+/**
+ * A further number for the same memory, whose changes are recorded as this actor's, with "history": a session, a user,
+ * the id of a tool call. It replaces the option "actor". Never take it from a model's input. To be closed with
+ * memdir_close, too.
+ *
+ * Returns 0 if it failed.
+ */
+uint64_t memdir_acting_as(uint64_t memory,
+                          const char *actor,
+                          char **error);
 
 /**
  * Closes a memory. Calls that run on other threads go on to their end. Closing it again does nothing.
@@ -112,6 +124,20 @@ char *memdir_finish(uint64_t pending,
  * - "forget_views" {}: the model has to view a file again before it edits it, with "stale_guard". The result is null.
  * - "tool_definition" {"dialect": "json-schema"} and "tool_definitions" {"dialect": "json-schema", "prefix": ""}: the
  *   tool, or a tool for each command, for hosts that do not know Anthropic's.
+ * - "history" {"path": null, "limit": null, "before": null, "actor": null, "change": null, "since": null}: the versions,
+ *   newest first, of a file, of all below a directory, or of everything. Each has "id", "change", "operation", "path",
+ *   "old_path", "time", "actor", "size", "sha256", "is_current" and "redacted"; what a version has not is null. This and
+ *   the operations to "trim_history" need the option "history".
+ * - "read_version" {"id"}: the content of a version, an object with "text", or with "base64" if it is not UTF-8.
+ * - "diff" {"id", "other": null}: a unified diff from one version to another, or what the change of the version did.
+ * - "restore" {"id", "overwrite": false}: writes the content of a version back, or all files of a change. Returns
+ *   "change", the id of the change that this made or null, and "files" with "operation", "path" and "old_path".
+ * - "undo" {"change": null, "since": null, "actor": null, "dry_run": false}: takes back a change, or all since a time, of
+ *   an actor or of anybody. Returns what "restore" does.
+ * - "restore_all" {"at", "dry_run": false}: makes every file what it was at a time. Returns what "restore" does.
+ * - "redact" {"id", "reason"}: removes the content of a version from the history for good. Returns the id of the change,
+ *   or null if nothing was left to remove.
+ * - "trim_history" {}: removes the versions that the options keep no longer, and returns how many records that were.
  * - "expire" {"older_than", "dry_run": false}: removes the files that nobody used for so many seconds, and returns
  *   them: "path", "bytes" and "last_used".
  * - "clear" {}: deletes everything below /memories. The result is a sentence.

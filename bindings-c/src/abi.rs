@@ -76,6 +76,35 @@ pub extern "C" fn memdir_cancel(memory: u64) -> bool {
     cancelled.unwrap_or(false)
 }
 
+/// A further number for the same memory, whose changes are recorded as this actor's, with "history": a session, a user,
+/// the id of a tool call. It replaces the option "actor". Never take it from a model's input. To be closed with
+/// memdir_close, too.
+///
+/// Returns 0 if it failed.
+///
+/// # Safety
+/// See the rules at the top of memdir.h.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn memdir_acting_as(
+    memory: u64,
+    actor: *const c_char,
+    error: *mut *mut c_char,
+) -> u64 {
+    // SAFETY: the caller lends the text for this call, and `error` is null or its place for a pointer.
+    unsafe {
+        call(
+            error,
+            |_| 0,
+            || {
+                let opened = MEMORIES.get(memory)?;
+                let memory = opened.memory.acting_as(utf8("actor", bytes(actor))?);
+                let cancellation = Cancellation::new();
+                Ok(MEMORIES.add(Opened { memory, cancellation, cancellable: false }))
+            },
+        )
+    }
+}
+
 /// Closes a memory. Calls that run on other threads go on to their end. Closing it again does nothing.
 ///
 /// Returns whether the memory was open.
@@ -199,6 +228,20 @@ pub unsafe extern "C" fn memdir_finish(
 /// - "forget_views" {}: the model has to view a file again before it edits it, with "stale_guard". The result is null.
 /// - "tool_definition" {"dialect": "json-schema"} and "tool_definitions" {"dialect": "json-schema", "prefix": ""}: the
 ///   tool, or a tool for each command, for hosts that do not know Anthropic's.
+/// - "history" {"path": null, "limit": null, "before": null, "actor": null, "change": null, "since": null}: the versions,
+///   newest first, of a file, of all below a directory, or of everything. Each has "id", "change", "operation", "path",
+///   "old_path", "time", "actor", "size", "sha256", "is_current" and "redacted"; what a version has not is null. This and
+///   the operations to "trim_history" need the option "history".
+/// - "read_version" {"id"}: the content of a version, an object with "text", or with "base64" if it is not UTF-8.
+/// - "diff" {"id", "other": null}: a unified diff from one version to another, or what the change of the version did.
+/// - "restore" {"id", "overwrite": false}: writes the content of a version back, or all files of a change. Returns
+///   "change", the id of the change that this made or null, and "files" with "operation", "path" and "old_path".
+/// - "undo" {"change": null, "since": null, "actor": null, "dry_run": false}: takes back a change, or all since a time, of
+///   an actor or of anybody. Returns what "restore" does.
+/// - "restore_all" {"at", "dry_run": false}: makes every file what it was at a time. Returns what "restore" does.
+/// - "redact" {"id", "reason"}: removes the content of a version from the history for good. Returns the id of the change,
+///   or null if nothing was left to remove.
+/// - "trim_history" {}: removes the versions that the options keep no longer, and returns how many records that were.
 /// - "expire" {"older_than", "dry_run": false}: removes the files that nobody used for so many seconds, and returns
 ///   them: "path", "bytes" and "last_used".
 /// - "clear" {}: deletes everything below /memories. The result is a sentence.

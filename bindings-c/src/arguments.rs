@@ -27,7 +27,12 @@ impl Arguments {
         self.get(name).as_str().ok_or_else(|| wrong(name, " must be a string"))
     }
 
-    /// A text that may be left out.
+    /// A text that may be left out, which then is none.
+    pub(crate) fn optional_text(&self, name: &str) -> Result<Option<&str>, Failure> {
+        if self.get(name).is_null() { Ok(None) } else { self.text(name).map(Some) }
+    }
+
+    /// A text that may be left out, which then is the default.
     pub(crate) fn text_or<'a>(&'a self, name: &str, default: &'a str) -> Result<&'a str, Failure> {
         if self.get(name).is_null() { Ok(default) } else { self.text(name) }
     }

@@ -1,5 +1,6 @@
 //! [`Failure`]: why a function did not do what it was asked to do, as JSON.
 
+use memdir::history::HistoryError;
 use memdir::{ConfigError, Error, StoreError};
 use serde_json::json;
 
@@ -10,18 +11,20 @@ pub(crate) struct Failure {
     message: String,
     /// The option that is wrong.
     option: Option<String>,
+    /// The case of an error about the history, and the paths in question.
+    history: Option<(&'static str, Vec<String>)>,
 }
 
 impl Failure {
     /// The caller made a mistake that no model can make.
     pub(crate) fn usage(message: impl Into<String>) -> Self {
-        Self { kind: "usage", message: message.into(), option: None }
+        Self { kind: "usage", message: message.into(), option: None, history: None }
     }
 
     /// A fault of memdir.
     pub(crate) fn internal(words: &str) -> Self {
         let message = format!("memdir has a fault: {words}");
-        Self { kind: "internal", message, option: None }
+        Self { kind: "internal", message, option: None, history: None }
     }
 
     /// For the developer and not for the model.
@@ -29,6 +32,10 @@ impl Failure {
         let mut shown = json!({ "kind": self.kind, "message": self.message });
         if let Some(option) = &self.option {
             shown["option"] = json!(option);
+        }
+        if let Some((kind, paths)) = &self.history {
+            shown["history_kind"] = json!(kind);
+            shown["paths"] = json!(paths);
         }
         shown.to_string()
     }
@@ -54,7 +61,18 @@ impl From<Error> for Failure {
             Error::Hook(error) => error.to_string(),
             other => other.to_string(),
         };
-        Self { kind, message, option }
+        Self { kind, message, option, history: None }
+    }
+}
+
+impl From<HistoryError> for Failure {
+    fn from(error: HistoryError) -> Self {
+        if let HistoryError::Store(error) = error {
+            return error.into();
+        }
+        let paths = error.paths().iter().map(ToString::to_string).collect();
+        let history = Some((error.kind(), paths));
+        Self { kind: "history", message: error.to_string(), option: None, history }
     }
 }
 

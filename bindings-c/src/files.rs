@@ -24,10 +24,7 @@ pub(crate) fn call(
         }
         "write" => {
             given.none_but(&["path", "text", "if_unchanged"])?;
-            let unchanged = match given.get("if_unchanged") {
-                Value::Null => None,
-                _ => Some(given.text("if_unchanged")?),
-            };
+            let unchanged = given.optional_text("if_unchanged")?;
             memory.write(given.text("path")?, given.text("text")?, unchanged)?;
             Value::Null
         }

@@ -64,6 +64,7 @@ pub(crate) fn event(event: &Event) -> String {
         "lines": event.lines,
         "duration": event.duration.as_secs_f64(),
         "repairs": event.repairs.iter().map(|repair| repair.as_str()).collect::<Vec<_>>(),
+        "change": event.change,
         "content": event.content,
     })
     .to_string()

@@ -11,6 +11,7 @@ mod border;
 mod failure;
 mod files;
 mod handles;
+mod history;
 mod hooks;
 mod operations;
 mod reply;

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use crate::arguments::{Arguments, wrong};
 use crate::failure::Failure;
 use crate::files::{self, seconds};
+use crate::history;
 
 /// Does the operation `name` with these arguments, an object, and returns its result.
 pub(crate) fn call(memory: &Memory, name: &str, arguments: &str) -> Result<Value, Failure> {
@@ -21,8 +22,11 @@ pub(crate) fn call(memory: &Memory, name: &str, arguments: &str) -> Result<Value
         "expire" => expire(memory, &arguments),
         #[cfg(feature = "testing")]
         _ if name.starts_with("testing.") => crate::testing::call(memory, name, &arguments),
-        _ => files::call(memory, name, &arguments)?
-            .ok_or_else(|| Failure::usage(format!("there is no operation {name:?}"))),
+        _ => match files::call(memory, name, &arguments)? {
+            Some(result) => Ok(result),
+            None => history::call(memory, name, &arguments)?
+                .ok_or_else(|| Failure::usage(format!("there is no operation {name:?}"))),
+        },
     }
 }
 

@@ -53,6 +53,10 @@ for (const field of [
   delete manifest[field];
 }
 for (const file of [...manifest.files, 'README.md']) {
+  // Tests of the binaries do without what needs a target of Rust's to be built. A release does not.
+  if (file === 'memdir.wasm' && !binaries && !existsSync(join(root, file))) {
+    continue;
+  }
   const from = licences.includes(file) ? join(root, '..', file) : join(root, file);
   cpSync(from, join(main, file), { recursive: true });
 }
@@ -60,6 +64,11 @@ for (const file of [...manifest.files, 'README.md']) {
 const readme = join(main, 'README.md');
 const pages = `https://github.com/memdir/memdir/blob/v${manifest.version}`;
 writeFileSync(readme, readFileSync(readme, 'utf8').replaceAll('](../', `](${pages}/`));
+// What `memdir.wasm` is made of.
+if (binaries) {
+  cpSync(join(binaries, '../notices', notices), join(main, notices));
+  manifest.files.push(notices);
+}
 writeFileSync(join(main, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
 
 const packages = [main];

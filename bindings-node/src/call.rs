@@ -150,6 +150,9 @@ fn event_object<'env>(env: &'env Env, event: Event) -> napi::Result<Object<'env>
     object.set_named_property("duration", event.duration.as_secs_f64() * 1_000.0)?;
     let repairs: Vec<&str> = event.repairs.iter().map(|repair| repair.as_str()).collect();
     object.set_named_property("repairs", Array::from_vec(env, repairs)?)?;
+    if let Some(change) = event.change {
+        object.set_named_property("change", change.to_string())?;
+    }
     if let Some(content) = event.content {
         object.set_named_property("content", content)?;
     }

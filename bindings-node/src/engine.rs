@@ -178,6 +178,11 @@ impl Engine {
         &self.memory
     }
 
+    /// The same with another memory on the same store.
+    pub(crate) fn with_memory(&self, memory: Memory) -> Self {
+        Self { memory, workers: Arc::clone(&self.workers) }
+    }
+
     /// The threads that work for this memory.
     pub(crate) fn workers(&self) -> &Workers {
         &self.workers

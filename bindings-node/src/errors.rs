@@ -1,9 +1,10 @@
 //! What a call throws. A store's conditions have the names that Node's own file system functions have for them.
 
 use memdir::copy::CopyError;
+use memdir::history::HistoryError;
 use memdir::{ConfigError, Error as CoreError, MemoryPath, NameCase, StoreError};
-use napi::bindgen_prelude::{JsObjectValue, JsValue, ToNapiValue};
-use napi::{Env, Error};
+use napi::bindgen_prelude::{JsObjectValue, JsValue, Object, ToNapiValue};
+use napi::{Env, Error, Result};
 
 /// Why a call failed, until it is thrown in JavaScript.
 #[derive(Debug)]
@@ -80,11 +81,34 @@ pub(crate) fn copy_to_js(env: &Env, error: &CopyError) -> Error {
     }
 }
 
+/// The error of a call about the history: one of the store, or one with its `kind` and `paths`.
+pub(crate) fn history_to_js(env: &Env, error: HistoryError) -> Error {
+    if let HistoryError::Store(error) = error {
+        return to_js(env, &error);
+    }
+    let paths: Vec<&str> = error.paths().iter().map(MemoryPath::as_str).collect();
+    let reason = error.to_string();
+    with_properties(env, "HistoryError", &reason, |thrown| {
+        thrown.set_named_property("kind", error.kind())?;
+        thrown.set_named_property("paths", paths)
+    })
+}
+
 /// An error with this name and one more property.
 fn named(env: &Env, name: &str, reason: &str, property: &str, value: impl ToNapiValue) -> Error {
+    with_properties(env, name, reason, |thrown| thrown.set_named_property(property, value))
+}
+
+/// An error with this name and what `set` sets.
+fn with_properties(
+    env: &Env,
+    name: &str,
+    reason: &str,
+    set: impl FnOnce(&mut Object<'_>) -> Result<()>,
+) -> Error {
     let thrown = env.create_error(Error::from_reason(reason)).and_then(|mut thrown| {
         thrown.set_named_property("name", name)?;
-        thrown.set_named_property(property, value)?;
+        set(&mut thrown)?;
         Ok(Error::from(thrown.to_unknown()))
     });
     thrown.unwrap_or_else(|_| Error::from_reason(reason))

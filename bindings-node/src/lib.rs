@@ -19,9 +19,11 @@ mod entry;
 mod errors;
 mod expiry;
 mod files;
+mod history;
 mod input;
 mod js_store;
 mod native_store;
+mod option_values;
 mod options;
 mod progress;
 #[cfg(feature = "testing")]

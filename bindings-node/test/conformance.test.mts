@@ -299,6 +299,14 @@ async function runAll(
   console.log(`conformance: ${runner}: ${cases} cases, ${steps} steps`);
 }
 
+test('every case as WebAssembly', async (t) => {
+  if (process.env['MEMDIR_WASM'] !== '1') {
+    t.skip('it is what make test-wasm runs');
+    return;
+  }
+  await runAll('node-wasm', () => ({ store: openStore('memory:') }));
+});
+
 test('every case on the local directory', async () => {
   const base = temporary();
   await runAll('node-local', () => {

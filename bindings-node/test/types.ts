@@ -11,18 +11,31 @@ import type {
   BetaMemoryTool20250818Command,
   BetaToolResultContentBlockParam,
 } from '@anthropic-ai/sdk/resources/beta';
-import { Memory, StoreError, contextManagement, memoryTool, openStore, readOnly } from 'memdir';
+import {
+  HistoryError,
+  Memory,
+  StoreError,
+  contextManagement,
+  memoryTool,
+  openStore,
+  readOnly,
+} from 'memdir';
 import { checkContract } from 'memdir/testing';
 import type {
   Entry,
+  Event,
+  HistoryErrorKind,
   ImageBlock,
   Match,
   MemoryCommand,
   MemoryTool,
   MemoryOptions,
   Reply,
+  Restored,
   Store,
   ToolDefinition,
+  Undo,
+  Version,
 } from 'memdir';
 
 /** Fails to compile unless the two types are the same. */
@@ -101,6 +114,29 @@ export const functions: FunctionTool[] = strict;
 export const plain: { parameters: object } = new Memory().toolDefinition();
 // @ts-expect-error: there is no such dialect
 new Memory().toolDefinition('mcp');
+
+// The history.
+check<Same<ReturnType<Memory['history']>, Promise<Version[]>>>();
+check<Same<ReturnType<Memory['undo']>, Promise<Restored>>>();
+check<Same<ReturnType<Memory['readVersion']>, Promise<Uint8Array>>>();
+check<Same<Version['time'], Date>>();
+check<Same<HistoryError['kind'], HistoryErrorKind>>();
+check<Same<Event['change'], string | undefined>>();
+export const acting: Memory<{ maxImageBytes: null }> = new Memory('memory:', {
+  maxImageBytes: null,
+}).actingAs('me');
+export const undone: Undo[] = [
+  { change: '' },
+  { since: new Date() },
+  { since: new Date(), actor: 'me' },
+];
+export const queried = new Memory().history(null, { limit: 10, since: new Date(), actor: null });
+// @ts-expect-error: it takes back something
+void new Memory().undo({});
+// @ts-expect-error: not both
+void new Memory().undo({ change: '', since: new Date() });
+// @ts-expect-error: a time is a Date
+void new Memory().restoreAll(0);
 
 // Several stores.
 export const mounted = new Memory({

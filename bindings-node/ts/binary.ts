@@ -1,8 +1,19 @@
-/** Where the binary for this machine is looked for, and what is said if it is nowhere. */
+/**
+ * Where the binary for this machine is looked for, and what is said if it is nowhere. Where there is none for a machine, or
+ * with `MEMDIR_WASM=1`, memdir runs as WebAssembly.
+ */
 
+import { existsSync, readFileSync } from 'node:fs';
 // Not `{ createRequire }`: webpack follows that name.
 import * as nodeModule from 'node:module';
+import { dirname, join } from 'node:path';
 import process from 'node:process';
+
+import { instantiate } from './wasm.js';
+import { webAssembly } from './web-assembly.js';
+
+/** The WebAssembly module, which is in the package and may be copied beside a bundle. */
+const WASM = 'memdir.wasm';
 
 /** The targets that there are packages for, in the words of Node and of napi-rs. */
 const TARGETS = [
@@ -29,6 +40,9 @@ export function loadBinary<Native>(
   installed?: (target: string) => Native | undefined,
 ): Native {
   const known = places.filter((place) => place !== undefined);
+  if (isWasmWanted()) {
+    return loadWasm(known) as Native;
+  }
   const targets = targetsHere();
   let broken: unknown;
   let missing: unknown;
@@ -55,7 +69,69 @@ export function loadBinary<Native>(
       }
     }
   }
+  if (broken === undefined && !targets.some((target) => TARGETS.includes(target))) {
+    return loadWasm(known) as Native;
+  }
   throw new Error(reason(targets[0]!, known, broken), { cause: broken ?? missing });
+}
+
+/** Whether the program asked for WebAssembly. Deno would ask its user before it shows a variable. */
+function isWasmWanted(): boolean {
+  const { Deno } = globalThis as { Deno?: { permissions: DenoPermissions } };
+  const variable = 'MEMDIR_WASM';
+  if (Deno && Deno.permissions.querySync({ name: 'env', variable }).state !== 'granted') {
+    return false;
+  }
+  return process.env[variable] === '1';
+}
+
+interface DenoPermissions {
+  querySync(asked: { name: 'env'; variable: string }): { state: string };
+}
+
+/** memdir as WebAssembly. */
+function loadWasm(places: string[]): unknown {
+  const file = wasmFrom(places);
+  if (file === undefined) {
+    throw new Error(
+      `memdir has no binary for ${targetsHere()[0]!}, and ${WASM} is neither in the package memdir nor beside the ` +
+        `bundle. There is a binary for ${TARGETS.join(', ')}. Elsewhere, lay ${WASM} out of the package memdir ` +
+        `beside the bundle; for a store that is not in the process, build memdir.${targetsHere()[0]!}.node from the ` +
+        'sources (npm run build:native in bindings-node) and lay it beside native.cjs in the package memdir.',
+    );
+  }
+  // One for all builds of the package, as a binary is loaded once: a store that one opens is a store for the other.
+  const loaded = ((globalThis as Loaded)[LOADED] ??= new Map());
+  if (!loaded.has(file)) {
+    loaded.set(file, instantiate(new webAssembly.Module(readFileSync(file))));
+  }
+  return loaded.get(file);
+}
+
+const LOADED = Symbol.for('memdir.wasm');
+
+interface Loaded {
+  [LOADED]?: Map<string, unknown>;
+}
+
+/** The file of the module. */
+function wasmFrom(places: string[]): string | undefined {
+  for (const place of places) {
+    for (const find of [
+      () => nodeModule.createRequire(place).resolve(`./${WASM}`),
+      () => join(dirname(memdirFrom(place)), WASM),
+    ]) {
+      try {
+        const file = find();
+        if (existsSync(file)) {
+          return file;
+        }
+      } catch {
+        // It is not there.
+      }
+    }
+  }
+  return undefined;
 }
 
 function loadFrom(place: string, specifier: string): unknown {
@@ -110,13 +186,6 @@ function reason(target: string, places: string[], broken: unknown): string {
   if (broken !== undefined) {
     const { message } = broken as Error;
     return `The binary of memdir for ${target} cannot be loaded: ${message}`;
-  }
-  if (!TARGETS.includes(target)) {
-    return (
-      `memdir has no binary for ${target}. There is one for ${TARGETS.join(', ')}. ` +
-      `Elsewhere, build memdir.${target}.node from the sources (npm run build:native in bindings-node) ` +
-      'and lay it beside native.cjs in the package memdir.'
-    );
   }
   if (!places.some(isInPackage)) {
     return (

@@ -16,6 +16,37 @@ export class CopyError extends Error {
   }
 }
 
+/** The cases of a {@link HistoryError}. */
+export type HistoryErrorKind =
+  | 'off'
+  | 'read_only'
+  | 'no_id'
+  | 'path'
+  | 'unknown'
+  | 'no_content'
+  | 'redacted'
+  | 'damaged'
+  | 'conflict'
+  | 'trimmed'
+  | 'is_current'
+  | 'partly';
+
+/** A call about the history failed. Nothing was changed, unless the kind is `partly`. */
+export class HistoryError extends Error {
+  override readonly name = 'HistoryError';
+  /** The case. */
+  readonly kind: HistoryErrorKind;
+  /** The paths in question, such as those of a conflict. */
+  readonly paths: readonly string[];
+
+  /** The message is for you. */
+  constructor(kind: HistoryErrorKind, message: string, paths: readonly string[] = []) {
+    super(message);
+    this.kind = kind;
+    this.paths = paths;
+  }
+}
+
 /** A store's address or an option is wrong. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
@@ -54,7 +85,7 @@ function ourError(error: unknown): unknown {
   if (!(error instanceof Error)) {
     return error;
   }
-  const { option, code, paths } = error as NativeError;
+  const { option, code, kind, paths } = error as NativeError;
   if (error.name === 'ConfigError' && option !== undefined) {
     return error instanceof ConfigError
       ? error
@@ -66,6 +97,9 @@ function ourError(error: unknown): unknown {
   if (error.name === 'CopyError' && paths !== undefined) {
     return error instanceof CopyError ? error : new CopyError(error.message, paths);
   }
+  if (error.name === 'HistoryError' && kind !== undefined) {
+    return error instanceof HistoryError ? error : new HistoryError(kind, error.message, paths);
+  }
   return error;
 }
 
@@ -73,5 +107,6 @@ function ourError(error: unknown): unknown {
 interface NativeError extends Error {
   option?: string | null;
   code?: StoreErrorCode;
+  kind?: HistoryErrorKind;
   paths?: readonly string[];
 }

@@ -66,6 +66,8 @@ export interface Event {
   duration: number;
   /** The ids of the repairs in the input, such as `insert_text_from_new_str`. */
   repairs: string[];
+  /** The id of the change that the command made, if the memory has a history. */
+  change?: string;
   /** The text of the reply, with `eventContent`. */
   content?: string;
 }

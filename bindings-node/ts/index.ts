@@ -22,7 +22,8 @@ export { check } from './check.js';
 export type { Checked, Problem } from './check.js';
 export { copy } from './copy.js';
 export type { Copied, CopyOptions, CopyProgress } from './copy.js';
-export { ConfigError, CopyError } from './errors.js';
+export { ConfigError, CopyError, HistoryError } from './errors.js';
+export type { HistoryErrorKind } from './errors.js';
 export type {
   Dialect,
   ListOptions,
@@ -33,21 +34,24 @@ export type {
   ToolSchema,
   WriteOptions,
 } from './files.js';
+export type {
+  HistoryQuery,
+  Operation,
+  Restored,
+  RestoredFile,
+  RestoreOptions,
+  Undo,
+  UndoOptions,
+  Version,
+} from './history.js';
 export { Deny, HookError } from './hooks.js';
 export type { After, Before, Changed, Event } from './hooks.js';
 export { Memory } from './memory.js';
-export type {
-  Expired,
-  ExpireOptions,
-  ExpiryProgress,
-  ImageBlock,
-  Reply,
-  Shown,
-  TextOnly,
-} from './memory.js';
+export type { Expired, ExpireOptions, ExpiryProgress } from './memory.js';
 export type { MemoryOptions } from './options.js';
 export { ReadOnly, openStore, readOnly, rekey } from './places.js';
 export type { Place, Places } from './places.js';
+export type { ImageBlock, Reply, Shown, TextOnly } from './reply.js';
 export { COMPACTION_BETA, CONTEXT_MANAGEMENT_BETA, contextManagement } from './request.js';
 export type {
   ClearToolUses,

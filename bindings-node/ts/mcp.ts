@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { ImageBlock, Reply } from './memory.js';
+import type { ImageBlock, Reply } from './reply.js';
 
 /** A text in a result. */
 export interface McpText {

@@ -23,52 +23,24 @@ import type {
   ToolDefinition,
   WriteOptions,
 } from './files.js';
-import { HookError, withoutHooks } from './hooks.js';
+import { millis, optionalMillis, version } from './history.js';
+import type {
+  HistoryQuery,
+  Restored,
+  RestoreOptions,
+  Undo,
+  UndoOptions,
+  Version,
+} from './history.js';
+import { withoutHooks } from './hooks.js';
 import type { Answered, Hooks } from './hooks.js';
 import type { MemoryOptions } from './options.js';
 import { openEngine } from './places.js';
 import type { Places } from './places.js';
-import { StoreError } from './store.js';
+import { orThrow, reply } from './reply.js';
+import type { Reply, Shown } from './reply.js';
 import type { Entry } from './store.js';
-import { toolError, withRefusals } from './tool-error.js';
-
-/** An image block, as the Messages API accepts it in a `tool_result`. */
-export interface ImageBlock {
-  /** The kind of block. */
-  type: 'image';
-  /** The image: its media type, according to its content, and the content in base64. */
-  source: { type: 'base64'; media_type: 'image/png' | 'image/jpeg'; data: string };
-}
-
-/** Options with which views return only text. */
-export interface TextOnly {
-  /** No images. */
-  maxImageBytes: null;
-}
-
-/**
- * What a memory with these options shows: text, or an array with an image block for the view of an
- * image. With `maxImageBytes: null` it is always text.
- */
-export type Shown<Given extends MemoryOptions = MemoryOptions> = Given extends TextOnly
-  ? string
-  : string | ImageBlock[];
-
-/** The answer to one call of the tool. */
-export interface Reply<Given extends MemoryOptions = MemoryOptions> {
-  /**
-   * The content for the model: text, or an array with an image block. The Messages API accepts both
-   * as the content of a `tool_result`.
-   */
-  content: Shown<Given>;
-  /** Whether the command failed: the `is_error` of the `tool_result`. */
-  isError: boolean;
-  /**
-   * The error, if the store itself or the hook `before` failed. It is for your log and not for the
-   * model, because it may name paths and hosts.
-   */
-  cause?: StoreError | HookError;
-}
+import { withRefusals } from './tool-error.js';
 
 /** A file that was removed because nobody used it. */
 export interface Expired {
@@ -99,6 +71,14 @@ export interface ExpireOptions {
   onProgress?: ((progress: ExpiryProgress) => unknown) | undefined;
 }
 
+/** What a memory has in common with those that {@link Memory.actingAs} makes of it. */
+class Opened {
+  constructor(
+    readonly engine: Engine,
+    readonly hooks: Hooks | undefined,
+  ) {}
+}
+
 /**
  * The memory directory: executes the commands of Claude's memory tool on a store.
  *
@@ -123,6 +103,11 @@ export class Memory<const Given extends MemoryOptions = MemoryOptions> {
    * @throws An error if the address or an option is wrong, or if the store cannot be opened.
    */
   constructor(store: Places = './memory', options?: Given) {
+    if (store instanceof Opened) {
+      this.#hooks = store.hooks;
+      this.#engine = store.engine;
+      return;
+    }
     const [rest, hooks] = withoutHooks(options);
     this.#hooks = hooks;
     this.#engine = openEngine(store, rest);
@@ -339,6 +324,120 @@ export class Memory<const Given extends MemoryOptions = MemoryOptions> {
     return tools.map((json) => JSON.parse(json) as ToolDefinition<D>);
   }
 
+  /**
+   * The same memory, whose changes are recorded as this actor's: a session, a user, the id of a tool
+   * call. It replaces the option `actor`. Never take it from a model's input.
+   */
+  actingAs(actor: string): Memory<Given> {
+    const engine = withOurErrors(() => this.#engine.actingAs(actor));
+    return new Memory<Given>(new Opened(engine, this.#hooks) as unknown as Places);
+  }
+
+  /**
+   * The versions of a file, or of all below a directory, newest first; without a path, of everything.
+   * The path may be one that is not there any more.
+   *
+   * The methods about the history, from here on, are for your own code and need the option `history`.
+   * They reject with a {@link HistoryError}, whose `kind` is the case; otherwise as {@link read}.
+   *
+   * @example
+   * ```ts
+   * for (const { id, time, operation, actor } of await memory.history('/memories/tea.md')) {
+   *   console.log(id, time.toISOString(), operation, actor);
+   * }
+   * ```
+   */
+  history(path?: string | null, query: HistoryQuery = {}): Promise<Version[]> {
+    const { limit, before, actor, change, since } = query;
+    return this.#ask(query, async (engine, cancellation) => {
+      const from = optionalMillis('since', since);
+      const versions = engine.history(path, limit, before, actor, change, from, cancellation);
+      return (await versions).map(version);
+    });
+  }
+
+  /**
+   * The content of a version.
+   *
+   * @example
+   * ```ts
+   * const text = new TextDecoder().decode(await memory.readVersion(id));
+   * ```
+   */
+  readVersion(id: string, call?: CallOptions): Promise<Uint8Array> {
+    return this.#ask(call, (engine, cancellation) => engine.readVersion(id, cancellation));
+  }
+
+  /**
+   * A unified diff from one version to another. Without another: what the change of the version did to
+   * the file. Empty if nothing differs.
+   */
+  diff(id: string, other?: string | null, call?: CallOptions): Promise<string> {
+    return this.#ask(call, (engine, cancellation) => engine.diff(id, other, cancellation));
+  }
+
+  /**
+   * Writes the content of a version back, as a new version. A deleted file is made again where it was.
+   * With the id of a change, all files of that change are brought back.
+   *
+   * With `overwrite` also over what was changed since, which is otherwise a conflict. Policies do not
+   * apply.
+   */
+  restore(id: string, options: RestoreOptions = {}): Promise<Restored> {
+    const { overwrite = false } = options;
+    return this.#ask(options, (engine, cancellation) =>
+      engine.restore(id, overwrite, cancellation),
+    );
+  }
+
+  /**
+   * Takes back a change, or all changes since a time: every file that they changed becomes what it was
+   * before. Where later changes stand on them it is a conflict, whose `paths` name the files, and
+   * nothing is changed.
+   *
+   * @example
+   * ```ts
+   * await memory.undo({ change: version.change });
+   * await memory.undo({ since: begun, actor: 'session 1' }, { dryRun: true });
+   * ```
+   */
+  undo(what: Undo, options: UndoOptions = {}): Promise<Restored> {
+    const { change, since, actor } = what;
+    const { dryRun = false } = options;
+    return this.#ask(options, async (engine, cancellation) => {
+      const from = optionalMillis('since', since);
+      return engine.undo(change, from, actor, dryRun, cancellation);
+    });
+  }
+
+  /**
+   * Makes every file what it was at a time, whatever was changed since. A `Date` has whole milliseconds:
+   * all that was done within this one is kept. Files of which the history knows nothing stay.
+   */
+  restoreAll(at: Date, options: UndoOptions = {}): Promise<Restored> {
+    const { dryRun = false } = options;
+    return this.#ask(options, async (engine, cancellation) =>
+      engine.restoreAll(millis('at', at), dryRun, cancellation),
+    );
+  }
+
+  /**
+   * Removes the content of a version from the history for good, wherever the history has it; with the id
+   * of a change, the contents of all its versions. The version stays, with the reason. Resolves to the
+   * id of the change, or to `null` if nothing was left to remove.
+   */
+  redact(id: string, reason: string, call?: CallOptions): Promise<string | null> {
+    return this.#ask(call, (engine, cancellation) => engine.redact(id, reason, cancellation));
+  }
+
+  /**
+   * Removes the versions that the options keep no longer, and resolves to how many records of changes
+   * that were. It is also done now and then after a change.
+   */
+  trimHistory(call?: CallOptions): Promise<number> {
+    return this.#ask(call, (engine, cancellation) => engine.trimHistory(cancellation));
+  }
+
   /** Calls a method for your own code. */
   #ask<T>(
     call: CallOptions | undefined,
@@ -366,30 +465,4 @@ export class Memory<const Given extends MemoryOptions = MemoryOptions> {
         : engine.executeAs(name, input, cancellation);
     });
   }
-}
-
-/** The content of a reply, or the error that the SDK's tool runner understands. */
-export async function orThrow<G extends MemoryOptions>(reply: Reply<G>): Promise<Shown<G>> {
-  if (reply.isError) {
-    throw await toolError(reply.content as string, reply.cause);
-  }
-  return reply.content;
-}
-
-function reply<G extends MemoryOptions>(answered: Answered): Reply<G> {
-  const { content: shown, isError, cause, hook, thrown } = answered;
-  // With the options for text only, no image comes.
-  const content = (typeof shown === 'string' ? shown : image(shown)) as Shown<G>;
-  if (cause === undefined) {
-    return { content, isError };
-  }
-  if (hook) {
-    return { content, isError, cause: new HookError(cause, { cause: thrown }) };
-  }
-  return { content, isError, cause: new StoreError('EIO', cause) };
-}
-
-function image({ mediaType, bytes }: Exclude<Answered['content'], string>): ImageBlock[] {
-  const data = bytes.toString('base64');
-  return [{ type: 'image', source: { type: 'base64', media_type: mediaType, data } }];
 }

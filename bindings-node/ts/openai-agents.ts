@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { ImageBlock, Reply } from './memory.js';
+import type { ImageBlock, Reply } from './reply.js';
 
 /** An image in an output: what `@openai/agents` calls a `ToolOutputImage`. */
 export interface ToolOutputImage {

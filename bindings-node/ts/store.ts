@@ -187,19 +187,39 @@ function lacks(store: Store, operation: string): boolean {
   return OPTIONAL.some((method) => method === operation && !store[method]);
 }
 
-/** Answers the requests of the core with the methods of `store`. */
-export function serve(store: Store): (request: StoreRequest) => Promise<void> {
-  return async (request) => {
+/**
+ * Answers the requests of the core with the methods of `store`: at once, unless a method returns a promise. WebAssembly can
+ * wait for none.
+ */
+export function serve(store: Store): (request: StoreRequest) => void {
+  return (request) => {
     try {
       if (lacks(store, request.operation)) {
         request.absent();
+        return;
+      }
+      const returned = call(store, request);
+      if (isPromise(returned)) {
+        answerLater(request, returned);
       } else {
-        request.succeed(await call(store, request));
+        request.succeed(returned);
       }
     } catch (error) {
       request.fail(...told(error));
     }
   };
+}
+
+async function answerLater(request: StoreRequest, returned: PromiseLike<Returned>): Promise<void> {
+  try {
+    request.succeed(await returned);
+  } catch (error) {
+    request.fail(...told(error));
+  }
+}
+
+function isPromise<T>(returned: T | PromiseLike<T>): returned is PromiseLike<T> {
+  return typeof (returned as PromiseLike<T> | null | undefined)?.then === 'function';
 }
 
 /** The code and the message of whatever was thrown: it may be anything. */
@@ -213,10 +233,10 @@ function told(error: unknown): [code: string | null, message: string] {
   }
 }
 
-async function call(
-  store: Store,
-  request: StoreRequest,
-): Promise<Uint8Array | Entry[] | number | boolean | undefined> {
+type Returned = Uint8Array | Entry[] | number | boolean | undefined;
+
+/** What the method returns; of one that is to return nothing, nothing. */
+function call(store: Store, request: StoreRequest): Returned | Promise<Returned> {
   const { path } = request;
   switch (request.operation) {
     case 'read':
@@ -226,28 +246,26 @@ async function call(
     case 'open':
       return store.open!(path, request.depth);
     case 'write':
-      await store.write(path, request.takeContent()!, request.overwrite);
-      return undefined;
+      return nothing(store.write(path, request.takeContent()!, request.overwrite));
     case 'update':
-      await store.update(path, (content) => request.edit(content));
-      return undefined;
+      return nothing(store.update(path, (content) => request.edit(content)));
     case 'delete':
-      await store.delete(path);
-      return undefined;
+      return nothing(store.delete(path));
     case 'rename':
-      await store.rename(path, request.destination!);
-      return undefined;
+      return nothing(store.rename(path, request.destination!));
     case 'modified':
       return store.modified!(path);
     case 'setModified':
-      await store.setModified!(path, request.time!);
-      return undefined;
+      return nothing(store.setModified!(path, request.time!));
     case 'recordAccess':
-      await store.recordAccess!(path, request.time!);
-      return undefined;
+      return nothing(store.recordAccess!(path, request.time!));
     case 'deleteUnused':
       return store.deleteUnused!(path, request.time!);
     default:
       throw new Error(`a store has no method ${request.operation}`);
   }
+}
+
+function nothing(returned: void | Promise<void>): undefined | Promise<undefined> {
+  return isPromise(returned) ? Promise.resolve(returned).then(() => undefined) : undefined;
 }

@@ -2,10 +2,11 @@
 
 import type { CallOptions } from './cancellation.js';
 import type { MemoryCommand } from './commands.js';
-import { Memory, orThrow } from './memory.js';
-import type { ImageBlock } from './memory.js';
+import { Memory } from './memory.js';
 import type { MemoryOptions } from './options.js';
 import type { Places } from './places.js';
+import { orThrow } from './reply.js';
+import type { ImageBlock } from './reply.js';
 
 /** Claude's memory tool as `@anthropic-ai/sdk` runs it: its `BetaRunnableTool`. */
 export interface MemoryTool {

@@ -3,6 +3,7 @@
 
 use std::error::Error as _;
 
+use memdir::history::HistoryError;
 use memdir::{ConfigError, CopyError, Error, HookError, MemoryPath, StoreError};
 use pyo3::PyTypeInfo;
 use pyo3::exceptions::{
@@ -21,6 +22,7 @@ mod class {
     pub(super) static STORE: PyOnceLock<Py<PyType>> = PyOnceLock::new();
     pub(super) static HOOK: PyOnceLock<Py<PyType>> = PyOnceLock::new();
     pub(super) static COPY: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+    pub(super) static HISTORY: PyOnceLock<Py<PyType>> = PyOnceLock::new();
     pub(super) static CONFIG: PyOnceLock<Py<PyType>> = PyOnceLock::new();
 }
 
@@ -77,6 +79,28 @@ pub(crate) fn store_error(py: Python<'_>, error: &StoreError) -> PyErr {
     let raised = raised(py, &class::STORE, "StoreError", &error.to_string());
     raised.set_cause(py, cause);
     raised
+}
+
+/// What the history cannot tell, or not take back. If a store written in Python broke in the middle, its own exception is
+/// the `__cause__`.
+pub(crate) fn history_error(py: Python<'_>, error: &HistoryError) -> PyErr {
+    let cause = match error {
+        HistoryError::Store(error) => return store_error(py, error),
+        HistoryError::Partly { source, .. } => python_cause(source),
+        _ => None,
+    };
+    let cause = cause.map(|cause| cause.clone_ref(py));
+    if let Some(cause) = cause.as_ref().filter(|cause| !cause.is_instance_of::<PyException>(py)) {
+        return cause.clone_ref(py);
+    }
+    let exception = raised(py, &class::HISTORY, "HistoryError", &error.to_string());
+    exception.set_cause(py, cause);
+    let paths: Vec<&str> = error.paths().iter().map(MemoryPath::as_str).collect();
+    let value = exception.value(py);
+    match value.setattr("kind", error.kind()).and_then(|()| value.setattr("paths", paths)) {
+        Ok(()) => exception,
+        Err(error) => error,
+    }
 }
 
 /// A hook that failed. What it raised is the `__cause__`.

@@ -33,6 +33,7 @@ use crate::shutdown::attached;
 ///     duration: The time until the reply was ready, `before` included, in seconds.
 ///     repairs: The ids of the repairs in the input, such as `"insert_text_from_new_str"`.
 ///     content: The text of the reply, with `event_content=True`; else `None`.
+///     change: The id of the change that the command made, if the memory has a history; else `None`.
 #[pyclass(module = "memdir", frozen, get_all)]
 pub(crate) struct Event {
     command: Option<&'static str>,
@@ -44,6 +45,7 @@ pub(crate) struct Event {
     duration: f64,
     repairs: Vec<&'static str>,
     content: Option<String>,
+    change: Option<String>,
 }
 
 #[pymethods]
@@ -67,6 +69,7 @@ impl From<&CoreEvent> for Event {
             duration: event.duration.as_secs_f64(),
             repairs: event.repairs.iter().map(|repair| repair.as_str()).collect(),
             content: event.content.clone(),
+            change: event.change.as_ref().map(ToString::to_string),
         }
     }
 }

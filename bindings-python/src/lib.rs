@@ -19,6 +19,7 @@ mod fields;
 mod files;
 mod fork;
 mod hints;
+mod history;
 mod hooks;
 mod logging;
 mod memory;
@@ -63,6 +64,8 @@ mod _memdir {
     use crate::files::Match;
     #[pymodule_export]
     use crate::fork::{after_fork_in_child, after_fork_in_parent, before_fork};
+    #[pymodule_export]
+    use crate::history::{Restored, RestoredFile, Version};
     #[pymodule_export]
     use crate::hooks::Event;
     #[pymodule_export]

@@ -10,7 +10,7 @@ use pyo3::IntoPyObjectExt;
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
-use pyo3::types::{PyDict, PyString};
+use pyo3::types::{PyBytes, PyDict, PyString};
 
 use crate::calls::{Whole, done, json_text};
 use crate::cancel::interruptible;
@@ -19,12 +19,14 @@ use crate::errors::to_python;
 use crate::expiry::{self, Expired};
 use crate::files::{self, Match};
 use crate::hints::{self, Hinted};
+use crate::history::{self, Restored, Undo, Version};
 use crate::hooks::{PythonHooks, pass_on};
 use crate::logging;
 use crate::opened::Opened;
 use crate::options::{Flag, Given, Keywords, Span, read};
 use crate::reply;
 use crate::stores::Argument;
+use crate::time::Time;
 
 /// The memory directory: executes the six commands of Claude's memory tool on a store.
 ///
@@ -131,6 +133,8 @@ use crate::stores::Argument;
 pub struct Memory {
     core: Opened,
     hooks: Option<Arc<PythonHooks>>,
+    /// The memory whose hooks this one calls as well, so the garbage collector counts them once.
+    beside: Option<Py<Self>>,
     /// Where the files are, as a representation shows it.
     shown: String,
 }
@@ -167,7 +171,8 @@ impl Memory {
             core = core.with_hooks(Arc::<PythonHooks>::clone(hooks));
         }
         logging::install();
-        Ok(Self { core: Opened::new(core, has_own_threads), hooks, shown })
+        let core = Opened::new(core, has_own_threads);
+        Ok(Self { core, hooks, beside: None, shown })
     }
 
     /// Executes one tool call.
@@ -579,7 +584,229 @@ impl Memory {
         expiry::expire(py, &self.core.get()?, older_than, dry_run, on_progress.as_ref())
     }
 
+    /// The same memory, whose changes are recorded as this actor's: a session, a user, the id of a
+    /// tool call. It replaces the option `actor`. Hooks and views are shared; each of the two is
+    /// closed by itself.
+    ///
+    /// Args:
+    ///     actor: Any text of your program, never of a model.
+    ///
+    /// >>> from memdir import Memory
+    /// >>> memory = Memory("memory:", history=True)
+    /// >>> memory.acting_as("session 1").write("/memories/tea.md", "green\n")
+    /// >>> [(version.operation, version.actor) for version in memory.history()]
+    /// [('created', 'session 1')]
+    fn acting_as(slf: &Bound<'_, Self>, actor: &str) -> PyResult<Self> {
+        let memory = slf.get();
+        let core = memory.core.beside(memory.core.get()?.acting_as(actor));
+        let beside = memory
+            .beside
+            .as_ref()
+            .map_or_else(|| slf.clone().unbind(), |beside| beside.clone_ref(slf.py()));
+        Ok(Self { core, hooks: None, beside: Some(beside), shown: memory.shown.clone() })
+    }
+
+    /// The versions of files that changes made, newest first. The memory must be opened with
+    /// `history=True`.
+    ///
+    /// Args:
+    ///     path: A file or a directory, also one that is not there any more: versions of what is or
+    ///         was there, and the earlier versions of files that were moved there. `None` for
+    ///         everything.
+    ///     limit: The most versions to return; `None` for all.
+    ///     before: The id of a version: only those before it. With the last one of a page this is the
+    ///         next page.
+    ///     actor: Only what this actor changed.
+    ///     change: Only the versions of this change.
+    ///     since: A `datetime` with a time zone: only what was changed then or later.
+    ///
+    /// Raises:
+    ///     HistoryError: The memory has no history, the path is none, or an id is none.
+    ///     StoreError: The store itself failed.
+    #[pyo3(signature = (
+        path = None, *, limit = None, before = None, actor = None, change = None, since = None
+    ))]
+    #[expect(clippy::too_many_arguments, reason = "Python has names for them")]
+    fn history(
+        &self,
+        py: Python<'_>,
+        path: Option<&str>,
+        limit: Option<usize>,
+        before: Option<&str>,
+        actor: Option<&str>,
+        change: Option<&str>,
+        since: Option<Time>,
+    ) -> PyResult<Vec<Version>> {
+        let query = history::Query { path, limit, before, actor, change, since };
+        let versions = history::done(py, |core| core.history(&query.to_core()?), &self.core)?;
+        Ok(versions.into_iter().map(Version::from).collect())
+    }
+
+    /// The content of a version.
+    ///
+    /// Args:
+    ///     id: The id of the version.
+    ///
+    /// Raises:
+    ///     HistoryError: There is no such version, or it has no content: it is a deletion, was
+    ///         redacted, or its records are damaged.
+    ///     StoreError: The store itself failed.
+    fn read_version<'py>(&self, py: Python<'py>, id: &str) -> PyResult<Bound<'py, PyBytes>> {
+        let content = history::done(py, |core| core.read_version(history::id(id)?), &self.core)?;
+        Ok(PyBytes::new(py, &content))
+    }
+
+    /// A unified diff from one version to another; empty if nothing differs.
+    ///
+    /// Args:
+    ///     id: The id of a version.
+    ///     other: The id of another one. Without it: what the change of the version did to the file.
+    ///
+    /// Raises:
+    ///     HistoryError: As `read_version`; but a file that is not there counts as empty.
+    ///     StoreError: The store itself failed.
+    ///
+    /// >>> from memdir import Memory
+    /// >>> memory = Memory("memory:", history=True)
+    /// >>> memory.write("/memories/tea.md", "green\n")
+    /// >>> memory.write("/memories/tea.md", "black\n")
+    /// >>> print(memory.diff(memory.history()[0].id), end="")
+    /// --- /memories/tea.md
+    /// +++ /memories/tea.md
+    /// @@ -1 +1 @@
+    /// -green
+    /// +black
+    #[pyo3(signature = (id, other = None))]
+    fn diff(&self, py: Python<'_>, id: &str, other: Option<&str>) -> PyResult<String> {
+        let diff = |core: &Core| core.diff(history::id(id)?, other.map(history::id).transpose()?);
+        history::done(py, diff, &self.core)
+    }
+
+    /// Writes the content of a version back, as a new version. A deleted file is made again where it
+    /// was. No policy applies: your own code brings back what was there.
+    ///
+    /// Args:
+    ///     id: The id of a version. For a deleted file that of the deletion, or an earlier one. With
+    ///         the id of a change, all files of that change are brought back, such as those of a
+    ///         deleted directory.
+    ///     overwrite: Also write over what was changed since.
+    ///
+    /// Raises:
+    ///     HistoryError: As `read_version`; a file is there with another content (`kind` is
+    ///         `"conflict"`); the memory is read-only; or the store failed in the middle (`"partly"`).
+    ///     StoreError: The store itself failed.
+    #[pyo3(
+        signature = (id, *, overwrite = Given::Default),
+        text_signature = "($self, id, *, overwrite=False)",
+    )]
+    fn restore(
+        &self,
+        py: Python<'_>,
+        id: &str,
+        overwrite: Given<'_, hints::Flag>,
+    ) -> PyResult<Restored> {
+        let overwrite = overwrite.or::<Flag>("overwrite", false)?;
+        let restore = |core: &Core| core.restore(history::id(id)?, overwrite);
+        history::done(py, restore, &self.core).map(Restored::from)
+    }
+
+    /// Takes changes back: every file becomes what it was before. If later changes of the same files
+    /// stand on them, nothing is changed.
+    ///
+    /// Args:
+    ///     change: The id of one change, or of a version: the whole change that made it.
+    ///     since: Or a `datetime` with a time zone: all changes that were made then or later.
+    ///     actor: With `since`: only the changes of this actor.
+    ///     dry_run: Only return what would be done.
+    ///
+    /// Raises:
+    ///     HistoryError: Later changes stand on it (`kind` is `"conflict"`, and `paths` are the
+    ///         files); what was before is no longer kept (`"trimmed"`); or as `restore`.
+    ///     ConfigError: Not exactly one of `change` and `since` is given, or `actor` without `since`.
+    ///     StoreError: The store itself failed.
+    ///
+    /// >>> from memdir import Memory
+    /// >>> memory = Memory("memory:", history=True)
+    /// >>> memory.write("/memories/tea.md", "green\n")
+    /// >>> memory.write("/memories/tea.md", "black\n")
+    /// >>> memory.undo(memory.history()[0].change).files
+    /// [RestoredFile('modified', '/memories/tea.md')]
+    /// >>> memory.read("/memories/tea.md")
+    /// 'green\n'
+    #[pyo3(
+        signature = (change = None, *, since = None, actor = None, dry_run = Given::Default),
+        text_signature = "($self, change=None, *, since=None, actor=None, dry_run=False)",
+    )]
+    fn undo(
+        &self,
+        py: Python<'_>,
+        change: Option<&str>,
+        since: Option<Time>,
+        actor: Option<&str>,
+        dry_run: Given<'_, hints::Flag>,
+    ) -> PyResult<Restored> {
+        let dry_run = dry_run.or::<Flag>("dry_run", false)?;
+        let undo = Undo::of(py, change, since, actor)?;
+        history::done(py, |core| undo.run(core, dry_run), &self.core).map(Restored::from)
+    }
+
+    /// Makes every file what it was at a time, whatever was changed since. Files of which the history
+    /// knows nothing stay.
+    ///
+    /// Args:
+    ///     at: A `datetime` with a time zone.
+    ///     dry_run: Only return what would be done.
+    ///
+    /// Raises:
+    ///     HistoryError: The history does not reach back so far (`kind` is `"trimmed"`); or as
+    ///         `restore`.
+    ///     StoreError: The store itself failed.
+    #[pyo3(
+        signature = (at, *, dry_run = Given::Default),
+        text_signature = "($self, at, *, dry_run=False)",
+    )]
+    fn restore_all(
+        &self,
+        py: Python<'_>,
+        at: Time,
+        dry_run: Given<'_, hints::Flag>,
+    ) -> PyResult<Restored> {
+        let (Time(at), dry_run) = (at, dry_run.or::<Flag>("dry_run", false)?);
+        history::done(py, |core| core.restore_all(at, dry_run), &self.core).map(Restored::from)
+    }
+
+    /// Removes the content of a version from the history for good, wherever the history has it. The
+    /// version stays, with the reason.
+    ///
+    /// Args:
+    ///     id: The id of a version. With the id of a change, the contents of all its versions.
+    ///     reason: Why, for whoever asks for the content later.
+    ///
+    /// Returns:
+    ///     The id of the change; `None` if nothing was left to remove.
+    ///
+    /// Raises:
+    ///     HistoryError: A file holds this content now (`kind` is `"is_current"`); or as
+    ///         `read_version`.
+    ///     StoreError: The store itself failed.
+    fn redact(&self, py: Python<'_>, id: &str, reason: &str) -> PyResult<Option<String>> {
+        let redact = |core: &Core| core.redact(history::id(id)?, reason);
+        let change = history::done(py, redact, &self.core)?;
+        Ok(change.as_ref().map(ToString::to_string))
+    }
+
+    /// Removes the versions that the options keep no longer, and returns how many records of changes
+    /// that were. It is also done now and then after a change.
+    ///
+    /// Raises:
+    ///     HistoryError: The memory has no history, or is read-only.
+    ///     StoreError: The store itself failed.
+    fn trim_history(&self, py: Python<'_>) -> PyResult<usize> {
+        history::done(py, Core::trim_history, &self.core)
+    }
+
     fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        visit.call(&self.beside)?;
         self.hooks.as_ref().map_or(Ok(()), |hooks| hooks.traverse(&visit))
     }
 

@@ -23,6 +23,12 @@ impl Opened {
         Self { core: Mutex::new(Some(core)), own_threads, calls: Arc::default() }
     }
 
+    /// The same for a memory on the same store, which is closed by itself.
+    pub(crate) fn beside(&self, core: Memory) -> Self {
+        let own_threads = self.own_threads.clone();
+        Self { core: Mutex::new(Some(core)), own_threads, calls: Arc::default() }
+    }
+
     /// The memory.
     ///
     /// # Errors

@@ -39,7 +39,8 @@ def test_it_has_every_public_method_of_memory() -> None:
             assert isinstance(ours, property), name
             continue
         # What does not use the store needs no `await`.
-        assert inspect.iscoroutinefunction(ours) is not name.startswith(("tool_", "forget_")), name
+        at_once = name.startswith(("tool_", "forget_", "acting_"))
+        assert inspect.iscoroutinefunction(ours) is not at_once, name
         assert arguments(member) == arguments(ours), name
 
 

@@ -22,10 +22,10 @@ from memdir.testing import check_contract
 from redis_store import RedisStore
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
 
-    from memdir import Expired
+    from memdir import Entry, Expired
 
 CASES = cases.load()
 
@@ -175,6 +175,38 @@ def test_python_store(case: cases.Case, counts: Counter[tuple[str, str]]) -> Non
         return memory.execute(json.dumps(given) if isinstance(given, str) else given)
 
     count(counts, "python-store", cases.run(case, store, execute, memory.expire))
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_history(case: cases.Case, tmp_path: Path, counts: Counter[tuple[str, str]]) -> None:
+    """What the model sees is the same with a history."""
+    tool = MemoryTool(tmp_path, **case.options, history=True)
+    steps = cases.run(case, open_store(tmp_path), called(tool), tool.expire, secret=str(tmp_path))
+    count(counts, "python-history", steps)
+
+
+class WithoutHistory(DictStore):
+    """The same files as another store's, without those of its history."""
+
+    def __init__(self, store: DictStore) -> None:
+        super().__init__()
+        vars(self).update(vars(store))
+
+    def list(self, path: str) -> Iterable[Entry]:
+        kept = "/memories/.memdir-history"
+        return [entry for entry in super().list(path) if entry.path != kept]
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_history_in_the_store_itself(case: cases.Case, counts: Counter[tuple[str, str]]) -> None:
+    store = DictStore()
+    memory = Memory(store, **case.options, history=True)
+
+    def execute(given: Any) -> tuple[Any, bool]:
+        return memory.execute(json.dumps(given) if isinstance(given, str) else given)
+
+    steps = cases.run(case, WithoutHistory(store), execute, memory.expire)
+    count(counts, "python-history-store", steps)
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)

@@ -21,6 +21,7 @@ def test_a_view_without_images_is_a_str() -> None:
     memory = Memory("memory:", max_files=1, max_image_bytes=None)
     assert_type(memory, Memory[str])
     assert_type(memory.view("/memories"), str)
+    assert_type(memory.acting_as("somebody"), Memory[str])
     with memory as same:
         assert_type(same.view("/memories"), str)
 
@@ -56,8 +57,10 @@ def test_so_it_is_with_await(tmp_path: Path) -> None:
         async with await AsyncMemory.open(tmp_path, max_image_bytes=None) as memory:
             assert_type(memory, AsyncMemory[str])
             assert_type(await memory.view("/memories"), str)
+            assert_type(memory.acting_as("somebody"), AsyncMemory[str])
         async with await Mine.open(tmp_path) as mine:
             assert_type(await mine.view("/memories"), Shown)
+            assert_type(mine.acting_as("somebody"), Mine)
 
     asyncio.run(run())
 

@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use common::faulty_store::{Fault, FaultyStore, Say, When, answer_lost};
 use common::store_helpers::{Tree, at, put, tree};
+use memdir::history::{HistoryError, HistoryQuery, Operation};
 use memdir::store::{Encrypted, InProcess, Mounts};
 use memdir::{Content, EncryptionKey, Memory, MemoryOptions, Reply, Store, StoreError};
 
@@ -26,16 +27,21 @@ enum Layers {
     EncryptedNames,
     Mounted,
     MountedEncrypted,
+    /// With a history, in the store itself.
+    Recorded,
+    RecordedEncrypted,
 }
 
 impl Layers {
-    const ALL: [Self; 6] = [
+    const ALL: [Self; 8] = [
         Self::Plain,
         Self::Limited,
         Self::Encrypted,
         Self::EncryptedNames,
         Self::Mounted,
         Self::MountedEncrypted,
+        Self::Recorded,
+        Self::RecordedEncrypted,
     ];
 
     fn over(self, first: Arc<dyn Store>, second: Arc<dyn Store>) -> Arc<dyn Store> {
@@ -46,8 +52,8 @@ impl Layers {
             Arc::new(Mounts::new(first).mount(at("/memories/other"), second).unwrap())
         };
         match self {
-            Self::Plain | Self::Limited => first,
-            Self::Encrypted => encrypted(first, false),
+            Self::Plain | Self::Limited | Self::Recorded => first,
+            Self::Encrypted | Self::RecordedEncrypted => encrypted(first, false),
             Self::EncryptedNames => encrypted(first, true),
             Self::Mounted => mounted(first, second),
             Self::MountedEncrypted => mounted(encrypted(first, false), encrypted(second, false)),
@@ -60,6 +66,7 @@ impl Layers {
             options.max_total_bytes = Some(1000);
             options.max_files = Some(10);
         }
+        options.history = self.is_recorded();
         options
     }
 
@@ -70,6 +77,10 @@ impl Layers {
             Self::Mounted => [COMMANDS, COMMANDS_OF_MOUNTS].concat(),
             _ => COMMANDS.to_vec(),
         }
+    }
+
+    fn is_recorded(self) -> bool {
+        matches!(self, Self::Recorded | Self::RecordedEncrypted)
     }
 
     fn has_mounts(self) -> bool {
@@ -155,8 +166,34 @@ fn run(layers: Layers, command: &str, first_fails: bool, when: When, how: (Fault
     };
     let content = reply.content.as_text().unwrap_or_default().to_owned();
     // With what a process that begins anew would see.
-    let now = in_view(&*layers.over(first, second));
+    let again = layers.over(first, second);
+    let now = in_view(&*again);
+    if layers.is_recorded() {
+        let memory = Memory::with_store(again, layers.options());
+        let what = format!("{layers:?} {command} {when:?} {how:?}: {content}");
+        check_history(&what, &memory, &before, &now, how.0);
+    }
     Run { before, now, content, is_error: reply.is_error, met }
+}
+
+/// Checks that every version can be read, and that there are versions of what was done and none of what was not.
+fn check_history(what: &str, memory: &Memory, before: &Tree, now: &Tree, fault: Fault) {
+    let mut versions = memory.history(&HistoryQuery::default()).unwrap();
+    for version in &versions {
+        match memory.read_version(version.id) {
+            Ok(content) if version.is_current => {
+                let path = version.path.as_str();
+                assert_eq!(now.get(path), Some(&Some(content)), "{what}: {version:?}");
+            }
+            Ok(_) | Err(HistoryError::NoContent(_)) => {}
+            Err(error) => panic!("{what}: {version:?}: {error:?}"),
+        }
+    }
+    // What was there before anybody recorded.
+    versions.retain(|version| version.operation != Operation::External);
+    if fault != Fault::Halfway {
+        assert_eq!(now == before, versions.is_empty(), "{what}: {versions:?}");
+    }
 }
 
 /// Checks what one run said against what is there. `done` is what the command does when nothing fails.

@@ -39,6 +39,7 @@ mod linux {
     use std::process::{Command, Stdio};
 
     use super::common::on_disk;
+    use memdir::history::{HistoryError, HistoryQuery};
     use memdir::store::walk_files;
     use memdir::{Memory, MemoryOptions, OnExisting};
 
@@ -76,6 +77,9 @@ mod linux {
         ("clear", "clear"),
     ];
 
+    /// An address that begins so is that of a memory with a history.
+    const RECORDED: &str = "recorded:";
+
     /// System calls on these paths, which are nowhere, mark where the command begins and ends.
     const BEGIN: &str = "/memdir-faults-begin";
     const END: &str = "/memdir-faults-end";
@@ -87,6 +91,8 @@ mod linux {
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     enum Kind {
         Directory,
+        /// With a history.
+        Recorded,
         Sqlite,
     }
 
@@ -94,6 +100,7 @@ mod linux {
         fn address(self, base: &Path) -> String {
             match self {
                 Self::Directory => base.display().to_string(),
+                Self::Recorded => format!("{RECORDED}{}", base.display()),
                 Self::Sqlite => format!("sqlite:{}", base.join("agent.db").display()),
             }
         }
@@ -119,7 +126,7 @@ mod linux {
 
         /// Every file with its content; in a directory every directory, too, and not what is half done.
         fn tree(self, base: &Path) -> Tree {
-            if self == Self::Directory {
+            if self != Self::Sqlite {
                 let root = base.join("memories");
                 let paths = on_disk(&root).into_iter().filter(|path| !path.contains(".memdir-"));
                 let content = |path: &String| fs::read_to_string(root.join(path));
@@ -140,7 +147,39 @@ mod linux {
     fn memory(base: &str) -> Memory {
         let mut options = MemoryOptions::default();
         options.on_existing = OnExisting::Overwrite;
-        Memory::open(base, options).unwrap()
+        let address = base.strip_prefix(RECORDED).unwrap_or(base);
+        options.history = address != base;
+        Memory::open(address, options).unwrap()
+    }
+
+    /// What is wrong with the history, if anything is: each version can be read, the current ones are the files, and
+    /// there are versions of what was done and none of what was not.
+    fn history(kind: Kind, base: &Path, now: &Tree, before: &Tree) -> Option<String> {
+        if kind != Kind::Recorded {
+            return None;
+        }
+        let memory = memory(&kind.address(base));
+        let versions = match memory.history(&HistoryQuery::default()) {
+            Ok(versions) => versions,
+            Err(error) => return Some(format!("no history: {error}")),
+        };
+        // Three files were made ready.
+        let made = versions.len() - 3;
+        if (now == before) != (made == 0) {
+            return Some(format!("{made} versions: {versions:?}"));
+        }
+        versions.iter().find_map(|version| {
+            let path = version.path.as_str();
+            match memory.read_version(version.id) {
+                Err(HistoryError::NoContent(_)) => None,
+                Err(error) => Some(format!("version {version:?}: {error}")),
+                Ok(content) if version.is_current => {
+                    let file = memory.read(path).map(String::into_bytes).ok();
+                    (file.as_ref() != Some(&content)).then(|| format!("{path} is another"))
+                }
+                Ok(_) => None,
+            }
+        })
     }
 
     /// The process in which a call fails.
@@ -218,7 +257,7 @@ mod linux {
             return;
         }
         let all = std::env::var("MEMDIR_FAULTS").as_deref() == Ok("all");
-        for kind in [Kind::Directory, Kind::Sqlite] {
+        for kind in [Kind::Directory, Kind::Recorded, Kind::Sqlite] {
             every_call_of_every_command(kind, all);
         }
     }
@@ -239,6 +278,13 @@ mod linux {
             for (call, (earlier, here)) in calls(&log) {
                 for number in 0..here {
                     let errors = ERRORS.iter().cycle().skip(if all { 0 } else { tried });
+                    // What is closed to us is left out of listings, as if it were not there.
+                    let is_closed = |error: &str| {
+                        kind == Kind::Recorded
+                            && call == "newfstatat"
+                            && ["EACCES", "EPERM", "ELOOP"].contains(&error)
+                    };
+                    let errors = errors.filter(|error| !is_closed(error));
                     for error in errors.take(if all { ERRORS.len() } else { A_FEW }) {
                         tried += 1;
                         kind.prepare(&base);
@@ -251,7 +297,9 @@ mod linux {
                         let left =
                             on_disk(&base).into_iter().find(|path| path.contains(".memdir-"));
                         let left = left.map(|left| format!("left {left}"));
-                        if let Some(problem) = found.or(left) {
+                        let found = found.or(left);
+                        if let Some(problem) = found.or_else(|| history(kind, &base, &now, &before))
+                        {
                             let _ = writeln!(findings, "{what}: {fault}: {problem}");
                         }
                     }

@@ -126,6 +126,7 @@ test('docs/bundlers.md names the versions that are tested', () => {
     ['Electron', '@electron/asar'],
     ['Bun', 'bun'],
     ['Deno', 'deno'],
+    ['Cloudflare Workers', 'workerd'],
   ]) {
     const row = rows.find((line) => line.startsWith(`| [${start}`)) ?? '';
     for (const name of names) {

@@ -150,7 +150,9 @@ fn swift_has_the_operations_of_the_table() {
 
 #[test]
 fn rust_has_the_operations_of_the_table() {
-    let memory = read("core/src/memory.rs") + &read("core/src/memory/files.rs");
+    let memory = read("core/src/memory.rs")
+        + &read("core/src/memory/files.rs")
+        + &read("core/src/memory/history.rs");
     let public = memory
         .replace("#[doc(hidden)]\n    #[must_use]\n    pub fn", "")
         .replace("#[doc(hidden)]\n    pub fn", "");
@@ -178,7 +180,7 @@ fn rust_has_the_operations_of_the_table() {
 #[test]
 fn go_has_the_operations_of_the_table() {
     let mut found = BTreeSet::new();
-    for file in ["memdir", "files"] {
+    for file in ["memdir", "files", "history"] {
         let source = read(&format!("bindings-go/{file}.go"));
         found.extend(methods(named(&source, "func (m *Memory) "), "."));
         found.extend(named(&source, "func "));
@@ -188,10 +190,10 @@ fn go_has_the_operations_of_the_table() {
             .into_iter()
             .map(|name| format!("memorytool.{name}")),
     );
-    // Not those of the package alone, nor what every language has: the version.
+    // Not those of the package alone, nor what every language has: the version of the library.
     let public = |name: &String| {
         let last = name.rsplit('.').next().unwrap();
-        last.starts_with(char::is_uppercase) && last != "Version"
+        last.starts_with(char::is_uppercase) && last != "LibraryVersion"
     };
     found.retain(public);
     compare("go", &found, "");

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from copy import copy
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, cast, overload
 
 from memdir import _memdir
@@ -14,13 +15,13 @@ from memdir._reply import ViewT_co
 if TYPE_CHECKING:
     import builtins
     from collections.abc import Callable, Mapping, Sequence
-    from datetime import timedelta
+    from datetime import datetime, timedelta
     from pathlib import Path
     from types import TracebackType
 
     from typing_extensions import Self, Unpack
 
-    from memdir._memdir import Entry, Expired, ExpiryProgress, Match
+    from memdir._memdir import Entry, Expired, ExpiryProgress, Match, Restored, Version
     from memdir._options import MemoryOptions, Places, TextOnly
     from memdir._reply import ImageBlock, Reply
 
@@ -348,6 +349,117 @@ class AsyncMemory(Generic[ViewT_co]):
         return await self._changing(
             self._memory.expire, older_than, dry_run=dry_run, on_progress=on_progress
         )
+
+    def acting_as(self, actor: str) -> Self:
+        """The same memory, whose changes are recorded as this actor's, as `Memory.acting_as`.
+
+        It need not wait. Each of the two is closed by itself.
+        """
+        acting = copy(self)
+        acting._memory = self._memory.acting_as(actor)
+        return acting
+
+    async def history(
+        self,
+        path: str | None = None,
+        *,
+        limit: int | None = None,
+        before: str | None = None,
+        actor: str | None = None,
+        change: str | None = None,
+        since: datetime | None = None,
+    ) -> builtins.list[Version]:
+        """The versions of files that changes made, newest first, as `Memory.history`.
+
+        Raises:
+            HistoryError: The memory has no history, the path is none, or an id is none.
+            StoreError: The store itself failed.
+        """
+        return await self._reading(
+            self._memory.history,
+            path,
+            limit=limit,
+            before=before,
+            actor=actor,
+            change=change,
+            since=since,
+        )
+
+    async def read_version(self, id: str) -> bytes:
+        """The content of a version.
+
+        Raises:
+            HistoryError: There is no such version, or it has no content.
+            StoreError: The store itself failed.
+        """
+        return await self._reading(self._memory.read_version, id)
+
+    async def diff(self, id: str, other: str | None = None) -> str:
+        """A unified diff from one version to another, as `Memory.diff`.
+
+        Raises:
+            HistoryError: As `read_version`; but a file that is not there counts as empty.
+            StoreError: The store itself failed.
+        """
+        return await self._reading(self._memory.diff, id, other)
+
+    async def restore(self, id: str, *, overwrite: bool = False) -> Restored:
+        """Writes the content of a version back, as `Memory.restore`.
+
+        Raises:
+            HistoryError: As `read_version`; a file is there with another content; the memory is
+                read-only; or the store failed in the middle.
+            StoreError: The store itself failed.
+        """
+        return await self._changing(self._memory.restore, id, overwrite=overwrite)
+
+    async def undo(
+        self,
+        change: str | None = None,
+        *,
+        since: datetime | None = None,
+        actor: str | None = None,
+        dry_run: bool = False,
+    ) -> Restored:
+        """Takes back a change, or all since a time, as `Memory.undo`.
+
+        Raises:
+            HistoryError: Later changes stand on it; what was before is no longer kept; or as
+                `restore`.
+            ConfigError: Not exactly one of `change` and `since` is given, or `actor` without
+                `since`.
+            StoreError: The store itself failed.
+        """
+        return await self._changing(
+            self._memory.undo, change, since=since, actor=actor, dry_run=dry_run
+        )
+
+    async def restore_all(self, at: datetime, *, dry_run: bool = False) -> Restored:
+        """Makes every file what it was at a time, as `Memory.restore_all`.
+
+        Raises:
+            HistoryError: The history does not reach back so far; or as `restore`.
+            StoreError: The store itself failed.
+        """
+        return await self._changing(self._memory.restore_all, at, dry_run=dry_run)
+
+    async def redact(self, id: str, reason: str) -> str | None:
+        """Removes the content of a version from the history for good, as `Memory.redact`.
+
+        Raises:
+            HistoryError: A file holds this content now; or as `read_version`.
+            StoreError: The store itself failed.
+        """
+        return await self._changing(self._memory.redact, id, reason)
+
+    async def trim_history(self) -> int:
+        """Removes the versions that the options keep no longer, as `Memory.trim_history`.
+
+        Raises:
+            HistoryError: The memory has no history, or is read-only.
+            StoreError: The store itself failed.
+        """
+        return await self._changing(self._memory.trim_history)
 
     def __repr__(self) -> str:
         return f"Async{self._memory!r}"

@@ -44,6 +44,21 @@ class CopyError(MemdirError):
     """What is in the way."""
 
 
+class HistoryError(MemdirError):
+    """The history cannot say it, or something could not be taken back.
+
+    Nothing was changed, unless `kind` is `"partly"`: then the store failed in the middle, and what
+    was written is a change of its own.
+    """
+
+    kind: str
+    """The case: `"off"`, `"read_only"`, `"no_id"`, `"path"`, `"unknown"`, `"no_content"`,
+    `"redacted"`, `"damaged"`, `"conflict"`, `"trimmed"`, `"is_current"` or `"partly"`."""
+
+    paths: list[str]
+    """The files in question, such as those of a conflict."""
+
+
 class ConfigError(MemdirError, ValueError):
     """A store's address or an option is wrong."""
 
@@ -58,6 +73,7 @@ for _class in (
     HookError,
     Deny,
     CopyError,
+    HistoryError,
     ConfigError,
 ):
     # They are public as `memdir.RefusedError` and so on, and are shown and pickled as that.

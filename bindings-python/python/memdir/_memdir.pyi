@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Final, Generic, Literal, SupportsIndex, final, overload
 from typing_extensions import Self
 
-__all__ = ["__version__", "Cancellation", "Checked", "Copied", "CopyProgress", "Entry", "Event", "Expired", "ExpiryProgress", "Match", "Memory", "NativeStore", "Problem", "ReadOnly", "after_fork_in_child", "after_fork_in_parent", "answer", "answer_nowait", "before_exit", "before_fork", "check", "check_contract", "context_management", "copy", "decode", "execute_failed", "execute_nowait", "fail", "listed_time", "open_store", "open_whole", "read_only", "rekey", "run_command_line", "submit", "view_nowait", "when_idle"]
+__all__ = ["__version__", "Cancellation", "Checked", "Copied", "CopyProgress", "Entry", "Event", "Expired", "ExpiryProgress", "Match", "Memory", "NativeStore", "Problem", "ReadOnly", "Restored", "RestoredFile", "Version", "after_fork_in_child", "after_fork_in_parent", "answer", "answer_nowait", "before_exit", "before_fork", "check", "check_contract", "context_management", "copy", "decode", "execute_failed", "execute_nowait", "fail", "listed_time", "open_store", "open_whole", "read_only", "rekey", "run_command_line", "submit", "view_nowait", "when_idle"]
 
 __version__: Final[str]
 
@@ -191,10 +191,13 @@ class Event:
         duration: The time until the reply was ready, `before` included, in seconds.
         repairs: The ids of the repairs in the input, such as `"insert_text_from_new_str"`.
         content: The text of the reply, with `event_content=True`; else `None`.
+        change: The id of the change that the command made, if the memory has a history; else `None`.
     """
     def __repr__(self, /) -> str: ...
     @property
     def bytes(self, /) -> int: ...
+    @property
+    def change(self, /) -> str | None: ...
     @property
     def command(self, /) -> str | None: ...
     @property
@@ -341,6 +344,16 @@ class Memory(Generic[ViewT_co]):
             write. `expire_after` turns it on. `expire()` needs it.
         never_expire: Patterns of files that never expire, such as `"/memories/handbook"`, with
             everything below them.
+        history: Records every change before it is made, so that it can be seen and taken back.
+        history_max_age: Versions that are older are removed, except the last ten of a file that is
+            there. `None` keeps them however old they are. Seconds, or a `timedelta`.
+        history_max_versions: The most versions that are kept of a file, at least ten if it is
+            there. `None` sets no limit.
+        history_max_bytes: About how many bytes the history may hold: beyond it the oldest versions
+            are removed, except the last ten of a file that is there. `None` sets no limit.
+        actor: Who makes the changes of this memory, for its history: a session, a user, the id of a
+            tool call. Any text of your program, never of a model. `acting_as` gives another one to
+            a part of your program.
         before: Called with each command before the store is touched. It allows the command,
             replaces its text, or denies it. The hook gets a mapping with `command` and its fields;
             paths are validated and canonical. It returns `None` to allow the command, or a dict
@@ -387,6 +400,21 @@ class Memory(Generic[ViewT_co]):
     @overload
     def __new__(cls, /, store: str | PathLike[str] | Store | ReadOnly | Mapping[str, str | PathLike[str] | Store | ReadOnly] = ..., *, max_view_chars: int | None = 16000, max_file_bytes: int | None = 16777216, max_total_bytes: int | None = None, max_files: int | None = None, max_image_bytes: int | None = 3932160, on_existing: Literal["error", "overwrite"] = 'error', read_only: bool = False, read_only_paths: Sequence[str] = (), writable_paths: Sequence[str] | None = None, stale_guard: Literal["off", "on", "strict"] = 'off', sensitive_text: Literal["off", "reject", "redact"] = 'off', sensitive_rules: dict[str, str] = {}, sensitive_on_view: bool = False, expire_after: float | timedelta | None = None, record_access: bool = False, never_expire: Sequence[str] = (), history: bool = False, history_max_age: float | timedelta | None = 2592000.0, history_max_versions: int | None = None, history_max_bytes: int | None = None, actor: str | None = None, before: Callable[[Mapping[str, Any]], Mapping[str, object] | None] | None = None, after: Callable[[Event], object] | None = None, event_content: bool = False, durability: Literal["full", "relaxed"] = 'full', lock_timeout: float | timedelta | None = 10.0, namespace: str | None = None, encryption_key: bytes | str | None = None, encrypt_names: bool = False) -> Memory[str | builtins.list[ImageBlock]]: ...
     def __repr__(self, /) -> str: ...
+    def acting_as(self, /, actor: str) -> Self:
+        """
+        The same memory, whose changes are recorded as this actor's: a session, a user, the id of a
+        tool call. It replaces the option `actor`. Hooks and views are shared; each of the two is
+        closed by itself.
+
+        Args:
+            actor: Any text of your program, never of a model.
+
+        >>> from memdir import Memory
+        >>> memory = Memory("memory:", history=True)
+        >>> memory.acting_as("session 1").write("/memories/tea.md", "green\\n")
+        >>> [(version.operation, version.actor) for version in memory.history()]
+        [('created', 'session 1')]
+        """
     def bootstrap(self, /, *, about: str, features: SupportsGetItem[int, str], init: str = "") -> builtins.list[str]:
         """
         Lays out the files with which a project of several sessions begins: `progress.md`, `features.md`
@@ -432,6 +460,29 @@ class Memory(Generic[ViewT_co]):
         Raises:
             RefusedError: The command was refused; its text is the reply for the model.
             StoreError: The store itself failed.
+        """
+    def diff(self, /, id: str, other: str | None = None) -> str:
+        """
+        A unified diff from one version to another; empty if nothing differs.
+
+        Args:
+            id: The id of a version.
+            other: The id of another one. Without it: what the change of the version did to the file.
+
+        Raises:
+            HistoryError: As `read_version`; but a file that is not there counts as empty.
+            StoreError: The store itself failed.
+
+        >>> from memdir import Memory
+        >>> memory = Memory("memory:", history=True)
+        >>> memory.write("/memories/tea.md", "green\\n")
+        >>> memory.write("/memories/tea.md", "black\\n")
+        >>> print(memory.diff(memory.history()[0].id), end="")
+        --- /memories/tea.md
+        +++ /memories/tea.md
+        @@ -1 +1 @@
+        -green
+        +black
         """
     @property
     def directory(self, /) -> Path | None:
@@ -484,6 +535,26 @@ class Memory(Generic[ViewT_co]):
         again before it edits it. Call it when views may have left the model's context, such as after
         context editing or compaction, of which the guard cannot know.
         """
+    def history(self, /, path: str | None = None, *, limit: SupportsIndex | None = None, before: str | None = None, actor: str | None = None, change: str | None = None, since: datetime | None = None) -> builtins.list[Version]:
+        """
+        The versions of files that changes made, newest first. The memory must be opened with
+        `history=True`.
+
+        Args:
+            path: A file or a directory, also one that is not there any more: versions of what is or
+                was there, and the earlier versions of files that were moved there. `None` for
+                everything.
+            limit: The most versions to return; `None` for all.
+            before: The id of a version: only those before it. With the last one of a page this is the
+                next page.
+            actor: Only what this actor changed.
+            change: Only the versions of this change.
+            since: A `datetime` with a time zone: only what was changed then or later.
+
+        Raises:
+            HistoryError: The memory has no history, the path is none, or an id is none.
+            StoreError: The store itself failed.
+        """
     def index(self, /, max_chars: SupportsIndex = 2000) -> str:
         """
         A table of contents for a system prompt: a line for each file with its path, its size and its
@@ -526,12 +597,71 @@ class Memory(Generic[ViewT_co]):
             RefusedError: There is no such file, or it is not text.
             StoreError: The store itself failed.
         """
+    def read_version(self, /, id: str) -> bytes:
+        """
+        The content of a version.
+
+        Args:
+            id: The id of the version.
+
+        Raises:
+            HistoryError: There is no such version, or it has no content: it is a deletion, was
+                redacted, or its records are damaged.
+            StoreError: The store itself failed.
+        """
+    def redact(self, /, id: str, reason: str) -> str | None:
+        """
+        Removes the content of a version from the history for good, wherever the history has it. The
+        version stays, with the reason.
+
+        Args:
+            id: The id of a version. With the id of a change, the contents of all its versions.
+            reason: Why, for whoever asks for the content later.
+
+        Returns:
+            The id of the change; `None` if nothing was left to remove.
+
+        Raises:
+            HistoryError: A file holds this content now (`kind` is `"is_current"`); or as
+                `read_version`.
+            StoreError: The store itself failed.
+        """
     def rename(self, /, old_path: str, new_path: str) -> str:
         """
         Renames or moves a file or directory; never overwrites.
 
         Raises:
             RefusedError: The command was refused; its text is the reply for the model.
+            StoreError: The store itself failed.
+        """
+    def restore(self, /, id: str, *, overwrite: bool = ...) -> Restored:
+        """
+        Writes the content of a version back, as a new version. A deleted file is made again where it
+        was. No policy applies: your own code brings back what was there.
+
+        Args:
+            id: The id of a version. For a deleted file that of the deletion, or an earlier one. With
+                the id of a change, all files of that change are brought back, such as those of a
+                deleted directory.
+            overwrite: Also write over what was changed since.
+
+        Raises:
+            HistoryError: As `read_version`; a file is there with another content (`kind` is
+                `"conflict"`); the memory is read-only; or the store failed in the middle (`"partly"`).
+            StoreError: The store itself failed.
+        """
+    def restore_all(self, /, at: datetime, *, dry_run: bool = ...) -> Restored:
+        """
+        Makes every file what it was at a time, whatever was changed since. Files of which the history
+        knows nothing stay.
+
+        Args:
+            at: A `datetime` with a time zone.
+            dry_run: Only return what would be done.
+
+        Raises:
+            HistoryError: The history does not reach back so far (`kind` is `"trimmed"`); or as
+                `restore`.
             StoreError: The store itself failed.
         """
     def search(self, /, query: str, *, regex: bool = False, ignore_case: bool = False, path: str = "/memories", limit: SupportsIndex = 100) -> builtins.list[Match]:
@@ -590,6 +720,41 @@ class Memory(Generic[ViewT_co]):
 
         Raises:
             ConfigError: There is no such dialect, or the prefix is wrong.
+        """
+    def trim_history(self, /) -> int:
+        """
+        Removes the versions that the options keep no longer, and returns how many records of changes
+        that were. It is also done now and then after a change.
+
+        Raises:
+            HistoryError: The memory has no history, or is read-only.
+            StoreError: The store itself failed.
+        """
+    def undo(self, /, change: str | None = None, *, since: datetime | None = None, actor: str | None = None, dry_run: bool = ...) -> Restored:
+        """
+        Takes changes back: every file becomes what it was before. If later changes of the same files
+        stand on them, nothing is changed.
+
+        Args:
+            change: The id of one change, or of a version: the whole change that made it.
+            since: Or a `datetime` with a time zone: all changes that were made then or later.
+            actor: With `since`: only the changes of this actor.
+            dry_run: Only return what would be done.
+
+        Raises:
+            HistoryError: Later changes stand on it (`kind` is `"conflict"`, and `paths` are the
+                files); what was before is no longer kept (`"trimmed"`); or as `restore`.
+            ConfigError: Not exactly one of `change` and `since` is given, or `actor` without `since`.
+            StoreError: The store itself failed.
+
+        >>> from memdir import Memory
+        >>> memory = Memory("memory:", history=True)
+        >>> memory.write("/memories/tea.md", "green\\n")
+        >>> memory.write("/memories/tea.md", "black\\n")
+        >>> memory.undo(memory.history()[0].change).files
+        [RestoredFile('modified', '/memories/tea.md')]
+        >>> memory.read("/memories/tea.md")
+        'green\\n'
         """
     def view(self, /, path: str, view_range: SupportsLenAndGetItem[SupportsIndex] | None = None) -> ViewT_co:
         """
@@ -728,6 +893,140 @@ class ReadOnly:
     The result of `read_only`. Use it in the place of a store.
     """
     def __repr__(self, /) -> str: ...
+
+@final
+class Restored:
+    """
+    What was done to bring back an earlier state, or would be done.
+
+    `change` is the id of the change that this made, which can be undone itself; `None` if there was
+    nothing to do, or with `dry_run`. `files` are the files, in the order of their paths.
+    """
+    __match_args__: Final[tuple[str, str]]
+    def __eq__(self, value: object, /) -> bool: ...
+    def __hash__(self, /) -> int: ...
+    def __ne__(self, value: object, /) -> bool: ...
+    def __repr__(self, /) -> str: ...
+    @property
+    def change(self, /) -> str | None:
+        """
+        The id of the change that this made; `None` if there was nothing to do, or with `dry_run`.
+        """
+    @property
+    def files(self, /) -> builtins.list[RestoredFile]:
+        """
+        The files, in the order of their paths.
+        """
+
+@final
+class RestoredFile:
+    """
+    A file that was changed to bring back an earlier state, or would be changed.
+
+    `operation` is `"created"`, `"modified"`, `"renamed"` or `"deleted"`. `path` is where the file is,
+    or was if it was deleted. `old_path` is where it was before, if it was renamed.
+    """
+    __match_args__: Final[tuple[str, str, str]]
+    def __eq__(self, value: object, /) -> bool: ...
+    def __hash__(self, /) -> int: ...
+    def __ne__(self, value: object, /) -> bool: ...
+    def __repr__(self, /) -> str: ...
+    @property
+    def old_path(self, /) -> str | None:
+        """
+        Where it was before, if it was renamed.
+        """
+    @property
+    def operation(self, /) -> str:
+        """
+        What was done, as a word.
+        """
+    @property
+    def path(self, /) -> str:
+        """
+        Where.
+        """
+
+@final
+class Version:
+    """
+    One version of one file: what a change made of it.
+
+    Attributes:
+        id: Names this version, for `Memory.read_version` and the like. Ids sort by time.
+        change: The id of the change that made it. One change can make versions of several files, such
+            as the deletion of a directory.
+        operation: `"created"`, `"modified"`, `"overwritten"`, `"renamed"`, `"deleted"`, `"expired"`,
+            `"cleared"`, `"restored"`, `"redacted"`, or `"external"` if somebody else changed the file.
+        path: Where the file is since then; where it was, if it was deleted.
+        old_path: Where it was before, if it was renamed.
+        time: When, by the clock of the machine that made the change; with a time zone.
+        actor: Who, as the memory that made the change was told.
+        size: The size of the content in bytes. `None` if the file was deleted, its content is
+            redacted, or nobody has read it since it was moved.
+        sha256: The SHA-256 of the content, in hexadecimal digits; `None` as for `size`.
+        is_current: Whether the file is there, and this is what it holds, as far as the history knows.
+        redacted: Why the content was removed from the history; `None` if it was not.
+    """
+    def __eq__(self, value: object, /) -> bool: ...
+    def __hash__(self, /) -> int: ...
+    def __ne__(self, value: object, /) -> bool: ...
+    def __repr__(self, /) -> str: ...
+    @property
+    def actor(self, /) -> str | None:
+        """
+        Who, as the memory that made the change was told.
+        """
+    @property
+    def change(self, /) -> str:
+        """
+        The id of the change that made it.
+        """
+    @property
+    def id(self, /) -> str:
+        """
+        Names this version. Ids sort by time.
+        """
+    @property
+    def is_current(self, /) -> bool:
+        """
+        Whether the file is there, and this is what it holds, as far as the history knows.
+        """
+    @property
+    def old_path(self, /) -> str | None:
+        """
+        Where it was before, if it was renamed.
+        """
+    @property
+    def operation(self, /) -> str:
+        """
+        What was done, as a word.
+        """
+    @property
+    def path(self, /) -> str:
+        """
+        Where the file is since then; where it was, if it was deleted.
+        """
+    @property
+    def redacted(self, /) -> str | None:
+        """
+        Why the content was removed from the history; `None` if it was not.
+        """
+    @property
+    def sha256(self, /) -> str | None:
+        """
+        The SHA-256 of the content, in hexadecimal digits.
+        """
+    @property
+    def size(self, /) -> int | None:
+        """
+        The size of the content in bytes.
+        """
+    @property
+    def time(self, /) -> datetime:
+        """
+        When, by the clock of the machine that made the change.
+        """
 
 def after_fork_in_child() -> None:
     """

@@ -136,7 +136,7 @@ class MemoryTool(_Engine, BetaAbstractMemoryTool):
         store: Where the files are: a directory, which is made if it does not exist (the files are
             in its `memories` directory, the layout of the SDK's own tool); `"memory:"` for a new
             store in this process; anything else that `Memory` takes; or a `Memory` that is open,
-            without further options.
+            without further options, such as `memory.acting_as("session 1")`.
         cache_control: The `cache_control` of the tool in each request.
         entry: What else the tool's entry in each request carries, as a dict: `allowed_callers`,
             `defer_loading`, `input_examples`, `strict`.
@@ -312,7 +312,7 @@ class AsyncMemoryTool(_Engine, BetaAsyncAbstractMemoryTool):
         store: Where the files are: a directory, which is made if it does not exist (the files are
             in its `memories` directory, the layout of the SDK's own tool); `"memory:"` for a new
             store in this process; anything else that `Memory` takes; or an `AsyncMemory` that is
-            open, without further options.
+            open, without further options, such as `memory.acting_as("session 1")`.
         cache_control: The `cache_control` of the tool in each request.
         entry: What else the tool's entry in each request carries, as a dict: `allowed_callers`,
             `defer_loading`, `input_examples`, `strict`.

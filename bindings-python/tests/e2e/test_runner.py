@@ -432,3 +432,51 @@ def test_malformed_input_is_answered_with_a_sentence(
         (content, True)
     ]
     assert tree(tmp_path) == {}
+
+
+@pytest.mark.parametrize("given", ["the option", "the memory"])
+def test_what_the_model_changes_is_recorded_as_the_actor_s_and_undone(
+    converse: Converse, script: Callable[..., Conversation], tmp_path: Path, given: str
+) -> None:
+    memory = memdir.Memory(tmp_path, history=True)
+    memory.create("/memories/mine", "mine\n")
+    a, b = "/memories/a", "/memories/b"
+    turns: list[list[tuple[Any, Any, bool]]] = [
+        [
+            (
+                {"command": "create", "path": a, "file_text": "one\n"},
+                f"File created successfully at: {a}",
+                False,
+            )
+        ],
+        [
+            (
+                {"command": "rename", "old_path": a, "new_path": b},
+                f"Successfully renamed {a} to {b}",
+                False,
+            ),
+            (
+                {"command": "delete", "path": "/memories/mine"},
+                "Successfully deleted /memories/mine",
+                False,
+            ),
+        ],
+    ]
+    place: Any = tmp_path
+    options: dict[str, Any] = {"history": True, "actor": "session 1"}
+    if given == "the memory":
+        kind = memdir.Memory if converse.__name__ == "converse_sync" else memdir.AsyncMemory
+        place, options = kind(tmp_path, history=True).acting_as("session 1"), {}
+    with StandIn(script(*turns)) as standin:
+        converse(standin.base_url, place, options=options)
+    standin.finish()
+    versions = memory.history(actor="session 1")
+    # The runner may carry out the calls of one turn in any order.
+    assert sorted((version.operation, version.path) for version in versions) == [
+        ("created", a),
+        ("deleted", "/memories/mine"),
+        ("renamed", b),
+    ]
+    assert tree(tmp_path) == {"/memories/b": "one\n"}
+    memory.undo(since=versions[-1].time, actor="session 1")
+    assert tree(tmp_path) == {"/memories/mine": "mine\n"}

@@ -1,11 +1,17 @@
 //! The arguments of the command line, and its help.
 
+use std::path::PathBuf;
+use std::time::SystemTime;
+
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
 
+use super::history_arguments::{Diff, Log, Redact, Restore, Undo};
+use super::times::parse_time;
+
 use crate::store::Durability;
 
-/// Look at, copy and check the memory of agents.
+/// Look at, copy and check the memory of agents, and take back what they changed.
 #[derive(Debug, Parser)]
 #[command(
     name = "memdir",
@@ -21,6 +27,10 @@ STORE is one of:
 
 Keys of encrypted stores come from the environment: MEMDIR_ENCRYPTION_KEY, and for copy
 MEMDIR_FROM_ENCRYPTION_KEY and MEMDIR_TO_ENCRYPTION_KEY.
+
+TIME is a time such as 2026-03-14T15:09:26Z or 2026-03-14, or how long ago: 30m, 2h, 3d, 1w.
+ID is the id of a version or a change, as `memdir log` shows it, or its beginning or its end, of
+at least 6 digits, if no other one has the same.
 
 Exit codes:
   0  all is well
@@ -41,14 +51,23 @@ pub(super) struct Arguments {
 pub(super) enum Command {
     Tree(Tree),
     Show(Show),
+    Log(Log),
+    Diff(Diff),
+    Restore(Restore),
+    Undo(Undo),
+    Redact(Redact),
     Copy(Copy),
+    Export(Export),
+    Import(Import),
     Check(Check),
     #[cfg(feature = "mcp")]
     Mcp(Mcp),
 }
 
-/// Show what a store holds: sizes, ages and names
+/// Show what a store holds, or held at a time: sizes, ages and names
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Example: memdir tree ./memory --at 2d")]
 pub(super) struct Tree {
     /// The store to look at
     pub(super) store: String,
@@ -64,30 +83,50 @@ pub(super) struct Tree {
     /// Show so many levels only
     #[arg(short, long, value_name = "LEVELS", value_parser = clap::value_parser!(u32).range(1..))]
     pub(super) depth: Option<u32>,
+
+    /// Show what there was at this time, as the history tells
+    #[arg(long, value_name = "TIME", value_parser = parse_time)]
+    pub(super) at: Option<SystemTime>,
 }
 
-/// Print a file's bytes
+/// Print a file's bytes, as they are or as they were
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Example: memdir show ./memory /memories/notes.md --at 2h")]
 pub(super) struct Show {
     /// The store that holds it
     pub(super) store: String,
 
     /// The file, such as /memories/notes.md
-    pub(super) path: String,
+    #[arg(required_unless_present = "version")]
+    pub(super) path: Option<String>,
 
     /// Print what the agent's `view` answers instead, with numbered lines
-    #[arg(short, long, conflicts_with = "json")]
+    #[arg(short, long, conflicts_with_all = ["json", "version", "at"])]
     pub(super) lines: bool,
+
+    /// Print a version of the history instead, which `memdir log` lists
+    #[arg(long, value_name = "ID", conflicts_with_all = ["path", "at"])]
+    pub(super) version: Option<String>,
+
+    /// Print what the file held at this time, as the history tells
+    #[arg(long, value_name = "TIME", value_parser = parse_time)]
+    pub(super) at: Option<SystemTime>,
 }
 
 /// Copy everything from one store into another
 ///
-/// Contents, times, hidden files and empty directories are copied; nothing is ever deleted.
+/// Contents, times, hidden files, empty directories and the history are copied; nothing is ever
+/// deleted.
 /// Both stores are compared first. If the destination holds another content anywhere, nothing
 /// is copied, and the command says where. Each copy is read back and compared. After an
 /// interruption, the same command does the rest.
 #[derive(Debug, Args)]
-#[command(verbatim_doc_comment)]
+#[command(
+    verbatim_doc_comment,
+    after_help = "\
+Example: memdir copy ./memory sqlite:agent.db"
+)]
 pub(super) struct Copy {
     /// The store to copy from
     pub(super) from: String,
@@ -98,6 +137,10 @@ pub(super) struct Copy {
     /// Replace files that have another content
     #[arg(long)]
     pub(super) overwrite: bool,
+
+    /// Copy the files alone
+    #[arg(long)]
+    pub(super) without_history: bool,
 
     /// If the destination is made, with a key: encrypt its names too
     #[arg(long)]
@@ -117,8 +160,78 @@ pub(super) struct Copy {
     pub(super) durability: Durability,
 }
 
-/// Read everything that a store holds, and report what is not as it should be
+/// Write everything that a store holds into one file, an archive
+///
+/// The archive is a tar file with contents, times, hidden files, empty directories and the
+/// history, and a manifest with the SHA-256 of each. It is not encrypted, also if the store is.
 #[derive(Debug, Args)]
+#[command(
+    verbatim_doc_comment,
+    after_help = "\
+Example: memdir export ./memory memory.tar"
+)]
+pub(super) struct Export {
+    /// The store to export
+    pub(super) store: String,
+
+    /// The file to write; it appears when it is whole
+    pub(super) file: PathBuf,
+
+    /// Replace a file that is there
+    #[arg(long)]
+    pub(super) overwrite: bool,
+
+    /// Export the files alone
+    #[arg(long)]
+    pub(super) without_history: bool,
+}
+
+/// Bring everything from an archive into a store
+///
+/// The whole archive is read and checked first. Then it is a copy: see `memdir copy --help`.
+#[derive(Debug, Args)]
+#[command(
+    verbatim_doc_comment,
+    after_help = "\
+Example: memdir import memory.tar sqlite:agent.db"
+)]
+pub(super) struct Import {
+    /// The archive, which `memdir export` made
+    pub(super) file: PathBuf,
+
+    /// The store to import into; a directory or database is made
+    pub(super) store: String,
+
+    /// Replace files that have another content
+    #[arg(long)]
+    pub(super) overwrite: bool,
+
+    /// Import the files alone
+    #[arg(long)]
+    pub(super) without_history: bool,
+
+    /// If the store is made, with a key: encrypt its names too
+    #[arg(long)]
+    pub(super) encrypt_names: bool,
+
+    /// Only compare, and print what would be written
+    #[arg(short = 'n', long)]
+    pub(super) dry_run: bool,
+
+    /// What a file survives: "full" a loss of power, "relaxed" the end of the process
+    #[arg(
+        long,
+        value_name = "WORD",
+        default_value = "full",
+        value_parser = PossibleValuesParser::new(["full", "relaxed"]).try_map(|word| word.parse::<Durability>()),
+    )]
+    pub(super) durability: Durability,
+}
+
+/// Read all that a store and its history hold, and report what is not as it should be
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Example: memdir check sqlite:agent.db")]
 pub(super) struct Check {
     /// The store to check
     pub(super) store: String,

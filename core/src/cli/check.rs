@@ -1,19 +1,29 @@
-//! `memdir check`: checks a store.
+//! `memdir check`: checks a store, and its history.
+
+use std::sync::Arc;
 
 use serde_json::json;
 
 use super::arguments::Check;
+use super::history;
 use super::output::{Output, count};
 use super::stores::{self, Place};
 use super::{Ended, Failure};
 use crate::error::Error;
+use crate::history::{Recorder, hiding};
 use crate::options::MemoryOptions;
-use crate::store::Problem;
+use crate::store::{Durability, Problem};
 use crate::text::human_size;
 
 pub(super) fn run(wanted: &Check, output: &mut Output) -> Result<Ended, Failure> {
     let place = stores::only(&wanted.store, MemoryOptions::default())?;
-    let store = place.existing()?;
+    let raw = place.readable()?;
+    let recorder = Arc::new(Recorder::untrimmed(Arc::clone(&raw), Durability::Full));
+    let reading = recorder.reading().map_err(|error| history::failure(&error, &place))?;
+    let versions = (!reading.is_empty()).then(|| reading.versions());
+    drop(reading);
+    // With a history, its inspection is part of the store's.
+    let store = if versions.is_some() { recorder.into_store() } else { hiding(raw) };
     let mut printed = Ok(());
     let checked = crate::check(&*store, &mut |problem| {
         if printed.is_ok() {
@@ -24,16 +34,24 @@ pub(super) fn run(wanted: &Check, output: &mut Output) -> Result<Ended, Failure>
     printed?;
     let checked = checked.map_err(|error| place.failed(&Error::Store(error)))?;
     if output.json {
-        output.object(&json!({
+        let mut summary = json!({
             "type": "summary",
             "directories": checked.directories,
             "files": checked.files,
             "bytes": checked.bytes,
             "problems": checked.problems,
-        }))?;
+        });
+        if let Some(versions) = versions {
+            summary["versions"] = json!(versions);
+        }
+        output.object(&summary)?;
     } else {
+        let versions = match versions {
+            Some(number) => format!(", {}", count(number as u64, "version", "versions")),
+            None => String::new(),
+        };
         output.line(&format!(
-            "{} and {} read, {}: {}",
+            "{} and {} read, {}{versions}: {}",
             count(checked.directories, "directory", "directories"),
             count(checked.files, "file", "files"),
             human_size(checked.bytes),

@@ -1,4 +1,4 @@
-//! `memdir copy`: copies everything from one store into another.
+//! `memdir copy`: copies everything from one store into another. An import does the same from an archive.
 
 use std::io::{self, IsTerminal};
 use std::ops::ControlFlow;
@@ -8,12 +8,14 @@ use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::json;
 
 use super::arguments::Copy;
+use super::history;
 use super::output::{Output, count};
 use super::stores::{self, Place};
 use super::{Ended, Failure, say};
 use crate::copy::{Copied, CopyError, Phase, Plan, Progress, Refusal, There};
+use crate::history::{Carried, HistoryError, hiding};
 use crate::options::MemoryOptions;
-use crate::store::OnExisting;
+use crate::store::{Durability, OnExisting, Store};
 use crate::text::human_size;
 
 pub(super) fn run(wanted: &Copy, output: &mut Output) -> Result<Ended, Failure> {
@@ -22,33 +24,63 @@ pub(super) fn run(wanted: &Copy, output: &mut Output) -> Result<Ended, Failure> 
     if source.overlaps(&destination) {
         return Err(overlapping());
     }
-    destination.encrypt_names(wanted.encrypt_names)?;
-    let existing = if wanted.overwrite { OnExisting::Overwrite } else { OnExisting::Error };
+    destination.encrypt_names(wanted.encrypt_names, stores::TO_KEY)?;
+    let raw = source.readable()?;
+    let from = hiding(Arc::clone(&raw));
+    let carried = if wanted.without_history { None } else { Some(carried(raw, &source)?) };
+    let (overwrite, dry_run) = (wanted.overwrite, wanted.dry_run);
+    let how = How { overwrite, dry_run, durability: wanted.durability };
+    transfer(&*from, carried, Some(&source), &destination, how, output)
+}
 
-    let from = source.existing()?;
+/// How a transfer is made.
+#[derive(Clone, Copy)]
+pub(super) struct How {
+    pub(super) overwrite: bool,
+    pub(super) dry_run: bool,
+    pub(super) durability: Durability,
+}
+
+/// Brings all files, and the history, into a store. The source is one that an address names, or an archive.
+pub(super) fn transfer(
+    from: &dyn Store,
+    carried: Option<Carried>,
+    source: Option<&Place>,
+    destination: &Place,
+    how: How,
+    output: &mut Output,
+) -> Result<Ended, Failure> {
+    let existing = if how.overwrite { OnExisting::Overwrite } else { OnExisting::Error };
     // A missing destination is made only when there is something to write.
     let found = destination.find()?;
-    let to = match &found {
+    let to = hiding(match &found {
         Some(found) => Arc::clone(found),
         None => destination.stand_in()?,
-    };
+    });
+    let carried = carried.filter(|carried| carried.len() > 0);
     let mut bar = Bar::new();
-    let failed = |error: CopyError| failure(&error, &source, &destination);
-    let plan = Plan::compare(&*from, &*to, existing, &mut |progress| bar.show(progress));
+    let failed = |error: CopyError| failure(&error, source, destination);
+    let plan = Plan::compare(from, &*to, existing, &mut |progress| bar.show(progress));
     bar.clear();
     let plan = plan.map_err(failed)?;
     if !plan.refused().is_empty() {
-        refused(plan.refused(), wanted.overwrite, output)?;
+        refused(plan.refused(), how.overwrite, output)?;
         return Ok(Ended::WithProblems);
     }
-    let copied = if wanted.dry_run {
+    let missing = match (&carried, &found) {
+        (None, _) => Vec::new(),
+        (Some(carried), None) => (0..carried.len()).collect(),
+        (Some(carried), Some(found)) => missing(carried, found, destination)?,
+    };
+    let copied = if how.dry_run {
         would_copy(&plan, output)?;
         plan.outcome()
     } else {
-        let to = found.map_or_else(|| destination.open(), Ok)?;
-        let copied = plan.carry_out(&*from, &*to, &mut |progress| bar.show(progress));
+        let raw = found.map_or_else(|| destination.open(), Ok)?;
+        let to = hiding(Arc::clone(&raw));
+        let copied = plan.carry_out(from, &*to, &mut |progress| bar.show(progress));
         bar.clear();
-        match copied {
+        let copied = match copied {
             Err(CopyError::Refused(_)) => {
                 return Err(Failure::Refused(
                     "somebody else wrote into the destination during the copy: run it again"
@@ -56,21 +88,61 @@ pub(super) fn run(wanted: &Copy, output: &mut Output) -> Result<Ended, Failure> 
                 ));
             }
             copied => copied.map_err(failed)?,
+        };
+        if let Some(carried) = &carried {
+            carried
+                .append(&missing, &raw, how.durability)
+                .map_err(|error| history::failure(&error, destination))?;
         }
+        copied
     };
-    summary(&copied, wanted.dry_run, output)?;
+    let changes = carried.map(|_| missing.len() as u64);
+    summary(&copied, changes, how.dry_run, output)?;
     Ok(Ended::Well)
+}
+
+/// The history of a source.
+pub(super) fn carried(store: Arc<dyn Store>, source: &Place) -> Result<Carried, Failure> {
+    Carried::of(store).map_err(|error| match error {
+        HistoryError::Damaged => Failure::Refused(
+            "nothing was copied, as the history is damaged: see `memdir check`; --without-history copies the files \
+             alone"
+                .to_owned(),
+        ),
+        error => history::failure(&error, source),
+    })
+}
+
+/// The records of a history that the destination does not have.
+fn missing(
+    carried: &Carried,
+    to: &Arc<dyn Store>,
+    destination: &Place,
+) -> Result<Vec<usize>, Failure> {
+    let missing = carried.missing_in(to);
+    let missing = missing.map_err(|error| history::failure(&error, destination))?;
+    missing.ok_or_else(|| {
+        Failure::Refused(
+            "nothing was copied, as the destination has a history of its own: --without-history copies the files \
+             alone"
+                .to_owned(),
+        )
+    })
 }
 
 fn overlapping() -> Failure {
     Failure::Usage(format!("nothing was copied: {}", CopyError::Overlapping))
 }
 
-fn failure(error: &CopyError, source: &Place, destination: &Place) -> Failure {
+fn failure(error: &CopyError, source: Option<&Place>, destination: &Place) -> Failure {
     if let CopyError::Overlapping = error {
         return overlapping();
     }
-    let sentence = source.without_secrets(&error.to_string());
+    let sentence = error.to_string();
+    let sentence = match source {
+        Some(source) => source.without_secrets(&sentence),
+        None => sentence,
+    };
     Failure::Store(destination.without_secrets(&sentence))
 }
 
@@ -109,7 +181,14 @@ fn would_copy(plan: &Plan, output: &mut Output) -> Result<(), Failure> {
 }
 
 /// The summary: always with `--json`, otherwise only on a terminal.
-fn summary(copied: &Copied, dry_run: bool, output: &mut Output) -> Result<(), Failure> {
+///
+/// `changes` is how many changes of the history are copied, if there is one.
+fn summary(
+    copied: &Copied,
+    changes: Option<u64>,
+    dry_run: bool,
+    output: &mut Output,
+) -> Result<(), Failure> {
     for problem in &copied.left_out {
         if output.json {
             output.object(&json!({
@@ -120,7 +199,7 @@ fn summary(copied: &Copied, dry_run: bool, output: &mut Output) -> Result<(), Fa
         }
     }
     if output.json {
-        return output.object(&json!({
+        let mut summary = json!({
             "type": "summary",
             "files": copied.files,
             "bytes": copied.bytes,
@@ -128,13 +207,21 @@ fn summary(copied: &Copied, dry_run: bool, output: &mut Output) -> Result<(), Fa
             "directories": copied.directories,
             "left_out": copied.left_out.len(),
             "dry_run": dry_run,
-        }));
+        });
+        if let Some(changes) = changes {
+            summary["changes"] = json!(changes);
+        }
+        return output.object(&summary);
     }
     if dry_run || io::stderr().is_terminal() {
         let verb = if dry_run { "would be copied" } else { "copied and compared" };
         let files = count(copied.files, "file", "files");
+        let changes = match changes {
+            Some(changes) => format!(" and {} of the history", count(changes, "change", "changes")),
+            None => String::new(),
+        };
         let line = format!(
-            "{files} ({}) {verb}, {} there already",
+            "{files} ({}){changes} {verb}, {} there already",
             human_size(copied.bytes),
             copied.equal
         );

@@ -1,4 +1,5 @@
-//! The command line `memdir`: shows what an agent remembers, checks it, and copies it.
+//! The command line `memdir`: shows what an agent remembers, checks it, copies it, and takes
+//! back what the agent changed.
 //!
 //! It is one program for all packages: the binary of this crate and the scripts of the Python and npm
 //! packages all call [`run`]. The logic is in [`copy`](mod@crate::copy), [`check`](crate::check()) and
@@ -12,16 +13,24 @@ use clap::error::{ContextKind, ContextValue};
 
 use crate::store::redact_address;
 
+mod archive;
 mod arguments;
 mod check;
 mod copy;
+mod diff;
+mod fixed_files;
 #[cfg(feature = "mcp")]
 mod flags;
+mod history;
+mod history_arguments;
+mod log;
 #[cfg(feature = "mcp")]
 mod mcp;
 mod output;
+mod restore;
 mod show;
 mod stores;
+mod times;
 mod tree;
 
 use arguments::{Arguments, Command};
@@ -40,7 +49,14 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     let done = match &arguments.command {
         Command::Tree(wanted) => tree::run(wanted, &mut output),
         Command::Show(wanted) => show::run(wanted, &mut output),
+        Command::Log(wanted) => log::run(wanted, &mut output),
+        Command::Diff(wanted) => diff::run(wanted, &mut output),
+        Command::Restore(wanted) => restore::restore(wanted, &mut output),
+        Command::Undo(wanted) => restore::undo(wanted, &mut output),
+        Command::Redact(wanted) => restore::redact(wanted, &mut output),
         Command::Copy(wanted) => copy::run(wanted, &mut output),
+        Command::Export(wanted) => archive::export(wanted, &mut output),
+        Command::Import(wanted) => archive::import(wanted, &mut output),
         Command::Check(wanted) => check::run(wanted, &mut output),
         #[cfg(feature = "mcp")]
         Command::Mcp(wanted) => mcp::run(wanted),

@@ -1,6 +1,6 @@
 //! Standard output, and the format of sizes, times and counts.
 
-use std::io::{self, BufWriter, Stdout, Write};
+use std::io::{self, BufWriter, IsTerminal, Stdout, Write};
 use std::thread;
 use std::time::{Duration, SystemTime};
 
@@ -8,6 +8,30 @@ use serde_json::{Value, json};
 
 use super::Failure;
 use crate::store::micros;
+
+/// A text for one line of a terminal: without control characters, and without those that turn the direction of
+/// writing.
+pub(super) fn escaped(text: &str) -> String {
+    escaped_but(text, |_| false)
+}
+
+/// A text of several lines for a terminal.
+pub(super) fn escaped_lines(text: &str) -> String {
+    escaped_but(text, |c| matches!(c, '\n' | '\t'))
+}
+
+fn escaped_but(text: &str, stays: impl Fn(char) -> bool) -> String {
+    let turns = |c: char| matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    let mut escaped = String::with_capacity(text.len());
+    for letter in text.chars() {
+        if (letter.is_control() || turns(letter)) && !stays(letter) {
+            escaped.extend(letter.escape_default());
+        } else {
+            escaped.push(letter);
+        }
+    }
+    escaped
+}
 
 /// Standard output; with `--json`, one object a line.
 pub(super) struct Output {
@@ -23,6 +47,15 @@ impl Output {
     /// Where bytes go as they are.
     pub(super) fn stream(&mut self) -> &mut impl Write {
         &mut self.stream
+    }
+
+    /// A text of several lines. On a terminal it has no control characters; elsewhere, such as in a file for `patch`, it
+    /// is as it is.
+    pub(super) fn text(&mut self, text: &str) -> Result<(), Failure> {
+        if io::stdout().is_terminal() {
+            return Ok(self.stream.write_all(escaped_lines(text).as_bytes())?);
+        }
+        Ok(self.stream.write_all(text.as_bytes())?)
     }
 
     pub(super) fn line(&mut self, line: &str) -> Result<(), Failure> {
@@ -99,6 +132,13 @@ pub(super) fn count(number: u64, one: &str, more: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_terminal_gets_no_control_characters() {
+        let text = "é\u{1b}[31m\t\r\n\u{202e}\u{9b}x";
+        assert_eq!(escaped(text), "é\\u{1b}[31m\\t\\r\\n\\u{202e}\\u{9b}x");
+        assert_eq!(escaped_lines(text), "é\\u{1b}[31m\t\\r\n\\u{202e}\\u{9b}x");
+    }
 
     #[test]
     fn ages_have_one_unit() {

@@ -1,24 +1,35 @@
 //! `memdir show`: prints a file's bytes, or the agent's view of it.
 
 use std::io::{self, Write};
+use std::time::SystemTime;
 
 use serde_json::json;
 
 use super::arguments::Show;
+use super::history;
 use super::output::{Output, time};
 use super::stores::{self, Place};
 use super::{Ended, Failure};
 use crate::error::Error;
+use crate::history::hiding;
+use crate::history::time::to_text;
 use crate::memory::Memory;
 use crate::options::MemoryOptions;
 use crate::path::MemoryPath;
 use crate::store::{Node, Store, StoreError};
 
 pub(super) fn run(wanted: &Show, output: &mut Output) -> Result<Ended, Failure> {
-    let path = stores::path(&wanted.path)?;
+    let path = wanted.path.as_deref().map(stores::path).transpose()?;
     let options = MemoryOptions { max_view_chars: None, ..MemoryOptions::default() };
     let place = stores::only(&wanted.store, options.clone())?;
-    let store = place.existing()?;
+    if let Some(id) = &wanted.version {
+        return version(id, &place, output);
+    }
+    let Some(path) = path else { return Err(Failure::Usage("PATH is missing".to_owned())) };
+    if let Some(at) = wanted.at {
+        return past(&path, at, &place, output);
+    }
+    let store = hiding(place.readable()?);
     if wanted.lines {
         let memory = Memory::with_store(store, options);
         match memory.view(path.as_str(), None) {
@@ -34,6 +45,50 @@ pub(super) fn run(wanted: &Show, output: &mut Output) -> Result<Ended, Failure> 
             return Err(place.condition(&path, StoreError::IsADirectory));
         };
         print(&mut stream, output.stream(), &path, &place)?;
+    }
+    Ok(Ended::Well)
+}
+
+/// Prints what a version of the history left.
+fn version(given: &str, place: &Place, output: &mut Output) -> Result<Ended, Failure> {
+    let memory = history::reading_memory(place)?;
+    let id = history::version(&history::reading(&memory, place)?, given)?;
+    let content = memory.read_version(id).map_err(|error| history::failure(&error, place))?;
+    if output.json {
+        output.object(&json!({
+            "type": "version",
+            "id": id,
+            "size": content.len(),
+            "content": std::str::from_utf8(&content).ok(),
+        }))?;
+    } else {
+        output.stream().write_all(&content)?;
+    }
+    Ok(Ended::Well)
+}
+
+/// Prints what a file held at a time.
+fn past(
+    path: &MemoryPath,
+    at: SystemTime,
+    place: &Place,
+    output: &mut Output,
+) -> Result<Ended, Failure> {
+    let memory = history::reading_memory(place)?;
+    history::reading(&memory, place)?;
+    let read = memory.read_at(path.as_str(), at);
+    let Some(content) = read.map_err(|error| history::failure(&error, place))? else {
+        return Err(Failure::Refused(format!("{path}: not found at {}", to_text(at))));
+    };
+    if output.json {
+        output.object(&json!({
+            "type": "file",
+            "path": path.as_str(),
+            "size": content.len(),
+            "content": std::str::from_utf8(&content).ok(),
+        }))?;
+    } else {
+        output.stream().write_all(&content)?;
     }
     Ok(Ended::Well)
 }

@@ -14,10 +14,10 @@ use crate::store::{
 };
 
 /// The environment variable with the key for a command with one store.
-const KEY: &str = "MEMDIR_ENCRYPTION_KEY";
+pub(super) const KEY: &str = "MEMDIR_ENCRYPTION_KEY";
 /// The environment variables with the keys for a copy.
 const FROM_KEY: &str = "MEMDIR_FROM_ENCRYPTION_KEY";
-const TO_KEY: &str = "MEMDIR_TO_ENCRYPTION_KEY";
+pub(super) const TO_KEY: &str = "MEMDIR_TO_ENCRYPTION_KEY";
 
 /// The only store of a command.
 pub(super) fn only(given: &str, options: MemoryOptions) -> Result<Place, Failure> {
@@ -111,22 +111,43 @@ impl Place {
         Ok(Self { address, shown, options })
     }
 
-    /// Names are encrypted too, if the store is made.
-    pub(super) fn encrypt_names(&mut self, wanted: bool) -> Result<(), Failure> {
+    /// Names are encrypted too, if the store is made. `key` is the variable that its key would be in.
+    pub(super) fn encrypt_names(&mut self, wanted: bool, key: &str) -> Result<(), Failure> {
         #[cfg(feature = "encryption")]
         if self.options.encryption_key.is_some() {
             self.options.encrypt_names = wanted;
             return Ok(());
         }
         if wanted {
-            return Err(Failure::Usage(format!("--encrypt-names needs a key in {TO_KEY}")));
+            return Err(Failure::Usage(format!("--encrypt-names needs a key in {key}")));
         }
         Ok(())
     }
 
     /// The store, which must exist.
     pub(super) fn existing(&self) -> Result<Arc<dyn Store>, Failure> {
-        self.find()?.ok_or_else(|| Failure::Store(format!("there is no memory at {}", self.shown)))
+        self.find()?.ok_or_else(|| self.missing())
+    }
+
+    /// The store, which must exist, for a command that only reads it. One that cannot be written is opened to be read.
+    pub(super) fn readable(&self) -> Result<Arc<dyn Store>, Failure> {
+        let found = match open_existing_store(&self.address, &self.options) {
+            Err(Error::Store(_)) => {
+                let options = MemoryOptions { read_only: true, ..self.options.clone() };
+                open_existing_store(&self.address, &options)
+            }
+            found => found,
+        };
+        found.map_err(|error| self.failure(&error))?.ok_or_else(|| self.missing())
+    }
+
+    fn missing(&self) -> Failure {
+        Failure::Store(format!("there is no memory at {}", self.shown))
+    }
+
+    /// The address without secrets.
+    pub(super) fn shown(&self) -> &str {
+        &self.shown
     }
 
     /// The store, if it exists.
@@ -154,7 +175,6 @@ impl Place {
             .is_some_and(|(a, b)| a.holds(&b) || b.holds(&a))
     }
 
-    #[cfg(feature = "mcp")]
     pub(super) fn options(&self) -> &MemoryOptions {
         &self.options
     }

@@ -1,13 +1,18 @@
-//! `memdir tree`: lists what a store holds.
+//! `memdir tree`: lists what a store holds, or held at a time.
 
+use std::collections::HashSet;
+use std::sync::Arc;
 use std::time::SystemTime;
 
 use serde_json::json;
 
 use super::arguments::Tree;
+use super::fixed_files::FixedFiles;
+use super::history;
 use super::output::{Output, age, count, time};
 use super::stores::{self, Place};
 use super::{Ended, Failure, say};
+use crate::history::hiding;
 use crate::options::MemoryOptions;
 use crate::path::{Folding, MemoryPath, is_hidden};
 use crate::store::{Entry, EntryKind, Store, StoreError};
@@ -16,12 +21,16 @@ use crate::text::human_size;
 pub(super) fn run(wanted: &Tree, output: &mut Output) -> Result<Ended, Failure> {
     let path = stores::path(&wanted.path)?;
     let place = stores::only(&wanted.store, MemoryOptions::default())?;
-    let store = place.existing()?;
+    let (store, unknown) = match wanted.at {
+        None => (hiding(place.readable()?), HashSet::new()),
+        Some(at) => past(at, &place)?,
+    };
     let mut drawing = Drawing {
         wanted,
         place: &place,
         store: &*store,
-        now: SystemTime::now(),
+        unknown,
+        now: wanted.at.unwrap_or_else(SystemTime::now),
         directories: 0,
         files: 0,
         bytes: 0,
@@ -46,10 +55,26 @@ pub(super) fn run(wanted: &Tree, output: &mut Output) -> Result<Ended, Failure> 
     drawing.summary()
 }
 
+/// What there was at a time, and the files whose sizes are not known.
+fn past(at: SystemTime, place: &Place) -> Result<(Arc<dyn Store>, HashSet<MemoryPath>), Failure> {
+    let memory = history::reading_memory(place)?;
+    history::reading(&memory, place)?;
+    let files = memory.files_at(at).map_err(|error| history::failure(&error, place))?;
+    let unknown = files.iter().filter(|file| file.size.is_none());
+    let unknown = unknown.map(|file| file.path.clone()).collect();
+    let entries = files
+        .into_iter()
+        .map(|file| Entry::file(file.path, file.size.unwrap_or(0)).modified_at(file.modified));
+    let unread = Box::new(|_: &MemoryPath| Err(StoreError::PermissionDenied));
+    Ok((Arc::new(FixedFiles::new(entries, unread)), unknown))
+}
+
 struct Drawing<'d> {
     wanted: &'d Tree,
     place: &'d Place,
     store: &'d dyn Store,
+    /// The files whose sizes are not known.
+    unknown: HashSet<MemoryPath>,
     now: SystemTime,
     directories: u64,
     files: u64,
@@ -80,14 +105,16 @@ impl Drawing<'_> {
             _ if self.output.json => {
                 let mut object = json!({"type": kind, "path": entry.path.as_str()});
                 if let Some(size) = size {
-                    object["size"] = json!(size);
+                    object["size"] = json!((!self.unknown.contains(&entry.path)).then_some(size));
                     object["modified"] = time(entry.modified);
                 }
                 self.output.object(&object)
             }
             None => self.output.line(&format!("{:15}{branches}{name}", "")),
             Some(size) => {
-                let (size, age) = (human_size(size), age(self.now, entry.modified));
+                let is_known = !self.unknown.contains(&entry.path);
+                let size = if is_known { human_size(size) } else { "-".to_owned() };
+                let age = age(self.now, entry.modified);
                 self.output.line(&format!("{size:>7} {age:>5}  {branches}{name}"))
             }
         }

@@ -1,14 +1,13 @@
 //! [`Index`]: what one process knows of a journal.
 
 use std::collections::HashSet;
-use std::sync::Arc;
 use std::time::SystemTime;
 
 use super::id::HistoryId;
 use super::journal::{Appended, Journal, Loaded, Stored};
 use super::record::{Digest, Header};
 use super::retention::Retention;
-use super::snapshot::{Extent, Snapshot};
+use super::snapshot::Extent;
 use crate::store::StoreError;
 
 #[derive(Default)]
@@ -20,8 +19,6 @@ pub(super) struct Index {
     unsure: Vec<(HistoryId, Vec<Digest>)>,
     /// How many of the loaded records are among the known, and of which generation.
     counted: (usize, u64),
-    /// What was last computed of all this, and of how much.
-    pub(super) snapshot: Option<(Extent, Arc<Snapshot>)>,
     /// Changes that were made, which the next record will say.
     unconfirmed: Vec<HistoryId>,
 }
@@ -79,7 +76,7 @@ impl Index {
     }
 
     /// A record that this process appended.
-    pub(super) fn appended(&mut self, header: Header, appended: Appended) {
+    pub(super) fn appended(&mut self, header: Header, appended: &Appended) {
         let follows = match appended.at {
             None => true,
             Some(at) => at == self.loaded.end && !self.loaded.beginning.is_empty(),

@@ -7,21 +7,25 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::id::HistoryId;
+use super::log_writer::LogWriter;
 use super::record::{Header, Record};
 use crate::store::StoreError;
 
 /// Keeps records, and gives them back in the order in which they were appended.
 pub(super) trait Journal: Send + Sync {
     /// Keeps a record, as durably as the store keeps files.
-    fn append(&self, record: &Record) -> Result<Appended, StoreError>;
+    ///
+    /// With [`Flush::Beside`] it may still be on its way to the disk when this returns; the store then waits for it
+    /// before the change takes effect ([`barrier`](crate::store::barrier)).
+    fn append(&self, record: &Record, flush: Flush) -> Result<Appended, StoreError>;
 
     /// As [`append`](Journal::append), for a record that comes with no change of the store.
     fn append_alone(&self, record: &Record) -> Result<(), StoreError> {
-        self.append(record).map(drop)
+        self.append(record, Flush::Now).map(drop)
     }
 
     /// Notes that the change of a record was made, if that costs little. It need not be durable.
-    fn confirm(&self, id: HistoryId) -> bool;
+    fn confirm(&self, id: HistoryId, appended: &mut Appended) -> bool;
 
     /// Notes that the change of a record was not made.
     fn withdraw(&self, id: HistoryId) -> Result<(), StoreError>;
@@ -47,11 +51,21 @@ pub(super) trait Journal: Send + Sync {
 /// Decides what becomes of a record.
 pub(super) type Rewrite<'r> = dyn FnMut(Record) -> Result<Option<Record>, StoreError> + 'r;
 
-/// Where an appended record stands, if the journal can tell; then it need not be loaded again.
+/// When a record is flushed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Flush {
+    Now,
+    /// While the store flushes the new content.
+    Beside,
+}
+
+/// Where an appended record stands, if the journal can tell; then it need not be loaded again.
+#[derive(Debug)]
 pub(super) struct Appended {
     pub(super) at: Option<u64>,
     pub(super) len: u64,
+    /// The file that it was written to, open and locked until the change is made.
+    pub(super) file: Option<Arc<LogWriter>>,
 }
 
 /// A record without its contents, and where it is.

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use super::id::HistoryId;
-use super::journal::{Appended, Journal, Loaded, Rewrite, Stored};
+use super::journal::{Appended, Flush, Journal, Loaded, Rewrite, Stored};
 use super::record::{Damaged, PREFIX, Prefix, Record};
 use crate::path::MemoryPath;
 use crate::store::{OnExisting, Store, StoreError};
@@ -52,15 +52,15 @@ fn damaged(error: Damaged) -> StoreError {
 }
 
 impl Journal for KeptFiles {
-    fn append(&self, record: &Record) -> Result<Appended, StoreError> {
+    fn append(&self, record: &Record, _: Flush) -> Result<Appended, StoreError> {
         let bytes = record.to_bytes();
         let path = Self::path(record.header.id)?;
         self.store.write(&path, &bytes, OnExisting::Error)?;
-        Ok(Appended { at: None, len: bytes.len() as u64 })
+        Ok(Appended { at: None, len: bytes.len() as u64, file: None })
     }
 
     /// Not by a file more: the next record says it.
-    fn confirm(&self, _: HistoryId) -> bool {
+    fn confirm(&self, _: HistoryId, _: &mut Appended) -> bool {
         false
     }
 

@@ -1,19 +1,23 @@
 //! [`LogFile`]: the journal of a local directory, one file that records are appended to.
 //!
 //! It stands beside the directory of the files, out of the reach of commands: `./memory/history/log` beside
-//! `./memory/memories`. Each append opens the file again, so nothing is kept between commands, as with the files.
-//!
-//! Writers hold the file `lock` shared while they append, so that several can, and a rewrite holds it alone. What a kill
-//! leaves of a record at the end is skipped: a reader looks for the next record's first bytes.
+//! `./memory/memories`. Each append opens the file again ([`log_writer`](super::log_writer)), so nothing is kept between
+//! commands, as with the files. What a kill leaves of a record at the end is skipped: a reader looks for the next
+//! record's first bytes.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{ErrorKind, Read, Seek, SeekFrom, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use super::id::HistoryId;
-use super::journal::{Appended, Journal, Loaded, Rewrite, Stored};
+use super::journal::{Appended, Flush, Journal, Loaded, Rewrite, Stored};
+use super::log_writer::{LogWriter, flush_directory, private};
 use super::record::{Header, PREFIX, Prefix, Record, next_magic};
-use crate::store::{Durability, StoreError};
+use crate::store::{Durability, StoreError, barrier};
 
 /// How much is read at a time.
 const WINDOW: usize = 256 * 1024;
@@ -23,11 +27,13 @@ const BEGINNING: usize = PREFIX;
 pub(super) struct LogFile {
     directory: PathBuf,
     durability: Durability,
+    /// Whether the last flush took long.
+    is_slow: AtomicBool,
 }
 
 impl LogFile {
     pub(super) fn new(directory: PathBuf, durability: Durability) -> Self {
-        Self { directory, durability }
+        Self { directory, durability, is_slow: AtomicBool::new(false) }
     }
 
     fn log(&self) -> PathBuf {
@@ -43,73 +49,35 @@ impl LogFile {
         }
     }
 
-    /// Opens a file of the journal for writing, and makes it and its directory if they are missing.
-    fn open_to_write(&self, name: &Path) -> Result<File, std::io::Error> {
-        let mut options = OpenOptions::new();
-        options.append(true).read(true);
-        match private(&mut options).open(name) {
-            Err(error) if error.kind() == ErrorKind::NotFound => {}
-            opened => return opened,
+    fn writer(&self) -> Result<LogWriter, StoreError> {
+        let writer = LogWriter::shared(&self.directory, self.durability);
+        writer.map_err(Self::failed("writing the history"))
+    }
+
+    /// Flushes the log. If that is slow, as on a disk, another thread does it while the store flushes the content.
+    fn flush(&self, writer: &Arc<LogWriter>, flush: Flush) -> Result<(), StoreError> {
+        /// What takes longer is worth a thread.
+        const SLOW: Duration = Duration::from_micros(150);
+        let failed = Self::failed("writing the history");
+        if self.durability != Durability::Full {
+            return Ok(());
         }
-        match make_directory(&self.directory) {
-            Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err(error),
-            made => {
-                if made.is_ok()
-                    && let Some(above) = self.directory.parent()
-                {
-                    self.flush_directory(above)?;
-                }
+        if flush == Flush::Beside && self.is_slow.load(Ordering::Relaxed) {
+            let beside = Arc::clone(writer);
+            let thread = thread::Builder::new().name("memdir-history".to_owned());
+            if let Ok(flushing) = thread.spawn(move || beside.flush()) {
+                barrier::put(Box::new(move || {
+                    let broken = |_| Err(std::io::Error::other("a thread broke off"));
+                    flushing.join().unwrap_or_else(broken).map_err(failed)
+                }));
+                return Ok(());
             }
         }
-        let file = private(options.create(true)).open(name)?;
-        self.flush_directory(&self.directory)?;
-        Ok(file)
-    }
-
-    fn flush_directory(&self, directory: &Path) -> Result<(), std::io::Error> {
-        if cfg!(unix) && self.durability == Durability::Full {
-            File::open(directory)?.sync_all()?;
-        }
+        let begun = Instant::now();
+        writer.flush().map_err(failed)?;
+        self.is_slow.store(begun.elapsed() > SLOW, Ordering::Relaxed);
         Ok(())
     }
-
-    fn lock(&self) -> Result<File, std::io::Error> {
-        self.open_to_write(&self.directory.join("lock"))
-    }
-
-    fn append_bytes(&self, bytes: &[u8], flush: bool) -> Result<Appended, StoreError> {
-        let failed = Self::failed("writing the history");
-        let lock = self.lock().map_err(&failed)?;
-        lock.lock_shared().map_err(&failed)?;
-        let mut log = self.open_to_write(&self.log()).map_err(&failed)?;
-        log.write_all(bytes).map_err(&failed)?;
-        let end = log.stream_position().map_err(&failed)?;
-        if flush && self.durability == Durability::Full {
-            log.sync_data().map_err(&failed)?;
-        }
-        let len = bytes.len() as u64;
-        Ok(Appended { at: end.checked_sub(len), len })
-    }
-}
-
-/// Readable by its owner only, as the files are.
-fn private(options: &mut OpenOptions) -> &mut OpenOptions {
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::OpenOptionsExt;
-        options.mode(0o600);
-    }
-    options
-}
-
-fn make_directory(directory: &Path) -> std::io::Result<()> {
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::DirBuilderExt;
-        fs::DirBuilder::new().mode(0o700).create(directory)
-    }
-    #[cfg(not(unix))]
-    fs::create_dir(directory)
 }
 
 /// Reads a file record by record.
@@ -170,24 +138,27 @@ impl Reader {
 }
 
 impl Journal for LogFile {
-    fn append(&self, record: &Record) -> Result<Appended, StoreError> {
-        self.append_bytes(&record.to_bytes(), true)
+    fn append(&self, record: &Record, flush: Flush) -> Result<Appended, StoreError> {
+        let (writer, bytes) = (Arc::new(self.writer()?), record.to_bytes());
+        let at = writer.append(&bytes).map_err(Self::failed("writing the history"))?;
+        self.flush(&writer, flush)?;
+        Ok(Appended { at: Some(at), len: bytes.len() as u64, file: Some(writer) })
     }
 
-    fn confirm(&self, id: HistoryId) -> bool {
-        let confirm = || {
-            let mut record = Record::new(HistoryId::new()?, id, None);
-            record.header.confirms.push(id);
-            self.append_bytes(&record.to_bytes(), false)
-        };
-        confirm().is_ok()
+    fn confirm(&self, id: HistoryId, appended: &mut Appended) -> bool {
+        let Some(writer) = appended.file.take() else { return false };
+        let Ok(noted) = HistoryId::new() else { return false };
+        let mut record = Record::new(noted, id, None);
+        record.header.confirms.push(id);
+        writer.append(&record.to_bytes()).is_ok()
     }
 
     fn withdraw(&self, id: HistoryId) -> Result<(), StoreError> {
         let mut record = Record::new(HistoryId::new()?, id, None);
         record.header.withdraws.push(id);
-        // A power cut brings back the record; that the change was not made is then seen by the file.
-        self.append_bytes(&record.to_bytes(), false).map(drop)
+        // A loss of power brings back the record; that the change was not made is then seen by the file.
+        let written = self.writer()?.append(&record.to_bytes());
+        written.map(drop).map_err(Self::failed("writing the history"))
     }
 
     fn load(&self, loaded: &mut Loaded) -> Result<(), StoreError> {
@@ -254,8 +225,7 @@ impl Journal for LogFile {
 
     fn rewrite(&self, change: &mut Rewrite<'_>) -> Result<(), StoreError> {
         let failed = Self::failed("rewriting the history");
-        let lock = self.lock().map_err(&failed)?;
-        lock.lock().map_err(&failed)?;
+        let _alone = LogWriter::alone(&self.directory, self.durability).map_err(&failed)?;
         let mut loaded = Loaded::default();
         self.load(&mut loaded)?;
         let (new, log) = (self.directory.join("log.new"), self.log());
@@ -290,7 +260,7 @@ impl Journal for LogFile {
             let _ = fs::remove_file(&new);
             return Err(error.unchanged());
         }
-        self.flush_directory(&self.directory).map_err(&failed)
+        flush_directory(&self.directory, self.durability).map_err(&failed)
     }
 
     fn is_apart(&self) -> bool {

@@ -9,18 +9,28 @@
 //! ([`kept_files`]). The way of a question: what was loaded ([`index`]), which of it was really made ([`settle`]), the
 //! versions that come of it ([`timeline`]), and their [`contents`]. `docs/history.md` is the page about it.
 
+#[cfg(feature = "cli")]
+mod abbreviation;
 mod check;
 mod contents;
 pub(crate) mod context;
 mod diff;
 mod error;
+#[cfg(feature = "cli")]
+mod fast_import;
+#[cfg(feature = "cli")]
+mod hidden;
 mod id;
 mod index;
 mod journal;
 mod kept_files;
 mod log_file;
+mod log_writer;
 mod noted;
+mod past;
 mod query;
+mod reading;
+mod recall;
 mod record;
 mod recorder;
 mod redact;
@@ -30,13 +40,27 @@ mod settle;
 mod snapshot;
 pub(crate) mod time;
 mod timeline;
+#[cfg(feature = "cli")]
+mod transfer;
+mod trim;
 mod version;
 
+#[cfg(feature = "cli")]
+pub(crate) use abbreviation::Named;
 pub use error::HistoryError;
+#[cfg(feature = "cli")]
+pub(crate) use fast_import::write_fast_import;
+#[cfg(feature = "cli")]
+pub(crate) use hidden::hiding;
 pub use id::{HistoryId, NoHistoryId};
+pub use past::PastFile;
 pub use query::HistoryQuery;
+#[cfg(feature = "cli")]
+pub(crate) use reading::Reading;
 pub(crate) use recorder::Recorder;
 pub(crate) use restore::How;
 pub use restore::{Restored, RestoredFile};
 pub(crate) use retention::Retention;
+#[cfg(feature = "cli")]
+pub(crate) use transfer::{Carried, Collected};
 pub use version::{Operation, Version};

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use super::id::HistoryId;
-use super::journal::{Appended, Journal, Loaded, Rewrite, Stored};
+use super::journal::{Appended, Flush, Journal, Loaded, Rewrite, Stored};
 use super::record::{Damaged, PREFIX, Prefix, Record};
 use crate::store::notes::{self, HEAD, Listed, Note, Notes};
 use crate::store::{Store, StoreError};
@@ -51,18 +51,18 @@ fn note(record: &Record) -> Note {
 
 impl Journal for Noted {
     /// Puts the record down for the store, which takes it into the transaction of the change.
-    fn append(&self, record: &Record) -> Result<Appended, StoreError> {
+    fn append(&self, record: &Record, _: Flush) -> Result<Appended, StoreError> {
         let note = note(record);
         let len = note.bytes.len() as u64;
         notes::put(note);
-        Ok(Appended { at: Some(u64::MAX), len })
+        Ok(Appended { at: Some(u64::MAX), len, file: None })
     }
 
     fn append_alone(&self, record: &Record) -> Result<(), StoreError> {
         self.notes()?.append(&note(record))
     }
 
-    fn confirm(&self, _: HistoryId) -> bool {
+    fn confirm(&self, _: HistoryId, _: &mut Appended) -> bool {
         true
     }
 

@@ -45,7 +45,10 @@ impl Digest {
 
 impl fmt::Display for Digest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+        const DIGITS: &[u8; 16] = b"0123456789abcdef";
+        let digits = self.0.iter().flat_map(|byte| [byte >> 4, byte & 0xf]);
+        let text: String = digits.map(|digit| char::from(DIGITS[usize::from(digit)])).collect();
+        f.write_str(&text)
     }
 }
 

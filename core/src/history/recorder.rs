@@ -15,17 +15,18 @@ use std::time::SystemTime;
 use super::context;
 use super::id::HistoryId;
 use super::index::Index;
-use super::journal::Journal;
+use super::journal::{Appended, Flush, Journal};
 use super::kept_files::{self, KeptFiles};
 use super::log_file::LogFile;
 use super::noted::Noted;
-use super::record::{Content, Digest, Record, Row};
+use super::record::{Content, Digest, Header, Record, Row};
 use super::retention::Retention;
+use super::snapshot::{Extent, Snapshot};
 use super::version::Operation;
 use crate::path::MemoryPath;
 use crate::store::{
-    Durability, Edit, Entry, Layer, Node, OnExisting, Problem, ProblemKind, ReadOnly, Scope,
-    Splice, Store, StoreError, walk,
+    Durability, Edit, Entry, Layer, Node, OnExisting, Problem, ProblemKind, ReadOnly, Splice,
+    Store, StoreError, barrier,
 };
 
 /// A store with a history: it records every change before it is made.
@@ -36,6 +37,8 @@ pub(crate) struct Recorder {
     is_inside: bool,
     /// What is known of the journal.
     index: Mutex<Index>,
+    /// What was last computed of all this, and how far the journal was loaded then.
+    snapshot: Mutex<Option<(Extent, Arc<Snapshot>)>>,
     pub(super) retention: Retention,
     /// How many changes this process recorded.
     changes: AtomicU64,
@@ -53,7 +56,8 @@ impl Recorder {
                 (None, None) => (Box::new(KeptFiles::new(Arc::clone(&store))), true),
             };
         let (index, changes) = (Mutex::default(), AtomicU64::new(0));
-        Self { store, journal, is_inside, index, retention, changes }
+        let snapshot = Mutex::default();
+        Self { store, journal, is_inside, index, snapshot, retention, changes }
     }
 
     /// The store with this history. A store that may only be read records nothing, but hides the journal.
@@ -68,7 +72,11 @@ impl Recorder {
         self.index.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn is_hidden(&self, path: &MemoryPath) -> bool {
+    pub(super) fn last_snapshot(&self) -> MutexGuard<'_, Option<(Extent, Arc<Snapshot>)>> {
+        self.snapshot.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn is_hidden(&self, path: &MemoryPath) -> bool {
         self.is_inside && path.names().next().is_some_and(kept_files::is_reserved)
     }
 
@@ -88,12 +96,12 @@ impl Recorder {
         Ok(Record::new(id, context.change.unwrap_or(id), context.actor.as_deref()))
     }
 
-    fn append(&self, mut record: Record) -> Result<Recorded, StoreError> {
+    fn append(&self, mut record: Record, flush: Flush) -> Result<Recorded, StoreError> {
         record.header.confirms = self.index().take_unconfirmed();
-        let appended = self.journal.append(&record).map_err(StoreError::unchanged)?;
-        let recorded = Recorded { id: record.header.id, change: record.header.change };
-        self.index().appended(record.header, appended);
-        Ok(recorded)
+        let appended = self.journal.append(&record, flush).map_err(StoreError::unchanged)?;
+        let Header { id, change, .. } = record.header;
+        self.index().appended(record.header, &appended);
+        Ok(Recorded { id, change, appended })
     }
 
     /// Ends a change with this result of the store.
@@ -102,17 +110,24 @@ impl Recorder {
         recorded: Option<Recorded>,
         result: Result<T, StoreError>,
     ) -> Result<T, StoreError> {
-        let Some(Recorded { id, change }) = recorded else { return result };
+        let Some(Recorded { id, change, mut appended }) = recorded else { return result };
+        // If the store did not wait for the record, as one does that refuses the change.
+        let flushed = barrier::wait();
+        let result =
+            result.and_then(|done| flushed.map(|()| done).map_err(StoreError::after_changes));
         match &result {
             Ok(_) => {
                 context::begin(change);
-                let is_noted = self.journal.confirm(id);
+                let is_noted = self.journal.confirm(id, &mut appended);
                 self.index().confirmed(id, is_noted);
                 self.trim_sometimes();
             }
             // Whether it was made is seen by the file.
             Err(error) if error.may_have_changed() => {}
-            Err(_) => self.withdraw(id),
+            Err(_) => {
+                drop(appended);
+                self.withdraw(id);
+            }
         }
         result
     }
@@ -135,7 +150,9 @@ impl Recorder {
 
     /// Keeps `bytes` in the record, unless the journal can already tell this content.
     fn keep_unknown(&self, record: &mut Record, content: Content, bytes: &[u8]) {
-        if !self.index().knows(content.sha256) {
+        let knows = || self.index().knows(content.sha256);
+        // Others may have recorded it.
+        if !knows() && (!self.follow() || !knows()) {
             record.keep(content, bytes);
         }
     }
@@ -147,7 +164,6 @@ impl Recorder {
         splice: &Splice,
         operation: Operation,
     ) -> Result<Recorded, StoreError> {
-        self.refresh();
         let operation = context::current().operation.unwrap_or(operation);
         let pieces = splice.pieces(old);
         let after_len = pieces.iter().map(|piece| piece.len() as u64).sum();
@@ -170,15 +186,13 @@ impl Recorder {
             splice: Some(kept),
             is_trimmed: false,
         });
-        self.append(record)
+        self.append(record, Flush::Beside)
     }
 
-    /// Looks at what others appended, if that costs little: a log's end, not a listing of a remote store.
-    fn refresh(&self) {
-        if self.journal.is_cheap_to_follow() {
-            // If it cannot be read, contents are kept as a whole.
-            let _ = self.index().refresh(&*self.journal);
-        }
+    /// Looks at what others appended, if that costs little: a log's end, not a listing of a remote store. If it cannot
+    /// be read, contents are kept as a whole.
+    fn follow(&self) -> bool {
+        self.journal.is_cheap_to_follow() && self.index().refresh(&*self.journal).is_ok()
     }
 
     /// [`Store::update`] where an edit may not write to the journal: the content is read first, and the edit is
@@ -256,25 +270,21 @@ impl Recorder {
         files: &[MemoryPath],
         operation: Operation,
     ) -> Result<Option<Recorded>, StoreError> {
-        self.refresh();
         let operation = context::current().operation.unwrap_or(operation);
         let mut record = self.record()?;
         for path in files {
             let bytes = match self.store.read(path) {
                 Err(StoreError::NotFound | StoreError::IsADirectory) => continue,
-                // It can be deleted, but its content cannot be kept.
-                Err(StoreError::PermissionDenied) => None,
-                read => Some(read.map_err(StoreError::unchanged)?),
+                // What cannot be kept is not deleted.
+                read => read.map_err(StoreError::unchanged)?,
             };
-            let content = bytes.as_ref().map(|bytes| Content::of(bytes));
-            if let (Some(content), Some(bytes)) = (content, bytes) {
-                self.keep_unknown(&mut record, content, &bytes);
-            }
+            let content = Content::of(&bytes);
+            self.keep_unknown(&mut record, content, &bytes);
             record.header.rows.push(Row {
                 operation,
                 path: path.clone(),
                 old_path: None,
-                before: content,
+                before: Some(content),
                 after: None,
                 splice: None,
                 is_trimmed: false,
@@ -283,27 +293,44 @@ impl Recorder {
         if record.header.rows.is_empty() {
             return Ok(None);
         }
-        self.append(record).map(Some)
+        self.append(record, Flush::Now).map(Some)
     }
 
-    /// The file at `path`, or all files below the directory there.
+    /// The file at `path`, or all files below the directory there. Nothing is left out that cannot be looked at: it
+    /// would be deleted or moved without a record.
     fn files_at(&self, path: &MemoryPath) -> Result<Vec<MemoryPath>, StoreError> {
         match self.store.open(path, 0) {
             Ok(Node::File(..)) => Ok(vec![path.clone()]),
             Ok(Node::Directory(_)) => {
                 let mut files = Vec::new();
-                walk(&*self.store, path, Scope::EVERYTHING, &mut |entry| {
-                    if entry.is_file() && !self.is_hidden(&entry.path) {
-                        files.push(entry.path);
-                    }
-                })?;
+                self.files_below(path, &mut files)?;
                 files.sort_unstable();
                 Ok(files)
             }
-            // The store's own method says what it is.
-            Err(error) if !error.is_failure() => Ok(Vec::new()),
+            // The store's own method says so, each in its way.
+            Err(StoreError::NotFound | StoreError::NotADirectory) => Ok(Vec::new()),
             Err(error) => Err(error),
         }
+    }
+
+    fn files_below(
+        &self,
+        directory: &MemoryPath,
+        files: &mut Vec<MemoryPath>,
+    ) -> Result<(), StoreError> {
+        let entries = match self.store.list(directory) {
+            // Gone meanwhile.
+            Err(StoreError::NotFound | StoreError::NotADirectory) => return Ok(()),
+            listed => listed?,
+        };
+        for entry in entries.into_iter().filter(|entry| !self.is_hidden(&entry.path)) {
+            if entry.is_file() {
+                files.push(entry.path);
+            } else {
+                self.files_below(&entry.path, files)?;
+            }
+        }
+        Ok(())
     }
 
     /// Deletes what is below a directory. What cannot be deleted because a store is mounted there is emptied.
@@ -323,10 +350,10 @@ impl Recorder {
 }
 
 /// A record that was appended.
-#[derive(Clone, Copy)]
 struct Recorded {
     id: HistoryId,
     change: HistoryId,
+    appended: Appended,
 }
 
 /// How many bytes both begin with, and then end with.
@@ -412,9 +439,13 @@ impl Layer for Recorder {
                     Err(StoreError::TooLarge { .. }) => {}
                     replaced => return replaced,
                 }
-            } else if self.journal.is_cheap_to_follow() && self.store.open(path, 0).is_ok() {
+            } else {
                 // Nothing is recorded that is refused anyway.
-                return Err(StoreError::AlreadyExists);
+                match self.store.open(path, 0) {
+                    Ok(_) => return Err(StoreError::AlreadyExists),
+                    Err(error) if error.is_failure() => return Err(error.unchanged()),
+                    Err(_) => {}
+                }
             }
             let whole = Content::of(content);
             let mut record = self.record()?;
@@ -428,7 +459,7 @@ impl Layer for Recorder {
                 splice: None,
                 is_trimmed: false,
             });
-            let recorded = self.append(record)?;
+            let recorded = self.append(record, Flush::Beside)?;
             let too_large = existing == OnExisting::Overwrite
                 && matches!(self.store.open(path, 0), Ok(Node::File(..)));
             let how = if too_large { OnExisting::Overwrite } else { OnExisting::Error };
@@ -457,8 +488,8 @@ impl Layer for Recorder {
             return Err(StoreError::NotFound);
         }
         self.refuse_hidden(to)?;
-        let files = self.files_at(from).map_err(StoreError::unchanged)?;
-        self.refresh();
+        let files =
+            self.files_at(from).map_err(|error| StoreError::Source(Box::new(error.unchanged())))?;
         let mut record = self.record()?;
         let is_file = files.first() == Some(from);
         for old_path in files {
@@ -468,7 +499,11 @@ impl Layer for Recorder {
             };
             let mut content = None;
             // A single file is read, so its version says which content it has. A whole directory is not.
-            if is_file && let Ok(bytes) = self.store.read(&old_path) {
+            if is_file {
+                let bytes = self
+                    .store
+                    .read(&old_path)
+                    .map_err(|error| StoreError::Source(Box::new(error.unchanged())))?;
                 let found = Content::of(&bytes);
                 self.keep_unknown(&mut record, found, &bytes);
                 content = Some(found);
@@ -483,15 +518,16 @@ impl Layer for Recorder {
                 is_trimmed: false,
             });
         }
-        let recorded =
-            if record.header.rows.is_empty() { None } else { Some(self.append(record)?) };
+        let recorded = if record.header.rows.is_empty() {
+            None
+        } else {
+            Some(self.append(record, Flush::Now)?)
+        };
         self.finish(recorded, self.store.rename(from, to))
     }
 
     fn clear(&self) -> Result<(), StoreError> {
-        let mut files = Vec::new();
-        Layer::files(self, &mut |entry| files.push(entry.path)).map_err(StoreError::unchanged)?;
-        files.sort_unstable();
+        let files = self.files_at(&MemoryPath::root()).map_err(StoreError::unchanged)?;
         let recorded = self.record_deletion(&files, Operation::Cleared)?;
         let cleared = if self.is_inside {
             self.empty(&MemoryPath::root(), &mut false)

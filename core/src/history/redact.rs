@@ -65,13 +65,14 @@ impl Recorder {
                 }
             }
         }
+        let actor = context.actor.clone();
         let ((), change) = context.within(|| {
             if let Ok(id) = HistoryId::new() {
                 context::begin(id);
             }
         });
         let Some(change) = change else { return Err(HistoryError::Damaged) };
-        let mut record = Record::new(change, change, None);
+        let mut record = Record::new(change, change, actor.as_deref());
         record.header.redacts = redacts;
         self.journal.rewrite(&mut |record| Ok(Some(redacted(record, &marks, &wholes))))?;
         self.journal.append_alone(&record)?;

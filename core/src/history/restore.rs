@@ -122,7 +122,7 @@ impl Recorder {
             // Literally what was changed since: another content than the one that is brought back.
             timeline.moments[timeline.latest[file]].state.is_there()
         })?;
-        self.apply(context, &snapshot, steps, how.dry_run)
+        self.apply(context, &snapshot, &steps, how.dry_run)
     }
 
     /// Takes back what `is_meant` says, each change as a whole.
@@ -155,7 +155,7 @@ impl Recorder {
             return Err(HistoryError::Conflict { paths: conflicts.into_iter().collect() });
         }
         let steps = self.steps(snapshot, wanted, how.overwrite, |_| false)?;
-        self.apply(context, snapshot, steps, how.dry_run)
+        self.apply(context, snapshot, &steps, how.dry_run)
     }
 
     /// Takes back a change, or what the change of a version did to all of its files.
@@ -204,7 +204,7 @@ impl Recorder {
             wanted.insert(file, snapshot.wanted_at(number)?);
         }
         let steps = self.steps(&snapshot, wanted, true, |_| false)?;
-        self.apply(context, &snapshot, steps, dry_run)
+        self.apply(context, &snapshot, &steps, dry_run)
     }
 
     /// The steps to what is wanted. A conflict is a file that somebody else changed, and one that is in the way;
@@ -292,7 +292,7 @@ impl Recorder {
         &self,
         context: Context,
         snapshot: &Snapshot,
-        steps: Vec<Step>,
+        steps: &[Step],
         dry_run: bool,
     ) -> Result<Restored, HistoryError> {
         let mut files: Vec<RestoredFile> = steps.iter().map(Step::shown).collect();
@@ -302,7 +302,7 @@ impl Recorder {
         }
         // All contents are there before the first step.
         let mut contents = Vec::new();
-        for step in &steps {
+        for step in steps {
             contents.push(match step {
                 Step::Edit { content, .. } | Step::Create { content, .. } => {
                     self.content(snapshot, *content)?
@@ -318,7 +318,7 @@ impl Recorder {
                     Step::Rename { from, to } => renames.push((from, to)),
                     step => {
                         self.rename_all(&mut renames)?;
-                        self.take(step, content)?;
+                        self.take(step, &content)?;
                     }
                 }
             }
@@ -376,7 +376,7 @@ impl Recorder {
         Ok(())
     }
 
-    fn take(&self, step: &Step, content: Vec<u8>) -> Result<(), Stop> {
+    fn take(&self, step: &Step, content: &[u8]) -> Result<(), Stop> {
         match step {
             Step::Delete { path, found } => {
                 if self.found(path).map_err(Stop::Store)? != *found {
@@ -388,13 +388,13 @@ impl Recorder {
                 let mut is_changed = false;
                 Store::update(self, path, &mut |old| {
                     is_changed = Found::File(Digest::of(old)) != *found;
-                    (!is_changed).then(|| Splice { range: 0..old.len(), text: content.clone() })
+                    (!is_changed).then(|| Splice { range: 0..old.len(), text: content.to_vec() })
                 })
                 .map_err(Stop::Store)?;
                 if is_changed { Err(Stop::Changed(path.clone())) } else { Ok(()) }
             }
             Step::Create { path, .. } => {
-                match Store::write(self, path, &content, OnExisting::Error) {
+                match Store::write(self, path, content, OnExisting::Error) {
                     Err(StoreError::AlreadyExists) => Err(Stop::Changed(path.clone())),
                     written => written.map_err(Stop::Store),
                 }

@@ -3,7 +3,9 @@
 //! Only what the history says and is asked needs them. Every app carries the core, and a crate for calendars is several
 //! times as large as all else of the history.
 
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+#[cfg(any(feature = "cli", test))]
+use std::time::Duration;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 /// The time, to the microsecond.
 pub(crate) fn to_text(time: SystemTime) -> String {
@@ -17,6 +19,7 @@ pub(crate) fn to_text(time: SystemTime) -> String {
 
 /// The time that a text of this form says: a date, or a date and a time with `Z` or an offset; the seconds and their
 /// fraction may be missing. `None` for any other text.
+#[cfg(any(feature = "cli", test))]
 pub(crate) fn from_text(text: &str) -> Option<SystemTime> {
     let (date, rest) = text.split_at_checked(10)?;
     let number = |text: &str, digits: usize| {
@@ -83,6 +86,7 @@ fn days_of(year: u64, month: u64) -> u64 {
     }
 }
 
+#[cfg(any(feature = "cli", test))]
 fn days_since(year: u64, month: u64, day: u64) -> u64 {
     let years: u64 = (1970..year).map(|year| if is_leap(year) { 366 } else { 365 }).sum();
     years + (1..month).map(|month| days_of(year, month)).sum::<u64>() + day - 1

@@ -4,10 +4,12 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use super::Memory;
+use crate::cancel;
 use crate::changes::{self, Change, ChangeKind};
 use crate::history::context::Context;
 use crate::history::{
-    HistoryError, HistoryId, HistoryQuery, How, Operation, Recorder, Restored, Retention, Version,
+    HistoryError, HistoryId, HistoryQuery, How, Operation, PastFile, Recorder, Restored, Retention,
+    Version,
 };
 use crate::options::MemoryOptions;
 use crate::path::MemoryPath;
@@ -142,6 +144,42 @@ impl Memory {
         self.changing()?.trim()
     }
 
+    /// The files that there were at a time, sorted by their paths. A file that the history does not know, because nobody
+    /// changed it since the history is kept, is among them as it is now, if it was last written before that time.
+    ///
+    /// ```
+    /// use std::time::SystemTime;
+    /// use memdir::{Memory, MemoryOptions};
+    ///
+    /// let mut options = MemoryOptions::default();
+    /// options.history = true;
+    /// let memory = Memory::open("memory:", options)?;
+    /// memory.create("/memories/tea.md", "green\n")?;
+    /// let before = SystemTime::now();
+    /// memory.delete("/memories/tea.md")?;
+    ///
+    /// assert_eq!(memory.files_at(before)?[0].path.as_str(), "/memories/tea.md");
+    /// assert_eq!(memory.read_at("/memories/tea.md", before)?.as_deref(), Some(&b"green\n"[..]));
+    /// assert!(memory.files_at(SystemTime::now())?.is_empty());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`HistoryError::Trimmed`] if the history does not reach back so far; [`HistoryError::Off`];
+    /// [`HistoryError::Store`].
+    pub fn files_at(&self, at: SystemTime) -> Result<Vec<PastFile>, HistoryError> {
+        self.recorder()?.past_files(at)
+    }
+
+    /// What a file held at a time. `None` if there was no file.
+    ///
+    /// # Errors
+    /// As [`files_at`](Memory::files_at) and [`read_version`](Memory::read_version); [`HistoryError::Path`].
+    pub fn read_at(&self, path: &str, at: SystemTime) -> Result<Option<Vec<u8>>, HistoryError> {
+        let parsed = MemoryPath::parse(path).map_err(|_| HistoryError::Path(path.to_owned()))?;
+        self.recorder()?.read_at(&parsed, at)
+    }
+
     /// The history of a memory with these options, on its store.
     pub(super) fn new_history(store: &Arc<dyn Store>, options: &MemoryOptions) -> Arc<Recorder> {
         let retention = Retention {
@@ -152,7 +190,8 @@ impl Memory {
         Arc::new(Recorder::new(Arc::clone(store), options.durability, retention))
     }
 
-    fn recorder(&self) -> Result<&Recorder, HistoryError> {
+    pub(crate) fn recorder(&self) -> Result<&Recorder, HistoryError> {
+        cancel::check()?;
         self.history.as_deref().ok_or(HistoryError::Off)
     }
 

@@ -13,6 +13,7 @@ mod address;
 mod address_hint;
 #[cfg(any(unix, windows))]
 mod backoff;
+pub(crate) mod barrier;
 mod defaults;
 mod edit;
 #[cfg(feature = "encryption")]
@@ -102,8 +103,8 @@ pub use sqlite::SqliteDatabase;
 pub use swap::{Swap, update_by_swap};
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
 pub use total::TotalLimits;
+pub(crate) use walk::Scope;
 pub use walk::walk_files;
-pub(crate) use walk::{Scope, walk};
 
 /// A place that keeps files and directories under `/memories`.
 ///

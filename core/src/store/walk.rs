@@ -46,7 +46,7 @@ impl Scope {
 }
 
 /// Visits the wanted entries below `path`, each directory before its own.
-pub(crate) fn walk<S: Store + ?Sized>(
+pub(super) fn walk<S: Store + ?Sized>(
     store: &S,
     path: &MemoryPath,
     scope: Scope,

@@ -29,7 +29,7 @@ pub(super) fn collect(
             continue;
         }
         let Ok(path) = path.join(name) else { continue };
-        match resolve(directory.as_fd(), name, file_type) {
+        match resolve(directory.as_fd(), name, file_type).map_err(failed)? {
             Some(Kind::File(size, modified)) => {
                 found.push(Entry::file(path, size).modified_at(modified));
             }
@@ -70,12 +70,21 @@ enum Kind {
     Directory,
 }
 
-/// `None` for what is neither file nor directory, or gone meanwhile.
-fn resolve(directory: BorrowedFd<'_>, name: &str, file_type: FileType) -> Option<Kind> {
-    match file_type {
+/// `None` for what is neither file nor directory, closed to us, or gone meanwhile.
+fn resolve(
+    directory: BorrowedFd<'_>,
+    name: &str,
+    file_type: FileType,
+) -> Result<Option<Kind>, Errno> {
+    Ok(match file_type {
         FileType::Directory => Some(Kind::Directory),
         FileType::RegularFile | FileType::Unknown => {
-            let stat = statat(directory, name, AtFlags::SYMLINK_NOFOLLOW).ok()?;
+            let stat = match statat(directory, name, AtFlags::SYMLINK_NOFOLLOW) {
+                Err(Errno::ACCESS | Errno::PERM | Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => {
+                    return Ok(None);
+                }
+                stat => stat?,
+            };
             match kind(&stat) {
                 FileType::RegularFile => {
                     let size = u64::try_from(stat.st_size).unwrap_or(0);
@@ -86,5 +95,5 @@ fn resolve(directory: BorrowedFd<'_>, name: &str, file_type: FileType) -> Option
             }
         }
         _ => None,
-    }
+    })
 }

@@ -12,6 +12,7 @@ use super::{LocalDirectory, descend, parent_of, peek, size};
 use crate::cancel;
 use crate::path::MemoryPath;
 use crate::store::backoff::Backoff;
+use crate::store::barrier;
 use crate::store::local_read::{absent, read_whole};
 use crate::store::settings::OnExisting;
 use crate::store::{Edit, StoreError};
@@ -39,6 +40,7 @@ impl LocalDirectory {
             let pieces = [content];
             let content = self.content(&pieces, there.as_ref());
             let staged = content.stage(root.as_fd(), &mut backoff)?;
+            barrier::wait()?;
             let Some(locked) = self.lock(&root, &mut backoff)? else { continue };
             let parent = Parent::make(locked.as_fd(), path)?;
             let now = may_be_written(&parent.directory, name, existing)?;
@@ -67,6 +69,7 @@ impl LocalDirectory {
             let pieces = splice.pieces(&found.content);
             let content = self.content(&pieces, Some(&found.stat));
             let staged = content.stage(root.as_fd(), &mut backoff)?;
+            barrier::wait()?;
             let Some(locked) = self.lock(&root, &mut backoff)? else { continue };
             let Some((parent, name)) = found.is_still_at(locked.as_fd(), path) else { continue };
             self.place(staged, &content, parent.as_fd(), name, true, &mut backoff)?;
@@ -80,6 +83,7 @@ impl LocalDirectory {
             let pieces = splice.pieces(&found.content);
             let content = self.content(&pieces, Some(&found.stat));
             let staged = content.stage(root, &mut backoff)?;
+            barrier::wait()?;
             let (parent, name) = parent_of(root, path)?;
             self.place(staged, &content, parent.as_fd(), name, true, &mut backoff)?;
             Ok(Some(parent))

@@ -11,6 +11,7 @@ use super::tree::{Found, look};
 use super::{LocalDirectory, names::encoded};
 use crate::path::MemoryPath;
 use crate::store::backoff::Backoff;
+use crate::store::barrier;
 use crate::store::local_read::{absent, read_whole};
 use crate::store::settings::OnExisting;
 use crate::store::{Edit, StoreError};
@@ -36,6 +37,7 @@ impl LocalDirectory {
             drop(there);
             let staged =
                 Staged::new(&root, &[content], old.as_ref(), self.durability, &mut backoff)?;
+            barrier::wait()?;
             let Some(locked) = self.lock(&root, &mut backoff)? else { continue };
             let parent = Parent::make(locked.root, path)?;
             let now = may_be_written(locked.root, path, existing)?;
@@ -69,6 +71,7 @@ impl LocalDirectory {
             let pieces = splice.pieces(&found.content);
             let old = Some(&found.kept);
             let staged = Staged::new(&root, &pieces, old, self.durability, &mut backoff)?;
+            barrier::wait()?;
             let Some(locked) = self.lock(&root, &mut backoff)? else { continue };
             let Some(old) = unchanged(locked.root, path, &found.content) else { continue };
             let (parent, name) = parent_of(locked.root, path)?;
@@ -83,6 +86,7 @@ impl LocalDirectory {
             let pieces = splice.pieces(&found.content);
             let old = Some(&found.kept);
             let staged = Staged::new(root, &pieces, old, self.durability, backoff)?;
+            barrier::wait()?;
             let Found::File(old, _) = look(root, path, Purpose::Read)? else {
                 return Err(StoreError::IsADirectory);
             };

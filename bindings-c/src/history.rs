@@ -1,0 +1,124 @@
+//! The history of a memory, for your own code: see `Memory::history` and its like.
+
+use std::time::SystemTime;
+
+use data_encoding::BASE64;
+use memdir::history::{HistoryError, HistoryId, HistoryQuery, Restored, Version};
+use memdir::store::micros;
+use memdir::{ConfigError, Memory};
+use serde_json::{Value, json};
+
+use crate::arguments::{Arguments, wrong};
+use crate::failure::Failure;
+use crate::files::seconds;
+
+/// Does the operation `name`; none if there is no such operation here.
+pub(crate) fn call(
+    memory: &Memory,
+    name: &str,
+    given: &Arguments,
+) -> Result<Option<Value>, Failure> {
+    Ok(Some(match name {
+        "history" => {
+            given.none_but(&["path", "limit", "before", "actor", "change", "since"])?;
+            let mut query = HistoryQuery::default();
+            query.path = given.optional_text("path")?.map(str::to_owned);
+            query.limit = given.number("limit")?;
+            query.before = given.optional_text("before")?.map(id).transpose()?;
+            query.actor = given.optional_text("actor")?.map(str::to_owned);
+            query.change = given.optional_text("change")?.map(id).transpose()?;
+            query.since = time(given, "since")?;
+            memory.history(&query)?.iter().map(version).collect()
+        }
+        "read_version" => {
+            given.none_but(&["id"])?;
+            match String::from_utf8(memory.read_version(id(given.text("id")?)?)?) {
+                Ok(text) => json!({ "text": text }),
+                Err(binary) => json!({ "base64": BASE64.encode(binary.as_bytes()) }),
+            }
+        }
+        "diff" => {
+            given.none_but(&["id", "other"])?;
+            let other = given.optional_text("other")?.map(id).transpose()?;
+            memory.diff(id(given.text("id")?)?, other)?.into()
+        }
+        "restore" => {
+            given.none_but(&["id", "overwrite"])?;
+            restored(&memory.restore(id(given.text("id")?)?, given.flag("overwrite")?)?)
+        }
+        "undo" => {
+            given.none_but(&["change", "since", "actor", "dry_run"])?;
+            restored(&undo(memory, given)?)
+        }
+        "restore_all" => {
+            given.none_but(&["at", "dry_run"])?;
+            let at = time(given, "at")?.ok_or_else(|| wrong("at", NO_TIME))?;
+            restored(&memory.restore_all(at, given.flag("dry_run")?)?)
+        }
+        "redact" => {
+            given.none_but(&["id", "reason"])?;
+            let change = memory.redact(id(given.text("id")?)?, given.text("reason")?)?;
+            change.map(|change| change.to_string()).into()
+        }
+        "trim_history" => {
+            given.none_but(&[])?;
+            memory.trim_history()?.into()
+        }
+        _ => return Ok(None),
+    }))
+}
+
+fn undo(memory: &Memory, given: &Arguments) -> Result<Restored, Failure> {
+    let (change, since) = (given.optional_text("change")?, time(given, "since")?);
+    let (actor, dry_run) = (given.optional_text("actor")?, given.flag("dry_run")?);
+    let problem = match (change, since, actor) {
+        (Some(change), None, None) => return Ok(memory.undo(id(change)?, dry_run)?),
+        (None, Some(since), actor) => return Ok(memory.undo_since(since, actor, dry_run)?),
+        (Some(_), Some(_), _) => {
+            ConfigError::of_option("since").and(" must not be given together with change")
+        }
+        (Some(_), None, Some(_)) => {
+            ConfigError::of_option("actor").and(" must be given together with since")
+        }
+        (None, None, _) => ConfigError::of_option("change").and(" or since must be given"),
+    };
+    Err(memdir::Error::from(problem).into())
+}
+
+fn id(text: &str) -> Result<HistoryId, HistoryError> {
+    text.parse().map_err(|_| HistoryError::NoId(text.to_owned()))
+}
+
+const NO_TIME: &str = " must be a number of seconds since 1970";
+
+/// A time in seconds since 1970, to the microsecond; none if it is left out.
+#[expect(clippy::cast_possible_truncation, reason = "what is out of range is the range's end")]
+fn time(given: &Arguments, name: &str) -> Result<Option<SystemTime>, Failure> {
+    match given.get(name) {
+        Value::Null => Ok(None),
+        seconds => {
+            let micros = seconds.as_f64().map(|seconds| (seconds * 1e6).round() as i64);
+            micros.and_then(micros::time).map(Some).ok_or_else(|| wrong(name, NO_TIME))
+        }
+    }
+}
+
+fn version(version: &Version) -> Value {
+    json!({
+        "id": version.id,
+        "change": version.change,
+        "operation": version.operation.as_str(),
+        "path": version.path.as_str(),
+        "old_path": version.old_path.as_ref().map(memdir::MemoryPath::as_str),
+        "time": seconds(version.time),
+        "actor": version.actor,
+        "size": version.size,
+        "sha256": version.sha256,
+        "is_current": version.is_current,
+        "redacted": version.redacted,
+    })
+}
+
+fn restored(restored: &Restored) -> Value {
+    json!(restored)
+}

@@ -1,0 +1,134 @@
+/** The history of a memory: the types of those methods of `Memory`, and what they take. */
+
+import { isDate } from 'node:util/types';
+
+import type { FileVersion } from '../native.cjs';
+
+import type { CallOptions } from './cancellation.js';
+import { ConfigError } from './errors.js';
+
+/** What a change did to a file. */
+export type Operation =
+  | 'created'
+  | 'modified'
+  | 'overwritten'
+  | 'renamed'
+  | 'deleted'
+  | 'expired'
+  | 'cleared'
+  | 'restored'
+  | 'redacted'
+  | 'external';
+
+/** One version of one file: what a change made of it. */
+export interface Version {
+  /** Names this version, for `Memory.readVersion` and the like. It sorts by time. */
+  id: string;
+  /** The change that made it. One change can make versions of several files. */
+  change: string;
+  /**
+   * What was done. `external`: somebody else changed the file, not through a memory with history, and
+   * this is what the next change found.
+   */
+  operation: Operation;
+  /** Where the file is since then; where it was, if it was deleted. */
+  path: string;
+  /** Where it was before, if it was renamed. */
+  oldPath?: string | undefined;
+  /** When, by the clock of the machine that made the change. */
+  time: Date;
+  /** Who, as the memory that made the change was told. */
+  actor?: string | undefined;
+  /**
+   * The size of the content in bytes. Absent if the file was deleted, its content is redacted, or
+   * nobody has read it since it was moved.
+   */
+  size?: number | undefined;
+  /** The SHA-256 of the content, in hexadecimal digits. Absent as `size`. */
+  sha256?: string | undefined;
+  /** Whether the file is there, and this is what it holds, as far as the history knows. */
+  isCurrent: boolean;
+  /** Why the content was removed from the history, if it was. */
+  redacted?: string | undefined;
+}
+
+/** Which versions `Memory.history` returns. Without any of these: all. */
+export interface HistoryQuery extends CallOptions {
+  /** At most so many. */
+  limit?: number | null | undefined;
+  /** Only versions before this one: the id of the last one of the page that was shown before. */
+  before?: string | null | undefined;
+  /** Only versions that this actor made. */
+  actor?: string | null | undefined;
+  /** Only versions of the change with this id. */
+  change?: string | null | undefined;
+  /** Only versions that were made at this time or later. */
+  since?: Date | null | undefined;
+}
+
+/** What was done to a file to bring back an earlier state, or would be done. */
+export interface RestoredFile {
+  /** What was done. */
+  operation: 'created' | 'modified' | 'renamed' | 'deleted';
+  /** Where. */
+  path: string;
+  /** Where it was before, if it was renamed. */
+  oldPath?: string | undefined;
+}
+
+/** What `Memory.restore`, `Memory.undo` and `Memory.restoreAll` did. */
+export interface Restored {
+  /** The change that this made, which can be undone itself. Absent if there was nothing to do, or with `dryRun`. */
+  change?: string | undefined;
+  /** The files, in the order of their paths. */
+  files: RestoredFile[];
+}
+
+/** The options of `Memory.restore`. */
+export interface RestoreOptions extends CallOptions {
+  /** Whether what was changed since is overwritten. Default: `false`, which is a conflict. */
+  overwrite?: boolean | undefined;
+}
+
+/** The options of `Memory.undo` and `Memory.restoreAll`. */
+export interface UndoOptions extends CallOptions {
+  /** Only returns what would be done. Default: `false`. */
+  dryRun?: boolean | undefined;
+}
+
+/** What `Memory.undo` takes back. */
+export type Undo =
+  | {
+      /** The id of a change, or of a version, which stands for the whole change that made it. */
+      change: string;
+      /** Not together with a change. */
+      since?: null | undefined;
+      /** Only together with `since`. */
+      actor?: null | undefined;
+    }
+  | {
+      /** All changes that were made at this time or later. */
+      since: Date;
+      /** Only those of this actor. Default: anybody's. */
+      actor?: string | null | undefined;
+      /** Not together with `since`. */
+      change?: null | undefined;
+    };
+
+/** The milliseconds of a date. */
+export function millis(name: string, date: unknown): number {
+  if (!isDate(date)) {
+    throw new ConfigError(`${name} must be a Date`, name);
+  }
+  return date.getTime();
+}
+
+/** As {@link millis}, for a date that may be left out. */
+export function optionalMillis(name: string, date: unknown): number | null {
+  return date === undefined || date === null ? null : millis(name, date);
+}
+
+/** The version of the native half, with its time as a date. */
+export function version({ time, ...rest }: FileVersion): Version {
+  return { ...rest, time: new Date(time) };
+}

@@ -1,0 +1,72 @@
+/** The answer to a call: its types, and how the native half's answer becomes one. */
+
+import { HookError } from './hooks.js';
+import type { Answered } from './hooks.js';
+import type { MemoryOptions } from './options.js';
+import { StoreError } from './store.js';
+import { toolError } from './tool-error.js';
+
+/** An image block, as the Messages API accepts it in a `tool_result`. */
+export interface ImageBlock {
+  /** The kind of block. */
+  type: 'image';
+  /** The image: its media type, according to its content, and the content in base64. */
+  source: { type: 'base64'; media_type: 'image/png' | 'image/jpeg'; data: string };
+}
+
+/** Options with which views return only text. */
+export interface TextOnly {
+  /** No images. */
+  maxImageBytes: null;
+}
+
+/**
+ * What a memory with these options shows: text, or an array with an image block for the view of an
+ * image. With `maxImageBytes: null` it is always text.
+ */
+export type Shown<Given extends MemoryOptions = MemoryOptions> = Given extends TextOnly
+  ? string
+  : string | ImageBlock[];
+
+/** The answer to one call of the tool. */
+export interface Reply<Given extends MemoryOptions = MemoryOptions> {
+  /**
+   * The content for the model: text, or an array with an image block. The Messages API accepts both
+   * as the content of a `tool_result`.
+   */
+  content: Shown<Given>;
+  /** Whether the command failed: the `is_error` of the `tool_result`. */
+  isError: boolean;
+  /**
+   * The error, if the store itself or the hook `before` failed. It is for your log and not for the
+   * model, because it may name paths and hosts.
+   */
+  cause?: StoreError | HookError;
+}
+
+/** The content of a reply, or the error that the SDK's tool runner understands. */
+export async function orThrow<G extends MemoryOptions>(reply: Reply<G>): Promise<Shown<G>> {
+  if (reply.isError) {
+    throw await toolError(reply.content as string, reply.cause);
+  }
+  return reply.content;
+}
+
+/** The reply from what the native half answered. */
+export function reply<G extends MemoryOptions>(answered: Answered): Reply<G> {
+  const { content: shown, isError, cause, hook, thrown } = answered;
+  // With the options for text only, no image comes.
+  const content = (typeof shown === 'string' ? shown : image(shown)) as Shown<G>;
+  if (cause === undefined) {
+    return { content, isError };
+  }
+  if (hook) {
+    return { content, isError, cause: new HookError(cause, { cause: thrown }) };
+  }
+  return { content, isError, cause: new StoreError('EIO', cause) };
+}
+
+function image({ mediaType, bytes }: Exclude<Answered['content'], string>): ImageBlock[] {
+  const data = bytes.toString('base64');
+  return [{ type: 'image', source: { type: 'base64', media_type: mediaType, data } }];
+}

@@ -1,0 +1,217 @@
+/**
+ * The WebAssembly module and what crosses its border: JSON behind its length, and bytes. `bindings-wasm/src/border.rs` is the
+ * other side.
+ */
+
+import { wasi } from './wasi.js';
+import type { WasmMemory } from './wasi.js';
+import { answerOf } from './wasm-store.js';
+import type { AskedOfStore, Placed, Serve } from './wasm-store.js';
+import { encodeField, isObject } from './wasm-values.js';
+import { webAssembly } from './web-assembly.js';
+import type { CompiledModule } from './web-assembly.js';
+
+/** What the module has. */
+interface Exports {
+  memory: WasmMemory;
+  _initialize?(): void;
+  memdir_alloc(length: number): number;
+  memdir_free(at: number, length: number): void;
+  memdir_perform(at: number, length: number): number;
+  memdir_edit(at: number, length: number): number;
+}
+
+/** What the module asks for in the middle of a call. */
+export interface Context {
+  /** The object whose fields are asked for. */
+  input?: unknown;
+  /** The input in a whole `tool_use` block. */
+  block?: unknown;
+  /** The edit of an update. */
+  edit?: (content: Uint8Array) => Uint8Array | null | undefined;
+  /** What is told how far a task is, and says whether it goes on. */
+  progress?: ((at: never) => boolean) | undefined;
+}
+
+/** What a call comes to. */
+interface Outcome {
+  value?: unknown;
+  error?: {
+    name?: string;
+    message?: string;
+    property?: string;
+    value?: unknown;
+    paths?: string[];
+    thrown?: true;
+  };
+}
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder();
+
+/** One instance of the module. */
+export class Module {
+  readonly #exports: Exports;
+  #context: Context | undefined;
+  #thrown: unknown;
+  /** What made the module end in the middle of a call: its memory may be in disorder. */
+  #fault: unknown;
+  readonly #stores = new Map<number, Serve>();
+  #lastStore = 0;
+
+  /** A new one, with memory of its own. */
+  constructor(module: CompiledModule) {
+    const system = wasi();
+    const instance = new webAssembly.Instance(module, {
+      wasi_snapshot_preview1: system.imports,
+      memdir: { ask: (at: number, length: number) => this.#answer(at, length) },
+    });
+    this.#exports = instance.exports as unknown as Exports;
+    system.use(this.#exports.memory);
+    this.#exports._initialize?.();
+  }
+
+  /** Whether a call is under way, which called the caller of this. */
+  get isBusy(): boolean {
+    return this.#context !== undefined;
+  }
+
+  /** Whether it ended in the middle of a call. */
+  get isBroken(): boolean {
+    return this.#fault !== undefined;
+  }
+
+  /** Performs an operation. */
+  call<T>(operation: string, given: unknown[], context: Context = {}): T {
+    if (this.#fault !== undefined) {
+      throw new Error('memdir itself is at fault, and cannot go on', { cause: this.#fault });
+    }
+    if (this.isBusy) {
+      throw new Error('memdir is being called by what it calls');
+    }
+    const { at, length } = this.put(encoder.encode(JSON.stringify([operation, ...given])));
+    this.#context = context;
+    this.#thrown = undefined;
+    let outcome: Outcome;
+    try {
+      outcome = this.#json(this.#exports.memdir_perform(at, length)) as Outcome;
+    } catch (error) {
+      this.#fault = error;
+      throw new Error('memdir itself is at fault: it panicked', { cause: error });
+    } finally {
+      this.#context = undefined;
+    }
+    if (this.#thrown !== undefined) {
+      throw (this.#thrown as { error: unknown }).error;
+    }
+    if (outcome.error) {
+      throw made(outcome.error);
+    }
+    return outcome.value as T;
+  }
+
+  /** Copies bytes into the module's memory. */
+  put(bytes: Uint8Array): Placed {
+    const at = this.#exports.memdir_alloc(bytes.length);
+    if (at === 0) {
+      throw new RangeError(`memdir has no memory for ${bytes.length} bytes`);
+    }
+    new Uint8Array(this.#exports.memory.buffer, at, bytes.length).set(bytes);
+    return { at, length: bytes.length };
+  }
+
+  /** Takes bytes out of the module's memory. */
+  take({ at, length }: Placed): Uint8Array {
+    const bytes = new Uint8Array(this.#exports.memory.buffer, at, length).slice();
+    this.#exports.memdir_free(at, length);
+    return bytes;
+  }
+
+  /** The JSON text that is behind its length. */
+  #json(at: number): unknown {
+    const length = new DataView(this.#exports.memory.buffer).getUint32(at, true);
+    const text = this.take({ at, length: length + 4 });
+    return JSON.parse(decoder.decode(text.subarray(4)));
+  }
+
+  /** Answers what the module asks. An error of the caller's is thrown when the module has returned. */
+  #answer(at: number, length: number): number {
+    const question = new Uint8Array(this.#exports.memory.buffer, at, length).slice();
+    let answer: unknown;
+    try {
+      answer = this.#answered(JSON.parse(decoder.decode(question)) as Question);
+    } catch (error) {
+      this.#thrown ??= { error };
+      answer = { thrown: true, value: { other: 'a value that cannot be read' } };
+    }
+    const text = encoder.encode(JSON.stringify(answer ?? null));
+    const whole = new Uint8Array(4 + text.length);
+    new DataView(whole.buffer).setUint32(0, text.length, true);
+    whole.set(text, 4);
+    return this.put(whole).at;
+  }
+
+  #answered(question: Question): unknown {
+    const context = this.#context!;
+    if ('field' in question) {
+      return encodeField(context[question.of], question.field);
+    }
+    if ('block' in question) {
+      context.block = (context.input as Record<string, unknown>)[question.block];
+      return isObject(context.block);
+    }
+    if ('progress' in question) {
+      return context.progress!(question.progress as never) !== false;
+    }
+    if ('edit' in question) {
+      const edited = context.edit!(this.take(question.edit));
+      if (edited === null || edited === undefined) {
+        return null;
+      }
+      if (!(edited instanceof Uint8Array)) {
+        throw new TypeError('an edit returns a Uint8Array, or null');
+      }
+      return this.put(edited);
+    }
+    if ('forget' in question) {
+      this.#stores.delete(question.forget);
+      return null;
+    }
+    return answerOf(this.#stores.get(question.store)!, question, this);
+  }
+
+  /** Keeps a store that is written in JavaScript; its number. */
+  add(serve: Serve): number {
+    this.#lastStore += 1;
+    this.#stores.set(this.#lastStore, serve);
+    return this.#lastStore;
+  }
+
+  /** In an update of such a store: the new content for `content`, or null. */
+  edit(content: Uint8Array): Uint8Array | null {
+    const { at, length } = this.put(content);
+    const edited = this.#json(this.#exports.memdir_edit(at, length)) as Placed | null | false;
+    if (edited === false) {
+      throw new Error('edit was called after the update had ended');
+    }
+    return edited && this.take(edited);
+  }
+}
+
+type Question =
+  | { field: string; of: 'input' | 'block' }
+  | { block: string }
+  | { progress: object }
+  | { edit: Placed }
+  | { forget: number }
+  | AskedOfStore;
+
+/** The error that a call throws, with the properties by which `errors.ts` knows it. */
+function made({ name, message, property, value, paths }: NonNullable<Outcome['error']>): Error {
+  const error = new Error(message);
+  if (name !== undefined && property !== undefined) {
+    Object.defineProperty(error, 'name', { value: name, configurable: true, writable: true });
+    Object.assign(error, { [property]: value }, paths && { paths });
+  }
+  return error;
+}

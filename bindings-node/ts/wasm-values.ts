@@ -1,0 +1,97 @@
+/** JavaScript's values as JSON, as `bindings-wasm/src/input.rs` reads them. What JSON cannot say is an object. */
+
+/** A value as JSON: itself, a list of such values, or one of the objects that are made here. */
+export type Encoded = null | boolean | number | string | object;
+
+/** A property that is there. */
+export interface Found {
+  /** Its value. */
+  value: Encoded;
+}
+
+/** As many items of a list, and levels of lists, are read as by the binary. */
+const MAX_ITEMS = 128;
+const MAX_DEPTH = 4;
+/** Up to here a number names every integer exactly. */
+const EXACT = 2 ** 53;
+/** Half a pair, which no text holds that can be UTF-8. */
+const HALF = /\p{Surrogate}/u;
+
+/** A text as the binary takes it: with a replacement character for half a pair. */
+export function wellFormed(text: string): string {
+  return HALF.test(text) ? new TextDecoder().decode(new TextEncoder().encode(text)) : text;
+}
+
+/** A value of an input, or an argument. An object's fields are asked for. */
+export function encode(value: unknown, depth: number = 0): Encoded {
+  switch (typeof value) {
+    case 'undefined':
+      return null;
+    case 'boolean':
+      return value;
+    case 'number':
+      return Number.isInteger(value) && Math.abs(value) <= EXACT
+        ? value
+        : { number: String(value) };
+    case 'bigint':
+      return { integer: String(value) };
+    case 'string':
+      return HALF.test(value) ? { other: 'text that is not valid Unicode' } : value;
+    case 'function':
+      return { other: 'a function' };
+    case 'symbol':
+      return { other: 'a symbol' };
+    default:
+      if (value === null) {
+        return null;
+      }
+      return Array.isArray(value) ? list(value, depth) : { object: true };
+  }
+}
+
+function list(items: unknown[], depth: number): Encoded {
+  if (depth === MAX_DEPTH) {
+    return { other: 'a list' };
+  }
+  // A list may be sparse, and say that it has four thousand million items.
+  const length = Math.min(items.length, MAX_ITEMS);
+  return Array.from({ length }, (_, at) => encode(items[at], depth + 1));
+}
+
+/** Whether it is an object with fields. */
+export function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** An own property. */
+export function encodeField(of: unknown, name: string): Found | undefined {
+  const own = Object.hasOwn(of as object, name);
+  return own ? { value: encode((of as Record<string, unknown>)[name]) } : undefined;
+}
+
+/** Options: the entries of an object, of which those that are undefined do not count. */
+export function encodeOptions(options: unknown): Encoded {
+  if (options === undefined || options === null) {
+    return null;
+  }
+  return typeof options === 'object' ? entries(options, option) : encode(options);
+}
+
+function entries(object: object, each: (value: unknown, name: string) => Encoded): Encoded {
+  const set = Object.entries(object).filter(([, value]) => value !== undefined);
+  return { entries: set.map(([name, value]) => [wellFormed(name), each(value, name)]) };
+}
+
+/** A key: bytes, or a text. */
+export function encodeKey(key: unknown): Encoded {
+  return option(key, 'encryptionKey');
+}
+
+function option(value: unknown, name: string): Encoded {
+  if (value instanceof Uint8Array) {
+    return { bytes: [...value] };
+  }
+  return name === 'sensitiveRules' && isObject(value)
+    ? entries(value, (rule) => encode(rule))
+    : encode(value);
+}

@@ -1,0 +1,373 @@
+/**
+ * memdir as WebAssembly, with the interface of the binary for a machine (`native.d.cts`): for where there is none. The other
+ * half is `bindings-wasm`, a module that is called with JSON and bytes.
+ *
+ * A call does all of its work before it returns its promise: there are no threads. The stores are those in the process.
+ */
+
+import { Buffer } from 'node:buffer';
+
+import type * as Native from '../native.cjs';
+
+import { Module } from './wasm-module.js';
+import type { Context } from './wasm-module.js';
+import type { Placed, Serve } from './wasm-store.js';
+import { encode, encodeKey, encodeOptions, wellFormed } from './wasm-values.js';
+import type { Encoded } from './wasm-values.js';
+import type { CompiledModule } from './web-assembly.js';
+
+/** An argument that the binary takes as a text. */
+function text(given: unknown): string {
+  if (typeof given !== 'string') {
+    throw new TypeError('a string is expected');
+  }
+  return wellFormed(given);
+}
+
+const NO_CONTRACT =
+  'memdir runs as WebAssembly here, which cannot check the contract of a store: it has no threads to use the store from';
+
+/** The interface of the binary, on a module that is compiled. */
+export function instantiate(module: CompiledModule): typeof Native {
+  const wasm = new Module(module);
+
+  const unused = new FinalizationRegistry(([operation, number]: [string, number]) => {
+    if (!wasm.isBroken) {
+      wasm.call(operation, [number]);
+    }
+  });
+
+  /** Does it at once, or, if it is called by what a call calls, when that call has ended. */
+  async function later<T>(work: () => T): Promise<T> {
+    while (wasm.isBusy) {
+      await undefined;
+    }
+    return work();
+  }
+
+  type Reply = Awaited<ReturnType<Native.Engine['execute']>>;
+
+  function reply(answer: Reply): Reply {
+    const { content } = answer;
+    if (typeof content !== 'string') {
+      content.bytes = Buffer.from(wasm.take(content.bytes as unknown as Placed));
+    }
+    return answer;
+  }
+
+  class Cancellation {
+    isCancelled = false;
+
+    cancel(): void {
+      this.isCancelled = true;
+    }
+  }
+
+  class PendingCall {
+    readonly command: object | null;
+    readonly #number: number;
+    readonly #cancellation: Cancellation | undefined;
+
+    constructor(begun: { pending: number; command: object | null }, cancellation?: Cancellation) {
+      this.command = begun.command;
+      this.#number = begun.pending;
+      this.#cancellation = cancellation;
+      unused.register(this, ['engine.dropCall', begun.pending]);
+    }
+
+    returned(returned: unknown) {
+      return this.#finish('returned', encode(returned), returned);
+    }
+
+    deny(sentence: string) {
+      return this.#finish('deny', text(sentence));
+    }
+
+    fail(reason: string) {
+      return this.#finish('fail', text(reason));
+    }
+
+    #finish(how: string, said: Encoded, input?: unknown) {
+      return later(() => {
+        const given = [this.#number, !!this.#cancellation?.isCancelled, how, said];
+        return reply(wasm.call('engine.finish', given, { input })) as never;
+      });
+    }
+  }
+
+  class Engine {
+    readonly #number: number;
+
+    constructor(number: number) {
+      this.#number = number;
+      unused.register(this, ['engine.drop', number]);
+    }
+
+    static open(address: string, options?: object) {
+      return new Engine(wasm.call('engine.open', [text(address), encodeOptions(options)]));
+    }
+
+    static onNativeStore(store: Store, options?: object) {
+      return new Engine(wasm.call('engine.onStore', [store.number, encodeOptions(options)]));
+    }
+
+    static onJsStore(serve: Serve, methods: string[], options?: object) {
+      const store = Store.onJsStore(serve, methods);
+      const given = [store.number, encodeOptions(options), true];
+      return new Engine(wasm.call('engine.onStore', given));
+    }
+
+    execute(input: unknown, cancellation?: Cancellation | null) {
+      return this.#execute(input, null, cancellation);
+    }
+
+    executeAs(name: string, input: unknown, cancellation?: Cancellation | null) {
+      return this.#execute(input, text(name), cancellation);
+    }
+
+    #execute(input: unknown, name: string | null, cancellation?: Cancellation | null) {
+      return later(() => {
+        const given = [this.#number, !!cancellation?.isCancelled, encode(input), name];
+        return reply(wasm.call('engine.execute', given, { input }));
+      });
+    }
+
+    begin(input: unknown, name?: string | null, cancellation?: Cancellation | null) {
+      const given = [this.#number, encode(input), name ?? null];
+      return new PendingCall(
+        wasm.call('engine.begin', given, { input }),
+        cancellation ?? undefined,
+      );
+    }
+
+    clear() {
+      return later(() => reply(wasm.call('engine.clear', [this.#number])));
+    }
+
+    expire(olderThan: number, dryRun: boolean, progress?: (at: never) => boolean) {
+      const given = [this.#number, olderThan, dryRun, progress !== undefined];
+      return later(() => wasm.call('engine.expire', given, { progress }));
+    }
+
+    read(path: unknown, cancellation?: Cancellation) {
+      return this.#files('read', cancellation, path);
+    }
+
+    write(path: unknown, content: unknown, old: unknown, cancellation?: Cancellation) {
+      return this.#files('write', cancellation, path, content, old).then(() => undefined);
+    }
+
+    list(path: unknown, depth: unknown, cancellation?: Cancellation) {
+      return this.#files('list', cancellation, path, depth);
+    }
+
+    exists(path: unknown, cancellation?: Cancellation) {
+      return this.#files('exists', cancellation, path);
+    }
+
+    search(...given: unknown[]) {
+      return this.#files('search', given[5] as Cancellation | undefined, ...given.slice(0, 5));
+    }
+
+    index(maxChars: unknown, cancellation?: Cancellation) {
+      return this.#files('index', cancellation, maxChars);
+    }
+
+    bootstrap(about: unknown, features: unknown, init: unknown, cancellation?: Cancellation) {
+      return this.#files('bootstrap', cancellation, about, features, init);
+    }
+
+    forgetViews(): void {
+      wasm.call('files.forgetViews', [this.#number]);
+    }
+
+    toolDefinition(dialect: unknown) {
+      return wasm.call('files.toolDefinition', [this.#number, false, encode(dialect)]);
+    }
+
+    toolDefinitions(dialect: unknown, prefix: unknown) {
+      const given = [this.#number, false, encode(dialect), encode(prefix)];
+      return wasm.call('files.toolDefinitions', given);
+    }
+
+    actingAs(actor: unknown) {
+      return new Engine(wasm.call('history.actingAs', [this.#number, false, encode(actor)]));
+    }
+
+    history(...given: unknown[]) {
+      return this.#history('history', given, 6);
+    }
+
+    async readVersion(...given: unknown[]): Promise<Uint8Array> {
+      return wasm.take((await this.#history('readVersion', given, 1)) as Placed);
+    }
+
+    diff(...given: unknown[]) {
+      return this.#history('diff', given, 2);
+    }
+
+    restore(...given: unknown[]) {
+      return this.#history('restore', given, 2);
+    }
+
+    undo(...given: unknown[]) {
+      return this.#history('undo', given, 4);
+    }
+
+    restoreAll(...given: unknown[]) {
+      return this.#history('restoreAll', given, 2);
+    }
+
+    redact(...given: unknown[]) {
+      return this.#history('redact', given, 2);
+    }
+
+    trimHistory(...given: unknown[]) {
+      return this.#history('trimHistory', given, 0);
+    }
+
+    /** So many arguments, then a cancellation. */
+    #history(method: string, given: unknown[], count: number): Promise<unknown> {
+      const encoded = given.slice(0, count).map((one) => encode(one));
+      const cancellation = given[count] as Cancellation | undefined;
+      return later(() => {
+        const cancelled = !!cancellation?.isCancelled;
+        return wasm.call(`history.${method}`, [this.#number, cancelled, ...encoded]);
+      });
+    }
+
+    #files(method: string, cancellation: Cancellation | undefined, ...given: unknown[]) {
+      const encoded = given.map((one) => encode(one));
+      return later(() => {
+        const cancelled = !!cancellation?.isCancelled;
+        return wasm.call(`files.${method}`, [this.#number, cancelled, ...encoded]);
+      });
+    }
+  }
+
+  class Store {
+    readonly number: number;
+
+    constructor(address: string | number, options?: object) {
+      this.number =
+        typeof address === 'number'
+          ? address
+          : wasm.call('store.open', [text(address), encodeOptions(options)]);
+      unused.register(this, ['store.drop', this.number]);
+    }
+
+    static onMounts(mounts: Mounts, options?: object) {
+      return new Store(
+        wasm.call<number>('store.onMounts', [mounts.taken(), encodeOptions(options)]),
+      );
+    }
+
+    static onJsStore(serve: Serve, methods: string[]) {
+      return new Store(wasm.call<number>('store.onJs', [wasm.add(serve), methods]));
+    }
+
+    static beneath(address: string) {
+      return new Store(wasm.call<number>('store.beneath', [text(address)]));
+    }
+
+    rekey(oldKey: unknown, newKey: unknown) {
+      return this.#call('rekey', [encodeKey(oldKey), encodeKey(newKey)]);
+    }
+
+    async read(path: string): Promise<Uint8Array> {
+      return later(() => wasm.take(wasm.call('store.read', [this.number, text(path)])));
+    }
+
+    list(path: string) {
+      return this.#call('list', [text(path)]);
+    }
+
+    async write(path: string, content: Uint8Array, overwrite: boolean): Promise<void> {
+      const copy = content.slice();
+      await later(() => {
+        const given = [this.number, text(path), wasm.put(copy), overwrite];
+        wasm.call('store.write', given);
+      });
+    }
+
+    async update(path: string, edit: NonNullable<Context['edit']>): Promise<void> {
+      await this.#call('update', [text(path)], { edit });
+    }
+
+    async delete(path: string): Promise<void> {
+      await this.#call('delete', [text(path)]);
+    }
+
+    async rename(from: string, to: string): Promise<void> {
+      await this.#call('rename', [text(from), text(to)]);
+    }
+
+    async modified(path: string): Promise<number | undefined> {
+      return ((await this.#call('modified', [text(path)])) as number | null) ?? undefined;
+    }
+
+    async setModified(path: string, time: number): Promise<void> {
+      await this.#call('setModified', [text(path), time]);
+    }
+
+    async recordAccess(path: string, time: number): Promise<void> {
+      await this.#call('recordAccess', [text(path), time]);
+    }
+
+    deleteUnused(path: string, since: number) {
+      return this.#call('deleteUnused', [text(path), since]);
+    }
+
+    check() {
+      return this.#call('check', []);
+    }
+
+    copyTo(to: Store, overwrite: boolean, progress?: (at: never) => boolean) {
+      return this.#call('copyTo', [to.number, overwrite, progress !== undefined], { progress });
+    }
+
+    #call(method: string, given: unknown[], context?: Context) {
+      return later(() => wasm.call(`store.${method}`, [this.number, ...given], context));
+    }
+  }
+
+  class Mounts {
+    readonly #mounts: [at: string, place: string | number, readOnly: boolean][] = [];
+    /** Until they are opened. */
+    readonly #stores: Store[] = [];
+
+    addAddress(at: string, address: string, readOnly: boolean): void {
+      this.#mounts.push([text(at), text(address), readOnly]);
+    }
+
+    addNativeStore(at: string, store: Store, readOnly: boolean): void {
+      this.#stores.push(store);
+      this.#mounts.push([text(at), store.number, readOnly]);
+    }
+
+    addJsStore(at: string, serve: Serve, methods: string[], readOnly: boolean): void {
+      this.addNativeStore(at, Store.onJsStore(serve, methods), readOnly);
+    }
+
+    taken() {
+      return this.#mounts.splice(0);
+    }
+  }
+
+  const native = {
+    Cancellation,
+    Engine,
+    Mounts,
+    NativeStore: Store,
+    PendingCall,
+    contractRules(): number {
+      throw new Error(NO_CONTRACT);
+    },
+    runCommandLine(): number {
+      throw new Error(
+        'memdir runs as WebAssembly here, which has no file system: the program memdir needs the binary for this machine',
+      );
+    },
+  };
+  return native as unknown as typeof Native;
+}

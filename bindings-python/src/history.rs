@@ -1,0 +1,273 @@
+//! The history of a `Memory`: the types of its methods, and how those are carried out.
+
+use std::time::SystemTime;
+
+use memdir::history::{
+    HistoryError, HistoryId, HistoryQuery, Restored as CoreRestored,
+    RestoredFile as CoreRestoredFile, Version as CoreVersion,
+};
+use memdir::{ConfigError, Memory as Core, MemoryPath};
+use pyo3::prelude::*;
+use pyo3::types::{PyDateTime, PyTzInfo};
+
+use crate::cancel::interruptible;
+use crate::errors::{history_error, to_python};
+use crate::logging;
+use crate::opened::Opened;
+use crate::time::{Time, shown};
+
+/// One version of one file: what a change made of it.
+///
+/// Attributes:
+///     id: Names this version, for `Memory.read_version` and the like. Ids sort by time.
+///     change: The id of the change that made it. One change can make versions of several files, such
+///         as the deletion of a directory.
+///     operation: `"created"`, `"modified"`, `"overwritten"`, `"renamed"`, `"deleted"`, `"expired"`,
+///         `"cleared"`, `"restored"`, `"redacted"`, or `"external"` if somebody else changed the file.
+///     path: Where the file is since then; where it was, if it was deleted.
+///     old_path: Where it was before, if it was renamed.
+///     time: When, by the clock of the machine that made the change; with a time zone.
+///     actor: Who, as the memory that made the change was told.
+///     size: The size of the content in bytes. `None` if the file was deleted, its content is
+///         redacted, or nobody has read it since it was moved.
+///     sha256: The SHA-256 of the content, in hexadecimal digits; `None` as for `size`.
+///     is_current: Whether the file is there, and this is what it holds, as far as the history knows.
+///     redacted: Why the content was removed from the history; `None` if it was not.
+#[pyclass(module = "memdir", frozen, eq, hash)]
+#[derive(PartialEq, Eq, Hash)]
+pub struct Version {
+    /// Names this version. Ids sort by time.
+    #[pyo3(get)]
+    id: String,
+    /// The id of the change that made it.
+    #[pyo3(get)]
+    change: String,
+    /// What was done, as a word.
+    #[pyo3(get)]
+    operation: &'static str,
+    /// Where the file is since then; where it was, if it was deleted.
+    #[pyo3(get)]
+    path: String,
+    /// Where it was before, if it was renamed.
+    #[pyo3(get)]
+    old_path: Option<String>,
+    time: SystemTime,
+    /// Who, as the memory that made the change was told.
+    #[pyo3(get)]
+    actor: Option<String>,
+    /// The size of the content in bytes.
+    #[pyo3(get)]
+    size: Option<u64>,
+    /// The SHA-256 of the content, in hexadecimal digits.
+    #[pyo3(get)]
+    sha256: Option<String>,
+    /// Whether the file is there, and this is what it holds, as far as the history knows.
+    #[pyo3(get)]
+    is_current: bool,
+    /// Why the content was removed from the history; `None` if it was not.
+    #[pyo3(get)]
+    redacted: Option<String>,
+}
+
+#[pymethods]
+impl Version {
+    /// When, by the clock of the machine that made the change.
+    #[getter]
+    fn time<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDateTime>> {
+        match shown(py, self.time) {
+            Some(time) => Ok(time),
+            // A clock beyond the year 9999: the last moment that a `datetime` can show.
+            None => {
+                let utc = PyTzInfo::utc(py)?;
+                PyDateTime::new(py, 9999, 12, 31, 23, 59, 59, 999_999, Some(&*utc))
+            }
+        }
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        let path = self.path.as_str().into_pyobject(py)?.repr()?;
+        Ok(format!("Version('{}', '{}', {path})", self.id, self.operation))
+    }
+}
+
+impl From<CoreVersion> for Version {
+    fn from(version: CoreVersion) -> Self {
+        Self {
+            id: version.id.to_string(),
+            change: version.change.to_string(),
+            operation: version.operation.as_str(),
+            path: text(&version.path),
+            old_path: version.old_path.as_ref().map(text),
+            time: version.time,
+            actor: version.actor,
+            size: version.size,
+            sha256: version.sha256,
+            is_current: version.is_current,
+            redacted: version.redacted,
+        }
+    }
+}
+
+/// What was done to bring back an earlier state, or would be done.
+///
+/// `change` is the id of the change that this made, which can be undone itself; `None` if there was
+/// nothing to do, or with `dry_run`. `files` are the files, in the order of their paths.
+#[pyclass(module = "memdir", frozen, eq, hash)]
+#[derive(PartialEq, Eq, Hash)]
+pub struct Restored {
+    /// The id of the change that this made; `None` if there was nothing to do, or with `dry_run`.
+    #[pyo3(get)]
+    change: Option<String>,
+    /// The files, in the order of their paths.
+    #[pyo3(get)]
+    files: Vec<RestoredFile>,
+}
+
+#[pymethods]
+impl Restored {
+    #[classattr]
+    fn __match_args__() -> (&'static str, &'static str) {
+        ("change", "files")
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        let change = self.change.as_deref().into_pyobject(py)?.repr()?;
+        let files = self.files.clone().into_pyobject(py)?.repr()?;
+        Ok(format!("Restored({change}, {files})"))
+    }
+}
+
+impl From<CoreRestored> for Restored {
+    fn from(restored: CoreRestored) -> Self {
+        let files = restored.files.into_iter().map(RestoredFile::from);
+        Self { change: restored.change.as_ref().map(ToString::to_string), files: files.collect() }
+    }
+}
+
+/// A file that was changed to bring back an earlier state, or would be changed.
+///
+/// `operation` is `"created"`, `"modified"`, `"renamed"` or `"deleted"`. `path` is where the file is,
+/// or was if it was deleted. `old_path` is where it was before, if it was renamed.
+#[pyclass(module = "memdir", frozen, eq, hash, get_all)]
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub struct RestoredFile {
+    /// What was done, as a word.
+    operation: &'static str,
+    /// Where.
+    path: String,
+    /// Where it was before, if it was renamed.
+    old_path: Option<String>,
+}
+
+#[pymethods]
+impl RestoredFile {
+    #[classattr]
+    fn __match_args__() -> (&'static str, &'static str, &'static str) {
+        ("operation", "path", "old_path")
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        let path = self.path.as_str().into_pyobject(py)?.repr()?;
+        let old_path = match &self.old_path {
+            Some(old_path) => format!(", {}", old_path.as_str().into_pyobject(py)?.repr()?),
+            None => String::new(),
+        };
+        Ok(format!("RestoredFile('{}', {path}{old_path})", self.operation))
+    }
+}
+
+impl From<CoreRestoredFile> for RestoredFile {
+    fn from(file: CoreRestoredFile) -> Self {
+        Self {
+            operation: file.operation.as_str(),
+            path: text(&file.path),
+            old_path: file.old_path.as_ref().map(text),
+        }
+    }
+}
+
+fn text(path: &MemoryPath) -> String {
+    path.as_str().to_owned()
+}
+
+/// The id that a text is.
+pub(crate) fn id(text: &str) -> Result<HistoryId, HistoryError> {
+    text.parse().map_err(|_| HistoryError::NoId(text.to_owned()))
+}
+
+/// Which versions are asked for; texts that are to be ids may be none.
+pub(crate) struct Query<'a> {
+    pub(crate) path: Option<&'a str>,
+    pub(crate) limit: Option<usize>,
+    pub(crate) before: Option<&'a str>,
+    pub(crate) actor: Option<&'a str>,
+    pub(crate) change: Option<&'a str>,
+    pub(crate) since: Option<Time>,
+}
+
+impl Query<'_> {
+    pub(crate) fn to_core(&self) -> Result<HistoryQuery, HistoryError> {
+        let mut query = HistoryQuery::default();
+        query.path = self.path.map(ToOwned::to_owned);
+        query.limit = self.limit;
+        query.before = self.before.map(id).transpose()?;
+        query.actor = self.actor.map(ToOwned::to_owned);
+        query.change = self.change.map(id).transpose()?;
+        query.since = self.since.map(|Time(since)| since);
+        Ok(query)
+    }
+}
+
+/// What is to be taken back.
+pub(crate) enum Undo<'a> {
+    /// The change with this id, or that made the version with it.
+    Change(&'a str),
+    /// Everything that was changed from a time on, by this actor or anybody.
+    Since(SystemTime, Option<&'a str>),
+}
+
+impl<'a> Undo<'a> {
+    /// What the arguments of `undo` say.
+    ///
+    /// # Errors
+    /// A `ConfigError` if they contradict each other, or say nothing.
+    pub(crate) fn of(
+        py: Python<'_>,
+        change: Option<&'a str>,
+        since: Option<Time>,
+        actor: Option<&'a str>,
+    ) -> PyResult<Self> {
+        let problem = match (change, since, actor) {
+            (Some(change), None, None) => return Ok(Self::Change(change)),
+            (None, Some(Time(since)), actor) => return Ok(Self::Since(since, actor)),
+            (Some(_), Some(_), _) => ConfigError::of_option("since")
+                .and(" must not be given together with ")
+                .and_name("change"),
+            (Some(_), None, Some(_)) => ConfigError::of_option("actor")
+                .and(" must be given together with ")
+                .and_name("since"),
+            (None, None, _) => {
+                ConfigError::of_option("change").and(" or ").and_name("since").and(" must be given")
+            }
+        };
+        Err(to_python(py, &problem.into()))
+    }
+
+    pub(crate) fn run(&self, core: &Core, dry_run: bool) -> Result<CoreRestored, HistoryError> {
+        match *self {
+            Self::Change(change) => core.undo(id(change)?, dry_run),
+            Self::Since(since, actor) => core.undo_since(since, actor, dry_run),
+        }
+    }
+}
+
+/// Runs a method detached.
+pub(crate) fn done<T: Send>(
+    py: Python<'_>,
+    work: impl FnOnce(&Core) -> Result<T, HistoryError> + Send,
+    opened: &Opened,
+) -> PyResult<T> {
+    let core = opened.get()?;
+    logging::refresh(py);
+    interruptible(py, || work(&core))?.map_err(|error| history_error(py, &error))
+}

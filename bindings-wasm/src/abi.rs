@@ -1,0 +1,43 @@
+//! The function of the module that does everything, and what it calls for each operation.
+#![expect(unsafe_code, reason = "the name, and a text in the module's memory")]
+
+use serde_json::{Value as Json, json};
+
+use crate::arguments::Arguments;
+use crate::border::{behind_its_length, taken};
+use crate::errors::{Failure, unknown};
+use crate::{engine, files, history, stores};
+
+/// Does what a JSON text asks for, an array of the operation and its arguments. The answer is a JSON text behind its length.
+///
+/// # Safety
+/// The text is at this address, and was made with `memdir_alloc`. It is taken.
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn memdir_perform(text: *mut u8, length: usize) -> *mut u8 {
+    // SAFETY: this function's own condition.
+    let text = unsafe { taken(text, length) };
+    let done = match serde_json::from_slice(&text) {
+        Ok(Json::Array(mut given)) if !given.is_empty() => {
+            let operation = given.remove(0);
+            let given = Arguments::new(given);
+            dispatch(operation.as_str().unwrap_or_default(), &given)
+        }
+        _ => Err(Failure::internal("a call that is none")),
+    };
+    let answer = match done {
+        Ok(value) => json!({ "value": value }),
+        Err(failure) => json!({ "error": failure.into_json() }),
+    };
+    behind_its_length(&answer)
+}
+
+/// Does what JavaScript asks for.
+fn dispatch(operation: &str, given: &Arguments) -> Result<Json, Failure> {
+    match operation.split_once('.') {
+        Some(("engine", method)) => engine::perform(method, given),
+        Some(("files", method)) => files::perform(method, given),
+        Some(("history", method)) => history::perform(method, given),
+        Some(("store", method)) => stores::perform(method, given),
+        _ => Err(unknown(operation)),
+    }
+}

@@ -1,0 +1,99 @@
+//! The operations of an `Engine`: opening a memory, tool calls and their two halves.
+
+use memdir::store::{encrypt, encrypt_lazily};
+use memdir::value::Value;
+use memdir::{Content, HookDecision, HookError, Memory, Reply};
+use serde_json::{Value as Json, json};
+
+use crate::answer;
+use crate::arguments::Arguments;
+use crate::errors::{Failure, unknown};
+use crate::handles::{CALLS, MEMORIES, OPENED};
+use crate::input::{OwnFields, decode, value};
+use crate::options::{read, span};
+use crate::progress::go_on;
+use crate::stores::check_address;
+
+pub(crate) fn perform(method: &str, given: &Arguments) -> Result<Json, Failure> {
+    match method {
+        "open" => {
+            let (address, options) = (given.text(0), read(given.get(1))?);
+            check_address(address)?;
+            Ok(MEMORIES.add(Memory::open(address, options)?).into())
+        }
+        "onStore" => {
+            let (store, options) = (OPENED.get(given.number(0))?, read(given.get(1))?);
+            // A store in JavaScript is used later, as with the binary: its first answer may be an error of the first command.
+            let store = match given.flag(2) {
+                true => encrypt_lazily(store, &options),
+                false => encrypt(store, &options)?,
+            };
+            Ok(MEMORIES.add(Memory::with_store(store, options).validated()?).into())
+        }
+        "drop" => Ok(MEMORIES.take(given.number(0)).is_some().into()),
+        "execute" => {
+            let memory = MEMORIES.get(given.number(0))?;
+            let decoded = decode(given.get(2), given.get(3).as_str());
+            let cancellation = given.cancellation(1);
+            Ok(answer::reply(cancellation.within(|| memory.execute_decoded(decoded))))
+        }
+        "begin" => {
+            let memory = MEMORIES.get(given.number(0))?;
+            let call = memory.begin(decode(given.get(1), given.get(2).as_str()));
+            let command = call.command().map(|command| answer::command(&command));
+            Ok(json!({ "pending": CALLS.add((memory, call)), "command": command }))
+        }
+        "finish" => finish(given),
+        "dropCall" => Ok(CALLS.take(given.number(0)).is_some().into()),
+        "clear" => {
+            let memory = MEMORIES.get(given.number(0))?;
+            Ok(answer::reply(Reply::from(memory.clear().map(Content::Text))))
+        }
+        "expire" => expire(given),
+        _ => Err(unknown(method)),
+    }
+}
+
+/// The second half of a call: what the hook decided is what it returned, a sentence, or a reason.
+fn finish(given: &Arguments) -> Result<Json, Failure> {
+    let Some((memory, call)) = CALLS.take(given.number(0)) else {
+        return Err(Failure::Plain("the call has gone on already".into()));
+    };
+    let said = given.get(3);
+    let before: Result<HookDecision, HookError> = match given.text(2) {
+        "deny" => Ok(HookDecision::Deny(said.as_str().unwrap_or_default().to_owned())),
+        "fail" => Err(said.as_str().unwrap_or_default().to_owned().into()),
+        _ => match value(said) {
+            Value::Null => Ok(HookDecision::Allow),
+            Value::Object => call.command().map_or(Ok(HookDecision::Allow), |command| {
+                HookDecision::read(&command, &OwnFields("input"))
+            }),
+            other => Err(format!("it returned {other}, and neither nothing nor an object").into()),
+        },
+    };
+    let (reply, event) = given.cancellation(1).within(|| memory.finish(call, before));
+    let mut answer = answer::reply(reply);
+    if let Some(event) = event {
+        answer["event"] = answer::event(event);
+    }
+    Ok(answer)
+}
+
+fn expire(given: &Arguments) -> Result<Json, Failure> {
+    let memory = MEMORIES.get(given.number(0))?;
+    let older_than = span("olderThan", given.get(1).as_f64().unwrap_or(f64::NAN))?;
+    let watched = given.flag(3);
+    let mut thrown = false;
+    let expired = memory.expire(older_than, given.flag(2), &mut |progress| {
+        let at = json!({ "files": progress.files, "removed": progress.removed });
+        go_on(watched, &at, &mut thrown)
+    });
+    if thrown {
+        return Err(Failure::Thrown);
+    }
+    let shown = expired?.into_iter().map(|file| {
+        let last_used = answer::millis(file.last_used);
+        json!({ "path": file.path.as_str(), "bytes": file.bytes, "lastUsed": last_used })
+    });
+    Ok(shown.collect())
+}

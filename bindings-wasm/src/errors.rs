@@ -1,0 +1,104 @@
+//! What a call throws: the errors of the binary for a machine (`bindings-node/src/errors.rs`), as JSON.
+
+use memdir::copy::CopyError;
+use memdir::history::HistoryError;
+use memdir::{ConfigError, Error as CoreError, MemoryPath, NameCase, StoreError};
+use serde_json::{Value as Json, json};
+
+/// Why a call failed.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// An error of the core.
+    Core(CoreError),
+    /// A copy failed, or was refused.
+    Copy(CopyError),
+    /// A call about the history failed.
+    History(HistoryError),
+    /// An error without a class of its own.
+    Plain(String),
+    /// JavaScript threw while it was asked. It knows what.
+    Thrown,
+}
+
+impl Failure {
+    /// A fault of memdir.
+    pub(crate) fn internal(words: &str) -> Self {
+        Self::Plain(format!("memdir itself is at fault: {words}"))
+    }
+
+    /// The name, the message and the one more property of the error that JavaScript throws.
+    pub(crate) fn into_json(self) -> Json {
+        match self {
+            Self::Core(CoreError::Config(error)) => {
+                let option = error.option_in_case(NameCase::Camel);
+                named("ConfigError", &error.in_case(NameCase::Camel), "option", option)
+            }
+            Self::Core(CoreError::Store(error)) => of_store(&error, &error.to_string()),
+            Self::Core(CoreError::Refused(sentence)) => {
+                named("ToolError", &sentence, "content", &*sentence)
+            }
+            Self::Core(other) => json!({ "message": other.to_string() }),
+            Self::Copy(error) => of_copy(&error),
+            Self::History(HistoryError::Store(error)) => of_store(&error, &error.to_string()),
+            Self::History(error) => {
+                let paths: Vec<&str> = error.paths().iter().map(MemoryPath::as_str).collect();
+                let mut shown = named("HistoryError", &error.to_string(), "kind", error.kind());
+                shown["paths"] = json!(paths);
+                shown
+            }
+            Self::Plain(message) => json!({ "message": message }),
+            Self::Thrown => json!({ "thrown": true }),
+        }
+    }
+}
+
+impl From<CoreError> for Failure {
+    fn from(error: CoreError) -> Self {
+        Self::Core(error)
+    }
+}
+
+impl From<ConfigError> for Failure {
+    fn from(error: ConfigError) -> Self {
+        Self::Core(error.into())
+    }
+}
+
+impl From<HistoryError> for Failure {
+    fn from(error: HistoryError) -> Self {
+        Self::History(error)
+    }
+}
+
+impl From<StoreError> for Failure {
+    fn from(error: StoreError) -> Self {
+        Self::Core(CoreError::Store(error))
+    }
+}
+
+/// The error for an operation that there is not.
+pub(crate) fn unknown(operation: &str) -> Failure {
+    Failure::internal(&format!("there is no operation {operation:?}"))
+}
+
+fn of_store(error: &StoreError, words: &str) -> Json {
+    let code = error.errno_name().unwrap_or("EIO");
+    named("StoreError", &format!("{code}: {words}"), "code", code)
+}
+
+fn of_copy(error: &CopyError) -> Json {
+    let reason = error.to_string();
+    match error {
+        CopyError::Source { error, .. } | CopyError::Destination { error, .. } => {
+            of_store(error, &reason)
+        }
+        refused => {
+            let paths: Vec<&str> = refused.paths().map(MemoryPath::as_str).collect();
+            named("CopyError", &reason, "paths", paths)
+        }
+    }
+}
+
+fn named(name: &str, message: &str, property: &str, value: impl Into<Json>) -> Json {
+    json!({ "name": name, "message": message, "property": property, "value": value.into() })
+}

@@ -1,0 +1,53 @@
+//! What JavaScript holds, by numbers. No number is used again.
+
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use memdir::{Call, Memory, Store};
+
+use crate::errors::Failure;
+
+/// Values by their numbers.
+pub(crate) struct Table<T: 'static>(&'static std::thread::LocalKey<RefCell<HashMap<u32, T>>>);
+
+thread_local! {
+    static NEXT: Cell<u32> = const { Cell::new(1) };
+    static ENGINES: RefCell<HashMap<u32, Memory>> = RefCell::default();
+    static STORES: RefCell<HashMap<u32, Arc<dyn Store>>> = RefCell::default();
+    static PENDING: RefCell<HashMap<u32, (Memory, Call<'static>)>> = RefCell::default();
+}
+
+/// The memories.
+pub(crate) const MEMORIES: Table<Memory> = Table(&ENGINES);
+/// The stores that are used directly.
+pub(crate) const OPENED: Table<Arc<dyn Store>> = Table(&STORES);
+/// The calls between their halves, each with its memory.
+pub(crate) const CALLS: Table<(Memory, Call<'static>)> = Table(&PENDING);
+
+impl<T> Table<T> {
+    /// Keeps a value under a new number.
+    pub(crate) fn add(&self, value: T) -> u32 {
+        let number = NEXT.replace(NEXT.get() + 1);
+        self.0.with_borrow_mut(|table| table.insert(number, value));
+        number
+    }
+
+    /// Takes a value out.
+    pub(crate) fn take(&self, number: u32) -> Option<T> {
+        self.0.with_borrow_mut(|table| table.remove(&number))
+    }
+
+    /// Looks at a value.
+    pub(crate) fn look<R>(&self, number: u32, look: impl FnOnce(&T) -> R) -> Result<R, Failure> {
+        let found = self.0.with_borrow(|table| table.get(&number).map(look));
+        found.ok_or_else(|| Failure::internal("a number that stands for nothing"))
+    }
+}
+
+impl<T: Clone> Table<T> {
+    /// The value with this number.
+    pub(crate) fn get(&self, number: u32) -> Result<T, Failure> {
+        self.look(number, T::clone)
+    }
+}

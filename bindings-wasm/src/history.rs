@@ -1,0 +1,139 @@
+//! The operations of an `Engine` that are about the history of a memory.
+
+use std::time::{Duration, SystemTime};
+
+use memdir::history::{HistoryError, HistoryId, HistoryQuery, Restored, Version};
+use memdir::{ConfigError, Memory};
+use serde_json::{Map, Value as Json, json};
+
+use crate::answer;
+use crate::arguments::Arguments;
+use crate::border::placed;
+use crate::errors::{Failure, unknown};
+use crate::handles::MEMORIES;
+use crate::options::{count, flag, string};
+
+/// The number of the memory, whether the call is cancelled, and the arguments as `native.d.cts` has them.
+pub(crate) fn perform(method: &str, given: &Arguments) -> Result<Json, Failure> {
+    let memory = MEMORIES.get(given.number(0))?;
+    given.cancellation(1).within(|| carry_out(&memory, method, given))
+}
+
+fn carry_out(memory: &Memory, method: &str, given: &Arguments) -> Result<Json, Failure> {
+    let text = |place, name| given.given(place, name, string);
+    let optional = |place, name| given.optional(place, name, string);
+    Ok(match method {
+        "actingAs" => MEMORIES.add(memory.acting_as(&text(2, "actor")?)).into(),
+        "history" => {
+            let mut query = HistoryQuery::default();
+            query.path = optional(2, "path")?;
+            query.limit = given.optional(3, "limit", count)?;
+            let before = optional(4, "before")?;
+            query.actor = optional(5, "actor")?;
+            let change = optional(6, "change")?;
+            query.since = time(given, 7, "since")?;
+            query.before = before.map(id).transpose()?;
+            query.change = change.map(id).transpose()?;
+            memory.history(&query)?.into_iter().map(version).collect()
+        }
+        "readVersion" => placed(memory.read_version(id(text(2, "id")?)?)?),
+        "diff" => {
+            let (one, other) = (text(2, "id")?, optional(3, "other")?);
+            memory.diff(id(one)?, other.map(id).transpose()?)?.into()
+        }
+        "restore" => {
+            let (one, overwrite) = (text(2, "id")?, given.given(3, "overwrite", flag)?);
+            restored(memory.restore(id(one)?, overwrite)?)
+        }
+        "undo" => restored(undo(memory, given)?),
+        "restoreAll" => {
+            let at = time(given, 2, "at")?.ok_or_else(|| no_date("at"))?;
+            // JavaScript's times are whole milliseconds: see the binary's.
+            let at = at + Duration::from_nanos(999_999);
+            restored(memory.restore_all(at, given.given(3, "dryRun", flag)?)?)
+        }
+        "redact" => {
+            let (one, reason) = (text(2, "id")?, text(3, "reason")?);
+            memory.redact(id(one)?, &reason)?.map(|change| change.to_string()).into()
+        }
+        "trimHistory" => memory.trim_history()?.into(),
+        _ => return Err(unknown(method)),
+    })
+}
+
+fn undo(memory: &Memory, given: &Arguments) -> Result<Restored, Failure> {
+    let change = given.optional(2, "change", string)?;
+    let since = time(given, 3, "since")?;
+    let actor = given.optional(4, "actor", string)?;
+    let dry_run = given.given(5, "dryRun", flag)?;
+    let problem = match (change, since, &actor) {
+        (Some(change), None, None) => return Ok(memory.undo(id(change)?, dry_run)?),
+        (None, Some(since), _) => {
+            return Ok(memory.undo_since(since, actor.as_deref(), dry_run)?);
+        }
+        (Some(_), Some(_), _) => {
+            ConfigError::of_option("since").and(" must not be given together with change")
+        }
+        (Some(_), None, Some(_)) => {
+            ConfigError::of_option("actor").and(" must be given together with since")
+        }
+        (None, None, _) => ConfigError::of_option("change").and(" or since must be given"),
+    };
+    Err(problem.into())
+}
+
+fn id(text: String) -> Result<HistoryId, HistoryError> {
+    text.parse().map_err(|_| HistoryError::NoId(text))
+}
+
+/// A time from its milliseconds; none if it is null. What is no number is the time of a `Date` that is none.
+fn time(given: &Arguments, place: usize, name: &str) -> Result<Option<SystemTime>, Failure> {
+    match given.get(place) {
+        Json::Null => Ok(None),
+        millis => {
+            let time = millis.as_f64().and_then(answer::time);
+            time.map(Some).ok_or_else(|| no_date(name))
+        }
+    }
+}
+
+fn no_date(name: &str) -> Failure {
+    ConfigError::of_option(name).and(" must be a valid Date").into()
+}
+
+/// An object without the fields that are null.
+fn object<const N: usize>(fields: [(&str, Json); N]) -> Json {
+    let there = fields.into_iter().filter(|(_, value)| !value.is_null());
+    there.map(|(name, value)| (name.to_owned(), value)).collect::<Map<_, _>>().into()
+}
+
+fn version(version: Version) -> Json {
+    object([
+        ("id", version.id.to_string().into()),
+        ("change", version.change.to_string().into()),
+        ("operation", version.operation.as_str().into()),
+        ("path", version.path.as_str().into()),
+        ("oldPath", version.old_path.map(|path| path.to_string()).into()),
+        ("time", answer::millis(version.time).into()),
+        ("actor", version.actor.into()),
+        ("size", version.size.into()),
+        ("sha256", version.sha256.into()),
+        ("isCurrent", version.is_current.into()),
+        ("redacted", version.redacted.into()),
+    ])
+}
+
+fn restored(restored: Restored) -> Json {
+    let files = restored.files.into_iter().map(|file| {
+        object([
+            ("operation", file.operation.as_str().into()),
+            ("path", file.path.as_str().into()),
+            ("oldPath", file.old_path.map(|path| path.to_string()).into()),
+        ])
+    });
+    let files: Vec<Json> = files.collect();
+    object([
+        ("change", restored.change.map(|change| change.to_string()).into()),
+        ("files", json!(files)),
+    ])
+}

@@ -1,0 +1,79 @@
+//! Decodes a command's input from JavaScript's values, as `bindings-node/src/input.rs` does.
+
+use std::borrow::Cow;
+
+use memdir::command::{Decoded, is_tool_use};
+use memdir::value::{Fields, Value};
+use serde_json::{Value as Json, json};
+
+use crate::border::asked;
+
+/// Decodes the input whose kind this is, under the command's name if there is one. An object's fields are asked for.
+pub(crate) fn decode(input: &Json, name: Option<&str>) -> Decoded<'static> {
+    match (value(input), name) {
+        (Value::Object, Some(name)) => Decoded::named(name, &OwnFields("input")).into_owned(),
+        (Value::Object, None) => {
+            let fields = if is_block() { OwnFields("block") } else { OwnFields("input") };
+            Decoded::of(&fields).into_owned()
+        }
+        (Value::Text(json), None) => Decoded::parse(&*json),
+        (other, _) => Decoded::not_an_object(&other),
+    }
+}
+
+/// Whether it is a whole `tool_use` block, of which JavaScript keeps the input. A getter may return something else each time.
+fn is_block() -> bool {
+    let fields = OwnFields("input");
+    matches!(fields.get("type"), Some(Value::Text(kind)) if is_tool_use(&kind))
+        && fields.get("command").is_none()
+        && fields.get("input") == Some(Value::Object)
+        && asked(&json!({ "block": "input" })) == true
+}
+
+/// The own properties of an object of JavaScript's: of the input, of the input in a block, or of what a hook returned.
+pub(crate) struct OwnFields(pub(crate) &'static str);
+
+impl Fields for OwnFields {
+    fn get<'a>(&'a self, name: &str) -> Option<Value<'a>> {
+        match asked(&json!({ "field": name, "of": self.0 })) {
+            Json::Object(found) => found.get("value").map(|found| owned(&value(found))),
+            _ => None,
+        }
+    }
+}
+
+/// A value as `ts/wasm.ts` encodes it. JSON's own values are themselves, and an object says what JSON cannot.
+pub(crate) fn value(json: &Json) -> Value<'_> {
+    let Json::Object(special) = json else {
+        return match json {
+            Json::Array(items) => Value::List(items.iter().map(value).collect()),
+            plain => Value::from(plain),
+        };
+    };
+    let text = |name: &str| special.get(name).and_then(Json::as_str);
+    if let Some(words) = text("other") {
+        Value::Other(Cow::Borrowed(words))
+    } else if let Some(digits) = text("number") {
+        Value::Number(digits.parse().unwrap_or(f64::NAN))
+    } else if let Some(digits) = text("integer") {
+        match digits.parse() {
+            Ok(integer) => Value::Integer(integer),
+            Err(_) => Value::Number(digits.parse().unwrap_or(f64::NAN)),
+        }
+    } else {
+        Value::Object
+    }
+}
+
+fn owned(value: &Value<'_>) -> Value<'static> {
+    match value {
+        Value::Null => Value::Null,
+        Value::Bool(flag) => Value::Bool(*flag),
+        Value::Integer(integer) => Value::Integer(*integer),
+        Value::Number(number) => Value::Number(*number),
+        Value::Text(text) => Value::Text(Cow::Owned(text.clone().into_owned())),
+        Value::List(items) => Value::List(items.iter().map(owned).collect()),
+        Value::Other(words) => Value::Other(Cow::Owned(words.clone().into_owned())),
+        _ => Value::Object,
+    }
+}

@@ -1,0 +1,26 @@
+//! memdir as WebAssembly: the same low-level interface for JavaScript that the binary for a machine has, for machines that
+//! have none. `bindings-node/ts/wasm.ts` is its other half.
+//!
+//! Everything that crosses the border is JSON or bytes. One function is called with the name of an operation, and one function
+//! of JavaScript's is called back: for a field of an input, an edit, the progress of a task. All of it happens on one thread,
+//! so a call has ended when it returns.
+//!
+//! There is no file system and no network behind it, so the stores are those in the process.
+#![cfg(target_family = "wasm")]
+
+mod abi;
+mod answer;
+mod arguments;
+mod border;
+mod engine;
+mod errors;
+mod files;
+mod handles;
+mod history;
+mod input;
+mod js_store;
+#[path = "../../bindings-node/src/option_values.rs"]
+mod option_values;
+mod options;
+mod progress;
+mod stores;

@@ -1,0 +1,182 @@
+//! The operations of a `NativeStore`, and of stores that are mounted into one tree.
+
+use std::sync::Arc;
+
+use memdir::store::{Mount, Place, Splice, open_mounts, open_raw_store, rekey};
+use memdir::{ConfigError, MemoryOptions, MemoryPath, OnExisting, Store, open_store};
+use serde_json::{Value as Json, json};
+
+use crate::answer::{self, millis, time};
+use crate::arguments::Arguments;
+use crate::border::{asked, bytes, placed};
+use crate::errors::{Failure, unknown};
+use crate::handles::OPENED;
+use crate::js_store::JsStore;
+use crate::options::{key, read};
+use crate::progress::go_on;
+
+pub(crate) fn perform(method: &str, given: &Arguments) -> Result<Json, Failure> {
+    let opened: Arc<dyn Store> = match method {
+        "open" => {
+            check_address(given.text(0))?;
+            open_store(given.text(0), &read(given.get(1))?)?
+        }
+        "beneath" => {
+            check_address(given.text(0))?;
+            open_raw_store(given.text(0), &MemoryOptions::default())?
+        }
+        "onMounts" => {
+            let options = read(given.get(1))?;
+            let mounts = given.get(0).as_array().into_iter().flatten().map(mount);
+            let mounts: Vec<Mount> = mounts.collect::<Result<_, _>>()?;
+            Arc::new(open_mounts(mounts, &options)?)
+        }
+        "onJs" => {
+            let methods = given.get(1).as_array().into_iter().flatten().filter_map(Json::as_str);
+            Arc::new(JsStore::new(given.number(0), &methods.collect::<Vec<_>>()))
+        }
+        "drop" => return Ok(OPENED.take(given.number(0)).is_some().into()),
+        _ => return use_store(&OPENED.get(given.number(0))?, method, given),
+    };
+    Ok(OPENED.add(opened).into())
+}
+
+/// Refuses the address of a store that is outside of the process. The core has an error for each of them, which speaks of
+/// how memdir was built.
+pub(crate) fn check_address(address: &str) -> Result<(), Failure> {
+    let place = match address.split_once(':').map(|(scheme, _)| scheme) {
+        Some("sqlite") => "SQLite needs a file system",
+        Some("postgres" | "postgresql" | "s3" | "gs" | "az") => "this store needs a network",
+        // The core knows what is wrong with others. One letter is a drive.
+        Some(scheme) if scheme.len() > 1 && scheme != "dir" => return Ok(()),
+        None if address.is_empty() => return Ok(()),
+        _ => "a directory needs a file system",
+    };
+    Err(ConfigError::from(format!(
+        "memdir runs as WebAssembly here, because there is no binary for this machine or the \
+         program asked for it, and {place}: use \"memory:\""
+    ))
+    .into())
+}
+
+/// A store by its number or its address, with where it is mounted and whether it is read-only.
+fn mount(given: &Json) -> Result<Mount, Failure> {
+    let place = match given[1].as_str() {
+        Some(address) => {
+            check_address(address)?;
+            Place::from(address)
+        }
+        None => {
+            let number = given[1].as_u64().and_then(|number| u32::try_from(number).ok());
+            OPENED.get(number.unwrap_or_default())?.into()
+        }
+    };
+    let mount = Mount::new(given[0].as_str().unwrap_or_default(), place);
+    Ok(if given[2] == true { mount.read_only() } else { mount })
+}
+
+fn use_store(store: &Arc<dyn Store>, method: &str, given: &Arguments) -> Result<Json, Failure> {
+    let path = || parse(given.text(1));
+    match method {
+        "read" => return Ok(placed(store.read(&path()?)?)),
+        "list" => return Ok(answer::entries(store.list(&path()?)?)),
+        "write" => {
+            let content = bytes(given.get(2))?;
+            store.write(&path()?, &content, existing(given.flag(3)))?;
+        }
+        "update" => update(store, &path()?)?,
+        "delete" => store.delete(&path()?)?,
+        "rename" => store.rename(&path()?, &parse(given.text(2))?)?,
+        "modified" => return Ok(store.modified(&path()?)?.map(millis).into()),
+        "setModified" => store.set_modified(&path()?, at(given)?)?,
+        "recordAccess" => store.record_access(&path()?, at(given)?)?,
+        "deleteUnused" => return Ok(store.delete_unused(&path()?, at(given)?)?.into()),
+        "rekey" => {
+            let (old, new) = (key("oldKey", given.get(1))?, key("newKey", given.get(2))?);
+            return Ok(rekey(store, &old, &new)?.into());
+        }
+        "check" => return check(store),
+        "copyTo" => return copy(store, given),
+        _ => return Err(unknown(method)),
+    }
+    Ok(Json::Null)
+}
+
+fn at(given: &Arguments) -> Result<std::time::SystemTime, Failure> {
+    let millis = given.get(2).as_f64().unwrap_or(f64::NAN);
+    time(millis).ok_or_else(|| Failure::Plain("this is no time".into()))
+}
+
+fn existing(overwrite: bool) -> OnExisting {
+    if overwrite { OnExisting::Overwrite } else { OnExisting::Error }
+}
+
+fn update(store: &Arc<dyn Store>, path: &MemoryPath) -> Result<(), Failure> {
+    let mut failed = None;
+    store.update(path, &mut |old| {
+        let answer = asked(&json!({ "edit": placed(old.to_vec()) }));
+        if answer.is_null() {
+            return None;
+        }
+        // What is no place is what was thrown.
+        match bytes(&answer) {
+            Ok(text) => Some(Splice { range: 0..old.len(), text }),
+            Err(_) => {
+                failed = Some(Failure::Thrown);
+                None
+            }
+        }
+    })?;
+    failed.map_or(Ok(()), Err)
+}
+
+fn check(store: &Arc<dyn Store>) -> Result<Json, Failure> {
+    let mut problems = Vec::new();
+    let checked = memdir::check(&**store, &mut |problem| {
+        problems.push(json!({
+            "kind": problem.kind.as_str(),
+            "description": problem.to_string(),
+            "isBeside": problem.kind.is_beside(),
+            "at": problem.at,
+        }));
+    })?;
+    Ok(json!({
+        "directories": checked.directories,
+        "files": checked.files,
+        "bytes": checked.bytes,
+        "problems": problems,
+    }))
+}
+
+fn copy(from: &Arc<dyn Store>, given: &Arguments) -> Result<Json, Failure> {
+    let to = OPENED.get(given.number(1))?;
+    let watched = given.flag(3);
+    let mut thrown = false;
+    let copied = memdir::copy(&**from, &*to, existing(given.flag(2)), &mut |progress| {
+        let at = json!({
+            "phase": progress.phase.as_str(),
+            "path": progress.path.to_string(),
+            "files": progress.files,
+            "bytes": progress.bytes,
+            "ofFiles": progress.of_files,
+            "ofBytes": progress.of_bytes,
+        });
+        go_on(watched, &at, &mut thrown)
+    });
+    if thrown {
+        return Err(Failure::Thrown);
+    }
+    let copied = copied.map_err(Failure::Copy)?;
+    let left_out: Vec<String> = copied.left_out.iter().map(ToString::to_string).collect();
+    Ok(json!({
+        "files": copied.files,
+        "bytes": copied.bytes,
+        "equal": copied.equal,
+        "directories": copied.directories,
+        "leftOut": left_out,
+    }))
+}
+
+fn parse(path: &str) -> Result<MemoryPath, Failure> {
+    MemoryPath::parse(path).map_err(|error| Failure::Plain(error.to_string()))
+}

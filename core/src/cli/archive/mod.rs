@@ -1,0 +1,152 @@
+//! `memdir export` and `memdir import`: a whole memory as one file.
+//!
+//! The file is a tar archive that every system can list and unpack:
+//! ```text
+//! memories/…        the files, and the directories that are empty
+//! history/000001    the records of the history, one after the other, in pieces of some megabytes
+//! manifest.jsonl    a line for each of them, with size and SHA-256, and the exact times
+//! ```
+//! An import reads all of it before it changes anything.
+
+mod manifest;
+mod read;
+mod write;
+
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{self, IsTerminal, Write};
+use std::path::Path;
+use std::sync::Arc;
+
+use serde_json::json;
+
+use self::read::Archive;
+use super::arguments::{Export, Import};
+use super::copy::{self, How};
+use super::output::{Output, count, escaped};
+use super::stores::{self, Place};
+use super::{Ended, Failure, say};
+use crate::history::hiding;
+use crate::options::MemoryOptions;
+use crate::store::redact_address;
+use crate::text::human_size;
+
+pub(super) fn export(wanted: &Export, output: &mut Output) -> Result<Ended, Failure> {
+    let place = stores::only(&wanted.store, MemoryOptions::default())?;
+    let raw = place.readable()?;
+    let shown = shown(&wanted.file);
+    if wanted.file.exists() && !wanted.overwrite {
+        let refused =
+            format!("nothing was exported, as {shown} is there: --overwrite would replace it");
+        return Err(Failure::Refused(refused));
+    }
+    let store = hiding(Arc::clone(&raw));
+    let carried = if wanted.without_history { None } else { Some(copy::carried(raw, &place)?) };
+    let written = whole_file(&wanted.file, |file| write::write(&*store, carried.as_ref(), file));
+    let written = written.map_err(|error| failure(error, &shown, &place))?;
+    for problem in &written.left_out {
+        if output.json {
+            output.object(&json!({
+                "type": "left-out", "problem": problem.kind.as_str(), "path": problem.at,
+            }))?;
+        } else {
+            say(&format!("left out: {problem}"));
+        }
+    }
+    if output.json {
+        output.object(&json!({
+            "type": "summary",
+            "files": written.files,
+            "bytes": written.bytes,
+            "directories": written.directories,
+            "changes": written.changes,
+            "left_out": written.left_out.len(),
+        }))?;
+    } else if io::stderr().is_terminal() {
+        let (files, size) = (count(written.files, "file", "files"), human_size(written.bytes));
+        let changes = count(written.changes, "change", "changes");
+        say(&format!("{files} ({size}) and {changes} of the history exported"));
+    }
+    Ok(Ended::Well)
+}
+
+pub(super) fn import(wanted: &Import, output: &mut Output) -> Result<Ended, Failure> {
+    let options = MemoryOptions { durability: wanted.durability, ..MemoryOptions::default() };
+    let mut place = stores::only(&wanted.store, options)?;
+    place.encrypt_names(wanted.encrypt_names, stores::KEY)?;
+    let shown = shown(&wanted.file);
+    let archive = File::open(&wanted.file).map_err(Error::Archive).and_then(Archive::open);
+    let archive = archive.map_err(|error| failure(error, &shown, &place))?;
+    let (files, carried) = archive.into_parts().map_err(|error| failure(error, &shown, &place))?;
+    let carried = carried.filter(|_| !wanted.without_history);
+    let (overwrite, dry_run) = (wanted.overwrite, wanted.dry_run);
+    let how = How { overwrite, dry_run, durability: wanted.durability };
+    copy::transfer(&files, carried, None, &place, how, output)
+}
+
+/// Why an archive was not written or read.
+enum Error {
+    /// The file of the archive cannot be written or read.
+    Archive(io::Error),
+    /// The store cannot be read.
+    Store(Box<dyn std::error::Error>),
+    /// It is no archive of ours, or not what it was.
+    Damaged(String),
+}
+
+impl From<io::Error> for Error {
+    fn from(error: io::Error) -> Self {
+        Self::Archive(error)
+    }
+}
+
+fn failure(error: Error, shown: &str, place: &Place) -> Failure {
+    match error {
+        Error::Archive(error) => Failure::Store(format!("{shown}: {error}")),
+        Error::Store(error) => place.failed(&*error),
+        Error::Damaged(what) => Failure::Refused(format!("{shown}: {}", escaped(&what))),
+    }
+}
+
+/// The name of a file for a sentence. Somebody may have given an address in its place.
+fn shown(file: &Path) -> String {
+    redact_address(&escaped(&file.to_string_lossy()))
+}
+
+/// Writes a file that appears when it is whole. Until then it has the ending `.part`.
+fn whole_file<T>(
+    file: &Path,
+    write: impl FnOnce(&mut File) -> Result<T, Error>,
+) -> Result<T, Error> {
+    let mut name = file.file_name().unwrap_or_default().to_owned();
+    name.push(".part");
+    let part = file.with_file_name(name);
+    let mut options = OpenOptions::new();
+    options.write(true).create(true).truncate(false);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt;
+        options.mode(0o600);
+    }
+    let mut opened = options.open(&part)?;
+    // A file system without locks has no such error.
+    if matches!(opened.try_lock(), Err(TryLockError::WouldBlock)) {
+        return Err(io::Error::new(io::ErrorKind::ResourceBusy, "another export writes it").into());
+    }
+    // What an export that was killed left.
+    opened.set_len(0)?;
+    let written = write(&mut opened).and_then(|written| {
+        opened.flush()?;
+        opened.sync_all()?;
+        fs::rename(&part, file)?;
+        Ok(written)
+    });
+    if written.is_err() {
+        let _ = fs::remove_file(&part);
+    } else if cfg!(unix)
+        && let Some(directory) = file.parent()
+    {
+        let directory = if directory == Path::new("") { Path::new(".") } else { directory };
+        File::open(directory)?.sync_all()?;
+    }
+    written
+}

@@ -1,0 +1,100 @@
+//! What the commands about the history share: its memory, ids as a person gives them, and its errors.
+
+use super::output::escaped;
+use super::stores::Place;
+use super::{Failure, say};
+use crate::history::{HistoryError, HistoryId, Named, Reading, Recorder};
+use crate::memory::Memory;
+use crate::options::MemoryOptions;
+
+/// How many ids an error names.
+const NAMED: usize = 20;
+
+/// The memory of a command that reads the history.
+pub(super) fn reading_memory(place: &Place) -> Result<Memory, Failure> {
+    Ok(Memory::with_store(place.readable()?, options(place)))
+}
+
+/// The memory of a command that changes it, as this actor.
+pub(super) fn changing_memory(place: &Place, actor: &str) -> Result<Memory, Failure> {
+    Ok(Memory::with_store(place.existing()?, options(place)).acting_as(actor))
+}
+
+/// How long versions are kept is the matter of the program that uses the memory.
+fn options(place: &Place) -> MemoryOptions {
+    MemoryOptions {
+        history: true,
+        history_max_age: None,
+        history_max_versions: None,
+        history_max_bytes: None,
+        ..place.options().clone()
+    }
+}
+
+/// The history of a memory, of which there must be one.
+pub(super) fn reading<'m>(memory: &'m Memory, place: &Place) -> Result<Reading<'m>, Failure> {
+    let failed = |error| failure(&error, place);
+    let reading = memory.recorder().and_then(Recorder::reading).map_err(failed)?;
+    if reading.is_empty() {
+        return Err(Failure::Refused(format!("no history was ever kept of {}", place.shown())));
+    }
+    Ok(reading)
+}
+
+/// The version or change that an argument names.
+pub(super) fn named(reading: &Reading<'_>, given: &str) -> Result<Named, Failure> {
+    match reading.named(given) {
+        Named::Nothing => {
+            let given = escaped(given);
+            Err(Failure::Refused(format!("there is no version or change {given} in this history")))
+        }
+        // It is not repeated, as it may be an address.
+        Named::NoId => Err(Failure::Usage(
+            "ID is wrong: use the id of a version or a change, or at least 6 digits of its beginning or its end"
+                .to_owned(),
+        )),
+        Named::Several(ids) => {
+            for id in ids.iter().take(NAMED) {
+                say(&id.to_string());
+            }
+            let more = ids.len().saturating_sub(NAMED);
+            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+            let given = escaped(given);
+            Err(Failure::Refused(format!("{given} may be each of these{more}: give more digits")))
+        }
+        named => Ok(named),
+    }
+}
+
+/// One version or change, for a command that takes either.
+pub(super) fn id(reading: &Reading<'_>, given: &str) -> Result<HistoryId, Failure> {
+    match named(reading, given)? {
+        Named::Change(change, _) => Ok(change),
+        Named::Version(id) => Ok(id),
+        _ => Err(Failure::Refused(HistoryError::NoId(escaped(given)).to_string())),
+    }
+}
+
+/// One version.
+pub(super) fn version(reading: &Reading<'_>, given: &str) -> Result<HistoryId, Failure> {
+    match named(reading, given)? {
+        Named::Version(id) => Ok(id),
+        Named::Change(_, versions) => {
+            for id in versions.iter().take(NAMED) {
+                say(&id.to_string());
+            }
+            let count = versions.len();
+            Err(Failure::Refused(format!("this change made {count} versions: give the id of one")))
+        }
+        _ => Err(Failure::Refused(HistoryError::NoId(escaped(given)).to_string())),
+    }
+}
+
+/// The failure for an error of the history.
+pub(super) fn failure(error: &HistoryError, place: &Place) -> Failure {
+    let sentence = escaped(&place.without_secrets(&error.to_string()));
+    match error {
+        HistoryError::Store(_) | HistoryError::Partly { .. } => Failure::Store(sentence),
+        _ => Failure::Refused(sentence),
+    }
+}

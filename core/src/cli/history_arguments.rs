@@ -1,0 +1,180 @@
+//! The arguments of the commands about the history.
+
+use std::time::SystemTime;
+
+use clap::builder::NonEmptyStringValueParser;
+use clap::{ArgGroup, Args, ValueEnum};
+
+use super::times::parse_time;
+
+/// Show the changes of a memory with history, newest first
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  memdir log ./memory /memories/notes.md -p --since 2d
+  memdir log ./memory --format git-fast-import | git -C repository fast-import")]
+pub(super) struct Log {
+    /// The store to look at
+    pub(super) store: String,
+
+    /// Only the versions of this file, or of everything in this directory
+    pub(super) path: Option<String>,
+
+    /// Show what each change did to the file, too, as a unified diff
+    #[arg(short, long)]
+    pub(super) patch: bool,
+
+    /// Only the versions that this actor made
+    #[arg(long, value_name = "NAME")]
+    pub(super) actor: Option<String>,
+
+    /// Only the versions that were made at this time or later
+    #[arg(long, value_name = "TIME", value_parser = parse_time)]
+    pub(super) since: Option<SystemTime>,
+
+    /// At most so many
+    #[arg(short = 'n', long, value_name = "COUNT")]
+    pub(super) limit: Option<usize>,
+
+    /// Only the versions before this one, such as the last one shown
+    #[arg(long, value_name = "ID")]
+    pub(super) before: Option<String>,
+
+    /// Print a stream for another program instead: git-fast-import
+    #[arg(
+        long,
+        value_enum,
+        hide_possible_values = true,
+        conflicts_with_all = ["path", "patch", "actor", "since", "limit", "before", "json"]
+    )]
+    pub(super) format: Option<Format>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum Format {
+    GitFastImport,
+}
+
+/// Show what changed between two versions, or with one, what it changed
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Example: memdir diff ./memory 4f1c90000002")]
+pub(super) struct Diff {
+    /// The store to look at
+    pub(super) store: String,
+
+    /// The version; of a change, all of its versions
+    pub(super) id: String,
+
+    /// Another version, to compare with
+    pub(super) other: Option<String>,
+}
+
+/// Bring back a version of a file, or everything as it was at a time
+///
+/// A deleted file is made again. A file that was changed since is left as it is, and nothing is
+/// brought back, unless --overwrite is given. With --all, every file becomes what it was at the
+/// time. What this changes is a change of its own, which can be undone.
+#[derive(Debug, Args)]
+#[command(
+    verbatim_doc_comment,
+    group = ArgGroup::new("what").required(true).args(["id", "all"]),
+    after_help = "\
+Examples:
+  memdir restore ./memory 4f1c90000002
+  memdir restore ./memory --all --at 2026-03-14T15:09Z --dry-run"
+)]
+pub(super) struct Restore {
+    /// The store to change
+    pub(super) store: String,
+
+    /// The version to bring back; of a change, all of its versions
+    pub(super) id: Option<String>,
+
+    /// Also over what was changed since
+    #[arg(long, conflicts_with = "all")]
+    pub(super) overwrite: bool,
+
+    /// Bring back everything as it was at a time
+    #[arg(long, requires = "at")]
+    pub(super) all: bool,
+
+    /// The time
+    #[arg(long, value_name = "TIME", value_parser = parse_time, requires = "all")]
+    pub(super) at: Option<SystemTime>,
+
+    /// Only print what would be changed
+    #[arg(long, requires = "all")]
+    pub(super) dry_run: bool,
+
+    #[command(flatten)]
+    pub(super) by: By,
+}
+
+/// Take back a change, or all changes since a time
+///
+/// Every file that it changed becomes what it was before. If later changes stand on it, nothing is
+/// changed, and the command says where. What this changes is a change of its own.
+#[derive(Debug, Args)]
+#[command(
+    verbatim_doc_comment,
+    group = ArgGroup::new("what").required(true).args(["change", "since"]),
+    after_help = "\
+Examples:
+  memdir undo ./memory 4f1c90000000
+  memdir undo ./memory --since 2h --actor 'session 7' --dry-run"
+)]
+pub(super) struct Undo {
+    /// The store to change
+    pub(super) store: String,
+
+    /// The change; of a version, the change that made it
+    pub(super) change: Option<String>,
+
+    /// Take back what was changed at this time or later
+    #[arg(long, value_name = "TIME", value_parser = parse_time)]
+    pub(super) since: Option<SystemTime>,
+
+    /// Only what this actor changed
+    #[arg(long, value_name = "NAME", requires = "since", conflicts_with = "change")]
+    pub(super) actor: Option<String>,
+
+    /// Only print what would be changed
+    #[arg(short = 'n', long)]
+    pub(super) dry_run: bool,
+
+    #[command(flatten)]
+    pub(super) by: By,
+}
+
+/// Remove the content of a version from the history for good
+///
+/// The version stays in the history, with the reason in the place of its content. A content that a
+/// file has now is refused: change or delete the file first.
+#[derive(Debug, Args)]
+#[command(
+    verbatim_doc_comment,
+    after_help = "\
+Example: memdir redact ./memory 4f1c90000002 --reason 'held a password'"
+)]
+pub(super) struct Redact {
+    /// The store to change
+    pub(super) store: String,
+
+    /// The version; of a change, all of its versions
+    pub(super) id: String,
+
+    /// Why, for who looks for the content later
+    #[arg(long, value_name = "TEXT", value_parser = NonEmptyStringValueParser::new())]
+    pub(super) reason: String,
+
+    #[command(flatten)]
+    pub(super) by: By,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct By {
+    /// Who makes this change, for the history
+    #[arg(long = "as", value_name = "NAME", default_value = "memdir", value_parser = NonEmptyStringValueParser::new())]
+    pub(super) name: String,
+}

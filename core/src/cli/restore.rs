@@ -1,0 +1,113 @@
+//! `memdir restore`, `undo` and `redact`: they change what a memory holds, or what its history does.
+
+use serde_json::json;
+
+use super::history::{self, failure};
+use super::history_arguments::{Redact, Restore, Undo};
+use super::output::{Output, count};
+use super::stores::{self, Place};
+use super::{Ended, Failure, say};
+use crate::history::{HistoryError, Restored};
+use crate::options::MemoryOptions;
+use crate::path::MemoryPath;
+
+pub(super) fn restore(wanted: &Restore, output: &mut Output) -> Result<Ended, Failure> {
+    let place = stores::only(&wanted.store, MemoryOptions::default())?;
+    let memory = history::changing_memory(&place, &wanted.by.name)?;
+    let reading = history::reading(&memory, &place)?;
+    let restored = match (&wanted.id, wanted.at) {
+        (Some(id), _) => {
+            let id = history::id(&reading, id)?;
+            memory.restore(id, wanted.overwrite)
+        }
+        (None, Some(at)) => memory.restore_all(at, wanted.dry_run),
+        (None, None) => return Err(Failure::Usage("--all needs --at".to_owned())),
+    };
+    // With --all nothing is a conflict that could be overwritten.
+    let advice = if wanted.overwrite || wanted.all { "" } else { ": --overwrite would replace it" };
+    told(restored, wanted.dry_run, advice, &place, output)
+}
+
+pub(super) fn undo(wanted: &Undo, output: &mut Output) -> Result<Ended, Failure> {
+    let place = stores::only(&wanted.store, MemoryOptions::default())?;
+    let memory = history::changing_memory(&place, &wanted.by.name)?;
+    let reading = history::reading(&memory, &place)?;
+    let restored = match (&wanted.change, wanted.since) {
+        (Some(change), _) => {
+            let change = history::id(&reading, change)?;
+            memory.undo(change, wanted.dry_run)
+        }
+        (None, Some(since)) => memory.undo_since(since, wanted.actor.as_deref(), wanted.dry_run),
+        (None, None) => return Err(Failure::Usage("give a change or --since".to_owned())),
+    };
+    told(restored, wanted.dry_run, "", &place, output)
+}
+
+pub(super) fn redact(wanted: &Redact, output: &mut Output) -> Result<Ended, Failure> {
+    let place = stores::only(&wanted.store, MemoryOptions::default())?;
+    let memory = history::changing_memory(&place, &wanted.by.name)?;
+    let reading = history::reading(&memory, &place)?;
+    let id = history::id(&reading, &wanted.id)?;
+    let change = memory.redact(id, &wanted.reason).map_err(|error| failure(&error, &place))?;
+    if output.json {
+        output.object(&json!({"type": "summary", "change": change}))?;
+    } else {
+        output.line(&match change {
+            Some(change) => format!("redacted, as change {change}"),
+            None => "nothing was left to redact".to_owned(),
+        })?;
+    }
+    Ok(Ended::Well)
+}
+
+/// Says what was done, would be done, or is in the way.
+fn told(
+    restored: Result<Restored, HistoryError>,
+    dry_run: bool,
+    advice: &str,
+    place: &Place,
+    output: &mut Output,
+) -> Result<Ended, Failure> {
+    let restored = match restored {
+        Err(HistoryError::Conflict { paths }) => {
+            for path in &paths {
+                if output.json {
+                    output.object(&json!({"type": "conflict", "path": path.as_str()}))?;
+                } else {
+                    say(&format!("{path}: changed since"));
+                }
+            }
+            let number = count(paths.len() as u64, "path was", "paths were");
+            say(&format!("nothing was changed, as {number} changed since{advice}"));
+            return Ok(Ended::WithProblems);
+        }
+        restored => restored.map_err(|error| failure(&error, place))?,
+    };
+    for file in &restored.files {
+        let (operation, path) = (file.operation, file.path.as_str());
+        if output.json {
+            let old_path = file.old_path.as_ref().map(MemoryPath::as_str);
+            let object =
+                json!({"type": "file", "operation": operation, "path": path, "old_path": old_path});
+            output.object(&object)?;
+        } else {
+            let from = file.old_path.as_ref().map(|old| format!(" from {old}")).unwrap_or_default();
+            output.line(&format!("{operation:<8}  {path}{from}"))?;
+        }
+    }
+    let number = restored.files.len();
+    if output.json {
+        let (change, files) = (restored.change, number);
+        let object =
+            json!({"type": "summary", "change": change, "files": files, "dry_run": dry_run});
+        output.object(&object)?;
+        return Ok(Ended::Well);
+    }
+    let files = count(number as u64, "file", "files");
+    output.line(&match restored.change {
+        Some(change) => format!("{files} changed, as change {change}"),
+        None if number == 0 => "nothing to change".to_owned(),
+        None => format!("{files} would be changed"),
+    })?;
+    Ok(Ended::Well)
+}

@@ -1,0 +1,133 @@
+//! [`Reading`]: the history as it is at one moment, for a caller that reads much of it.
+//!
+//! Whoever reads version after version, such as a log with its diffs, an export or a check, needs neighbours of what was
+//! read before. So the contents that were computed last are kept, and each version costs one splice.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+#[cfg(feature = "cli")]
+use super::diff::unified;
+use super::error::HistoryError;
+#[cfg(feature = "cli")]
+use super::id::HistoryId;
+use super::journal::Stored;
+use super::record::{Content, Digest};
+use super::recorder::Recorder;
+use super::snapshot::Snapshot;
+#[cfg(feature = "cli")]
+use super::timeline::State;
+use crate::path::MemoryPath;
+
+/// How many bytes of contents are kept.
+const KEPT: usize = 64 << 20;
+
+pub(crate) struct Reading<'r> {
+    pub(super) recorder: &'r Recorder,
+    pub(super) snapshot: Arc<Snapshot>,
+    kept: Mutex<Kept>,
+}
+
+#[derive(Default)]
+struct Kept {
+    contents: HashMap<Digest, Arc<Vec<u8>>>,
+    bytes: usize,
+}
+
+impl Recorder {
+    pub(crate) fn reading(&self) -> Result<Reading<'_>, HistoryError> {
+        Ok(Reading { recorder: self, snapshot: self.snapshot()?, kept: Mutex::default() })
+    }
+}
+
+impl Reading<'_> {
+    pub(super) fn content(&self, wanted: Content) -> Result<Arc<Vec<u8>>, HistoryError> {
+        if let Some(content) = self.kept(wanted.sha256) {
+            return Ok(content);
+        }
+        let snapshot = &*self.snapshot;
+        let records: Vec<&Stored> = snapshot.records.iter().collect();
+        let journal = &*self.recorder.journal;
+        let read = snapshot.contents.read(&records, journal, wanted, &mut |digest| {
+            if let Some(content) = self.kept(digest) {
+                return Some(content.to_vec());
+            }
+            let content = self.recorder.found_content(snapshot.holders.get(&digest)?)?;
+            (Digest::of(&content) == digest).then_some(content)
+        });
+        let content = match read {
+            Ok(content) => content,
+            // Somebody may have rewritten the journal meanwhile.
+            Err(_) => self.recorder.content(snapshot, wanted)?,
+        };
+        let content = Arc::new(content);
+        self.keep(wanted.sha256, &content);
+        Ok(content)
+    }
+
+    fn kept(&self, digest: Digest) -> Option<Arc<Vec<u8>>> {
+        let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.contents.get(&digest).cloned()
+    }
+
+    fn keep(&self, digest: Digest, content: &Arc<Vec<u8>>) {
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        if kept.bytes + content.len() > KEPT {
+            *kept = Kept::default();
+        }
+        if content.len() <= KEPT && kept.contents.insert(digest, Arc::clone(content)).is_none() {
+            kept.bytes += content.len();
+        }
+    }
+}
+
+impl Recorder {
+    /// What a file holds, if it can be read.
+    fn found_content(&self, path: &MemoryPath) -> Option<Vec<u8>> {
+        self.store.read(path).ok()
+    }
+}
+
+#[cfg(feature = "cli")]
+impl Reading<'_> {
+    /// Whether no history was ever kept here.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.snapshot.records.is_empty() && self.snapshot.damaged.is_empty()
+    }
+
+    /// How many versions there are.
+    pub(crate) fn versions(&self) -> usize {
+        self.snapshot.timeline.moments.len()
+    }
+
+    /// What the change of a version did to its file, as a unified diff.
+    pub(crate) fn diff(&self, id: HistoryId) -> Result<String, HistoryError> {
+        let timeline = &self.snapshot.timeline;
+        let number = timeline.find(id).ok_or_else(|| HistoryError::Unknown(id.to_string()))?;
+        let (old_path, old) = self.side(timeline.moments[number].earlier)?;
+        let (path, new) = self.side(Some(number))?;
+        Ok(unified(old_path, &old, path, &new))
+    }
+
+    fn side(
+        &self,
+        number: Option<usize>,
+    ) -> Result<(Option<&MemoryPath>, Arc<Vec<u8>>), HistoryError> {
+        let Some(number) = number else { return Ok((None, Arc::default())) };
+        let moment = &self.snapshot.timeline.moments[number];
+        match moment.state {
+            State::Gone => Ok((None, Arc::default())),
+            _ => Ok((Some(&moment.path), self.content_of(number)?)),
+        }
+    }
+
+    /// The content that a version left.
+    pub(super) fn content_of(&self, number: usize) -> Result<Arc<Vec<u8>>, HistoryError> {
+        match &self.snapshot.timeline.moments[number].state {
+            State::Content(content) if self.snapshot.timeline.redaction(*content).is_none() => {
+                self.content(*content)
+            }
+            _ => self.recorder.content_of(&self.snapshot, number).map(Arc::new),
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! Removes what of a history is kept no longer.
+//!
+//! The first version of each file that stays is made to stand for itself: its content is kept whole.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::time::SystemTime;
+
+use super::error::HistoryError;
+use super::id::HistoryId;
+use super::record::Content;
+use super::recorder::Recorder;
+use super::retention::ALWAYS_KEPT;
+
+/// A content that is to be kept as a whole.
+type Whole = (Content, Vec<u8>);
+
+impl Recorder {
+    /// Removes what is kept no longer. Returns how many records that were.
+    pub(crate) fn trim(&self) -> Result<usize, HistoryError> {
+        let retention = self.retention;
+        let snapshot = self.snapshot()?;
+        let timeline = &snapshot.timeline;
+        let oldest = retention.max_age.and_then(|age| SystemTime::now().checked_sub(age));
+        // Of each record whether a version of it must stay, and whether all may go for their age or number.
+        let (mut stays, mut may_go) = (HashSet::new(), HashSet::new());
+        for file in 0..timeline.latest.len() {
+            let is_there = timeline.moments[timeline.latest[file]].state.is_there();
+            for (rank, number) in timeline.chain(file).enumerate() {
+                let moment = &timeline.moments[number];
+                let id = moment.header.id;
+                if is_there && rank < ALWAYS_KEPT {
+                    stays.insert(id);
+                } else if oldest.is_none_or(|oldest| moment.id.time() >= oldest)
+                    && retention.max_versions.is_none_or(|most| rank < most)
+                {
+                    // Kept, unless there is too much of everything.
+                    may_go.insert((id, false));
+                } else {
+                    may_go.insert((id, true));
+                }
+            }
+        }
+        let mut goes: BTreeSet<HistoryId> = BTreeSet::new();
+        let mut bytes: u64 = snapshot.records.iter().map(|stored| stored.len).sum();
+        for stored in &snapshot.records {
+            let id = stored.header.id;
+            if stays.contains(&id) {
+                continue;
+            }
+            let is_wanted = may_go.contains(&(id, false));
+            let is_too_much = retention.max_bytes.is_some_and(|most| bytes > most);
+            let is_old = oldest.is_some_and(|oldest| id.time() < oldest);
+            let is_versionless = !may_go.contains(&(id, true)) && !is_wanted;
+            if is_too_much || (!is_wanted && (!is_versionless || is_old)) {
+                goes.insert(id);
+                bytes = bytes.saturating_sub(stored.len);
+            }
+        }
+        if goes.is_empty() {
+            return Ok(0);
+        }
+        // The first version of each file that stays must not need what goes.
+        let mut firsts: HashMap<(HistoryId, usize), Option<Whole>> = HashMap::new();
+        for file in 0..timeline.latest.len() {
+            let mut chain: Vec<usize> = timeline.chain(file).collect();
+            chain.reverse();
+            let kept = |number: &&usize| !goes.contains(&timeline.moments[**number].header.id);
+            let (Some(first), true) =
+                (chain.iter().find(kept), chain.iter().any(|number| !kept(&number)))
+            else {
+                continue;
+            };
+            // With it stays everything that its record says about the file, and the content is that of the row.
+            let first = &timeline.moments[*first];
+            let row = &first.header.rows[first.row];
+            let whole = row
+                .after
+                .or(row.before)
+                .and_then(|content| Some((content, self.content(&snapshot, content).ok()?)));
+            firsts.insert((first.header.id, first.row), whole);
+        }
+        self.journal.rewrite(&mut |mut record| {
+            if goes.contains(&record.header.id) {
+                return Ok(None);
+            }
+            for row in 0..record.header.rows.len() {
+                if let Some(whole) = firsts.get(&(record.header.id, row)) {
+                    record.header.rows[row].is_trimmed = true;
+                    if let Some((content, bytes)) = whole {
+                        record.keep(*content, bytes);
+                    }
+                }
+            }
+            Ok(Some(record))
+        })?;
+        self.index().reload(&*self.journal)?;
+        Ok(goes.len())
+    }
+}
