@@ -204,7 +204,7 @@ RUNNERS := $(if $(shell command -v cargo),rust-local rust-memory rust-sqlite rus
 	$(if $(shell command -v $(PYTHON)),python-tool python-async-tool python-async-memory python-sqlite python-encrypted python-history python-history-store python-store $(if $(S3),python-s3)) \
 	$(if $(shell command -v node),node-local node-encrypted node-sqlite node-store node-table $(if $(S3),node-s3) $(if $(shell command -v rustup),node-wasm)) \
 	$(if $(shell command -v go),$(if $(shell command -v cc),go-local go-memory go-sqlite)) \
-	$(if $(shell command -v mvn),kotlin-encrypted kotlin-local kotlin-memory kotlin-room kotlin-sqlite kotlin-store)
+	$(if $(shell command -v mvn),kotlin-encrypted kotlin-history kotlin-local kotlin-memory kotlin-room kotlin-sqlite kotlin-store)
 ON_POSTGRES := $(if $(shell command -v cargo),rust-postgres) \
 	$(if $(shell command -v $(PYTHON)),python-postgres) $(if $(shell command -v node),node-postgres)
 
@@ -213,7 +213,7 @@ test-counts: ## every conformance runner ran every case
 	@swift=
 	@# If Swift's tests were left out (CI does not allow that), their counts are not compared.
 	@if [ "$${CI:-}" = true ] || compgen -G '$(CONFORMANCE)/swift-*' > /dev/null; then
-		swift='swift-encrypted swift-keychain swift-local swift-memory swift-sqlite swift-store'
+		swift='swift-encrypted swift-history swift-keychain swift-local swift-memory swift-sqlite swift-store'
 	fi
 	@postgres=
 	@if [ "$${CI:-}" = true ] || [ -e $(CACHE)/postgres ]; then postgres='$(ON_POSTGRES)'; fi

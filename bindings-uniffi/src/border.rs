@@ -1,12 +1,13 @@
 //! Values of the host that Rust's types cannot represent: a text that is not valid Unicode, a duration
-//! that is negative or not a number. They cross unchanged and are validated here, because UniFFI's own
+//! that is negative or not a number, a time that is none. They cross unchanged and are validated here, because UniFFI's own
 //! conversions end the process in Swift and throw an undeclared exception in Kotlin. And keys, which
 //! nothing in either language may show.
 
 use std::fmt;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use memdir::ConfigError;
+use memdir::store::micros;
 use memdir::value::Value;
 use zeroize::Zeroizing;
 
@@ -77,6 +78,31 @@ impl MemdirDuration {
             let error = ConfigError::of_option(name).and(" must be 0 seconds or more");
             error.got(format_args!("{} seconds", self.0)).into()
         })
+    }
+}
+
+/// A time in seconds since 1970. Swift's may be infinite or not a number.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct MemdirTime(f64);
+
+uniffi::custom_type!(MemdirTime, f64, {
+    try_lift: |seconds| Ok(MemdirTime(seconds)),
+    lower: |time| time.0,
+});
+
+impl MemdirTime {
+    /// The nearest microsecond: a floating-point number is off by less.
+    pub(crate) fn argument(self, name: &str) -> Result<SystemTime, MemdirError> {
+        let micros = (self.0 * 1e6).round();
+        #[expect(clippy::cast_possible_truncation, reason = "the next line but one validates it")]
+        let time = micros::time(micros as i64);
+        match time {
+            Some(time) if micros.is_finite() => Ok(time),
+            _ => {
+                let error = ConfigError::of_option(name).and(" must be a time");
+                Err(error.got(format_args!("{} seconds since 1970", self.0)).into())
+            }
+        }
     }
 }
 

@@ -1,5 +1,6 @@
 //! What a call throws.
 
+use memdir::history::HistoryError;
 use memdir::{ConfigError, NameCase, StoreError};
 
 use crate::reply::{Reply, sentence};
@@ -45,6 +46,47 @@ pub enum MemdirError {
         /// Where the destination holds something else; empty if the copy was stopped.
         paths: Vec<String>,
     },
+    /// The history could not be read, or something not be taken back. Nothing was changed, unless
+    /// `kind` says that the change was made in part.
+    #[error("{reason}")]
+    History {
+        /// Why.
+        reason: String,
+        /// The case.
+        kind: HistoryErrorKind,
+        /// Of a conflict, the files that were changed since; the file whose history was removed, or that
+        /// has the content now. Otherwise empty.
+        paths: Vec<String>,
+    },
+}
+
+/// Why a call about the history failed.
+#[derive(uniffi::Enum, Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HistoryErrorKind {
+    /// The memory was opened without the option `history`.
+    Off,
+    /// The memory is read-only.
+    ReadOnly,
+    /// The text is not an id.
+    NoId,
+    /// The text is not a path below `/memories`.
+    Path,
+    /// There is no such version or change: it is another memory's, or was removed for its age.
+    Unknown,
+    /// The version is the deletion of a file, so it has no content.
+    NoContent,
+    /// The content was removed from the history.
+    Redacted,
+    /// The content cannot be computed any more: records of the history are damaged or missing.
+    Damaged,
+    /// Later changes stand on what would be taken back, or files were changed since. `paths` has them.
+    Conflict,
+    /// What the file was before was removed from the history for its age.
+    Trimmed,
+    /// A file has this content now. Edit or delete it first.
+    IsCurrent,
+    /// The store failed after some of the files were written. What was written is a change of its own.
+    Partly,
 }
 
 impl From<ConfigError> for MemdirError {
@@ -72,6 +114,29 @@ impl From<StoreError> for MemdirError {
         let reason = error.to_string();
         let answer = memdir::Reply::from(Err(memdir::Error::Store(error))).content.into_text();
         Self::Store { reason, answer }
+    }
+}
+
+impl From<HistoryError> for MemdirError {
+    fn from(error: HistoryError) -> Self {
+        let reason = error.to_string();
+        let paths = error.paths().iter().map(ToString::to_string).collect();
+        let kind = match error {
+            HistoryError::Store(error) => return error.into(),
+            HistoryError::Off => HistoryErrorKind::Off,
+            HistoryError::ReadOnly => HistoryErrorKind::ReadOnly,
+            HistoryError::NoId(_) => HistoryErrorKind::NoId,
+            HistoryError::Path(_) => HistoryErrorKind::Path,
+            HistoryError::Unknown(_) => HistoryErrorKind::Unknown,
+            HistoryError::NoContent(_) => HistoryErrorKind::NoContent,
+            HistoryError::Redacted(_) => HistoryErrorKind::Redacted,
+            HistoryError::Conflict { .. } => HistoryErrorKind::Conflict,
+            HistoryError::Trimmed { .. } => HistoryErrorKind::Trimmed,
+            HistoryError::IsCurrent { .. } => HistoryErrorKind::IsCurrent,
+            HistoryError::Partly { .. } => HistoryErrorKind::Partly,
+            _ => HistoryErrorKind::Damaged,
+        };
+        Self::History { reason, kind, paths }
     }
 }
 
@@ -119,9 +184,9 @@ impl MemdirError {
             Self::Hook { reason } => {
                 (memdir::Error::Hook(reason.as_str().into()), Some(reason.clone()))
             }
-            Self::Config { reason, .. } | Self::Copy { reason, .. } => {
-                (memdir::Error::Config(reason.clone().into()), None)
-            }
+            Self::Config { reason, .. }
+            | Self::Copy { reason, .. }
+            | Self::History { reason, .. } => (memdir::Error::Config(reason.clone().into()), None),
         };
         Reply { cause, ..memdir::Reply::from(Err(error)).into() }
     }

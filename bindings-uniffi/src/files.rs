@@ -220,7 +220,7 @@ fn path_or_root(path: Option<MemdirText>) -> Result<String, MemdirError> {
     path.map_or(Ok("/memories".to_owned()), |path| path.option("path"))
 }
 
-fn count(name: &str, number: i64) -> Result<usize, MemdirError> {
+pub(crate) fn count(name: &str, number: i64) -> Result<usize, MemdirError> {
     usize::try_from(number).map_err(|_| {
         ConfigError::of_option(name).and(" must be a whole number from 0 on").got(number).into()
     })

@@ -117,6 +117,8 @@ pub struct Event {
     pub repairs: Vec<String>,
     /// The text of the reply, with the option `event_content`; otherwise null.
     pub content: Option<String>,
+    /// The id of the change that the command made, if the memory has a history; otherwise null.
+    pub change: Option<String>,
 }
 
 /// How a call ended.
@@ -232,6 +234,7 @@ impl From<&memdir::Event> for Event {
             duration: event.duration,
             repairs: event.repairs.iter().map(ToString::to_string).collect(),
             content: event.content.clone(),
+            change: event.change.as_ref().map(ToString::to_string),
         }
     }
 }

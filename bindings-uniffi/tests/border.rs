@@ -34,6 +34,11 @@ fn defaults() -> MemoryOptions {
         record_access: false,
         never_expire: None,
         event_content: false,
+        history: false,
+        history_max_age: core.history_max_age.map(Into::into),
+        history_max_versions: None,
+        history_max_bytes: None,
+        actor: None,
     }
 }
 

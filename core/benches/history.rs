@@ -71,7 +71,7 @@ fn commands(address: &str, durability: Durability, runs: usize) {
         black_box(memory.view("/memories/a.md", None).unwrap());
     };
     let edit = |memory: &Memory, run: usize| {
-        let (old, new) = if run % 2 == 0 { ("flip", "flop") } else { ("flop", "flip") };
+        let (old, new) = if run.is_multiple_of(2) { ("flip", "flop") } else { ("flop", "flip") };
         memory.str_replace("/memories/a.md", old, new).unwrap();
     };
     let create = |memory: &Memory, run: usize| {

@@ -1,5 +1,8 @@
 //! The history of a memory, on the stores that need no server.
 
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a panic is how a test fails")]
+#![allow(clippy::needless_pass_by_value, reason = "each test has a store of its own")]
+
 #[cfg(unix)]
 #[path = "common/clouds.rs"]
 mod clouds;
@@ -168,6 +171,7 @@ fn a_session_is_taken_back_and_what_others_did_stays(store: Arc<dyn Store>) {
     assert_eq!(memory.read("/memories/d/e/f").unwrap(), "deep");
     assert!(!memory.exists("/memories/mine").unwrap());
     assert!(!memory.exists("/memories/others").unwrap());
+    assert_eq!(memory.restore_all(before, false).unwrap().change, None);
     let none = memory.restore_all(begun, false).unwrap();
     assert_eq!(none.files.len(), 3);
     assert!(memory.list("/memories", None).unwrap().iter().all(|entry| !entry.is_file()));
@@ -337,6 +341,20 @@ fn the_retention_keeps_the_last_ten_versions_of_a_file_that_is_there() {
         memory.restore(versions[9].id, true).unwrap();
         assert_eq!(memory.read("/memories/a").unwrap(), "11");
     }
+}
+
+#[test]
+fn a_file_that_was_made_again_is_restored_where_it_is() {
+    let memory = remembering(Arc::new(InProcess::new()));
+    memory.create("/memories/a", "one").unwrap();
+    let then = all(&memory)[0].time;
+    memory.delete("/memories/a").unwrap();
+    memory.create("/memories/a", "two").unwrap();
+    let restored = memory.restore_all(then, false).unwrap();
+    assert_eq!(restored.files.len(), 1, "{restored:?}");
+    assert_eq!(restored.files[0].operation, Operation::Modified);
+    assert_eq!(memory.read("/memories/a").unwrap(), "one");
+    assert_eq!(memory.restore_all(then, false).unwrap().change, None);
 }
 
 #[test]

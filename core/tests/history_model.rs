@@ -29,6 +29,8 @@ enum Action {
     UndoSince(usize),
     RestoreAll(usize),
     Redact(usize),
+    /// What is too old, or too much, is removed.
+    Trim,
     /// The memory is opened again.
     Reopen,
 }
@@ -51,6 +53,7 @@ fn actions() -> impl Strategy<Value = Vec<Action>> {
         1 => any::<usize>().prop_map(Action::UndoSince),
         1 => any::<usize>().prop_map(Action::RestoreAll),
         1 => any::<usize>().prop_map(Action::Redact),
+        1 => Just(Action::Trim),
         1 => Just(Action::Reopen),
     ];
     proptest::collection::vec(action, 1..30)
@@ -118,6 +121,7 @@ impl Subject {
                     HistoryError::Conflict { .. }
                         | HistoryError::Redacted(_)
                         | HistoryError::IsCurrent { .. }
+                        | HistoryError::Trimmed { .. }
                         | HistoryError::NoContent(_)
                 ),
                 "{error:?}"
@@ -232,6 +236,10 @@ impl Subject {
                 }
                 assert_eq!(self.tree(), before);
             }
+            Action::Trim => {
+                self.memory.trim_history().unwrap();
+                assert_eq!(self.tree(), before);
+            }
             Action::Reopen => self.memory = (self.open)(),
         }
         if !may_change {
@@ -280,6 +288,8 @@ fn options() -> MemoryOptions {
     let mut options = MemoryOptions::default();
     options.history = true;
     options.durability = Durability::Relaxed;
+    // A file that is gone keeps two versions, one that is there ten.
+    options.history_max_versions = Some(2);
     options
 }
 

@@ -20,6 +20,9 @@ enum Source {
     Splice { record: usize, splice: KeptSplice, from: Content, is_undone: bool },
 }
 
+/// A splice to apply on the way to a content: its record, and whether it is undone.
+type Way = (usize, KeptSplice, bool);
+
 /// The ways to all contents.
 #[derive(Debug, Default)]
 pub(super) struct Contents {
@@ -101,7 +104,7 @@ impl Contents {
         wanted: Digest,
         broken: &HashSet<usize>,
         live: &mut dyn FnMut(Digest) -> Option<Vec<u8>>,
-    ) -> Option<(Start, Vec<(usize, KeptSplice, bool)>)> {
+    ) -> Option<(Start, Vec<Way>)> {
         let mut next: HashMap<Digest, (usize, KeptSplice, bool, Digest)> = HashMap::new();
         let mut waiting = VecDeque::from([wanted]);
         let mut seen = HashSet::from([wanted]);

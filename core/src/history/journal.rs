@@ -107,7 +107,7 @@ impl Loaded {
         header.id.seen();
         self.withdrawn.extend(&header.withdraws);
         self.confirmed.extend(&header.confirms);
-        if !header.rows.is_empty() || !header.redacts.is_empty() {
+        if !header.rows.is_empty() || !header.redacts.is_empty() || header.trims.is_some() {
             self.records.push(Stored { header: Arc::new(header), at, len });
         }
     }

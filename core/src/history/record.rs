@@ -163,6 +163,9 @@ pub(super) struct Header {
     /// Versions whose contents this change removed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) redacts: Vec<HistoryId>,
+    /// The newest record that was removed for its age: what was before it is not known completely any more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) trims: Option<HistoryId>,
     /// Records whose change was not made.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) withdraws: Vec<HistoryId>,
@@ -243,6 +246,7 @@ impl Record {
             wholes: Vec::new(),
             redactions: Vec::new(),
             redacts: Vec::new(),
+            trims: None,
             withdraws: Vec::new(),
             confirms: Vec::new(),
         };

@@ -122,7 +122,7 @@ impl Recorder {
             // Literally what was changed since: another content than the one that is brought back.
             timeline.moments[timeline.latest[file]].state.is_there()
         })?;
-        self.apply(context, &snapshot, steps, how.dry_run)
+        self.apply(context, &snapshot, &steps, how.dry_run)
     }
 
     /// Takes back what `is_meant` says, each change as a whole.
@@ -155,7 +155,7 @@ impl Recorder {
             return Err(HistoryError::Conflict { paths: conflicts.into_iter().collect() });
         }
         let steps = self.steps(snapshot, wanted, how.overwrite, |_| false)?;
-        self.apply(context, snapshot, steps, how.dry_run)
+        self.apply(context, snapshot, &steps, how.dry_run)
     }
 
     /// Takes back a change, or what the change of a version did to all of its files.
@@ -204,7 +204,7 @@ impl Recorder {
             wanted.insert(file, snapshot.wanted_at(number)?);
         }
         let steps = self.steps(&snapshot, wanted, true, |_| false)?;
-        self.apply(context, &snapshot, steps, dry_run)
+        self.apply(context, &snapshot, &steps, dry_run)
     }
 
     /// The steps to what is wanted. A conflict is a file that somebody else changed, and one that is in the way;
@@ -284,6 +284,7 @@ impl Recorder {
         for (path, found) in taken {
             steps.push(Step::Delete { path, found });
         }
+        let mut steps = without_detours(steps);
         steps.sort_by_key(Step::rank);
         Ok(steps)
     }
@@ -292,7 +293,7 @@ impl Recorder {
         &self,
         context: Context,
         snapshot: &Snapshot,
-        steps: Vec<Step>,
+        steps: &[Step],
         dry_run: bool,
     ) -> Result<Restored, HistoryError> {
         let mut files: Vec<RestoredFile> = steps.iter().map(Step::shown).collect();
@@ -302,7 +303,7 @@ impl Recorder {
         }
         // All contents are there before the first step.
         let mut contents = Vec::new();
-        for step in &steps {
+        for step in steps {
             contents.push(match step {
                 Step::Edit { content, .. } | Step::Create { content, .. } => {
                     self.content(snapshot, *content)?
@@ -318,7 +319,7 @@ impl Recorder {
                     Step::Rename { from, to } => renames.push((from, to)),
                     step => {
                         self.rename_all(&mut renames)?;
-                        self.take(step, content)?;
+                        self.take(step, &content)?;
                     }
                 }
             }
@@ -376,7 +377,7 @@ impl Recorder {
         Ok(())
     }
 
-    fn take(&self, step: &Step, content: Vec<u8>) -> Result<(), Stop> {
+    fn take(&self, step: &Step, content: &[u8]) -> Result<(), Stop> {
         match step {
             Step::Delete { path, found } => {
                 if self.found(path).map_err(Stop::Store)? != *found {
@@ -388,13 +389,13 @@ impl Recorder {
                 let mut is_changed = false;
                 Store::update(self, path, &mut |old| {
                     is_changed = Found::File(Digest::of(old)) != *found;
-                    (!is_changed).then(|| Splice { range: 0..old.len(), text: content.clone() })
+                    (!is_changed).then(|| Splice { range: 0..old.len(), text: content.to_vec() })
                 })
                 .map_err(Stop::Store)?;
                 if is_changed { Err(Stop::Changed(path.clone())) } else { Ok(()) }
             }
             Step::Create { path, .. } => {
-                match Store::write(self, path, &content, OnExisting::Error) {
+                match Store::write(self, path, content, OnExisting::Error) {
                     Err(StoreError::AlreadyExists) => Err(Stop::Changed(path.clone())),
                     written => written.map_err(Stop::Store),
                 }
@@ -403,6 +404,33 @@ impl Recorder {
             Step::Rename { .. } => Ok(()),
         }
     }
+}
+
+/// The same steps, where a file that is deleted and made again at the same path is edited, or stays if its content is the
+/// same.
+fn without_detours(steps: Vec<Step>) -> Vec<Step> {
+    let mut deleted: BTreeMap<MemoryPath, Found> = BTreeMap::new();
+    for step in &steps {
+        if let Step::Delete { path, found } = step {
+            deleted.insert(path.clone(), *found);
+        }
+    }
+    let mut made = BTreeSet::new();
+    let mut direct = Vec::new();
+    for step in steps {
+        match step {
+            Step::Create { path, content } if deleted.contains_key(&path) => {
+                let found = deleted.get(&path).copied().unwrap_or(Found::Nothing);
+                made.insert(path.clone());
+                if found != Found::File(content.sha256) {
+                    direct.push(Step::Edit { path, found, content });
+                }
+            }
+            step => direct.push(step),
+        }
+    }
+    direct.retain(|step| !matches!(step, Step::Delete { path, .. } if made.contains(path)));
+    direct
 }
 
 /// Why a step was not made.
@@ -433,6 +461,9 @@ impl Snapshot {
         at: SystemTime,
     ) -> Result<Vec<(usize, Option<usize>)>, HistoryError> {
         let timeline = &self.timeline;
+        if timeline.trimmed.is_some_and(|trimmed| at < trimmed.time()) {
+            return Err(HistoryError::Trimmed { path: MemoryPath::root() });
+        }
         let files = 0..timeline.latest.len();
         files
             .map(|file| {

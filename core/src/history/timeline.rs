@@ -71,6 +71,8 @@ pub(super) struct Timeline {
     pub(super) latest: Vec<usize>,
     /// The files that are there, by their paths as the store compares them.
     pub(super) live: BTreeMap<MemoryPath, usize>,
+    /// What was before this is not known completely any more.
+    pub(super) trimmed: Option<HistoryId>,
     /// The contents that were removed, by what stands in their place.
     redactions: HashMap<Digest, Redaction>,
 }
@@ -88,6 +90,7 @@ impl Timeline {
             for redaction in &stored.header.redactions {
                 timeline.redactions.insert(redaction.mark, redaction.clone());
             }
+            timeline.trimmed = timeline.trimmed.max(stored.header.trims);
             timeline.add_redaction(&stored.header);
             for (row, kept) in stored.header.rows.iter().enumerate() {
                 if !not_made.contains(&(number, row)) {

@@ -7,9 +7,12 @@ use std::time::SystemTime;
 
 use super::error::HistoryError;
 use super::id::HistoryId;
-use super::record::Content;
+use super::record::{Content, Record};
 use super::recorder::Recorder;
 use super::retention::ALWAYS_KEPT;
+
+/// A content that is to be kept as a whole.
+type Whole = (Content, Vec<u8>);
 
 impl Recorder {
     /// Removes what is kept no longer. Returns how many records that were.
@@ -41,7 +44,7 @@ impl Recorder {
         let mut bytes: u64 = snapshot.records.iter().map(|stored| stored.len).sum();
         for stored in &snapshot.records {
             let id = stored.header.id;
-            if stays.contains(&id) {
+            if stays.contains(&id) || stored.header.trims.is_some() {
                 continue;
             }
             let is_wanted = may_go.contains(&(id, false));
@@ -57,7 +60,7 @@ impl Recorder {
             return Ok(0);
         }
         // The first version of each file that stays must not need what goes.
-        let mut firsts: HashMap<(HistoryId, usize), Option<(Content, Vec<u8>)>> = HashMap::new();
+        let mut firsts: HashMap<(HistoryId, usize), Option<Whole>> = HashMap::new();
         for file in 0..timeline.latest.len() {
             let mut chain: Vec<usize> = timeline.chain(file).collect();
             chain.reverse();
@@ -76,8 +79,14 @@ impl Recorder {
                 .and_then(|content| Some((content, self.content(&snapshot, content).ok()?)));
             firsts.insert((first.header.id, first.row), whole);
         }
+        let id = HistoryId::new()?;
+        let mut note = Record::new(id, id, None);
+        note.header.trims = goes.last().copied().max(timeline.trimmed);
+        // First, so that nothing is taken for complete that is not.
+        self.journal.append_alone(&note)?;
         self.journal.rewrite(&mut |mut record| {
-            if goes.contains(&record.header.id) {
+            let is_older_note = record.header.trims.is_some() && record.header.id != id;
+            if goes.contains(&record.header.id) || is_older_note {
                 return Ok(None);
             }
             for row in 0..record.header.rows.len() {

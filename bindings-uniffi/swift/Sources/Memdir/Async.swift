@@ -114,6 +114,55 @@ extension Memory {
         try await off { try $0.bootstrap(about: about, features: features, init: `init`) }
     }
 
+    /// The versions of files, newest first. This is the blocking `history` for asynchronous code.
+    public func history(
+        path: String? = nil, limit: Int64? = nil, before: String? = nil, actor: String? = nil, change: String? = nil,
+        since: Date? = nil
+    ) async throws -> [Version] {
+        try await off(Threads.views) {
+            try $0.history(path: path, limit: limit, before: before, actor: actor, change: change, since: since)
+        }
+    }
+
+    /// The content of a version. This is the blocking `readVersion` for asynchronous code.
+    public func readVersion(id: String) async throws -> Data {
+        try await off(Threads.views) { try $0.readVersion(id: id) }
+    }
+
+    /// A unified diff: what a change did, or from one version to another. This is the blocking `diff` for asynchronous
+    /// code.
+    public func diff(id: String, other: String? = nil) async throws -> String {
+        try await off(Threads.views) { try $0.diff(id: id, other: other) }
+    }
+
+    /// Writes the content of a version back, or all files of a change. This is the blocking `restore` for asynchronous
+    /// code.
+    public func restore(id: String, overwrite: Bool = false) async throws -> Restored {
+        try await off { try $0.restore(id: id, overwrite: overwrite) }
+    }
+
+    /// Takes back a change, or all changes since a time. This is the blocking `undo` for asynchronous code.
+    public func undo(
+        change: String? = nil, since: Date? = nil, actor: String? = nil, dryRun: Bool = false
+    ) async throws -> Restored {
+        try await off { try $0.undo(change: change, since: since, actor: actor, dryRun: dryRun) }
+    }
+
+    /// Makes every file what it was at a time. This is the blocking `restoreAll` for asynchronous code.
+    public func restoreAll(at: Date, dryRun: Bool = false) async throws -> Restored {
+        try await off { try $0.restoreAll(at: at, dryRun: dryRun) }
+    }
+
+    /// Removes the content of a version from the history for good. This is the blocking `redact` for asynchronous code.
+    public func redact(id: String, reason: String) async throws -> String? {
+        try await off { try $0.redact(id: id, reason: reason) }
+    }
+
+    /// Removes the versions that the options keep no longer. This is the blocking `trimHistory` for asynchronous code.
+    public func trimHistory() async throws -> Int64 {
+        try await off { try $0.trimHistory() }
+    }
+
     /// Deletes everything below `/memories`. The model cannot call this.
     public func clear() async throws {
         try await off { try $0.clear() }

@@ -1765,6 +1765,93 @@ public protocol MemoryProtocol: AnyObject, Sendable {
     func write(path: MemdirText, text: MemdirText, ifUnchanged: MemdirText?) throws
 
     /**
+     * The same memory, whose changes are recorded as this actor's: a session, a user, the id of a tool
+     * call. It takes the place of the option `actor`. Never take it from a model's input.
+     *
+     * Throws `Config` if the text is not valid Unicode.
+     */
+    func actingAs(actor: MemdirText) throws  -> Memory
+
+    /**
+     * A unified diff from one version to another; empty if nothing differs. With null as the other one:
+     * what the change of the version did to the file.
+     *
+     * Throws as `read_version`; but a file that is not there counts as empty.
+     */
+    func diff(id: MemdirText, other: MemdirText?) throws  -> String
+
+    /**
+     * The versions of files, newest first. The memory needs the option `history`, and the model cannot
+     * call this.
+     *
+     * `path` is a file or a directory, also one that is not there any more: only versions of what is or
+     * was there, and the earlier versions of files that were moved there. Only the first `limit`; only
+     * those before the version `before`, the last of the page that was shown before; only those that
+     * `actor` made; only those of the change `change`; only those made at the time `since` or later.
+     *
+     * Throws `History` if the memory has no history, or a text is no id or no path; `Config` for a wrong
+     * limit; `Store` if the store is broken.
+     */
+    func history(path: MemdirText?, limit: Int64?, before: MemdirText?, actor: MemdirText?, change: MemdirText?, since: MemdirTime?) throws  -> [Version]
+
+    /**
+     * The content of a version.
+     *
+     * Throws `History` if there is no such version, or it has no content: it is a deletion, was redacted,
+     * or its records are damaged. Throws `Store` if the store is broken.
+     */
+    func readVersion(id: MemdirText) throws  -> Data
+
+    /**
+     * Removes the content of a version from the history for good, wherever the history has it; with the
+     * id of a change, the contents of all its versions. The version stays, with the reason. Returns the
+     * id of the change, or null if nothing was left to remove.
+     *
+     * Throws `History` if a file holds this content now; otherwise as `read_version`.
+     */
+    func redact(id: MemdirText, reason: MemdirText) throws  -> String?
+
+    /**
+     * Writes the content of a version back, as a new version. A deleted file is made again where it was:
+     * `id` is then the version of its deletion, or an earlier one. With the id of a change, all files of
+     * that change are brought back, such as those of a deleted directory.
+     *
+     * With `overwrite` also over what was changed since; otherwise a file that is there with another
+     * content is a conflict. Policies do not apply: your own code brings back what was there.
+     *
+     * Throws as `read_version`, and `History` for a conflict, a read-only memory, or if the store failed
+     * in the middle.
+     */
+    func restore(id: MemdirText, overwrite: Bool) throws  -> Restored
+
+    /**
+     * Makes every file what it was at a time, whatever was changed since. Files of which the history
+     * knows nothing stay. With `dry_run` it only returns what it would do.
+     *
+     * Throws `History` if the history does not reach back so far; otherwise as `restore`.
+     */
+    func restoreAll(at: MemdirTime, dryRun: Bool) throws  -> Restored
+
+    /**
+     * Removes the versions that the options keep no longer, and returns how many records of changes that
+     * were. The memory does this now and then after a change, too.
+     *
+     * Throws `History` if the memory has no history or is read-only, `Store` if the store is broken.
+     */
+    func trimHistory() throws  -> Int64
+
+    /**
+     * Takes back a change: every file that it changed becomes what it was before. `change` is the id of
+     * the change, or of a version that it made. With `since` instead, takes back all changes that were
+     * made at that time or later, by `actor` or by anybody. With `dry_run` it only returns what it would do.
+     *
+     * Throws `History` if later changes stand on it, and then nothing was changed, or if what the files
+     * were before was removed for its age; otherwise as `restore`. Throws `Config` unless there is either
+     * `change` or `since`.
+     */
+    func undo(change: MemdirText?, since: MemdirTime?, actor: MemdirText?, dryRun: Bool) throws  -> Restored
+
+    /**
      * The same memory, whose calls `cancellation` cancels. A call that has not begun to write then
      * does not happen, and its reply says so.
      */
@@ -2144,6 +2231,176 @@ open func write(path: MemdirText, text: MemdirText, ifUnchanged: MemdirText? = n
         FfiConverterOptionTypeMemdirText.lower(ifUnchanged),uniffiCallStatus
     )
 }
+}
+
+    /**
+     * The same memory, whose changes are recorded as this actor's: a session, a user, the id of a tool
+     * call. It takes the place of the option `actor`. Never take it from a model's input.
+     *
+     * Throws `Config` if the text is not valid Unicode.
+     */
+open func actingAs(actor: MemdirText)throws  -> Memory  {
+    return try  FfiConverterTypeMemory_lift(try rustCallWithError(FfiConverterTypeMemdirError_lift) {
+        uniffiCallStatus in
+    uniffi_memdir_ffi_fn_method_memory_acting_as(
+            self.uniffiCloneHandle(),
+        FfiConverterTypeMemdirText_lower(actor),uniffiCallStatus
+    )
+})
+}
+
+    /**
+     * A unified diff from one version to another; empty if nothing differs. With null as the other one:
+     * what the change of the version did to the file.
+     *
+     * Throws as `read_version`; but a file that is not there counts as empty.
+     */
+open func diff(id: MemdirText, other: MemdirText? = nil)throws  -> String  {
+    return try  FfiConverterString.lift(try rustCallWithError(FfiConverterTypeMemdirError_lift) {
+        uniffiCallStatus in
+    uniffi_memdir_ffi_fn_method_memory_diff(
+            self.uniffiCloneHandle(),
+        FfiConverterTypeMemdirText_lower(id),
+        FfiConverterOptionTypeMemdirText.lower(other),uniffiCallStatus
+    )
+})
+}
+
+    /**
+     * The versions of files, newest first. The memory needs the option `history`, and the model cannot
+     * call this.
+     *
+     * `path` is a file or a directory, also one that is not there any more: only versions of what is or
+     * was there, and the earlier versions of files that were moved there. Only the first `limit`; only
+     * those before the version `before`, the last of the page that was shown before; only those that
+     * `actor` made; only those of the change `change`; only those made at the time `since` or later.
+     *
+     * Throws `History` if the memory has no history, or a text is no id or no path; `Config` for a wrong
+     * limit; `Store` if the store is broken.
+     */
+open func history(path: MemdirText? = nil, limit: Int64? = nil, before: MemdirText? = nil, actor: MemdirText? = nil, change: MemdirText? = nil, since: MemdirTime? = nil)throws  -> [Version]  {
+    return try  FfiConverterSequenceTypeVersion.lift(try rustCallWithError(FfiConverterTypeMemdirError_lift) {
+        uniffiCallStatus in
+    uniffi_memdir_ffi_fn_method_memory_history(
+            self.uniffiCloneHandle(),
+        FfiConverterOptionTypeMemdirText.lower(path),
+        FfiConverterOptionInt64.lower(limit),
+        FfiConverterOptionTypeMemdirText.lower(before),
+        FfiConverterOptionTypeMemdirText.lower(actor),
+        FfiConverterOptionTypeMemdirText.lower(change),
+        FfiConverterOptionTypeMemdirTime.lower(since),uniffiCallStatus
+    )
+})
+}
+
+    /**
+     * The content of a version.
+     *
+     * Throws `History` if there is no such version, or it has no content: it is a deletion, was redacted,
+     * or its records are damaged. Throws `Store` if the store is broken.
+     */
+open func readVersion(id: MemdirText)throws  -> Data  {
+    return try  FfiConverterData.lift(try rustCallWithError(FfiConverterTypeMemdirError_lift) {
+        uniffiCallStatus in
+    uniffi_memdir_ffi_fn_method_memory_read_version(
+            self.uniffiCloneHandle(),
+        FfiConverterTypeMemdirText_lower(id),uniffiCallStatus
+    )
+})
+}
+
+    /**
+     * Removes the content of a version from the history for good, wherever the history has it; with the
+     * id of a change, the contents of all its versions. The version stays, with the reason. Returns the
+     * id of the change, or null if nothing was left to remove.
+     *
+     * Throws `History` if a file holds this content now; otherwise as `read_version`.
+     */
+open func redact(id: MemdirText, reason: MemdirText)throws  -> String?  {
+    return try  FfiConverterOptionString.lift(try rustCallWithError(FfiConverterTypeMemdirError_lift) {
+        uniffiCallStatus in
+    uniffi_memdir_ffi_fn_method_memory_redact(
+            self.uniffiCloneHandle(),
+        FfiConverterTypeMemdirText_lower(id),
+        FfiConverterTypeMemdirText_lower(reason),uniffiCallStatus
+    )
+})
+}
+
+    /**
+     * Writes the content of a version back, as a new version. A deleted file is made again where it was:
+     * `id` is then the version of its deletion, or an earlier one. With the id of a change, all files of
+     * that change are brought back, such as those of a deleted directory.
+     *
+     * With `overwrite` also over what was changed since; otherwise a file that is there with another
+     * content is a conflict. Policies do not apply: your own code brings back what was there.
+     *
+     * Throws as `read_version`, and `History` for a conflict, a read-only memory, or if the store failed
+     * in the middle.
+     */
+open func restore(id: MemdirText, overwrite: Bool = false)throws  -> Restored  {
+    return try  FfiConverterTypeRestored_lift(try rustCallWithError(FfiConverterTypeMemdirError_lift) {
+        uniffiCallStatus in
+    uniffi_memdir_ffi_fn_method_memory_restore(
+            self.uniffiCloneHandle(),
+        FfiConverterTypeMemdirText_lower(id),
+        FfiConverterBool.lower(overwrite),uniffiCallStatus
+    )
+})
+}
+
+    /**
+     * Makes every file what it was at a time, whatever was changed since. Files of which the history
+     * knows nothing stay. With `dry_run` it only returns what it would do.
+     *
+     * Throws `History` if the history does not reach back so far; otherwise as `restore`.
+     */
+open func restoreAll(at: MemdirTime, dryRun: Bool = false)throws  -> Restored  {
+    return try  FfiConverterTypeRestored_lift(try rustCallWithError(FfiConverterTypeMemdirError_lift) {
+        uniffiCallStatus in
+    uniffi_memdir_ffi_fn_method_memory_restore_all(
+            self.uniffiCloneHandle(),
+        FfiConverterTypeMemdirTime_lower(at),
+        FfiConverterBool.lower(dryRun),uniffiCallStatus
+    )
+})
+}
+
+    /**
+     * Removes the versions that the options keep no longer, and returns how many records of changes that
+     * were. The memory does this now and then after a change, too.
+     *
+     * Throws `History` if the memory has no history or is read-only, `Store` if the store is broken.
+     */
+open func trimHistory()throws  -> Int64  {
+    return try  FfiConverterInt64.lift(try rustCallWithError(FfiConverterTypeMemdirError_lift) {
+        uniffiCallStatus in
+    uniffi_memdir_ffi_fn_method_memory_trim_history(
+            self.uniffiCloneHandle(),uniffiCallStatus
+    )
+})
+}
+
+    /**
+     * Takes back a change: every file that it changed becomes what it was before. `change` is the id of
+     * the change, or of a version that it made. With `since` instead, takes back all changes that were
+     * made at that time or later, by `actor` or by anybody. With `dry_run` it only returns what it would do.
+     *
+     * Throws `History` if later changes stand on it, and then nothing was changed, or if what the files
+     * were before was removed for its age; otherwise as `restore`. Throws `Config` unless there is either
+     * `change` or `since`.
+     */
+open func undo(change: MemdirText? = nil, since: MemdirTime? = nil, actor: MemdirText? = nil, dryRun: Bool = false)throws  -> Restored  {
+    return try  FfiConverterTypeRestored_lift(try rustCallWithError(FfiConverterTypeMemdirError_lift) {
+        uniffiCallStatus in
+    uniffi_memdir_ffi_fn_method_memory_undo(
+            self.uniffiCloneHandle(),
+        FfiConverterOptionTypeMemdirText.lower(change),
+        FfiConverterOptionTypeMemdirTime.lower(since),
+        FfiConverterOptionTypeMemdirText.lower(actor),
+        FfiConverterBool.lower(dryRun),uniffiCallStatus
+    )
+})
 }
 
     /**
@@ -4375,6 +4632,10 @@ public struct Event: Equatable, Hashable {
      * The text of the reply, with the option `event_content`; otherwise null.
      */
     public let content: String?
+    /**
+     * The id of the change that the command made, if the memory has a history; otherwise null.
+     */
+    public let change: String?
 
     // Default memberwise initializers are never public by default, so we
     // declare one manually.
@@ -4407,7 +4668,10 @@ public struct Event: Equatable, Hashable {
          */repairs: [String],
         /**
          * The text of the reply, with the option `event_content`; otherwise null.
-         */content: String?) {
+         */content: String?,
+        /**
+         * The id of the change that the command made, if the memory has a history; otherwise null.
+         */change: String?) {
         self.command = command
         self.path = path
         self.newPath = newPath
@@ -4417,6 +4681,7 @@ public struct Event: Equatable, Hashable {
         self.duration = duration
         self.repairs = repairs
         self.content = content
+        self.change = change
     }
 
 
@@ -4443,7 +4708,8 @@ public struct FfiConverterTypeEvent: FfiConverterRustBuffer {
                 lines: FfiConverterInt64.read(from: &buf),
                 duration: FfiConverterDuration.read(from: &buf),
                 repairs: FfiConverterSequenceString.read(from: &buf),
-                content: FfiConverterOptionString.read(from: &buf)
+                content: FfiConverterOptionString.read(from: &buf),
+                change: FfiConverterOptionString.read(from: &buf)
         )
     }
 
@@ -4457,6 +4723,7 @@ public struct FfiConverterTypeEvent: FfiConverterRustBuffer {
         FfiConverterDuration.write(value.duration, into: &buf)
         FfiConverterSequenceString.write(value.repairs, into: &buf)
         FfiConverterOptionString.write(value.content, into: &buf)
+        FfiConverterOptionString.write(value.change, into: &buf)
     }
 }
 
@@ -4824,6 +5091,31 @@ public struct MemoryOptions: Equatable, Hashable {
      * The events that `after` gets contain the reply's text. Default: no.
      */
     public let eventContent: Bool
+    /**
+     * Records every change before it is made, so that it can be seen and taken back. Default: no.
+     */
+    public let history: Bool
+    /**
+     * Versions that are older are removed, except the last ten of a file that is there. `null`
+     * keeps them however old they are. Default: 30 days.
+     */
+    public let historyMaxAge: MemdirDuration?
+    /**
+     * The most versions that are kept of a file, at least ten if it is there. `null` sets no
+     * limit. Default: `null`.
+     */
+    public let historyMaxVersions: Int64?
+    /**
+     * About how many bytes the history may hold: beyond it the oldest versions are removed, except
+     * the last ten of a file that is there. `null` sets no limit. Default: `null`.
+     */
+    public let historyMaxBytes: Int64?
+    /**
+     * Who makes the changes of this memory, for its history: a session, a user, the id of a tool
+     * call. Any text of your program, never of a model. `acting_as` gives another one to a part of
+     * your program. Default: `null`.
+     */
+    public let actor: MemdirText?
 
     // Default memberwise initializers are never public by default, so we
     // declare one manually.
@@ -4920,7 +5212,27 @@ public struct MemoryOptions: Equatable, Hashable {
          */neverExpire: [MemdirText]? = nil,
         /**
          * The events that `after` gets contain the reply's text. Default: no.
-         */eventContent: Bool = false) {
+         */eventContent: Bool = false,
+        /**
+         * Records every change before it is made, so that it can be seen and taken back. Default: no.
+         */history: Bool = false,
+        /**
+         * Versions that are older are removed, except the last ten of a file that is there. `null`
+         * keeps them however old they are. Default: 30 days.
+         */historyMaxAge: MemdirDuration? = 2592000,
+        /**
+         * The most versions that are kept of a file, at least ten if it is there. `null` sets no
+         * limit. Default: `null`.
+         */historyMaxVersions: Int64? = nil,
+        /**
+         * About how many bytes the history may hold: beyond it the oldest versions are removed, except
+         * the last ten of a file that is there. `null` sets no limit. Default: `null`.
+         */historyMaxBytes: Int64? = nil,
+        /**
+         * Who makes the changes of this memory, for its history: a session, a user, the id of a tool
+         * call. Any text of your program, never of a model. `acting_as` gives another one to a part of
+         * your program. Default: `null`.
+         */actor: MemdirText? = nil) {
         self.maxViewChars = maxViewChars
         self.maxFileBytes = maxFileBytes
         self.maxTotalBytes = maxTotalBytes
@@ -4943,6 +5255,11 @@ public struct MemoryOptions: Equatable, Hashable {
         self.recordAccess = recordAccess
         self.neverExpire = neverExpire
         self.eventContent = eventContent
+        self.history = history
+        self.historyMaxAge = historyMaxAge
+        self.historyMaxVersions = historyMaxVersions
+        self.historyMaxBytes = historyMaxBytes
+        self.actor = actor
     }
 
 
@@ -4982,7 +5299,12 @@ public struct FfiConverterTypeMemoryOptions: FfiConverterRustBuffer {
                 expireAfter: FfiConverterOptionTypeMemdirDuration.read(from: &buf),
                 recordAccess: FfiConverterBool.read(from: &buf),
                 neverExpire: FfiConverterOptionSequenceTypeMemdirText.read(from: &buf),
-                eventContent: FfiConverterBool.read(from: &buf)
+                eventContent: FfiConverterBool.read(from: &buf),
+                history: FfiConverterBool.read(from: &buf),
+                historyMaxAge: FfiConverterOptionTypeMemdirDuration.read(from: &buf),
+                historyMaxVersions: FfiConverterOptionInt64.read(from: &buf),
+                historyMaxBytes: FfiConverterOptionInt64.read(from: &buf),
+                actor: FfiConverterOptionTypeMemdirText.read(from: &buf)
         )
     }
 
@@ -5009,6 +5331,11 @@ public struct FfiConverterTypeMemoryOptions: FfiConverterRustBuffer {
         FfiConverterBool.write(value.recordAccess, into: &buf)
         FfiConverterOptionSequenceTypeMemdirText.write(value.neverExpire, into: &buf)
         FfiConverterBool.write(value.eventContent, into: &buf)
+        FfiConverterBool.write(value.history, into: &buf)
+        FfiConverterOptionTypeMemdirDuration.write(value.historyMaxAge, into: &buf)
+        FfiConverterOptionInt64.write(value.historyMaxVersions, into: &buf)
+        FfiConverterOptionInt64.write(value.historyMaxBytes, into: &buf)
+        FfiConverterOptionTypeMemdirText.write(value.actor, into: &buf)
     }
 }
 
@@ -5276,6 +5603,319 @@ public func FfiConverterTypeReplyImage_lift(_ buf: RustBuffer) throws -> ReplyIm
 #endif
 public func FfiConverterTypeReplyImage_lower(_ value: ReplyImage) -> RustBuffer {
     return FfiConverterTypeReplyImage.lower(value)
+}
+
+
+/**
+ * What was done to bring back an earlier state, or would be done.
+ */
+public struct Restored: Equatable, Hashable {
+    /**
+     * The id of the change that this made, which can be undone itself; null if there was nothing to do,
+     * or with `dry_run`.
+     */
+    public let change: String?
+    /**
+     * The files, in the order of their paths.
+     */
+    public let files: [RestoredFile]
+
+    // Default memberwise initializers are never public by default, so we
+    // declare one manually.
+    public init(
+        /**
+         * The id of the change that this made, which can be undone itself; null if there was nothing to do,
+         * or with `dry_run`.
+         */change: String?,
+        /**
+         * The files, in the order of their paths.
+         */files: [RestoredFile]) {
+        self.change = change
+        self.files = files
+    }
+
+
+
+
+}
+
+#if compiler(>=6)
+extension Restored: Sendable {}
+#endif
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public struct FfiConverterTypeRestored: FfiConverterRustBuffer {
+    public static func read(from buf: inout (data: Data, offset: Data.Index)) throws -> Restored {
+        return
+            try Restored(
+                change: FfiConverterOptionString.read(from: &buf),
+                files: FfiConverterSequenceTypeRestoredFile.read(from: &buf)
+        )
+    }
+
+    public static func write(_ value: Restored, into buf: inout [UInt8]) {
+        FfiConverterOptionString.write(value.change, into: &buf)
+        FfiConverterSequenceTypeRestoredFile.write(value.files, into: &buf)
+    }
+}
+
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public func FfiConverterTypeRestored_lift(_ buf: RustBuffer) throws -> Restored {
+    return try FfiConverterTypeRestored.lift(buf)
+}
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public func FfiConverterTypeRestored_lower(_ value: Restored) -> RustBuffer {
+    return FfiConverterTypeRestored.lower(value)
+}
+
+
+/**
+ * A file that was changed to bring back an earlier state, or would be changed.
+ */
+public struct RestoredFile: Equatable, Hashable {
+    /**
+     * What was done: created, modified, renamed or deleted.
+     */
+    public let operation: HistoryOperation
+    /**
+     * Where the file is; where it was, if it was deleted.
+     */
+    public let path: String
+    /**
+     * Where it was before, if it was renamed.
+     */
+    public let oldPath: String?
+
+    // Default memberwise initializers are never public by default, so we
+    // declare one manually.
+    public init(
+        /**
+         * What was done: created, modified, renamed or deleted.
+         */operation: HistoryOperation,
+        /**
+         * Where the file is; where it was, if it was deleted.
+         */path: String,
+        /**
+         * Where it was before, if it was renamed.
+         */oldPath: String?) {
+        self.operation = operation
+        self.path = path
+        self.oldPath = oldPath
+    }
+
+
+
+
+}
+
+#if compiler(>=6)
+extension RestoredFile: Sendable {}
+#endif
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public struct FfiConverterTypeRestoredFile: FfiConverterRustBuffer {
+    public static func read(from buf: inout (data: Data, offset: Data.Index)) throws -> RestoredFile {
+        return
+            try RestoredFile(
+                operation: FfiConverterTypeHistoryOperation.read(from: &buf),
+                path: FfiConverterString.read(from: &buf),
+                oldPath: FfiConverterOptionString.read(from: &buf)
+        )
+    }
+
+    public static func write(_ value: RestoredFile, into buf: inout [UInt8]) {
+        FfiConverterTypeHistoryOperation.write(value.operation, into: &buf)
+        FfiConverterString.write(value.path, into: &buf)
+        FfiConverterOptionString.write(value.oldPath, into: &buf)
+    }
+}
+
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public func FfiConverterTypeRestoredFile_lift(_ buf: RustBuffer) throws -> RestoredFile {
+    return try FfiConverterTypeRestoredFile.lift(buf)
+}
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public func FfiConverterTypeRestoredFile_lower(_ value: RestoredFile) -> RustBuffer {
+    return FfiConverterTypeRestoredFile.lower(value)
+}
+
+
+/**
+ * One version of one file: what a change made of it.
+ */
+public struct Version: Equatable, Hashable {
+    /**
+     * Names this version, for `read_version` and the like. Ids sort by time.
+     */
+    public let id: String
+    /**
+     * The id of the change that made it. One change can make versions of several files, such as the
+     * deletion of a directory.
+     */
+    public let change: String
+    /**
+     * What was done.
+     */
+    public let operation: HistoryOperation
+    /**
+     * Where the file is since then; where it was, if it was deleted.
+     */
+    public let path: String
+    /**
+     * Where it was before, if it was renamed.
+     */
+    public let oldPath: String?
+    /**
+     * When, by the clock of the machine that made the change.
+     */
+    public let time: Date
+    /**
+     * Who, as the memory that made the change was told.
+     */
+    public let actor: String?
+    /**
+     * The size of the content in bytes; null if the file was deleted, its content is redacted, or
+     * nobody has read it since it was moved.
+     */
+    public let size: Int64?
+    /**
+     * The SHA-256 of the content, in hexadecimal digits; null as for `size`.
+     */
+    public let sha256: String?
+    /**
+     * Whether the file is there, and this is what it holds, as far as the history knows.
+     */
+    public let isCurrent: Bool
+    /**
+     * Why the content was removed from the history; null if it was not.
+     */
+    public let redacted: String?
+
+    // Default memberwise initializers are never public by default, so we
+    // declare one manually.
+    public init(
+        /**
+         * Names this version, for `read_version` and the like. Ids sort by time.
+         */id: String,
+        /**
+         * The id of the change that made it. One change can make versions of several files, such as the
+         * deletion of a directory.
+         */change: String,
+        /**
+         * What was done.
+         */operation: HistoryOperation,
+        /**
+         * Where the file is since then; where it was, if it was deleted.
+         */path: String,
+        /**
+         * Where it was before, if it was renamed.
+         */oldPath: String?,
+        /**
+         * When, by the clock of the machine that made the change.
+         */time: Date,
+        /**
+         * Who, as the memory that made the change was told.
+         */actor: String?,
+        /**
+         * The size of the content in bytes; null if the file was deleted, its content is redacted, or
+         * nobody has read it since it was moved.
+         */size: Int64?,
+        /**
+         * The SHA-256 of the content, in hexadecimal digits; null as for `size`.
+         */sha256: String?,
+        /**
+         * Whether the file is there, and this is what it holds, as far as the history knows.
+         */isCurrent: Bool,
+        /**
+         * Why the content was removed from the history; null if it was not.
+         */redacted: String?) {
+        self.id = id
+        self.change = change
+        self.operation = operation
+        self.path = path
+        self.oldPath = oldPath
+        self.time = time
+        self.actor = actor
+        self.size = size
+        self.sha256 = sha256
+        self.isCurrent = isCurrent
+        self.redacted = redacted
+    }
+
+
+
+
+}
+
+#if compiler(>=6)
+extension Version: Sendable {}
+#endif
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public struct FfiConverterTypeVersion: FfiConverterRustBuffer {
+    public static func read(from buf: inout (data: Data, offset: Data.Index)) throws -> Version {
+        return
+            try Version(
+                id: FfiConverterString.read(from: &buf),
+                change: FfiConverterString.read(from: &buf),
+                operation: FfiConverterTypeHistoryOperation.read(from: &buf),
+                path: FfiConverterString.read(from: &buf),
+                oldPath: FfiConverterOptionString.read(from: &buf),
+                time: FfiConverterTimestamp.read(from: &buf),
+                actor: FfiConverterOptionString.read(from: &buf),
+                size: FfiConverterOptionInt64.read(from: &buf),
+                sha256: FfiConverterOptionString.read(from: &buf),
+                isCurrent: FfiConverterBool.read(from: &buf),
+                redacted: FfiConverterOptionString.read(from: &buf)
+        )
+    }
+
+    public static func write(_ value: Version, into buf: inout [UInt8]) {
+        FfiConverterString.write(value.id, into: &buf)
+        FfiConverterString.write(value.change, into: &buf)
+        FfiConverterTypeHistoryOperation.write(value.operation, into: &buf)
+        FfiConverterString.write(value.path, into: &buf)
+        FfiConverterOptionString.write(value.oldPath, into: &buf)
+        FfiConverterTimestamp.write(value.time, into: &buf)
+        FfiConverterOptionString.write(value.actor, into: &buf)
+        FfiConverterOptionInt64.write(value.size, into: &buf)
+        FfiConverterOptionString.write(value.sha256, into: &buf)
+        FfiConverterBool.write(value.isCurrent, into: &buf)
+        FfiConverterOptionString.write(value.redacted, into: &buf)
+    }
+}
+
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public func FfiConverterTypeVersion_lift(_ buf: RustBuffer) throws -> Version {
+    return try FfiConverterTypeVersion.lift(buf)
+}
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public func FfiConverterTypeVersion_lower(_ value: Version) -> RustBuffer {
+    return FfiConverterTypeVersion.lower(value)
 }
 
 
@@ -5809,6 +6449,337 @@ public func FfiConverterTypeDurability_lower(_ value: Durability) -> RustBuffer 
 
 
 /**
+ * Why a call about the history failed.
+ */
+
+public enum HistoryErrorKind: Equatable, Hashable {
+
+    /**
+     * The memory was opened without the option `history`.
+     */
+    case off
+    /**
+     * The memory is read-only.
+     */
+    case readOnly
+    /**
+     * The text is not an id.
+     */
+    case noId
+    /**
+     * The text is not a path below `/memories`.
+     */
+    case path
+    /**
+     * There is no such version or change: it is another memory's, or was removed for its age.
+     */
+    case unknown
+    /**
+     * The version is the deletion of a file, so it has no content.
+     */
+    case noContent
+    /**
+     * The content was removed from the history.
+     */
+    case redacted
+    /**
+     * The content cannot be computed any more: records of the history are damaged or missing.
+     */
+    case damaged
+    /**
+     * Later changes stand on what would be taken back, or files were changed since. `paths` has them.
+     */
+    case conflict
+    /**
+     * What the file was before was removed from the history for its age.
+     */
+    case trimmed
+    /**
+     * A file has this content now. Edit or delete it first.
+     */
+    case isCurrent
+    /**
+     * The store failed after some of the files were written. What was written is a change of its own.
+     */
+    case partly
+
+
+
+
+
+}
+
+#if compiler(>=6)
+extension HistoryErrorKind: Sendable {}
+#endif
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public struct FfiConverterTypeHistoryErrorKind: FfiConverterRustBuffer {
+    typealias SwiftType = HistoryErrorKind
+
+    public static func read(from buf: inout (data: Data, offset: Data.Index)) throws -> HistoryErrorKind {
+        let variant: Int32 = try readInt(&buf)
+        switch variant {
+
+        case 1: return .off
+
+        case 2: return .readOnly
+
+        case 3: return .noId
+
+        case 4: return .path
+
+        case 5: return .unknown
+
+        case 6: return .noContent
+
+        case 7: return .redacted
+
+        case 8: return .damaged
+
+        case 9: return .conflict
+
+        case 10: return .trimmed
+
+        case 11: return .isCurrent
+
+        case 12: return .partly
+
+        default: throw UniffiInternalError.unexpectedEnumCase
+        }
+    }
+
+    public static func write(_ value: HistoryErrorKind, into buf: inout [UInt8]) {
+        switch value {
+
+
+        case .off:
+            writeInt(&buf, Int32(1))
+
+
+        case .readOnly:
+            writeInt(&buf, Int32(2))
+
+
+        case .noId:
+            writeInt(&buf, Int32(3))
+
+
+        case .path:
+            writeInt(&buf, Int32(4))
+
+
+        case .unknown:
+            writeInt(&buf, Int32(5))
+
+
+        case .noContent:
+            writeInt(&buf, Int32(6))
+
+
+        case .redacted:
+            writeInt(&buf, Int32(7))
+
+
+        case .damaged:
+            writeInt(&buf, Int32(8))
+
+
+        case .conflict:
+            writeInt(&buf, Int32(9))
+
+
+        case .trimmed:
+            writeInt(&buf, Int32(10))
+
+
+        case .isCurrent:
+            writeInt(&buf, Int32(11))
+
+
+        case .partly:
+            writeInt(&buf, Int32(12))
+
+        }
+    }
+}
+
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public func FfiConverterTypeHistoryErrorKind_lift(_ buf: RustBuffer) throws -> HistoryErrorKind {
+    return try FfiConverterTypeHistoryErrorKind.lift(buf)
+}
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public func FfiConverterTypeHistoryErrorKind_lower(_ value: HistoryErrorKind) -> RustBuffer {
+    return FfiConverterTypeHistoryErrorKind.lower(value)
+}
+
+
+
+/**
+ * What a change did to a file.
+ */
+
+public enum HistoryOperation: Equatable, Hashable {
+
+    /**
+     * A new file.
+     */
+    case created
+    /**
+     * An edit: `str_replace`, `insert`, or an edit of your own code.
+     */
+    case modified
+    /**
+     * The whole content was replaced.
+     */
+    case overwritten
+    /**
+     * The file, or a directory above it, was renamed or moved. The content is the same.
+     */
+    case renamed
+    /**
+     * The file, or a directory above it, was deleted.
+     */
+    case deleted
+    /**
+     * Nobody had used it for so long that it expired.
+     */
+    case expired
+    /**
+     * It was deleted with everything else.
+     */
+    case cleared
+    /**
+     * An earlier state was brought back.
+     */
+    case restored
+    /**
+     * The content of an earlier version was removed from the history.
+     */
+    case redacted
+    /**
+     * Somebody else changed the file, not through a memory with history. The next change of that file
+     * notices it.
+     */
+    case external
+
+
+
+
+
+}
+
+#if compiler(>=6)
+extension HistoryOperation: Sendable {}
+#endif
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public struct FfiConverterTypeHistoryOperation: FfiConverterRustBuffer {
+    typealias SwiftType = HistoryOperation
+
+    public static func read(from buf: inout (data: Data, offset: Data.Index)) throws -> HistoryOperation {
+        let variant: Int32 = try readInt(&buf)
+        switch variant {
+
+        case 1: return .created
+
+        case 2: return .modified
+
+        case 3: return .overwritten
+
+        case 4: return .renamed
+
+        case 5: return .deleted
+
+        case 6: return .expired
+
+        case 7: return .cleared
+
+        case 8: return .restored
+
+        case 9: return .redacted
+
+        case 10: return .external
+
+        default: throw UniffiInternalError.unexpectedEnumCase
+        }
+    }
+
+    public static func write(_ value: HistoryOperation, into buf: inout [UInt8]) {
+        switch value {
+
+
+        case .created:
+            writeInt(&buf, Int32(1))
+
+
+        case .modified:
+            writeInt(&buf, Int32(2))
+
+
+        case .overwritten:
+            writeInt(&buf, Int32(3))
+
+
+        case .renamed:
+            writeInt(&buf, Int32(4))
+
+
+        case .deleted:
+            writeInt(&buf, Int32(5))
+
+
+        case .expired:
+            writeInt(&buf, Int32(6))
+
+
+        case .cleared:
+            writeInt(&buf, Int32(7))
+
+
+        case .restored:
+            writeInt(&buf, Int32(8))
+
+
+        case .redacted:
+            writeInt(&buf, Int32(9))
+
+
+        case .external:
+            writeInt(&buf, Int32(10))
+
+        }
+    }
+}
+
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public func FfiConverterTypeHistoryOperation_lift(_ buf: RustBuffer) throws -> HistoryOperation {
+    return try FfiConverterTypeHistoryOperation.lift(buf)
+}
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public func FfiConverterTypeHistoryOperation_lower(_ value: HistoryOperation) -> RustBuffer {
+    return FfiConverterTypeHistoryOperation.lower(value)
+}
+
+
+
+/**
  * What `before` decides about a command.
  */
 
@@ -6056,6 +7027,22 @@ enum MemdirError: Swift.Error, Equatable, Hashable {
          * Where the destination holds something else; empty if the copy was stopped.
          */paths: [String]
     )
+    /**
+     * The history could not be read, or something not be taken back. Nothing was changed, unless
+     * `kind` says that the change was made in part.
+     */
+    case history(
+        /**
+         * Why.
+         */reason: String,
+        /**
+         * The case.
+         */kind: HistoryErrorKind,
+        /**
+         * Of a conflict, the files that were changed since; the file whose history was removed, or that
+         * has the content now. Otherwise empty.
+         */paths: [String]
+    )
 
 
     /**
@@ -6123,6 +7110,11 @@ public struct FfiConverterTypeMemdirError: FfiConverterRustBuffer {
             reason: try FfiConverterString.read(from: &buf),
             paths: try FfiConverterSequenceString.read(from: &buf)
             )
+        case 6: return .history(
+            reason: try FfiConverterString.read(from: &buf),
+            kind: try FfiConverterTypeHistoryErrorKind.read(from: &buf),
+            paths: try FfiConverterSequenceString.read(from: &buf)
+            )
 
          default: throw UniffiInternalError.unexpectedEnumCase
         }
@@ -6160,6 +7152,13 @@ public struct FfiConverterTypeMemdirError: FfiConverterRustBuffer {
         case let .copy(reason,paths):
             writeInt(&buf, Int32(5))
             FfiConverterString.write(reason, into: &buf)
+            FfiConverterSequenceString.write(paths, into: &buf)
+
+
+        case let .history(reason,kind,paths):
+            writeInt(&buf, Int32(6))
+            FfiConverterString.write(reason, into: &buf)
+            FfiConverterTypeHistoryErrorKind.write(kind, into: &buf)
             FfiConverterSequenceString.write(paths, into: &buf)
 
         }
@@ -7239,6 +8238,30 @@ fileprivate struct FfiConverterOptionTypeMemdirText: FfiConverterRustBuffer {
 #if swift(>=5.8)
 @_documentation(visibility: private)
 #endif
+fileprivate struct FfiConverterOptionTypeMemdirTime: FfiConverterRustBuffer {
+    typealias SwiftType = MemdirTime?
+
+    public static func write(_ value: SwiftType, into buf: inout [UInt8]) {
+        guard let value = value else {
+            writeInt(&buf, Int8(0))
+            return
+        }
+        writeInt(&buf, Int8(1))
+        FfiConverterTypeMemdirTime.write(value, into: &buf)
+    }
+
+    public static func read(from buf: inout (data: Data, offset: Data.Index)) throws -> SwiftType {
+        switch try readInt(&buf) as Int8 {
+        case 0: return nil
+        case 1: return try FfiConverterTypeMemdirTime.read(from: &buf)
+        default: throw UniffiInternalError.unexpectedOptionalTag
+        }
+    }
+}
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
 fileprivate struct FfiConverterSequenceInt64: FfiConverterRustBuffer {
     typealias SwiftType = [Int64]
 
@@ -7406,6 +8429,56 @@ fileprivate struct FfiConverterSequenceTypeProblem: FfiConverterRustBuffer {
         seq.reserveCapacity(Int(len))
         for _ in 0 ..< len {
             seq.append(try FfiConverterTypeProblem.read(from: &buf))
+        }
+        return seq
+    }
+}
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+fileprivate struct FfiConverterSequenceTypeRestoredFile: FfiConverterRustBuffer {
+    typealias SwiftType = [RestoredFile]
+
+    public static func write(_ value: [RestoredFile], into buf: inout [UInt8]) {
+        let len = Int32(value.count)
+        writeInt(&buf, len)
+        for item in value {
+            FfiConverterTypeRestoredFile.write(item, into: &buf)
+        }
+    }
+
+    public static func read(from buf: inout (data: Data, offset: Data.Index)) throws -> [RestoredFile] {
+        let len: Int32 = try readInt(&buf)
+        var seq = [RestoredFile]()
+        seq.reserveCapacity(Int(len))
+        for _ in 0 ..< len {
+            seq.append(try FfiConverterTypeRestoredFile.read(from: &buf))
+        }
+        return seq
+    }
+}
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+fileprivate struct FfiConverterSequenceTypeVersion: FfiConverterRustBuffer {
+    typealias SwiftType = [Version]
+
+    public static func write(_ value: [Version], into buf: inout [UInt8]) {
+        let len = Int32(value.count)
+        writeInt(&buf, len)
+        for item in value {
+            FfiConverterTypeVersion.write(item, into: &buf)
+        }
+    }
+
+    public static func read(from buf: inout (data: Data, offset: Data.Index)) throws -> [Version] {
+        let len: Int32 = try readInt(&buf)
+        var seq = [Version]()
+        seq.reserveCapacity(Int(len))
+        for _ in 0 ..< len {
+            seq.append(try FfiConverterTypeVersion.read(from: &buf))
         }
         return seq
     }
@@ -7601,6 +8674,54 @@ public func FfiConverterTypeMemdirText_lift(_ value: RustBuffer) throws -> Memdi
 #endif
 public func FfiConverterTypeMemdirText_lower(_ value: MemdirText) -> RustBuffer {
     return FfiConverterTypeMemdirText.lower(value)
+}
+
+
+
+
+
+public typealias MemdirTime = Date
+
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public struct FfiConverterTypeMemdirTime: FfiConverter {
+
+    public static func read(from buf: inout (data: Data, offset: Data.Index)) throws -> MemdirTime {
+        let builtinValue = try FfiConverterDouble.read(from: &buf)
+        return Date(timeIntervalSince1970: builtinValue)
+    }
+
+    public static func write(_ value: MemdirTime, into buf: inout [UInt8]) {
+        let builtinValue = value.timeIntervalSince1970
+        return FfiConverterDouble.write(builtinValue, into: &buf)
+    }
+
+    public static func lift(_ value: Double) throws -> MemdirTime {
+        let builtinValue = try FfiConverterDouble.lift(value)
+        return Date(timeIntervalSince1970: builtinValue)
+    }
+
+    public static func lower(_ value: MemdirTime) -> Double {
+        let builtinValue = value.timeIntervalSince1970
+        return FfiConverterDouble.lower(builtinValue)
+    }
+}
+
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public func FfiConverterTypeMemdirTime_lift(_ value: Double) throws -> MemdirTime {
+    return try FfiConverterTypeMemdirTime.lift(value)
+}
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public func FfiConverterTypeMemdirTime_lower(_ value: MemdirTime) -> Double {
+    return FfiConverterTypeMemdirTime.lower(value)
 }
 
 /**
@@ -7836,6 +8957,33 @@ private let initializationResult: InitializationResult = {
         return InitializationResult.apiChecksumMismatch
     }
     if (uniffi_memdir_ffi_checksum_method_memory_write() != 20596) {
+        return InitializationResult.apiChecksumMismatch
+    }
+    if (uniffi_memdir_ffi_checksum_method_memory_acting_as() != 58354) {
+        return InitializationResult.apiChecksumMismatch
+    }
+    if (uniffi_memdir_ffi_checksum_method_memory_diff() != 27054) {
+        return InitializationResult.apiChecksumMismatch
+    }
+    if (uniffi_memdir_ffi_checksum_method_memory_history() != 6324) {
+        return InitializationResult.apiChecksumMismatch
+    }
+    if (uniffi_memdir_ffi_checksum_method_memory_read_version() != 53905) {
+        return InitializationResult.apiChecksumMismatch
+    }
+    if (uniffi_memdir_ffi_checksum_method_memory_redact() != 35171) {
+        return InitializationResult.apiChecksumMismatch
+    }
+    if (uniffi_memdir_ffi_checksum_method_memory_restore() != 10660) {
+        return InitializationResult.apiChecksumMismatch
+    }
+    if (uniffi_memdir_ffi_checksum_method_memory_restore_all() != 45535) {
+        return InitializationResult.apiChecksumMismatch
+    }
+    if (uniffi_memdir_ffi_checksum_method_memory_trim_history() != 42191) {
+        return InitializationResult.apiChecksumMismatch
+    }
+    if (uniffi_memdir_ffi_checksum_method_memory_undo() != 40852) {
         return InitializationResult.apiChecksumMismatch
     }
     if (uniffi_memdir_ffi_checksum_method_memory_cancelled_by() != 10775) {

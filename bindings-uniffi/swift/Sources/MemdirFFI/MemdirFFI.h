@@ -654,6 +654,51 @@ RustBuffer uniffi_memdir_ffi_fn_method_memory_tool_definitions(uint64_t ptr, Rus
 void uniffi_memdir_ffi_fn_method_memory_write(uint64_t ptr, RustBuffer path, RustBuffer text, RustBuffer if_unchanged, RustCallStatus *_Nonnull out_status
 );
 #endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_MEMORY_ACTING_AS
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_MEMORY_ACTING_AS
+uint64_t uniffi_memdir_ffi_fn_method_memory_acting_as(uint64_t ptr, RustBuffer actor, RustCallStatus *_Nonnull out_status
+);
+#endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_MEMORY_DIFF
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_MEMORY_DIFF
+RustBuffer uniffi_memdir_ffi_fn_method_memory_diff(uint64_t ptr, RustBuffer id, RustBuffer other, RustCallStatus *_Nonnull out_status
+);
+#endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_MEMORY_HISTORY
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_MEMORY_HISTORY
+RustBuffer uniffi_memdir_ffi_fn_method_memory_history(uint64_t ptr, RustBuffer path, RustBuffer limit, RustBuffer before, RustBuffer actor, RustBuffer change, RustBuffer since, RustCallStatus *_Nonnull out_status
+);
+#endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_MEMORY_READ_VERSION
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_MEMORY_READ_VERSION
+RustBuffer uniffi_memdir_ffi_fn_method_memory_read_version(uint64_t ptr, RustBuffer id, RustCallStatus *_Nonnull out_status
+);
+#endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_MEMORY_REDACT
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_MEMORY_REDACT
+RustBuffer uniffi_memdir_ffi_fn_method_memory_redact(uint64_t ptr, RustBuffer id, RustBuffer reason, RustCallStatus *_Nonnull out_status
+);
+#endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_MEMORY_RESTORE
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_MEMORY_RESTORE
+RustBuffer uniffi_memdir_ffi_fn_method_memory_restore(uint64_t ptr, RustBuffer id, int8_t overwrite, RustCallStatus *_Nonnull out_status
+);
+#endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_MEMORY_RESTORE_ALL
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_MEMORY_RESTORE_ALL
+RustBuffer uniffi_memdir_ffi_fn_method_memory_restore_all(uint64_t ptr, double at, int8_t dry_run, RustCallStatus *_Nonnull out_status
+);
+#endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_MEMORY_TRIM_HISTORY
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_MEMORY_TRIM_HISTORY
+int64_t uniffi_memdir_ffi_fn_method_memory_trim_history(uint64_t ptr, RustCallStatus *_Nonnull out_status
+);
+#endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_MEMORY_UNDO
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_MEMORY_UNDO
+RustBuffer uniffi_memdir_ffi_fn_method_memory_undo(uint64_t ptr, RustBuffer change, RustBuffer since, RustBuffer actor, int8_t dry_run, RustCallStatus *_Nonnull out_status
+);
+#endif
 #ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_MEMORY_CANCELLED_BY
 #define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_MEMORY_CANCELLED_BY
 uint64_t uniffi_memdir_ffi_fn_method_memory_cancelled_by(uint64_t ptr, uint64_t cancellation, RustCallStatus *_Nonnull out_status
@@ -1309,6 +1354,60 @@ uint16_t uniffi_memdir_ffi_checksum_method_memory_tool_definitions(void
 #ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_MEMORY_WRITE
 #define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_MEMORY_WRITE
 uint16_t uniffi_memdir_ffi_checksum_method_memory_write(void
+
+);
+#endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_MEMORY_ACTING_AS
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_MEMORY_ACTING_AS
+uint16_t uniffi_memdir_ffi_checksum_method_memory_acting_as(void
+
+);
+#endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_MEMORY_DIFF
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_MEMORY_DIFF
+uint16_t uniffi_memdir_ffi_checksum_method_memory_diff(void
+
+);
+#endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_MEMORY_HISTORY
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_MEMORY_HISTORY
+uint16_t uniffi_memdir_ffi_checksum_method_memory_history(void
+
+);
+#endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_MEMORY_READ_VERSION
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_MEMORY_READ_VERSION
+uint16_t uniffi_memdir_ffi_checksum_method_memory_read_version(void
+
+);
+#endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_MEMORY_REDACT
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_MEMORY_REDACT
+uint16_t uniffi_memdir_ffi_checksum_method_memory_redact(void
+
+);
+#endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_MEMORY_RESTORE
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_MEMORY_RESTORE
+uint16_t uniffi_memdir_ffi_checksum_method_memory_restore(void
+
+);
+#endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_MEMORY_RESTORE_ALL
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_MEMORY_RESTORE_ALL
+uint16_t uniffi_memdir_ffi_checksum_method_memory_restore_all(void
+
+);
+#endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_MEMORY_TRIM_HISTORY
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_MEMORY_TRIM_HISTORY
+uint16_t uniffi_memdir_ffi_checksum_method_memory_trim_history(void
+
+);
+#endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_MEMORY_UNDO
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_MEMORY_UNDO
+uint16_t uniffi_memdir_ffi_checksum_method_memory_undo(void
 
 );
 #endif

@@ -42,6 +42,16 @@ final class ConformanceTests: XCTestCase {
         }
     }
 
+    /// What the model reads is the same with a history.
+    func testHistory() throws {
+        try run("swift-history", withHistory: true) { options, hooks in
+            let place = try temporaryDirectory()
+            addTeardownBlock { try? FileManager.default.removeItem(at: place) }
+            let memory = try Memory(store: place.path, options: options, hooks: hooks)
+            return Opened(memory: memory, store: try openStore(address: place.path))
+        }
+    }
+
     func testSQLite() throws {
         try run("swift-sqlite") { options, hooks in
             let place = try temporaryDirectory()
@@ -62,12 +72,14 @@ final class ConformanceTests: XCTestCase {
         }
     }
 
-    private func run(_ runner: String, open: (MemoryOptions, CaseHooks?) throws -> Opened) throws {
+    private func run(
+        _ runner: String, withHistory history: Bool = false, open: (MemoryOptions, CaseHooks?) throws -> Opened
+    ) throws {
         let directory = root.appendingPathComponent("target/conformance")
         let counts = directory.appendingPathComponent(runner)
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
         try? FileManager.default.removeItem(at: counts)
-        let cases = try cases()
+        let cases = try cases(withHistory: history)
         var failed = false
         for each in cases {
             do {

@@ -26,6 +26,11 @@ final class DocumentationTests: XCTestCase {
         }
     }
 
+    func testTheExampleOfTheHistoryPrintsWhatThePageSays() async throws {
+        try await history()
+        XCTAssertEqual(printed, try block("history-printed") + "\n")
+    }
+
     private func inADirectory(_ work: (URL) async throws -> Void) async throws {
         let before = FileManager.default.currentDirectoryPath
         let place = try temporaryDirectory()
@@ -41,7 +46,7 @@ final class DocumentationTests: XCTestCase {
         let source = try String(contentsOfFile: #filePath, encoding: .utf8)
         for (name, page) in [
             ("quickstart", "docs/swift.md"), ("swift", "docs/policies.md"), ("swift-expiry", "docs/policies.md"),
-            ("swift-own-code", "docs/your-own-code.md"),
+            ("swift-own-code", "docs/your-own-code.md"), ("history", "docs/swift.md"),
         ] {
             let code = try between("        // \(name)\n", "\n        // end", in: source)
                 .components(separatedBy: "\n").map { $0.replacingOccurrences(of: "        ", with: "") }
@@ -90,6 +95,26 @@ final class DocumentationTests: XCTestCase {
             print("\(match.path):\(match.line ?? 0) \(match.text)")
         }
         print(try await memory.index(maxChars: 1000), terminator: "")
+        // end
+    }
+
+    private func history() async throws {
+        // history
+        let memory = try await Memory.open(store: "memory:", options: MemoryOptions(history: true))
+        let session = try memory.actingAs(actor: "session 1")
+        try await session.write(path: "/memories/tea.md", text: "- green\n")
+        _ = try await session.insert(path: "/memories/tea.md", insertLine: 1, insertText: "- none")
+        for version in try await memory.history() {
+            print(version.operation, version.path, version.size ?? 0, version.actor ?? "")
+        }
+
+        let versions = try await memory.history(path: "/memories/tea.md")
+        let (newest, oldest) = (versions[0], versions[1])
+        print(String(decoding: try await memory.readVersion(id: oldest.id), as: UTF8.self), terminator: "")
+        print(try await memory.diff(id: newest.id), terminator: "")
+
+        let undone = try await memory.undo(change: newest.change)
+        print(undone.files.map { "\($0.operation) \($0.path)" })
         // end
     }
 

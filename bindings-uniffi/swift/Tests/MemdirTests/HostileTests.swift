@@ -80,6 +80,10 @@ final class HostileTests: XCTestCase {
         case "encryption_key": return text.map { MemoryOptions(encryptionKey: EncryptionKey($0)) }
         case "expire_after": return span.map { MemoryOptions(expireAfter: $0, recordAccess: true) }
         case "lock_timeout": return span.map { MemoryOptions(lockTimeout: $0) }
+        case "history_max_age": return span.map { MemoryOptions(historyMaxAge: $0) }
+        case "history_max_versions": return number.map { MemoryOptions(historyMaxVersions: $0) }
+        case "history_max_bytes": return number.map { MemoryOptions(historyMaxBytes: $0) }
+        case "actor": return text.map { MemoryOptions(actor: $0) }
         case "read_only_paths": return texts.flatMap { $0.isEmpty ? nil : MemoryOptions(readOnlyPaths: $0) }
         case "writable_paths": return texts.flatMap { $0.isEmpty ? nil : MemoryOptions(writablePaths: $0) }
         case "never_expire": return texts.flatMap { $0.isEmpty ? nil : MemoryOptions(neverExpire: $0) }

@@ -91,6 +91,24 @@ for await change in memory.changes {
 }
 
 private func docs_swift_4(_ memory: Memory, _ store: any Store, _ keychain: any Keychain, _ directory: URL) async throws {
+let memory = try await Memory.open(store: "memory:", options: MemoryOptions(history: true))
+let session = try memory.actingAs(actor: "session 1")
+try await session.write(path: "/memories/tea.md", text: "- green\n")
+_ = try await session.insert(path: "/memories/tea.md", insertLine: 1, insertText: "- none")
+for version in try await memory.history() {
+    print(version.operation, version.path, version.size ?? 0, version.actor ?? "")
+}
+
+let versions = try await memory.history(path: "/memories/tea.md")
+let (newest, oldest) = (versions[0], versions[1])
+print(String(decoding: try await memory.readVersion(id: oldest.id), as: UTF8.self), terminator: "")
+print(try await memory.diff(id: newest.id), terminator: "")
+
+let undone = try await memory.undo(change: newest.change)
+print(undone.files.map { "\($0.operation) \($0.path)" })
+}
+
+private func docs_swift_5(_ memory: Memory, _ store: any Store, _ keychain: any Keychain, _ directory: URL) async throws {
 let key = try storedKey(in: keychain)
 let memory = try await Memory.open(directory: directory, options: MemoryOptions(encryptionKey: key))
 }

@@ -16,6 +16,8 @@ import dev.memdir.EncryptionKey;
 import dev.memdir.Entry;
 import dev.memdir.Event;
 import dev.memdir.Expired;
+import dev.memdir.HistoryErrorKind;
+import dev.memdir.HistoryOperation;
 import dev.memdir.HookDecision;
 import dev.memdir.HookException;
 import dev.memdir.Match;
@@ -27,16 +29,19 @@ import dev.memdir.MemoryHooks;
 import dev.memdir.MemoryOptions;
 import dev.memdir.Mount;
 import dev.memdir.Reply;
+import dev.memdir.Restored;
 import dev.memdir.StaleGuard;
 import dev.memdir.Store;
 import dev.memdir.StoreException;
 import dev.memdir.Subscription;
+import dev.memdir.Version;
 import java.io.IOException;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -100,6 +105,61 @@ class JavaTest {
             assertEquals(6, memory.toolDefinitions().size());
             assertEquals(6, memory.toolDefinitions(Dialect.GEMINI, "memory_").size());
             assertEquals(6, memory.toolDefinitions(Dialect.OPEN_AI_CHAT).size());
+        }
+    }
+
+    @Test
+    void changesAreSeenAndTakenBack(@TempDir Path place) throws MemdirException {
+        String path = "/memories/tea.md";
+        MemoryOptions options = MemoryOptions.builder().history(true).historyMaxVersions(100).actor("program").build();
+        assertEquals(Duration.ofDays(30), options.getHistoryMaxAge());
+        assertNull(MemoryOptions.builder().historyMaxAge(null).build().getHistoryMaxAge());
+        List<String> told = new ArrayList<>();
+        MemoryHooks hooks =
+                new MemoryHooks() {
+                    @Override
+                    public void after(Event event) {
+                        told.add(event.getChange());
+                    }
+                };
+        try (Memory memory = new Memory(place, options, hooks);
+                Memory session = memory.actingAs("session 1")) {
+            Instant begun = Instant.now();
+            session.create(path, "green\n");
+            session.strReplace(path, "green", "black");
+            List<Version> versions = memory.history();
+            assertEquals(versions, memory.history(path));
+            Version newest = versions.get(0);
+            Version oldest = versions.get(1);
+            assertEquals(HistoryOperation.MODIFIED, newest.getOperation());
+            assertEquals("session 1", newest.getActor());
+            assertEquals(List.of(oldest.getChange(), newest.getChange()), told);
+            assertTrue(newest.isCurrent() && !oldest.isCurrent());
+            assertTrue(!oldest.getTime().isBefore(begun.minusMillis(1)));
+            assertEquals(List.of(newest), memory.history(path, 1));
+            assertEquals(List.of(oldest), memory.history(null, 1, newest.getId()));
+            assertEquals(List.of(), memory.history(null, null, null, "program", null, begun));
+            assertEquals("green\n", new String(memory.readVersion(oldest.getId()), StandardCharsets.UTF_8));
+            assertTrue(memory.diff(newest.getId()).endsWith("-green\n+black\n"));
+            assertEquals("", memory.diff(newest.getId(), newest.getId()));
+            assertNull(memory.undo(newest.getChange(), true).getChange());
+            Restored undone = memory.undo(newest.getChange());
+            assertEquals(path, undone.getFiles().get(0).getPath());
+            assertEquals("green\n", memory.read(path));
+            assertEquals("program", memory.history(path, 1).get(0).getActor());
+            MemdirException.History conflict =
+                    assertThrows(MemdirException.History.class, () -> memory.restore(newest.getId()));
+            assertEquals(HistoryErrorKind.CONFLICT, conflict.getKind());
+            assertEquals(List.of(path), conflict.getPaths());
+            memory.restore(newest.getId(), true);
+            assertEquals("black\n", memory.read(path));
+            assertTrue(memory.undo(begun.plusSeconds(60)).getFiles().isEmpty());
+            assertTrue(memory.undo(begun.plusSeconds(60), "session 1").getFiles().isEmpty());
+            assertTrue(memory.undo(begun.plusSeconds(60), null, true).getFiles().isEmpty());
+            assertTrue(memory.restoreAll(Instant.now().plusSeconds(60)).getFiles().isEmpty());
+            assertTrue(memory.restoreAll(Instant.now().plusSeconds(60), true).getFiles().isEmpty());
+            assertTrue(!memory.redact(oldest.getId(), "a test").isEmpty());
+            assertEquals(0, memory.trimHistory());
         }
     }
 

@@ -956,6 +956,24 @@ internal object IntegrityCheckingUniffiLib {
     ): Int
     external fun uniffi_memdir_ffi_checksum_method_memory_write(
     ): Int
+    external fun uniffi_memdir_ffi_checksum_method_memory_acting_as(
+    ): Int
+    external fun uniffi_memdir_ffi_checksum_method_memory_diff(
+    ): Int
+    external fun uniffi_memdir_ffi_checksum_method_memory_history(
+    ): Int
+    external fun uniffi_memdir_ffi_checksum_method_memory_read_version(
+    ): Int
+    external fun uniffi_memdir_ffi_checksum_method_memory_redact(
+    ): Int
+    external fun uniffi_memdir_ffi_checksum_method_memory_restore(
+    ): Int
+    external fun uniffi_memdir_ffi_checksum_method_memory_restore_all(
+    ): Int
+    external fun uniffi_memdir_ffi_checksum_method_memory_trim_history(
+    ): Int
+    external fun uniffi_memdir_ffi_checksum_method_memory_undo(
+    ): Int
     external fun uniffi_memdir_ffi_checksum_method_memory_cancelled_by(
     ): Int
     external fun uniffi_memdir_ffi_checksum_method_memory_clear(
@@ -1125,6 +1143,24 @@ internal object UniffiLib {
     ): RustBuffer.ByValue
     external fun uniffi_memdir_ffi_fn_method_memory_write(`ptr`: Long,`path`: RustBuffer.ByValue,`text`: RustBuffer.ByValue,`ifUnchanged`: RustBuffer.ByValue,uniffi_out_err: UniffiRustCallStatus,
     ): Unit
+    external fun uniffi_memdir_ffi_fn_method_memory_acting_as(`ptr`: Long,`actor`: RustBuffer.ByValue,uniffi_out_err: UniffiRustCallStatus,
+    ): Long
+    external fun uniffi_memdir_ffi_fn_method_memory_diff(`ptr`: Long,`id`: RustBuffer.ByValue,`other`: RustBuffer.ByValue,uniffi_out_err: UniffiRustCallStatus,
+    ): RustBuffer.ByValue
+    external fun uniffi_memdir_ffi_fn_method_memory_history(`ptr`: Long,`path`: RustBuffer.ByValue,`limit`: RustBuffer.ByValue,`before`: RustBuffer.ByValue,`actor`: RustBuffer.ByValue,`change`: RustBuffer.ByValue,`since`: RustBuffer.ByValue,uniffi_out_err: UniffiRustCallStatus,
+    ): RustBuffer.ByValue
+    external fun uniffi_memdir_ffi_fn_method_memory_read_version(`ptr`: Long,`id`: RustBuffer.ByValue,uniffi_out_err: UniffiRustCallStatus,
+    ): RustBuffer.ByValue
+    external fun uniffi_memdir_ffi_fn_method_memory_redact(`ptr`: Long,`id`: RustBuffer.ByValue,`reason`: RustBuffer.ByValue,uniffi_out_err: UniffiRustCallStatus,
+    ): RustBuffer.ByValue
+    external fun uniffi_memdir_ffi_fn_method_memory_restore(`ptr`: Long,`id`: RustBuffer.ByValue,`overwrite`: Byte,uniffi_out_err: UniffiRustCallStatus,
+    ): RustBuffer.ByValue
+    external fun uniffi_memdir_ffi_fn_method_memory_restore_all(`ptr`: Long,`at`: Double,`dryRun`: Byte,uniffi_out_err: UniffiRustCallStatus,
+    ): RustBuffer.ByValue
+    external fun uniffi_memdir_ffi_fn_method_memory_trim_history(`ptr`: Long,uniffi_out_err: UniffiRustCallStatus,
+    ): Long
+    external fun uniffi_memdir_ffi_fn_method_memory_undo(`ptr`: Long,`change`: RustBuffer.ByValue,`since`: RustBuffer.ByValue,`actor`: RustBuffer.ByValue,`dryRun`: Byte,uniffi_out_err: UniffiRustCallStatus,
+    ): RustBuffer.ByValue
     external fun uniffi_memdir_ffi_fn_method_memory_cancelled_by(`ptr`: Long,`cancellation`: Long,uniffi_out_err: UniffiRustCallStatus,
     ): Long
     external fun uniffi_memdir_ffi_fn_method_memory_clear(`ptr`: Long,uniffi_out_err: UniffiRustCallStatus,
@@ -1417,6 +1453,33 @@ private fun uniffiCheckApiChecksums(lib: IntegrityCheckingUniffiLib) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
     if ((lib.uniffi_memdir_ffi_checksum_method_memory_write() and 0xFFFF) != 20596) {
+        throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
+    }
+    if ((lib.uniffi_memdir_ffi_checksum_method_memory_acting_as() and 0xFFFF) != 58354) {
+        throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
+    }
+    if ((lib.uniffi_memdir_ffi_checksum_method_memory_diff() and 0xFFFF) != 27054) {
+        throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
+    }
+    if ((lib.uniffi_memdir_ffi_checksum_method_memory_history() and 0xFFFF) != 6324) {
+        throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
+    }
+    if ((lib.uniffi_memdir_ffi_checksum_method_memory_read_version() and 0xFFFF) != 53905) {
+        throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
+    }
+    if ((lib.uniffi_memdir_ffi_checksum_method_memory_redact() and 0xFFFF) != 35171) {
+        throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
+    }
+    if ((lib.uniffi_memdir_ffi_checksum_method_memory_restore() and 0xFFFF) != 10660) {
+        throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
+    }
+    if ((lib.uniffi_memdir_ffi_checksum_method_memory_restore_all() and 0xFFFF) != 45535) {
+        throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
+    }
+    if ((lib.uniffi_memdir_ffi_checksum_method_memory_trim_history() and 0xFFFF) != 42191) {
+        throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
+    }
+    if ((lib.uniffi_memdir_ffi_checksum_method_memory_undo() and 0xFFFF) != 40852) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
     if ((lib.uniffi_memdir_ffi_checksum_method_memory_cancelled_by() and 0xFFFF) != 10775) {
@@ -3718,6 +3781,102 @@ public interface MemoryInterface {
     fun `write`(`path`: kotlin.String, `text`: kotlin.String, `ifUnchanged`: kotlin.String? = null)
 
     /**
+     * The same memory, whose changes are recorded as this actor's: a session, a user, the id of a tool
+     * call. It takes the place of the option `actor`. Never take it from a model's input.
+     *
+     * Throws `Config` if the text is not valid Unicode.
+     */
+    @Throws(MemdirException::class)
+    fun `actingAs`(`actor`: kotlin.String): Memory
+
+    /**
+     * A unified diff from one version to another; empty if nothing differs. With null as the other one:
+     * what the change of the version did to the file.
+     *
+     * Throws as `read_version`; but a file that is not there counts as empty.
+     */
+    @Throws(MemdirException::class)
+    fun `diff`(`id`: kotlin.String, `other`: kotlin.String? = null): kotlin.String
+
+    /**
+     * The versions of files, newest first. The memory needs the option `history`, and the model cannot
+     * call this.
+     *
+     * `path` is a file or a directory, also one that is not there any more: only versions of what is or
+     * was there, and the earlier versions of files that were moved there. Only the first `limit`; only
+     * those before the version `before`, the last of the page that was shown before; only those that
+     * `actor` made; only those of the change `change`; only those made at the time `since` or later.
+     *
+     * Throws `History` if the memory has no history, or a text is no id or no path; `Config` for a wrong
+     * limit; `Store` if the store is broken.
+     */
+    @Throws(MemdirException::class)
+    fun `history`(`path`: kotlin.String? = null, `limit`: kotlin.Long? = null, `before`: kotlin.String? = null, `actor`: kotlin.String? = null, `change`: kotlin.String? = null, `since`: java.time.Instant? = null): List<Version>
+
+    /**
+     * The content of a version.
+     *
+     * Throws `History` if there is no such version, or it has no content: it is a deletion, was redacted,
+     * or its records are damaged. Throws `Store` if the store is broken.
+     */
+    @Throws(MemdirException::class)
+    fun `readVersion`(`id`: kotlin.String): kotlin.ByteArray
+
+    /**
+     * Removes the content of a version from the history for good, wherever the history has it; with the
+     * id of a change, the contents of all its versions. The version stays, with the reason. Returns the
+     * id of the change, or null if nothing was left to remove.
+     *
+     * Throws `History` if a file holds this content now; otherwise as `read_version`.
+     */
+    @Throws(MemdirException::class)
+    fun `redact`(`id`: kotlin.String, `reason`: kotlin.String): kotlin.String?
+
+    /**
+     * Writes the content of a version back, as a new version. A deleted file is made again where it was:
+     * `id` is then the version of its deletion, or an earlier one. With the id of a change, all files of
+     * that change are brought back, such as those of a deleted directory.
+     *
+     * With `overwrite` also over what was changed since; otherwise a file that is there with another
+     * content is a conflict. Policies do not apply: your own code brings back what was there.
+     *
+     * Throws as `read_version`, and `History` for a conflict, a read-only memory, or if the store failed
+     * in the middle.
+     */
+    @Throws(MemdirException::class)
+    fun `restore`(`id`: kotlin.String, `overwrite`: kotlin.Boolean = false): Restored
+
+    /**
+     * Makes every file what it was at a time, whatever was changed since. Files of which the history
+     * knows nothing stay. With `dry_run` it only returns what it would do.
+     *
+     * Throws `History` if the history does not reach back so far; otherwise as `restore`.
+     */
+    @Throws(MemdirException::class)
+    fun `restoreAll`(`at`: java.time.Instant, `dryRun`: kotlin.Boolean = false): Restored
+
+    /**
+     * Removes the versions that the options keep no longer, and returns how many records of changes that
+     * were. The memory does this now and then after a change, too.
+     *
+     * Throws `History` if the memory has no history or is read-only, `Store` if the store is broken.
+     */
+    @Throws(MemdirException::class)
+    fun `trimHistory`(): kotlin.Long
+
+    /**
+     * Takes back a change: every file that it changed becomes what it was before. `change` is the id of
+     * the change, or of a version that it made. With `since` instead, takes back all changes that were
+     * made at that time or later, by `actor` or by anybody. With `dry_run` it only returns what it would do.
+     *
+     * Throws `History` if later changes stand on it, and then nothing was changed, or if what the files
+     * were before was removed for its age; otherwise as `restore`. Throws `Config` unless there is either
+     * `change` or `since`.
+     */
+    @Throws(MemdirException::class)
+    fun `undo`(`change`: kotlin.String? = null, `since`: java.time.Instant? = null, `actor`: kotlin.String? = null, `dryRun`: kotlin.Boolean = false): Restored
+
+    /**
      * The same memory, whose calls `cancellation` cancels. A call that has not begun to write then
      * does not happen, and its reply says so.
      */
@@ -4196,6 +4355,221 @@ open class Memory: AutoCloseable, MemoryInterface
 
 
     /**
+     * The same memory, whose changes are recorded as this actor's: a session, a user, the id of a tool
+     * call. It takes the place of the option `actor`. Never take it from a model's input.
+     *
+     * Throws `Config` if the text is not valid Unicode.
+     */
+    @Throws(MemdirException::class)override fun `actingAs`(`actor`: kotlin.String): Memory {
+            return FfiConverterTypeMemory.lift(
+    callWithHandle {
+    uniffiRustCallWithError(MemdirException) { _status ->
+    UniffiLib.uniffi_memdir_ffi_fn_method_memory_acting_as(
+        it,
+
+        FfiConverterTypeMemdirText.lower(`actor`),_status)
+}
+    }
+    )
+    }
+
+
+
+    /**
+     * A unified diff from one version to another; empty if nothing differs. With null as the other one:
+     * what the change of the version did to the file.
+     *
+     * Throws as `read_version`; but a file that is not there counts as empty.
+     */
+    @Throws(MemdirException::class)override fun `diff`(`id`: kotlin.String, `other`: kotlin.String?): kotlin.String {
+            return FfiConverterString.lift(
+    callWithHandle {
+    uniffiRustCallWithError(MemdirException) { _status ->
+    UniffiLib.uniffi_memdir_ffi_fn_method_memory_diff(
+        it,
+
+        FfiConverterTypeMemdirText.lower(`id`),
+        FfiConverterOptionalTypeMemdirText.lower(`other`),_status)
+}
+    }
+    )
+    }
+
+
+
+    /**
+     * The versions of files, newest first. The memory needs the option `history`, and the model cannot
+     * call this.
+     *
+     * `path` is a file or a directory, also one that is not there any more: only versions of what is or
+     * was there, and the earlier versions of files that were moved there. Only the first `limit`; only
+     * those before the version `before`, the last of the page that was shown before; only those that
+     * `actor` made; only those of the change `change`; only those made at the time `since` or later.
+     *
+     * Throws `History` if the memory has no history, or a text is no id or no path; `Config` for a wrong
+     * limit; `Store` if the store is broken.
+     */
+    @Throws(MemdirException::class)override fun `history`(`path`: kotlin.String?, `limit`: kotlin.Long?, `before`: kotlin.String?, `actor`: kotlin.String?, `change`: kotlin.String?, `since`: java.time.Instant?): List<Version> {
+            return FfiConverterSequenceTypeVersion.lift(
+    callWithHandle {
+    uniffiRustCallWithError(MemdirException) { _status ->
+    UniffiLib.uniffi_memdir_ffi_fn_method_memory_history(
+        it,
+
+        FfiConverterOptionalTypeMemdirText.lower(`path`),
+        FfiConverterOptionalLong.lower(`limit`),
+        FfiConverterOptionalTypeMemdirText.lower(`before`),
+        FfiConverterOptionalTypeMemdirText.lower(`actor`),
+        FfiConverterOptionalTypeMemdirText.lower(`change`),
+        FfiConverterOptionalTypeMemdirTime.lower(`since`),_status)
+}
+    }
+    )
+    }
+
+
+
+    /**
+     * The content of a version.
+     *
+     * Throws `History` if there is no such version, or it has no content: it is a deletion, was redacted,
+     * or its records are damaged. Throws `Store` if the store is broken.
+     */
+    @Throws(MemdirException::class)override fun `readVersion`(`id`: kotlin.String): kotlin.ByteArray {
+            return FfiConverterByteArray.lift(
+    callWithHandle {
+    uniffiRustCallWithError(MemdirException) { _status ->
+    UniffiLib.uniffi_memdir_ffi_fn_method_memory_read_version(
+        it,
+
+        FfiConverterTypeMemdirText.lower(`id`),_status)
+}
+    }
+    )
+    }
+
+
+
+    /**
+     * Removes the content of a version from the history for good, wherever the history has it; with the
+     * id of a change, the contents of all its versions. The version stays, with the reason. Returns the
+     * id of the change, or null if nothing was left to remove.
+     *
+     * Throws `History` if a file holds this content now; otherwise as `read_version`.
+     */
+    @Throws(MemdirException::class)override fun `redact`(`id`: kotlin.String, `reason`: kotlin.String): kotlin.String? {
+            return FfiConverterOptionalString.lift(
+    callWithHandle {
+    uniffiRustCallWithError(MemdirException) { _status ->
+    UniffiLib.uniffi_memdir_ffi_fn_method_memory_redact(
+        it,
+
+        FfiConverterTypeMemdirText.lower(`id`),
+        FfiConverterTypeMemdirText.lower(`reason`),_status)
+}
+    }
+    )
+    }
+
+
+
+    /**
+     * Writes the content of a version back, as a new version. A deleted file is made again where it was:
+     * `id` is then the version of its deletion, or an earlier one. With the id of a change, all files of
+     * that change are brought back, such as those of a deleted directory.
+     *
+     * With `overwrite` also over what was changed since; otherwise a file that is there with another
+     * content is a conflict. Policies do not apply: your own code brings back what was there.
+     *
+     * Throws as `read_version`, and `History` for a conflict, a read-only memory, or if the store failed
+     * in the middle.
+     */
+    @Throws(MemdirException::class)override fun `restore`(`id`: kotlin.String, `overwrite`: kotlin.Boolean): Restored {
+            return FfiConverterTypeRestored.lift(
+    callWithHandle {
+    uniffiRustCallWithError(MemdirException) { _status ->
+    UniffiLib.uniffi_memdir_ffi_fn_method_memory_restore(
+        it,
+
+        FfiConverterTypeMemdirText.lower(`id`),
+        FfiConverterBoolean.lower(`overwrite`),_status)
+}
+    }
+    )
+    }
+
+
+
+    /**
+     * Makes every file what it was at a time, whatever was changed since. Files of which the history
+     * knows nothing stay. With `dry_run` it only returns what it would do.
+     *
+     * Throws `History` if the history does not reach back so far; otherwise as `restore`.
+     */
+    @Throws(MemdirException::class)override fun `restoreAll`(`at`: java.time.Instant, `dryRun`: kotlin.Boolean): Restored {
+            return FfiConverterTypeRestored.lift(
+    callWithHandle {
+    uniffiRustCallWithError(MemdirException) { _status ->
+    UniffiLib.uniffi_memdir_ffi_fn_method_memory_restore_all(
+        it,
+
+        FfiConverterTypeMemdirTime.lower(`at`),
+        FfiConverterBoolean.lower(`dryRun`),_status)
+}
+    }
+    )
+    }
+
+
+
+    /**
+     * Removes the versions that the options keep no longer, and returns how many records of changes that
+     * were. The memory does this now and then after a change, too.
+     *
+     * Throws `History` if the memory has no history or is read-only, `Store` if the store is broken.
+     */
+    @Throws(MemdirException::class)override fun `trimHistory`(): kotlin.Long {
+            return FfiConverterLong.lift(
+    callWithHandle {
+    uniffiRustCallWithError(MemdirException) { _status ->
+    UniffiLib.uniffi_memdir_ffi_fn_method_memory_trim_history(
+        it,
+        _status)
+}
+    }
+    )
+    }
+
+
+
+    /**
+     * Takes back a change: every file that it changed becomes what it was before. `change` is the id of
+     * the change, or of a version that it made. With `since` instead, takes back all changes that were
+     * made at that time or later, by `actor` or by anybody. With `dry_run` it only returns what it would do.
+     *
+     * Throws `History` if later changes stand on it, and then nothing was changed, or if what the files
+     * were before was removed for its age; otherwise as `restore`. Throws `Config` unless there is either
+     * `change` or `since`.
+     */
+    @Throws(MemdirException::class)override fun `undo`(`change`: kotlin.String?, `since`: java.time.Instant?, `actor`: kotlin.String?, `dryRun`: kotlin.Boolean): Restored {
+            return FfiConverterTypeRestored.lift(
+    callWithHandle {
+    uniffiRustCallWithError(MemdirException) { _status ->
+    UniffiLib.uniffi_memdir_ffi_fn_method_memory_undo(
+        it,
+
+        FfiConverterOptionalTypeMemdirText.lower(`change`),
+        FfiConverterOptionalTypeMemdirTime.lower(`since`),
+        FfiConverterOptionalTypeMemdirText.lower(`actor`),
+        FfiConverterBoolean.lower(`dryRun`),_status)
+}
+    }
+    )
+    }
+
+
+
+    /**
      * The same memory, whose calls `cancellation` cancels. A call that has not begun to write then
      * does not happen, and its reply says so.
      */
@@ -4513,6 +4887,56 @@ open class Memory: AutoCloseable, MemoryInterface
     @Throws(MemdirException::class)
     fun search(query: kotlin.String, regex: kotlin.Boolean, ignoreCase: kotlin.Boolean): List<Match> =
         search(query, regex, ignoreCase, null, 100L)
+
+    /** As the other `history`: everything. */
+    @Throws(MemdirException::class)
+    fun history(): List<Version> = history(null, null, null, null, null, null)
+
+    /** As the other `history`: everything about this file or directory. */
+    @Throws(MemdirException::class)
+    fun history(path: kotlin.String?): List<Version> = history(path, null, null, null, null, null)
+
+    /** As the other `history`: the newest [limit] versions. */
+    @Throws(MemdirException::class)
+    fun history(path: kotlin.String?, limit: kotlin.Long): List<Version> = history(path, limit, null, null, null, null)
+
+    /** As the other `history`: the [limit] versions before [before]. */
+    @Throws(MemdirException::class)
+    fun history(path: kotlin.String?, limit: kotlin.Long, before: kotlin.String?): List<Version> =
+        history(path, limit, before, null, null, null)
+
+    /** As the other `diff`: what the change of the version did. */
+    @Throws(MemdirException::class)
+    fun diff(id: kotlin.String): kotlin.String = diff(id, null)
+
+    /** As the other `restore`: not over what was changed since. */
+    @Throws(MemdirException::class)
+    fun restore(id: kotlin.String): Restored = restore(id, false)
+
+    /** As the other `undo`: takes back a change. */
+    @Throws(MemdirException::class)
+    fun undo(change: kotlin.String): Restored = undo(change, null, null, false)
+
+    /** As the other `undo`: takes back a change. */
+    @Throws(MemdirException::class)
+    fun undo(change: kotlin.String, dryRun: kotlin.Boolean): Restored = undo(change, null, null, dryRun)
+
+    /** As the other `undo`: takes back everything since then. */
+    @Throws(MemdirException::class)
+    fun undo(since: java.time.Instant): Restored = undo(null, since, null, false)
+
+    /** As the other `undo`: takes back what this actor changed since then; null for anybody. */
+    @Throws(MemdirException::class)
+    fun undo(since: java.time.Instant, actor: kotlin.String?): Restored = undo(null, since, actor, false)
+
+    /** As the other `undo`: takes back what this actor changed since then; null for anybody. */
+    @Throws(MemdirException::class)
+    fun undo(since: java.time.Instant, actor: kotlin.String?, dryRun: kotlin.Boolean): Restored =
+        undo(null, since, actor, dryRun)
+
+    /** As the other `restoreAll`: not only what it would do. */
+    @Throws(MemdirException::class)
+    fun restoreAll(at: java.time.Instant): Restored = restoreAll(at, false)
 
     /** As the other `index`: 2,000 characters. */
     @Throws(MemdirException::class)
@@ -7066,6 +7490,11 @@ data class Event (
      * The text of the reply, with the option `event_content`; otherwise null.
      */
     val `content`: kotlin.String?
+    ,
+    /**
+     * The id of the change that the command made, if the memory has a history; otherwise null.
+     */
+    val `change`: kotlin.String?
 
 ){
 
@@ -7091,6 +7520,7 @@ internal object FfiConverterTypeEvent: FfiConverterRustBuffer<Event> {
             FfiConverterDuration.read(buf),
             FfiConverterSequenceString.read(buf),
             FfiConverterOptionalString.read(buf),
+            FfiConverterOptionalString.read(buf),
         )
     }
 
@@ -7103,7 +7533,8 @@ internal object FfiConverterTypeEvent: FfiConverterRustBuffer<Event> {
             FfiConverterLong.allocationSize(value.`lines`) +
             FfiConverterDuration.allocationSize(value.`duration`) +
             FfiConverterSequenceString.allocationSize(value.`repairs`) +
-            FfiConverterOptionalString.allocationSize(value.`content`)
+            FfiConverterOptionalString.allocationSize(value.`content`) +
+            FfiConverterOptionalString.allocationSize(value.`change`)
     )
 
     override fun write(value: Event, buf: ByteBuffer) {
@@ -7116,6 +7547,7 @@ internal object FfiConverterTypeEvent: FfiConverterRustBuffer<Event> {
             FfiConverterDuration.write(value.`duration`, buf)
             FfiConverterSequenceString.write(value.`repairs`, buf)
             FfiConverterOptionalString.write(value.`content`, buf)
+            FfiConverterOptionalString.write(value.`change`, buf)
     }
 }
 
@@ -7419,6 +7851,36 @@ data class MemoryOptions (
      * The events that `after` gets contain the reply's text. Default: no.
      */
     val `eventContent`: kotlin.Boolean = false
+    ,
+    /**
+     * Records every change before it is made, so that it can be seen and taken back. Default: no.
+     */
+    val `history`: kotlin.Boolean = false
+    ,
+    /**
+     * Versions that are older are removed, except the last ten of a file that is there. `null`
+     * keeps them however old they are. Default: 30 days.
+     */
+    val `historyMaxAge`: java.time.Duration? = java.time.Duration.ofSeconds(2592000)
+    ,
+    /**
+     * The most versions that are kept of a file, at least ten if it is there. `null` sets no
+     * limit. Default: `null`.
+     */
+    val `historyMaxVersions`: kotlin.Long? = null
+    ,
+    /**
+     * About how many bytes the history may hold: beyond it the oldest versions are removed, except
+     * the last ten of a file that is there. `null` sets no limit. Default: `null`.
+     */
+    val `historyMaxBytes`: kotlin.Long? = null
+    ,
+    /**
+     * Who makes the changes of this memory, for its history: a session, a user, the id of a tool
+     * call. Any text of your program, never of a model. `acting_as` gives another one to a part of
+     * your program. Default: `null`.
+     */
+    val `actor`: kotlin.String? = null
 
 ){
 
@@ -7460,6 +7922,11 @@ internal object FfiConverterTypeMemoryOptions: FfiConverterRustBuffer<MemoryOpti
             FfiConverterBoolean.read(buf),
             FfiConverterOptionalSequenceTypeMemdirText.read(buf),
             FfiConverterBoolean.read(buf),
+            FfiConverterBoolean.read(buf),
+            FfiConverterOptionalTypeMemdirDuration.read(buf),
+            FfiConverterOptionalLong.read(buf),
+            FfiConverterOptionalLong.read(buf),
+            FfiConverterOptionalTypeMemdirText.read(buf),
         )
     }
 
@@ -7485,7 +7952,12 @@ internal object FfiConverterTypeMemoryOptions: FfiConverterRustBuffer<MemoryOpti
             FfiConverterOptionalTypeMemdirDuration.allocationSize(value.`expireAfter`) +
             FfiConverterBoolean.allocationSize(value.`recordAccess`) +
             FfiConverterOptionalSequenceTypeMemdirText.allocationSize(value.`neverExpire`) +
-            FfiConverterBoolean.allocationSize(value.`eventContent`)
+            FfiConverterBoolean.allocationSize(value.`eventContent`) +
+            FfiConverterBoolean.allocationSize(value.`history`) +
+            FfiConverterOptionalTypeMemdirDuration.allocationSize(value.`historyMaxAge`) +
+            FfiConverterOptionalLong.allocationSize(value.`historyMaxVersions`) +
+            FfiConverterOptionalLong.allocationSize(value.`historyMaxBytes`) +
+            FfiConverterOptionalTypeMemdirText.allocationSize(value.`actor`)
     )
 
     override fun write(value: MemoryOptions, buf: ByteBuffer) {
@@ -7511,6 +7983,11 @@ internal object FfiConverterTypeMemoryOptions: FfiConverterRustBuffer<MemoryOpti
             FfiConverterBoolean.write(value.`recordAccess`, buf)
             FfiConverterOptionalSequenceTypeMemdirText.write(value.`neverExpire`, buf)
             FfiConverterBoolean.write(value.`eventContent`, buf)
+            FfiConverterBoolean.write(value.`history`, buf)
+            FfiConverterOptionalTypeMemdirDuration.write(value.`historyMaxAge`, buf)
+            FfiConverterOptionalLong.write(value.`historyMaxVersions`, buf)
+            FfiConverterOptionalLong.write(value.`historyMaxBytes`, buf)
+            FfiConverterOptionalTypeMemdirText.write(value.`actor`, buf)
     }
 }
 
@@ -7686,6 +8163,230 @@ internal object FfiConverterTypeReplyImage: FfiConverterRustBuffer<ReplyImage> {
     override fun write(value: ReplyImage, buf: ByteBuffer) {
             FfiConverterString.write(value.`mediaType`, buf)
             FfiConverterByteArray.write(value.`bytes`, buf)
+    }
+}
+
+
+
+/**
+ * What was done to bring back an earlier state, or would be done.
+ */
+data class Restored (
+    /**
+     * The id of the change that this made, which can be undone itself; null if there was nothing to do,
+     * or with `dry_run`.
+     */
+    val `change`: kotlin.String?
+    ,
+    /**
+     * The files, in the order of their paths.
+     */
+    val `files`: List<RestoredFile>
+
+){
+
+
+
+
+
+    companion object
+}
+
+/**
+ * @suppress
+ */
+internal object FfiConverterTypeRestored: FfiConverterRustBuffer<Restored> {
+    override fun read(buf: ByteBuffer): Restored {
+        return Restored(
+            FfiConverterOptionalString.read(buf),
+            FfiConverterSequenceTypeRestoredFile.read(buf),
+        )
+    }
+
+    override fun allocationSize(value: Restored) = (
+            FfiConverterOptionalString.allocationSize(value.`change`) +
+            FfiConverterSequenceTypeRestoredFile.allocationSize(value.`files`)
+    )
+
+    override fun write(value: Restored, buf: ByteBuffer) {
+            FfiConverterOptionalString.write(value.`change`, buf)
+            FfiConverterSequenceTypeRestoredFile.write(value.`files`, buf)
+    }
+}
+
+
+
+/**
+ * A file that was changed to bring back an earlier state, or would be changed.
+ */
+data class RestoredFile (
+    /**
+     * What was done: created, modified, renamed or deleted.
+     */
+    val `operation`: HistoryOperation
+    ,
+    /**
+     * Where the file is; where it was, if it was deleted.
+     */
+    val `path`: kotlin.String
+    ,
+    /**
+     * Where it was before, if it was renamed.
+     */
+    val `oldPath`: kotlin.String?
+
+){
+
+
+
+
+
+    companion object
+}
+
+/**
+ * @suppress
+ */
+internal object FfiConverterTypeRestoredFile: FfiConverterRustBuffer<RestoredFile> {
+    override fun read(buf: ByteBuffer): RestoredFile {
+        return RestoredFile(
+            FfiConverterTypeHistoryOperation.read(buf),
+            FfiConverterString.read(buf),
+            FfiConverterOptionalString.read(buf),
+        )
+    }
+
+    override fun allocationSize(value: RestoredFile) = (
+            FfiConverterTypeHistoryOperation.allocationSize(value.`operation`) +
+            FfiConverterString.allocationSize(value.`path`) +
+            FfiConverterOptionalString.allocationSize(value.`oldPath`)
+    )
+
+    override fun write(value: RestoredFile, buf: ByteBuffer) {
+            FfiConverterTypeHistoryOperation.write(value.`operation`, buf)
+            FfiConverterString.write(value.`path`, buf)
+            FfiConverterOptionalString.write(value.`oldPath`, buf)
+    }
+}
+
+
+
+/**
+ * One version of one file: what a change made of it.
+ */
+data class Version (
+    /**
+     * Names this version, for `read_version` and the like. Ids sort by time.
+     */
+    val `id`: kotlin.String
+    ,
+    /**
+     * The id of the change that made it. One change can make versions of several files, such as the
+     * deletion of a directory.
+     */
+    val `change`: kotlin.String
+    ,
+    /**
+     * What was done.
+     */
+    val `operation`: HistoryOperation
+    ,
+    /**
+     * Where the file is since then; where it was, if it was deleted.
+     */
+    val `path`: kotlin.String
+    ,
+    /**
+     * Where it was before, if it was renamed.
+     */
+    val `oldPath`: kotlin.String?
+    ,
+    /**
+     * When, by the clock of the machine that made the change.
+     */
+    val `time`: java.time.Instant
+    ,
+    /**
+     * Who, as the memory that made the change was told.
+     */
+    val `actor`: kotlin.String?
+    ,
+    /**
+     * The size of the content in bytes; null if the file was deleted, its content is redacted, or
+     * nobody has read it since it was moved.
+     */
+    val `size`: kotlin.Long?
+    ,
+    /**
+     * The SHA-256 of the content, in hexadecimal digits; null as for `size`.
+     */
+    val `sha256`: kotlin.String?
+    ,
+    /**
+     * Whether the file is there, and this is what it holds, as far as the history knows.
+     */
+    val `isCurrent`: kotlin.Boolean
+    ,
+    /**
+     * Why the content was removed from the history; null if it was not.
+     */
+    val `redacted`: kotlin.String?
+
+){
+
+
+
+
+
+    companion object
+}
+
+/**
+ * @suppress
+ */
+internal object FfiConverterTypeVersion: FfiConverterRustBuffer<Version> {
+    override fun read(buf: ByteBuffer): Version {
+        return Version(
+            FfiConverterString.read(buf),
+            FfiConverterString.read(buf),
+            FfiConverterTypeHistoryOperation.read(buf),
+            FfiConverterString.read(buf),
+            FfiConverterOptionalString.read(buf),
+            FfiConverterTimestamp.read(buf),
+            FfiConverterOptionalString.read(buf),
+            FfiConverterOptionalLong.read(buf),
+            FfiConverterOptionalString.read(buf),
+            FfiConverterBoolean.read(buf),
+            FfiConverterOptionalString.read(buf),
+        )
+    }
+
+    override fun allocationSize(value: Version) = (
+            FfiConverterString.allocationSize(value.`id`) +
+            FfiConverterString.allocationSize(value.`change`) +
+            FfiConverterTypeHistoryOperation.allocationSize(value.`operation`) +
+            FfiConverterString.allocationSize(value.`path`) +
+            FfiConverterOptionalString.allocationSize(value.`oldPath`) +
+            FfiConverterTimestamp.allocationSize(value.`time`) +
+            FfiConverterOptionalString.allocationSize(value.`actor`) +
+            FfiConverterOptionalLong.allocationSize(value.`size`) +
+            FfiConverterOptionalString.allocationSize(value.`sha256`) +
+            FfiConverterBoolean.allocationSize(value.`isCurrent`) +
+            FfiConverterOptionalString.allocationSize(value.`redacted`)
+    )
+
+    override fun write(value: Version, buf: ByteBuffer) {
+            FfiConverterString.write(value.`id`, buf)
+            FfiConverterString.write(value.`change`, buf)
+            FfiConverterTypeHistoryOperation.write(value.`operation`, buf)
+            FfiConverterString.write(value.`path`, buf)
+            FfiConverterOptionalString.write(value.`oldPath`, buf)
+            FfiConverterTimestamp.write(value.`time`, buf)
+            FfiConverterOptionalString.write(value.`actor`, buf)
+            FfiConverterOptionalLong.write(value.`size`, buf)
+            FfiConverterOptionalString.write(value.`sha256`, buf)
+            FfiConverterBoolean.write(value.`isCurrent`, buf)
+            FfiConverterOptionalString.write(value.`redacted`, buf)
     }
 }
 
@@ -8159,6 +8860,169 @@ internal object FfiConverterTypeDurability: FfiConverterRustBuffer<Durability> {
 
 
 /**
+ * Why a call about the history failed.
+ */
+
+enum class HistoryErrorKind {
+
+    /**
+     * The memory was opened without the option `history`.
+     */
+    OFF,
+    /**
+     * The memory is read-only.
+     */
+    READ_ONLY,
+    /**
+     * The text is not an id.
+     */
+    NO_ID,
+    /**
+     * The text is not a path below `/memories`.
+     */
+    PATH,
+    /**
+     * There is no such version or change: it is another memory's, or was removed for its age.
+     */
+    UNKNOWN,
+    /**
+     * The version is the deletion of a file, so it has no content.
+     */
+    NO_CONTENT,
+    /**
+     * The content was removed from the history.
+     */
+    REDACTED,
+    /**
+     * The content cannot be computed any more: records of the history are damaged or missing.
+     */
+    DAMAGED,
+    /**
+     * Later changes stand on what would be taken back, or files were changed since. `paths` has them.
+     */
+    CONFLICT,
+    /**
+     * What the file was before was removed from the history for its age.
+     */
+    TRIMMED,
+    /**
+     * A file has this content now. Edit or delete it first.
+     */
+    IS_CURRENT,
+    /**
+     * The store failed after some of the files were written. What was written is a change of its own.
+     */
+    PARTLY;
+
+
+
+
+    companion object
+}
+
+
+/**
+ * @suppress
+ */
+internal object FfiConverterTypeHistoryErrorKind: FfiConverterRustBuffer<HistoryErrorKind> {
+    override fun read(buf: ByteBuffer) = try {
+
+        HistoryErrorKind.entries[buf.getInt() - 1]
+
+    } catch (e: IndexOutOfBoundsException) {
+        throw RuntimeException("invalid enum value, something is very wrong!!", e)
+    }
+
+    override fun allocationSize(value: HistoryErrorKind) = 4UL
+
+    override fun write(value: HistoryErrorKind, buf: ByteBuffer) {
+        buf.putInt(value.ordinal + 1)
+    }
+}
+
+
+
+
+
+/**
+ * What a change did to a file.
+ */
+
+enum class HistoryOperation {
+
+    /**
+     * A new file.
+     */
+    CREATED,
+    /**
+     * An edit: `str_replace`, `insert`, or an edit of your own code.
+     */
+    MODIFIED,
+    /**
+     * The whole content was replaced.
+     */
+    OVERWRITTEN,
+    /**
+     * The file, or a directory above it, was renamed or moved. The content is the same.
+     */
+    RENAMED,
+    /**
+     * The file, or a directory above it, was deleted.
+     */
+    DELETED,
+    /**
+     * Nobody had used it for so long that it expired.
+     */
+    EXPIRED,
+    /**
+     * It was deleted with everything else.
+     */
+    CLEARED,
+    /**
+     * An earlier state was brought back.
+     */
+    RESTORED,
+    /**
+     * The content of an earlier version was removed from the history.
+     */
+    REDACTED,
+    /**
+     * Somebody else changed the file, not through a memory with history. The next change of that file
+     * notices it.
+     */
+    EXTERNAL;
+
+
+
+
+    companion object
+}
+
+
+/**
+ * @suppress
+ */
+internal object FfiConverterTypeHistoryOperation: FfiConverterRustBuffer<HistoryOperation> {
+    override fun read(buf: ByteBuffer) = try {
+
+        HistoryOperation.entries[buf.getInt() - 1]
+
+    } catch (e: IndexOutOfBoundsException) {
+        throw RuntimeException("invalid enum value, something is very wrong!!", e)
+    }
+
+    override fun allocationSize(value: HistoryOperation) = 4UL
+
+    override fun write(value: HistoryOperation, buf: ByteBuffer) {
+        buf.putInt(value.ordinal + 1)
+    }
+}
+
+
+
+
+
+/**
  * What `before` decides about a command.
  */
 sealed class HookDecision {
@@ -8448,6 +9312,32 @@ sealed class MemdirException: kotlin.Exception() {
             get() = `reason`
     }
 
+    /**
+     * The history could not be read, or something not be taken back. Nothing was changed, unless
+     * `kind` says that the change was made in part.
+     */
+    class History(
+
+        /**
+         * Why.
+         */
+        val `reason`: kotlin.String,
+
+        /**
+         * The case.
+         */
+        val `kind`: HistoryErrorKind,
+
+        /**
+         * Of a conflict, the files that were changed since; the file whose history was removed, or that
+         * has the content now. Otherwise empty.
+         */
+        val `paths`: List<kotlin.String>
+        ) : MemdirException() {
+        override val message
+            get() = `reason`
+    }
+
 
 
         /**
@@ -8508,6 +9398,11 @@ internal object FfiConverterTypeMemdirError : FfiConverterRustBuffer<MemdirExcep
                 FfiConverterString.read(buf),
                 FfiConverterSequenceString.read(buf),
                 )
+            6 -> MemdirException.History(
+                FfiConverterString.read(buf),
+                FfiConverterTypeHistoryErrorKind.read(buf),
+                FfiConverterSequenceString.read(buf),
+                )
             else -> throw RuntimeException("invalid error enum value, something is very wrong!!")
         }
     }
@@ -8542,6 +9437,13 @@ internal object FfiConverterTypeMemdirError : FfiConverterRustBuffer<MemdirExcep
                 + FfiConverterString.allocationSize(value.`reason`.wellFormed())
                 + FfiConverterSequenceString.allocationSize(value.`paths`)
             )
+            is MemdirException.History -> (
+                // Add the size for the Int that specifies the variant plus the size needed for all fields
+                4UL
+                + FfiConverterString.allocationSize(value.`reason`.wellFormed())
+                + FfiConverterTypeHistoryErrorKind.allocationSize(value.`kind`)
+                + FfiConverterSequenceString.allocationSize(value.`paths`)
+            )
         }
     }
 
@@ -8572,6 +9474,13 @@ internal object FfiConverterTypeMemdirError : FfiConverterRustBuffer<MemdirExcep
             is MemdirException.Copy -> {
                 buf.putInt(5)
                 FfiConverterString.write(value.`reason`.wellFormed(), buf)
+                FfiConverterSequenceString.write(value.`paths`, buf)
+                Unit
+            }
+            is MemdirException.History -> {
+                buf.putInt(6)
+                FfiConverterString.write(value.`reason`.wellFormed(), buf)
+                FfiConverterTypeHistoryErrorKind.write(value.`kind`, buf)
                 FfiConverterSequenceString.write(value.`paths`, buf)
                 Unit
             }
@@ -9783,6 +10692,38 @@ internal object FfiConverterOptionalTypeMemdirText: FfiConverterRustBuffer<kotli
 /**
  * @suppress
  */
+internal object FfiConverterOptionalTypeMemdirTime: FfiConverterRustBuffer<java.time.Instant?> {
+    override fun read(buf: ByteBuffer): java.time.Instant? {
+        if (buf.get().toInt() == 0) {
+            return null
+        }
+        return FfiConverterTypeMemdirTime.read(buf)
+    }
+
+    override fun allocationSize(value: java.time.Instant?): ULong {
+        if (value == null) {
+            return 1UL
+        } else {
+            return 1UL + FfiConverterTypeMemdirTime.allocationSize(value)
+        }
+    }
+
+    override fun write(value: java.time.Instant?, buf: ByteBuffer) {
+        if (value == null) {
+            buf.put(0)
+        } else {
+            buf.put(1)
+            FfiConverterTypeMemdirTime.write(value, buf)
+        }
+    }
+}
+
+
+
+
+/**
+ * @suppress
+ */
 internal object FfiConverterSequenceLong: FfiConverterRustBuffer<List<kotlin.Long>> {
     override fun read(buf: ByteBuffer): List<kotlin.Long> {
         val len = buf.getInt()
@@ -9979,6 +10920,62 @@ internal object FfiConverterSequenceTypeProblem: FfiConverterRustBuffer<List<Pro
 /**
  * @suppress
  */
+internal object FfiConverterSequenceTypeRestoredFile: FfiConverterRustBuffer<List<RestoredFile>> {
+    override fun read(buf: ByteBuffer): List<RestoredFile> {
+        val len = buf.getInt()
+        return List<RestoredFile>(len) {
+            FfiConverterTypeRestoredFile.read(buf)
+        }
+    }
+
+    override fun allocationSize(value: List<RestoredFile>): ULong {
+        val sizeForLength = 4UL
+        val sizeForItems = value.map { FfiConverterTypeRestoredFile.allocationSize(it) }.sum()
+        return sizeForLength + sizeForItems
+    }
+
+    override fun write(value: List<RestoredFile>, buf: ByteBuffer) {
+        buf.putInt(value.size)
+        value.iterator().forEach {
+            FfiConverterTypeRestoredFile.write(it, buf)
+        }
+    }
+}
+
+
+
+
+/**
+ * @suppress
+ */
+internal object FfiConverterSequenceTypeVersion: FfiConverterRustBuffer<List<Version>> {
+    override fun read(buf: ByteBuffer): List<Version> {
+        val len = buf.getInt()
+        return List<Version>(len) {
+            FfiConverterTypeVersion.read(buf)
+        }
+    }
+
+    override fun allocationSize(value: List<Version>): ULong {
+        val sizeForLength = 4UL
+        val sizeForItems = value.map { FfiConverterTypeVersion.allocationSize(it) }.sum()
+        return sizeForLength + sizeForItems
+    }
+
+    override fun write(value: List<Version>, buf: ByteBuffer) {
+        buf.putInt(value.size)
+        value.iterator().forEach {
+            FfiConverterTypeVersion.write(it, buf)
+        }
+    }
+}
+
+
+
+
+/**
+ * @suppress
+ */
 internal object FfiConverterSequenceTypeMemdirText: FfiConverterRustBuffer<List<kotlin.String>> {
     override fun read(buf: ByteBuffer): List<kotlin.String> {
         val len = buf.getInt()
@@ -10142,6 +11139,41 @@ internal object FfiConverterTypeMemdirText: FfiConverter<kotlin.String, RustBuff
     override fun write(value: kotlin.String, buf: ByteBuffer) {
         val builtinValue = toUtf8(value)
         FfiConverterByteArray.write(builtinValue, buf)
+    }
+}
+
+
+
+
+
+
+/**
+ * @suppress
+ */
+internal object FfiConverterTypeMemdirTime: FfiConverter<java.time.Instant, Double> {
+    override fun lift(value: Double): java.time.Instant {
+        val builtinValue = FfiConverterDouble.lift(value)
+        return sinceEpoch(builtinValue)
+    }
+
+    override fun lower(value: java.time.Instant): Double {
+        val builtinValue = inSeconds(value)
+        return FfiConverterDouble.lower(builtinValue)
+    }
+
+    override fun read(buf: ByteBuffer): java.time.Instant {
+        val builtinValue = FfiConverterDouble.read(buf)
+        return sinceEpoch(builtinValue)
+    }
+
+    override fun allocationSize(value: java.time.Instant): ULong {
+        val builtinValue = inSeconds(value)
+        return FfiConverterDouble.allocationSize(builtinValue)
+    }
+
+    override fun write(value: java.time.Instant, buf: ByteBuffer) {
+        val builtinValue = inSeconds(value)
+        FfiConverterDouble.write(builtinValue, buf)
     }
 }
         /**

@@ -6,6 +6,7 @@
 package dev.memdir
 
 import java.time.Duration
+import java.time.Instant
 
 /** Half a surrogate pair becomes a byte that is not valid UTF-8, so the text is refused and not changed. */
 internal fun toUtf8(text: String): ByteArray {
@@ -18,6 +19,10 @@ internal fun fromUtf8(bytes: ByteArray): String = bytes.toString(Charsets.UTF_8)
 internal fun inSeconds(duration: Duration): Double = duration.seconds + duration.nano / NANOS
 
 internal fun ofSeconds(seconds: Double): Duration = Duration.ofNanos((seconds * NANOS).toLong())
+
+internal fun inSeconds(time: Instant): Double = time.epochSecond + time.nano / NANOS
+
+internal fun sinceEpoch(seconds: Double): Instant = Instant.EPOCH.plus(ofSeconds(seconds))
 
 /** The text without halves of surrogate pairs: the message of an exception may contain anything. */
 internal fun String.wellFormed(): String =

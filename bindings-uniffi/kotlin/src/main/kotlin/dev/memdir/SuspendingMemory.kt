@@ -2,6 +2,7 @@ package dev.memdir
 
 import java.nio.file.Path
 import java.time.Duration
+import java.time.Instant
 import java.util.concurrent.atomic.AtomicReference
 import kotlin.coroutines.cancellation.CancellationException
 import kotlin.coroutines.resume
@@ -32,12 +33,19 @@ public fun Memory.view(path: String, lines: IntRange): String = view(path, lines
  * thread, the coroutine need not wait any longer. If the command has begun, it goes on to its end.
  */
 public class SuspendingMemory
-@JvmOverloads
-constructor(
+private constructor(
     private val memory: Memory,
-    private val dispatcher: CoroutineDispatcher = CHANGES,
-    private val viewDispatcher: CoroutineDispatcher = if (dispatcher === CHANGES) VIEWS else dispatcher,
+    private val dispatcher: CoroutineDispatcher,
+    private val viewDispatcher: CoroutineDispatcher,
+    private val actor: String?,
 ) {
+    @JvmOverloads
+    public constructor(
+        memory: Memory,
+        dispatcher: CoroutineDispatcher = CHANGES,
+        viewDispatcher: CoroutineDispatcher = if (dispatcher === CHANGES) VIEWS else dispatcher,
+    ) : this(memory, dispatcher, viewDispatcher, null)
+
     /** As [Memory.execute]. */
     public suspend fun execute(json: String): Reply =
         replying({ it }) { off(viewDispatcher) { it.executeView(json) } ?: off { it.execute(json) } }
@@ -103,6 +111,46 @@ constructor(
     public suspend fun bootstrap(about: String, features: List<String>, init: String? = null): List<String> =
         off { it.bootstrap(about, features, init) }
 
+    /** As [Memory.history]. */
+    public suspend fun history(
+        path: String? = null,
+        limit: Long? = null,
+        before: String? = null,
+        actor: String? = null,
+        change: String? = null,
+        since: Instant? = null,
+    ): List<Version> = off(viewDispatcher) { it.history(path, limit, before, actor, change, since) }
+
+    /** As [Memory.readVersion]. */
+    public suspend fun readVersion(id: String): ByteArray = off(viewDispatcher) { it.readVersion(id) }
+
+    /** As [Memory.diff]. */
+    public suspend fun diff(id: String, other: String? = null): String = off(viewDispatcher) { it.diff(id, other) }
+
+    /** As [Memory.restore]. */
+    public suspend fun restore(id: String, overwrite: Boolean = false): Restored = off { it.restore(id, overwrite) }
+
+    /** As [Memory.undo]. */
+    public suspend fun undo(
+        change: String? = null,
+        since: Instant? = null,
+        actor: String? = null,
+        dryRun: Boolean = false,
+    ): Restored = off { it.undo(change, since, actor, dryRun) }
+
+    /** As [Memory.restoreAll]. */
+    public suspend fun restoreAll(at: Instant, dryRun: Boolean = false): Restored = off { it.restoreAll(at, dryRun) }
+
+    /** As [Memory.redact]. */
+    public suspend fun redact(id: String, reason: String): String? = off { it.redact(id, reason) }
+
+    /** As [Memory.trimHistory]. */
+    public suspend fun trimHistory(): Long = off { it.trimHistory() }
+
+    /** As [Memory.actingAs], which does not block. It needs no closing of its own. */
+    public fun actingAs(actor: String): SuspendingMemory =
+        SuspendingMemory(memory, dispatcher, viewDispatcher, actor)
+
     /** As [Memory.forgetViews], which does not block. */
     public fun forgetViews(): Unit = memory.forgetViews()
 
@@ -122,7 +170,7 @@ constructor(
                 }
                 val work = Runnable {
                     if (!state.compareAndSet(State.WAITS, State.RUNS)) return@Runnable
-                    val result = runCatching { memory.cancelledBy(cancellation).use(call) }
+                    val result = runCatching { memory.cancelledBy(cancellation).use { acting(it, call) } }
                     finished.complete(Unit)
                     continuation.resume(result)
                 }
@@ -138,6 +186,9 @@ constructor(
             cancellation.close()
         }
     }
+
+    private fun <T> acting(memory: Memory, call: (Memory) -> T): T =
+        if (actor == null) call(memory) else memory.actingAs(actor).use(call)
 
     /** A call waits for a thread; then a thread has begun it, or nobody waits for it any longer. */
     private enum class State { WAITS, RUNS, GIVEN_UP }

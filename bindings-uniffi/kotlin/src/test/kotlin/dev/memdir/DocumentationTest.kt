@@ -29,8 +29,12 @@ class DocumentationTest {
 
     @Test
     fun `the page has the code that runs here`() {
-        for (name in listOf("quickstart", "runner", "contract")) assertEquals(block(name), code(name), name)
+        for (name in listOf("quickstart", "runner", "contract", "history")) assertEquals(block(name), code(name), name)
     }
+
+    @Test
+    fun `the example of the history prints what the page says`() =
+        assertEquals(block("history-printed"), printed(::history).trim())
 
     @Test
     fun `the page about policies has the code that runs here`() {
@@ -87,6 +91,25 @@ private fun quickstart() {
         // The input of a tool use, as Claude sent it; what comes back goes into the tool_result.
         val reply = memory.execute("""{"command": "delete", "path": "/memories/old.md"}""")
         println("is_error: ${reply.isError}, content: ${reply.content}")
+    }
+    // end
+}
+
+private fun history() {
+    // history
+    Memory("memory:", MemoryOptions(history = true)).use { memory ->
+        memory.actingAs("session 1").use { session ->
+            session.write("/memories/tea.md", "- green\n")
+            session.insert("/memories/tea.md", 1, "- none")
+        }
+        for (version in memory.history()) println("${version.operation} ${version.path} ${version.size} ${version.actor}")
+
+        val (newest, oldest) = memory.history("/memories/tea.md")
+        print(memory.readVersion(oldest.id).decodeToString())
+        print(memory.diff(newest.id))
+
+        val undone = memory.undo(newest.change)
+        println(undone.files.map { "${it.operation} ${it.path}" })
     }
     // end
 }

@@ -89,6 +89,10 @@ class HostileTest {
             "encryption_key" -> text?.let { MemoryOptions(encryptionKey = EncryptionKey(it)) }
             "expire_after" -> span?.let { MemoryOptions(expireAfter = it) }
             "lock_timeout" -> if (value.isNull) MemoryOptions(lockTimeout = null) else span?.let { MemoryOptions(lockTimeout = it) }
+            "history_max_age" -> if (value.isNull) MemoryOptions(historyMaxAge = null) else span?.let { MemoryOptions(historyMaxAge = it) }
+            "history_max_versions" -> number?.let { MemoryOptions(historyMaxVersions = it) }
+            "history_max_bytes" -> number?.let { MemoryOptions(historyMaxBytes = it) }
+            "actor" -> text?.let { MemoryOptions(actor = it) }
             "read_only_paths" -> texts?.let { MemoryOptions(readOnlyPaths = it) }
             "writable_paths" -> texts?.let { MemoryOptions(writablePaths = it) }
             "never_expire" -> texts?.let { MemoryOptions(neverExpire = it) }

@@ -57,6 +57,14 @@ class ConformanceTest {
             Opened(memory, openStore(place.toString(), options), place)
         }
 
+    /** What the model reads is the same with a history. */
+    @Test
+    fun `kotlin-history`(@TempDir temporary: Path) =
+        run("kotlin-history") { options, hooks ->
+            val place = Files.createTempDirectory(temporary, "case").toString()
+            Opened(Memory(place, options.copy(history = true), hooks), openStore(place, options))
+        }
+
     @Test
     fun `kotlin-sqlite`(@TempDir temporary: Path) =
         run("kotlin-sqlite") { options, hooks ->
