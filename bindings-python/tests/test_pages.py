@@ -57,7 +57,7 @@ def test_every_language_is_quoted_and_every_file_is_there() -> None:
         assert (PAGE.parent / link).exists(), link
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/your-own-code.md"])
+@pytest.mark.parametrize("page", ["README.md", "docs/your-own-code.md", "docs/history.md"])
 def test_the_example_of_the_page_prints_what_it_says(
     page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
