@@ -13,7 +13,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use memdir::{MemoryPath, OnExisting};
+use memdir::{MemoryOptions, MemoryPath, OnExisting};
 use program::lines;
 use remembering::{Scene, all, scenes};
 use serde_json::json;
@@ -79,6 +79,30 @@ fn what_is_imported_is_what_was_exported() {
         scene.well(&["export", to, "n.tar"]);
         let same = fs::read(&file).unwrap() == fs::read(scene.place.path().join("n.tar")).unwrap();
         assert!(same, "{} {to}", scene.store);
+    }
+}
+
+/// What was removed for its age is not taken for complete there either.
+#[test]
+fn a_history_that_was_trimmed_stays_one() {
+    for (scene, to) in scenes().into_iter().zip(OTHERS.into_iter().cycle()) {
+        fill(&scene);
+        for number in 0..20 {
+            scene.memory().create(&format!("/memories/{number}"), "x").unwrap();
+            scene.memory().delete(&format!("/memories/{number}")).unwrap();
+        }
+        let mut options = MemoryOptions::default();
+        options.history = true;
+        options.history_max_versions = Some(1);
+        assert!(scene.memory_with(scene.store, options).trim_history().unwrap() > 0);
+        scene.well(&["export", scene.store, "m.tar"]);
+        scene.well(&["import", "m.tar", to]);
+        scene.well(&["copy", scene.store, "./copy"]);
+        for other in [to, "./copy"] {
+            assert!(whole(&scene, other) == whole(&scene, scene.store), "{} {to}", scene.store);
+            let (code, _, stderr) = scene.run(&["tree", other, "--at", "1h"]);
+            assert!(code == 1 && stderr.contains("removed from the history"), "{stderr}");
+        }
     }
 }
 

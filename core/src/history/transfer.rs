@@ -164,9 +164,6 @@ impl Collected {
             let len = Prefix::read(bytes.get(at..)?).ok()?.record_len();
             let end = at.checked_add(usize::try_from(len).ok()?)?;
             let record = Record::from_bytes(bytes.get(at..end)?).ok()?;
-            if record.header.rows.is_empty() && record.header.redacts.is_empty() {
-                return None;
-            }
             let is_confirmed = record.header.confirms.contains(&record.header.id);
             self.headers.push(as_carried(record.header, is_confirmed));
             places.push(at..end);

@@ -35,6 +35,10 @@ impl Scene {
     pub(crate) fn memory_at(&self, address: &str, history: bool) -> Memory {
         let mut options = MemoryOptions::default();
         options.history = history;
+        self.memory_with(address, options)
+    }
+
+    pub(crate) fn memory_with(&self, address: &str, mut options: MemoryOptions) -> Memory {
         if self.is_encrypted {
             options.encryption_key = Some(KEY.parse().unwrap());
         }
