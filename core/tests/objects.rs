@@ -232,6 +232,25 @@ fn a_view_takes_two_requests_at_most(cloud: &'static Cloud) {
     }
 }
 
+fn a_history_takes_one_request_more_for_an_edit(cloud: &'static Cloud) {
+    let prefix = prefix();
+    let proxy = Proxy::before(&cloud.server);
+    let mut options = MemoryOptions::default();
+    options.history = true;
+    let address = cloud.address_at(&proxy.address, BUCKET, &prefix);
+    let memory = Memory::open(&address, options).unwrap();
+    memory.create("/memories/a/b/file", "one\n").unwrap();
+    for (number, most) in [(0, 3), (1, 3), (2, 3)] {
+        proxy.plan(Plan::Nothing);
+        memory.insert("/memories/a/b/file", 0, &number.to_string()).unwrap();
+        let requests = proxy.requests();
+        assert!(requests.len() <= most, "{requests:#?}");
+    }
+    proxy.plan(Plan::Nothing);
+    memory.view("/memories/a/b/file", None).unwrap();
+    assert_eq!(proxy.requests().len(), 1);
+}
+
 /// What a developer is told by the error.
 fn said(opened: Result<ObjectStorage, memdir::Error>) -> String {
     let error = opened.err().unwrap_or_else(|| panic!("it was opened")).to_string();
@@ -371,6 +390,7 @@ on_servers! {
         a_large_file_streams,
         more_objects_than_one_request_is_for_are_all_there,
         a_view_takes_two_requests_at_most,
+        a_history_takes_one_request_more_for_an_edit,
         what_is_wrong_is_one_clear_sentence,
         a_write_that_is_never_allowed_is_refused_at_once,
         a_model_is_told_nothing_about_the_place;

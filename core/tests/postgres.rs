@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use common::{Server, server};
 use memdir::store::{Effect, Mounts, PostgresDatabase, Splice};
-use memdir::{Durability, MemoryPath, OnExisting, Store, StoreError};
+use memdir::{Durability, Memory, MemoryOptions, MemoryPath, OnExisting, Store, StoreError};
 use proxy::{Loss, Proxy};
 use store_helpers::{append, at, open_memory};
 
@@ -69,6 +69,21 @@ fn a_view_is_one_round_trip_and_a_change_is_two() {
         .zip(&counts)
         .map(|(n, (name, _))| (name.clone(), n));
     assert_eq!(counts.to_vec(), expected.collect::<Vec<_>>());
+}
+
+#[test]
+fn a_history_takes_no_further_round_trip() {
+    let Some(server) = server() else { return };
+    let proxy = Proxy::before(port(server));
+    let address = through(&proxy, server, "recorded") + "&pool_size=1";
+    let mut options = MemoryOptions::default();
+    options.history = true;
+    let memory = Memory::open(&address, options).unwrap();
+    memory.create("/memories/file", "line\n").unwrap();
+    let view = |_| drop(memory.view("/memories/file", None).unwrap());
+    let edit = |_| drop(memory.insert("/memories/file", 0, "x").unwrap());
+    let fewest = |work: &dyn Fn(usize)| (0..5).map(|n| proxy.round_trips(|| work(n))).min();
+    assert_eq!((fewest(&view), fewest(&edit)), (Some(1), Some(2)));
 }
 
 #[test]

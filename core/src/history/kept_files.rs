@@ -55,7 +55,7 @@ impl Journal for KeptFiles {
     fn append(&self, record: &Record, _: Flush) -> Result<Appended, StoreError> {
         let bytes = record.to_bytes();
         let path = Self::path(record.header.id)?;
-        self.store.write(&path, &bytes, OnExisting::Error)?;
+        self.store.write_unique(&path, &bytes)?;
         Ok(Appended { at: None, len: bytes.len() as u64, file: None })
     }
 

@@ -4,10 +4,10 @@
 //! is a splice, and a splice with what it removed leads back as well as forth, so a version costs what the edit changed
 //! and not what the file holds.
 //!
-//! The way of a record, downward: a layer over the store notices a change ([`Recorder`]) and makes a [`record`] of it,
-//! which a [`journal`] keeps: a log beside a local directory ([`log_file`]), or hidden files in any other store
-//! ([`kept_files`]). The way of a question: what was loaded ([`index`]), which of it was really made ([`settle`]), the
-//! versions that come of it ([`timeline`]), and their [`contents`]. `docs/history.md` is the page about it.
+//! The way of a record, downward: a layer over the store notices a change (`recorder`) and makes a `record` of it, which a
+//! `journal` keeps: a log beside a local directory (`log_file`), the database itself (`noted`), or hidden files in any other
+//! store (`kept_files`). The way of a question: what was loaded (`index`), which of it was really made (`settle`), the
+//! versions that come of it (`timeline`), and their `contents`. `docs/history.md` is the page about it.
 
 #[cfg(feature = "cli")]
 mod abbreviation;

@@ -83,6 +83,7 @@ layer! {
         fn open_nowait(&self, path: &MemoryPath, depth: usize) -> Option<Result<Node<'_>, StoreError>>;
         fn files(&self, visit: &mut dyn FnMut(Entry)) -> Result<(), StoreError>;
         fn write(&self, path: &MemoryPath, content: &[u8], existing: OnExisting) -> Result<(), StoreError>;
+        fn write_unique(&self, path: &MemoryPath, content: &[u8]) -> Result<(), StoreError>;
         fn update(&self, path: &MemoryPath, edit: &mut Edit<'_>) -> Result<(), StoreError>;
         fn edits_apart(&self) -> bool;
         fn delete(&self, path: &MemoryPath) -> Result<(), StoreError>;
@@ -138,6 +139,7 @@ mod tests {
         open_nowait(&MemoryPath, usize) -> Option<Result<Node<'_>, StoreError>> = None;
         files(&mut dyn FnMut(Entry)) -> Result<(), StoreError> = Err(StoreError::Busy);
         write(&MemoryPath, &[u8], OnExisting) -> Result<(), StoreError> = Err(StoreError::Busy);
+        write_unique(&MemoryPath, &[u8]) -> Result<(), StoreError> = Err(StoreError::Busy);
         update(&MemoryPath, &mut Edit<'_>) -> Result<(), StoreError> = Err(StoreError::Busy);
         edits_apart() -> bool = true;
         delete(&MemoryPath) -> Result<(), StoreError> = Err(StoreError::Busy);
@@ -181,6 +183,7 @@ mod tests {
         let _ = store.open_nowait(&a, 1);
         let _ = store.files(&mut |_| {});
         let _ = store.write(&a, b"", OnExisting::Error);
+        let _ = store.write_unique(&a, b"");
         let _ = store.update(&a, &mut |_| None);
         let _ = store.edits_apart();
         let _ = store.delete(&a);

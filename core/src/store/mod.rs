@@ -200,6 +200,17 @@ pub trait Store: Send + Sync {
         existing: OnExisting,
     ) -> Result<(), StoreError>;
 
+    /// Writes a new file whose name nobody else uses, such as one with a random number, into a directory that holds
+    /// nothing but such files and is never deleted. A store may leave out what keeps writers of one path apart.
+    ///
+    /// By default it [writes](Store::write) a file.
+    ///
+    /// # Errors
+    /// As [`write`](Store::write).
+    fn write_unique(&self, path: &MemoryPath, content: &[u8]) -> Result<(), StoreError> {
+        self.write(path, content, OnExisting::Error)
+    }
+
     /// Changes a file: reads it, passes the content to `edit`, and writes the result, while no
     /// other writer can come between.
     ///

@@ -65,6 +65,10 @@ impl Layer for ReadOnly {
         Err(StoreError::ReadOnly)
     }
 
+    fn write_unique(&self, _: &MemoryPath, _: &[u8]) -> Result<(), StoreError> {
+        Err(StoreError::ReadOnly)
+    }
+
     fn update(&self, _: &MemoryPath, _: &mut Edit<'_>) -> Result<(), StoreError> {
         Err(StoreError::ReadOnly)
     }

@@ -272,6 +272,15 @@ impl Store for Encrypted {
         self.inner.write(&at, &bytes, existing)
     }
 
+    fn write_unique(&self, path: &MemoryPath, content: &[u8]) -> Result<(), StoreError> {
+        let prepared = || {
+            let path = &*self.bound(path)?;
+            Ok((self.at(path)?, file::seal(&self.reload()?.ring, path, &[content])?))
+        };
+        let (at, bytes) = prepared().map_err(StoreError::unchanged)?;
+        self.inner.write_unique(&at, &bytes)
+    }
+
     fn update(&self, path: &MemoryPath, edit: &mut Edit<'_>) -> Result<(), StoreError> {
         let path = &*self.bound(path).map_err(StoreError::unchanged)?;
         let at = self.at_existing(path).map_err(StoreError::unchanged)?;

@@ -260,6 +260,11 @@ impl Store for Mounts {
         store.write(&inside, content, existing)
     }
 
+    fn write_unique(&self, path: &MemoryPath, content: &[u8]) -> Result<(), StoreError> {
+        let (store, inside) = self.unless_fixed(&self.spelled(path), StoreError::AlreadyExists)?;
+        store.write_unique(&inside, content)
+    }
+
     fn update(&self, path: &MemoryPath, edit: &mut Edit<'_>) -> Result<(), StoreError> {
         let (store, inside) = self.unless_fixed(&self.spelled(path), StoreError::IsADirectory)?;
         store.update(&inside, edit)

@@ -57,6 +57,17 @@ impl Client {
         Ok(())
     }
 
+    /// Puts an object whose name nobody else uses, without a look at what is around it.
+    pub(super) async fn write_unique(
+        &self,
+        path: &MemoryPath,
+        content: Vec<u8>,
+    ) -> Result<(), ObjectError> {
+        let (key, id) = (self.key(path)?, Id::new()?);
+        self.place(&key, &content.into(), &Stamp::new(id), id, OnExisting::Error).await?;
+        Ok(())
+    }
+
     pub(super) async fn make_directory(&self, path: &MemoryPath) -> Result<(), ObjectError> {
         if path.is_root() {
             return Ok(());

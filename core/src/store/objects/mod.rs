@@ -210,6 +210,15 @@ impl Store for ObjectStorage {
         )
     }
 
+    /// In one request.
+    fn write_unique(&self, path: &MemoryPath, content: &[u8]) -> Result<(), StoreError> {
+        let (path, content) = (path.clone(), content.to_vec());
+        self.run(
+            "writing a file",
+            |client| async move { client.write_unique(&path, content).await },
+        )
+    }
+
     fn update(&self, path: &MemoryPath, edit: &mut Edit<'_>) -> Result<(), StoreError> {
         let operation = "editing a file";
         let id = Id::new().map_err(|error| error.during(operation).unchanged())?;
