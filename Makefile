@@ -228,6 +228,7 @@ soak: servers $(CACHE)/postgres ## long tests: clients and servers are killed hu
 	@MEMDIR_SOAK=200 tests/harmless cargo test --quiet --package memdir --test postgres_processes kill -- --nocapture
 	@MEMDIR_SOAK=100 tests/harmless cargo test --quiet --package memdir --test objects_processes a_kill_at_any_moment
 	@MEMDIR_SOAK=100 tests/harmless cargo test --quiet --package memdir --test objects_faults a_fault_that_passes
+	@MEMDIR_SOAK=100 tests/harmless cargo test --quiet --package memdir --test history_processes
 
 .PHONY: faults
 faults: $(CACHE)/strace ## every system call of every command fails with every likely error
