@@ -87,7 +87,7 @@ pub(super) fn not_made(
                 .is_some_and(|old| folding.key(old).as_ref() == path);
             if doubtful(records[step.record])
                 && !is_departure
-                && !was_made(steps, number, path, live)
+                && !was_made(steps, number, &|step| !doubtful(records[step.record]), path, live)
             {
                 not_made.insert((step.record, step.row));
             }
@@ -96,33 +96,105 @@ pub(super) fn not_made(
     not_made
 }
 
+/// Whether the change of a step was made that nobody has noted.
 fn was_made(
     steps: &[Step],
     number: usize,
+    is_certain: &dyn Fn(&Step) -> bool,
     path: &MemoryPath,
     live: &mut dyn FnMut(&MemoryPath) -> Found,
 ) -> bool {
-    let step = &steps[number];
+    let (earlier, step, later) = (&steps[..number], &steps[number], &steps[number + 1..]);
     if step.from == step.to {
         return true;
     }
-    // Others that found the same: at most one of them was made before the next one that found something else.
-    let is_rival = |other: &Step| other.from == step.from && other.from != step.to;
-    let before = steps[..number].iter().rev().take_while(|other| is_rival(other));
-    let rivals_before: Vec<&Step> = before.collect();
-    let after = steps[number + 1..].iter().take_while(|other| is_rival(other));
-    let rivals_after: Vec<&Step> = after.collect();
-    let found = match steps.get(number + 1 + rivals_after.len()) {
-        Some(next) => next.from,
+    let next = later.iter().position(is_certain);
+    let until_next = &later[..next.map_or(later.len(), |next| next + 1)];
+    // Somebody found what it left.
+    if until_next.iter().any(|other| other.from == step.to) {
+        return true;
+    }
+    let found = match next {
+        Some(next) => later[next].from,
         None => live(path),
     };
     if step.to.agrees(found) {
         return true;
     }
-    let mut rivals = rivals_before.iter().chain(&rivals_after);
-    if step.from.agrees(found) || rivals.any(|rival| rival.to.agrees(found)) {
+    // What was there before is still there; or what another made of it, which was written down before this one or after.
+    let before = earlier.iter().rev().find(|other| is_certain(other)).map(|other| other.to);
+    let is_rival = |other: &&Step| other.from == step.from && other.from != step.to;
+    let mut rivals = earlier.iter().chain(until_next).filter(is_rival);
+    if step.from.agrees(found)
+        || before.is_some_and(|before| before.agrees(found))
+        || rivals.any(|rival| rival.to.agrees(found))
+    {
         return false;
     }
-    // Somebody else wrote in between. The first one was made; the others found what was no longer there.
-    rivals_before.is_empty()
+    // Somebody else wrote in between, so nothing tells. It counts if it stands on what was there, as the first one did.
+    let is_late = before.is_some_and(|before| !before.agrees(step.from));
+    !is_late && !earlier.iter().rev().take_while(|other| is_rival(other)).any(|_| true)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Steps between contents that are named by letters; `.` is nothing. Those in upper case are certain.
+    fn made(steps: &[&str], now: &str) -> Vec<bool> {
+        let found = |name: &str| match name {
+            "." => Found::Nothing,
+            name => Found::File(Digest::of(name.to_lowercase().as_bytes())),
+        };
+        let certain: Vec<bool> = steps.iter().map(|step| step.contains('>')).collect();
+        let kept: Vec<Step> = steps
+            .iter()
+            .enumerate()
+            .map(|(record, step)| {
+                let (from, to) = step.split_once(['>', '?']).unwrap();
+                Step { record, row: 0, from: found(from), to: found(to) }
+            })
+            .collect();
+        let root = MemoryPath::root();
+        let is_certain = |step: &Step| certain[step.record];
+        (0..kept.len())
+            .map(|number| {
+                certain[number] || was_made(&kept, number, &is_certain, &root, &mut |_| found(now))
+            })
+            .collect()
+    }
+
+    #[test]
+    fn what_came_after_tells_whether_a_change_was_made() {
+        // `>` is certain, `?` is not.
+        for (steps, now, expected) in [
+            (&["a?b"][..], "b", &[true][..]),
+            (&["a?b"], "a", &[false]),
+            // Somebody else wrote since.
+            (&["a?b"], "x", &[true]),
+            (&[".?a"], ".", &[false]),
+            (&[".?a"], "a", &[true]),
+            (&["a?."], "a", &[false]),
+            (&["a?."], ".", &[true]),
+            // Two that found the same.
+            (&["a?b", "a?c"], "c", &[false, true]),
+            (&["a?b", "a?c"], "b", &[true, false]),
+            (&["a?b", "a>c"], "c", &[false, true]),
+            (&["a>b", "a?c"], "b", &[true, false]),
+            (&["a>b", "a?c", "b>d"], "d", &[true, false, true]),
+            // One that was written down late.
+            (&["a>c", "c>d", "a?b", "d>e"], "e", &[true, true, false, true]),
+            (&["a>c", "c>d", "a?b"], "d", &[true, true, false]),
+            (&["a>c", "c>d", "a?b", "d?x"], "d", &[true, true, false, false]),
+            // One after the other, none of them certain.
+            (&["a?b", "b?c", "c>d"], "d", &[true, true, true]),
+            (&["a?b", "b?c"], "c", &[true, true]),
+            (&["a?b", "b?c"], "b", &[true, false]),
+            // And back.
+            (&["a>b", "b?a"], "a", &[true, true]),
+            (&["a>b", "b?a"], "b", &[true, false]),
+        ] {
+            assert_eq!(made(steps, now), expected, "{steps:?}, now {now}");
+        }
+    }
 }
