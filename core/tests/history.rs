@@ -13,15 +13,12 @@ mod postgres;
 #[macro_use]
 mod stores;
 
-#[path = "../examples/map_store.rs"]
-#[allow(dead_code, reason = "it is a program")]
-mod six_methods;
-
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::SystemTime;
 
 use memdir::history::{HistoryError, HistoryQuery, Operation, Version};
-use memdir::store::{InProcess, micros};
+use memdir::store::{Entry, InProcess, Layer, micros};
 use memdir::{Cancellation, Memory, MemoryOptions, MemoryPath, OnExisting, Store, StoreError};
 
 fn remembering(store: Arc<dyn Store>) -> Memory {
@@ -355,6 +352,101 @@ fn a_file_that_was_made_again_is_restored_where_it_is() {
     assert_eq!(restored.files[0].operation, Operation::Modified);
     assert_eq!(memory.read("/memories/a").unwrap(), "one");
     assert_eq!(memory.restore_all(then, false).unwrap().change, None);
+}
+
+/// Counts what is read.
+struct Counting(InProcess, AtomicUsize);
+
+impl Layer for Counting {
+    fn inner(&self) -> &dyn Store {
+        &self.0
+    }
+
+    fn read(&self, path: &MemoryPath) -> Result<Vec<u8>, StoreError> {
+        self.1.fetch_add(1, Ordering::SeqCst);
+        Layer::inner(self).read(path)
+    }
+
+    fn list(&self, path: &MemoryPath) -> Result<Vec<Entry>, StoreError> {
+        self.1.fetch_add(1, Ordering::SeqCst);
+        Layer::inner(self).list(path)
+    }
+
+    fn files(&self, visit: &mut dyn FnMut(Entry)) -> Result<(), StoreError> {
+        self.1.fetch_add(1000, Ordering::SeqCst);
+        Layer::inner(self).files(visit)
+    }
+}
+
+#[test]
+fn it_is_turned_on_for_many_files_without_reading_them() {
+    let store = Arc::new(Counting(InProcess::new(), AtomicUsize::new(0)));
+    let plain = Memory::with_store(Arc::clone(&store) as _, MemoryOptions::default());
+    for number in 0..10_000 {
+        plain.create(&format!("/memories/{}/{number}", number % 100), "one").unwrap();
+    }
+    store.1.store(0, Ordering::SeqCst);
+    let memory = remembering(Arc::clone(&store) as _);
+    memory.str_replace("/memories/7/7", "one", "two").unwrap();
+    assert!(store.1.load(Ordering::SeqCst) < 10);
+    let versions = all(&memory);
+    assert_eq!(told(&versions), ["modified /memories/7/7 3 current", "external /memories/7/7 3"]);
+    assert_eq!(content(&memory, &versions[1]), "one");
+    assert!(store.1.load(Ordering::SeqCst) < 20);
+}
+
+#[cfg(any(unix, windows))]
+#[test]
+fn a_damaged_journal_costs_what_only_it_can_tell_and_stands_in_no_way() {
+    let place = tempfile::tempdir().unwrap();
+    let open = || {
+        let mut options = MemoryOptions::default();
+        options.history = true;
+        options.durability = memdir::Durability::Relaxed;
+        Memory::open(place.path().to_str().unwrap(), options).unwrap()
+    };
+    let memory = open();
+    memory.create("/memories/a", "0\n").unwrap();
+    for number in 1..12 {
+        memory.insert("/memories/a", 0, &number.to_string()).unwrap();
+    }
+    let versions = all(&memory);
+    let contents: Vec<String> = versions.iter().map(|version| content(&memory, version)).collect();
+    let log = place.path().join("history/log");
+    let whole = std::fs::read(&log).unwrap();
+    let (mut lost, mut damages) = (0, 0);
+    for at in (0..whole.len()).step_by(37) {
+        let mut damaged = whole.clone();
+        match at % 3 {
+            0 => damaged[at] ^= 0x20,
+            1 => damaged.truncate(at),
+            _ => drop(damaged.drain(at..(at + 300).min(whole.len()))),
+        }
+        std::fs::write(&log, &damaged).unwrap();
+        damages += 1;
+        let memory = open();
+        assert!(memory.view("/memories/a", None).is_ok());
+        memory.insert("/memories/a", 0, "x").unwrap();
+        memory.str_replace("/memories/a", "x\n", "").unwrap();
+        memory.create("/memories/b", "new").unwrap();
+        memory.delete("/memories/b").unwrap();
+        let known = all(&memory);
+        for (version, content) in versions.iter().zip(&contents) {
+            let Some(version) = known.iter().find(|known| known.id == version.id) else {
+                lost += 1;
+                continue;
+            };
+            match memory.read_version(version.id) {
+                Ok(read) => assert_eq!(String::from_utf8(read).unwrap(), *content),
+                Err(HistoryError::Damaged | HistoryError::Store(_)) => lost += 1,
+                Err(error) => panic!("{error:?}"),
+            }
+        }
+        assert_eq!(memory.read("/memories/a").unwrap(), contents[0]);
+        assert!(memory.redact(known[0].id, "").is_ok());
+    }
+    // A cut takes what came after it, and damage in the middle one version or a few.
+    assert!(lost < damages * versions.len() / 2, "{lost} of {damages} times {}", versions.len());
 }
 
 #[test]
