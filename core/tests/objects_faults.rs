@@ -11,14 +11,16 @@ mod faulty;
 #[path = "common/store_helpers.rs"]
 mod store_helpers;
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use clouds::{BUCKET, Cloud, prefix};
 use faulty::{Fault, Plan, Proxy};
+use memdir::history::{HistoryQuery, Operation};
 use memdir::store::{Effect, ObjectStorage};
-use memdir::{Cancellation, OnExisting, Store, StoreError};
+use memdir::{Cancellation, Error, Memory, MemoryOptions, OnExisting, Store, StoreError};
 use store_helpers::{Tree, append, at};
 
 fn tree(store: &dyn Store) -> Tree {
@@ -100,6 +102,53 @@ fn a_fault_that_passes_changes_nothing_about_any_command(cloud: &'static Cloud) 
                         }
                     }
                     assert!(number > 0);
+                }
+            });
+        }
+    });
+}
+
+/// With a history: the command is done once, and so is its version.
+fn a_fault_that_passes_makes_no_version_too_many(cloud: &'static Cloud) {
+    let mut options = MemoryOptions::default();
+    options.history = true;
+    type Command = fn(&Memory) -> Result<String, Error>;
+    let commands: [(&str, Command); 4] = [
+        ("create", |memory| memory.create("/memories/new/file", "new")),
+        ("edit", |memory| memory.insert("/memories/dir/a", 0, "more")),
+        ("delete", |memory| memory.delete("/memories/dir")),
+        ("rename", |memory| memory.rename("/memories/dir/a", "/memories/moved/a")),
+    ];
+    thread::scope(|scope| {
+        for (name, command) in commands {
+            let options = &options;
+            scope.spawn(move || {
+                let proxy = Proxy::before(&cloud.server);
+                for number in 0.. {
+                    let prefix = prefix();
+                    let memory = Memory::open(
+                        &cloud.address_at(&proxy.address, BUCKET, &prefix),
+                        options.clone(),
+                    );
+                    let memory = memory.unwrap();
+                    memory.create("/memories/dir/a", "a\n").unwrap();
+                    memory.create("/memories/dir/b", "b\n").unwrap();
+                    proxy.plan(Plan::One(number, Fault::PASSING[number % 5]));
+                    let done = command(&memory);
+                    let requests = proxy.requests();
+                    proxy.plan(Plan::Nothing);
+                    assert!(done.is_ok(), "{name}, {number}: {done:?} {requests:#?}");
+                    let made = memory.history(&HistoryQuery::default()).unwrap();
+                    let changes: BTreeSet<_> = made.iter().map(|version| version.change).collect();
+                    assert_eq!(changes.len(), 3, "{name}, {number}: {made:?}");
+                    for version in &made {
+                        if version.operation != Operation::Deleted {
+                            memory.read_version(version.id).unwrap();
+                        }
+                    }
+                    if number >= requests.len() || number >= cloud.few(100, 4) {
+                        break;
+                    }
                 }
             });
         }
@@ -394,6 +443,7 @@ fn a_file_and_a_directory_at_one_path_are_never_both_made(cloud: &'static Cloud)
 
 on_servers! {
     all:
+        a_fault_that_passes_makes_no_version_too_many,
         a_fault_that_passes_changes_nothing_about_any_command,
         a_server_that_goes_away_is_an_error_and_comes_back,
         what_an_error_says_of_the_change_is_true,

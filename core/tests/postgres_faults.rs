@@ -10,6 +10,7 @@ mod proxy;
 
 use std::collections::BTreeMap;
 
+use memdir::history::{HistoryError, HistoryQuery};
 use memdir::store::walk_files;
 use memdir::{Memory, MemoryOptions, OnExisting};
 use postgres::server;
@@ -39,36 +40,63 @@ fn tree(memory: &Memory) -> Tree {
 }
 
 /// A memory with the tree, seen from nearby.
-fn prepared(address: &str) -> Memory {
-    let memory = Memory::open(address, MemoryOptions::default()).unwrap();
+fn prepared(address: &str, options: &MemoryOptions) -> Memory {
+    let memory = Memory::open(address, options.clone()).unwrap();
     for (file, text) in [("a.md", "a\n"), ("d/b.md", "b\n"), ("d/e/c.md", "c\n")] {
         memory.create(&format!("/memories/{file}"), text).unwrap();
     }
     memory
 }
 
+/// Each version with its content, and how many there are: one for each change that was made.
+fn versions(memory: &Memory) -> usize {
+    if !memory.options().history {
+        return 0;
+    }
+    let versions = memory.history(&HistoryQuery::default()).unwrap();
+    for version in &versions {
+        match memory.read_version(version.id) {
+            Ok(_) | Err(HistoryError::NoContent(_)) => {}
+            Err(error) => panic!("{version:?}: {error:?}"),
+        }
+    }
+    versions.len()
+}
+
 #[test]
 fn a_request_that_is_lost_once_changes_nothing_about_the_truth_of_a_reply() {
+    lose_each_request(false);
+}
+
+#[test]
+fn a_request_that_is_lost_once_makes_no_version_of_what_was_not_done() {
+    lose_each_request(true);
+}
+
+fn lose_each_request(history: bool) {
     let Some(server) = server() else { return };
     let real: u16 =
         server.base().rsplit(':').next().unwrap().split('/').next().unwrap().parse().unwrap();
     let proxy = Proxy::before(real);
     let mut options = MemoryOptions::default();
     options.on_existing = OnExisting::Overwrite;
+    options.history = history;
+    let whole = if history { "recorded-whole" } else { "whole" };
     let mut lost = 0;
     for (command, input) in COMMANDS.iter().enumerate() {
         let after = {
-            let near = prepared(&server.address(&format!("whole-{command}")));
+            let near = prepared(&server.address(&format!("{whole}-{command}")), &options);
             let overwriting =
-                Memory::open(&server.address(&format!("whole-{command}")), options.clone());
+                Memory::open(&server.address(&format!("{whole}-{command}")), options.clone());
             assert!(!overwriting.unwrap().execute(input).is_error, "{input}");
             tree(&near)
         };
         for loss in [Loss::Request, Loss::Answer] {
             for requests in 0.. {
-                let address = server.address(&format!("lost-{command}-{loss:?}-{requests}"));
-                let near = prepared(&address);
-                let before = tree(&near);
+                let address =
+                    server.address(&format!("{whole}-lost-{command}-{loss:?}-{requests}"));
+                let near = prepared(&address, &options);
+                let (before, recorded) = (tree(&near), versions(&near));
                 let far = address.replacen(&format!(":{real}/"), &format!(":{}/", proxy.port), 1);
                 let far = Memory::open(&far, options.clone()).unwrap();
                 // With a connection that is there already.
@@ -83,6 +111,14 @@ fn a_request_that_is_lost_once_changes_nothing_about_the_truth_of_a_reply() {
                 let unknown = said.contains("may or may not");
                 let is_true = if reply.is_error { now == before || unknown } else { now == after };
                 assert!(is_true, "{input} {loss:?} {requests}: {said}");
+                if history {
+                    let near = Memory::open(&address, options.clone()).unwrap();
+                    assert_eq!(
+                        now == before,
+                        versions(&near) == recorded,
+                        "{input} {loss:?} {requests}"
+                    );
+                }
                 far.view("/memories", None).unwrap();
                 if proxy.losses() == losses {
                     break;

@@ -461,11 +461,8 @@ impl Snapshot {
         at: SystemTime,
     ) -> Result<Vec<(usize, Option<usize>)>, HistoryError> {
         let timeline = &self.timeline;
-        if timeline.trimmed.is_some_and(|trimmed| at < trimmed.time()) {
-            return Err(HistoryError::Trimmed { path: MemoryPath::root() });
-        }
         let files = 0..timeline.latest.len();
-        files
+        let states = files
             .map(|file| {
                 let mut first = None;
                 let at_that_time = timeline.chain(file).find(|number| {
@@ -485,7 +482,12 @@ impl Snapshot {
                 });
                 Ok((file, at_that_time.or(unrecorded)))
             })
-            .collect()
+            .collect::<Result<_, HistoryError>>()?;
+        // Also of files of which nothing is left that could tell.
+        if timeline.trimmed.is_some_and(|trimmed| at < trimmed.time()) {
+            return Err(HistoryError::Trimmed { path: MemoryPath::root() });
+        }
+        Ok(states)
     }
 
     /// What a file is after a version.
