@@ -17,9 +17,9 @@ import pytest
 from mcp import Client, MCPError
 from mcp.client.stdio import StdioServerParameters
 from mcp.client.subscriptions import ResourcesListChanged, ResourceUpdated
-from mcp.types import BlobResourceContents, TextResourceContents
+from mcp.types import BlobResourceContents, Implementation, TextResourceContents
 
-from memdir import open_store
+from memdir import Memory, open_store
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -64,6 +64,24 @@ def run(server: StdioServerParameters | str, session: Session, mode: str = "auto
 def text(result: Any) -> str:
     (block,) = result.content
     return str(block.text)
+
+
+@pytest.mark.parametrize("mode", ["legacy", "2026-07-28"])
+@pytest.mark.parametrize(("flags", "actor"), [([], "an editor"), (["--actor=me"], "me")])
+def test_the_history_says_which_client_it_was(
+    tmp_path: Path, flags: list[str], actor: str, mode: str
+) -> None:
+    async def main() -> None:
+        server, name = (
+            stdio(tmp_path, "--history", *flags),
+            Implementation(name="an editor", version="1"),
+        )
+        async with Client(server, mode=mode, cache=None, client_info=name) as client:
+            await client.call_tool("create", {"path": "/memories/a", "file_text": "one"})
+
+    asyncio.run(asyncio.wait_for(main(), 60))
+    (version,) = Memory(tmp_path, history=True).history()
+    assert version.actor == actor
 
 
 @pytest.mark.parametrize("mode", ["legacy", "2026-07-28"])

@@ -113,6 +113,7 @@ impl ServerHandler for Server {
             return Err(ErrorData::invalid_params("There is no such tool", None));
         };
         let command = command.to_owned();
+        let client = context.client_info().map(|client| client.name);
         let cancellation = Cancellation::new();
         let cancelled = cancellation.clone();
         let ended = context.ct.clone();
@@ -125,6 +126,11 @@ impl ServerHandler for Server {
             .blocking(move |memory| {
                 let fields = request.arguments.unwrap_or_default();
                 let decoded = Decoded::named(&command, &fields);
+                // Who serves a memory may say who acts. Otherwise it is the program that asks, never the model.
+                let memory = match client.filter(|_| memory.options().actor.is_none()) {
+                    Some(client) => memory.acting_as(&client),
+                    None => memory,
+                };
                 cancellation.within(|| memory.execute_decoded(decoded))
             })
             .await;
