@@ -3,9 +3,9 @@
 use std::time::SystemTime;
 
 use data_encoding::BASE64;
-use memdir::history::{HistoryError, HistoryId, HistoryQuery, Restored, Version};
+use memdir::history::{HistoryError, HistoryId, HistoryQuery, Restored, Undo, Version};
 use memdir::store::micros;
-use memdir::{ConfigError, Memory};
+use memdir::{Error, Memory};
 use serde_json::{Value, json};
 
 use crate::arguments::{Arguments, wrong};
@@ -71,18 +71,9 @@ pub(crate) fn call(
 fn undo(memory: &Memory, given: &Arguments) -> Result<Restored, Failure> {
     let (change, since) = (given.optional_text("change")?, time(given, "since")?);
     let (actor, dry_run) = (given.optional_text("actor")?, given.flag("dry_run")?);
-    let problem = match (change, since, actor) {
-        (Some(change), None, None) => return Ok(memory.undo(id(change)?, dry_run)?),
-        (None, Some(since), actor) => return Ok(memory.undo_since(since, actor, dry_run)?),
-        (Some(_), Some(_), _) => {
-            ConfigError::of_option("since").and(" must not be given together with change")
-        }
-        (Some(_), None, Some(_)) => {
-            ConfigError::of_option("actor").and(" must be given together with since")
-        }
-        (None, None, _) => ConfigError::of_option("change").and(" or since must be given"),
-    };
-    Err(memdir::Error::from(problem).into())
+    let (change, actor) = (change.map(str::to_owned), actor.map(str::to_owned));
+    let undo = Undo::of(change, since, actor).map_err(Error::from)?;
+    Ok(memory.take_back(&undo, dry_run)?)
 }
 
 fn id(text: &str) -> Result<HistoryId, HistoryError> {

@@ -3,7 +3,7 @@
 use std::time::{Duration, SystemTime};
 
 use memdir::history::{
-    HistoryError, HistoryId, HistoryQuery, Restored as CoreRestored, Version as CoreVersion,
+    HistoryError, HistoryId, HistoryQuery, Restored as CoreRestored, Undo, Version as CoreVersion,
 };
 use memdir::{ConfigError, Memory};
 use napi::Env;
@@ -206,23 +206,9 @@ impl Engine {
         let since = since.map(|since| time(env, "since", since)).transpose()?;
         let actor = optional(env, "actor", actor, string)?;
         let dry_run = given(env, "dryRun", dry_run, flag)?;
-        let wrong = |option, problem: &'static str| {
-            Err(Failure::from(ConfigError::of_option(option).and(problem)).into_js(env))
-        };
-        match (&change, since, &actor) {
-            (Some(_), None, None) | (None, Some(_), _) => {}
-            (Some(_), Some(_), _) => {
-                return wrong("since", " must not be given together with change");
-            }
-            (Some(_), None, Some(_)) => {
-                return wrong("actor", " must be given together with since");
-            }
-            (None, None, _) => return wrong("change", " or since must be given"),
-        }
-        let work = move |memory: &Memory| match since {
-            Some(since) => memory.undo_since(since, actor.as_deref(), dry_run),
-            None => memory.undo(id(change.unwrap_or_default())?, dry_run),
-        };
+        let undo =
+            Undo::of(change, since, actor).map_err(|error| Failure::from(error).into_js(env))?;
+        let work = move |memory: &Memory| memory.take_back(&undo, dry_run);
         self.of_history(env, Purpose::Change, cancellation, work, Restored::from)
     }
 

@@ -4,9 +4,9 @@ use std::time::SystemTime;
 
 use memdir::history::{
     HistoryError, HistoryId, HistoryQuery, Restored as CoreRestored,
-    RestoredFile as CoreRestoredFile, Version as CoreVersion,
+    RestoredFile as CoreRestoredFile, Undo, Version as CoreVersion,
 };
-use memdir::{ConfigError, Memory as Core, MemoryPath};
+use memdir::{Memory as Core, MemoryPath};
 use pyo3::prelude::*;
 use pyo3::types::{PyDateTime, PyTzInfo};
 
@@ -218,47 +218,18 @@ impl Query<'_> {
     }
 }
 
-/// What is to be taken back.
-pub(crate) enum Undo<'a> {
-    /// The change with this id, or that made the version with it.
-    Change(&'a str),
-    /// Everything that was changed from a time on, by this actor or anybody.
-    Since(SystemTime, Option<&'a str>),
-}
-
-impl<'a> Undo<'a> {
-    /// What the arguments of `undo` say.
-    ///
-    /// # Errors
-    /// A `ConfigError` if they contradict each other, or say nothing.
-    pub(crate) fn of(
-        py: Python<'_>,
-        change: Option<&'a str>,
-        since: Option<Time>,
-        actor: Option<&'a str>,
-    ) -> PyResult<Self> {
-        let problem = match (change, since, actor) {
-            (Some(change), None, None) => return Ok(Self::Change(change)),
-            (None, Some(Time(since)), actor) => return Ok(Self::Since(since, actor)),
-            (Some(_), Some(_), _) => ConfigError::of_option("since")
-                .and(" must not be given together with ")
-                .and_name("change"),
-            (Some(_), None, Some(_)) => ConfigError::of_option("actor")
-                .and(" must be given together with ")
-                .and_name("since"),
-            (None, None, _) => {
-                ConfigError::of_option("change").and(" or ").and_name("since").and(" must be given")
-            }
-        };
-        Err(to_python(py, &problem.into()))
-    }
-
-    pub(crate) fn run(&self, core: &Core, dry_run: bool) -> Result<CoreRestored, HistoryError> {
-        match *self {
-            Self::Change(change) => core.undo(id(change)?, dry_run),
-            Self::Since(since, actor) => core.undo_since(since, actor, dry_run),
-        }
-    }
+/// What the arguments of `undo` say.
+///
+/// # Errors
+/// A `ConfigError` if they contradict each other, or say nothing.
+pub(crate) fn undo(
+    py: Python<'_>,
+    change: Option<String>,
+    since: Option<Time>,
+    actor: Option<String>,
+) -> PyResult<Undo> {
+    let since = since.map(|Time(since)| since);
+    Undo::of(change, since, actor).map_err(|problem| to_python(py, &problem.into()))
 }
 
 /// Runs a method detached.

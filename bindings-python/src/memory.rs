@@ -19,7 +19,7 @@ use crate::errors::to_python;
 use crate::expiry::{self, Expired};
 use crate::files::{self, Match};
 use crate::hints::{self, Hinted};
-use crate::history::{self, Restored, Undo, Version};
+use crate::history::{self, Restored, Version};
 use crate::hooks::{PythonHooks, pass_on};
 use crate::logging;
 use crate::opened::Opened;
@@ -740,14 +740,14 @@ impl Memory {
     fn undo(
         &self,
         py: Python<'_>,
-        change: Option<&str>,
+        change: Option<String>,
         since: Option<Time>,
-        actor: Option<&str>,
+        actor: Option<String>,
         dry_run: Given<'_, hints::Flag>,
     ) -> PyResult<Restored> {
         let dry_run = dry_run.or::<Flag>("dry_run", false)?;
-        let undo = Undo::of(py, change, since, actor)?;
-        history::done(py, |core| undo.run(core, dry_run), &self.core).map(Restored::from)
+        let undo = history::undo(py, change, since, actor)?;
+        history::done(py, |core| core.take_back(&undo, dry_run), &self.core).map(Restored::from)
     }
 
     /// Makes every file what it was at a time, whatever was changed since. Files of which the history

@@ -3,8 +3,7 @@
 
 use std::time::SystemTime;
 
-use memdir::ConfigError;
-use memdir::history::{HistoryError, HistoryId, HistoryQuery, Operation};
+use memdir::history::{HistoryError, HistoryId, HistoryQuery, Operation, Undo};
 
 use crate::border::{MemdirText, MemdirTime};
 use crate::error::MemdirError;
@@ -187,32 +186,10 @@ impl Memory {
         actor: Option<MemdirText>,
         dry_run: bool,
     ) -> Result<Restored, MemdirError> {
-        let actor = actor.map(|actor| actor.option("actor")).transpose()?;
-        let restored = match (change, since, &actor) {
-            (Some(change), None, None) => {
-                let change = id("change", change)?;
-                self.cancellation.within(|| self.core.undo(change, dry_run))?
-            }
-            (None, Some(since), actor) => {
-                let (since, actor) = (since.argument("since")?, actor.as_deref());
-                self.cancellation.within(|| self.core.undo_since(since, actor, dry_run))?
-            }
-            (Some(_), Some(_), _) => {
-                let error = ConfigError::of_option("since");
-                return Err(error
-                    .and(" must not be given together with ")
-                    .and_name("change")
-                    .into());
-            }
-            (Some(_), None, Some(_)) => {
-                let error = ConfigError::of_option("actor");
-                return Err(error.and(" must be given together with ").and_name("since").into());
-            }
-            (None, None, _) => {
-                let error = ConfigError::of_option("change").and(" or ").and_name("since");
-                return Err(error.and(" must be given").into());
-            }
-        };
+        let text = |name, text: Option<MemdirText>| text.map(|text| text.option(name)).transpose();
+        let since = since.map(|since| since.argument("since")).transpose()?;
+        let undo = Undo::of(text("change", change)?, since, text("actor", actor)?)?;
+        let restored = self.cancellation.within(|| self.core.take_back(&undo, dry_run))?;
         Ok(restored.into())
     }
 

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, SystemTime};
 
-use memdir::history::{HistoryError, HistoryId, HistoryQuery, Restored, Version};
+use memdir::history::{HistoryError, HistoryId, HistoryQuery, Restored, Undo, Version};
 use memdir::{ConfigError, Memory};
 use serde_json::{Map, Value as Json, json};
 
@@ -66,20 +66,8 @@ fn undo(memory: &Memory, given: &Arguments) -> Result<Restored, Failure> {
     let since = time(given, 3, "since")?;
     let actor = given.optional(4, "actor", string)?;
     let dry_run = given.given(5, "dryRun", flag)?;
-    let problem = match (change, since, &actor) {
-        (Some(change), None, None) => return Ok(memory.undo(id(change)?, dry_run)?),
-        (None, Some(since), _) => {
-            return Ok(memory.undo_since(since, actor.as_deref(), dry_run)?);
-        }
-        (Some(_), Some(_), _) => {
-            ConfigError::of_option("since").and(" must not be given together with change")
-        }
-        (Some(_), None, Some(_)) => {
-            ConfigError::of_option("actor").and(" must be given together with since")
-        }
-        (None, None, _) => ConfigError::of_option("change").and(" or since must be given"),
-    };
-    Err(problem.into())
+    let undo = Undo::of(change, since, actor)?;
+    Ok(memory.take_back(&undo, dry_run)?)
 }
 
 fn id(text: String) -> Result<HistoryId, HistoryError> {

@@ -18,6 +18,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::SystemTime;
 
 use memdir::history::{HistoryError, HistoryQuery, Operation, Version};
+#[cfg(feature = "sqlite")]
+use memdir::store::SqliteDatabase;
 use memdir::store::{Entry, InProcess, Layer, micros};
 use memdir::{Cancellation, Memory, MemoryOptions, MemoryPath, OnExisting, Store, StoreError};
 
@@ -352,6 +354,80 @@ fn a_file_that_was_made_again_is_restored_where_it_is() {
     assert_eq!(restored.files[0].operation, Operation::Modified);
     assert_eq!(memory.read("/memories/a").unwrap(), "one");
     assert_eq!(memory.restore_all(then, false).unwrap().change, None);
+}
+
+#[test]
+fn a_version_stands_for_itself_when_what_was_before_it_is_gone() {
+    let store: Arc<dyn Store> = Arc::new(InProcess::new());
+    let mut options = MemoryOptions::default();
+    options.history = true;
+    options.history_max_versions = Some(10);
+    let memory = Memory::with_store(store, options);
+    memory.create("/memories/d/often", "0").unwrap();
+    memory.create("/memories/d/seldom", "kept").unwrap();
+    // One record for both, which stays for the one that is hardly changed.
+    memory.rename("/memories/d", "/memories/e").unwrap();
+    for number in 1..=30 {
+        let (old, new) = ((number - 1).to_string(), number.to_string());
+        memory.str_replace("/memories/e/often", &old, &new).unwrap();
+    }
+    assert!(memory.trim_history().unwrap() > 10);
+    let versions = all(&memory);
+    let external = versions.iter().filter(|version| version.operation == Operation::External);
+    assert_eq!(external.count(), 0, "{:?}", told(&versions));
+    let often: Vec<_> =
+        versions.iter().filter(|version| version.path.as_str() == "/memories/e/often").collect();
+    assert_eq!(content(&memory, often[0]), "30");
+    assert_eq!(content(&memory, often[9]), "21");
+    let moved = often.last().unwrap();
+    assert_eq!((moved.operation, content(&memory, moved).as_str()), (Operation::Renamed, "0"));
+    // What was before the first of the last ten is gone.
+    let undone = memory.undo(often[9].change, false);
+    assert!(matches!(undone, Err(HistoryError::Conflict { .. } | HistoryError::Trimmed { .. })));
+}
+
+/// Notes every deletion in another database, before it is made.
+#[cfg(feature = "sqlite")]
+struct Audited(SqliteDatabase, Arc<SqliteDatabase>);
+
+#[cfg(feature = "sqlite")]
+impl Layer for Audited {
+    fn inner(&self) -> &dyn Store {
+        &self.0
+    }
+
+    fn delete(&self, path: &MemoryPath) -> Result<(), StoreError> {
+        Store::write(&*self.1, path, b"deleted", OnExisting::Overwrite)?;
+        match path.name() {
+            Some("never") => Err(StoreError::failed("auditing", "it may not be deleted")),
+            _ => Layer::inner(self).delete(path),
+        }
+    }
+}
+
+#[cfg(feature = "sqlite")]
+#[test]
+fn a_record_goes_into_its_own_database_and_no_other() {
+    let place = tempfile::tempdir().unwrap();
+    let open = |name: &str| {
+        SqliteDatabase::open(place.path().join(name), memdir::Durability::Relaxed).unwrap()
+    };
+    let audit = Arc::new(open("audit.db"));
+    let memory = remembering(Arc::new(Audited(open("a.db"), Arc::clone(&audit))));
+    for name in ["a", "never"] {
+        memory.create(&format!("/memories/{name}"), "secret").unwrap();
+    }
+    memory.delete("/memories/a").unwrap();
+    memory.delete("/memories/never").unwrap_err();
+    // On the same thread, without a history.
+    let other = Memory::with_store(Arc::clone(&audit) as _, MemoryOptions::default());
+    other.create("/memories/x", "x").unwrap();
+    assert!(all(&remembering(audit)).is_empty());
+    let made =
+        ["deleted /memories/a", "created /memories/never 6 current", "created /memories/a 6"];
+    assert_eq!(told(&all(&memory)), made);
+    memory.create("/memories/b", "b").unwrap();
+    assert_eq!(all(&memory).len(), 4);
 }
 
 /// Counts what is read.

@@ -30,6 +30,9 @@ pub(super) trait Journal: Send + Sync {
     /// Notes that the change of a record was not made.
     fn withdraw(&self, id: HistoryId) -> Result<(), StoreError>;
 
+    /// Ends a change of which is not known whether it was made: what was not written yet is written no more.
+    fn give_up(&self) {}
+
     /// Adds the headers of the records that `loaded` does not have yet; starts anew if the journal was rewritten.
     fn load(&self, loaded: &mut Loaded) -> Result<(), StoreError>;
 

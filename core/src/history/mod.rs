@@ -43,6 +43,7 @@ mod timeline;
 #[cfg(feature = "cli")]
 mod transfer;
 mod trim;
+mod undo;
 mod version;
 
 #[cfg(feature = "cli")]
@@ -63,4 +64,6 @@ pub use restore::{Restored, RestoredFile};
 pub(crate) use retention::Retention;
 #[cfg(feature = "cli")]
 pub(crate) use transfer::{Carried, Collected};
+#[doc(hidden)]
+pub use undo::Undo;
 pub use version::{Operation, Version};

@@ -54,7 +54,7 @@ impl Journal for Noted {
     fn append(&self, record: &Record, _: Flush) -> Result<Appended, StoreError> {
         let note = note(record);
         let len = note.bytes.len() as u64;
-        notes::put(note);
+        notes::put(self.notes()?, note);
         Ok(Appended { at: Some(u64::MAX), len, file: None })
     }
 
@@ -66,10 +66,16 @@ impl Journal for Noted {
         true
     }
 
-    /// The transaction did not come about.
+    /// The transaction did not come about, so the note is not for the next one.
     fn withdraw(&self, _: HistoryId) -> Result<(), StoreError> {
-        notes::take();
+        self.give_up();
         Ok(())
+    }
+
+    fn give_up(&self) {
+        if let Ok(notes) = self.notes() {
+            notes::take(notes);
+        }
     }
 
     fn load(&self, loaded: &mut Loaded) -> Result<(), StoreError> {

@@ -122,8 +122,8 @@ impl Recorder {
                 self.index().confirmed(id, is_noted);
                 self.trim_sometimes();
             }
-            // Whether it was made is seen by the file.
-            Err(error) if error.may_have_changed() => {}
+            // Whether it was made is seen by the file, or by the record, if that is in the transaction.
+            Err(error) if error.may_have_changed() => self.journal.give_up(),
             Err(_) => {
                 drop(appended);
                 self.withdraw(id);

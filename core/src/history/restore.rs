@@ -146,7 +146,7 @@ impl Recorder {
                 conflicts.insert(timeline.moments[chain[0]].path.clone());
             }
             let first = &timeline.moments[chain[first]];
-            if first.is_trimmed && first.earlier.is_none() {
+            if first.is_trimmed {
                 return Err(HistoryError::Trimmed { path: first.path.clone() });
             }
             wanted.insert(file, snapshot.wanted_at(first.earlier)?);

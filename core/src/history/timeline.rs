@@ -135,7 +135,8 @@ impl Timeline {
             }
             (_, None) => before,
             (_, Some(found)) if known == Some(found) => before,
-            (None, Some(_)) if kept.is_trimmed => None,
+            // What came between was removed for its age.
+            (before, Some(_)) if kept.is_trimmed => before,
             (_, Some(found)) => Some(external(self, before, State::Content(found))),
         };
         let state = match (settle::ends(kept).1, kept.after) {

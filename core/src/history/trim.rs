@@ -1,6 +1,6 @@
 //! Removes what of a history is kept no longer.
 //!
-//! The first version of each file that stays is made to stand for itself: its content is kept whole.
+//! A version whose predecessor goes is made to stand for itself: its content is kept whole.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::time::SystemTime;
@@ -10,6 +10,7 @@ use super::id::HistoryId;
 use super::record::{Content, Record};
 use super::recorder::Recorder;
 use super::retention::ALWAYS_KEPT;
+use super::version::Operation;
 
 /// A content that is to be kept as a whole.
 type Whole = (Content, Vec<u8>);
@@ -59,25 +60,23 @@ impl Recorder {
         if goes.is_empty() {
             return Ok(0);
         }
-        // The first version of each file that stays must not need what goes.
+        // A version that stays must not need the one before it, if that goes.
         let mut firsts: HashMap<(HistoryId, usize), Option<Whole>> = HashMap::new();
         for file in 0..timeline.latest.len() {
-            let mut chain: Vec<usize> = timeline.chain(file).collect();
-            chain.reverse();
-            let kept = |number: &&usize| !goes.contains(&timeline.moments[**number].header.id);
-            let (Some(first), true) =
-                (chain.iter().find(kept), chain.iter().any(|number| !kept(&number)))
-            else {
-                continue;
-            };
-            // With it stays everything that its record says about the file, and the content is that of the row.
-            let first = &timeline.moments[*first];
-            let row = &first.header.rows[first.row];
-            let whole = row
-                .after
-                .or(row.before)
-                .and_then(|content| Some((content, self.content(&snapshot, content).ok()?)));
-            firsts.insert((first.header.id, first.row), whole);
+            for number in timeline.chain(file) {
+                let moment = &timeline.moments[number];
+                let goes = |number: usize| goes.contains(&timeline.moments[number].header.id);
+                let is_first = moment.earlier.is_some_and(goes);
+                if goes(number) || !is_first || moment.operation == Operation::External {
+                    continue;
+                }
+                // Of a directory that was moved, the record itself does not say what its files held.
+                let row = &moment.header.rows[moment.row];
+                let content = row.after.or(moment.state.content()).or(row.before);
+                let whole = content
+                    .and_then(|content| Some((content, self.content(&snapshot, content).ok()?)));
+                firsts.insert((moment.header.id, moment.row), whole);
+            }
         }
         let id = HistoryId::new()?;
         let mut note = Record::new(id, id, None);
@@ -91,8 +90,12 @@ impl Recorder {
             }
             for row in 0..record.header.rows.len() {
                 if let Some(whole) = firsts.get(&(record.header.id, row)) {
-                    record.header.rows[row].is_trimmed = true;
+                    let kept = &mut record.header.rows[row];
+                    kept.is_trimmed = true;
                     if let Some((content, bytes)) = whole {
+                        if kept.old_path.is_some() {
+                            (kept.before, kept.after) = (Some(*content), Some(*content));
+                        }
                         record.keep(*content, bytes);
                     }
                 }

@@ -51,15 +51,25 @@ pub struct Listed {
 pub(crate) const HEAD: usize = 4096;
 
 thread_local! {
-    static PENDING: RefCell<Option<Note>> = const { RefCell::new(None) };
+    /// The note, and which store it is for.
+    static PENDING: RefCell<Option<(usize, Note)>> = const { RefCell::new(None) };
 }
 
-/// Puts down the note of the next change that this thread makes.
-pub(crate) fn put(note: Note) {
-    PENDING.with(|pending| *pending.borrow_mut() = Some(note));
+/// What tells stores apart, while both are there.
+fn identity(store: &dyn Notes) -> usize {
+    std::ptr::from_ref(store).cast::<()>().addr()
 }
 
-/// Takes the note of the change that this thread makes.
-pub(crate) fn take() -> Option<Note> {
-    PENDING.with(|pending| pending.borrow_mut().take())
+/// Puts down the note of the next change that this thread makes in this store.
+pub(crate) fn put(store: &dyn Notes, note: Note) {
+    PENDING.with(|pending| *pending.borrow_mut() = Some((identity(store), note)));
+}
+
+/// Takes the note of the change that this thread makes in this store. One for another store stays: a layer may write
+/// there in between.
+pub(crate) fn take(store: &dyn Notes) -> Option<Note> {
+    PENDING.with(|pending| {
+        let mut pending = pending.borrow_mut();
+        pending.take_if(|(of, _)| *of == identity(store)).map(|(_, note)| note)
+    })
 }

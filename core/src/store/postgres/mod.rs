@@ -238,7 +238,7 @@ impl PostgresDatabase {
                 return decided.map(drop);
             };
             // A change that is made again has the same note, unless it was decided anew.
-            note = notes::take().or(note);
+            note = notes::take(self).or(note);
             let kept = note.clone();
             let outcome = runtime::run(async move {
                 let done = session.commit(transaction, &change, kept.as_ref()).await;

@@ -168,7 +168,7 @@ impl SqliteDatabase {
         };
         self.transaction(operation, begin, |tree| {
             let done = change(Tree(tree.0))?;
-            if let Some(note) = notes::take() {
+            if let Some(note) = notes::take(self) {
                 note::add(&tree, &note)?;
             }
             Ok(done)
