@@ -4,17 +4,22 @@
 //! is a splice, and a splice with what it removed leads back as well as forth, so a version costs what the edit changed
 //! and not what the file holds.
 //!
-//! The way of a record, downward: a layer over the store notices a change (`recorder`) and makes a `record` of it, which a
-//! `journal` keeps: a log beside a local directory (`log_file`), the database itself (`noted`), or hidden files in any other
-//! store (`kept_files`). The way of a question: what was loaded (`index`), which of it was really made (`settle`), the
-//! versions that come of it (`timeline`), and their `contents`. `docs/history.md` is the page about it.
+//! The way of a record, downward: a layer over the store notices a change (`recorder`, `edits`, `deletions`) and makes a
+//! `record` of it, which a `journal` keeps: a log beside a local directory (`log_file`), the database itself (`noted`), or
+//! hidden files in any other store (`kept_files`).
+//!
+//! The way of a question: what was loaded (`index`), which of it was really made (`settle`), the versions that come of it
+//! (`timeline`), and their `contents`. What is brought back is decided in `restore` and made by `steps`. `docs/history.md`
+//! is the page about it.
 
 #[cfg(feature = "cli")]
 mod abbreviation;
 mod check;
 mod contents;
 pub(crate) mod context;
+mod deletions;
 mod diff;
+mod edits;
 mod error;
 #[cfg(feature = "cli")]
 mod fast_import;
@@ -38,6 +43,7 @@ mod restore;
 mod retention;
 mod settle;
 mod snapshot;
+mod steps;
 pub(crate) mod time;
 mod timeline;
 #[cfg(feature = "cli")]
@@ -60,8 +66,8 @@ pub use query::HistoryQuery;
 pub(crate) use reading::Reading;
 pub(crate) use recorder::Recorder;
 pub(crate) use restore::How;
-pub use restore::{Restored, RestoredFile};
 pub(crate) use retention::Retention;
+pub use steps::{Restored, RestoredFile};
 #[cfg(feature = "cli")]
 pub(crate) use transfer::{Carried, Collected};
 #[doc(hidden)]

@@ -19,7 +19,7 @@ use super::journal::{Appended, Flush, Journal};
 use super::kept_files::{self, KeptFiles};
 use super::log_file::LogFile;
 use super::noted::Noted;
-use super::record::{Content, Digest, Header, Record, Row};
+use super::record::{Content, Header, Record, Row};
 use super::retention::Retention;
 use super::snapshot::{Extent, Snapshot};
 use super::version::Operation;
@@ -80,7 +80,7 @@ impl Recorder {
         self.is_inside && path.names().next().is_some_and(kept_files::is_reserved)
     }
 
-    fn refuse_hidden(&self, path: &MemoryPath) -> Result<(), StoreError> {
+    pub(super) fn refuse_hidden(&self, path: &MemoryPath) -> Result<(), StoreError> {
         if self.is_hidden(path) { Err(StoreError::PermissionDenied) } else { Ok(()) }
     }
 
@@ -91,12 +91,12 @@ impl Recorder {
     }
 
     /// A record of the change that this thread makes.
-    fn record(&self) -> Result<Record, StoreError> {
+    pub(super) fn record(&self) -> Result<Record, StoreError> {
         let (id, context) = (HistoryId::new()?, context::current());
         Ok(Record::new(id, context.change.unwrap_or(id), context.actor.as_deref()))
     }
 
-    fn append(&self, mut record: Record, flush: Flush) -> Result<Recorded, StoreError> {
+    pub(super) fn append(&self, mut record: Record, flush: Flush) -> Result<Recorded, StoreError> {
         record.header.confirms = self.index().take_unconfirmed();
         let appended = self.journal.append(&record, flush).map_err(StoreError::unchanged)?;
         let Header { id, change, .. } = record.header;
@@ -105,7 +105,7 @@ impl Recorder {
     }
 
     /// Ends a change with this result of the store.
-    fn finish<T>(
+    pub(super) fn finish<T>(
         &self,
         recorded: Option<Recorded>,
         result: Result<T, StoreError>,
@@ -132,7 +132,7 @@ impl Recorder {
         result
     }
 
-    fn withdraw(&self, id: HistoryId) {
+    pub(super) fn withdraw(&self, id: HistoryId) {
         self.index().withdrawn(id);
         // If it stays, it is seen by the file that the change was not made.
         let _ = self.journal.withdraw(id);
@@ -149,7 +149,7 @@ impl Recorder {
     }
 
     /// Keeps `bytes` in the record, unless the journal can already tell this content.
-    fn keep_unknown(&self, record: &mut Record, content: Content, bytes: &[u8]) {
+    pub(super) fn keep_unknown(&self, record: &mut Record, content: Content, bytes: &[u8]) {
         let knows = || self.index().knows(content.sha256);
         // Others may have recorded it.
         if !knows() && (!self.follow() || !knows()) {
@@ -157,211 +157,18 @@ impl Recorder {
         }
     }
 
-    fn record_edit(
-        &self,
-        path: &MemoryPath,
-        old: &[u8],
-        splice: &Splice,
-        operation: Operation,
-    ) -> Result<Recorded, StoreError> {
-        let operation = context::current().operation.unwrap_or(operation);
-        let pieces = splice.pieces(old);
-        let after_len = pieces.iter().map(|piece| piece.len() as u64).sum();
-        let before = Content::of(old);
-        let after = Content { sha256: Digest::of_pieces(&pieces), size: after_len };
-        let mut record = self.record()?;
-        self.keep_unknown(&mut record, before, old);
-        let removed = &old[pieces[0].len()..old.len() - pieces[2].len()];
-        let (same_start, same_end) = common_ends(removed, pieces[1]);
-        let at = pieces[0].len() + same_start;
-        let removed = &removed[same_start..removed.len() - same_end];
-        let inserted = &pieces[1][same_start..pieces[1].len() - same_end];
-        let kept = record.keep_splice(at, removed, inserted);
-        record.header.rows.push(Row {
-            operation,
-            path: path.clone(),
-            old_path: None,
-            before: Some(before),
-            after: Some(after),
-            splice: Some(kept),
-            is_trimmed: false,
-        });
-        self.append(record, Flush::Beside)
-    }
-
     /// Looks at what others appended, if that costs little: a log's end, not a listing of a remote store. If it cannot
     /// be read, contents are kept as a whole.
     fn follow(&self) -> bool {
         self.journal.is_cheap_to_follow() && self.index().refresh(&*self.journal).is_ok()
     }
-
-    /// [`Store::update`] where an edit may not write to the journal: the content is read first, and the edit is
-    /// made if the file still has it.
-    fn update_in_steps(
-        &self,
-        path: &MemoryPath,
-        edit: &mut Edit<'_>,
-        operation: Operation,
-    ) -> Result<(), StoreError> {
-        const MAX_ATTEMPTS: usize = 1_000;
-        let mut found = None;
-        self.store.update(path, &mut |content| {
-            found = Some(content.to_vec());
-            None
-        })?;
-        for _ in 0..MAX_ATTEMPTS {
-            let Some(old) = found.take() else { break };
-            let Some(splice) = edit(&old) else { return Ok(()) };
-            let recorded = self.record_edit(path, &old, &splice, operation)?;
-            let mut made = false;
-            let result = self.store.update(path, &mut |content| {
-                made = content == old;
-                if made {
-                    return Some(splice.clone());
-                }
-                found = Some(content.to_vec());
-                None
-            });
-            match result {
-                Ok(()) if !made => self.withdraw(recorded.id),
-                result => return self.finish(Some(recorded), result),
-            }
-        }
-        let failed = format!("updating {path}");
-        Err(StoreError::failed(failed, "the store never holds what it shows").unchanged())
-    }
-
-    fn update_as(
-        &self,
-        path: &MemoryPath,
-        edit: &mut Edit<'_>,
-        operation: Operation,
-    ) -> Result<(), StoreError> {
-        self.refuse_hidden(path)?;
-        if !self.journal.is_apart() {
-            return self.update_in_steps(path, edit, operation);
-        }
-        let (mut recorded, mut broken) = (None, None);
-        let result = self.store.update(path, &mut |old| {
-            if let Some(Recorded { id, .. }) = recorded.take() {
-                self.withdraw(id);
-            }
-            let splice = edit(old)?;
-            match self.record_edit(path, old, &splice, operation) {
-                Ok(appended) => {
-                    recorded = Some(appended);
-                    Some(splice)
-                }
-                Err(error) => {
-                    broken = Some(error);
-                    None
-                }
-            }
-        });
-        match broken {
-            Some(error) => Err(error),
-            None => self.finish(recorded, result),
-        }
-    }
-
-    /// Records that the files are gone, each with its content.
-    fn record_deletion(
-        &self,
-        files: &[MemoryPath],
-        operation: Operation,
-    ) -> Result<Option<Recorded>, StoreError> {
-        let operation = context::current().operation.unwrap_or(operation);
-        let mut record = self.record()?;
-        for path in files {
-            let bytes = match self.store.read(path) {
-                Err(StoreError::NotFound | StoreError::IsADirectory) => continue,
-                // What cannot be kept is not deleted.
-                read => read.map_err(StoreError::unchanged)?,
-            };
-            let content = Content::of(&bytes);
-            self.keep_unknown(&mut record, content, &bytes);
-            record.header.rows.push(Row {
-                operation,
-                path: path.clone(),
-                old_path: None,
-                before: Some(content),
-                after: None,
-                splice: None,
-                is_trimmed: false,
-            });
-        }
-        if record.header.rows.is_empty() {
-            return Ok(None);
-        }
-        self.append(record, Flush::Now).map(Some)
-    }
-
-    /// The file at `path`, or all files below the directory there. Nothing is left out that cannot be looked at: it
-    /// would be deleted or moved without a record.
-    fn files_at(&self, path: &MemoryPath) -> Result<Vec<MemoryPath>, StoreError> {
-        match self.store.open(path, 0) {
-            Ok(Node::File(..)) => Ok(vec![path.clone()]),
-            Ok(Node::Directory(_)) => {
-                let mut files = Vec::new();
-                self.files_below(path, &mut files)?;
-                files.sort_unstable();
-                Ok(files)
-            }
-            // The store's own method says so, each in its way.
-            Err(StoreError::NotFound | StoreError::NotADirectory) => Ok(Vec::new()),
-            Err(error) => Err(error),
-        }
-    }
-
-    fn files_below(
-        &self,
-        directory: &MemoryPath,
-        files: &mut Vec<MemoryPath>,
-    ) -> Result<(), StoreError> {
-        let entries = match self.store.list(directory) {
-            // Gone meanwhile.
-            Err(StoreError::NotFound | StoreError::NotADirectory) => return Ok(()),
-            listed => listed?,
-        };
-        for entry in entries.into_iter().filter(|entry| !self.is_hidden(&entry.path)) {
-            if entry.is_file() {
-                files.push(entry.path);
-            } else {
-                self.files_below(&entry.path, files)?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Deletes what is below a directory. What cannot be deleted because a store is mounted there is emptied.
-    fn empty(&self, directory: &MemoryPath, changed: &mut bool) -> Result<(), StoreError> {
-        let listed = self.store.list(directory).map_err(StoreError::unchanged)?;
-        for entry in listed.iter().filter(|entry| !self.is_hidden(&entry.path)) {
-            match self.store.delete(&entry.path) {
-                Ok(()) => *changed = true,
-                Err(StoreError::MountPoint) => self.empty(&entry.path, changed)?,
-                Err(StoreError::NotFound) => {}
-                Err(StoreError::ReadOnly) if !directory.is_root() => {}
-                Err(error) => return Err(if *changed { error.after_changes() } else { error }),
-            }
-        }
-        Ok(())
-    }
 }
 
 /// A record that was appended.
-struct Recorded {
-    id: HistoryId,
+pub(super) struct Recorded {
+    pub(super) id: HistoryId,
     change: HistoryId,
     appended: Appended,
-}
-
-/// How many bytes both begin with, and then end with.
-fn common_ends(a: &[u8], b: &[u8]) -> (usize, usize) {
-    let start = a.iter().zip(b).take_while(|(a, b)| a == b).count();
-    let (a, b) = (&a[start..], &b[start..]);
-    let end = a.iter().rev().zip(b.iter().rev()).take_while(|(a, b)| a == b).count();
-    (start, end)
 }
 
 /// Where a local directory's journal is.

@@ -1,0 +1,222 @@
+//! [`Step`]: what is done to one file to bring back an earlier state, and how a list of them is made.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::Serialize;
+
+use super::context::Context;
+use super::error::HistoryError;
+use super::id::HistoryId;
+use super::record::{Content, Digest};
+use super::recorder::Recorder;
+use super::settle::Found;
+use super::snapshot::Snapshot;
+use super::version::Operation;
+use crate::path::MemoryPath;
+use crate::store::{OnExisting, Splice, Store, StoreError};
+
+/// What was done to a file to bring back an earlier state, or would be done.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct RestoredFile {
+    /// What was done: [`Created`](Operation::Created), [`Modified`](Operation::Modified),
+    /// [`Renamed`](Operation::Renamed) or [`Deleted`](Operation::Deleted).
+    pub operation: Operation,
+    /// Where.
+    pub path: MemoryPath,
+    /// Where it was before, if it was renamed.
+    pub old_path: Option<MemoryPath>,
+}
+
+/// What [`Memory::restore`](crate::Memory::restore) and the like did.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct Restored {
+    /// The change that this made, which can be undone itself. `None` if there was nothing to do, or with `dry_run`.
+    pub change: Option<HistoryId>,
+    /// The files, in the order of their paths.
+    pub files: Vec<RestoredFile>,
+}
+
+/// One step. `found` is the content that the file has before it.
+#[derive(Debug)]
+pub(super) enum Step {
+    Delete { path: MemoryPath, found: Found },
+    Rename { from: MemoryPath, to: MemoryPath },
+    Edit { path: MemoryPath, found: Found, content: Content },
+    Create { path: MemoryPath, content: Content },
+}
+
+impl Step {
+    fn shown(&self) -> RestoredFile {
+        let (operation, path, old_path) = match self {
+            Self::Delete { path, .. } => (Operation::Deleted, path, None),
+            Self::Rename { from, to } => (Operation::Renamed, to, Some(from.clone())),
+            Self::Edit { path, .. } => (Operation::Modified, path, None),
+            Self::Create { path, .. } => (Operation::Created, path, None),
+        };
+        RestoredFile { operation, path: path.clone(), old_path }
+    }
+
+    /// Deletions make room, then files move, then contents are written.
+    pub(super) fn rank(&self) -> u8 {
+        match self {
+            Self::Delete { .. } => 0,
+            Self::Rename { .. } => 1,
+            Self::Edit { .. } => 2,
+            Self::Create { .. } => 3,
+        }
+    }
+}
+
+impl Recorder {
+    pub(super) fn apply(
+        &self,
+        context: Context,
+        snapshot: &Snapshot,
+        steps: &[Step],
+        dry_run: bool,
+    ) -> Result<Restored, HistoryError> {
+        let mut files: Vec<RestoredFile> = steps.iter().map(Step::shown).collect();
+        files.sort_by(|a, b| a.path.cmp(&b.path));
+        if dry_run || steps.is_empty() {
+            return Ok(Restored { change: None, files });
+        }
+        // All contents are there before the first step.
+        let mut contents = Vec::new();
+        for step in steps {
+            contents.push(match step {
+                Step::Edit { content, .. } | Step::Create { content, .. } => {
+                    self.content(snapshot, *content)?
+                }
+                _ => Vec::new(),
+            });
+        }
+        let context = Context { operation: Some(Operation::Restored), ..context };
+        let (done, change) = context.within(|| {
+            let mut renames = Vec::new();
+            for (step, content) in steps.iter().zip(contents) {
+                match step {
+                    Step::Rename { from, to } => renames.push((from, to)),
+                    step => {
+                        self.rename_all(&mut renames)?;
+                        self.take(step, &content)?;
+                    }
+                }
+            }
+            self.rename_all(&mut renames)
+        });
+        match (done, change) {
+            (Ok(()), change) => Ok(Restored { change, files }),
+            (Err(Stop::Changed(path)), None) => Err(HistoryError::Conflict { paths: vec![path] }),
+            (Err(Stop::Store(error)), None) => Err(error.into()),
+            (Err(stop), Some(change)) => {
+                let source = match stop {
+                    Stop::Store(error) => error,
+                    Stop::Changed(path) => {
+                        StoreError::failed(format!("restoring {path}"), "it was changed meanwhile")
+                    }
+                };
+                Err(HistoryError::Partly { change, source })
+            }
+        }
+    }
+
+    /// Renames the files, each as soon as its new place is free.
+    fn rename_all(&self, renames: &mut Vec<(&MemoryPath, &MemoryPath)>) -> Result<(), Stop> {
+        while !renames.is_empty() {
+            let waiting = renames.len();
+            let mut blocked = None;
+            let mut later = Vec::new();
+            for (from, to) in renames.drain(..) {
+                match Store::rename(self, from, to) {
+                    Ok(()) => {}
+                    Err(StoreError::AlreadyExists) => {
+                        blocked = Some(to.clone());
+                        later.push((from, to));
+                    }
+                    Err(error) => return Err(Stop::Store(error)),
+                }
+            }
+            // Two that change places: one steps aside.
+            if later.len() == waiting
+                && let Some((from, to)) = later.pop()
+            {
+                let content = Store::read(self, from).map_err(Stop::Store)?;
+                Store::delete(self, from).map_err(Stop::Store)?;
+                *renames = later;
+                self.rename_all(renames)?;
+                return match Store::write(self, to, &content, OnExisting::Error) {
+                    Err(StoreError::AlreadyExists) => {
+                        Err(Stop::Changed(blocked.unwrap_or_else(|| to.clone())))
+                    }
+                    written => written.map_err(Stop::Store),
+                };
+            }
+            *renames = later;
+        }
+        Ok(())
+    }
+
+    fn take(&self, step: &Step, content: &[u8]) -> Result<(), Stop> {
+        match step {
+            Step::Delete { path, found } => {
+                if self.found(path).map_err(Stop::Store)? != *found {
+                    return Err(Stop::Changed(path.clone()));
+                }
+                Store::delete(self, path).map_err(Stop::Store)
+            }
+            Step::Edit { path, found, .. } => {
+                let mut is_changed = false;
+                Store::update(self, path, &mut |old| {
+                    is_changed = Found::File(Digest::of(old)) != *found;
+                    (!is_changed).then(|| Splice { range: 0..old.len(), text: content.to_vec() })
+                })
+                .map_err(Stop::Store)?;
+                if is_changed { Err(Stop::Changed(path.clone())) } else { Ok(()) }
+            }
+            Step::Create { path, .. } => {
+                match Store::write(self, path, content, OnExisting::Error) {
+                    Err(StoreError::AlreadyExists) => Err(Stop::Changed(path.clone())),
+                    written => written.map_err(Stop::Store),
+                }
+            }
+            // All at once, elsewhere.
+            Step::Rename { .. } => Ok(()),
+        }
+    }
+}
+
+/// The same steps, where a file that is deleted and made again at the same path is edited, or stays if its content is the
+/// same.
+pub(super) fn without_detours(steps: Vec<Step>) -> Vec<Step> {
+    let mut deleted: BTreeMap<MemoryPath, Found> = BTreeMap::new();
+    for step in &steps {
+        if let Step::Delete { path, found } = step {
+            deleted.insert(path.clone(), *found);
+        }
+    }
+    let mut made = BTreeSet::new();
+    let mut direct = Vec::new();
+    for step in steps {
+        match step {
+            Step::Create { path, content } if deleted.contains_key(&path) => {
+                let found = deleted.get(&path).copied().unwrap_or(Found::Nothing);
+                made.insert(path.clone());
+                if found != Found::File(content.sha256) {
+                    direct.push(Step::Edit { path, found, content });
+                }
+            }
+            step => direct.push(step),
+        }
+    }
+    direct.retain(|step| !matches!(step, Step::Delete { path, .. } if made.contains(path)));
+    direct
+}
+
+/// Why a step was not made.
+enum Stop {
+    /// The file is not what it was.
+    Changed(MemoryPath),
+    Store(StoreError),
+}
