@@ -77,7 +77,7 @@ impl Query {
 
     /// Where it is found first, in bytes. Where case does not matter, the place may be off by the letters whose
     /// lower case is longer or shorter.
-    fn find(&self, line: &str) -> Option<Range<usize>> {
+    pub(super) fn find(&self, line: &str) -> Option<Range<usize>> {
         match &self.kind {
             Kind::Regex(regex) => regex.find(line).map(|found| found.range()),
             Kind::Text(text) => {
@@ -212,7 +212,7 @@ fn cut_to_a_character(line: &mut Vec<u8>) {
 }
 
 /// The line, or as much of it around the match as is shown.
-fn cut(line: &str, at: Range<usize>) -> String {
+pub(super) fn cut(line: &str, at: Range<usize>) -> String {
     const BEFORE: usize = SHOWN_CHARS / 3;
     if line.chars().nth(SHOWN_CHARS).is_none() {
         return line.to_owned();
