@@ -8,6 +8,7 @@ mod index;
 mod list;
 mod read;
 mod search;
+mod stats;
 mod write;
 
 pub use bootstrap::Project;
@@ -16,6 +17,8 @@ pub(crate) use list::{exists, list};
 pub(crate) use read::{read, read_shown};
 pub(crate) use search::search;
 pub use search::{Match, Query};
+pub use stats::Stats;
+pub(crate) use stats::stats;
 pub(crate) use write::{make, write};
 
 use crate::error::Error;
