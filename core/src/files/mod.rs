@@ -11,6 +11,7 @@ mod read;
 mod search;
 mod search_history;
 mod shared_watch;
+mod stats;
 mod watch;
 mod write;
 
@@ -25,6 +26,8 @@ pub use search::{Match, Query};
 pub use search_history::PastMatch;
 pub(crate) use search_history::search_history;
 pub use shared_watch::SharedWatch;
+pub use stats::Stats;
+pub(crate) use stats::stats;
 pub use watch::Watch;
 pub(crate) use write::{make, write};
 
