@@ -49,7 +49,7 @@ fn carry_out(memory: &Memory, method: &str, given: &Arguments) -> Result<Json, F
             });
             shown.collect()
         }
-        "filesAt" => memory.files_at(at(given, 2)?)?.into_iter().map(past_file).collect(),
+        "filesAt" => memory.files_at(at(given, 2)?)?.iter().map(past_file).collect(),
         "readAt" => {
             let path = text(2, "path")?;
             memory.read_at(&path, at(given, 3)?)?.map_or(Json::Null, placed)
@@ -126,12 +126,12 @@ fn version(version: Version) -> Json {
     ])
 }
 
-fn past_file(file: PastFile) -> Json {
+fn past_file(file: &PastFile) -> Json {
     object([
         ("path", file.path.as_str().into()),
         ("size", file.size.into()),
         ("modified", file.modified.map(answer::millis).into()),
-        ("version", file.version.map(|version| version.to_string()).into()),
+        ("version", file.version.as_ref().map(ToString::to_string).into()),
     ])
 }
 
