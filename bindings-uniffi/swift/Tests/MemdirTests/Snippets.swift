@@ -129,3 +129,22 @@ for match in try await memory.search(query: "black") {
 }
 print(try await memory.index(maxChars: 1000), terminator: "")
 }
+
+private func docs_your_own_code_2(_ memory: Memory, _ store: any Store, _ keychain: any Keychain, _ directory: URL) async throws {
+let memory = try await Memory.open(store: "memory:", options: MemoryOptions(history: true))
+try await memory.write(path: "/memories/plan.md", text: "- water\n- tea\n")
+
+let watch = try await memory.watch()
+// Whoever changes it: this program, another one, an editor.
+try await memory.write(path: "/memories/plan.md", text: "- water\n")
+for try await change in watch {
+    print(change.path, "is", change.kind)
+    break
+}
+
+for match in try await memory.searchHistory(query: "tea") {
+    print("\(match.version.path):\(match.line ?? 0) was: \(match.text)")
+}
+let stats = try await memory.stats()
+print("\(stats.files) file, \(stats.bytes) bytes")
+}
