@@ -91,6 +91,12 @@ for await change in memory.changes {
 }
 
 private func docs_swift_4(_ memory: Memory, _ store: any Store, _ keychain: any Keychain, _ directory: URL) async throws {
+for try await change in try await memory.watch() {
+    print(change.kind, change.path)
+}
+}
+
+private func docs_swift_5(_ memory: Memory, _ store: any Store, _ keychain: any Keychain, _ directory: URL) async throws {
 let memory = try await Memory.open(store: "memory:", options: MemoryOptions(history: true))
 let session = try memory.actingAs(actor: "session 1")
 try await session.write(path: "/memories/tea.md", text: "- green\n")
@@ -108,7 +114,7 @@ let undone = try await memory.undo(change: newest.change)
 print(undone.files.map { "\($0.operation) \($0.path)" })
 }
 
-private func docs_swift_5(_ memory: Memory, _ store: any Store, _ keychain: any Keychain, _ directory: URL) async throws {
+private func docs_swift_6(_ memory: Memory, _ store: any Store, _ keychain: any Keychain, _ directory: URL) async throws {
 let key = try storedKey(in: keychain)
 let memory = try await Memory.open(directory: directory, options: MemoryOptions(encryptionKey: key))
 }
