@@ -10,6 +10,7 @@ mod list;
 mod read;
 mod search;
 mod search_history;
+mod stats;
 mod watch;
 mod write;
 
@@ -23,6 +24,8 @@ pub(crate) use search::search;
 pub use search::{Match, Query};
 pub use search_history::PastMatch;
 pub(crate) use search_history::search_history;
+pub use stats::Stats;
+pub(crate) use stats::stats;
 pub use watch::Watch;
 pub(crate) use write::{make, write};
 

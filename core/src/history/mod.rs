@@ -42,6 +42,7 @@ mod redact;
 mod restore;
 mod retention;
 mod settle;
+mod size;
 mod snapshot;
 mod steps;
 pub(crate) mod time;
@@ -67,6 +68,7 @@ pub(crate) use reading::Reading;
 pub(crate) use recorder::Recorder;
 pub(crate) use restore::How;
 pub(crate) use retention::Retention;
+pub use size::HistorySize;
 pub use steps::{Restored, RestoredFile};
 #[cfg(feature = "cli")]
 pub(crate) use transfer::{Carried, Collected};

@@ -9,7 +9,7 @@ use crate::cancel;
 use crate::changes::{self, Change, ChangeKind};
 use crate::command::{self, Dialect};
 use crate::error::Error;
-use crate::files::{self, Match, PastMatch, Project, Query, SensitiveMatch, Watch};
+use crate::files::{self, Match, PastMatch, Project, Query, SensitiveMatch, Stats, Watch};
 use crate::history::HistoryError;
 use crate::path::{MAX_LEVELS, MemoryPath};
 use crate::store::Entry;
@@ -202,6 +202,33 @@ impl Memory {
     pub fn index(&self, max_chars: usize) -> Result<String, Error> {
         self.expire_unless_cancelled()?;
         files::index(&*self.store, &self.policies, max_chars)
+    }
+
+    /// How much the memory holds: files, bytes, the largest file, the oldest one. Hidden files count, as they do for the
+    /// limits, which are in [`options`](Memory::options).
+    ///
+    /// ```
+    /// use memdir::{Memory, MemoryOptions};
+    ///
+    /// let memory = Memory::open("memory:", MemoryOptions::default())?;
+    /// memory.create("/memories/tea/green.md", "sencha\n")?;
+    /// memory.create("/memories/.draft", "?")?;
+    ///
+    /// let stats = memory.stats()?;
+    /// assert_eq!((stats.files, stats.directories, stats.bytes), (2, 1, 8));
+    /// let (largest, bytes) = stats.largest.unwrap();
+    /// assert_eq!((largest.as_str(), bytes), ("/memories/tea/green.md", 7));
+    /// assert!(stats.history.is_none());
+    /// # Ok::<(), memdir::Error>(())
+    /// ```
+    ///
+    /// No content is read. It takes two listings of everything, and where the store keeps accesses, some of their times.
+    ///
+    /// # Errors
+    /// [`Error::Store`].
+    pub fn stats(&self) -> Result<Stats, Error> {
+        self.expire_unless_cancelled()?;
+        files::stats(&*self.store, self.history.as_deref())
     }
 
     /// Tells who observes the store that the file was written, or may have been.

@@ -1,0 +1,184 @@
+//! `stats`: how much a memory holds, and which of its files are the largest, the oldest and the least used.
+
+use std::collections::HashSet;
+use std::time::{Duration, SystemTime};
+
+use super::read::refusal;
+use crate::cancel;
+use crate::error::Error;
+use crate::history::{HistorySize, Recorder};
+use crate::path::{MAX_LEVELS, MemoryPath};
+use crate::store::{Entry, EntryKind, Node, Store};
+
+/// How many files are asked at once when they were used last.
+const AT_A_TIME: usize = 1_000;
+
+/// Times of access are asked for up to here, so that no clock that is fast hides one.
+const A_DAY: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// How much a memory holds: [`Memory::stats`](crate::Memory::stats).
+///
+/// Hidden files count, as they do for the limits ([`max_files`](crate::MemoryOptions::max_files) and
+/// [`max_total_bytes`](crate::MemoryOptions::max_total_bytes)). The files of the history do not. Times are those of
+/// listings: in object storage, a file that was copied there counts from then on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Stats {
+    /// The files.
+    pub files: u64,
+    /// The directories below `/memories`. A hidden one counts if there is a file in it.
+    pub directories: u64,
+    /// The bytes of all files together.
+    pub bytes: u64,
+    /// The largest file, with its size in bytes.
+    pub largest: Option<(MemoryPath, u64)>,
+    /// The file whose last change is the longest ago. `None` if the store does not keep times.
+    pub oldest: Option<(MemoryPath, SystemTime)>,
+    /// The file that was changed last.
+    pub newest: Option<(MemoryPath, SystemTime)>,
+    /// The file that was not used for the longest time, and when it was used last: the later of its last change and its
+    /// last recorded access. `None` if the store does not keep accesses, or is read-only. Accesses are recorded with
+    /// [`record_access`](crate::MemoryOptions::record_access); without it, only changes count as uses.
+    pub least_recently_used: Option<(MemoryPath, SystemTime)>,
+    /// The size of the history, if the memory has one ([`history`](crate::MemoryOptions::history)).
+    pub history: Option<HistorySize>,
+}
+
+/// Of several files that are equal, the first one by its path counts.
+pub(crate) fn stats(store: &dyn Store, history: Option<&Recorder>) -> Result<Stats, Error> {
+    let mut files = Vec::new();
+    store.files(&mut |file| files.push(file)).map_err(Error::Store)?;
+    files.sort_unstable_by(|a, b| a.path.cmp(&b.path));
+    let directories = directories(store, &files)?;
+    let sized = |file: &Entry| match file.kind {
+        EntryKind::File(size) => Some((file.path.clone(), size)),
+        EntryKind::Directory => None,
+    };
+    let sizes: Vec<_> = files.iter().filter_map(sized).collect();
+    let written: Vec<_> =
+        files.iter().filter_map(|file| Some((file.path.clone(), file.modified?))).collect();
+    Ok(Stats {
+        files: sizes.len() as u64,
+        directories,
+        bytes: sizes.iter().map(|(_, size)| size).sum(),
+        largest: sizes.into_iter().rev().max_by_key(|(_, size)| *size),
+        oldest: written.iter().min_by_key(|(_, time)| *time).cloned(),
+        newest: written.into_iter().rev().max_by_key(|(_, time)| *time),
+        least_recently_used: least_recently_used(store, files)?,
+        history: history.map(Recorder::size).transpose().map_err(Error::Store)?,
+    })
+}
+
+/// Those that listings show, which may be empty, and those that a file is in.
+fn directories(store: &dyn Store, files: &[Entry]) -> Result<u64, Error> {
+    cancel::check().map_err(Error::Store)?;
+    let root = MemoryPath::root();
+    let listed = match store.open(&root, MAX_LEVELS) {
+        Ok(Node::Directory(entries)) => entries,
+        Ok(Node::File(..)) => Vec::new(),
+        Err(error) => return Err(refusal(&root, error)),
+    };
+    let mut found: HashSet<MemoryPath> =
+        listed.into_iter().filter(|entry| !entry.is_file()).map(|entry| entry.path).collect();
+    for file in files {
+        let mut above = file.path.parent();
+        while let Some(directory) = above.filter(|directory| !directory.is_root()) {
+            above = directory.parent();
+            if !found.insert(directory) {
+                break;
+            }
+        }
+    }
+    Ok(found.len() as u64)
+}
+
+/// A file is used no earlier than it is changed, so only those are asked that were changed before the earliest use that is
+/// found.
+fn least_recently_used(
+    store: &dyn Store,
+    mut files: Vec<Entry>,
+) -> Result<Option<(MemoryPath, SystemTime)>, Error> {
+    if !store.tracks_access() {
+        return Ok(None);
+    }
+    let until = SystemTime::now() + A_DAY;
+    files.retain(|file| file.modified.is_some());
+    files.sort_by_key(|file| file.modified);
+    let mut found: Option<(MemoryPath, SystemTime)> = None;
+    let mut files = files.into_iter().peekable();
+    while let Some(next) = files.peek() {
+        cancel::check().map_err(Error::Store)?;
+        let is_over = |(_, used): &(MemoryPath, SystemTime)| next.modified >= Some(*used);
+        if found.as_ref().is_some_and(is_over) {
+            break;
+        }
+        let some = files.by_ref().take(AT_A_TIME).collect();
+        let unused = store.unused(some, until).map_err(Error::Store)?;
+        let used = unused.into_iter().filter_map(|file| Some((file.last_used()?, file.path)));
+        let earliest = used.min().map(|(used, path)| (path, used));
+        found = match (found, earliest) {
+            (Some(found), Some(other)) if other.1 < found.1 => Some(other),
+            (None, other) => other,
+            (found, _) => found,
+        };
+    }
+    Ok(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::{InProcess, OnExisting};
+
+    fn path(text: &str) -> MemoryPath {
+        MemoryPath::parse(text).unwrap()
+    }
+
+    fn at(seconds: u64) -> SystemTime {
+        SystemTime::UNIX_EPOCH + Duration::from_secs(seconds)
+    }
+
+    /// A store with files of these sizes, last written at these seconds.
+    fn store(files: &[(&str, usize, u64)]) -> InProcess {
+        let store = InProcess::new();
+        for (name, size, written) in files {
+            let path = path(name);
+            store.write(&path, &vec![b'x'; *size], OnExisting::Error).unwrap();
+            store.set_modified(&path, at(*written)).unwrap();
+        }
+        store
+    }
+
+    #[test]
+    fn nothing_is_nothing() {
+        let found = stats(&InProcess::new(), None).unwrap();
+        assert_eq!((found.files, found.directories, found.bytes), (0, 0, 0));
+        assert_eq!((found.largest, found.oldest, found.newest), (None, None, None));
+        assert_eq!((found.least_recently_used, found.history), (None, None));
+    }
+
+    #[test]
+    fn hidden_files_and_empty_directories_count() {
+        let store = store(&[
+            ("/memories/b", 5, 30),
+            ("/memories/a/deep/er", 5, 10),
+            ("/memories/.hidden/x", 1, 40),
+        ]);
+        store.make_directory(&path("/memories/empty")).unwrap();
+        let found = stats(&store, None).unwrap();
+        assert_eq!((found.files, found.directories, found.bytes), (3, 4, 11));
+        assert_eq!(found.largest, Some((path("/memories/a/deep/er"), 5)));
+        assert_eq!(found.oldest, Some((path("/memories/a/deep/er"), at(10))));
+        assert_eq!(found.newest, Some((path("/memories/.hidden/x"), at(40))));
+    }
+
+    #[test]
+    fn an_access_is_a_use() {
+        let store =
+            store(&[("/memories/a", 1, 10), ("/memories/b", 1, 20), ("/memories/c", 1, 30)]);
+        store.record_access(&path("/memories/a"), at(50)).unwrap();
+        let found = stats(&store, None).unwrap();
+        assert_eq!(found.least_recently_used, Some((path("/memories/b"), at(20))));
+        assert_eq!(found.oldest, Some((path("/memories/a"), at(10))));
+    }
+}
