@@ -2,7 +2,7 @@
 //!
 //! A user interface wants to be told instead of looking again and again. What is told here is what every
 //! [`Memory`](crate::Memory) of this process changes, commands of a model and calls of your own alike. What other
-//! processes change, and what is written to a store directly, is not: nothing watches the disk.
+//! processes change, and what is written to a store directly, is not: [`Memory::watch`](crate::Memory::watch) looks for that.
 
 use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -11,10 +11,10 @@ use std::sync::{Arc, PoisonError, RwLock, Weak};
 use crate::path::MemoryPath;
 use crate::store::{Location, Store};
 
-/// A change that a memory of this process made.
+/// A change to a memory.
 ///
-/// It is told after the change, when a reply is not yet given. After a failure of the store that may have come before
-/// or after the change, it is told as well: look at the path to see what is there.
+/// To [`observe`](crate::Memory::observe) it is told after the change, when a reply is not yet given. After a failure of the
+/// store that may have come before or after the change, it is told as well: look at the path to see what is there.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Change {

@@ -4,21 +4,29 @@
 //! the same locks as the commands do, one file for each.
 
 mod bootstrap;
+mod find_sensitive;
 mod index;
 mod list;
 mod read;
 mod search;
+mod search_history;
 mod stats;
+mod watch;
 mod write;
 
 pub use bootstrap::Project;
+pub use find_sensitive::SensitiveMatch;
+pub(crate) use find_sensitive::find_sensitive;
 pub(crate) use index::index;
 pub(crate) use list::{exists, list};
 pub(crate) use read::{read, read_shown};
 pub(crate) use search::search;
 pub use search::{Match, Query};
+pub use search_history::PastMatch;
+pub(crate) use search_history::search_history;
 pub use stats::Stats;
 pub(crate) use stats::stats;
+pub use watch::Watch;
 pub(crate) use write::{make, write};
 
 use crate::error::Error;

@@ -81,7 +81,7 @@ impl Recorder {
 
 impl Snapshot {
     /// Whether a version is about what is or was at `path` or below.
-    fn concerns(&self, number: usize, path: &MemoryPath) -> bool {
+    pub(super) fn concerns(&self, number: usize, path: &MemoryPath) -> bool {
         let is_at = |other: &MemoryPath| {
             let (path, other) = (self.folding.key(path), self.folding.key(other));
             path == other || path.is_above(&other)

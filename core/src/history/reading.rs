@@ -15,8 +15,8 @@ use super::journal::Stored;
 use super::record::{Content, Digest};
 use super::recorder::Recorder;
 use super::snapshot::Snapshot;
-#[cfg(feature = "cli")]
 use super::timeline::State;
+use super::version::Version;
 use crate::path::MemoryPath;
 
 /// How many bytes of contents are kept.
@@ -88,6 +88,48 @@ impl Recorder {
     }
 }
 
+/// A version, for a caller that goes through all of them.
+pub(crate) struct Listed {
+    pub(crate) version: Version,
+    /// The file that it is a version of: the same number for all of its versions.
+    pub(crate) file: usize,
+    number: usize,
+}
+
+impl Reading<'_> {
+    /// The versions of what is or was at the path and below, newest first.
+    pub(crate) fn listed(&self, path: &MemoryPath) -> impl Iterator<Item = Listed> {
+        let timeline = &self.snapshot.timeline;
+        let numbers = (0..timeline.moments.len()).rev();
+        let wanted = numbers.filter(|number| self.snapshot.concerns(*number, path));
+        wanted.map(|number| {
+            let (version, file) = (timeline.version(number), timeline.moments[number].file);
+            Listed { version, file, number }
+        })
+    }
+
+    /// The content that a version left; `None` if the history has it no more, or it was a deletion.
+    pub(crate) fn left_by(&self, listed: &Listed) -> Result<Option<Arc<Vec<u8>>>, HistoryError> {
+        match self.content_of(listed.number) {
+            Ok(content) => Ok(Some(content)),
+            Err(HistoryError::NoContent(_) | HistoryError::Redacted(_) | HistoryError::Damaged) => {
+                Ok(None)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The content that a version left.
+    pub(super) fn content_of(&self, number: usize) -> Result<Arc<Vec<u8>>, HistoryError> {
+        match &self.snapshot.timeline.moments[number].state {
+            State::Content(content) if self.snapshot.timeline.redaction(*content).is_none() => {
+                self.content(*content)
+            }
+            _ => self.recorder.content_of(&self.snapshot, number).map(Arc::new),
+        }
+    }
+}
+
 #[cfg(feature = "cli")]
 impl Reading<'_> {
     /// Whether no history was ever kept here.
@@ -118,16 +160,6 @@ impl Reading<'_> {
         match moment.state {
             State::Gone => Ok((None, Arc::default())),
             _ => Ok((Some(&moment.path), self.content_of(number)?)),
-        }
-    }
-
-    /// The content that a version left.
-    pub(super) fn content_of(&self, number: usize) -> Result<Arc<Vec<u8>>, HistoryError> {
-        match &self.snapshot.timeline.moments[number].state {
-            State::Content(content) if self.snapshot.timeline.redaction(*content).is_none() => {
-                self.content(*content)
-            }
-            _ => self.recorder.content_of(&self.snapshot, number).map(Arc::new),
         }
     }
 }

@@ -1,13 +1,16 @@
 //! The methods of [`Memory`] for your own code, which are no commands of the tool.
 
 use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::time::Duration;
 
 use super::Memory;
 use crate::cancel;
 use crate::changes::{self, Change, ChangeKind};
 use crate::command::{self, Dialect};
 use crate::error::Error;
-use crate::files::{self, Match, Project, Query, Stats};
+use crate::files::{self, Match, PastMatch, Project, Query, SensitiveMatch, Stats, Watch};
+use crate::history::HistoryError;
 use crate::path::{MAX_LEVELS, MemoryPath};
 use crate::store::Entry;
 
@@ -109,6 +112,84 @@ impl Memory {
     ) -> Result<(), Error> {
         let path = self.begin_at(path)?;
         files::search(&*self.store, &self.policies, &path, query, found)
+    }
+
+    /// The first `limit` lines and names that are found in the history of what is or was at `path` and below it, and that
+    /// the file itself does not have any more: newest first, each with the newest version that has it. With
+    /// `sensitive_on_view` the texts are searched as a view would show them.
+    ///
+    /// ```
+    /// use memdir::{Memory, MemoryOptions, Query};
+    ///
+    /// let mut options = MemoryOptions::default();
+    /// options.history = true;
+    /// let memory = Memory::open("memory:", options)?;
+    /// memory.create("/memories/tea.md", "green tea\nblack tea\n")?;
+    /// memory.str_replace("/memories/tea.md", "green tea\n", "")?;
+    ///
+    /// let found = memory.search_history(&Query::text("tea"), "/memories", 10)?;
+    /// assert_eq!((found.len(), found[0].line, found[0].text.as_str()), (1, Some(1), "green tea"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// It computes every version until it has enough.
+    ///
+    /// # Errors
+    /// [`HistoryError::Off`]; [`HistoryError::Path`]; [`HistoryError::Store`].
+    pub fn search_history(
+        &self,
+        query: &Query,
+        path: &str,
+        limit: usize,
+    ) -> Result<Vec<PastMatch>, HistoryError> {
+        let recorder = self.recorder()?;
+        let path = MemoryPath::parse(path).map_err(|_| HistoryError::Path(path.to_owned()))?;
+        files::search_history(recorder, &self.policies, &path, query, limit)
+    }
+
+    /// The first `limit` places at `path` and below it where the rules for sensitive text find something: the built-in
+    /// ones, and those of [`sensitive_rules`](crate::MemoryOptions::sensitive_rules). The text itself is not returned.
+    /// Whether commands may write such text does not matter here.
+    ///
+    /// ```
+    /// use memdir::{Memory, MemoryOptions};
+    ///
+    /// let memory = Memory::open("memory:", MemoryOptions::default())?;
+    /// memory.create("/memories/a.md", "host: db\nurl: postgres://app:t7Kq-9zLw2@db/app\n")?;
+    /// let found = memory.find_sensitive("/memories", 10)?;
+    /// assert_eq!((found[0].line, found[0].rule.as_str()), (Some(2), "url-password"));
+    /// # Ok::<(), memdir::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`list`](Memory::list).
+    pub fn find_sensitive(&self, path: &str, limit: usize) -> Result<Vec<SensitiveMatch>, Error> {
+        let path = self.begin_at(path)?;
+        files::find_sensitive(&*self.store, &self.policies, &path, limit)
+    }
+
+    /// Begins to watch the files at `path` and below it: [`Watch::changes`] then tells what is changed, also by other
+    /// processes and by what writes to the store directly. It looks at the store again `every` so often; by default twice a
+    /// second, once a second if the store is on another machine, and in any case less often if a look takes long. What this
+    /// process changes is seen at once.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use memdir::{ChangeKind, Memory, MemoryOptions};
+    ///
+    /// let memory = Memory::open("memory:", MemoryOptions::default())?;
+    /// let mut watch = memory.watch("/memories", None)?;
+    /// memory.create("/memories/a.md", "one\n")?;
+    /// let changes = watch.changes(Duration::from_secs(10))?;
+    /// assert_eq!((changes[0].kind, changes[0].path.as_str()), (ChangeKind::Written, "/memories/a.md"));
+    /// # Ok::<(), memdir::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Refused`] for a text that is not a path; [`Error::Store`]. A path where nothing is yet is no error.
+    pub fn watch(&self, path: &str, every: Option<Duration>) -> Result<Watch, Error> {
+        let path = self.begin_at(path)?;
+        Watch::new(Arc::clone(&self.store), path, every)
     }
 
     /// A table of contents for a system prompt, in at most `max_chars` characters: a line for each file with its path,

@@ -40,6 +40,12 @@ impl Location {
         Self { service: service.into(), path, read_only: false }
     }
 
+    /// Whether it is on this machine, where a look costs nothing.
+    #[must_use]
+    pub(crate) fn is_nearby(&self) -> bool {
+        self.service.is_empty() || self.service.starts_with("memory:")
+    }
+
     /// The same location of a store that changes nothing there.
     #[must_use]
     pub(crate) fn read_only(self) -> Self {

@@ -1,0 +1,68 @@
+//! `find_sensitive`: where the rules would find sensitive text.
+
+use crate::cancel;
+use crate::error::Error;
+use crate::path::{MAX_LEVELS, MemoryPath};
+use crate::policies::Policies;
+use crate::policy::sensitive;
+use crate::store::{Store, StoreError};
+
+/// A place where a rule finds sensitive text. It does not have the text itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SensitiveMatch {
+    /// The path of the file, or of the directory whose name it is.
+    pub path: MemoryPath,
+    /// The number of the line, counted from 1; `None` if it is in the name.
+    pub line: Option<u64>,
+    /// The id of the rule.
+    pub rule: String,
+}
+
+/// The first `limit` findings, in the order of the paths and lines.
+pub(crate) fn find_sensitive(
+    store: &dyn Store,
+    policies: &Policies,
+    path: &MemoryPath,
+    limit: usize,
+) -> Result<Vec<SensitiveMatch>, Error> {
+    let rules = &policies.sensitive.rules;
+    let mut found = Vec::new();
+    for entry in super::list(store, path, MAX_LEVELS)? {
+        if found.len() >= limit {
+            break;
+        }
+        cancel::check().map_err(Error::Store)?;
+        let name = entry.path.name().unwrap_or_default();
+        for finding in sensitive::find(name, rules) {
+            let (path, rule) = (entry.path.clone(), finding.rule.to_owned());
+            found.push(SensitiveMatch { path, line: None, rule });
+        }
+        if entry.is_file()
+            && let Some(text) = text(store, &entry.path)?
+        {
+            let findings = sensitive::find(&text, rules);
+            let (mut line, mut counted) = (1, 0);
+            for finding in findings {
+                let start = finding.range.start;
+                line += text.as_bytes()[counted..start].iter().filter(|b| **b == b'\n').count();
+                counted = start;
+                let (path, rule) = (entry.path.clone(), finding.rule.to_owned());
+                found.push(SensitiveMatch { path, line: Some(line as u64), rule });
+            }
+        }
+    }
+    found.truncate(limit);
+    Ok(found)
+}
+
+/// The text of a file. One that is gone meanwhile, that cannot be read, or that is not text has none.
+fn text(store: &dyn Store, path: &MemoryPath) -> Result<Option<String>, Error> {
+    match store.read(path) {
+        Ok(content) => Ok(String::from_utf8(content).ok()),
+        Err(error @ (StoreError::Failed { .. } | StoreError::Busy | StoreError::Cancelled)) => {
+            Err(Error::Store(error))
+        }
+        Err(_) => Ok(None),
+    }
+}

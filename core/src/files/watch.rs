@@ -1,0 +1,148 @@
+//! `watch`: what is changed, whoever does it.
+//!
+//! Nothing tells a store what other processes do, and each system has its own way to be told of files, with limits of its
+//! own. So it looks again, and compares. A change that this process makes is looked for at once.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::time::{Duration, Instant, SystemTime};
+
+use crate::cancel;
+use crate::changes::{self, Change, ChangeKind, Subscription};
+use crate::error::Error;
+use crate::path::{MAX_LEVELS, MemoryPath};
+use crate::store::{EntryKind, Location, Store};
+
+/// How long it waits between two looks, at a store on this machine and at one elsewhere.
+const NEARBY: Duration = Duration::from_millis(500);
+const ELSEWHERE: Duration = Duration::from_secs(1);
+
+/// It waits at least so many times as long as a look took: a large memory is not looked at all the time.
+const REST: u32 = 10;
+
+/// How often a waiting call looks whether it is cancelled.
+const CANCELLED: Duration = Duration::from_millis(50);
+
+/// Tells what is changed in a memory, by whoever changes it; see [`Memory::watch`](crate::Memory::watch).
+pub struct Watch {
+    store: Arc<dyn Store>,
+    path: MemoryPath,
+    every: Duration,
+    known: BTreeMap<MemoryPath, Stamp>,
+    next: Instant,
+    woken: Arc<Woken>,
+    _observed: Subscription,
+}
+
+/// What tells one content of a file from another without reading it.
+type Stamp = (u64, Option<SystemTime>);
+
+/// Whether this process has changed something since the last look.
+#[derive(Default)]
+struct Woken {
+    changed: Mutex<bool>,
+    waiting: Condvar,
+}
+
+impl fmt::Debug for Watch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Not the store: its address may hold a password.
+        f.debug_struct("Watch").field("path", &self.path).finish_non_exhaustive()
+    }
+}
+
+impl Watch {
+    pub(crate) fn new(
+        store: Arc<dyn Store>,
+        path: MemoryPath,
+        every: Option<Duration>,
+    ) -> Result<Self, Error> {
+        let is_nearby = store.locations().iter().all(Location::is_nearby);
+        let every = every.unwrap_or(if is_nearby { NEARBY } else { ELSEWHERE });
+        let woken = Arc::new(Woken::default());
+        let wakes = Arc::clone(&woken);
+        let observed = changes::observe(&store, move |_| wakes.wake());
+        let next = Instant::now();
+        let known = BTreeMap::new();
+        let mut watch = Self { store, path, every, known, next, woken, _observed: observed };
+        watch.known = watch.look()?;
+        Ok(watch)
+    }
+
+    /// What was changed since the last call, or since the watch began, in the order of the paths. If that is nothing, it
+    /// waits for a change, at most for `wait`; with [`Duration::ZERO`] it looks once and does not wait.
+    ///
+    /// A rename is told as a deletion and a file that was written; a directory, as its files. What was changed and changed
+    /// back between two looks is not told, and neither is a content of the same size and time.
+    ///
+    /// # Errors
+    /// [`Error::Store`] if the store cannot be read, or the call is [cancelled](crate::Cancellation). Nothing is lost by
+    /// that: the next call tells it.
+    pub fn changes(&mut self, wait: Duration) -> Result<Vec<Change>, Error> {
+        let until = Instant::now().checked_add(wait);
+        loop {
+            cancel::check().map_err(Error::Store)?;
+            let is_last = until.is_some_and(|until| Instant::now() >= until);
+            if is_last || self.woken.take() || Instant::now() >= self.next {
+                let changes = self.compare()?;
+                if is_last || !changes.is_empty() {
+                    return Ok(changes);
+                }
+            }
+            let end = until.map_or(self.next, |until| until.min(self.next));
+            let pause = end.saturating_duration_since(Instant::now()).min(CANCELLED);
+            self.woken.wait(pause);
+        }
+    }
+
+    /// The files as they are now.
+    fn look(&mut self) -> Result<BTreeMap<MemoryPath, Stamp>, Error> {
+        let began = Instant::now();
+        let found = match super::list(&*self.store, &self.path, MAX_LEVELS) {
+            Ok(entries) => entries,
+            // It is not there, or not any more.
+            Err(Error::Refused(_)) => Vec::new(),
+            Err(error) => return Err(error),
+        };
+        let pause = self.every.max(began.elapsed().saturating_mul(REST));
+        let now = Instant::now();
+        self.next = now.checked_add(pause).unwrap_or(now);
+        let files = found.into_iter().filter_map(|entry| match entry.kind {
+            EntryKind::File(size) => Some((entry.path, (size, entry.modified))),
+            EntryKind::Directory => None,
+        });
+        Ok(files.collect())
+    }
+
+    fn compare(&mut self) -> Result<Vec<Change>, Error> {
+        let found = self.look()?;
+        let change = |kind, path: &MemoryPath| Change { kind, path: path.clone(), old_path: None };
+        let gone = self.known.keys().filter(|path| !found.contains_key(*path));
+        let gone = gone.map(|path| change(ChangeKind::Deleted, path));
+        let written = found.iter().filter(|(path, stamp)| self.known.get(*path) != Some(stamp));
+        let written = written.map(|(path, _)| change(ChangeKind::Written, path));
+        let mut changes: Vec<_> = gone.chain(written).collect();
+        changes.sort_by(|a, b| a.path.cmp(&b.path));
+        self.known = found;
+        Ok(changes)
+    }
+}
+
+impl Woken {
+    fn wake(&self) {
+        *self.changed.lock().unwrap_or_else(PoisonError::into_inner) = true;
+        self.waiting.notify_all();
+    }
+
+    fn take(&self) -> bool {
+        std::mem::take(&mut *self.changed.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn wait(&self, pause: Duration) {
+        let changed = self.changed.lock().unwrap_or_else(PoisonError::into_inner);
+        if !*changed && !pause.is_zero() {
+            drop(self.waiting.wait_timeout(changed, pause));
+        }
+    }
+}

@@ -1,0 +1,161 @@
+//! What shows a memory to a person: the watch, the search of the history, and what the rules for sensitive text find.
+#![cfg(feature = "sqlite")]
+#![allow(clippy::panic, clippy::unwrap_used, reason = "a panic is how a test fails")]
+
+use std::sync::Arc;
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
+
+use memdir::policy::sensitive::SensitiveRule;
+use memdir::store::InProcess;
+use memdir::{Cancellation, Change, Error, Memory, MemoryOptions, MemoryPath, Query, StoreError};
+
+fn at(path: &str) -> MemoryPath {
+    MemoryPath::parse(path).unwrap()
+}
+
+const SOON: Duration = Duration::from_secs(30);
+
+fn options(set: impl FnOnce(&mut MemoryOptions)) -> MemoryOptions {
+    let mut options = MemoryOptions::default();
+    set(&mut options);
+    options
+}
+
+fn told(changes: &[Change]) -> Vec<String> {
+    changes.iter().map(|change| format!("{} {}", change.kind, change.path)).collect()
+}
+
+#[test]
+fn what_others_change_is_told_on_each_store() {
+    let place = tempfile::tempdir().unwrap();
+    let addresses = [
+        place.path().join("a").to_str().unwrap().to_owned(),
+        format!("dir:{}", place.path().join("b").display()),
+        format!("sqlite:{}", place.path().join("c.db").display()),
+    ];
+    for address in addresses {
+        let open = || Memory::open(&address, MemoryOptions::default()).unwrap();
+        let (watched, other) = (open(), open());
+        other.create("/memories/old.md", "old").unwrap();
+        let mut watch = watched.watch("/memories", None).unwrap();
+        assert!(watch.changes(Duration::ZERO).unwrap().is_empty());
+
+        // Not through a memory, which this process would hear of.
+        let store = other.store();
+        store.write(&at("/memories/team/a.md"), b"one", memdir::OnExisting::Error).unwrap();
+        assert_eq!(told(&watch.changes(SOON).unwrap()), ["written /memories/team/a.md"]);
+        store.delete(&at("/memories/old.md")).unwrap();
+        assert_eq!(told(&watch.changes(SOON).unwrap()), ["deleted /memories/old.md"]);
+        other.rename("/memories/team", "/memories/group").unwrap();
+        assert_eq!(
+            told(&watch.changes(SOON).unwrap()),
+            ["written /memories/group/a.md", "deleted /memories/team/a.md"]
+        );
+        assert!(watch.changes(Duration::ZERO).unwrap().is_empty());
+    }
+}
+
+#[test]
+fn what_this_process_changes_is_told_at_once_and_only_below_the_path() {
+    let memory = Memory::open("memory:", MemoryOptions::default()).unwrap();
+    // It would not look again by itself.
+    let mut watch = memory.watch("/memories/team", Some(Duration::from_secs(3600))).unwrap();
+    memory.create("/memories/a.md", "one").unwrap();
+    let (sender, receiver) = mpsc::channel();
+    let waiting = thread::spawn(move || {
+        sender.send(()).unwrap();
+        watch.changes(SOON).unwrap()
+    });
+    receiver.recv().unwrap();
+    memory.create("/memories/team/a.md", "one").unwrap();
+    assert_eq!(told(&waiting.join().unwrap()), ["written /memories/team/a.md"]);
+}
+
+#[test]
+fn a_watch_can_be_cancelled_and_goes_on_afterwards() {
+    let memory = Memory::open("memory:", MemoryOptions::default()).unwrap();
+    let mut watch = memory.watch("/memories", None).unwrap();
+    memory.create("/memories/a.md", "one").unwrap();
+    let cancellation = Cancellation::new();
+    cancellation.cancel();
+    let cancelled = cancellation.within(|| watch.changes(SOON));
+    assert!(matches!(cancelled, Err(Error::Store(StoreError::Cancelled))));
+    assert_eq!(told(&watch.changes(SOON).unwrap()), ["written /memories/a.md"]);
+    assert!(memory.watch("/elsewhere", None).is_err());
+}
+
+#[test]
+fn the_history_is_searched_for_what_is_there_no_more() {
+    let memory = Memory::open("memory:", options(|options| options.history = true)).unwrap();
+    memory.create("/memories/tea.md", "green tea\nblack tea\nwater\n").unwrap();
+    memory.str_replace("/memories/tea.md", "green tea\n", "").unwrap();
+    memory.str_replace("/memories/tea.md", "water", "white tea").unwrap();
+    memory.create("/memories/gone/teapot.md", "a pot\n").unwrap();
+    memory.delete("/memories/gone").unwrap();
+    memory.rename("/memories/tea.md", "/memories/drinks.md").unwrap();
+    let found = |query: &Query, path: &str, limit| {
+        let found = memory.search_history(query, path, limit).unwrap();
+        let shown = found.iter().map(|found| {
+            (
+                found.version.path.to_string(),
+                found.version.operation.as_str(),
+                found.line,
+                found.text.clone(),
+            )
+        });
+        shown.collect::<Vec<_>>()
+    };
+    let all = found(&Query::text("tea"), "/memories", 10);
+    let version = |path: &str, operation, line, text: &str| {
+        (path.to_owned(), operation, line, text.to_owned())
+    };
+    assert_eq!(
+        all,
+        [
+            version("/memories/gone/teapot.md", "deleted", None, "teapot.md"),
+            version("/memories/tea.md", "modified", None, "tea.md"),
+            version("/memories/tea.md", "created", Some(1), "green tea"),
+        ]
+    );
+    assert_eq!(found(&Query::text("tea"), "/memories", 2), all[..2]);
+    assert_eq!(found(&Query::text("pot"), "/memories/gone", 9).len(), 2);
+    assert_eq!(found(&Query::text("pot"), "/memories/drinks.md", 9), []);
+    assert_eq!(found(&Query::regex("^gr").unwrap(), "/memories/drinks.md", 9).len(), 1);
+
+    let version =
+        memory.search_history(&Query::text("green"), "/memories", 1).unwrap().remove(0).version;
+    memory.redact(version.id, "gone for good").unwrap();
+    assert_eq!(found(&Query::text("green"), "/memories", 9), []);
+
+    let off = Memory::open("memory:", MemoryOptions::default()).unwrap();
+    assert_eq!(off.search_history(&Query::text("a"), "/memories", 1).unwrap_err().kind(), "off");
+    assert_eq!(memory.search_history(&Query::text("a"), "x", 1).unwrap_err().kind(), "path");
+}
+
+#[test]
+fn sensitive_text_is_found_with_its_line_and_rule_and_not_shown() {
+    let rules = SensitiveRule::all([("project", "Bluebird-[0-9]+")]).unwrap();
+    let store = Arc::new(InProcess::new());
+    let memory = Memory::with_store(store, options(|options| options.sensitive_rules = rules));
+    memory
+        .create("/memories/a.md", "one\nBluebird-7\n\nurl: postgres://app:t7Kq-9zLw2@db/app\n")
+        .unwrap();
+    memory.create("/memories/Bluebird-8/b.md", "nothing").unwrap();
+    memory.create("/memories/c.md", "nothing").unwrap();
+    let found = memory.find_sensitive("/memories", 10).unwrap();
+    let shown = found.iter().map(|found| (found.path.as_str(), found.line, found.rule.as_str()));
+    assert_eq!(
+        shown.collect::<Vec<_>>(),
+        [
+            ("/memories/Bluebird-8", None, "project"),
+            ("/memories/a.md", Some(2), "project"),
+            ("/memories/a.md", Some(4), "url-password"),
+        ]
+    );
+    assert!(!format!("{found:?}").contains("t7Kq"));
+    assert_eq!(memory.find_sensitive("/memories", 2).unwrap(), found[..2]);
+    assert_eq!(memory.find_sensitive("/memories/a.md", 9).unwrap(), found[1..]);
+    assert!(matches!(memory.find_sensitive("/memories/none", 9), Err(Error::Refused(_))));
+}
