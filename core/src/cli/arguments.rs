@@ -6,7 +6,7 @@ use std::time::SystemTime;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
 
-use super::file_arguments::{Edit, Expire, Grep, Move, Put, Remove, Stats};
+use super::file_arguments::{Edit, Expire, Grep, Move, Put, Remove, Stats, Watch};
 use super::history_arguments::{Diff, Log, Redact, Restore, Undo};
 use super::times::parse_time;
 
@@ -61,6 +61,7 @@ pub(super) enum Command {
     #[command(name = "rm")]
     Remove(Remove),
     Expire(Expire),
+    Watch(Watch),
     Log(Log),
     Diff(Diff),
     Restore(Restore),

@@ -35,6 +35,7 @@ Examples:
   memdir grep ./memory 'tea|coffee'
   memdir grep ./memory -iF 'c++' /memories/notes -C 2
   memdir grep ./memory TODO -l | head
+  memdir grep ./memory password --history
 
 Exit codes: 0 if something is found, 1 if nothing is, 2 if the pattern or the path is wrong."
 )]
@@ -72,6 +73,10 @@ pub(super) struct Grep {
     /// Print so many lines before and after each line that is found
     #[arg(short = 'C', long, value_name = "LINES")]
     pub(super) context: Option<usize>,
+
+    /// Search past versions, too, for what is not in the files any more
+    #[arg(long)]
+    pub(super) history: bool,
 
     /// At most so many: names and lines, or paths with -l
     #[arg(short = 'n', long, value_name = "COUNT", value_parser = clap::value_parser!(u64).range(1..))]
@@ -270,4 +275,29 @@ pub(super) struct Expire {
 
     #[command(flatten)]
     pub(super) flags: ChangeFlags,
+}
+
+/// Print a line for each change of a memory, as it happens
+///
+/// It tells changes by whoever makes them, also by other programs. If the store has a history, the
+/// line says what was done, and by whom. It ends when it is interrupted (Ctrl-C).
+#[derive(Debug, Args)]
+#[command(
+    verbatim_doc_comment,
+    after_help = "\
+Examples:
+  memdir watch ./memory
+  memdir watch sqlite:agent.db /memories/team --json --every 5s"
+)]
+pub(super) struct Watch {
+    /// The store to watch
+    pub(super) store: String,
+
+    /// The file or directory to watch
+    #[arg(default_value = "/memories")]
+    pub(super) path: String,
+
+    /// Look so often; by default twice a second, once at a store on another machine
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
+    pub(super) every: Option<Duration>,
 }

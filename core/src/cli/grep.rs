@@ -1,5 +1,6 @@
 //! `memdir grep`: searches the names and lines of files.
 
+use std::collections::HashSet;
 use std::ops::ControlFlow;
 
 use serde_json::json;
@@ -10,7 +11,8 @@ use super::stores::{self, Place};
 use super::style::Style;
 use super::{Ended, Failure, history};
 use crate::error::Error;
-use crate::files::{Match, Query};
+use crate::files::{Match, PastMatch, Query};
+use crate::history::HistoryError;
 use crate::memory::Memory;
 use crate::options::MemoryOptions;
 use crate::path::MemoryPath;
@@ -20,6 +22,9 @@ pub(super) fn run(wanted: &Grep, output: &mut Output) -> Result<Ended, Failure> 
     let query = query(wanted)?;
     let place = stores::only(&wanted.store, MemoryOptions::default())?;
     let memory = history::with_history_if_any(place.readable()?, &place, place.options().clone())?;
+    if wanted.history {
+        history::reading(&memory, &place).map_err(usage)?;
+    }
     let around = wanted.context.unwrap_or(0);
     let around = (wanted.before_context.unwrap_or(around), wanted.after_context.unwrap_or(around));
     let mut search = Search {
@@ -31,6 +36,7 @@ pub(super) fn run(wanted: &Grep, output: &mut Output) -> Result<Ended, Failure> 
         left: wanted.limit,
         output,
         last: None,
+        paths: HashSet::new(),
         lines: Vec::new(),
         is_first: true,
         found: false,
@@ -48,13 +54,25 @@ pub(super) fn run(wanted: &Grep, output: &mut Output) -> Result<Ended, Failure> 
         return Err(failure);
     }
     match searched {
-        Ok(()) => {}
+        // What was there may be in the history.
+        Err(Error::Refused(_)) if wanted.history => {}
         // As grep has it: 1 is for nothing found.
         Err(Error::Refused(sentence)) => return Err(Failure::Usage(sentence)),
-        Err(error) => return Err(place.error(&error)),
+        searched => searched.map_err(|error| place.error(&error))?,
     }
     search.file_ends()?;
+    if wanted.history {
+        search.history(&path)?;
+    }
     Ok(if search.found { Ended::Well } else { Ended::WithProblems })
+}
+
+/// What is refused: with grep, 1 is for nothing found.
+fn usage(failure: Failure) -> Failure {
+    match failure {
+        Failure::Refused(sentence) => Failure::Usage(sentence),
+        failure => failure,
+    }
 }
 
 fn query(wanted: &Grep) -> Result<Query, Failure> {
@@ -78,6 +96,8 @@ struct Search<'s> {
     output: &'s mut Output,
     /// What the last match was in.
     last: Option<MemoryPath>,
+    /// What was printed with -l.
+    paths: HashSet<MemoryPath>,
     /// The lines of that file that match and are not printed yet, as they have lines around them.
     lines: Vec<(u64, String)>,
     /// Whether nothing with lines around it is printed yet.
@@ -98,7 +118,10 @@ impl Search<'_> {
             return Ok(ControlFlow::Continue(()));
         }
         match found.line {
-            _ if self.paths_only => self.path(&found.path)?,
+            _ if self.paths_only => {
+                self.path(&found.path)?;
+                self.paths.insert(found.path);
+            }
             None => self.name(&found.path)?,
             Some(number) if self.around.is_some() => self.lines.push((number, found.text)),
             Some(number) => self.line(&found.path, number, &found.text, true)?,
@@ -153,6 +176,49 @@ impl Search<'_> {
             Some(line) => self.line(path, at as u64 + 1, line, false),
             None => Ok(()),
         }
+    }
+
+    /// What is in the history, and in the files no more.
+    fn history(&mut self, path: &MemoryPath) -> Result<(), Failure> {
+        let failed = |error: &HistoryError| usage(history::failure(error, self.place));
+        // Nothing that is found in a file once more is printed with -l, so more may be needed.
+        let left = self.left.filter(|_| !self.paths_only).unwrap_or(u64::MAX);
+        let left = usize::try_from(left).unwrap_or(usize::MAX);
+        let found = self.memory.search_history(self.query, path.as_str(), left);
+        for past in found.map_err(|error| failed(&error))? {
+            let version = &past.version;
+            if self.left == Some(0) || (self.paths_only && !self.paths.insert(version.path.clone()))
+            {
+                continue;
+            }
+            self.found = true;
+            self.left = self.left.map(|left| left - 1);
+            if self.paths_only {
+                self.path(&version.path)?;
+            } else {
+                self.past(&past)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Prints a match in the history: the id of the version, then as of a file.
+    fn past(&mut self, past: &PastMatch) -> Result<(), Failure> {
+        let (version, path) = (past.version.id, past.version.path.as_str());
+        if self.output.json {
+            let kind = if past.line.is_some() { "past-line" } else { "past-name" };
+            return self.output.object(&json!({
+                "type": kind, "version": version, "path": path, "line": past.line, "text": past.text,
+            }));
+        }
+        let (version, number) = (version.to_string(), past.line.map(|line| line.to_string()));
+        let mut pieces =
+            vec![(Style::Dim, version.as_str()), (Style::Moved, ":"), (Style::Path, path)];
+        if let Some(number) = &number {
+            pieces.extend([(Style::Moved, ":"), (Style::Number, number), (Style::Moved, ":")]);
+            pieces.extend(self.highlighted(&past.text, Style::Plain));
+        }
+        self.output.pieces(&pieces)
     }
 
     fn path(&mut self, path: &MemoryPath) -> Result<(), Failure> {

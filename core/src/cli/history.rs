@@ -51,12 +51,13 @@ pub(super) fn untrimmed(options: MemoryOptions) -> MemoryOptions {
 
 /// The history of a memory, of which there must be one.
 pub(super) fn reading<'m>(memory: &'m Memory, place: &Place) -> Result<Reading<'m>, Failure> {
-    let failed = |error| failure(&error, place);
-    let reading = memory.recorder().and_then(Recorder::reading).map_err(failed)?;
-    if reading.is_empty() {
-        return Err(Failure::Refused(format!("no history was ever kept of {}", place.shown())));
+    match memory.recorder().and_then(Recorder::reading) {
+        Ok(reading) if !reading.is_empty() => Ok(reading),
+        Ok(_) | Err(HistoryError::Off) => {
+            Err(Failure::Refused(format!("no history was ever kept of {}", place.shown())))
+        }
+        Err(error) => Err(failure(&error, place)),
     }
-    Ok(reading)
 }
 
 /// The version or change that an argument names.

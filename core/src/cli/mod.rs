@@ -42,6 +42,7 @@ mod stores;
 mod style;
 mod times;
 mod tree;
+mod watch;
 
 use arguments::{Arguments, Command};
 use output::Output;
@@ -66,6 +67,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
         Command::Move(wanted) => rename::run(wanted, &mut output),
         Command::Remove(wanted) => remove::run(wanted, &mut output),
         Command::Expire(wanted) => expire::run(wanted, &mut output),
+        Command::Watch(wanted) => watch::run(wanted, &mut output),
         Command::Log(wanted) => log::run(wanted, &mut output),
         Command::Diff(wanted) => diff::run(wanted, &mut output),
         Command::Restore(wanted) => restore::restore(wanted, &mut output),

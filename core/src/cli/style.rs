@@ -45,7 +45,7 @@ impl Style {
             "created" | "restored" => Self::Added,
             "deleted" | "expired" | "cleared" | "redacted" => Self::Removed,
             "renamed" => Self::Moved,
-            "modified" | "overwritten" => Self::Changed,
+            "modified" | "overwritten" | "written" => Self::Changed,
             _ => Self::Plain,
         }
     }
