@@ -6,12 +6,13 @@ use std::time::SystemTime;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
 
+use super::file_arguments::{Edit, Expire, Grep, Move, Put, Remove, Stats, Watch};
 use super::history_arguments::{Diff, Log, Redact, Restore, Undo};
 use super::times::parse_time;
 
 use crate::store::Durability;
 
-/// Look at, copy and check the memory of agents, and take back what they changed.
+/// Look at, search, change, copy and check the memory of agents, and take back what they changed.
 #[derive(Debug, Parser)]
 #[command(
     name = "memdir",
@@ -34,7 +35,7 @@ at least 6 digits, if no other one has the same.
 
 Exit codes:
   0  all is well
-  1  refused, or problems were found
+  1  refused, or problems were found, or grep found nothing
   2  wrong arguments or configuration
   3  a store cannot be opened or reached, or failed"
 )]
@@ -51,6 +52,16 @@ pub(super) struct Arguments {
 pub(super) enum Command {
     Tree(Tree),
     Show(Show),
+    Grep(Grep),
+    Stats(Stats),
+    Edit(Edit),
+    Put(Put),
+    #[command(name = "mv")]
+    Move(Move),
+    #[command(name = "rm")]
+    Remove(Remove),
+    Expire(Expire),
+    Watch(Watch),
     Log(Log),
     Diff(Diff),
     Restore(Restore),
@@ -243,7 +254,13 @@ pub(super) struct Check {
 /// resources. The store is made if it does not exist.
 #[cfg(feature = "mcp")]
 #[derive(Debug, Args)]
-#[command(verbatim_doc_comment)]
+#[command(
+    verbatim_doc_comment,
+    after_help = "\
+Examples:
+  memdir mcp ./memory --max-total-bytes 1000000 --history
+  memdir mcp sqlite:agent.db --http --read-only"
+)]
 pub(super) struct Mcp {
     /// The store of the memory
     #[arg(default_value = "./memory")]

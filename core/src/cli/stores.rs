@@ -180,7 +180,6 @@ impl Place {
     }
 
     /// The failure for an error about the options or the store.
-    #[cfg(feature = "mcp")]
     pub(super) fn error(&self, error: &Error) -> Failure {
         self.failure(error)
     }
@@ -190,7 +189,7 @@ impl Place {
         match error {
             Error::Config(_) => Failure::Usage(sentence),
             Error::Store(_) | Error::Hook(_) => Failure::Store(sentence),
-            Error::Refused(_) => Failure::Refused(sentence),
+            Error::Refused(_) => Failure::Refused(without_label(&sentence)),
         }
     }
 
@@ -214,6 +213,11 @@ impl Place {
     pub(super) fn without_secrets(&self, sentence: &str) -> String {
         sentence.replace(&self.address, &self.shown)
     }
+}
+
+/// A refusal in the words for a model, without the `Error: ` that some of them begin with.
+fn without_label(sentence: &str) -> String {
+    sentence.strip_prefix("Error: ").unwrap_or(sentence).to_owned()
 }
 
 /// Parses a path in a store. An error does not repeat it, because it may be an address.
