@@ -38,6 +38,10 @@ pub(in crate::page) fn diff(diff: &str, layout: Layout) -> Markup {
     html! {
         div.diff tabindex="0" role="region" aria-label="Difference" {
             table.side[layout == Layout::SideBySide] {
+                @match layout {
+                    Layout::Inline => colgroup { col.number; col.number; col.sign; col; },
+                    Layout::SideBySide => colgroup { col.number; col; col.number; col; },
+                }
                 tbody {
                     @match layout {
                         Layout::Inline => (inline(&lines)),
@@ -65,7 +69,9 @@ fn lines(diff: &str) -> (Vec<Line<'_>>, bool) {
             '@' => {
                 is_within = true;
                 (old, new) = starts(line).unwrap_or((0, 0));
-                lines.push(Line::Gap);
+                if old > 1 || new > 1 {
+                    lines.push(Line::Gap);
+                }
             }
             _ if !is_within => {}
             '-' => {
@@ -177,7 +183,6 @@ mod tests {
         assert_eq!(
             lines(&made).0,
             [
-                Line::Gap,
                 Line::Same(1, 1, "one"),
                 Line::Removed(2, "-- two"),
                 Line::Removed(3, "three"),

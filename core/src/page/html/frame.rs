@@ -152,6 +152,7 @@ pub(in crate::page) fn entrance() -> Markup {
                 meta charset="utf-8";
                 meta http-equiv="refresh" content="0; url=/";
                 title { "memdir" }
+                link rel="icon" href="/assets/icon.svg" type="image/svg+xml";
             }
             body { p { a href="/" { "To the memory" } } }
         }
