@@ -4,7 +4,7 @@
 //! itself again; what is shown is made in one place only.
 
 use std::convert::Infallible;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
@@ -29,48 +29,65 @@ const PAUSE: Duration = Duration::from_secs(1);
 /// The most changes that are told with their paths at a time.
 const TOLD: usize = 100;
 
+/// What is told when nothing is known but that the watch sees everything from now on, or that something was missed: the
+/// page then asks for itself again.
+const LOOK_AGAIN: &str = r#"{"changes":[]}"#;
+
 /// The changes of one memory.
 pub(super) struct Live {
     memory: Memory,
-    sender: Mutex<Option<Sender<Arc<str>>>>,
+    told: Mutex<Option<Told>>,
+}
+
+/// The pages that are told.
+struct Told {
+    sender: Sender<Arc<str>>,
+    /// Whether the watch has begun.
+    has_begun: bool,
 }
 
 impl Live {
     pub(super) fn new(memory: Memory) -> Self {
-        Self { memory, sender: Mutex::default() }
+        Self { memory, told: Mutex::default() }
     }
 
-    fn listen(self: &Arc<Self>) -> Receiver<Arc<str>> {
-        let mut sender = self.sender.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(sender) = &*sender {
-            return sender.subscribe();
+    /// What is told from now on; and whether the watch has begun already.
+    fn listen(self: &Arc<Self>) -> (Receiver<Arc<str>>, bool) {
+        let mut told = self.told();
+        if let Some(told) = &*told {
+            return (told.sender.subscribe(), told.has_begun);
         }
-        let (new, receiver) = broadcast::channel(KEPT);
-        *sender = Some(new.clone());
+        let (sender, receiver) = broadcast::channel(KEPT);
+        *told = Some(Told { sender: sender.clone(), has_begun: false });
         let live = Arc::clone(self);
-        thread::spawn(move || live.tell(&new));
-        receiver
+        thread::spawn(move || live.tell(&sender));
+        (receiver, false)
     }
 
+    fn told(&self) -> MutexGuard<'_, Option<Told>> {
+        self.told.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Watches for as long as somebody listens.
     fn tell(&self, sender: &Sender<Arc<str>>) {
         let mut watch = None;
         loop {
+            if let told @ Some(_) = &mut *self.told()
+                && sender.receiver_count() == 0
             {
-                let mut kept = self.sender.lock().unwrap_or_else(PoisonError::into_inner);
-                if sender.receiver_count() == 0 {
-                    *kept = None;
-                    return;
-                }
+                *told = None;
+                return;
             }
-            let watching = match &mut watch {
-                Some(watching) => watching,
-                None => match self.memory.watch("/memories", None) {
-                    Ok(begun) => watch.insert(begun),
-                    Err(_) => {
-                        thread::sleep(PAUSE);
-                        continue;
-                    }
-                },
+            let Some(watching) = &mut watch else {
+                match self.memory.watch("/memories", None) {
+                    Ok(begun) => watch = Some(begun),
+                    Err(_) => thread::sleep(PAUSE),
+                }
+                if let (Some(_), Some(told)) = (&watch, &mut *self.told()) {
+                    told.has_begun = true;
+                    drop(sender.send(LOOK_AGAIN.into()));
+                }
+                continue;
             };
             match watching.changes(PAUSE) {
                 Ok(changes) if changes.is_empty() => {}
@@ -95,16 +112,15 @@ fn said(changes: &[Change]) -> Arc<str> {
 pub(super) async fn changes(State(site): State<Arc<Site>>, Path(memory): Path<String>) -> Response {
     let room = memory.parse().ok().and_then(|number| site.room(number).ok());
     let Some(room) = room else { return StatusCode::NOT_FOUND.into_response() };
-    let live = Arc::clone(&room.live);
-    let receiver = live.listen();
-    // The first event says that it follows; the page then looks once, for what came before.
-    let first: Option<Arc<str>> = Some(r#"{"changes":[]}"#.into());
+    let (receiver, has_begun) = room.live.listen();
+    // The page looks once when all is seen from then on: what came before is in that.
+    let first: Option<Arc<str>> = has_begun.then(|| LOOK_AGAIN.into());
     let events = stream::unfold((first, receiver), |(first, mut receiver)| async {
         let said = match first {
             Some(first) => first,
             None => match receiver.recv().await {
                 Ok(said) => said,
-                Err(RecvError::Lagged(_)) => r#"{"changes":[]}"#.into(),
+                Err(RecvError::Lagged(_)) => LOOK_AGAIN.into(),
                 Err(RecvError::Closed) => return None,
             },
         };
