@@ -1,7 +1,12 @@
 //! The page of `memdir serve`, as HTTP: who is let in, what may be changed how, and that no request breaks it. A real
 //! browser looks at it in `tests/page`.
 #![cfg(all(feature = "page", feature = "sqlite", unix))]
-#![allow(clippy::panic, clippy::unwrap_used, reason = "a panic is how a test fails")]
+#![allow(
+    clippy::expect_used,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "a panic is how a test fails"
+)]
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -604,7 +609,7 @@ fn no_request_breaks_it() {
         .run(&request, |(path, memory, parameters, method, is_raw)| {
             let fields = parameters.iter().map(|(name, value)| {
                 let value = if is_raw {
-                    value.chars().filter(|c| c.is_ascii_graphic()).collect()
+                    value.chars().filter(char::is_ascii_graphic).collect()
                 } else {
                     utf8_percent_encode(value, NON_ALPHANUMERIC).to_string()
                 };

@@ -3,20 +3,13 @@
 //! One watch for each memory, on a thread of its own, for as long as somebody looks. A page gets the paths and asks for
 //! itself again; what is shown is made in one place only.
 
-use std::convert::Infallible;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use axum::extract::{Path, State};
-use axum::http::StatusCode;
-use axum::response::sse::{Event, KeepAlive, Sse};
-use axum::response::{IntoResponse, Response};
-use futures_util::stream;
 use serde_json::json;
-use tokio::sync::broadcast::{self, Receiver, Sender, error::RecvError};
+use tokio::sync::broadcast::{self, Receiver, Sender};
 
-use super::site::Site;
 use crate::changes::Change;
 use crate::memory::Memory;
 
@@ -31,7 +24,7 @@ const TOLD: usize = 100;
 
 /// What is told when nothing is known but that the watch sees everything from now on, or that something was missed: the
 /// page then asks for itself again.
-const LOOK_AGAIN: &str = r#"{"changes":[]}"#;
+pub(super) const LOOK_AGAIN: &str = r#"{"changes":[]}"#;
 
 /// The changes of one memory.
 pub(super) struct Live {
@@ -52,7 +45,7 @@ impl Live {
     }
 
     /// What is told from now on; and whether the watch has begun already.
-    fn listen(self: &Arc<Self>) -> (Receiver<Arc<str>>, bool) {
+    pub(super) fn listen(self: &Arc<Self>) -> (Receiver<Arc<str>>, bool) {
         let mut told = self.told();
         if let Some(told) = &*told {
             return (told.sender.subscribe(), told.has_begun);
@@ -106,25 +99,4 @@ fn said(changes: &[Change]) -> Arc<str> {
         paths.map(|change| json!({"kind": change.kind.as_str(), "path": change.path.as_str()}));
     let changes = paths.collect::<Vec<_>>();
     json!({ "changes": changes }).to_string().into()
-}
-
-/// The stream of a page.
-pub(super) async fn changes(State(site): State<Arc<Site>>, Path(memory): Path<String>) -> Response {
-    let room = memory.parse().ok().and_then(|number| site.room(number).ok());
-    let Some(room) = room else { return StatusCode::NOT_FOUND.into_response() };
-    let (receiver, has_begun) = room.live.listen();
-    // The page looks once when all is seen from then on: what came before is in that.
-    let first: Option<Arc<str>> = has_begun.then(|| LOOK_AGAIN.into());
-    let events = stream::unfold((first, receiver), |(first, mut receiver)| async {
-        let said = match first {
-            Some(first) => first,
-            None => match receiver.recv().await {
-                Ok(said) => said,
-                Err(RecvError::Lagged(_)) => LOOK_AGAIN.into(),
-                Err(RecvError::Closed) => return None,
-            },
-        };
-        Some((Ok::<_, Infallible>(Event::default().data(said)), (None, receiver)))
-    });
-    Sse::new(events).keep_alive(KeepAlive::default()).into_response()
 }
