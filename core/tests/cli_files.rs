@@ -336,6 +336,16 @@ fn expire_deletes_what_was_not_used() {
         assert_eq!(expire(&after), done(&format!("{a}1 file (36B) deleted\n")));
         assert_eq!(all(&memory)[0].operation.as_str(), "expired");
         assert_eq!(expire(&["--after", "101d"]), done("0 files (0B) deleted\n"));
+        // Nobody may have recorded that files are read.
+        let note = |says: bool| {
+            let command = ["expire", scene.store, "--after", "99d", "-n", "--max-files", "9"];
+            let ended = scene.command(&command).env_remove("MEMDIR_QUIET").output().unwrap();
+            assert_eq!(said(&ended).2.contains("no view of any file is recorded"), says);
+        };
+        note(true);
+        let used = MemoryPath::parse("/memories/.hidden/tea.md").unwrap();
+        memory.store().record_access(&used, long_ago).unwrap();
+        note(false);
         let json = program::lines(&expire(&["--after", "99d", "-n", "--json"]).1);
         assert_eq!(
             (&json[0]["path"], &json[1]["files"]),

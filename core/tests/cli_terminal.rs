@@ -152,7 +152,7 @@ fn what_happens_is_watched_on_a_terminal() {
     let mut command = memdir(place.path());
     command.args(["watch", "m", "--every", "1s"]).env("TERM", "xterm").env_remove("NO_COLOR");
     let (mut child, reader) = terminal::start(command);
-    let until = Instant::now() + Duration::from_secs(5);
+    let until = Instant::now() + Duration::from_secs(3);
     while Instant::now() < until {
         well(place.path(), &["put", "m", NAME, "--as", HOSTILE]);
         std::thread::sleep(Duration::from_millis(700));
