@@ -4,14 +4,15 @@ use std::path::PathBuf;
 use std::time::SystemTime;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use super::file_arguments::{Edit, Expire, Grep, Move, Put, Remove, Stats, Watch};
 use super::history_arguments::{Diff, Log, Redact, Restore, Undo};
 use super::times::parse_time;
 
 use crate::store::Durability;
 
-/// Look at, copy and check the memory of agents, and take back what they changed.
+/// Look at, search, change, copy and check the memory of agents, and take back what they changed.
 #[derive(Debug, Parser)]
 #[command(
     name = "memdir",
@@ -34,7 +35,7 @@ at least 6 digits, if no other one has the same.
 
 Exit codes:
   0  all is well
-  1  refused, or problems were found
+  1  refused, or problems were found, or grep found nothing
   2  wrong arguments or configuration
   3  a store cannot be opened or reached, or failed"
 )]
@@ -51,6 +52,16 @@ pub(super) struct Arguments {
 pub(super) enum Command {
     Tree(Tree),
     Show(Show),
+    Grep(Grep),
+    Stats(Stats),
+    Edit(Edit),
+    Put(Put),
+    #[command(name = "mv")]
+    Move(Move),
+    #[command(name = "rm")]
+    Remove(Remove),
+    Expire(Expire),
+    Watch(Watch),
     Log(Log),
     Diff(Diff),
     Restore(Restore),
@@ -60,8 +71,37 @@ pub(super) enum Command {
     Export(Export),
     Import(Import),
     Check(Check),
+    #[cfg(feature = "page")]
+    Serve(Serve),
     #[cfg(feature = "mcp")]
     Mcp(Mcp),
+    Completions(Completions),
+}
+
+/// Print what completes memdir's commands and flags in a shell
+///
+/// The Python and the npm package bring the same files, in directories where most shells look if the
+/// package is installed for the whole system.
+#[derive(Debug, Args)]
+#[command(
+    verbatim_doc_comment,
+    after_help = "\
+Examples:
+  memdir completions bash > ~/.local/share/bash-completion/completions/memdir
+  memdir completions zsh > \"${fpath[1]}/_memdir\"
+  memdir completions fish > ~/.config/fish/completions/memdir.fish"
+)]
+pub(super) struct Completions {
+    /// The shell
+    #[arg(value_enum)]
+    pub(super) shell: Shell,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum Shell {
+    Bash,
+    Zsh,
+    Fish,
 }
 
 /// Show what a store holds, or held at a time: sizes, ages and names
@@ -237,13 +277,65 @@ pub(super) struct Check {
     pub(super) store: String,
 }
 
+/// Show memories on a page in the browser: what the agent remembers, who changed it, how it is
+/// taken back
+///
+/// The page is on this machine only, and is opened by the address that is printed, which holds a
+/// secret. A person can search, edit, restore, undo and redact there; changes are recorded if the
+/// store has a history, or with --history. What is not on this machine is only shown, unless
+/// --writable is given.
+#[cfg(feature = "page")]
+#[derive(Debug, Args)]
+#[command(
+    verbatim_doc_comment,
+    after_help = "\
+Examples:
+  memdir serve ./memory --open
+  memdir serve ./memory sqlite:team.db --as 'Ann'
+  memdir serve ./memory --mount /memories/handbook=./docs
+  memdir serve env:TEAM_MEMORY --writable"
+)]
+pub(super) struct Serve {
+    /// The stores to show; several are shown beside each other
+    #[arg(value_name = "STORE", default_value = "./memory")]
+    pub(super) stores: Vec<String>,
+
+    /// Mount another store into the first one
+    #[arg(long, value_name = "PATH=STORE")]
+    pub(super) mount: Vec<String>,
+
+    /// Also change what is not on this machine
+    #[arg(long)]
+    pub(super) writable: bool,
+
+    /// The port; by default 8767, or another one if that is taken
+    #[arg(long, value_name = "NUMBER")]
+    pub(super) port: Option<u16>,
+
+    /// Open the page in the browser
+    #[arg(long)]
+    pub(super) open: bool,
+
+    #[command(flatten)]
+    pub(super) by: super::history_arguments::By,
+
+    #[command(flatten)]
+    pub(super) flags: super::flags::ChangeFlags,
+}
+
 /// Serve a memory to programs that speak the Model Context Protocol (MCP)
 ///
 /// Without --http it serves one program, on its standard input and output. The six commands are tools, the files are
 /// resources. The store is made if it does not exist.
 #[cfg(feature = "mcp")]
 #[derive(Debug, Args)]
-#[command(verbatim_doc_comment)]
+#[command(
+    verbatim_doc_comment,
+    after_help = "\
+Examples:
+  memdir mcp ./memory --max-total-bytes 1000000 --history
+  memdir mcp sqlite:agent.db --http --read-only"
+)]
 pub(super) struct Mcp {
     /// The store of the memory
     #[arg(default_value = "./memory")]

@@ -21,7 +21,7 @@ pub(super) fn run(wanted: &Diff, output: &mut Output) -> Result<Ended, Failure> 
         if output.json {
             output.object(&json!({"type": "diff", "id": one, "other": other, "diff": diff}))?;
         } else {
-            output.text(&diff)?;
+            output.diff(&diff)?;
         }
         return Ok(Ended::Well);
     }
@@ -34,7 +34,7 @@ pub(super) fn run(wanted: &Diff, output: &mut Output) -> Result<Ended, Failure> 
         if output.json {
             output.object(&json!({"type": "diff", "id": id, "other": null, "diff": diff}))?;
         } else {
-            output.text(&diff)?;
+            output.diff(&diff)?;
         }
     }
     Ok(Ended::Well)

@@ -64,35 +64,92 @@ const FLAGS: &[Flag] = &[
 ];
 
 /// The flags that were given, as the JSON object of options.
+#[cfg_attr(
+    not(feature = "mcp"),
+    allow(dead_code, reason = "the server's, which takes all of them")
+)]
 #[derive(Debug, Clone, Default)]
 pub(super) struct Flags(Map<String, Json>);
 
+/// Those of a command that makes one change. It has flags of its own for the others: `--as`, `--overwrite`, `--after`.
+#[derive(Debug, Clone, Default)]
+pub(super) struct ChangeFlags(Map<String, Json>);
+
+/// What [`ChangeFlags`] leaves out.
+const NOT_OF_A_CHANGE: &[&str] = &["actor", "expire_after", "on_existing"];
+
+/// The options that forbid something.
+const POLICIES: &[&str] = &[
+    "max_file_bytes",
+    "max_files",
+    "max_total_bytes",
+    "never_expire",
+    "read_only",
+    "read_only_paths",
+    "sensitive_text",
+    "writable_paths",
+];
+
+impl ChangeFlags {
+    /// `options` with what the flags say.
+    pub(super) fn on(&self, options: MemoryOptions) -> Result<MemoryOptions, Failure> {
+        on(self.0.clone(), options)
+    }
+
+    /// Whether one of them forbids something.
+    pub(super) fn have_policies(&self) -> bool {
+        POLICIES.iter().any(|name| self.0.contains_key(*name))
+    }
+}
+
+#[cfg(feature = "mcp")]
 impl Flags {
     /// `options` with what the flags say.
     pub(super) fn on(self, options: MemoryOptions) -> Result<MemoryOptions, Failure> {
-        options
-            .with_json(&Json::Object(self.0).to_string())
-            .map_err(|error| Failure::Usage(error.to_string()))
+        on(self.0, options)
     }
+}
+
+fn on(flags: Map<String, Json>, options: MemoryOptions) -> Result<MemoryOptions, Failure> {
+    options
+        .with_json(&Json::Object(flags).to_string())
+        .map_err(|error| Failure::Usage(error.to_string()))
+}
+
+/// The flags of a command that takes all of them but those.
+fn flags(but: &'static [&'static str]) -> impl Iterator<Item = &'static Flag> {
+    FLAGS.iter().filter(|flag| !but.contains(&flag.name))
+}
+
+fn argument(flag: &'static Flag) -> Arg {
+    let arg =
+        Arg::new(flag.name).long(flag.flag).help(flag.about).help_heading("Options of the memory");
+    match flag.kind {
+        Kind::Flag => arg.action(ArgAction::SetTrue),
+        Kind::Patterns => arg.action(ArgAction::Append).value_name("PATTERN"),
+        Kind::Rules => arg.action(ArgAction::Append).value_name("ID=PATTERN"),
+        Kind::Number => arg.value_name("NUMBER"),
+        Kind::Word => arg.value_name("WORD"),
+        Kind::Text => arg.value_name("TEXT"),
+        Kind::Duration => arg.value_name("DURATION"),
+    }
+}
+
+/// What was given, as the JSON object of options.
+fn given(matches: &ArgMatches, but: &'static [&'static str]) -> Map<String, Json> {
+    let value = |flag: &Flag| match flag.kind {
+        Kind::Flag => matches.get_flag(flag.name).then_some(Json::Bool(true)),
+        Kind::Patterns | Kind::Rules => matches
+            .get_many::<String>(flag.name)
+            .map(|given| several(flag.kind, given.map(String::as_str))),
+        _ => matches.get_one::<String>(flag.name).map(|given| one(flag.kind, given)),
+    };
+    flags(but).filter_map(|flag| Some((flag.name.to_owned(), value(flag)?))).collect()
 }
 
 impl Args for Flags {
     fn augment_args(command: Command) -> Command {
-        command.args(FLAGS.iter().map(|flag| {
-            let arg = Arg::new(flag.name)
-                .long(flag.flag)
-                .help(flag.about)
-                .help_heading("Options of the memory");
-            match flag.kind {
-                Kind::Flag => arg.action(ArgAction::SetTrue),
-                Kind::Patterns => arg.action(ArgAction::Append).value_name("PATTERN"),
-                Kind::Rules => arg.action(ArgAction::Append).value_name("ID=PATTERN"),
-                Kind::Number => arg.value_name("NUMBER"),
-                Kind::Word => arg.value_name("WORD"),
-                Kind::Text => arg.value_name("TEXT"),
-                Kind::Duration => arg.value_name("DURATION"),
-            }
-        }))
+        command.args(flags(&[]).map(argument))
     }
 
     fn augment_args_for_update(command: Command) -> Command {
@@ -102,24 +159,36 @@ impl Args for Flags {
 
 impl FromArgMatches for Flags {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
-        let mut given = Self::default();
-        given.update_from_arg_matches(matches)?;
-        Ok(given)
+        Ok(Self(given(matches, &[])))
     }
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
-        for flag in FLAGS {
-            let value = match flag.kind {
-                Kind::Flag => matches.get_flag(flag.name).then_some(Json::Bool(true)),
-                Kind::Patterns | Kind::Rules => matches
-                    .get_many::<String>(flag.name)
-                    .map(|given| several(flag.kind, given.map(String::as_str))),
-                _ => matches.get_one::<String>(flag.name).map(|given| one(flag.kind, given)),
-            };
-            if let Some(value) = value {
-                self.0.insert(flag.name.to_owned(), value);
-            }
-        }
+        self.0.extend(given(matches, &[]));
+        Ok(())
+    }
+}
+
+impl Args for ChangeFlags {
+    fn augment_args(command: Command) -> Command {
+        // There are many of them, and few are needed: `-h` leaves them out.
+        command.args(
+            flags(NOT_OF_A_CHANGE)
+                .map(|flag| argument(flag).hide_short_help(true).long_help(flag.about)),
+        )
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+impl FromArgMatches for ChangeFlags {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        Ok(Self(given(matches, NOT_OF_A_CHANGE)))
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        self.0.extend(given(matches, NOT_OF_A_CHANGE));
         Ok(())
     }
 }
@@ -165,7 +234,7 @@ mod tests {
         let command = Flags::augment_args(Command::new("x").no_binary_name(true));
         let matches = command.try_get_matches_from(arguments).map_err(|error| error.to_string())?;
         let flags = Flags::from_arg_matches(&matches).map_err(|error| error.to_string())?;
-        flags.on(MemoryOptions::default()).map_err(|failure| format!("{failure:?}"))
+        on(flags.0, MemoryOptions::default()).map_err(|failure| format!("{failure:?}"))
     }
 
     #[test]
@@ -198,6 +267,13 @@ mod tests {
         assert_eq!(set.never_expire.len(), 2);
         assert_eq!(set.namespace.as_deref(), Some("ann"));
         assert!(set.read_only);
+    }
+
+    #[test]
+    fn each_flag_that_is_named_apart_is_one() {
+        for name in NOT_OF_A_CHANGE.iter().chain(POLICIES) {
+            assert!(FLAGS.iter().any(|flag| flag.name == *name), "{name}");
+        }
     }
 
     #[test]

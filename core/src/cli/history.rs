@@ -1,11 +1,14 @@
 //! What the commands about the history share: its memory, ids as a person gives them, and its errors.
 
-use super::output::escaped;
+use std::sync::Arc;
+
 use super::stores::Place;
+use super::style::escaped;
 use super::{Failure, say};
 use crate::history::{HistoryError, HistoryId, Named, Reading, Recorder};
 use crate::memory::Memory;
 use crate::options::MemoryOptions;
+use crate::store::Store;
 
 /// How many ids an error names.
 const NAMED: usize = 20;
@@ -15,30 +18,46 @@ pub(super) fn reading_memory(place: &Place) -> Result<Memory, Failure> {
     Ok(Memory::with_store(place.readable()?, options(place)))
 }
 
-/// The memory of a command that changes it, as this actor.
+/// A memory with the history that the store has, if there is one.
+pub(super) fn with_history_if_any(
+    store: Arc<dyn Store>,
+    place: &Place,
+    mut options: MemoryOptions,
+) -> Result<Memory, Failure> {
+    let recorder = Recorder::untrimmed(Arc::clone(&store), options.durability);
+    let reading = recorder.reading().map_err(|error| failure(&error, place))?;
+    options.history |= !reading.is_empty();
+    Ok(Memory::with_store(store, options))
+}
+
+/// The memory of a command about the history that changes it, as this actor.
 pub(super) fn changing_memory(place: &Place, actor: &str) -> Result<Memory, Failure> {
     Ok(Memory::with_store(place.existing()?, options(place)).acting_as(actor))
 }
 
-/// How long versions are kept is the matter of the program that uses the memory.
 fn options(place: &Place) -> MemoryOptions {
+    MemoryOptions { history: true, ..untrimmed(place.options().clone()) }
+}
+
+/// How long versions are kept is the matter of the program that uses the memory.
+pub(super) fn untrimmed(options: MemoryOptions) -> MemoryOptions {
     MemoryOptions {
-        history: true,
         history_max_age: None,
         history_max_versions: None,
         history_max_bytes: None,
-        ..place.options().clone()
+        ..options
     }
 }
 
 /// The history of a memory, of which there must be one.
 pub(super) fn reading<'m>(memory: &'m Memory, place: &Place) -> Result<Reading<'m>, Failure> {
-    let failed = |error| failure(&error, place);
-    let reading = memory.recorder().and_then(Recorder::reading).map_err(failed)?;
-    if reading.is_empty() {
-        return Err(Failure::Refused(format!("no history was ever kept of {}", place.shown())));
+    match memory.recorder().and_then(Recorder::reading) {
+        Ok(reading) if !reading.is_empty() => Ok(reading),
+        Ok(_) | Err(HistoryError::Off) => {
+            Err(Failure::Refused(format!("no history was ever kept of {}", place.shown())))
+        }
+        Err(error) => Err(failure(&error, place)),
     }
-    Ok(reading)
 }
 
 /// The version or change that an argument names.

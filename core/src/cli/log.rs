@@ -4,8 +4,9 @@ use serde_json::json;
 
 use super::history::{self, failure};
 use super::history_arguments::{Format, Log};
-use super::output::{Output, escaped};
+use super::output::Output;
 use super::stores::{self, Place};
+use super::style::{Style, escaped};
 use super::{Ended, Failure};
 use crate::history::time::to_text;
 use crate::history::{HistoryQuery, Named, NotWritten, Reading, Version, write_fast_import};
@@ -58,20 +59,23 @@ pub(super) fn run(wanted: &Log, output: &mut Output) -> Result<Ended, Failure> {
             output.object(&object)?;
             continue;
         }
-        output.line(&line(version, widest))?;
+        let [before, operation, after] = line(version, widest);
+        let style = Style::of_operation(version.operation.as_str());
+        output.pieces(&[(Style::Plain, &before), (style, &operation), (Style::Plain, &after)])?;
         if let Some(diff) = diff {
             let diff = match &version.redacted {
                 Some(reason) if diff.is_none() => format!("redacted: {}\n", escaped(reason)),
                 _ => diff.unwrap_or_else(|| "the history does not have the content\n".to_owned()),
             };
-            output.text(&diff)?;
+            output.diff(&diff)?;
             output.line("")?;
         }
     }
     Ok(Ended::Well)
 }
 
-fn line(version: &Version, widest: usize) -> String {
+/// A line: what is before the operation, the operation, and what is after it.
+fn line(version: &Version, widest: usize) -> [String; 3] {
     let (id, time, operation) = (version.id, to_text(version.time), version.operation);
     let size = version.size.map_or_else(|| "-".to_owned(), human_size);
     let actor = actor(version);
@@ -81,7 +85,11 @@ fn line(version: &Version, widest: usize) -> String {
         None => String::new(),
     };
     let path = &version.path;
-    format!("{id}  {time}  {actor:widest$}  {operation:<11} {size:>6}  {path}{from}{redacted}")
+    [
+        format!("{id}  {time}  {actor:widest$}  "),
+        format!("{operation:<11}"),
+        format!(" {size:>6}  {path}{from}{redacted}"),
+    ]
 }
 
 fn actor(version: &Version) -> String {

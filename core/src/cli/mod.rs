@@ -1,4 +1,4 @@
-//! The command line `memdir`: shows what an agent remembers, checks it, copies it, and takes
+//! The command line `memdir`: shows and searches what an agent remembers, changes it, checks it, copies it, and takes
 //! back what the agent changed.
 //!
 //! It is one program for all packages: the binary of this crate and the scripts of the Python and npm
@@ -15,23 +15,40 @@ use crate::store::redact_address;
 
 mod archive;
 mod arguments;
+mod changing;
 mod check;
+mod completions;
 mod copy;
 mod diff;
+mod edit;
+mod editor;
+mod expire;
+mod file_arguments;
 mod fixed_files;
-#[cfg(feature = "mcp")]
 mod flags;
+mod grep;
 mod history;
 mod history_arguments;
 mod log;
 #[cfg(feature = "mcp")]
 mod mcp;
 mod output;
+// What is generated is that of a build with all commands.
+#[cfg(all(test, unix, feature = "mcp"))]
+mod pages;
+mod put;
+mod remove;
+mod rename;
 mod restore;
+#[cfg(feature = "page")]
+mod serve;
 mod show;
+mod stats;
 mod stores;
+mod style;
 mod times;
 mod tree;
+mod watch;
 
 use arguments::{Arguments, Command};
 use output::Output;
@@ -49,6 +66,14 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     let done = match &arguments.command {
         Command::Tree(wanted) => tree::run(wanted, &mut output),
         Command::Show(wanted) => show::run(wanted, &mut output),
+        Command::Grep(wanted) => grep::run(wanted, &mut output),
+        Command::Stats(wanted) => stats::run(wanted, &mut output),
+        Command::Edit(wanted) => edit::run(wanted, &mut output),
+        Command::Put(wanted) => put::run(wanted, &mut output),
+        Command::Move(wanted) => rename::run(wanted, &mut output),
+        Command::Remove(wanted) => remove::run(wanted, &mut output),
+        Command::Expire(wanted) => expire::run(wanted, &mut output),
+        Command::Watch(wanted) => watch::run(wanted, &mut output),
         Command::Log(wanted) => log::run(wanted, &mut output),
         Command::Diff(wanted) => diff::run(wanted, &mut output),
         Command::Restore(wanted) => restore::restore(wanted, &mut output),
@@ -58,8 +83,11 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
         Command::Export(wanted) => archive::export(wanted, &mut output),
         Command::Import(wanted) => archive::import(wanted, &mut output),
         Command::Check(wanted) => check::run(wanted, &mut output),
+        #[cfg(feature = "page")]
+        Command::Serve(wanted) => serve::run(wanted),
         #[cfg(feature = "mcp")]
         Command::Mcp(wanted) => mcp::run(wanted),
+        Command::Completions(wanted) => completions::run(wanted, &mut output),
     };
     match done.and_then(|ended| output.flush().map(|()| ended)) {
         Ok(Ended::Well) => 0,
@@ -110,9 +138,9 @@ impl Failure {
     }
 }
 
-/// Prints one line on standard error. Does nothing if that is closed.
+/// Prints one line on standard error, without control characters. Does nothing if that is closed.
 fn say(sentence: &str) {
-    let _ = writeln!(io::stderr(), "memdir: {sentence}");
+    let _ = writeln!(io::stderr(), "memdir: {}", style::escaped_lines(sentence));
 }
 
 /// Help, the version, or what is wrong with the arguments; the exit code.
@@ -133,6 +161,7 @@ fn refuse(mut error: clap::Error) -> u8 {
         error.insert(kind, ContextValue::String(text));
     }
     error.remove(ContextKind::Suggested);
-    let _ = io::stderr().write_all(error.render().to_string().as_bytes());
+    // An argument may be the name of a file, put in its place by the shell.
+    let _ = io::stderr().write_all(style::escaped_lines(&error.render().to_string()).as_bytes());
     2
 }

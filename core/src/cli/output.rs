@@ -7,63 +7,93 @@ use std::time::{Duration, SystemTime};
 use serde_json::{Value, json};
 
 use super::Failure;
+use super::style::{self, Escaping, Style};
 use crate::store::micros;
-
-/// A text for one line of a terminal: without control characters, and without those that turn the direction of
-/// writing.
-pub(super) fn escaped(text: &str) -> String {
-    escaped_but(text, |_| false)
-}
-
-/// A text of several lines for a terminal.
-pub(super) fn escaped_lines(text: &str) -> String {
-    escaped_but(text, |c| matches!(c, '\n' | '\t'))
-}
-
-fn escaped_but(text: &str, stays: impl Fn(char) -> bool) -> String {
-    let turns = |c: char| matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-    let mut escaped = String::with_capacity(text.len());
-    for letter in text.chars() {
-        if (letter.is_control() || turns(letter)) && !stays(letter) {
-            escaped.extend(letter.escape_default());
-        } else {
-            escaped.push(letter);
-        }
-    }
-    escaped
-}
 
 /// Standard output; with `--json`, one object a line.
 pub(super) struct Output {
     stream: BufWriter<Patient<Stdout>>,
     pub(super) json: bool,
+    is_terminal: bool,
+    colors: bool,
 }
 
 impl Output {
     pub(super) fn new(json: bool) -> Self {
-        Self { stream: BufWriter::new(Patient(io::stdout())), json }
+        let is_terminal = io::stdout().is_terminal();
+        let stream = BufWriter::new(Patient(io::stdout()));
+        Self { stream, json, is_terminal, colors: is_terminal && style::are_wanted() }
     }
 
-    /// Where bytes go as they are.
+    /// Where bytes go as they are, for another program.
     pub(super) fn stream(&mut self) -> &mut impl Write {
         &mut self.stream
     }
 
-    /// A text of several lines. On a terminal it has no control characters; elsewhere, such as in a file for `patch`, it
-    /// is as it is.
-    pub(super) fn text(&mut self, text: &str) -> Result<(), Failure> {
-        if io::stdout().is_terminal() {
-            return Ok(self.stream.write_all(escaped_lines(text).as_bytes())?);
+    /// Writes what a file holds: bytes as they are, but on a terminal without control characters.
+    pub(super) fn content(
+        &mut self,
+        write: impl FnOnce(&mut dyn Write) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        if !self.is_terminal {
+            return write(&mut self.stream);
         }
-        Ok(self.stream.write_all(text.as_bytes())?)
+        let mut escaping = Escaping::new(&mut self.stream);
+        write(&mut escaping)?;
+        Ok(escaping.finish()?)
     }
 
+    /// A unified diff. On a terminal it has colours and no control characters; elsewhere, such as in a file for `patch`,
+    /// it is as it is.
+    pub(super) fn diff(&mut self, diff: &str) -> Result<(), Failure> {
+        if self.is_terminal {
+            let shown = style::painted_diff(diff, self.colors);
+            return Ok(self.stream.write_all(shown.as_bytes())?);
+        }
+        Ok(self.stream.write_all(diff.as_bytes())?)
+    }
+
+    /// A line, without control characters on a terminal.
     pub(super) fn line(&mut self, line: &str) -> Result<(), Failure> {
-        Ok(writeln!(self.stream, "{line}")?)
+        self.pieces(&[(Style::Plain, line)])
+    }
+
+    /// A line of several pieces, which have their styles on a terminal.
+    pub(super) fn pieces(&mut self, pieces: &[(Style, &str)]) -> Result<(), Failure> {
+        if self.is_terminal {
+            return Ok(writeln!(self.stream, "{}", style::painted(pieces, self.colors))?);
+        }
+        for (_, piece) in pieces {
+            self.stream.write_all(piece.as_bytes())?;
+        }
+        Ok(self.stream.write_all(b"\n")?)
+    }
+
+    /// A line that says what was done to a file.
+    pub(super) fn changed(&mut self, operation: &str, path: &str) -> Result<(), Failure> {
+        let style = Style::of_operation(operation);
+        let rest = format!("  {path}");
+        self.pieces(&[(style, &format!("{operation:<8}")), (Style::Plain, &rest)])
+    }
+
+    /// The same of one file, also with `--json`.
+    pub(super) fn file(
+        &mut self,
+        operation: &str,
+        path: &str,
+        old_path: Option<&str>,
+    ) -> Result<(), Failure> {
+        if self.json {
+            return self.object(&json!({
+                "type": "file", "operation": operation, "path": path, "old_path": old_path,
+            }));
+        }
+        let from = old_path.map(|old| format!(" from {old}")).unwrap_or_default();
+        self.changed(operation, &format!("{path}{from}"))
     }
 
     pub(super) fn object(&mut self, object: &Value) -> Result<(), Failure> {
-        self.line(&object.to_string())
+        Ok(writeln!(self.stream, "{}", style::escaped_json(&object.to_string()))?)
     }
 
     pub(super) fn flush(&mut self) -> Result<(), Failure> {
@@ -132,13 +162,6 @@ pub(super) fn count(number: u64, one: &str, more: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_terminal_gets_no_control_characters() {
-        let text = "é\u{1b}[31m\t\r\n\u{202e}\u{9b}x";
-        assert_eq!(escaped(text), "é\\u{1b}[31m\\t\\r\\n\\u{202e}\\u{9b}x");
-        assert_eq!(escaped_lines(text), "é\\u{1b}[31m\t\\r\n\\u{202e}\\u{9b}x");
-    }
 
     #[test]
     fn ages_have_one_unit() {

@@ -84,16 +84,8 @@ fn told(
         restored => restored.map_err(|error| failure(&error, place))?,
     };
     for file in &restored.files {
-        let (operation, path) = (file.operation, file.path.as_str());
-        if output.json {
-            let old_path = file.old_path.as_ref().map(MemoryPath::as_str);
-            let object =
-                json!({"type": "file", "operation": operation, "path": path, "old_path": old_path});
-            output.object(&object)?;
-        } else {
-            let from = file.old_path.as_ref().map(|old| format!(" from {old}")).unwrap_or_default();
-            output.line(&format!("{operation:<8}  {path}{from}"))?;
-        }
+        let old_path = file.old_path.as_ref().map(MemoryPath::as_str);
+        output.file(file.operation.as_str(), file.path.as_str(), old_path)?;
     }
     let number = restored.files.len();
     if output.json {

@@ -44,7 +44,7 @@ pub(super) fn run(wanted: &Show, output: &mut Output) -> Result<Ended, Failure> 
         let Node::File(_, mut stream) = opened else {
             return Err(place.condition(&path, StoreError::IsADirectory));
         };
-        print(&mut stream, output.stream(), &path, &place)?;
+        output.content(|to| print(&mut stream, to, &path, &place))?;
     }
     Ok(Ended::Well)
 }
@@ -62,7 +62,7 @@ fn version(given: &str, place: &Place, output: &mut Output) -> Result<Ended, Fai
             "content": std::str::from_utf8(&content).ok(),
         }))?;
     } else {
-        output.stream().write_all(&content)?;
+        output.content(|to| Ok(to.write_all(&content)?))?;
     }
     Ok(Ended::Well)
 }
@@ -88,7 +88,7 @@ fn past(
             "content": std::str::from_utf8(&content).ok(),
         }))?;
     } else {
-        output.stream().write_all(&content)?;
+        output.content(|to| Ok(to.write_all(&content)?))?;
     }
     Ok(Ended::Well)
 }
@@ -96,7 +96,7 @@ fn past(
 /// Prints one piece at a time, so a large file is never in memory as a whole.
 fn print(
     from: &mut dyn io::Read,
-    to: &mut impl Write,
+    to: &mut dyn Write,
     path: &MemoryPath,
     place: &Place,
 ) -> Result<(), Failure> {

@@ -13,6 +13,21 @@ pub(super) fn parse_time(text: &str) -> Result<SystemTime, String> {
 }
 
 fn so_long_ago(text: &str) -> Option<SystemTime> {
+    // Before 1970 there was nothing.
+    let now = SystemTime::now();
+    let time = now.checked_sub(duration(text)?).unwrap_or(SystemTime::UNIX_EPOCH);
+    Some(time.max(SystemTime::UNIX_EPOCH))
+}
+
+/// `30m`, `2h`, `3d`, `1w`; not nothing.
+pub(super) fn parse_duration(text: &str) -> Result<Duration, String> {
+    duration(text).filter(|duration| !duration.is_zero()).ok_or_else(|| {
+        "use a number of seconds, minutes, hours, days or weeks, such as 45s, 30m, 2h, 3d, 1w"
+            .to_owned()
+    })
+}
+
+fn duration(text: &str) -> Option<Duration> {
     let (digits, unit) = text.split_at_checked(text.len().checked_sub(1)?)?;
     let seconds: u64 = match unit {
         "s" => 1,
@@ -25,10 +40,7 @@ fn so_long_ago(text: &str) -> Option<SystemTime> {
     if !digits.bytes().all(|byte| byte.is_ascii_digit()) {
         return None;
     }
-    let ago = Duration::from_secs(digits.parse::<u64>().ok()?.checked_mul(seconds)?);
-    // Before 1970 there was nothing.
-    let now = SystemTime::now();
-    Some(now.checked_sub(ago).unwrap_or(SystemTime::UNIX_EPOCH).max(SystemTime::UNIX_EPOCH))
+    Some(Duration::from_secs(digits.parse::<u64>().ok()?.checked_mul(seconds)?))
 }
 
 #[cfg(test)]

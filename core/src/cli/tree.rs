@@ -11,6 +11,7 @@ use super::fixed_files::FixedFiles;
 use super::history;
 use super::output::{Output, age, count, time};
 use super::stores::{self, Place};
+use super::style::Style;
 use super::{Ended, Failure, say};
 use crate::history::hiding;
 use crate::options::MemoryOptions;
@@ -115,7 +116,9 @@ impl Drawing<'_> {
                 let is_known = !self.unknown.contains(&entry.path);
                 let size = if is_known { human_size(size) } else { "-".to_owned() };
                 let age = age(self.now, entry.modified);
-                self.output.line(&format!("{size:>7} {age:>5}  {branches}{name}"))
+                let sizes = format!("{size:>7} {age:>5}  ");
+                let name = format!("{branches}{name}");
+                self.output.pieces(&[(Style::Dim, &sizes), (Style::Plain, &name)])
             }
         }
     }

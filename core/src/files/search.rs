@@ -87,7 +87,7 @@ impl Query {
 
     /// Where it is found first, in bytes. Where case does not matter, the place may be off by the letters whose
     /// lower case is longer or shorter.
-    pub(super) fn find(&self, line: &str) -> Option<Range<usize>> {
+    pub(crate) fn find(&self, line: &str) -> Option<Range<usize>> {
         match &self.kind {
             Kind::Regex(regex) => regex.find(line).map(|found| found.range()),
             Kind::Text(text) => {

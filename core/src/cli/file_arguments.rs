@@ -1,0 +1,303 @@
+//! The arguments of the commands about files: they search, count and change them.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::Args;
+
+use super::flags::ChangeFlags;
+use super::history_arguments::By;
+use super::times::parse_duration;
+
+/// What the help of each command that changes files says about policies.
+macro_rules! policies {
+    ($examples:literal) => {
+        concat!(
+            $examples,
+            "\n\n\
+Options are not stored with a memory. Its limits, its patterns of paths and its rules for sensitive
+text hold here if they are given as flags, and a line on standard error says when none is. It is
+not said with --json, or if the environment variable MEMDIR_QUIET is set. If the store has a
+history, the change is recorded. It can be taken back: see `memdir undo --help`."
+        )
+    };
+}
+
+/// Search the names and lines of the files that a memory shows
+///
+/// PATTERN is a regular expression: Perl's, without look-around and back-references. Hidden files and
+/// files that are not text are left out.
+#[derive(Debug, Args)]
+#[command(
+    verbatim_doc_comment,
+    after_help = "\
+Examples:
+  memdir grep ./memory 'tea|coffee'
+  memdir grep ./memory -iF 'c++' /memories/notes -C 2
+  memdir grep ./memory TODO -l | head
+  memdir grep ./memory password --history
+
+Exit codes: 0 if something is found, 1 if nothing is, 2 if the pattern or the path is wrong."
+)]
+pub(super) struct Grep {
+    /// The store to search
+    pub(super) store: String,
+
+    /// What to search for
+    pub(super) pattern: String,
+
+    /// The file or directory to search
+    #[arg(default_value = "/memories")]
+    pub(super) path: String,
+
+    /// PATTERN is this very text
+    #[arg(short = 'F', long)]
+    pub(super) fixed_strings: bool,
+
+    /// Do not tell capital letters from small ones
+    #[arg(short, long)]
+    pub(super) ignore_case: bool,
+
+    /// Print the paths only, each once
+    #[arg(short = 'l', long, conflicts_with_all = ["context", "before_context", "after_context"])]
+    pub(super) files_with_matches: bool,
+
+    /// Print so many lines before each line that is found
+    #[arg(short = 'B', long, value_name = "LINES")]
+    pub(super) before_context: Option<usize>,
+
+    /// Print so many lines after each line that is found
+    #[arg(short = 'A', long, value_name = "LINES")]
+    pub(super) after_context: Option<usize>,
+
+    /// Print so many lines before and after each line that is found
+    #[arg(short = 'C', long, value_name = "LINES")]
+    pub(super) context: Option<usize>,
+
+    /// Search past versions, too, for what is not in the files any more
+    #[arg(long)]
+    pub(super) history: bool,
+
+    /// At most so many: names and lines, or paths with -l
+    #[arg(short = 'n', long, value_name = "COUNT", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(super) limit: Option<u64>,
+}
+
+/// Change a file in an editor
+///
+/// The text is opened in $VISUAL, else in $EDITOR, else in vi or nano. It is in a temporary file that
+/// only you can read. A file that does not exist is made. If somebody else changes the file
+/// meanwhile, nothing is overwritten, and the command says where your text is.
+#[derive(Debug, Args)]
+#[command(
+    verbatim_doc_comment,
+    after_help = policies!("\
+Examples:
+  memdir edit ./memory /memories/notes.md
+  EDITOR='code --wait' memdir edit ./memory /memories/notes.md --max-file-bytes 10000")
+)]
+pub(super) struct Edit {
+    /// The store to change
+    pub(super) store: String,
+
+    /// The file, such as /memories/notes.md
+    pub(super) path: String,
+
+    #[command(flatten)]
+    pub(super) by: By,
+
+    #[command(flatten)]
+    pub(super) flags: ChangeFlags,
+}
+
+/// Write a file, from a file or from standard input
+///
+/// The file is made, with its directories, or replaced as a whole. It must be text (UTF-8). The store
+/// is made if it does not exist.
+#[derive(Debug, Args)]
+#[command(
+    verbatim_doc_comment,
+    after_help = policies!("\
+Examples:
+  memdir put ./memory /memories/handbook.md handbook.md
+  date | memdir put ./memory /memories/today.md --as cron
+  memdir show ./memory /memories/a.md > old; sed s/tea/coffee/ old > new
+  memdir put ./memory /memories/a.md new --if-unchanged old")
+)]
+pub(super) struct Put {
+    /// The store to change
+    pub(super) store: String,
+
+    /// The file to write, such as /memories/notes.md
+    pub(super) path: String,
+
+    /// Where its text is; - is standard input
+    #[arg(default_value = "-")]
+    pub(super) file: PathBuf,
+
+    /// Only make a new file: one that is there is not replaced
+    #[arg(long)]
+    pub(super) create: bool,
+
+    /// Only replace a file that holds exactly what FILE holds
+    #[arg(long, value_name = "FILE", conflicts_with = "create")]
+    pub(super) if_unchanged: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub(super) by: By,
+
+    #[command(flatten)]
+    pub(super) flags: ChangeFlags,
+}
+
+/// Rename or move a file or a directory
+///
+/// If TO is a directory, it is moved into that. Nothing is ever overwritten.
+#[derive(Debug, Args)]
+#[command(
+    verbatim_doc_comment,
+    after_help = policies!("\
+Examples:
+  memdir mv ./memory /memories/draft.md /memories/plan.md
+  memdir mv ./memory /memories/plan.md /memories/archive")
+)]
+pub(super) struct Move {
+    /// The store to change
+    pub(super) store: String,
+
+    /// The file or directory
+    pub(super) from: String,
+
+    /// Its new path, or the directory to move it into
+    pub(super) to: String,
+
+    #[command(flatten)]
+    pub(super) by: By,
+
+    #[command(flatten)]
+    pub(super) flags: ChangeFlags,
+}
+
+/// Delete files, and with -r directories
+///
+/// If one of the paths is not there, or is a directory and -r is not given, nothing is deleted.
+#[derive(Debug, Args)]
+#[command(
+    verbatim_doc_comment,
+    after_help = policies!("\
+Examples:
+  memdir rm ./memory /memories/old.md /memories/older.md
+  memdir rm ./memory -r /memories/archive --dry-run")
+)]
+pub(super) struct Remove {
+    /// The store to change
+    pub(super) store: String,
+
+    /// What to delete
+    #[arg(required = true)]
+    pub(super) paths: Vec<String>,
+
+    /// Delete directories, too, with everything in them
+    #[arg(short, long)]
+    pub(super) recursive: bool,
+
+    /// Only print what would be deleted
+    #[arg(short = 'n', long)]
+    pub(super) dry_run: bool,
+
+    #[command(flatten)]
+    pub(super) by: By,
+
+    #[command(flatten)]
+    pub(super) flags: ChangeFlags,
+}
+
+/// Show how much a memory holds, and which files are large, old or unused
+///
+/// Hidden files count, as they do for the limits. Limits are not stored with a memory: give those of
+/// yours as flags, to see how near they are.
+#[derive(Debug, Args)]
+#[command(
+    verbatim_doc_comment,
+    after_help = "\
+Examples:
+  memdir stats ./memory
+  memdir stats sqlite:agent.db --max-files 500 --max-total-bytes 1000000"
+)]
+pub(super) struct Stats {
+    /// The store to look at
+    pub(super) store: String,
+
+    /// The most files that the memory may hold
+    #[arg(long, value_name = "NUMBER")]
+    pub(super) max_files: Option<u64>,
+
+    /// The most bytes that all files together may hold
+    #[arg(long, value_name = "NUMBER")]
+    pub(super) max_total_bytes: Option<u64>,
+
+    /// The most bytes that a file may hold
+    #[arg(long, value_name = "NUMBER")]
+    pub(super) max_file_bytes: Option<u64>,
+}
+
+/// Delete the files that nobody has used for a while
+///
+/// A change of a file is a use of it. A view is one only if the programs that use the memory record it
+/// (option `record_access` or `expire_after`); if nobody does, files that are only read are deleted,
+/// too, so look at a --dry-run first. Directories stay.
+#[derive(Debug, Args)]
+#[command(
+    verbatim_doc_comment,
+    after_help = policies!("\
+Examples:
+  memdir expire ./memory --after 90d --dry-run
+  memdir expire ./memory --after 90d --never /memories/handbook --never '/memories/**/*.pin.md'")
+)]
+pub(super) struct Expire {
+    /// The store to change
+    pub(super) store: String,
+
+    /// Delete files that were not used for so long: 12h, 90d, 26w
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
+    pub(super) after: Duration,
+
+    /// Files that match this pattern stay, as with --never-expire
+    #[arg(long, value_name = "PATTERN")]
+    pub(super) never: Vec<String>,
+
+    /// Only print what would be deleted
+    #[arg(short = 'n', long)]
+    pub(super) dry_run: bool,
+
+    #[command(flatten)]
+    pub(super) by: By,
+
+    #[command(flatten)]
+    pub(super) flags: ChangeFlags,
+}
+
+/// Print a line for each change of a memory, as it happens
+///
+/// It tells changes by whoever makes them, also by other programs. If the store has a history, the
+/// line says what was done, and by whom. It ends when it is interrupted (Ctrl-C).
+#[derive(Debug, Args)]
+#[command(
+    verbatim_doc_comment,
+    after_help = "\
+Examples:
+  memdir watch ./memory
+  memdir watch sqlite:agent.db /memories/team --json --every 5s"
+)]
+pub(super) struct Watch {
+    /// The store to watch
+    pub(super) store: String,
+
+    /// The file or directory to watch
+    #[arg(default_value = "/memories")]
+    pub(super) path: String,
+
+    /// Look so often; by default twice a second, once at a store on another machine
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
+    pub(super) every: Option<Duration>,
+}
