@@ -58,7 +58,7 @@ def test_every_language_is_quoted_and_every_file_is_there() -> None:
 
 
 @pytest.mark.parametrize(
-    ("page", "code", "says"),
+    "example",
     [
         ("README.md", "quickstart", "printed"),
         ("docs/your-own-code.md", "python", "printed"),
@@ -67,13 +67,12 @@ def test_every_language_is_quoted_and_every_file_is_there() -> None:
     ],
 )
 def test_the_example_of_the_page_prints_what_it_says(
-    page: str,
-    code: str,
-    says: str,
+    example: tuple[str, str, str],
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
+    page, code, says = example
     text = (cases.PROJECT / page).read_text("utf-8")
     found = re.search(rf"<!-- {code} -->\n```python\n(.*?)```", text, re.DOTALL)
     printed = re.search(rf"<!-- {says} -->\n```text\n(.*?)```", text, re.DOTALL)
