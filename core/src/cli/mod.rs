@@ -34,7 +34,8 @@ mod log;
 mod mcp;
 mod output;
 // What is generated is that of a build with all commands.
-#[cfg(all(test, unix, feature = "mcp"))]
+#[cfg(test)]
+#[cfg(all(unix, feature = "mcp"))]
 mod pages;
 mod put;
 mod remove;
