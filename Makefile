@@ -145,7 +145,7 @@ test-node: ## the Node package
 	@../tests/step 'Node: tests' ../tests/harmless node --test --test-timeout=600000 test/dist/*.test.*js
 
 # The tests that are about no store but the one in the process, and those of what is different.
-WASM_TESTS := wasm history hooks hostile hostile-tables limits options policies tool
+WASM_TESTS := wasm history hooks hostile hostile-tables limits options past policies tool watch
 .PHONY: test-wasm
 test-wasm: ## the Node package as WebAssembly
 	@$(call need,node,Node)

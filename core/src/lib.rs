@@ -46,6 +46,7 @@
 //! | `tracing` | a span for each call |
 //! | `cli` | the program `memdir` |
 //! | `mcp` | `memdir mcp`, a server of the Model Context Protocol |
+//! | `page` | `memdir serve`, a page that shows a memory |
 //! | `testing` | `store::contract`, which checks your own store |
 //!
 //! # Where is what?
@@ -81,6 +82,8 @@ mod image;
 mod mcp;
 mod memory;
 mod options;
+#[cfg(feature = "page")]
+mod page;
 mod per_process;
 mod policies;
 mod process;
@@ -97,7 +100,7 @@ pub use command::{Command, Dialect};
 pub use context_management::{COMPACTION_BETA, CONTEXT_MANAGEMENT_BETA, ContextManagement};
 pub use copy::{CopyError, copy};
 pub use error::{ConfigError, Error, HookError, NameCase};
-pub use files::{Match, PastMatch, Project, Query, SensitiveMatch, Stats, Watch};
+pub use files::{Match, PastMatch, Project, Query, SensitiveMatch, SharedWatch, Stats, Watch};
 pub use hooks::{Event, HookDecision, MemoryHooks, Outcome};
 pub use memory::Memory;
 pub use options::MemoryOptions;

@@ -71,6 +71,8 @@ pub(super) enum Command {
     Export(Export),
     Import(Import),
     Check(Check),
+    #[cfg(feature = "page")]
+    Serve(Serve),
     #[cfg(feature = "mcp")]
     Mcp(Mcp),
     Completions(Completions),
@@ -273,6 +275,52 @@ Example: memdir check sqlite:agent.db")]
 pub(super) struct Check {
     /// The store to check
     pub(super) store: String,
+}
+
+/// Show memories on a page in the browser: what the agent remembers, who changed it, how it is
+/// taken back
+///
+/// The page is on this machine only, and is opened by the address that is printed, which holds a
+/// secret. A person can search, edit, restore, undo and redact there; changes are recorded if the
+/// store has a history, or with --history. What is not on this machine is only shown, unless
+/// --writable is given.
+#[cfg(feature = "page")]
+#[derive(Debug, Args)]
+#[command(
+    verbatim_doc_comment,
+    after_help = "\
+Examples:
+  memdir serve ./memory --open
+  memdir serve ./memory sqlite:team.db --as 'Ann'
+  memdir serve ./memory --mount /memories/handbook=./docs
+  memdir serve env:TEAM_MEMORY --writable"
+)]
+pub(super) struct Serve {
+    /// The stores to show; several are shown beside each other
+    #[arg(value_name = "STORE", default_value = "./memory")]
+    pub(super) stores: Vec<String>,
+
+    /// Mount another store into the first one
+    #[arg(long, value_name = "PATH=STORE")]
+    pub(super) mount: Vec<String>,
+
+    /// Also change what is not on this machine
+    #[arg(long)]
+    pub(super) writable: bool,
+
+    /// The port; by default 8767, or another one if that is taken
+    #[arg(long, value_name = "NUMBER")]
+    pub(super) port: Option<u16>,
+
+    /// Open the page in the browser
+    #[arg(long)]
+    pub(super) open: bool,
+
+    #[command(flatten)]
+    pub(super) by: super::history_arguments::By,
+
+    #[command(flatten)]
+    pub(super) flags: super::flags::ChangeFlags,
 }
 
 /// Serve a memory to programs that speak the Model Context Protocol (MCP)

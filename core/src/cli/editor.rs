@@ -51,6 +51,12 @@ impl Draft {
         Ok(draft)
     }
 
+    /// Where it is.
+    #[cfg(feature = "page")]
+    pub(super) fn path(&self) -> &Path {
+        &self.file
+    }
+
     /// Opens the editor, and waits until it is closed. `old` is the text that is in the file.
     pub(super) fn open_in_editor(&self, old: &str) -> Result<(), Failure> {
         let editor = editor();

@@ -41,6 +41,8 @@ mod put;
 mod remove;
 mod rename;
 mod restore;
+#[cfg(feature = "page")]
+mod serve;
 mod show;
 mod stats;
 mod stores;
@@ -82,6 +84,8 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
         Command::Export(wanted) => archive::export(wanted, &mut output),
         Command::Import(wanted) => archive::import(wanted, &mut output),
         Command::Check(wanted) => check::run(wanted, &mut output),
+        #[cfg(feature = "page")]
+        Command::Serve(wanted) => serve::run(wanted),
         #[cfg(feature = "mcp")]
         Command::Mcp(wanted) => mcp::run(wanted),
         Command::Completions(wanted) => completions::run(wanted, &mut output),

@@ -12,6 +12,8 @@ use crate::store::encrypt;
 use crate::store::{
     InProcess, Store, StoreError, location_of, open_existing_store, open_store, redact_address,
 };
+#[cfg(feature = "page")]
+use crate::store::{Mount, open_mounts};
 
 /// The environment variable with the key for a command with one store.
 pub(super) const KEY: &str = "MEMDIR_ENCRYPTION_KEY";
@@ -25,7 +27,7 @@ pub(super) fn only(given: &str, options: MemoryOptions) -> Result<Place, Failure
 }
 
 /// The store of a command that acts on a memory; it may be a new one in this process.
-#[cfg(feature = "mcp")]
+#[cfg(any(feature = "mcp", feature = "page"))]
 pub(super) fn any(given: &str, options: MemoryOptions) -> Result<Place, Failure> {
     let options = with_key(options, KEY)?;
     if given == "memory:" {
@@ -160,6 +162,40 @@ impl Place {
         open_store(&self.address, &self.options).map_err(|error| self.failure(&error))
     }
 
+    /// The store with others mounted into it, at their paths.
+    #[cfg(feature = "page")]
+    pub(super) fn open_with(&self, mounts: &[(String, Self)]) -> Result<Arc<dyn Store>, Failure> {
+        let root = Mount::new("/memories", self.address.as_str());
+        let others =
+            mounts.iter().map(|(at, place)| Mount::new(at.as_str(), place.address.as_str()));
+        open_mounts(std::iter::once(root).chain(others), &self.options)
+            .map(|mounts| Arc::new(mounts) as Arc<dyn Store>)
+            .map_err(|error| {
+                let all = self.failure(&error);
+                match all {
+                    Failure::Usage(sentence) => {
+                        Failure::Usage(without_addresses(&sentence, mounts))
+                    }
+                    Failure::Store(sentence) => {
+                        Failure::Store(without_addresses(&sentence, mounts))
+                    }
+                    other => other,
+                }
+            })
+    }
+
+    /// Whether it is a path on this machine, or in this process.
+    #[cfg(feature = "page")]
+    pub(super) fn is_local(&self) -> bool {
+        location_of(&self.address).is_some_and(|location| location.is_nearby())
+            || self.address == "memory:"
+    }
+
+    #[cfg(feature = "page")]
+    pub(super) fn set_read_only(&mut self, is_read_only: bool) {
+        self.options.read_only = is_read_only;
+    }
+
     /// A store with the same limits of names as one that does not exist yet, to plan a copy.
     pub(super) fn stand_in(&self) -> Result<Arc<dyn Store>, Failure> {
         let nothing: Arc<dyn Store> = Arc::new(InProcess::new());
@@ -218,6 +254,12 @@ impl Place {
 /// A refusal in the words for a model, without the `Error: ` that some of them begin with.
 fn without_label(sentence: &str) -> String {
     sentence.strip_prefix("Error: ").unwrap_or(sentence).to_owned()
+}
+
+/// Removes the addresses of mounts from a sentence.
+#[cfg(feature = "page")]
+fn without_addresses(sentence: &str, mounts: &[(String, Place)]) -> String {
+    mounts.iter().fold(sentence.to_owned(), |sentence, (_, place)| place.without_secrets(&sentence))
 }
 
 /// Parses a path in a store. An error does not repeat it, because it may be an address.

@@ -3,6 +3,7 @@
 //! Nothing here knows about paths, stores or replies. Only `\n` ends a line; a final `\n` ends the last
 //! line and starts no further one.
 
+mod diff;
 mod find;
 mod lines;
 mod page;
@@ -10,6 +11,7 @@ mod similar;
 mod size;
 mod splice;
 
+pub use diff::unified_diff;
 pub use find::{Occurrences, find};
 pub(crate) use lines::count_lines_of;
 pub use lines::{Snippet, count_lines, insert_lines, line_at, snippet};

@@ -1,0 +1,134 @@
+//! `memdir serve`: a page in the browser that shows memories.
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
+
+use super::arguments::Serve;
+use super::editor::Draft;
+use super::stores::{self, Place};
+use super::{Ended, Failure, history, say};
+use crate::history::hiding;
+use crate::memory::Memory;
+use crate::options::MemoryOptions;
+use crate::page::{self, Shown, Site};
+
+/// The port, if no other is asked for and it is free.
+const PORT: u16 = 8767;
+
+/// How long the file that opens the browser is there.
+const OPENING: Duration = Duration::from_secs(60);
+
+pub(super) fn run(wanted: &Serve) -> Result<Ended, Failure> {
+    if !wanted.mount.is_empty() && wanted.stores.len() > 1 {
+        return Err(Failure::Usage(
+            "--mount is for one STORE, into which others are mounted".to_owned(),
+        ));
+    }
+    let memories = wanted.stores.iter().map(|store| shown(store, wanted));
+    let memories = memories.collect::<Result<Vec<_>, _>>()?;
+    let at = |port| SocketAddr::from((Ipv4Addr::LOCALHOST, port));
+    let addresses = match wanted.port {
+        Some(port) => vec![at(port)],
+        None => vec![at(PORT), at(0)],
+    };
+    let served = Site::new(memories).and_then(|site| {
+        page::serve(site, &addresses, |address| {
+            say(&format!("open {address}"));
+            say("whoever has this address can see the memory, and change what may be changed; Ctrl-C ends it");
+            if wanted.open {
+                open_browser(address);
+            }
+        })
+    });
+    match served {
+        Ok(()) => Ok(Ended::Well),
+        // The port is taken.
+        Err(error) => Err(Failure::Store(format!("nothing can be served: {error}"))),
+    }
+}
+
+/// A memory as the page shows it.
+fn shown(store: &str, wanted: &Serve) -> Result<Shown, Failure> {
+    let options = wanted.flags.on(history::untrimmed(MemoryOptions::default()))?;
+    let mut place = stores::any(store, options)?;
+    let mounts = mounts(&wanted.mount, &place)?;
+    let is_local = place.is_local() && mounts.iter().all(|(_, mount)| mount.is_local());
+    let may_change = !place.options().read_only && (is_local || wanted.writable);
+    if wanted.writable && place.options().read_only {
+        return Err(Failure::Usage(
+            "--read-only and --writable cannot be used together".to_owned(),
+        ));
+    }
+    place.set_read_only(!may_change);
+    let store = match (&mounts[..], may_change) {
+        ([], true) => place.open()?,
+        ([], false) => place.readable()?,
+        (mounts, _) => place.open_with(mounts)?,
+    };
+    // One that cannot be written was opened to be read.
+    let is_read_only = !may_change || store.is_read_only();
+    let options =
+        MemoryOptions { max_view_chars: None, read_only: is_read_only, ..place.options().clone() };
+    let keeps_history = options.history && !is_read_only;
+    let with_history = |history| MemoryOptions { history, ..options.clone() };
+    let plain = Memory::with_store(hiding(Arc::clone(&store)), with_history(false));
+    let recorded = Memory::with_store(store, with_history(true)).acting_as(&wanted.by.name);
+    let plain = plain.validated().map_err(|error| place.error(&error))?;
+    let recorded = recorded.validated().map_err(|error| place.error(&error))?;
+    Ok(Shown {
+        name: place.shown().to_owned(),
+        plain,
+        recorded,
+        keeps_history,
+        is_read_only,
+        without_secrets: Box::new(move |sentence| place.without_secrets(sentence)),
+    })
+}
+
+/// The stores that are mounted, each with its path.
+fn mounts(given: &[String], root: &Place) -> Result<Vec<(String, Place)>, Failure> {
+    let mount = |given: &String| {
+        let (path, store) = given
+            .split_once('=')
+            .ok_or_else(|| Failure::Usage("--mount is wrong: use PATH=STORE".to_owned()))?;
+        Ok((path.to_owned(), stores::only(store, root.options().clone())?))
+    };
+    given.iter().map(mount).collect()
+}
+
+/// Opens the browser. The arguments of a program can be seen by others on this machine, so the address is in a file that
+/// they cannot read.
+fn open_browser(address: &str) {
+    let page = format!(
+        "<!doctype html><meta charset=\"utf-8\"><meta http-equiv=\"refresh\" content=\"0; url={address}\"><title>memdir</title>"
+    );
+    let Ok(draft) = Draft::new("memdir.html", &page) else {
+        say("the browser could not be opened: open the address yourself");
+        return;
+    };
+    let programs: &[&str] = if cfg!(target_os = "macos") {
+        &["open"]
+    } else if cfg!(windows) {
+        &["explorer"]
+    } else {
+        &["xdg-open", "gio", "x-www-browser"]
+    };
+    let opened = programs.iter().any(|program| {
+        let mut command = Command::new(program);
+        if *program == "gio" {
+            command.arg("open");
+        }
+        command.arg(draft.path()).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        command.spawn().is_ok()
+    });
+    if !opened {
+        say("no browser was found: open the address yourself");
+    }
+    thread::spawn(move || {
+        thread::sleep(OPENING);
+        draft.remove();
+    });
+}

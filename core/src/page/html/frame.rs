@@ -1,0 +1,169 @@
+//! The frame around every page: what is above, beside and below it.
+
+use maud::{DOCTYPE, Markup, html};
+
+use super::{link, shown};
+use crate::page::site::{Room, Site};
+
+/// What stands around a page's own content.
+pub(in crate::page) struct Frame<'a> {
+    pub(in crate::page) site: &'a Site,
+    pub(in crate::page) room: &'a Room,
+    pub(in crate::page) title: &'a str,
+    /// Which of the pages in the head it is.
+    pub(in crate::page) here: &'a str,
+    /// What is searched for.
+    pub(in crate::page) query: &'a str,
+    /// The files, at its side.
+    pub(in crate::page) tree: Markup,
+}
+
+impl Frame<'_> {
+    pub(in crate::page) fn around(self, content: &Markup) -> Markup {
+        let room = self.room.number;
+        let places = [
+            ("", "Overview"),
+            ("file", "Files"),
+            ("history", "Timeline"),
+            ("sensitive", "Sensitive"),
+        ];
+        document(
+            self.title,
+            &html! {
+                body data-memory=(room) data-here=(self.here) {
+                    a.skip href="#main" { "Skip to the content" }
+                    header.top {
+                        a.brand href="/" { (logo()) span { "memdir" } }
+                        (memories(self.site, self.room))
+                        form.search role="search" action=(link(room, "search", &[])) {
+                            input #query type="search" name="q" value=(self.query) placeholder="Search  /"
+                                aria-label="Search names and contents" autocomplete="off" spellcheck="false";
+                        }
+                        nav.places aria-label="Pages" {
+                            @for (page, name) in places {
+                                a href=(link(room, page, &[])) aria-current=[(page == self.here).then_some("page")] {
+                                    (name)
+                                }
+                            }
+                        }
+                        span #live role="status" title="Whether changes are followed" { "not followed" }
+                        button #theme type="button" hidden title="Dark or light" aria-label="Dark or light" { "◐" }
+                        button #keys type="button" hidden title="Keys" aria-label="Keys" { "?" }
+                    }
+                    div.columns {
+                        nav #tree aria-label="Files" { (self.tree) }
+                        main #main tabindex="-1" { (content) }
+                    }
+                    (keys())
+                }
+            },
+        )
+    }
+}
+
+/// Which memory is shown, and the others.
+fn memories(site: &Site, room: &Room) -> Markup {
+    let rooms = site.rooms();
+    html! {
+        @if let [_] = rooms {
+            span.memory { (shown(&room.shown.name)) (read_only(room)) }
+        } @else {
+            nav.memories aria-label="Memories" {
+                @for other in rooms {
+                    a.memory href=(link(other.number, "", &[]))
+                        aria-current=[(other.number == room.number).then_some("true")] {
+                        (shown(&other.shown.name)) (read_only(other))
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn read_only(room: &Room) -> Markup {
+    html! { @if room.shown.is_read_only { span.tag { "read-only" } } }
+}
+
+/// What the keys do; the script shows it.
+fn keys() -> Markup {
+    let keys = [
+        ("/", "search"),
+        ("j  k", "the next and the previous entry of a list"),
+        ("Enter", "open it"),
+        ("o", "show or hide what it changed"),
+        ("t", "the files at the side"),
+        ("h", "the timeline of what is shown"),
+        ("e", "edit the file"),
+        ("n", "a new file"),
+        ("g", "the overview"),
+        ("Ctrl+S", "save, in the editor"),
+        ("?", "this"),
+    ];
+    html! {
+        dialog #key-list aria-label="Keys" {
+            h2 { "Keys" }
+            dl { @for (key, does) in keys { dt { kbd { (key) } } dd { (does) } } }
+            form method="dialog" { button { "Close" } }
+        }
+    }
+}
+
+fn document(title: &str, body: &Markup) -> Markup {
+    html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="color-scheme" content="light dark";
+                title { (super::odd::spelled(title)) " · memdir" }
+                link rel="icon" href="/assets/icon.svg" type="image/svg+xml";
+                link rel="stylesheet" href="/assets/page.css";
+                script src="/assets/page.js" defer {}
+            }
+            (body)
+        }
+    }
+}
+
+/// A page that says one thing, for who is not let in or asks for what there is not.
+pub(in crate::page) fn message(title: &str, sentence: &str) -> Markup {
+    document(
+        title,
+        &html! {
+            body.alone {
+                main #main {
+                    (logo())
+                    h1 { (title) }
+                    p { (shown(sentence)) }
+                    p { a href="/" { "To the overview" } }
+                }
+            }
+        },
+    )
+}
+
+/// The page behind the address with the secret, which leads on to one without it.
+pub(in crate::page) fn entrance() -> Markup {
+    html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta http-equiv="refresh" content="0; url=/";
+                title { "memdir" }
+                link rel="icon" href="/assets/icon.svg" type="image/svg+xml";
+            }
+            body { p { a href="/" { "To the memory" } } }
+        }
+    }
+}
+
+fn logo() -> Markup {
+    html! {
+        svg.logo viewBox="0 0 24 24" width="24" height="24" aria-hidden="true" {
+            path d="M3 6a2 2 0 0 1 2-2h5l2 2.5h7a2 2 0 0 1 2 2V18a2 2 0 0 1-2 2H5a2 2 0 0 1-2-2z" {}
+            path.line d="M7.5 12h9M7.5 15.5h5.5" {}
+        }
+    }
+}

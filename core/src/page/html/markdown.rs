@@ -1,0 +1,192 @@
+//! Markdown as HTML, of a text that may hold anything.
+//!
+//! Twice safe: HTML in the text stays text, and what comes out goes through a list of what is allowed. A link leads to a
+//! file of the memory or, marked as such, elsewhere; a picture from elsewhere would tell its server that somebody looks,
+//! so it becomes a link.
+
+use std::collections::HashSet;
+use std::sync::LazyLock;
+
+use ammonia::{Builder, UrlRelative};
+use maud::{Markup, PreEscaped};
+use pulldown_cmark::{CowStr, Event, LinkType, Options, Parser, Tag, TagEnd};
+
+use super::odd::spelled;
+use super::{link, link_to};
+use crate::path::MemoryPath;
+
+/// The text of the file at `path`, as a reader of Markdown sees it.
+pub(in crate::page) fn markdown(room: usize, path: &MemoryPath, text: &str) -> Markup {
+    let options =
+        Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
+    let mut pictures = Vec::new();
+    let events = Parser::new_ext(text, options).map(|event| match event {
+        Event::Html(text) | Event::InlineHtml(text) | Event::Text(text) => {
+            Event::Text(spelled(&text).into_owned().into())
+        }
+        Event::Code(text) => Event::Code(spelled(&text).into_owned().into()),
+        Event::Start(Tag::HtmlBlock) => Event::Start(Tag::Paragraph),
+        Event::End(TagEnd::HtmlBlock) => Event::End(TagEnd::Paragraph),
+        Event::Start(Tag::Link { dest_url, .. }) => {
+            Event::Start(to(&destination(room, path, &dest_url, "file")))
+        }
+        Event::Start(Tag::Image { dest_url, .. }) => {
+            let dest_url = destination(room, path, &dest_url, "image");
+            let is_ours = dest_url.starts_with('/');
+            pictures.push(is_ours);
+            if !is_ours {
+                return Event::Start(to(&dest_url));
+            }
+            let (title, id) = (CowStr::Borrowed(""), CowStr::Borrowed(""));
+            Event::Start(Tag::Image {
+                link_type: LinkType::Inline,
+                dest_url: dest_url.into(),
+                title,
+                id,
+            })
+        }
+        Event::End(TagEnd::Image) if pictures.pop() == Some(false) => Event::End(TagEnd::Link),
+        event => event,
+    });
+    let mut html = String::with_capacity(text.len() * 2);
+    pulldown_cmark::html::push_html(&mut html, events);
+    PreEscaped(CLEAN.clean(&html).to_string())
+}
+
+fn to(address: &str) -> Tag<'static> {
+    let (title, id) = (CowStr::Borrowed(""), CowStr::Borrowed(""));
+    Tag::Link { link_type: LinkType::Inline, dest_url: address.to_owned().into(), title, id }
+}
+
+/// Where a link leads: a file of the memory has an address of this page.
+fn destination(room: usize, path: &MemoryPath, given: &str, page: &str) -> String {
+    if given.starts_with('#')
+        || given.split_once(':').is_some_and(|(scheme, _)| !scheme.contains('/'))
+    {
+        return given.to_owned();
+    }
+    let beside = path.parent().unwrap_or_else(MemoryPath::root);
+    let whole =
+        if given.starts_with("/memories") { given.to_owned() } else { format!("{beside}/{given}") };
+    let whole = whole.split(['#', '?']).next().unwrap_or_default();
+    match MemoryPath::parse(whole) {
+        Ok(file) if page == "file" => link_to(room, &file),
+        Ok(file) => link(room, page, &[("path", file.as_str())]),
+        Err(_) => "#".to_owned(),
+    }
+}
+
+/// What Markdown can become.
+static CLEAN: LazyLock<Builder<'static>> = LazyLock::new(|| {
+    let tags = HashSet::from([
+        "a",
+        "blockquote",
+        "br",
+        "code",
+        "del",
+        "em",
+        "h1",
+        "h2",
+        "h3",
+        "h4",
+        "h5",
+        "h6",
+        "hr",
+        "img",
+        "input",
+        "li",
+        "ol",
+        "p",
+        "pre",
+        "strong",
+        "table",
+        "tbody",
+        "td",
+        "th",
+        "thead",
+        "tr",
+        "ul",
+    ]);
+    let mut clean = Builder::default();
+    clean
+        .tags(tags)
+        .generic_attributes(HashSet::new())
+        .add_tag_attributes("img", ["alt", "src"])
+        .add_tag_attributes("ol", ["start"])
+        .add_tag_attribute_values("input", "type", ["checkbox"])
+        .add_tag_attribute_values("input", "checked", [""])
+        .set_tag_attribute_value("input", "disabled", "")
+        .set_tag_attribute_value("input", "aria-label", "Task")
+        .set_tag_attribute_value("img", "loading", "lazy")
+        .url_schemes(HashSet::from(["http", "https", "mailto"]))
+        .url_relative(UrlRelative::PassThrough)
+        .link_rel(Some("noopener noreferrer nofollow"));
+    clean
+});
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rendered(text: &str) -> String {
+        let path = MemoryPath::parse("/memories/team/a.md").unwrap();
+        markdown(1, &path, text).into_string()
+    }
+
+    #[test]
+    fn markdown_is_rendered() {
+        let html = rendered("# Tea\n\n- [x] **green**\n\n| a | b |\n|---|---|\n| 1 | `2` |\n");
+        for part in ["<h1>Tea</h1>", "<strong>green</strong>", "<td><code>2</code></td>", "checked"]
+        {
+            assert!(html.contains(part), "{part} in {html}");
+        }
+    }
+
+    #[test]
+    fn links_lead_to_files_of_the_memory_or_elsewhere() {
+        for (given, leads) in [
+            ("b.md", "/1/file?path=/memories/team/b.md"),
+            ("../c%20d.md#top", "/1/file?path=/memories/c%20d.md"),
+            ("/memories/e.md", "/1/file?path=/memories/e.md"),
+            ("/etc/passwd", "#"),
+            ("//example.com/x", "#"),
+            ("https://example.com/x", "https://example.com/x"),
+        ] {
+            let html = rendered(&format!("[x]({given})"));
+            let wanted = format!("href=\"{leads}\"");
+            assert!(html.contains(&wanted), "{given}: {html}");
+        }
+    }
+
+    #[test]
+    fn no_html_and_no_dangerous_address_comes_through() {
+        for text in [
+            "<script>alert(1)</script>",
+            "a <img src=x onerror=alert(1)> b",
+            "<iframe src=https://example.com></iframe>",
+            "[x](javascript:alert(1))",
+            "[x](data:text/html,<script>)",
+            "[x](JaVaScRiPt:alert(1))",
+            "<style>*{display:none}</style>",
+            "<a href=javascript:x>y</a>",
+            "[x]: javascript:alert(1)\n\n[x]",
+            "<javascript:alert(1)>",
+        ] {
+            let html = rendered(text);
+            assert!(
+                !html.contains("<script") && !html.contains("<img") && !html.contains("<iframe"),
+                "{html}"
+            );
+            assert!(
+                !html.contains("<style") && !html.to_lowercase().contains("href=\"javascript"),
+                "{html}"
+            );
+            assert!(!html.contains("href=\"data:"), "{html}");
+        }
+        let html = rendered("![alt](https://example.com/x.png) ![own](b.png)");
+        assert!(html.contains("href=\"https://example.com/x.png\""), "{html}");
+        assert!(html.contains("src=\"/1/image?path=/memories/team/b.png\""), "{html}");
+        assert_eq!(html.matches("<img").count(), 1, "{html}");
+        assert!(rendered("a\u{202e}b").contains("⟨U+202E⟩"));
+    }
+}

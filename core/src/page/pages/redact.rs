@@ -1,0 +1,51 @@
+//! The content of a version is removed from the history for good.
+
+use maud::html;
+
+use super::version::versions_of;
+use super::{Question, changeable, framed, id_field};
+use crate::page::answer::{Answer, Done, Refusal};
+use crate::page::html::{link, shown, time};
+use crate::page::params::{Params, given};
+use crate::page::site::{Room, Site};
+
+pub(in crate::page) fn ask_redact(site: &Site, room: &Room, params: &Params) -> Answer {
+    changeable(room)?;
+    let id = params.id()?;
+    let versions = versions_of(room, id)?;
+    let path = versions[0].path.clone();
+    let what = html! {
+        @for version in &versions {
+            p { strong { (shown(version.path.relative())) } " as of " (time(version.time)) }
+        }
+        p { "The version stays in the timeline, with your reason in the place of its content." }
+    };
+    let fields = html! {
+        (id_field(id))
+        label.wide {
+            "Reason" input name="reason" required autocomplete="off" placeholder="held a password";
+        }
+    };
+    let question = Question {
+        title: "Redact?",
+        what,
+        warning: Some("The content is then gone for good. This cannot be taken back."),
+        page: "redact",
+        fields,
+        does: "Redact",
+    };
+    let content = question.asked(site, room, &path);
+    Ok(Done::Page(framed((site, room, params), "Redact", "history", &path, &content)?))
+}
+
+pub(in crate::page) fn redact(_: &Site, room: &Room, params: &Params) -> Answer {
+    changeable(room)?;
+    let id = params.id()?;
+    let reason =
+        given(&params.reason).ok_or_else(|| Refusal::wrong("Say why. Nothing was changed."))?;
+    let word = match room.memory().redact(id, reason)? {
+        Some(_) => "redacted",
+        None => "nothing",
+    };
+    Ok(Done::See(link(room.number, "version", &[("id", &id.to_string()), ("done", word)])))
+}

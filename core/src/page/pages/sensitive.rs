@@ -1,0 +1,49 @@
+//! What the rules for sensitive text find, and where. The text itself is on no page but that of its file.
+
+use maud::html;
+
+use super::framed;
+use super::search::line_of;
+use crate::page::answer::{Answer, Done};
+use crate::page::html::{link_to, shown};
+use crate::page::params::Params;
+use crate::page::site::{Room, Site};
+
+/// How many findings are shown.
+const MAX: usize = 500;
+
+pub(in crate::page) fn sensitive(site: &Site, room: &Room, params: &Params) -> Answer {
+    let path = params.path_or_root()?;
+    let found = room.memory().find_sensitive(path.as_str(), MAX)?;
+    let content = html! {
+        header.page-head {
+            h1 { "Sensitive text" }
+            p.meta { "Keys, tokens, passwords, payment cards, and what your own rules say." }
+        }
+        @if found.is_empty() {
+            p.note { "The rules find nothing." }
+        } @else {
+            table.listing {
+                thead { tr { th scope="col" { "File" } th scope="col" { "Line" } th scope="col" { "Rule" } } }
+                tbody {
+                    @for found in &found {
+                        @let address = match found.line {
+                            Some(line) => line_of(room, &found.path, line),
+                            None => link_to(room.number, &found.path),
+                        };
+                        tr data-item {
+                            td { a.file href=(address) { (shown(found.path.relative())) } }
+                            td.number { @if let Some(line) = found.line { (line) } @else { "name" } }
+                            td { span.rule { (found.rule) } }
+                        }
+                    }
+                }
+            }
+            @if found.len() == MAX { p.note { "There may be more: the first " (MAX) " are shown." } }
+            p.note {
+                "A change of the file leaves the text in its history: redact the versions that have it as well."
+            }
+        }
+    };
+    Ok(Done::Page(framed((site, room, params), "Sensitive text", "sensitive", &path, &content)?))
+}

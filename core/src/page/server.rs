@@ -1,0 +1,43 @@
+//! The connections: hyper on a port of this machine, through axum.
+
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use axum::middleware;
+use tokio::net::TcpListener;
+use tokio::runtime::Builder;
+
+use super::guard::{Guard, guard};
+use super::routes;
+use super::site::Site;
+
+/// The most pages that are made at the same time. Others wait for their turn.
+const MAX_PAGES: usize = 32;
+
+/// Serves the page at the first of `addresses` that is free, all of which must be this machine's own. Calls `ready` with
+/// the address to open, which has the secret. Does not return unless it fails.
+///
+/// # Errors
+/// If no address can be used.
+pub(crate) fn serve(
+    site: Site,
+    addresses: &[SocketAddr],
+    ready: impl FnOnce(&str),
+) -> io::Result<()> {
+    let runtime = Builder::new_multi_thread()
+        .worker_threads(2)
+        .max_blocking_threads(MAX_PAGES)
+        .enable_all()
+        .build()?;
+    runtime.block_on(async {
+        let listener = TcpListener::bind(addresses).await?;
+        let address = listener.local_addr()?;
+        let site = Arc::new(site);
+        let opened = format!("http://{address}/open/{}", site.secret.as_str());
+        let state = Guard { site: Arc::clone(&site), address };
+        let router = routes::router(site).layer(middleware::from_fn_with_state(state, guard));
+        ready(&opened);
+        axum::serve(listener, router).await
+    })
+}

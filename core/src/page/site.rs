@@ -1,0 +1,82 @@
+//! [`Site`]: the memories that one page shows, and who looks at them.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use super::live::Live;
+use super::secret::Secret;
+use crate::history::HistoryQuery;
+use crate::memory::Memory;
+
+/// A memory that the page shows.
+pub(crate) struct Shown {
+    /// What a person calls it: its address, without secrets.
+    pub(crate) name: String,
+    /// The memory without a history, and with one.
+    pub(crate) plain: Memory,
+    pub(crate) recorded: Memory,
+    /// Whether a history is kept from now on, if none was kept before.
+    pub(crate) keeps_history: bool,
+    pub(crate) is_read_only: bool,
+    /// Removes an address with a secret from a sentence.
+    pub(crate) without_secrets: Box<dyn Fn(&str) -> String + Send + Sync>,
+}
+
+/// Everything that one page shows.
+pub(crate) struct Site {
+    memories: Vec<Room>,
+    /// In the address that is opened first, and from then on in the browser's cookie.
+    pub(super) secret: Secret,
+    /// In every form, so that no other page can send one.
+    pub(super) token: Secret,
+}
+
+/// A memory at its place in the page.
+pub(super) struct Room {
+    /// Its place in an address: `1` for the first.
+    pub(super) number: usize,
+    pub(super) shown: Shown,
+    pub(super) live: Arc<Live>,
+    /// Whether a history was found. The agent may begin one while the page is open, and none ends.
+    found_history: AtomicBool,
+}
+
+impl Room {
+    pub(super) fn memory(&self) -> &Memory {
+        if self.has_history() { &self.shown.recorded } else { &self.shown.plain }
+    }
+
+    /// Whether a history is kept of the memory, by whomever.
+    pub(super) fn has_history(&self) -> bool {
+        if self.shown.keeps_history || self.found_history.load(Ordering::Relaxed) {
+            return true;
+        }
+        let one = HistoryQuery { limit: Some(1), ..HistoryQuery::default() };
+        let found = self.shown.recorded.history(&one).is_ok_and(|versions| !versions.is_empty());
+        self.found_history.store(found, Ordering::Relaxed);
+        found
+    }
+}
+
+impl Site {
+    /// # Errors
+    /// If the system gives no random numbers.
+    pub(crate) fn new(memories: Vec<Shown>) -> std::io::Result<Self> {
+        let memories = memories.into_iter().zip(1..).map(|(shown, number)| {
+            let live = Arc::new(Live::new(shown.plain.clone()));
+            Room { number, shown, live, found_history: AtomicBool::new(false) }
+        });
+        let (secret, token) = (Secret::new()?, Secret::new()?);
+        Ok(Self { memories: memories.collect(), secret, token })
+    }
+
+    pub(super) fn rooms(&self) -> &[Room] {
+        &self.memories
+    }
+
+    /// The memory at the place that an address names.
+    pub(super) fn room(&self, number: &str) -> Option<&Room> {
+        let number: usize = number.parse().ok()?;
+        self.memories.get(number.checked_sub(1)?)
+    }
+}
