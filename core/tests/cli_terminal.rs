@@ -1,5 +1,11 @@
 //! The program `memdir` on a terminal: its colours, and that nothing hostile reaches it.
-#![cfg(all(target_os = "linux", feature = "cli", feature = "mcp", feature = "sqlite"))]
+#![cfg(all(
+    target_os = "linux",
+    feature = "cli",
+    feature = "mcp",
+    feature = "page",
+    feature = "sqlite"
+))]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a panic is how a test fails")]
 
 #[path = "common/program.rs"]
@@ -116,6 +122,8 @@ fn nothing_hostile_reaches_a_terminal_from_any_command() {
         &["expire", "m", "--after", "1s", "-n"],
         &["watch", "m", "/memories/../x"],
         &["completions", HOSTILE],
+        &["serve", "m", "--mount", HOSTILE],
+        &["serve", HOSTILE],
         &["mcp", "m", "--http=0.0.0.0:1"],
         &["mcp", "m", "--prefix", HOSTILE],
     ];

@@ -35,7 +35,7 @@ mod mcp;
 mod output;
 // What is generated is that of a build with all commands.
 #[cfg(test)]
-#[cfg(all(unix, feature = "mcp"))]
+#[cfg(all(unix, feature = "mcp", feature = "page"))]
 mod pages;
 mod put;
 mod remove;
@@ -43,6 +43,8 @@ mod rename;
 mod restore;
 #[cfg(feature = "page")]
 mod serve;
+#[cfg(any(feature = "mcp", feature = "page"))]
+mod server_arguments;
 mod show;
 mod stats;
 mod stores;
