@@ -9,8 +9,7 @@ use super::flags::Flags;
 #[cfg(feature = "page")]
 use super::history_arguments::By;
 
-/// Show memories on a page in the browser: what the agent remembers, who changed it, how it is
-/// taken back
+/// Show memories on a page in the browser: what the agent remembers, and who changed it
 ///
 /// The page is on this machine only, and is opened by the address that is printed, which holds a
 /// secret. A person can search, edit, restore, undo and redact there; changes are recorded if the
