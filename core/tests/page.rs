@@ -8,6 +8,10 @@
     reason = "a panic is how a test fails"
 )]
 
+#[cfg(feature = "postgres")]
+#[path = "common/postgres.rs"]
+mod postgres;
+
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::path::Path;
@@ -55,7 +59,11 @@ impl Answer {
 
 impl Page {
     fn open(stores: &[&str], arguments: &[&str]) -> Self {
-        let mut process = Command::new(env!("CARGO_BIN_EXE_memdir"))
+        Self::with(Command::new(env!("CARGO_BIN_EXE_memdir")), stores, arguments)
+    }
+
+    fn with(mut command: Command, stores: &[&str], arguments: &[&str]) -> Self {
+        let mut process = command
             .arg("serve")
             .args(stores)
             .args(["--port", "0", "--as", "Ann"])
@@ -65,8 +73,9 @@ impl Page {
             .stderr(Stdio::piped())
             .spawn()
             .unwrap();
-        let mut line = String::new();
-        BufReader::new(process.stderr.take().unwrap()).read_line(&mut line).unwrap();
+        let mut lines = BufReader::new(process.stderr.take().unwrap()).lines();
+        let line = lines.find_map(|line| line.ok().filter(|line| line.contains("open http")));
+        let line = line.unwrap();
         let address = line.trim().strip_prefix("memdir: open http://127.0.0.1:").expect(&line);
         let (port, secret) = address.split_once("/open/").unwrap();
         Self { port: port.parse().unwrap(), secret: secret.to_owned(), process }
@@ -317,7 +326,7 @@ fn every_answer_forbids_the_browser_what_the_page_does_not_need() {
         for (name, value) in [
             ("x-content-type-options", "nosniff"),
             ("x-frame-options", "DENY"),
-            ("referrer-policy", "no-referrer"),
+            ("referrer-policy", "same-origin"),
             ("cache-control", "no-store"),
         ] {
             assert_eq!(answer.header(name), Some(value), "{address}");
@@ -486,9 +495,14 @@ fn what_another_process_changes_is_told_to_a_page_that_listens() {
 
 /// What a page is told.
 fn listening(page: &Page) -> impl Iterator<Item = String> + use<> {
+    listening_to(page, 1)
+}
+
+fn listening_to(page: &Page, memory: usize) -> impl Iterator<Item = String> + use<> {
     let mut stream = TcpStream::connect(("127.0.0.1", page.port)).unwrap();
     stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
-    let request = ["GET /1/changes HTTP/1.1", &page.host(), &page.cookie(), "", ""].join("\r\n");
+    let first = format!("GET /{memory}/changes HTTP/1.1");
+    let request = [&first, &page.host(), &page.cookie(), "", ""].join("\r\n");
     stream.write_all(request.as_bytes()).unwrap();
     let lines = BufReader::new(stream).lines().map(Result::unwrap);
     lines.filter_map(|line| line.strip_prefix("data: ").map(str::to_owned))
@@ -685,4 +699,43 @@ fn no_request_breaks_it() {
     assert_eq!(page.get("/1/").status, 200);
     let checked = memdir::check(&**memory.store(), &mut |problem| panic!("{problem:?}"));
     assert!(checked.is_ok());
+}
+
+/// What is not on this machine is only shown, its address without its password, unless it is asked for otherwise.
+#[cfg(feature = "postgres")]
+#[test]
+fn a_database_on_a_server_is_only_shown() {
+    let Some(server) = postgres::server() else { return };
+    let address = server.address("page");
+    let password = between(&address, "postgres://memdir:", "@");
+    let mut options = MemoryOptions::default();
+    options.history = true;
+    let memory = Memory::open(&address, options).unwrap();
+    memory.create("/memories/a.md", "one").unwrap();
+
+    let place = tempfile::tempdir().unwrap();
+    let local = place.path().to_str().unwrap();
+    let open = |arguments: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_memdir"));
+        command.env("STORE", &address);
+        Page::with(command, &[local, "env:STORE"], arguments)
+    };
+    let page = open(&[]);
+    let shown = page.get("/2/file").text();
+    assert!(shown.contains("a.md") && shown.contains("read-only"), "{shown}");
+    assert!(!password.is_empty() && !shown.contains(password), "{shown}");
+    // The token of the memory that may be changed is that of the page, and does not help.
+    for asked in ["delete", "edit", "rename", "undo", "restore", "redact", "new"] {
+        let fields = [("path", "/memories/a.md"), ("to", "/memories/b.md"), ("reason", "x")];
+        assert_eq!(page.post(&format!("/2/{asked}"), &fields).status, 403, "{asked}");
+    }
+    assert_eq!(memory.list("/memories", None).unwrap().len(), 1);
+    let mut told = listening_to(&page, 2);
+    assert_eq!(told.next().unwrap(), r#"{"changes":[]}"#);
+    memory.create("/memories/b.md", "two").unwrap();
+    assert!(told.next().unwrap().contains("/memories/b.md"));
+
+    let page = open(&["--writable"]);
+    assert_eq!(page.post("/2/delete", &[("path", "/memories/a.md")]).status, 303);
+    assert!(!memory.exists("/memories/a.md").unwrap());
 }
