@@ -29,7 +29,7 @@ export function temporary() {
 
 /** A memory that an agent changes, in this process; the page is another one. */
 export const agent = (store, actor = 'session 1') =>
-  new Memory(store, { history: true, sensitiveText: 'allow', actor });
+  new Memory(store, { history: true, actor });
 
 /** What a program prints. One that fails fails the test. */
 export function run(command, args, options = {}) {
@@ -148,6 +148,7 @@ export class View {
       timezoneId: 'UTC',
       ...options.context,
     });
+    context.setDefaultTimeout(15_000);
     await context.addInitScript(watchPage);
     const view = new View(await context.newPage(), context, server);
     view.#watch();
