@@ -146,7 +146,7 @@ test-node: ## the Node package
 	@../tests/step 'Node: tests' ../tests/harmless node --test --test-timeout=600000 test/dist/*.test.*js
 
 # The tests that are about no store but the one in the process, and those of what is different.
-WASM_TESTS := wasm history hooks hostile hostile-tables limits options policies tool
+WASM_TESTS := wasm history hooks hostile hostile-tables limits options past policies tool watch
 .PHONY: test-wasm
 test-wasm: ## the Node package as WebAssembly
 	@$(call need,node,Node)
@@ -519,7 +519,7 @@ lint-workflows:
 	@$(PYTHON) tests/workflows
 
 .PHONY: generate
-generate: generate-options generate-python generate-node generate-uniffi generate-c ## make again what is generated and committed
+generate: generate-options generate-cli generate-python generate-node generate-uniffi generate-c ## make again what is generated and committed
 
 .PHONY: generate-options
 generate-options: # what is made from the tables of the options and of the operations
@@ -528,6 +528,11 @@ generate-options: # what is made from the tables of the options and of the opera
 	@$(PYTHON) core/generate-operations
 	@$(PYTHON) tests/platforms/table
 	@$(PYTHON) tests/frameworks/table
+
+.PHONY: generate-cli
+generate-cli: # the pages of man and the completions of shells, which the packages carry
+	@$(call need,cargo,Rust)
+	@MEMDIR_GENERATE=1 cargo test --package memdir --lib --quiet cli::pages > /dev/null
 
 .PHONY: generate-node
 generate-node: # the types of the native half

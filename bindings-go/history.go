@@ -114,34 +114,49 @@ func (m *Memory) History(ctx context.Context, query HistoryQuery) ([]Version, er
 	if !query.Since.IsZero() {
 		arguments["since"] = seconds(query.Since)
 	}
-	var found []struct {
-		Version
-		Seconds float64 `json:"time"`
-	}
+	var found []sentVersion
 	if err := m.call(ctx, "history", arguments, &found); err != nil {
 		return nil, err
 	}
 	versions := make([]Version, len(found))
 	for i, one := range found {
-		versions[i] = one.Version
-		versions[i].Time = at(&one.Seconds)
+		versions[i] = one.version()
 	}
 	return versions, nil
 }
 
+// sentVersion is a version as the library sends it.
+type sentVersion struct {
+	Version
+	Seconds float64 `json:"time"`
+}
+
+func (s sentVersion) version() Version {
+	version := s.Version
+	version.Time = at(&s.Seconds)
+	return version
+}
+
 // ReadVersion returns the content of a version.
 func (m *Memory) ReadVersion(ctx context.Context, id string) ([]byte, error) {
-	var content struct {
-		Text   string `json:"text"`
-		Base64 string `json:"base64"`
-	}
-	if err := m.call(ctx, "read_version", map[string]any{"id": id}, &content); err != nil {
+	var held content
+	if err := m.call(ctx, "read_version", map[string]any{"id": id}, &held); err != nil {
 		return nil, err
 	}
-	if content.Base64 != "" {
-		return base64.StdEncoding.DecodeString(content.Base64)
+	return held.bytes()
+}
+
+// content is one that need not be text, as the library sends it.
+type content struct {
+	Text   string `json:"text"`
+	Base64 string `json:"base64"`
+}
+
+func (c content) bytes() ([]byte, error) {
+	if c.Base64 != "" {
+		return base64.StdEncoding.DecodeString(c.Base64)
 	}
-	return []byte(content.Text), nil
+	return []byte(c.Text), nil
 }
 
 // Diff is a unified diff from one version to another. If other is empty, it is what the change of the version did to the

@@ -71,6 +71,18 @@ export declare class Engine {
   redact(id: string, reason: string, cancellation?: Cancellation | undefined): Promise<string | null>
   /** Removes the versions that the options keep no longer. */
   trimHistory(cancellation?: Cancellation | undefined): Promise<number>
+  /** What files held once, and hold no more. */
+  searchHistory(query: string, regex: boolean, ignoreCase: boolean, path: string, limit: number, cancellation?: Cancellation | undefined): Promise<Array<FoundBefore>>
+  /** The files that there were at a time, in milliseconds since 1970. */
+  filesAt(at: number, cancellation?: Cancellation | undefined): Promise<Array<PastFile>>
+  /** What a file held at a time, in milliseconds since 1970; null if there was no file. */
+  readAt(path: string, at: number, cancellation?: Cancellation | undefined): Promise<Uint8Array | null>
+  /** Where the rules for sensitive text find something. */
+  findSensitive(path: string, limit: number, cancellation?: Cancellation | undefined): Promise<Array<FoundSensitive>>
+  /** How much the memory holds. */
+  stats(cancellation?: Cancellation | undefined): Promise<MemoryStats>
+  /** Begins to watch a path, every so many milliseconds. */
+  watch(path: string, every: number | null | undefined, cancellation?: Cancellation | undefined): Promise<Watching>
 }
 
 /** Several stores, each with its mount point. */
@@ -172,6 +184,16 @@ export declare class StoreRequest {
   fail(code: string | undefined | null, message: string): void
 }
 
+/** A watch that has begun. */
+export declare class Watching {
+  /** Whether `changes` would look at the store, or the watch is closed. */
+  isDue(): boolean
+  /** Looks once; null if the watch is closed. */
+  changes(): Promise<Array<FileChange> | null>
+  /** Ends the watch. */
+  close(): void
+}
+
 /**
  * Checks one rule on a store that must be empty. The promise resolves to the violation, or to
  * null.
@@ -244,6 +266,24 @@ export interface ExpiryProgress {
   removed: number
 }
 
+/** A file that was written or deleted. */
+export interface FileChange {
+  kind: 'written' | 'deleted'
+  path: string
+}
+
+/** A file and its size. */
+export interface FileSize {
+  path: string
+  bytes: number
+}
+
+/** A file and a time of it, in milliseconds since 1970. */
+export interface FileTime {
+  path: string
+  time: number
+}
+
 /** One version of one file. The time is in milliseconds since 1970. */
 export interface FileVersion {
   id: string
@@ -259,6 +299,16 @@ export interface FileVersion {
   redacted?: string | undefined
 }
 
+/** A place where something was found that is not there any more. */
+export interface FoundBefore {
+  /** The newest version that has it. */
+  version: FileVersion
+  /** The number of the line, counted from 1; none if the name was found. */
+  line?: number | undefined
+  /** The line, or the name. */
+  text: string
+}
+
 /** A place where something was found. */
 export interface FoundMatch {
   /** The path of the file, or of the directory whose name it is. */
@@ -267,6 +317,37 @@ export interface FoundMatch {
   line?: number | undefined
   /** The line, or the name. */
   text: string
+}
+
+/** A place where a rule finds sensitive text. */
+export interface FoundSensitive {
+  /** The path of the file, or of the directory whose name it is. */
+  path: string
+  /** The number of the line, counted from 1; none if it is in the name. */
+  line?: number | undefined
+  /** The id of the rule. */
+  rule: string
+}
+
+/** How much a memory holds. */
+export interface MemoryStats {
+  files: number
+  directories: number
+  bytes: number
+  largest?: FileSize | undefined
+  oldest?: FileTime | undefined
+  newest?: FileTime | undefined
+  leastRecentlyUsed?: FileTime | undefined
+  history?: SizeOfHistory | undefined
+}
+
+/** A file as it was at a time. */
+export interface PastFile {
+  path: string
+  size?: number | undefined
+  /** In milliseconds since 1970. */
+  modified?: number | undefined
+  version?: string | undefined
 }
 
 /** A problem in a store. */
@@ -299,6 +380,12 @@ export interface RestoredFile {
  * process; its exit code. Nothing else happens in the process meanwhile.
  */
 export declare function runCommandLine(arguments: Array<string>): number
+
+/** How much a history holds. */
+export interface SizeOfHistory {
+  versions: number
+  bytes: number
+}
 
 /** One entry of a directory. */
 export interface StoreEntry {

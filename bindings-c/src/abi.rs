@@ -222,6 +222,16 @@ pub unsafe extern "C" fn memdir_finish(
 /// - "exists" {"path"}: true or false.
 /// - "search" {"query", "regex": false, "ignore_case": false, "path": "/memories", "limit": 100}: an array of "path",
 ///   "line" (null if the name was found) and "text".
+/// - "find_sensitive" {"path": "/memories", "limit": 100}: where the rules for sensitive text find something: an array of
+///   "path", "line" (null if it is in the name) and "rule".
+/// - "stats" {}: how much the memory holds: "files", "directories", "bytes", "largest" with "path" and "bytes"; "oldest",
+///   "newest" and "least_recently_used", each with "path" and "time"; "history" with "versions" and "bytes". What is not
+///   known is null.
+/// - "watch" {"path": "/memories", "every": null}: begins to watch what is there, for changes by anybody, and returns the
+///   number of the watch. It looks "every" so many seconds. It keeps the store open until it is ended with "unwatch".
+/// - "changes" {"watch", "wait": 0}: what was changed since the last call, an array of "kind" ("written" or "deleted") and
+///   "path". If that is nothing, it waits for a change, at most so many seconds. Null if the watch is ended meanwhile.
+/// - "unwatch" {"watch"}: ends the watch. The result is null.
 /// - "index" {"max_chars": 2000}: a table of contents for a system prompt.
 /// - "bootstrap" {"about", "features", "init": ""}: lays out the files of a project of several sessions, if they are not
 ///   there, and returns the paths of those that were made. "features" is an array of strings.
@@ -232,6 +242,11 @@ pub unsafe extern "C" fn memdir_finish(
 ///   newest first, of a file, of all below a directory, or of everything. Each has "id", "change", "operation", "path",
 ///   "old_path", "time", "actor", "size", "sha256", "is_current" and "redacted"; what a version has not is null. This and
 ///   the operations to "trim_history" need the option "history".
+/// - "search_history" {"query", …}, as "search": what files held once, and hold no more, newest first: an array of
+///   "version" (as "history" has it), "line" (null if the name was found) and "text".
+/// - "files_at" {"at"}: the files that there were at a time: an array of "path", "size", "modified" and "version". What is
+///   not known is null.
+/// - "read_at" {"path", "at"}: what a file held at a time, as "read_version" returns it; null if there was no file.
 /// - "read_version" {"id"}: the content of a version, an object with "text", or with "base64" if it is not UTF-8.
 /// - "diff" {"id", "other": null}: a unified diff from one version to another, or what the change of the version did.
 /// - "restore" {"id", "overwrite": false}: writes the content of a version back, or all files of a change. Returns

@@ -1,5 +1,7 @@
 //! The arguments of an operation: a JSON object, of which each has its type.
 
+use std::time::Duration;
+
 use memdir::ConfigError;
 use serde_json::{Map, Value};
 
@@ -60,6 +62,18 @@ impl Arguments {
             given => {
                 let number = given.as_u64().and_then(|number| usize::try_from(number).ok());
                 number.map(Some).ok_or_else(|| wrong(name, " must be a whole number from 0 on"))
+            }
+        }
+    }
+
+    /// A number of seconds that may be left out.
+    pub(crate) fn span(&self, name: &str) -> Result<Option<Duration>, Failure> {
+        match self.get(name) {
+            Value::Null => Ok(None),
+            given => {
+                let span =
+                    given.as_f64().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+                span.map(Some).ok_or_else(|| wrong(name, " must be a number of seconds from 0 on"))
             }
         }
     }

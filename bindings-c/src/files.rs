@@ -4,7 +4,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use memdir::command::Dialect;
 use memdir::store::{Entry, EntryKind};
-use memdir::{Memory, MemoryPath, Project, Query};
+use memdir::{Memory, MemoryPath, Project, Query, Stats};
 use serde_json::{Value, json};
 
 use crate::arguments::Arguments;
@@ -39,17 +39,25 @@ pub(crate) fn call(
             memory.exists(given.text("path")?)?.into()
         }
         "search" => {
-            given.none_but(&["query", "regex", "ignore_case", "path", "limit"])?;
-            let query = given.text("query")?;
-            let query =
-                if given.flag("regex")? { Query::regex(query)? } else { Query::text(query) };
-            let query = if given.flag("ignore_case")? { query.ignoring_case() } else { query };
-            let limit = given.number("limit")?.unwrap_or(100);
-            let found = memory.search(&query, given.text_or("path", "/memories")?, limit)?;
+            let (query, path, limit) = sought(given)?;
+            let found = memory.search(&query, path, limit)?;
             let shown = found.iter().map(|found| {
                 json!({ "path": found.path.as_str(), "line": found.line, "text": found.text })
             });
             shown.collect()
+        }
+        "find_sensitive" => {
+            given.none_but(&["path", "limit"])?;
+            let limit = given.number("limit")?.unwrap_or(100);
+            let found = memory.find_sensitive(given.text_or("path", "/memories")?, limit)?;
+            let shown = found.iter().map(|found| {
+                json!({ "path": found.path.as_str(), "line": found.line, "rule": found.rule })
+            });
+            shown.collect()
+        }
+        "stats" => {
+            given.none_but(&[])?;
+            stats(&memory.stats()?)
         }
         "index" => {
             given.none_but(&["max_chars"])?;
@@ -77,6 +85,31 @@ pub(crate) fn call(
         }
         _ => return Ok(None),
     }))
+}
+
+/// What "search" and "search_history" look for, where, and how often.
+pub(crate) fn sought(given: &Arguments) -> Result<(Query, &str, usize), Failure> {
+    given.none_but(&["query", "regex", "ignore_case", "path", "limit"])?;
+    let query = Query::of(given.text("query")?, given.flag("regex")?, given.flag("ignore_case")?)?;
+    let limit = given.number("limit")?.unwrap_or(100);
+    Ok((query, given.text_or("path", "/memories")?, limit))
+}
+
+fn stats(stats: &Stats) -> Value {
+    let at = |file: &Option<(MemoryPath, SystemTime)>| {
+        file.as_ref().map(|(path, time)| json!({ "path": path.as_str(), "time": seconds(*time) }))
+    };
+    let largest = stats.largest.as_ref();
+    json!({
+        "files": stats.files,
+        "directories": stats.directories,
+        "bytes": stats.bytes,
+        "largest": largest.map(|(path, bytes)| json!({ "path": path.as_str(), "bytes": bytes })),
+        "oldest": at(&stats.oldest),
+        "newest": at(&stats.newest),
+        "least_recently_used": at(&stats.least_recently_used),
+        "history": stats.history.map(|size| json!({ "versions": size.versions, "bytes": size.bytes })),
+    })
 }
 
 fn entry(entry: &Entry) -> Value {

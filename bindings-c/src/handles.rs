@@ -48,11 +48,17 @@ impl<T> Table<T> {
     }
 }
 
+impl<T: Clone> Table<T> {
+    /// The value with this number.
+    pub(crate) fn find(&self, number: u64) -> Option<T> {
+        self.0.read().unwrap_or_else(PoisonError::into_inner).get(&number).cloned()
+    }
+}
+
 impl Table<Opened> {
     /// The memory with this number.
     pub(crate) fn get(&self, number: u64) -> Result<Opened, Failure> {
-        let found = self.0.read().unwrap_or_else(PoisonError::into_inner).get(&number).cloned();
-        found.ok_or_else(|| {
+        self.find(number).ok_or_else(|| {
             Failure::usage(match number {
                 0 => "there is no memory 0: memdir_open failed".to_owned(),
                 _ => format!("there is no memory {number}: it was closed, or never opened"),

@@ -3,14 +3,14 @@
 use std::time::SystemTime;
 
 use data_encoding::BASE64;
-use memdir::history::{HistoryError, HistoryId, HistoryQuery, Restored, Undo, Version};
+use memdir::history::{HistoryError, HistoryId, HistoryQuery, PastFile, Restored, Undo, Version};
 use memdir::store::micros;
 use memdir::{Error, Memory};
 use serde_json::{Value, json};
 
 use crate::arguments::{Arguments, wrong};
 use crate::failure::Failure;
-use crate::files::seconds;
+use crate::files::{seconds, sought};
 
 /// Does the operation `name`; none if there is no such operation here.
 pub(crate) fn call(
@@ -30,12 +30,25 @@ pub(crate) fn call(
             query.since = time(given, "since")?;
             memory.history(&query)?.iter().map(version).collect()
         }
+        "search_history" => {
+            let (query, path, limit) = sought(given)?;
+            let found = memory.search_history(&query, path, limit)?;
+            let shown = found.iter().map(|found| {
+                json!({ "version": version(&found.version), "line": found.line, "text": found.text })
+            });
+            shown.collect()
+        }
+        "files_at" => {
+            given.none_but(&["at"])?;
+            memory.files_at(at(given)?)?.iter().map(past_file).collect()
+        }
+        "read_at" => {
+            given.none_but(&["path", "at"])?;
+            memory.read_at(given.text("path")?, at(given)?)?.map_or(Value::Null, content)
+        }
         "read_version" => {
             given.none_but(&["id"])?;
-            match String::from_utf8(memory.read_version(id(given.text("id")?)?)?) {
-                Ok(text) => json!({ "text": text }),
-                Err(binary) => json!({ "base64": BASE64.encode(binary.as_bytes()) }),
-            }
+            content(memory.read_version(id(given.text("id")?)?)?)
         }
         "diff" => {
             given.none_but(&["id", "other"])?;
@@ -52,8 +65,7 @@ pub(crate) fn call(
         }
         "restore_all" => {
             given.none_but(&["at", "dry_run"])?;
-            let at = time(given, "at")?.ok_or_else(|| wrong("at", NO_TIME))?;
-            restored(&memory.restore_all(at, given.flag("dry_run")?)?)
+            restored(&memory.restore_all(at(given)?, given.flag("dry_run")?)?)
         }
         "redact" => {
             given.none_but(&["id", "reason"])?;
@@ -92,6 +104,27 @@ fn time(given: &Arguments, name: &str) -> Result<Option<SystemTime>, Failure> {
             micros.and_then(micros::time).map(Some).ok_or_else(|| wrong(name, NO_TIME))
         }
     }
+}
+
+fn at(given: &Arguments) -> Result<SystemTime, Failure> {
+    time(given, "at")?.ok_or_else(|| wrong("at", NO_TIME))
+}
+
+/// A content, which need not be text.
+fn content(bytes: Vec<u8>) -> Value {
+    match String::from_utf8(bytes) {
+        Ok(text) => json!({ "text": text }),
+        Err(binary) => json!({ "base64": BASE64.encode(binary.as_bytes()) }),
+    }
+}
+
+fn past_file(file: &PastFile) -> Value {
+    json!({
+        "path": file.path.as_str(),
+        "size": file.size,
+        "modified": file.modified.map(seconds),
+        "version": file.version,
+    })
 }
 
 fn version(version: &Version) -> Value {

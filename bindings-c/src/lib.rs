@@ -17,5 +17,6 @@ mod operations;
 mod reply;
 #[cfg(feature = "testing")]
 mod testing;
+mod watch;
 
 pub use abi::*;

@@ -1,7 +1,6 @@
 //! What a program can ask of a memory beside executing commands: one function, with the name of the operation.
 
 use std::ops::ControlFlow;
-use std::time::Duration;
 
 use memdir::Memory;
 use serde_json::{Value, json};
@@ -9,7 +8,7 @@ use serde_json::{Value, json};
 use crate::arguments::{Arguments, wrong};
 use crate::failure::Failure;
 use crate::files::{self, seconds};
-use crate::history;
+use crate::{history, watch};
 
 /// Does the operation `name` with these arguments, an object, and returns its result.
 pub(crate) fn call(memory: &Memory, name: &str, arguments: &str) -> Result<Value, Failure> {
@@ -22,18 +21,20 @@ pub(crate) fn call(memory: &Memory, name: &str, arguments: &str) -> Result<Value
         "expire" => expire(memory, &arguments),
         #[cfg(feature = "testing")]
         _ if name.starts_with("testing.") => crate::testing::call(memory, name, &arguments),
-        _ => match files::call(memory, name, &arguments)? {
-            Some(result) => Ok(result),
-            None => history::call(memory, name, &arguments)?
-                .ok_or_else(|| Failure::usage(format!("there is no operation {name:?}"))),
-        },
+        _ => {
+            for call in [files::call, history::call, watch::call] {
+                if let Some(result) = call(memory, name, &arguments)? {
+                    return Ok(result);
+                }
+            }
+            Err(Failure::usage(format!("there is no operation {name:?}")))
+        }
     }
 }
 
 fn expire(memory: &Memory, arguments: &Arguments) -> Result<Value, Failure> {
     arguments.none_but(&["older_than", "dry_run"])?;
-    let older_than = arguments.get("older_than");
-    let span = older_than.as_f64().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+    let span = arguments.span("older_than")?;
     let span = span.ok_or_else(|| wrong("older_than", " must be a number of seconds from 0 on"))?;
     let dry_run = arguments.flag("dry_run")?;
     let expired = memory.expire(span, dry_run, &mut |_| ControlFlow::Continue(()))?;

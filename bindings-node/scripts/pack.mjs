@@ -60,6 +60,13 @@ for (const file of [...manifest.files, 'README.md']) {
   const from = licences.includes(file) ? join(root, '..', file) : join(root, file);
   cpSync(from, join(main, file), { recursive: true });
 }
+// The pages of man, which npm installs with `--global`, and the completions: the same as in the wheel.
+const share = join(root, '../bindings-python/data/data/share');
+cpSync(share, join(main, 'share'), { recursive: true });
+manifest.files.push('share');
+manifest.man = readdirSync(join(share, 'man/man1'))
+  .sort()
+  .map((page) => `./share/man/man1/${page}`);
 // Links that are relative in the repository have nothing beside them on the page of a package.
 const readme = join(main, 'README.md');
 const pages = `https://github.com/memdir/memdir/blob/v${manifest.version}`;

@@ -183,6 +183,11 @@ impl Engine {
         Self { memory, workers: Arc::clone(&self.workers) }
     }
 
+    /// The threads that work for this memory, for what outlives a call.
+    pub(crate) fn shared_workers(&self) -> Arc<Workers> {
+        Arc::clone(&self.workers)
+    }
+
     /// The threads that work for this memory.
     pub(crate) fn workers(&self) -> &Workers {
         &self.workers

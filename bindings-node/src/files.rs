@@ -129,16 +129,9 @@ impl Engine {
         limit: Unknown<'_>,
         cancellation: Option<ClassInstance<'_, Cancellation>>,
     ) -> napi::Result<Object<'env>> {
-        let query = given(env, "query", query, string)?;
+        let query = self::query(env, query, regex, ignore_case)?;
         let path = given(env, "path", path, string)?;
         let limit = given(env, "limit", limit, count)?;
-        let mut query = match given(env, "regex", regex, flag)? {
-            false => Query::text(query),
-            true => Query::regex(&query).map_err(|error| Failure::from(error).into_js(env))?,
-        };
-        if given(env, "ignoreCase", ignore_case, flag)? {
-            query = query.ignoring_case();
-        }
         let work = move |memory: &Memory| memory.search(&query, &path, limit);
         self.for_own_code(env, Purpose::View, cancellation, work, |found| {
             found.into_iter().map(FoundMatch::from).collect::<Vec<_>>()
@@ -216,7 +209,7 @@ impl Engine {
 }
 
 impl Engine {
-    fn for_own_code<'env, T, D>(
+    pub(crate) fn for_own_code<'env, T, D>(
         &self,
         env: &'env Env,
         purpose: Purpose,
@@ -236,6 +229,19 @@ impl Engine {
             |env, result| result.map(finish).map_err(|error| Failure::from(error).into_js(&env)),
         )
     }
+}
+
+/// What `search` and `searchHistory` look for.
+pub(crate) fn query(
+    env: &Env,
+    query: Unknown<'_>,
+    regex: Unknown<'_>,
+    ignore_case: Unknown<'_>,
+) -> napi::Result<Query> {
+    let query = given(env, "query", query, string)?;
+    let regex = given(env, "regex", regex, flag)?;
+    let ignore_case = given(env, "ignoreCase", ignore_case, flag)?;
+    Query::of(&query, regex, ignore_case).map_err(|error| Failure::from(error).into_js(env))
 }
 
 /// An argument, which is read as an option is.

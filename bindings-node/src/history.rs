@@ -269,7 +269,7 @@ impl Engine {
 }
 
 impl Engine {
-    fn of_history<'env, T, D>(
+    pub(crate) fn of_history<'env, T, D>(
         &self,
         env: &'env Env,
         purpose: Purpose,
@@ -297,7 +297,7 @@ fn id(text: String) -> Result<HistoryId, HistoryError> {
 }
 
 /// A time from its milliseconds, which are NaN for a `Date` that is none.
-fn time(env: &Env, name: &str, millis: f64) -> napi::Result<SystemTime> {
+pub(crate) fn time(env: &Env, name: &str, millis: f64) -> napi::Result<SystemTime> {
     from_millis(millis).ok_or_else(|| {
         let wrong = ConfigError::of_option(name).and(" must be a valid Date");
         Failure::from(wrong).into_js(env)

@@ -25,7 +25,10 @@ mod js_store;
 mod native_store;
 mod option_values;
 mod options;
+mod past;
 mod progress;
+mod stats;
 #[cfg(feature = "testing")]
 mod testing;
 mod thread_pool;
+mod watch;

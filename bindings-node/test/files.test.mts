@@ -41,6 +41,41 @@ test('what is refused rejects as the commands do', async () => {
   assert.deepEqual(await memory.list('/memories', { depth: null }), []);
 });
 
+test('sensitive text is found and not shown', async () => {
+  const memory = new Memory('memory:', { sensitiveRules: { project: 'Bluebird-[0-9]+' } });
+  await memory.write('/memories/a.md', 'Bluebird-7\nurl: postgres://app:t7Kq-9zLw2@db/app\n');
+  await memory.write('/memories/Bluebird-8/b.md', 'nothing\n');
+  const found = await memory.findSensitive();
+  assert.deepEqual(found, [
+    { path: '/memories/Bluebird-8', rule: 'project' },
+    { path: '/memories/a.md', line: 1, rule: 'project' },
+    { path: '/memories/a.md', line: 2, rule: 'url-password' },
+  ]);
+  assert.deepEqual(await memory.findSensitive('/memories/a.md', { limit: 1 }), [found[1]]);
+  await assert.rejects(memory.findSensitive('/memories/none'), { name: 'ToolError' });
+  const limit = -1;
+  await assert.rejects(memory.findSensitive('/memories', { limit }), ConfigError);
+});
+
+test('how much a memory holds is counted', async () => {
+  const memory = new Memory('memory:', { history: true });
+  const empty = { files: 0, directories: 0, bytes: 0, history: { versions: 0, bytes: 0 } };
+  assert.deepEqual(await memory.stats(), empty);
+  const begun = new Date();
+  await memory.write('/memories/a/b.md', 'one\n');
+  await new Promise((resolve) => setTimeout(resolve, 5));
+  await memory.write('/memories/c.md', 'longer\n');
+  const { largest, oldest, newest, leastRecentlyUsed, history, ...rest } = await memory.stats();
+  assert.deepEqual(rest, { files: 2, directories: 1, bytes: 11 });
+  assert.deepEqual(largest, { path: '/memories/c.md', bytes: 7 });
+  assert.equal(oldest?.path, '/memories/a/b.md');
+  assert.deepEqual(leastRecentlyUsed, oldest);
+  assert.equal(newest?.path, '/memories/c.md');
+  assert(begun <= oldest.time && oldest.time <= newest.time);
+  assert.equal(history?.versions, 2);
+  assert(history.bytes > 0);
+});
+
 test('a file that was changed meanwhile stays', async () => {
   const memory = new Memory('memory:');
   await memory.write(path, 'green\n');

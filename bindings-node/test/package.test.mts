@@ -99,6 +99,19 @@ test('it works without any SDK, as ESM and as CommonJS', async () => {
   }
 });
 
+test('it brings the pages of man and the completions', async () => {
+  const installed = join(await project(), 'node_modules', 'memdir');
+  const packed = JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8'));
+  assert.ok(packed.man.includes('./share/man/man1/memdir-grep.1'));
+  const completions = ['bash-completion/completions/memdir', 'zsh/site-functions/_memdir'];
+  const files = [...completions, 'fish/vendor_completions.d/memdir.fish'].map(
+    (name) => `share/${name}`,
+  );
+  for (const file of [...packed.man, ...files]) {
+    assert.ok(readFileSync(join(installed, file)).length > 100, file);
+  }
+});
+
 test('it brings the program memdir', async () => {
   const directory = await project();
   const installed = join(directory, 'node_modules', '.bin', 'memdir');

@@ -24,7 +24,7 @@ const CALLS = `
   const said = [];
   const png = Buffer.from('iVBORw0KGgoAAAANSUhEUgAAAAMAAAACCAIAAAASFvFNAAAAD0lEQVR4XmNgQAb/O0AkAAi2AYjsV++JAAAAAElFTkSuQmCC', 'base64');
   const plain = (key, value) =>
-    ['modified', 'accessed', 'duration', 'lastUsed'].includes(key) ? typeof value
+    ['modified', 'accessed', 'duration', 'lastUsed', 'time'].includes(key) ? typeof value
     : typeof value === 'bigint' ? String(value) : value;
   async function say(name, work) {
     try {
@@ -73,12 +73,23 @@ const CALLS = `
     ['write', path, '\\ud800'], ['exists', path], ['exists', '/memories/none'],
     ['list'], ['list', '/memories', { depth: null }], ['list', '/memories', { depth: -1 }], ['list', '/memories', { depth: 2 ** 60 }],
     ['search', 'TEXT', { ignoreCase: true, limit: 3 }], ['search', '^thr', { regex: true }], ['search', '(', { regex: true }],
-    ['search', 'x', { limit: 1.5 }], ['index'], ['index', 40], ['index', 'many'],
+    ['search', 'x', { limit: 1.5 }], ['findSensitive'], ['findSensitive', '/memories/none'], ['findSensitive', 5],
+    ['findSensitive', '/memories', { limit: -1 }], ['stats'], ['searchHistory', 'x'], ['searchHistory', '(', { regex: true }],
+    ['filesAt', new Date()], ['filesAt', 5], ['readAt', path, new Date(NaN)], ['index'], ['index', 40], ['index', 'many'],
     ['bootstrap', { about: 'tea', features: ['a', 'b'], init: 'make' }], ['bootstrap', { about: 'tea', features: 5 }],
     ['toolDefinition'], ['toolDefinition', 'openai'], ['toolDefinition', 'none'], ['toolDefinitions', 'gemini', 'm_'],
     ['toolDefinitions', 'openai', 'not a name'], ['forgetViews'], ['expire', 0, { dryRun: true }], ['expire', -1], ['clear'],
   ]) {
     await say(method + ' ' + given.length, () => memory[method](...given));
+  }
+  await say('watch', async () => {
+    const watch = memory.watch({ path: '/memories/w' });
+    const before = await watch.changes(0);
+    await memory.write('/memories/w/a', 'one');
+    return [before, await watch.changes(0), await watch.changes(1)];
+  });
+  for (const options of [{ path: 5 }, { path: 'none' }, { every: -1 }, { every: NaN }]) {
+    await say('no watch', () => memory.watch(options).changes(0));
   }
   const sum = new AbortController();
   sum.abort();

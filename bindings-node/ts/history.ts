@@ -2,7 +2,7 @@
 
 import { isDate } from 'node:util/types';
 
-import type { FileVersion } from '../native.cjs';
+import type { FileVersion, FoundBefore, PastFile as NativePastFile } from '../native.cjs';
 
 import type { CallOptions } from './cancellation.js';
 import { ConfigError } from './errors.js';
@@ -64,6 +64,28 @@ export interface HistoryQuery extends CallOptions {
   change?: string | null | undefined;
   /** Only versions that were made at this time or later. */
   since?: Date | null | undefined;
+}
+
+/** A place where `Memory.searchHistory` found something that is not there any more. */
+export interface PastMatch {
+  /** The newest version that has it. */
+  version: Version;
+  /** The number of the line in that version, counted from 1; absent if the name was found. */
+  line?: number | undefined;
+  /** The line, or the name. A long line is cut around the match, with `…` where something is left out. */
+  text: string;
+}
+
+/** A file as it was at a time. */
+export interface PastFile {
+  /** Where it was. */
+  path: string;
+  /** Its size in bytes. Absent if its content is redacted, or nobody has read it since it was moved. */
+  size?: number | undefined;
+  /** When it was last changed before that time, if that is known. */
+  modified?: Date | undefined;
+  /** The id of its version. Absent for a file that was not changed since the history is kept. */
+  version?: string | undefined;
 }
 
 /** What was done to a file to bring back an earlier state, or would be done. */
@@ -131,4 +153,14 @@ export function optionalMillis(name: string, date: unknown): number | null {
 /** The version of the native half, with its time as a date. */
 export function version({ time, ...rest }: FileVersion): Version {
   return { ...rest, time: new Date(time) };
+}
+
+/** The match of the native half, with the time of its version as a date. */
+export function pastMatch({ version: found, ...rest }: FoundBefore): PastMatch {
+  return { ...rest, version: version(found) };
+}
+
+/** The file of the native half, with its time as a date. */
+export function pastFile({ modified, ...rest }: NativePastFile): PastFile {
+  return modified === undefined ? rest : { ...rest, modified: new Date(modified) };
 }

@@ -26,10 +26,13 @@ export { ConfigError, CopyError, HistoryError } from './errors.js';
 export type { HistoryErrorKind } from './errors.js';
 export type {
   Dialect,
+  FindSensitiveOptions,
   ListOptions,
   Match,
   Project,
   SearchOptions,
+  SensitiveMatch,
+  Stats,
   ToolDefinition,
   ToolSchema,
   WriteOptions,
@@ -37,6 +40,8 @@ export type {
 export type {
   HistoryQuery,
   Operation,
+  PastFile,
+  PastMatch,
   Restored,
   RestoredFile,
   RestoreOptions,
@@ -63,3 +68,5 @@ export { StoreError } from './store.js';
 export type { Edit, Entry, Store, StoreErrorCode } from './store.js';
 export { memoryTool } from './tool.js';
 export type { MemoryTool } from './tool.js';
+export { Watch } from './watch.js';
+export type { Change, WatchOptions } from './watch.js';

@@ -14,18 +14,24 @@ import type {
   ViewCommand,
 } from './commands.js';
 import { withOurErrors, withOurErrorsAsync } from './errors.js';
+import { stats } from './files.js';
 import type {
   Dialect,
+  FindSensitiveOptions,
   ListOptions,
   Match,
   Project,
   SearchOptions,
+  SensitiveMatch,
+  Stats,
   ToolDefinition,
   WriteOptions,
 } from './files.js';
-import { millis, optionalMillis, version } from './history.js';
+import { millis, optionalMillis, pastFile, pastMatch, version } from './history.js';
 import type {
   HistoryQuery,
+  PastFile,
+  PastMatch,
   Restored,
   RestoreOptions,
   Undo,
@@ -41,6 +47,8 @@ import { orThrow, reply } from './reply.js';
 import type { Reply, Shown } from './reply.js';
 import type { Entry } from './store.js';
 import { withRefusals } from './tool-error.js';
+import { Watch } from './watch.js';
+import type { WatchOptions } from './watch.js';
 
 /** A file that was removed because nobody used it. */
 export interface Expired {
@@ -251,6 +259,45 @@ export class Memory<const Given extends MemoryOptions = MemoryOptions> {
   }
 
   /**
+   * Where the built-in rules and those of `sensitiveRules` find sensitive text, in names and lines, in the
+   * order of the paths and lines. The text itself is not returned. Whether commands may write such text
+   * does not matter here.
+   */
+  findSensitive(
+    path: string = '/memories',
+    options: FindSensitiveOptions = {},
+  ): Promise<SensitiveMatch[]> {
+    const { limit = 100 } = options;
+    return this.#ask(options, (engine, cancellation) =>
+      engine.findSensitive(path, limit, cancellation),
+    );
+  }
+
+  /**
+   * Begins to watch files for changes by anybody: by this process, by other ones, and by what writes to
+   * the store directly. What this process changes is seen at once; for the rest it looks at the store
+   * again and again.
+   *
+   * The watch keeps the store open until it is closed, which leaving the loop does.
+   *
+   * @example
+   * ```ts
+   * for await (const { kind, path } of memory.watch()) {
+   *   console.log(kind, path);
+   * }
+   * ```
+   */
+  watch(options: WatchOptions = {}): Watch {
+    const { path = '/memories', every, signal } = options;
+    return new Watch(async () => this.#engine.watch(path, every), signal);
+  }
+
+  /** How much the memory holds: files, bytes, the largest file, the oldest one. */
+  stats(call?: CallOptions): Promise<Stats> {
+    return this.#ask(call, async (engine, cancellation) => stats(await engine.stats(cancellation)));
+  }
+
+  /**
    * A table of contents for a system prompt, in at most `maxChars` characters: a line for each file
    * with its path, its size, and its first line. Files that match `neverExpire` come first, then what
    * was written last. If not all files fit, the last line says how many are left out.
@@ -354,6 +401,43 @@ export class Memory<const Given extends MemoryOptions = MemoryOptions> {
       const versions = engine.history(path, limit, before, actor, change, from, cancellation);
       return (await versions).map(version);
     });
+  }
+
+  /**
+   * The first names and lines that are in the history, and that the files do not have any more: newest
+   * first, each with the newest version that has it. `path` is what is or was there, and below it.
+   *
+   * @example
+   * ```ts
+   * for (const { version, text } of await memory.searchHistory('tea', { ignoreCase: true })) {
+   *   console.log(version.path, version.time.toISOString(), text);
+   * }
+   * ```
+   */
+  searchHistory(query: string, options: SearchOptions = {}): Promise<PastMatch[]> {
+    const { regex = false, ignoreCase = false, path = '/memories', limit = 100 } = options;
+    return this.#ask(options, async (engine, cancellation) => {
+      const found = engine.searchHistory(query, regex, ignoreCase, path, limit, cancellation);
+      return (await found).map(pastMatch);
+    });
+  }
+
+  /**
+   * The files that there were at a time, in the order of their paths. What was done within its millisecond
+   * belongs to it. A file that nobody changed since the history is kept is among them as it is now, if it
+   * was last written before that time.
+   */
+  filesAt(at: Date, call?: CallOptions): Promise<PastFile[]> {
+    return this.#ask(call, async (engine, cancellation) =>
+      (await engine.filesAt(millis('at', at), cancellation)).map(pastFile),
+    );
+  }
+
+  /** What a file held at a time, as for {@link filesAt}; `null` if there was no file. */
+  readAt(path: string, at: Date, call?: CallOptions): Promise<Uint8Array | null> {
+    return this.#ask(call, async (engine, cancellation) =>
+      engine.readAt(path, millis('at', at), cancellation),
+    );
   }
 
   /**

@@ -95,6 +95,32 @@ export function instantiate(module: CompiledModule): typeof Native {
     }
   }
 
+  class Watching {
+    readonly #number: number;
+    #isClosed = false;
+
+    constructor(number: number) {
+      this.#number = number;
+      unused.register(this, ['watch.drop', number], this);
+    }
+
+    isDue(): boolean {
+      return this.#isClosed || (!wasm.isBusy && wasm.call('watch.isDue', [this.#number]));
+    }
+
+    changes() {
+      return later(() => (this.#isClosed ? null : wasm.call('watch.changes', [this.#number])));
+    }
+
+    close(): void {
+      if (!this.#isClosed) {
+        this.#isClosed = true;
+        unused.unregister(this);
+        void later(() => wasm.call('watch.drop', [this.#number]));
+      }
+    }
+  }
+
   class Engine {
     readonly #number: number;
 
@@ -169,6 +195,22 @@ export function instantiate(module: CompiledModule): typeof Native {
       return this.#files('search', given[5] as Cancellation | undefined, ...given.slice(0, 5));
     }
 
+    findSensitive(path: unknown, limit: unknown, cancellation?: Cancellation) {
+      return this.#files('findSensitive', cancellation, path, limit);
+    }
+
+    async watch(path: unknown, every?: number | null, cancellation?: Cancellation) {
+      return later(() => {
+        const span = every === undefined || every === null ? null : encode(every);
+        const given = [this.#number, !!cancellation?.isCancelled, encode(path), span];
+        return new Watching(wasm.call('watch.begin', given));
+      });
+    }
+
+    stats(cancellation?: Cancellation) {
+      return this.#files('stats', cancellation);
+    }
+
     index(maxChars: unknown, cancellation?: Cancellation) {
       return this.#files('index', cancellation, maxChars);
     }
@@ -196,6 +238,19 @@ export function instantiate(module: CompiledModule): typeof Native {
 
     history(...given: unknown[]) {
       return this.#history('history', given, 6);
+    }
+
+    searchHistory(...given: unknown[]) {
+      return this.#history('searchHistory', given, 5);
+    }
+
+    filesAt(...given: unknown[]) {
+      return this.#history('filesAt', given, 1);
+    }
+
+    async readAt(...given: unknown[]): Promise<Uint8Array | null> {
+      const content = (await this.#history('readAt', given, 2)) as Placed | null;
+      return content && wasm.take(content);
     }
 
     async readVersion(...given: unknown[]): Promise<Uint8Array> {
@@ -360,6 +415,7 @@ export function instantiate(module: CompiledModule): typeof Native {
     Mounts,
     NativeStore: Store,
     PendingCall,
+    Watching,
     contractRules(): number {
       throw new Error(NO_CONTRACT);
     },

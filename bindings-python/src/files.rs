@@ -1,6 +1,6 @@
 //! The types of the methods of `Memory` for one's own code.
 
-use memdir::{Error, Match as Core, Query};
+use memdir::{Match as Core, SensitiveMatch as CoreSensitive};
 use pyo3::prelude::*;
 
 /// A place where `Memory.search` found something.
@@ -39,10 +39,40 @@ impl From<Core> for Match {
     }
 }
 
-/// What `search` looks for.
-pub(crate) fn query(query: &str, regex: bool, ignore_case: bool) -> Result<Query, Error> {
-    let query = if regex { Query::regex(query)? } else { Query::text(query) };
-    Ok(if ignore_case { query.ignoring_case() } else { query })
+/// A place where `Memory.find_sensitive` found something. It does not have the text itself.
+///
+/// `path` is the path of the file or directory. `line` is the number of the line, counted from 1, and
+/// `None` if it is in the name. `rule` is the id of the rule.
+#[pyclass(module = "memdir", frozen, eq, hash, get_all)]
+#[derive(PartialEq, Eq, Hash)]
+pub struct SensitiveMatch {
+    /// The path of the file, or of the directory whose name it is.
+    path: String,
+    /// The number of the line, counted from 1; `None` if it is in the name.
+    line: Option<u64>,
+    /// The id of the rule.
+    rule: String,
+}
+
+#[pymethods]
+impl SensitiveMatch {
+    #[classattr]
+    fn __match_args__() -> (&'static str, &'static str, &'static str) {
+        ("path", "line", "rule")
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        let path = self.path.as_str().into_pyobject(py)?.repr()?;
+        let line = self.line.into_pyobject(py)?.repr()?;
+        let rule = self.rule.as_str().into_pyobject(py)?.repr()?;
+        Ok(format!("SensitiveMatch({path}, {line}, {rule})"))
+    }
+}
+
+impl From<CoreSensitive> for SensitiveMatch {
+    fn from(found: CoreSensitive) -> Self {
+        Self { path: found.path.as_str().to_owned(), line: found.line, rule: found.rule }
+    }
 }
 
 /// A JSON value as Python's own.

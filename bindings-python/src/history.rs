@@ -34,7 +34,7 @@ use crate::time::{Time, shown};
 ///     is_current: Whether the file is there, and this is what it holds, as far as the history knows.
 ///     redacted: Why the content was removed from the history; `None` if it was not.
 #[pyclass(module = "memdir", frozen, eq, hash)]
-#[derive(PartialEq, Eq, Hash)]
+#[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Version {
     /// Names this version. Ids sort by time.
     #[pyo3(get)]

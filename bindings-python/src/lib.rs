@@ -27,16 +27,19 @@ mod native_store;
 mod opened;
 mod opening;
 mod options;
+mod past;
 mod pool;
 mod python_store;
 mod read_only;
 mod reply;
 mod shutdown;
+mod stats;
 mod stores;
 mod submit;
 mod swap;
 mod time;
 mod tool;
+mod watch;
 
 /// The native half of memdir; import `memdir`.
 #[pyo3::pymodule]
@@ -61,7 +64,7 @@ mod _memdir {
     #[pymodule_export]
     use crate::expiry::{Expired, ExpiryProgress};
     #[pymodule_export]
-    use crate::files::Match;
+    use crate::files::{Match, SensitiveMatch};
     #[pymodule_export]
     use crate::fork::{after_fork_in_child, after_fork_in_parent, before_fork};
     #[pymodule_export]
@@ -75,13 +78,19 @@ mod _memdir {
     #[pymodule_export]
     use crate::opening::{open_store, rekey};
     #[pymodule_export]
+    use crate::past::{PastFile, PastMatch};
+    #[pymodule_export]
     use crate::read_only::{ReadOnly, read_only};
     #[pymodule_export]
     use crate::shutdown::before_exit;
+    #[pymodule_export]
+    use crate::stats::{HistorySize, Stats};
     #[pymodule_export]
     use crate::submit::{submit, when_idle};
     #[pymodule_export]
     use crate::tool::{
         answer, answer_nowait, decode, execute_failed, execute_nowait, fail, view_nowait,
     };
+    #[pymodule_export]
+    use crate::watch::{Change, Watch, is_due};
 }

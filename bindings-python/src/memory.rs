@@ -5,7 +5,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use memdir::{Memory as Core, Project};
+use memdir::{Memory as Core, Project, Query};
 use pyo3::IntoPyObjectExt;
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
@@ -17,16 +17,19 @@ use crate::cancel::interruptible;
 use crate::entry::Entry;
 use crate::errors::to_python;
 use crate::expiry::{self, Expired};
-use crate::files::{self, Match};
+use crate::files::{self, Match, SensitiveMatch};
 use crate::hints::{self, Hinted};
 use crate::history::{self, Restored, Version};
 use crate::hooks::{PythonHooks, pass_on};
 use crate::logging;
 use crate::opened::Opened;
 use crate::options::{Flag, Given, Keywords, Span, read};
+use crate::past::{PastFile, PastMatch};
 use crate::reply;
+use crate::stats::Stats;
 use crate::stores::Argument;
 use crate::time::Time;
+use crate::watch::Watch;
 
 /// The memory directory: executes the six commands of Claude's memory tool on a store.
 ///
@@ -406,10 +409,71 @@ impl Memory {
         path: &str,
         limit: usize,
     ) -> PyResult<Vec<Match>> {
-        let query =
-            files::query(query, regex, ignore_case).map_err(|error| to_python(py, &error))?;
+        let query = Query::of(query, regex, ignore_case).map_err(|error| to_python(py, &error))?;
         let found = done(py, |core| core.search(&query, path, limit), &self.core)?;
         Ok(found.into_iter().map(Match::from).collect())
+    }
+
+    /// Finds sensitive text with the built-in rules and those of `sensitive_rules`, in names and lines, in
+    /// the order of the paths and lines. The text itself is not returned. Whether commands may write such
+    /// text does not matter here.
+    ///
+    /// Args:
+    ///     path: A directory, with everything below it, or a file.
+    ///     limit: The most matches to return.
+    ///
+    /// Raises:
+    ///     RefusedError: Nothing is at `path`.
+    ///     StoreError: The store itself failed.
+    ///
+    /// >>> from memdir import Memory
+    /// >>> memory = Memory("memory:")
+    /// >>> memory.write("/memories/db.md", "url: postgres://app:t7Kq-9zLw2@db/app\n")
+    /// >>> memory.find_sensitive()
+    /// [SensitiveMatch('/memories/db.md', 1, 'url-password')]
+    #[pyo3(signature = (path = "/memories", *, limit = 100))]
+    fn find_sensitive(
+        &self,
+        py: Python<'_>,
+        path: &str,
+        limit: usize,
+    ) -> PyResult<Vec<SensitiveMatch>> {
+        let found = done(py, |core| core.find_sensitive(path, limit), &self.core)?;
+        Ok(found.into_iter().map(SensitiveMatch::from).collect())
+    }
+
+    /// Begins to watch the files at `path` and below it, for changes by anybody: by this process, by other
+    /// ones, and by what writes to the store directly. Iterate over the result, or call its `changes`.
+    ///
+    /// What this process changes is seen at once. For the rest it looks at the store again and again, in
+    /// any case less often if a look takes long. The watch keeps the store open until it is closed itself.
+    ///
+    /// Args:
+    ///     path: A directory, with everything below it, or a file. Nothing needs to be there yet.
+    ///     every: How often it looks: seconds, or a `timedelta`. `None`: twice a second, and once a second
+    ///         if the store is on another machine.
+    ///
+    /// Raises:
+    ///     RefusedError: It is not a path under `/memories`.
+    ///     StoreError: The store itself failed.
+    ///
+    /// >>> from memdir import Memory
+    /// >>> memory = Memory("memory:")
+    /// >>> with memory.watch() as watch:
+    /// ...     memory.write("/memories/todo.md", "- buy tea\n")
+    /// ...     for change in watch:
+    /// ...         print(change)
+    /// ...         break
+    /// Change('written', '/memories/todo.md')
+    #[pyo3(signature = (path = "/memories", *, every = None))]
+    fn watch(
+        &self,
+        py: Python<'_>,
+        path: &str,
+        every: Option<Hinted<'_, hints::Span>>,
+    ) -> PyResult<Watch> {
+        let every = every.map(|every| read::<Span>("every", &every.into_inner())).transpose()?;
+        done(py, |core| core.watch(path, every), &self.core).map(Watch::new)
     }
 
     /// A table of contents for a system prompt: a line for each file with its path, its size and its
@@ -424,6 +488,22 @@ impl Memory {
     #[pyo3(signature = (max_chars = 2000))]
     fn index(&self, py: Python<'_>, max_chars: usize) -> PyResult<String> {
         done(py, |core| core.index(max_chars), &self.core)
+    }
+
+    /// How much the memory holds: files, bytes, the largest file, the oldest one. Hidden files count, as
+    /// they do for the limits.
+    ///
+    /// Raises:
+    ///     StoreError: The store itself failed.
+    ///
+    /// >>> from memdir import Memory
+    /// >>> memory = Memory("memory:")
+    /// >>> memory.write("/memories/tea/green.md", "sencha\n")
+    /// >>> stats = memory.stats()
+    /// >>> stats, stats.largest
+    /// (Stats(files=1, directories=1, bytes=7), ('/memories/tea/green.md', 7))
+    fn stats(&self, py: Python<'_>) -> PyResult<Stats> {
+        done(py, Core::stats, &self.core).map(Stats::from)
     }
 
     /// The tool for a model host that does not know Anthropic's: one tool named `memory`, whose calls
@@ -640,6 +720,82 @@ impl Memory {
         let query = history::Query { path, limit, before, actor, change, since };
         let versions = history::done(py, |core| core.history(&query.to_core()?), &self.core)?;
         Ok(versions.into_iter().map(Version::from).collect())
+    }
+
+    /// Finds names and lines that are in the history, and that the files do not have any more: newest
+    /// first, each with the newest version that has it. With `sensitive_on_view` it searches what a view
+    /// would show.
+    ///
+    /// Args:
+    ///     query: The text to find, or a pattern.
+    ///     path: What is or was there, and below it.
+    ///     regex: `query` is a regular expression, as for `search`.
+    ///     ignore_case: Upper and lower case are the same, as for `search`.
+    ///     limit: The most matches to return.
+    ///
+    /// Raises:
+    ///     ConfigError: The pattern is wrong.
+    ///     HistoryError: The memory has no history, or the path is none.
+    ///     StoreError: The store itself failed.
+    ///
+    /// >>> from memdir import Memory
+    /// >>> memory = Memory("memory:", history=True)
+    /// >>> memory.write("/memories/tea.md", "green\n")
+    /// >>> memory.write("/memories/tea.md", "black\n")
+    /// >>> [(match.line, match.text) for match in memory.search_history("green")]
+    /// [(1, 'green')]
+    #[pyo3(signature = (
+        query, path = "/memories", *, regex = false, ignore_case = false, limit = 100
+    ))]
+    fn search_history(
+        &self,
+        py: Python<'_>,
+        query: &str,
+        path: &str,
+        regex: bool,
+        ignore_case: bool,
+        limit: usize,
+    ) -> PyResult<Vec<PastMatch>> {
+        let query = Query::of(query, regex, ignore_case).map_err(|error| to_python(py, &error))?;
+        let search = |core: &Core| core.search_history(&query, path, limit);
+        let found = history::done(py, search, &self.core)?;
+        Ok(found.into_iter().map(PastMatch::from).collect())
+    }
+
+    /// The files that there were at a time, in the order of their paths. A file that nobody changed since
+    /// the history is kept is among them as it is now, if it was last written before that time.
+    ///
+    /// Args:
+    ///     at: A `datetime` with a time zone.
+    ///
+    /// Raises:
+    ///     HistoryError: The history does not reach back so far (`kind` is `"trimmed"`), or the memory has
+    ///         none.
+    ///     StoreError: The store itself failed.
+    fn files_at(&self, py: Python<'_>, at: Time) -> PyResult<Vec<PastFile>> {
+        let Time(at) = at;
+        let files = history::done(py, |core| core.files_at(at), &self.core)?;
+        Ok(files.into_iter().map(PastFile::from).collect())
+    }
+
+    /// What a file held at a time; `None` if there was no file.
+    ///
+    /// Args:
+    ///     path: The path that the file had then.
+    ///     at: A `datetime` with a time zone.
+    ///
+    /// Raises:
+    ///     HistoryError: As `files_at` and `read_version`.
+    ///     StoreError: The store itself failed.
+    fn read_at<'py>(
+        &self,
+        py: Python<'py>,
+        path: &str,
+        at: Time,
+    ) -> PyResult<Option<Bound<'py, PyBytes>>> {
+        let Time(at) = at;
+        let content = history::done(py, |core| core.read_at(path, at), &self.core)?;
+        Ok(content.map(|content| PyBytes::new(py, &content)))
     }
 
     /// The content of a version.

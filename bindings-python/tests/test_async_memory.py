@@ -39,7 +39,7 @@ def test_it_has_every_public_method_of_memory() -> None:
             assert isinstance(ours, property), name
             continue
         # What does not use the store needs no `await`.
-        at_once = name.startswith(("tool_", "forget_", "acting_"))
+        at_once = name.startswith(("tool_", "forget_", "acting_", "watch"))
         assert inspect.iscoroutinefunction(ours) is not at_once, name
         assert arguments(member) == arguments(ours), name
 
@@ -78,6 +78,8 @@ def test_every_method(backend: str, tmp_path: Path) -> None:
                 "/memories/c/d.md"
             ]
             assert [match.line for match in await memory.search("TEA", ignore_case=True)] == [1]
+            assert await memory.find_sensitive() == []
+            assert (await memory.stats()).files == 2
             assert "/memories/c/d.md" in await memory.index(500)
             assert memory.tool_definition("openai") == Memory("memory:").tool_definition("openai")
             assert len(memory.tool_definitions(prefix="my_")) == 6

@@ -3,7 +3,7 @@
 import pytest
 from anthropic.types.beta import BetaToolUseBlock
 
-from memdir import ConfigError, Entry, Match, Memory, RefusedError
+from memdir import ConfigError, Entry, Match, Memory, RefusedError, SensitiveMatch
 
 
 @pytest.fixture
@@ -60,6 +60,46 @@ def test_texts_and_patterns_are_found(memory: Memory) -> None:
     assert len({*found, *memory.search("tea")}) == 2
     with pytest.raises(ConfigError, match="regex: "):
         memory.search("(", regex=True)
+
+
+def test_sensitive_text_is_found_and_not_shown() -> None:
+    memory = Memory("memory:", sensitive_rules={"project": "Bluebird-[0-9]+"})
+    memory.write("/memories/a.md", "one\nBluebird-7\nurl: postgres://app:t7Kq-9zLw2@db/app\n")
+    memory.write("/memories/Bluebird-8/b.md", "nothing\n")
+    found = memory.find_sensitive()
+    assert [(m.path, m.line, m.rule) for m in found] == [
+        ("/memories/Bluebird-8", None, "project"),
+        ("/memories/a.md", 2, "project"),
+        ("/memories/a.md", 3, "url-password"),
+    ]
+    assert repr(found[1]) == "SensitiveMatch('/memories/a.md', 2, 'project')"
+    match found[2]:
+        case SensitiveMatch(path, line, rule):
+            assert (path, line, rule) == ("/memories/a.md", 3, "url-password")
+    assert memory.find_sensitive("/memories/a.md") == found[1:]
+    assert memory.find_sensitive(limit=1) == found[:1]
+    with pytest.raises(RefusedError, match="does not exist"):
+        memory.find_sensitive("/memories/none")
+
+
+def test_how_much_a_memory_holds(memory: Memory) -> None:
+    stats = memory.stats()
+    assert (stats.files, stats.directories, stats.bytes) == (2, 1, 22)
+    assert stats.largest == ("/memories/drinks/tea.md", 14)
+    assert stats.oldest is not None
+    assert stats.newest is not None
+    assert stats.oldest[0] == "/memories/drinks/tea.md"
+    assert stats.newest[0] == "/memories/todo.md"
+    assert stats.oldest[1] <= stats.newest[1]
+    assert stats.least_recently_used is not None
+    assert stats.history is None
+    assert repr(stats) == "Stats(files=2, directories=1, bytes=22)"
+    assert stats == memory.stats()
+
+    empty = Memory("memory:", history=True).stats()
+    assert (empty.files, empty.largest, empty.oldest) == (0, None, None)
+    assert empty.history is not None
+    assert (empty.history.versions, empty.history.bytes) == (0, 0)
 
 
 def test_an_index_is_bounded(memory: Memory) -> None:

@@ -177,6 +177,18 @@ def test_the_program_is_installed_with_the_package(tmp_path: pathlib.Path) -> No
     assert command_line("tree", str(tmp_path / "none"))[0] == 3
 
 
+def test_the_pages_of_man_and_the_completions_are_installed() -> None:
+    installed = {str(file) for file in importlib.metadata.files("memdir") or ()}
+    for name in (
+        "man/man1/memdir.1",
+        "man/man1/memdir-grep.1",
+        "bash-completion/completions/memdir",
+        "zsh/site-functions/_memdir",
+        "fish/vendor_completions.d/memdir.fish",
+    ):
+        assert any(file.replace(os.sep, "/").endswith(f"/share/{name}") for file in installed), name
+
+
 def test_the_program_has_a_progress_bar_on_a_terminal_and_ends_at_ctrl_c(
     tmp_path: pathlib.Path,
 ) -> None:

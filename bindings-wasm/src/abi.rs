@@ -6,7 +6,7 @@ use serde_json::{Value as Json, json};
 use crate::arguments::Arguments;
 use crate::border::{behind_its_length, taken};
 use crate::errors::{Failure, unknown};
-use crate::{engine, files, history, stores};
+use crate::{engine, files, history, stores, watch};
 
 /// Does what a JSON text asks for, an array of the operation and its arguments. The answer is a JSON text behind its length.
 ///
@@ -38,6 +38,7 @@ fn dispatch(operation: &str, given: &Arguments) -> Result<Json, Failure> {
         Some(("files", method)) => files::perform(method, given),
         Some(("history", method)) => history::perform(method, given),
         Some(("store", method)) => stores::perform(method, given),
+        Some(("watch", method)) => watch::perform(method, given),
         _ => Err(unknown(operation)),
     }
 }

@@ -96,3 +96,9 @@ pub(crate) fn millis(time: SystemTime) -> f64 {
 pub(crate) fn time(millis: f64) -> Option<SystemTime> {
     millis.is_finite().then(|| (millis * 1_000.0).round() as i64).and_then(micros::time)
 }
+
+/// An object without the fields that are null.
+pub(crate) fn object<const N: usize>(fields: [(&str, Json); N]) -> Json {
+    let there = fields.into_iter().filter(|(_, value)| !value.is_null());
+    there.map(|(name, value)| (name.to_owned(), value)).collect::<Map<_, _>>().into()
+}

@@ -1,10 +1,12 @@
 //! The operations of an `Engine` that are for a developer's own code, and the tool's definitions for other model hosts.
 
+use std::time::SystemTime;
+
 use memdir::command::Dialect;
-use memdir::{Memory, MemoryPath, Project, Query};
+use memdir::{Memory, MemoryPath, Project, Query, Stats};
 use serde_json::{Value as Json, json};
 
-use crate::answer;
+use crate::answer::{self, object};
 use crate::arguments::Arguments;
 use crate::errors::{Failure, unknown};
 use crate::handles::MEMORIES;
@@ -32,6 +34,19 @@ fn carry_out(memory: &Memory, method: &str, given: &Arguments) -> Result<Json, F
         }
         "exists" => memory.exists(&path()?)?.into(),
         "search" => search(memory, given)?,
+        "findSensitive" => {
+            let limit = given.given(3, "limit", count)?;
+            let found = memory.find_sensitive(&path()?, limit)?;
+            let shown = found.into_iter().map(|found| {
+                object([
+                    ("path", found.path.as_str().into()),
+                    ("rule", found.rule.into()),
+                    ("line", found.line.into()),
+                ])
+            });
+            shown.collect()
+        }
+        "stats" => stats(memory.stats()?),
         "index" => memory.index(given.given(2, "maxChars", count)?)?.into(),
         "bootstrap" => {
             let about = given.given(2, "about", string)?;
@@ -61,23 +76,44 @@ fn carry_out(memory: &Memory, method: &str, given: &Arguments) -> Result<Json, F
 }
 
 fn search(memory: &Memory, given: &Arguments) -> Result<Json, Failure> {
-    let query = given.given(2, "query", string)?;
-    let path = given.given(5, "path", string)?;
-    let limit = given.given(6, "limit", count)?;
-    let mut query = match given.given(3, "regex", flag)? {
-        false => Query::text(query),
-        true => Query::regex(&query)?,
-    };
-    if given.given(4, "ignoreCase", flag)? {
-        query = query.ignoring_case();
-    }
+    let (query, path, limit) = sought(given)?;
     let found = memory.search(&query, &path, limit)?;
     let shown = found.into_iter().map(|found| {
-        let mut shown = json!({ "path": found.path.as_str(), "text": found.text });
-        if let Some(line) = found.line {
-            shown["line"] = line.into();
-        }
-        shown
+        object([
+            ("path", found.path.as_str().into()),
+            ("text", found.text.into()),
+            ("line", found.line.into()),
+        ])
     });
     Ok(shown.collect())
+}
+
+/// What `search` and `searchHistory` look for, where, and how often.
+pub(crate) fn sought(given: &Arguments) -> Result<(Query, String, usize), Failure> {
+    let query = given.given(2, "query", string)?;
+    let regex = given.given(3, "regex", flag)?;
+    let ignore_case = given.given(4, "ignoreCase", flag)?;
+    let query = Query::of(&query, regex, ignore_case)?;
+    Ok((query, given.given(5, "path", string)?, given.given(6, "limit", count)?))
+}
+
+fn stats(stats: Stats) -> Json {
+    let at = |file: Option<(MemoryPath, SystemTime)>| match file {
+        Some((path, time)) => json!({ "path": path.as_str(), "time": answer::millis(time) }),
+        None => Json::Null,
+    };
+    let largest = stats.largest;
+    let largest = largest.map(|(path, bytes)| json!({ "path": path.as_str(), "bytes": bytes }));
+    let history = stats.history;
+    let history = history.map(|size| json!({ "versions": size.versions, "bytes": size.bytes }));
+    object([
+        ("files", stats.files.into()),
+        ("directories", stats.directories.into()),
+        ("bytes", stats.bytes.into()),
+        ("largest", largest.into()),
+        ("oldest", at(stats.oldest)),
+        ("newest", at(stats.newest)),
+        ("leastRecentlyUsed", at(stats.least_recently_used)),
+        ("history", history.into()),
+    ])
 }

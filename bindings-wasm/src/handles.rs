@@ -4,7 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use memdir::{Call, Memory, Store};
+use memdir::{Call, Memory, SharedWatch, Store};
 
 use crate::errors::Failure;
 
@@ -15,6 +15,7 @@ thread_local! {
     static NEXT: Cell<u32> = const { Cell::new(1) };
     static ENGINES: RefCell<HashMap<u32, Memory>> = RefCell::default();
     static STORES: RefCell<HashMap<u32, Arc<dyn Store>>> = RefCell::default();
+    static WATCHED: RefCell<HashMap<u32, Arc<SharedWatch>>> = RefCell::default();
     static PENDING: RefCell<HashMap<u32, (Memory, Call<'static>)>> = RefCell::default();
 }
 
@@ -22,6 +23,8 @@ thread_local! {
 pub(crate) const MEMORIES: Table<Memory> = Table(&ENGINES);
 /// The stores that are used directly.
 pub(crate) const OPENED: Table<Arc<dyn Store>> = Table(&STORES);
+/// The watches that have begun.
+pub(crate) const WATCHES: Table<Arc<SharedWatch>> = Table(&WATCHED);
 /// The calls between their halves, each with its memory.
 pub(crate) const CALLS: Table<(Memory, Call<'static>)> = Table(&PENDING);
 

@@ -2,14 +2,15 @@
 
 use std::time::{Duration, SystemTime};
 
-use memdir::history::{HistoryError, HistoryId, HistoryQuery, Restored, Undo, Version};
+use memdir::history::{HistoryError, HistoryId, HistoryQuery, PastFile, Restored, Undo, Version};
 use memdir::{ConfigError, Memory};
-use serde_json::{Map, Value as Json, json};
+use serde_json::{Value as Json, json};
 
-use crate::answer;
+use crate::answer::{self, object};
 use crate::arguments::Arguments;
 use crate::border::placed;
 use crate::errors::{Failure, unknown};
+use crate::files::sought;
 use crate::handles::MEMORIES;
 use crate::options::{count, flag, string};
 
@@ -36,6 +37,23 @@ fn carry_out(memory: &Memory, method: &str, given: &Arguments) -> Result<Json, F
             query.change = change.map(id).transpose()?;
             memory.history(&query)?.into_iter().map(version).collect()
         }
+        "searchHistory" => {
+            let (query, path, limit) = sought(given)?;
+            let found = memory.search_history(&query, &path, limit)?;
+            let shown = found.into_iter().map(|found| {
+                object([
+                    ("version", version(found.version)),
+                    ("text", found.text.into()),
+                    ("line", found.line.into()),
+                ])
+            });
+            shown.collect()
+        }
+        "filesAt" => memory.files_at(at(given, 2)?)?.iter().map(past_file).collect(),
+        "readAt" => {
+            let path = text(2, "path")?;
+            memory.read_at(&path, at(given, 3)?)?.map_or(Json::Null, placed)
+        }
         "readVersion" => placed(memory.read_version(id(text(2, "id")?)?)?),
         "diff" => {
             let (one, other) = (text(2, "id")?, optional(3, "other")?);
@@ -47,10 +65,7 @@ fn carry_out(memory: &Memory, method: &str, given: &Arguments) -> Result<Json, F
         }
         "undo" => restored(undo(memory, given)?),
         "restoreAll" => {
-            let at = time(given, 2, "at")?.ok_or_else(|| no_date("at"))?;
-            // JavaScript's times are whole milliseconds: see the binary's.
-            let at = at + Duration::from_nanos(999_999);
-            restored(memory.restore_all(at, given.given(3, "dryRun", flag)?)?)
+            restored(memory.restore_all(at(given, 2)?, given.given(3, "dryRun", flag)?)?)
         }
         "redact" => {
             let (one, reason) = (text(2, "id")?, text(3, "reason")?);
@@ -85,14 +100,14 @@ fn time(given: &Arguments, place: usize, name: &str) -> Result<Option<SystemTime
     }
 }
 
-fn no_date(name: &str) -> Failure {
-    ConfigError::of_option(name).and(" must be a valid Date").into()
+/// A time at which something was. JavaScript's times are whole milliseconds: see the binary's.
+fn at(given: &Arguments, place: usize) -> Result<SystemTime, Failure> {
+    let at = time(given, place, "at")?.ok_or_else(|| no_date("at"))?;
+    Ok(at + Duration::from_nanos(999_999))
 }
 
-/// An object without the fields that are null.
-fn object<const N: usize>(fields: [(&str, Json); N]) -> Json {
-    let there = fields.into_iter().filter(|(_, value)| !value.is_null());
-    there.map(|(name, value)| (name.to_owned(), value)).collect::<Map<_, _>>().into()
+fn no_date(name: &str) -> Failure {
+    ConfigError::of_option(name).and(" must be a valid Date").into()
 }
 
 fn version(version: Version) -> Json {
@@ -108,6 +123,15 @@ fn version(version: Version) -> Json {
         ("sha256", version.sha256.into()),
         ("isCurrent", version.is_current.into()),
         ("redacted", version.redacted.into()),
+    ])
+}
+
+fn past_file(file: &PastFile) -> Json {
+    object([
+        ("path", file.path.as_str().into()),
+        ("size", file.size.into()),
+        ("modified", file.modified.map(answer::millis).into()),
+        ("version", file.version.as_ref().map(ToString::to_string).into()),
     ])
 }
 

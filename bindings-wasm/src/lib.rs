@@ -24,3 +24,4 @@ mod option_values;
 mod options;
 mod progress;
 mod stores;
+mod watch;

@@ -9,7 +9,9 @@ use std::time::Duration;
 
 use memdir::policy::sensitive::SensitiveRule;
 use memdir::store::InProcess;
-use memdir::{Cancellation, Change, Error, Memory, MemoryOptions, MemoryPath, Query, StoreError};
+use memdir::{
+    Cancellation, Change, Error, Memory, MemoryOptions, MemoryPath, Query, SharedWatch, StoreError,
+};
 
 fn at(path: &str) -> MemoryPath {
     MemoryPath::parse(path).unwrap()
@@ -84,6 +86,31 @@ fn a_watch_can_be_cancelled_and_goes_on_afterwards() {
     assert!(matches!(cancelled, Err(Error::Store(StoreError::Cancelled))));
     assert_eq!(told(&watch.changes(SOON).unwrap()), ["written /memories/a.md"]);
     assert!(memory.watch("/elsewhere", None).is_err());
+}
+
+#[test]
+fn a_shared_watch_can_be_closed_while_another_thread_waits() {
+    let memory = Memory::open("memory:", MemoryOptions::default()).unwrap();
+    let every = Some(Duration::from_secs(3600));
+    let watch = Arc::new(SharedWatch::from(memory.watch("/memories", every).unwrap()));
+    assert!(!watch.is_due());
+    memory.create("/memories/a.md", "one").unwrap();
+    assert!(watch.is_due());
+    assert_eq!(told(&watch.changes(Duration::ZERO).unwrap().unwrap()), ["written /memories/a.md"]);
+    assert!(!watch.is_due());
+
+    let shared = Arc::clone(&watch);
+    let (sender, receiver) = mpsc::channel();
+    let waiting = thread::spawn(move || {
+        sender.send(()).unwrap();
+        shared.changes(SOON).unwrap()
+    });
+    receiver.recv().unwrap();
+    watch.close();
+    assert_eq!(waiting.join().unwrap(), None);
+    assert_eq!(watch.changes(SOON).unwrap(), None);
+    assert!(watch.is_due());
+    watch.close();
 }
 
 #[test]

@@ -1,4 +1,5 @@
 //! The functions of the library as Rust calls them, for the tests.
+#![allow(dead_code, reason = "each test file uses its part")]
 
 use std::ffi::{CStr, CString, c_char};
 use std::ptr::{null, null_mut};

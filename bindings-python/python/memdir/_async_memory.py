@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from copy import copy
+from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, cast, overload
 
 from memdir import _memdir
+from memdir._async_watch import AsyncWatch
 from memdir._errors import StoreError
 from memdir._loops import NoThreadError, in_thread, running_loop, until_idle
 from memdir._memdir import Memory
@@ -21,7 +23,18 @@ if TYPE_CHECKING:
 
     from typing_extensions import Self, Unpack
 
-    from memdir._memdir import Entry, Expired, ExpiryProgress, Match, Restored, Version
+    from memdir._memdir import (
+        Entry,
+        Expired,
+        ExpiryProgress,
+        Match,
+        PastFile,
+        PastMatch,
+        Restored,
+        SensitiveMatch,
+        Stats,
+        Version,
+    )
     from memdir._options import MemoryOptions, Places, TextOnly
     from memdir._reply import ImageBlock, Reply
 
@@ -274,6 +287,28 @@ class AsyncMemory(Generic[ViewT_co]):
             limit=limit,
         )
 
+    async def find_sensitive(
+        self, path: str = "/memories", *, limit: int = 100
+    ) -> builtins.list[SensitiveMatch]:
+        """Finds sensitive text in names and lines, as `Memory.find_sensitive` does.
+
+        Raises:
+            RefusedError: Nothing is at `path`.
+            StoreError: The store itself failed.
+        """
+        return await self._reading(self._memory.find_sensitive, path, limit=limit)
+
+    def watch(
+        self, path: str = "/memories", *, every: float | timedelta | None = None
+    ) -> AsyncWatch:
+        """Watches the files at `path` and below it for changes by anybody, as `Memory.watch`.
+
+        Iterate over the result with `async for`, or await its `changes`. While it waits it holds no
+        thread, so it may be abandoned at any time.
+        """
+        begin = partial(self._memory.watch, path, every=every)
+        return AsyncWatch(begin, self._reading)
+
     async def index(self, max_chars: int = 2000) -> str:
         """A table of contents for a system prompt, as `Memory.index` makes it.
 
@@ -281,6 +316,14 @@ class AsyncMemory(Generic[ViewT_co]):
             StoreError: The store itself failed.
         """
         return await self._reading(self._memory.index, max_chars)
+
+    async def stats(self) -> Stats:
+        """How much the memory holds, as `Memory.stats`.
+
+        Raises:
+            StoreError: The store itself failed.
+        """
+        return await self._reading(self._memory.stats)
 
     def tool_definition(self, dialect: str = "json-schema") -> dict[str, object]:
         """The tool for a model host that does not know Anthropic's, as `Memory.tool_definition`.
@@ -384,6 +427,49 @@ class AsyncMemory(Generic[ViewT_co]):
             change=change,
             since=since,
         )
+
+    async def search_history(
+        self,
+        query: str,
+        path: str = "/memories",
+        *,
+        regex: bool = False,
+        ignore_case: bool = False,
+        limit: int = 100,
+    ) -> builtins.list[PastMatch]:
+        """Finds what files held once, and hold no more, as `Memory.search_history` does.
+
+        Raises:
+            ConfigError: The pattern is wrong.
+            HistoryError: The memory has no history, or the path is none.
+            StoreError: The store itself failed.
+        """
+        return await self._reading(
+            self._memory.search_history,
+            query,
+            path,
+            regex=regex,
+            ignore_case=ignore_case,
+            limit=limit,
+        )
+
+    async def files_at(self, at: datetime) -> builtins.list[PastFile]:
+        """The files that there were at a time, as `Memory.files_at`.
+
+        Raises:
+            HistoryError: The history does not reach back so far, or the memory has none.
+            StoreError: The store itself failed.
+        """
+        return await self._reading(self._memory.files_at, at)
+
+    async def read_at(self, path: str, at: datetime) -> bytes | None:
+        """What a file held at a time; `None` if there was no file.
+
+        Raises:
+            HistoryError: As `files_at` and `read_version`.
+            StoreError: The store itself failed.
+        """
+        return await self._reading(self._memory.read_at, path, at)
 
     async def read_version(self, id: str) -> bytes:
         """The content of a version.

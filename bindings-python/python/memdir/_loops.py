@@ -63,6 +63,10 @@ class AsyncioLoop:
     async def turn(self) -> None:
         """What Trio wants of every call: nothing here."""
 
+    async def sleep(self, seconds: float) -> None:
+        """Lets other tasks run for so long."""
+        await asyncio.sleep(seconds)
+
     async def wait(self, submit: Callable[[Callable[..., None]], _memdir.Cancellation]) -> Outcome:
         """Waits for the outcome of what `submit` submits. If the task is cancelled, so is that."""
         loop = asyncio.get_running_loop()
@@ -118,6 +122,10 @@ class TrioLoop:
     async def turn(self) -> None:
         """In Trio every call lets others have a turn, and notices that it is cancelled."""
         await self._trio.lowlevel.checkpoint()
+
+    async def sleep(self, seconds: float) -> None:
+        """Lets other tasks run for so long."""
+        await self._trio.sleep(seconds)
 
     async def wait(self, submit: Callable[[Callable[..., None]], _memdir.Cancellation]) -> Outcome:
         """Waits for the outcome of what `submit` submits. If the task is cancelled, so is that."""

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Final, Generic, Literal, SupportsIndex, final, overload
 from typing_extensions import Self
 
-__all__ = ["__version__", "Cancellation", "Checked", "Copied", "CopyProgress", "Entry", "Event", "Expired", "ExpiryProgress", "Match", "Memory", "NativeStore", "Problem", "ReadOnly", "Restored", "RestoredFile", "Version", "after_fork_in_child", "after_fork_in_parent", "answer", "answer_nowait", "before_exit", "before_fork", "check", "check_contract", "context_management", "copy", "decode", "execute_failed", "execute_nowait", "fail", "listed_time", "open_store", "open_whole", "read_only", "rekey", "run_command_line", "submit", "view_nowait", "when_idle"]
+__all__ = ["__version__", "Cancellation", "Change", "Checked", "Copied", "CopyProgress", "Entry", "Event", "Expired", "ExpiryProgress", "HistorySize", "Match", "Memory", "NativeStore", "PastFile", "PastMatch", "Problem", "ReadOnly", "Restored", "RestoredFile", "SensitiveMatch", "Stats", "Version", "Watch", "after_fork_in_child", "after_fork_in_parent", "answer", "answer_nowait", "before_exit", "before_fork", "check", "check_contract", "context_management", "copy", "decode", "execute_failed", "execute_nowait", "fail", "is_due", "listed_time", "open_store", "open_whole", "read_only", "rekey", "run_command_line", "submit", "view_nowait", "when_idle"]
 
 __version__: Final[str]
 
@@ -27,6 +27,29 @@ class Cancellation:
     def cancel(self, /) -> None:
         """
         Cancels the call.
+        """
+
+@final
+class Change:
+    """
+    A change that a `Watch` tells.
+
+    `kind` is `"written"` (the file was made or changed) or `"deleted"`. `path` is the path of the file.
+    """
+    __match_args__: Final[tuple[str, str]]
+    def __eq__(self, value: object, /) -> bool: ...
+    def __hash__(self, /) -> int: ...
+    def __ne__(self, value: object, /) -> bool: ...
+    def __repr__(self, /) -> str: ...
+    @property
+    def kind(self, /) -> str:
+        """
+        `"written"` or `"deleted"`.
+        """
+    @property
+    def path(self, /) -> str:
+        """
+        The path of the file.
         """
 
 @final
@@ -257,6 +280,29 @@ class ExpiryProgress:
     def removed(self, /) -> int:
         """
         Those of them that were removed, or would be.
+        """
+
+@final
+class HistorySize:
+    """
+    How much the history of a memory holds.
+
+    `versions` is the number of versions of all files, those of deleted files included. `bytes` are the bytes
+    of its records, as `history_max_bytes` counts them.
+    """
+    def __eq__(self, value: object, /) -> bool: ...
+    def __hash__(self, /) -> int: ...
+    def __ne__(self, value: object, /) -> bool: ...
+    def __repr__(self, /) -> str: ...
+    @property
+    def bytes(self, /) -> int:
+        """
+        The bytes of its records.
+        """
+    @property
+    def versions(self, /) -> int:
+        """
+        The number of versions of all files, those of deleted files included.
         """
 
 @final
@@ -529,6 +575,39 @@ class Memory(Generic[ViewT_co]):
             ConfigError: Accesses are not recorded, the store does not keep them, or it is read-only.
             StoreError: The store itself failed. Files that are already removed stay removed.
         """
+    def files_at(self, /, at: datetime) -> builtins.list[PastFile]:
+        """
+        The files that there were at a time, in the order of their paths. A file that nobody changed since
+        the history is kept is among them as it is now, if it was last written before that time.
+
+        Args:
+            at: A `datetime` with a time zone.
+
+        Raises:
+            HistoryError: The history does not reach back so far (`kind` is `"trimmed"`), or the memory has
+                none.
+            StoreError: The store itself failed.
+        """
+    def find_sensitive(self, /, path: str = "/memories", *, limit: SupportsIndex = 100) -> builtins.list[SensitiveMatch]:
+        """
+        Finds sensitive text with the built-in rules and those of `sensitive_rules`, in names and lines, in
+        the order of the paths and lines. The text itself is not returned. Whether commands may write such
+        text does not matter here.
+
+        Args:
+            path: A directory, with everything below it, or a file.
+            limit: The most matches to return.
+
+        Raises:
+            RefusedError: Nothing is at `path`.
+            StoreError: The store itself failed.
+
+        >>> from memdir import Memory
+        >>> memory = Memory("memory:")
+        >>> memory.write("/memories/db.md", "url: postgres://app:t7Kq-9zLw2@db/app\\n")
+        >>> memory.find_sensitive()
+        [SensitiveMatch('/memories/db.md', 1, 'url-password')]
+        """
     def forget_views(self, /) -> None:
         """
         Forgets what the model has seen, as far as the stale guard knows it: it then has to view a file
@@ -595,6 +674,18 @@ class Memory(Generic[ViewT_co]):
 
         Raises:
             RefusedError: There is no such file, or it is not text.
+            StoreError: The store itself failed.
+        """
+    def read_at(self, /, path: str, at: datetime) -> bytes | None:
+        """
+        What a file held at a time; `None` if there was no file.
+
+        Args:
+            path: The path that the file had then.
+            at: A `datetime` with a time zone.
+
+        Raises:
+            HistoryError: As `files_at` and `read_version`.
             StoreError: The store itself failed.
         """
     def read_version(self, /, id: str) -> bytes:
@@ -689,6 +780,46 @@ class Memory(Generic[ViewT_co]):
         >>> memory.search("tea")
         [Match('/memories/drinks.md', 2, '- green tea')]
         """
+    def search_history(self, /, query: str, path: str = "/memories", *, regex: bool = False, ignore_case: bool = False, limit: SupportsIndex = 100) -> builtins.list[PastMatch]:
+        """
+        Finds names and lines that are in the history, and that the files do not have any more: newest
+        first, each with the newest version that has it. With `sensitive_on_view` it searches what a view
+        would show.
+
+        Args:
+            query: The text to find, or a pattern.
+            path: What is or was there, and below it.
+            regex: `query` is a regular expression, as for `search`.
+            ignore_case: Upper and lower case are the same, as for `search`.
+            limit: The most matches to return.
+
+        Raises:
+            ConfigError: The pattern is wrong.
+            HistoryError: The memory has no history, or the path is none.
+            StoreError: The store itself failed.
+
+        >>> from memdir import Memory
+        >>> memory = Memory("memory:", history=True)
+        >>> memory.write("/memories/tea.md", "green\\n")
+        >>> memory.write("/memories/tea.md", "black\\n")
+        >>> [(match.line, match.text) for match in memory.search_history("green")]
+        [(1, 'green')]
+        """
+    def stats(self, /) -> Stats:
+        """
+        How much the memory holds: files, bytes, the largest file, the oldest one. Hidden files count, as
+        they do for the limits.
+
+        Raises:
+            StoreError: The store itself failed.
+
+        >>> from memdir import Memory
+        >>> memory = Memory("memory:")
+        >>> memory.write("/memories/tea/green.md", "sencha\\n")
+        >>> stats = memory.stats()
+        >>> stats, stats.largest
+        (Stats(files=1, directories=1, bytes=7), ('/memories/tea/green.md', 7))
+        """
     def str_replace(self, /, path: str, old_str: str, new_str: str | None = None) -> str:
         """
         Replaces the only occurrence of `old_str` in a file by `new_str`; an empty one, or `None`, deletes it.
@@ -771,6 +902,32 @@ class Memory(Generic[ViewT_co]):
         Raises:
             RefusedError: The command was refused; its text is the reply for the model.
             StoreError: The store itself failed.
+        """
+    def watch(self, /, path: str = "/memories", *, every: float | timedelta | None = None) -> Watch:
+        """
+        Begins to watch the files at `path` and below it, for changes by anybody: by this process, by other
+        ones, and by what writes to the store directly. Iterate over the result, or call its `changes`.
+
+        What this process changes is seen at once. For the rest it looks at the store again and again, in
+        any case less often if a look takes long. The watch keeps the store open until it is closed itself.
+
+        Args:
+            path: A directory, with everything below it, or a file. Nothing needs to be there yet.
+            every: How often it looks: seconds, or a `timedelta`. `None`: twice a second, and once a second
+                if the store is on another machine.
+
+        Raises:
+            RefusedError: It is not a path under `/memories`.
+            StoreError: The store itself failed.
+
+        >>> from memdir import Memory
+        >>> memory = Memory("memory:")
+        >>> with memory.watch() as watch:
+        ...     memory.write("/memories/todo.md", "- buy tea\\n")
+        ...     for change in watch:
+        ...         print(change)
+        ...         break
+        Change('written', '/memories/todo.md')
         """
     def write(self, /, path: str, text: str, *, if_unchanged: str | None = None) -> None:
         """
@@ -856,6 +1013,71 @@ class NativeStore:
     def write(self, /, path: str, content: bytes, overwrite: bool = False) -> None:
         """
         Writes a whole file, and makes missing parents.
+        """
+
+@final
+class PastFile:
+    """
+    A file as it was at a time, from `Memory.files_at`.
+
+    `path` is where it was. `size` is its size in bytes; `None` if its content is redacted, or nobody has
+    read it since it was moved. `modified` is when it was last changed before that time, if that is known.
+    `version` is the id of its version; `None` for a file that was not changed since the history is kept.
+    """
+    __match_args__: Final[tuple[str, str, str, str]]
+    def __eq__(self, value: object, /) -> bool: ...
+    def __hash__(self, /) -> int: ...
+    def __ne__(self, value: object, /) -> bool: ...
+    def __repr__(self, /) -> str: ...
+    @property
+    def modified(self, /) -> datetime | None:
+        """
+        When it was last changed before that time, if that is known.
+        """
+    @property
+    def path(self, /) -> str:
+        """
+        Where it was.
+        """
+    @property
+    def size(self, /) -> int | None:
+        """
+        Its size in bytes.
+        """
+    @property
+    def version(self, /) -> str | None:
+        """
+        The id of its version.
+        """
+
+@final
+class PastMatch:
+    """
+    A place where `Memory.search_history` found something that is not there any more.
+
+    `version` is the newest version that has it. `line` is the number of the line in that version, counted
+    from 1, and `None` if the name was found. `text` is the line, or the name; a long line is cut around
+    the match.
+    """
+    __match_args__: Final[tuple[str, str, str]]
+    def __eq__(self, value: object, /) -> bool: ...
+    def __hash__(self, /) -> int: ...
+    def __ne__(self, value: object, /) -> bool: ...
+    def __repr__(self, /) -> str: ...
+    @property
+    def line(self, /) -> int | None:
+        """
+        The number of the line, counted from 1; `None` if the name was found.
+        """
+    @property
+    def text(self, /) -> str:
+        """
+        The line, or the name.
+        """
+    @property
+    def version(self, /) -> Version:
+        """
+        The newest version that has it.
         """
 
 @final
@@ -948,6 +1170,100 @@ class RestoredFile:
         """
 
 @final
+class SensitiveMatch:
+    """
+    A place where `Memory.find_sensitive` found something. It does not have the text itself.
+
+    `path` is the path of the file or directory. `line` is the number of the line, counted from 1, and
+    `None` if it is in the name. `rule` is the id of the rule.
+    """
+    __match_args__: Final[tuple[str, str, str]]
+    def __eq__(self, value: object, /) -> bool: ...
+    def __hash__(self, /) -> int: ...
+    def __ne__(self, value: object, /) -> bool: ...
+    def __repr__(self, /) -> str: ...
+    @property
+    def line(self, /) -> int | None:
+        """
+        The number of the line, counted from 1; `None` if it is in the name.
+        """
+    @property
+    def path(self, /) -> str:
+        """
+        The path of the file, or of the directory whose name it is.
+        """
+    @property
+    def rule(self, /) -> str:
+        """
+        The id of the rule.
+        """
+
+@final
+class Stats:
+    """
+    How much a memory holds, from `Memory.stats`. Hidden files count, as they do for the limits; the files of
+    the history do not.
+
+    Attributes:
+        files: The number of files.
+        directories: The number of directories below `/memories`. A hidden one counts if there is a file in
+            it.
+        bytes: The bytes of all files together.
+        largest: The path of the largest file, and its size in bytes; `None` if there are no files.
+        oldest: The path of the file whose last change is the longest ago, and when that was; `None` if the
+            store does not keep times.
+        newest: The file that was changed last.
+        least_recently_used: The file that was not used for the longest time, and when it was used last.
+            `None` if the store does not keep accesses, or is read-only. Without `record_access`, only
+            changes count as uses.
+        history: The size of the history; `None` if the memory has none.
+    """
+    def __eq__(self, value: object, /) -> bool: ...
+    def __hash__(self, /) -> int: ...
+    def __ne__(self, value: object, /) -> bool: ...
+    def __repr__(self, /) -> str: ...
+    @property
+    def bytes(self, /) -> int:
+        """
+        The bytes of all files together.
+        """
+    @property
+    def directories(self, /) -> int:
+        """
+        The number of directories below `/memories`.
+        """
+    @property
+    def files(self, /) -> int:
+        """
+        The number of files.
+        """
+    @property
+    def history(self, /) -> HistorySize | None:
+        """
+        The size of the history; `None` if the memory has none.
+        """
+    @property
+    def largest(self, /) -> tuple[str, int] | None:
+        """
+        The path of the largest file, and its size in bytes.
+        """
+    @property
+    def least_recently_used(self, /) -> tuple[str, datetime] | None:
+        """
+        The file that was not used for the longest time, and when it was used last.
+        """
+    @property
+    def newest(self, /) -> tuple[str, datetime] | None:
+        """
+        The file that was changed last, and when that was.
+        """
+    @property
+    def oldest(self, /) -> tuple[str, datetime] | None:
+        """
+        The file whose last change is the longest ago, and when that was.
+        """
+
+@final
 class Version:
     """
     One version of one file: what a change made of it.
@@ -1026,6 +1342,38 @@ class Version:
     def time(self, /) -> datetime:
         """
         When, by the clock of the machine that made the change.
+        """
+
+@final
+class Watch:
+    """
+    Tells what is changed in a memory; `Memory.watch` begins it.
+
+    Iterating over it waits for the next change, and ends when the watch is closed. Ctrl-C ends the waiting. Many threads
+    may use one watch: each change is told to one of them.
+    """
+    def __enter__(self, /) -> Watch: ...
+    def __exit__(self, kind: Any, raised: Any, traceback: Any, /) -> None: ...
+    def __iter__(self, /) -> Watch: ...
+    def __next__(self, /) -> Change: ...
+    def changes(self, /, wait: float | timedelta) -> builtins.list[Change]:
+        """
+        What was changed since the last call, or since the watch began, in the order of the paths. If that is nothing, it
+        waits for a change.
+
+        A rename is told as a file that is deleted and one that is written; a directory as its files. What is changed and
+        changed back between two looks is not told.
+
+        Args:
+            wait: For how long it waits at most: seconds, or a `timedelta`. With 0 it looks once.
+
+        Raises:
+            StoreError: The store itself failed. The next call tells what this one could not.
+            ValueError: The watch is closed.
+        """
+    def close(self, /) -> None:
+        """
+        Ends the watch. Who iterates over it comes to the end. Closing it again does nothing.
         """
 
 def after_fork_in_child() -> None:
@@ -1139,6 +1487,11 @@ def execute_nowait(memory: Memory, input: Any) -> Reply | None:
 def fail(memory: Memory, input: Any, command: str | None, raised: Any) -> tuple[str | builtins.list[ImageBlock], bool, MemdirError | None]:
     """
     The reply to `input` if it cannot be executed because of an exception.
+    """
+
+def is_due(watch: Watch) -> bool:
+    """
+    Whether `changes` of the watch would look at the store at once, for event loops that wait without a thread.
     """
 
 def listed_time(store: Store, path: str) -> datetime | None:

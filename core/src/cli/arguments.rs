@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::SystemTime;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use super::file_arguments::{Edit, Expire, Grep, Move, Put, Remove, Stats, Watch};
 use super::history_arguments::{Diff, Log, Redact, Restore, Undo};
@@ -75,6 +75,33 @@ pub(super) enum Command {
     Serve(Serve),
     #[cfg(feature = "mcp")]
     Mcp(Mcp),
+    Completions(Completions),
+}
+
+/// Print what completes memdir's commands and flags in a shell
+///
+/// The Python and the npm package bring the same files, in directories where most shells look if the
+/// package is installed for the whole system.
+#[derive(Debug, Args)]
+#[command(
+    verbatim_doc_comment,
+    after_help = "\
+Examples:
+  memdir completions bash > ~/.local/share/bash-completion/completions/memdir
+  memdir completions zsh > \"${fpath[1]}/_memdir\"
+  memdir completions fish > ~/.config/fish/completions/memdir.fish"
+)]
+pub(super) struct Completions {
+    /// The shell
+    #[arg(value_enum)]
+    pub(super) shell: Shell,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum Shell {
+    Bash,
+    Zsh,
+    Fish,
 }
 
 /// Show what a store holds, or held at a time: sizes, ages and names

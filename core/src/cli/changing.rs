@@ -59,8 +59,9 @@ impl Changing {
             .validated()
             .map_err(|error| place.error(&error))?
             .acting_as(&by.name);
-        if !flags.have_policies() && !output.json && env::var_os(QUIET).is_none() {
-            say(
+        if !flags.have_policies() {
+            note(
+                output,
                 "no policies are in force, as options are not stored with a memory: give them as flags, see --help",
             );
         }
@@ -70,5 +71,12 @@ impl Changing {
     /// What the memory itself uses, whose history is not to be seen.
     pub(super) fn visible(&self) -> &dyn Store {
         &**self.memory.store()
+    }
+}
+
+/// Says what nobody asked for, unless nobody wants to hear it.
+pub(super) fn note(output: &Output, sentence: &str) {
+    if !output.json && env::var_os(QUIET).is_none() {
+        say(sentence);
     }
 }

@@ -1,18 +1,21 @@
 //! `memdir expire`: deletes the files that nobody has used for a while.
 
 use std::ops::ControlFlow;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use serde_json::json;
 
-use super::changing::{Changing, Missing};
+use super::changing::{Changing, Missing, note};
 use super::file_arguments::Expire;
 use super::output::{Output, age, count, time};
 use super::style::Style;
 use super::{Ended, Failure};
 use crate::error::Error;
 use crate::options::MemoryOptions;
+use crate::store::Store;
 use crate::text::human_size;
+
+const A_DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
 pub(super) fn run(wanted: &Expire, output: &mut Output) -> Result<Ended, Failure> {
     let never: Result<Vec<_>, Error> = wanted.never.iter().map(|pattern| pattern.parse()).collect();
@@ -26,6 +29,12 @@ pub(super) fn run(wanted: &Expire, output: &mut Output) -> Result<Ended, Failure
     let Expire { store, flags, by, .. } = wanted;
     let changing = Changing::with(store, Missing::AnError, flags, by, output, set)?;
     let now = SystemTime::now();
+    if !is_access_recorded(changing.visible()).map_err(|error| changing.place.error(&error))? {
+        note(
+            output,
+            "no view of any file is recorded (record_access, expire_after): only changes count as uses",
+        );
+    }
     let expired = changing
         .memory
         .expire(wanted.after, wanted.dry_run, &mut |_| ControlFlow::Continue(()))
@@ -58,4 +67,13 @@ pub(super) fn run(wanted: &Expire, output: &mut Output) -> Result<Ended, Failure
         output.line(&format!("{files} ({}) {verb}", human_size(bytes)))?;
     }
     Ok(Ended::Well)
+}
+
+/// Whether any program that uses the memory records its views.
+fn is_access_recorded(store: &dyn Store) -> Result<bool, Error> {
+    let mut files = Vec::new();
+    store.files(&mut |file| files.push(file)).map_err(Error::Store)?;
+    // Whatever the clocks say: all of them, with their times.
+    let files = store.unused(files, SystemTime::now() + A_DAY).map_err(Error::Store)?;
+    Ok(files.is_empty() || files.iter().any(|file| file.accessed.is_some()))
 }

@@ -171,7 +171,10 @@ impl FromArgMatches for Flags {
 impl Args for ChangeFlags {
     fn augment_args(command: Command) -> Command {
         // There are many of them, and few are needed: `-h` leaves them out.
-        command.args(flags(NOT_OF_A_CHANGE).map(|flag| argument(flag).hide_short_help(true)))
+        command.args(
+            flags(NOT_OF_A_CHANGE)
+                .map(|flag| argument(flag).hide_short_help(true).long_help(flag.about)),
+        )
     }
 
     fn augment_args_for_update(command: Command) -> Command {

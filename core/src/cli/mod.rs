@@ -17,6 +17,7 @@ mod archive;
 mod arguments;
 mod changing;
 mod check;
+mod completions;
 mod copy;
 mod diff;
 mod edit;
@@ -32,6 +33,9 @@ mod log;
 #[cfg(feature = "mcp")]
 mod mcp;
 mod output;
+// What is generated is that of a build with all commands.
+#[cfg(all(test, unix, feature = "mcp"))]
+mod pages;
 mod put;
 mod remove;
 mod rename;
@@ -83,6 +87,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
         Command::Serve(wanted) => serve::run(wanted),
         #[cfg(feature = "mcp")]
         Command::Mcp(wanted) => mcp::run(wanted),
+        Command::Completions(wanted) => completions::run(wanted, &mut output),
     };
     match done.and_then(|ended| output.flush().map(|()| ended)) {
         Ok(Ended::Well) => 0,

@@ -53,7 +53,7 @@ pub(super) fn run(wanted: &Serve) -> Result<Ended, Failure> {
 /// A memory as the page shows it.
 fn shown(store: &str, wanted: &Serve) -> Result<Shown, Failure> {
     let options = wanted.flags.on(history::untrimmed(MemoryOptions::default()))?;
-    let mut place = stores::any(store, options)?;
+    let mut place = stores::only(store, options)?;
     let mounts = mounts(&wanted.mount, &place)?;
     let is_local = place.is_local() && mounts.iter().all(|(_, mount)| mount.is_local());
     let may_change = !place.options().read_only && (is_local || wanted.writable);
@@ -63,6 +63,9 @@ fn shown(store: &str, wanted: &Serve) -> Result<Shown, Failure> {
         ));
     }
     place.set_read_only(!may_change);
+    if may_change && mounts.is_empty() && place.find()?.is_none() {
+        say(&format!("there was no memory at {}: a new one is made", place.shown()));
+    }
     let store = match (&mounts[..], may_change) {
         ([], true) => place.open()?,
         ([], false) => place.readable()?,
@@ -84,7 +87,11 @@ fn shown(store: &str, wanted: &Serve) -> Result<Shown, Failure> {
         recorded,
         keeps_history,
         is_read_only,
-        without_secrets: Box::new(move |sentence| place.without_secrets(sentence)),
+        without_secrets: Box::new(move |sentence| {
+            let mounted = mounts.iter().map(|(_, mount)| mount);
+            mounted
+                .fold(place.without_secrets(sentence), |said, mount| mount.without_secrets(&said))
+        }),
     })
 }
 

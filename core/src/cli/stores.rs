@@ -27,7 +27,7 @@ pub(super) fn only(given: &str, options: MemoryOptions) -> Result<Place, Failure
 }
 
 /// The store of a command that acts on a memory; it may be a new one in this process.
-#[cfg(any(feature = "mcp", feature = "page"))]
+#[cfg(feature = "mcp")]
 pub(super) fn any(given: &str, options: MemoryOptions) -> Result<Place, Failure> {
     let options = with_key(options, KEY)?;
     if given == "memory:" {
@@ -188,7 +188,6 @@ impl Place {
     #[cfg(feature = "page")]
     pub(super) fn is_local(&self) -> bool {
         location_of(&self.address).is_some_and(|location| location.is_nearby())
-            || self.address == "memory:"
     }
 
     #[cfg(feature = "page")]

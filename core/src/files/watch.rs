@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
 use crate::cancel;
@@ -31,18 +31,24 @@ pub struct Watch {
     every: Duration,
     known: BTreeMap<MemoryPath, Stamp>,
     next: Instant,
-    woken: Arc<Woken>,
+    pub(super) woken: Arc<Woken>,
     _observed: Subscription,
 }
 
 /// What tells one content of a file from another without reading it.
 type Stamp = (u64, Option<SystemTime>);
 
-/// Whether this process has changed something since the last look.
+/// Whether this process has changed something since the last look, or the watch is closed.
 #[derive(Default)]
-struct Woken {
-    changed: Mutex<bool>,
+pub(super) struct Woken {
+    state: Mutex<State>,
     waiting: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    changed: bool,
+    closed: bool,
 }
 
 impl fmt::Debug for Watch {
@@ -83,8 +89,12 @@ impl Watch {
         let until = Instant::now().checked_add(wait);
         loop {
             cancel::check().map_err(Error::Store)?;
+            if self.woken.is_closed() {
+                return Ok(Vec::new());
+            }
             let is_last = until.is_some_and(|until| Instant::now() >= until);
-            if is_last || self.woken.take() || Instant::now() >= self.next {
+            let is_woken = self.woken.take();
+            if is_last || is_woken || Instant::now() >= self.next {
                 let changes = self.compare()?;
                 if is_last || !changes.is_empty() {
                     return Ok(changes);
@@ -94,6 +104,11 @@ impl Watch {
             let pause = end.saturating_duration_since(Instant::now()).min(CANCELLED);
             self.woken.wait(pause);
         }
+    }
+
+    /// Whether it is time to look again: this process has changed something, or the time for the next look has come.
+    pub(super) fn is_due(&self) -> bool {
+        self.woken.has_changed() || Instant::now() >= self.next
     }
 
     /// The files as they are now.
@@ -131,18 +146,35 @@ impl Watch {
 
 impl Woken {
     fn wake(&self) {
-        *self.changed.lock().unwrap_or_else(PoisonError::into_inner) = true;
+        self.lock().changed = true;
         self.waiting.notify_all();
     }
 
+    pub(super) fn close(&self) {
+        self.lock().closed = true;
+        self.waiting.notify_all();
+    }
+
+    pub(super) fn is_closed(&self) -> bool {
+        self.lock().closed
+    }
+
+    fn has_changed(&self) -> bool {
+        self.lock().changed
+    }
+
     fn take(&self) -> bool {
-        std::mem::take(&mut *self.changed.lock().unwrap_or_else(PoisonError::into_inner))
+        std::mem::take(&mut self.lock().changed)
     }
 
     fn wait(&self, pause: Duration) {
-        let changed = self.changed.lock().unwrap_or_else(PoisonError::into_inner);
-        if !*changed && !pause.is_zero() {
-            drop(self.waiting.wait_timeout(changed, pause));
+        let state = self.lock();
+        if !state.changed && !state.closed && !pause.is_zero() {
+            drop(self.waiting.wait_timeout(state, pause));
         }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

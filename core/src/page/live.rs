@@ -3,20 +3,13 @@
 //! One watch for each memory, on a thread of its own, for as long as somebody looks. A page gets the paths and asks for
 //! itself again; what is shown is made in one place only.
 
-use std::convert::Infallible;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use axum::extract::{Path, State};
-use axum::http::StatusCode;
-use axum::response::sse::{Event, KeepAlive, Sse};
-use axum::response::{IntoResponse, Response};
-use futures_util::stream;
 use serde_json::json;
-use tokio::sync::broadcast::{self, Receiver, Sender, error::RecvError};
+use tokio::sync::broadcast::{self, Receiver, Sender};
 
-use super::site::Site;
 use crate::changes::Change;
 use crate::memory::Memory;
 
@@ -29,48 +22,65 @@ const PAUSE: Duration = Duration::from_secs(1);
 /// The most changes that are told with their paths at a time.
 const TOLD: usize = 100;
 
+/// What is told when nothing is known but that the watch sees everything from now on, or that something was missed: the
+/// page then asks for itself again.
+pub(super) const LOOK_AGAIN: &str = r#"{"changes":[]}"#;
+
 /// The changes of one memory.
 pub(super) struct Live {
     memory: Memory,
-    sender: Mutex<Option<Sender<Arc<str>>>>,
+    told: Mutex<Option<Told>>,
+}
+
+/// The pages that are told.
+struct Told {
+    sender: Sender<Arc<str>>,
+    /// Whether the watch has begun.
+    has_begun: bool,
 }
 
 impl Live {
     pub(super) fn new(memory: Memory) -> Self {
-        Self { memory, sender: Mutex::default() }
+        Self { memory, told: Mutex::default() }
     }
 
-    fn listen(self: &Arc<Self>) -> Receiver<Arc<str>> {
-        let mut sender = self.sender.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(sender) = &*sender {
-            return sender.subscribe();
+    /// What is told from now on; and whether the watch has begun already.
+    pub(super) fn listen(self: &Arc<Self>) -> (Receiver<Arc<str>>, bool) {
+        let mut told = self.told();
+        if let Some(told) = &*told {
+            return (told.sender.subscribe(), told.has_begun);
         }
-        let (new, receiver) = broadcast::channel(KEPT);
-        *sender = Some(new.clone());
+        let (sender, receiver) = broadcast::channel(KEPT);
+        *told = Some(Told { sender: sender.clone(), has_begun: false });
         let live = Arc::clone(self);
-        thread::spawn(move || live.tell(&new));
-        receiver
+        thread::spawn(move || live.tell(&sender));
+        (receiver, false)
     }
 
+    fn told(&self) -> MutexGuard<'_, Option<Told>> {
+        self.told.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Watches for as long as somebody listens.
     fn tell(&self, sender: &Sender<Arc<str>>) {
         let mut watch = None;
         loop {
+            if let told @ Some(_) = &mut *self.told()
+                && sender.receiver_count() == 0
             {
-                let mut kept = self.sender.lock().unwrap_or_else(PoisonError::into_inner);
-                if sender.receiver_count() == 0 {
-                    *kept = None;
-                    return;
-                }
+                *told = None;
+                return;
             }
-            let watching = match &mut watch {
-                Some(watching) => watching,
-                None => match self.memory.watch("/memories", None) {
-                    Ok(begun) => watch.insert(begun),
-                    Err(_) => {
-                        thread::sleep(PAUSE);
-                        continue;
-                    }
-                },
+            let Some(watching) = &mut watch else {
+                match self.memory.watch("/memories", None) {
+                    Ok(begun) => watch = Some(begun),
+                    Err(_) => thread::sleep(PAUSE),
+                }
+                if let (Some(_), Some(told)) = (&watch, &mut *self.told()) {
+                    told.has_begun = true;
+                    drop(sender.send(LOOK_AGAIN.into()));
+                }
+                continue;
             };
             match watching.changes(PAUSE) {
                 Ok(changes) if changes.is_empty() => {}
@@ -89,26 +99,4 @@ fn said(changes: &[Change]) -> Arc<str> {
         paths.map(|change| json!({"kind": change.kind.as_str(), "path": change.path.as_str()}));
     let changes = paths.collect::<Vec<_>>();
     json!({ "changes": changes }).to_string().into()
-}
-
-/// The stream of a page.
-pub(super) async fn changes(State(site): State<Arc<Site>>, Path(memory): Path<String>) -> Response {
-    let room = memory.parse().ok().and_then(|number| site.room(number).ok());
-    let Some(room) = room else { return StatusCode::NOT_FOUND.into_response() };
-    let live = Arc::clone(&room.live);
-    let receiver = live.listen();
-    // The first event says that it follows; the page then looks once, for what came before.
-    let first: Option<Arc<str>> = Some(r#"{"changes":[]}"#.into());
-    let events = stream::unfold((first, receiver), |(first, mut receiver)| async {
-        let said = match first {
-            Some(first) => first,
-            None => match receiver.recv().await {
-                Ok(said) => said,
-                Err(RecvError::Lagged(_)) => r#"{"changes":[]}"#.into(),
-                Err(RecvError::Closed) => return None,
-            },
-        };
-        Some((Ok::<_, Infallible>(Event::default().data(said)), (None, receiver)))
-    });
-    Sse::new(events).keep_alive(KeepAlive::default()).into_response()
 }

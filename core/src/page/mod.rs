@@ -20,6 +20,7 @@
 //! but the two files of `assets/`.
 
 mod answer;
+mod follow;
 mod guard;
 mod html;
 mod live;

@@ -15,7 +15,7 @@ use axum::routing::{MethodRouter, get, post};
 use super::answer::{Answer, IntoHtml, Refusal};
 use super::params::Params;
 use super::site::{Room, Site};
-use super::{html, live, pages};
+use super::{follow, html, pages};
 
 /// The largest form: a file of some megabytes, spelled for a form.
 const MAX_FORM: usize = 32 << 20;
@@ -52,7 +52,7 @@ pub(super) fn router(site: Arc<Site>) -> Router {
         .route("/{memory}/restore", shows(pages::ask_restore).merge(changes(pages::restore)))
         .route("/{memory}/undo", shows(pages::ask_undo).merge(changes(pages::undo)))
         .route("/{memory}/redact", shows(pages::ask_redact).merge(changes(pages::redact)))
-        .route("/{memory}/changes", get(live::changes))
+        .route("/{memory}/changes", get(follow::changes))
         .fallback(nothing)
         .layer(DefaultBodyLimit::max(MAX_FORM))
         .with_state(site)
@@ -65,7 +65,7 @@ async fn first() -> Redirect {
 
 async fn nothing(method: Method) -> Response {
     if method == Method::GET {
-        refused(Refusal::not_found("There is no such page."))
+        refused(&Refusal::not_found("There is no such page."))
     } else {
         StatusCode::NOT_FOUND.into_response()
     }
@@ -82,7 +82,7 @@ fn shows(page: Page) -> MethodRouter<Arc<Site>> {
                         query: Result<Query<Params>, QueryRejection>| async move {
         match query {
             Ok(Query(params)) => answer(site, memory.0, params, page).await,
-            Err(_) => refused(Refusal::wrong("The address is not one of this page's.")),
+            Err(_) => refused(&Refusal::wrong("The address is not one of this page's.")),
         }
     };
     get(handler)
@@ -99,12 +99,12 @@ fn changes(page: Page) -> MethodRouter<Arc<Site>> {
             {
                 answer(site, memory.0, params, page).await
             }
-            Ok(_) => refused(Refusal::forbidden(
+            Ok(_) => refused(&Refusal::forbidden(
                 "The form is of a page that was open before memdir serve was started anew. Load that page again: \
                  nothing was changed.",
             )),
             Err(rejection) if rejection.status() == StatusCode::PAYLOAD_TOO_LARGE => {
-                refused(Refusal {
+                refused(&Refusal {
                     status: StatusCode::PAYLOAD_TOO_LARGE,
                     sentence:
                         "The text is too large for this page: use memdir put. Nothing was changed."
@@ -112,7 +112,7 @@ fn changes(page: Page) -> MethodRouter<Arc<Site>> {
                 })
             }
             Err(_) => {
-                refused(Refusal::wrong("The form is not one of this page's. Nothing was changed."))
+                refused(&Refusal::wrong("The form is not one of this page's. Nothing was changed."))
             }
         }
     };
@@ -121,8 +121,8 @@ fn changes(page: Page) -> MethodRouter<Arc<Site>> {
 
 async fn answer(site: Arc<Site>, memory: String, params: Params, page: Page) -> Response {
     let made = tokio::task::spawn_blocking(move || {
-        let room = memory.parse().map_err(|_| Refusal::not_found("There is no such page."));
-        let room = room.and_then(|number| site.room(number))?;
+        let room = site.room(&memory);
+        let room = room.ok_or_else(|| Refusal::not_found("There is no such memory here."))?;
         page(&site, room, &params).map_err(|refusal| Refusal {
             sentence: (room.shown.without_secrets)(&refusal.sentence),
             ..refusal
@@ -130,15 +130,15 @@ async fn answer(site: Arc<Site>, memory: String, params: Params, page: Page) -> 
     });
     match made.await {
         Ok(Ok(done)) => done.into_response(),
-        Ok(Err(refusal)) => refused(refusal),
-        Err(_) => refused(Refusal {
+        Ok(Err(refusal)) => refused(&refusal),
+        Err(_) => refused(&Refusal {
             status: StatusCode::INTERNAL_SERVER_ERROR,
             sentence: "Something went wrong in memdir.".to_owned(),
         }),
     }
 }
 
-fn refused(refusal: Refusal) -> Response {
+fn refused(refusal: &Refusal) -> Response {
     let title = refusal.status.canonical_reason().unwrap_or("Refused");
     html::message(title, &refusal.sentence).into_string().into_html(refusal.status)
 }

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::answer::Refusal;
 use super::live::Live;
 use super::secret::Secret;
 use crate::history::HistoryQuery;
@@ -75,8 +74,9 @@ impl Site {
         &self.memories
     }
 
-    pub(super) fn room(&self, number: usize) -> Result<&Room, Refusal> {
-        let room = number.checked_sub(1).and_then(|at| self.memories.get(at));
-        room.ok_or_else(|| Refusal::not_found("There is no such memory here."))
+    /// The memory at the place that an address names.
+    pub(super) fn room(&self, number: &str) -> Option<&Room> {
+        let number: usize = number.parse().ok()?;
+        self.memories.get(number.checked_sub(1)?)
     }
 }

@@ -9,6 +9,7 @@ use std::sync::LazyLock;
 
 use ammonia::{Builder, UrlRelative};
 use maud::{Markup, PreEscaped};
+use percent_encoding::percent_decode_str;
 use pulldown_cmark::{CowStr, Event, LinkType, Options, Parser, Tag, TagEnd};
 
 use super::odd::spelled;
@@ -65,15 +66,30 @@ fn destination(room: usize, path: &MemoryPath, given: &str, page: &str) -> Strin
     {
         return given.to_owned();
     }
-    let beside = path.parent().unwrap_or_else(MemoryPath::root);
-    let whole =
-        if given.starts_with("/memories") { given.to_owned() } else { format!("{beside}/{given}") };
-    let whole = whole.split(['#', '?']).next().unwrap_or_default();
-    match MemoryPath::parse(whole) {
-        Ok(file) if page == "file" => link_to(room, &file),
-        Ok(file) => link(room, page, &[("path", file.as_str())]),
-        Err(_) => "#".to_owned(),
+    match file(path, given) {
+        Some(file) if page == "file" => link_to(room, &file),
+        Some(file) => link(room, page, &[("path", file.as_str())]),
+        None => "#".to_owned(),
     }
+}
+
+/// The file of the memory that a link in the file at `path` means.
+fn file(path: &MemoryPath, given: &str) -> Option<MemoryPath> {
+    let given = given.split(['#', '?']).next().unwrap_or_default();
+    let given = percent_decode_str(given).decode_utf8().ok()?;
+    let (mut at, names) = match given.strip_prefix("/memories") {
+        Some(below) if below.is_empty() || below.starts_with('/') => (MemoryPath::root(), below),
+        _ if given.starts_with('/') => return None,
+        _ => (path.parent()?, &*given),
+    };
+    for name in names.split('/') {
+        at = match name {
+            "" | "." => at,
+            ".." => at.parent()?,
+            name => at.join(name).ok()?,
+        };
+    }
+    Some(at)
 }
 
 /// What Markdown can become.
@@ -126,6 +142,8 @@ static CLEAN: LazyLock<Builder<'static>> = LazyLock::new(|| {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     fn rendered(text: &str) -> String {
@@ -147,6 +165,8 @@ mod tests {
         for (given, leads) in [
             ("b.md", "/1/file?path=/memories/team/b.md"),
             ("../c%20d.md#top", "/1/file?path=/memories/c%20d.md"),
+            ("../../../etc/passwd", "#"),
+            ("x/..%2f..%2f../y", "#"),
             ("/memories/e.md", "/1/file?path=/memories/e.md"),
             ("/etc/passwd", "#"),
             ("//example.com/x", "#"),
@@ -188,5 +208,73 @@ mod tests {
         assert!(html.contains("src=\"/1/image?path=/memories/team/b.png\""), "{html}");
         assert_eq!(html.matches("<img").count(), 1, "{html}");
         assert!(rendered("a\u{202e}b").contains("⟨U+202E⟩"));
+    }
+
+    /// Whatever is written: only what is on the list comes out, and every address leads to this page or is harmless.
+    #[test]
+    fn nothing_but_what_is_allowed_comes_out() {
+        let pieces = prop::sample::select(vec![
+            "<",
+            ">",
+            "\"",
+            "'",
+            "&",
+            "&lt;",
+            "&#x3c;",
+            "script",
+            "<svg onload=",
+            "</p>",
+            "<!--",
+            "-->",
+            "![",
+            "[",
+            "](",
+            ")",
+            "javascript:",
+            "data:text/html,",
+            "https://a",
+            "\n",
+            "\n\n",
+            "- ",
+            "> ",
+            "```",
+            "`",
+            "|",
+            "---",
+            "# ",
+            "\\",
+            "<a href=",
+            "style=",
+            "x onerror=y",
+            "<![CDATA[",
+            "<?php",
+            "<x:y>",
+            "[x]: ",
+            "*",
+            "_",
+            "~~",
+            "\t",
+            "\0",
+            "\u{202e}",
+            "é",
+        ]);
+        let text = prop::collection::vec(pieces, 0..40).prop_map(|pieces| pieces.concat());
+        let tag = regex_lite::Regex::new("<(/?)([^\\s>]*)([^>]*)>").unwrap();
+        let attribute = regex_lite::Regex::new(r#"([a-z:-]+)="([^"]*)""#).unwrap();
+        proptest!(|(text in text)| {
+            let html = rendered(&text);
+            for found in tag.captures_iter(&html) {
+                let (name, rest) = (&found[2], &found[3]);
+                prop_assert!(CLEAN.clone_tags().contains(name), "{name} in {html}");
+                for found in attribute.captures_iter(rest) {
+                    let (name, value) = (&found[1], &found[2]);
+                    prop_assert!(!name.starts_with("on") && name != "style", "{html}");
+                    if name == "href" || name == "src" {
+                        let starts = ["/1/", "https://", "http://", "mailto:", "#"];
+                        prop_assert!(value.is_empty() || starts.iter().any(|start| value.starts_with(start)), "{html}");
+                    }
+                }
+            }
+        });
     }
 }

@@ -1,0 +1,128 @@
+//! What shows a memory to a person, as C asks for it: watches, the history's past, sensitive text and statistics.
+#![expect(unsafe_code, reason = "what is tested is called from C")]
+#![expect(clippy::unwrap_used, reason = "a test fails where it cannot go on")]
+
+use std::thread;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use common::{open, operation};
+use memdir_c::*;
+use serde_json::{Value, json};
+
+mod common;
+
+#[expect(clippy::needless_pass_by_value, reason = "it is made where it is given")]
+fn done(memory: u64, name: &str, arguments: Value) -> Value {
+    operation(memory, name, &arguments.to_string()).unwrap()
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "it is made where it is given")]
+fn kind(memory: u64, name: &str, arguments: Value) -> Value {
+    operation(memory, name, &arguments.to_string()).unwrap_err()["kind"].clone()
+}
+
+fn now() -> f64 {
+    thread::sleep(Duration::from_millis(2));
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs_f64();
+    thread::sleep(Duration::from_millis(2));
+    now
+}
+
+#[test]
+fn a_watch_tells_what_anybody_changes() {
+    let place = tempfile::tempdir().unwrap();
+    let memory = open(&format!("dir:{}", place.path().display()), "{}").unwrap();
+    let watch = done(memory, "watch", json!({ "every": 0.02 }));
+    let changes = |wait: f64| done(memory, "changes", json!({ "watch": watch, "wait": wait }));
+    assert_eq!(done(memory, "changes", json!({ "watch": watch })), json!([]));
+    done(memory, "write", json!({ "path": "/memories/a.md", "text": "one" }));
+    assert_eq!(changes(60.0), json!([{ "kind": "written", "path": "/memories/a.md" }]));
+    std::fs::write(place.path().join("plain.md"), "two").unwrap();
+    assert_eq!(changes(60.0), json!([{ "kind": "written", "path": "/memories/plain.md" }]));
+    std::fs::remove_file(place.path().join("plain.md")).unwrap();
+    assert_eq!(changes(60.0), json!([{ "kind": "deleted", "path": "/memories/plain.md" }]));
+    assert_eq!(changes(0.01), json!([]));
+
+    assert_eq!(done(memory, "unwatch", json!({ "watch": watch })), Value::Null);
+    for name in ["changes", "unwatch"] {
+        assert_eq!(kind(memory, name, json!({ "watch": watch })), "usage");
+    }
+    assert_eq!(kind(memory, "watch", json!({ "path": "elsewhere" })), "refused");
+    assert_eq!(kind(memory, "watch", json!({ "every": -1 })), "config");
+    assert_eq!(kind(memory, "watch", json!({ "wait": 1 })), "usage");
+    assert_eq!(kind(memory, "changes", json!({ "watch": "1" })), "config");
+    memdir_close(memory);
+}
+
+#[test]
+fn who_waits_can_be_cancelled_and_is_told_of_the_end() {
+    let memory = open("memory:", "{}").unwrap();
+    let own = memdir_cancellable(memory);
+    let watch = done(own, "watch", json!({ "every": 3600 }));
+    let waiting = json!({ "watch": watch, "wait": 60 }).to_string();
+    thread::scope(|scope| {
+        let waits = scope.spawn(|| operation(own, "changes", &waiting));
+        thread::sleep(Duration::from_millis(50));
+        memdir_cancel(own);
+        assert_eq!(waits.join().unwrap().unwrap_err()["kind"], "store");
+    });
+    // A watch outlives the number that it was begun with.
+    memdir_close(own);
+    done(memory, "write", json!({ "path": "/memories/a.md", "text": "one" }));
+    let told = json!([{ "kind": "written", "path": "/memories/a.md" }]);
+    assert_eq!(operation(memory, "changes", &waiting), Ok(told));
+    thread::scope(|scope| {
+        let waits = scope.spawn(|| operation(memory, "changes", &waiting));
+        thread::sleep(Duration::from_millis(50));
+        done(memory, "unwatch", json!({ "watch": watch }));
+        assert_eq!(waits.join().unwrap(), Ok(Value::Null));
+    });
+    memdir_close(memory);
+}
+
+#[test]
+fn the_history_has_what_is_there_no_more() {
+    let memory = open("memory:", r#"{"history": true}"#).unwrap();
+    let path = "/memories/tea.md";
+    done(memory, "write", json!({ "path": path, "text": "green\n" }));
+    let before = now();
+    done(memory, "write", json!({ "path": path, "text": "black\n" }));
+    let after = now();
+
+    let found = done(
+        memory,
+        "search_history",
+        json!({ "query": "GREEN", "ignore_case": true, "limit": 5 }),
+    );
+    assert_eq!((&found[0]["line"], &found[0]["text"]), (&json!(1), &json!("green")));
+    assert_eq!(found[0]["version"], done(memory, "history", json!({}))[1]);
+    let files = done(memory, "files_at", json!({ "at": before }));
+    assert_eq!((&files[0]["path"], &files[0]["size"]), (&json!(path), &json!(6)));
+    assert_eq!(files[0]["version"], found[0]["version"]["id"]);
+    assert!(files[0]["modified"].as_f64().unwrap() <= before);
+    let read = |path: &str, at: f64| done(memory, "read_at", json!({ "path": path, "at": at }));
+    assert_eq!(read(path, before), json!({ "text": "green\n" }));
+    assert_eq!(read(path, after), json!({ "text": "black\n" }));
+    assert_eq!(read("/memories/none", after), Value::Null);
+    assert_eq!(kind(memory, "files_at", json!({})), "config");
+    assert_eq!(kind(memory, "search_history", json!({ "query": "(", "regex": true })), "config");
+    assert_eq!(kind(memory, "search_history", json!({ "query": "a", "path": "x" })), "history");
+    memdir_close(memory);
+}
+
+#[test]
+fn what_a_memory_holds_is_found_and_counted() {
+    let options = r#"{"history": true, "sensitive_rules": {"project": "Bluebird-[0-9]+"}}"#;
+    let memory = open("memory:", options).unwrap();
+    done(memory, "write", json!({ "path": "/memories/a/b.md", "text": "one\nBluebird-7\n" }));
+    let found = json!([{ "path": "/memories/a/b.md", "line": 2, "rule": "project" }]);
+    assert_eq!(done(memory, "find_sensitive", json!({})), found);
+    assert_eq!(kind(memory, "find_sensitive", json!({ "path": "/memories/none" })), "refused");
+    let stats = done(memory, "stats", json!({}));
+    assert_eq!([&stats["files"], &stats["directories"], &stats["bytes"]], [1, 1, 15]);
+    assert_eq!(stats["largest"], json!({ "path": "/memories/a/b.md", "bytes": 15 }));
+    assert_eq!(stats["oldest"], stats["newest"]);
+    assert_eq!(stats["least_recently_used"]["path"], "/memories/a/b.md");
+    assert_eq!(stats["history"]["versions"], 1);
+    memdir_close(memory);
+}

@@ -1,0 +1,182 @@
+package memdir
+
+// What shows a memory to a person: watches, the history's past, sensitive text and statistics.
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"reflect"
+	"testing"
+	"time"
+)
+
+func TestAWatchTellsWhatAnybodyChanges(t *testing.T) {
+	place := t.TempDir()
+	memory := open(t, "dir:"+place, MemoryOptions{})
+	other := open(t, "dir:"+place, MemoryOptions{})
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	changes := make(chan Change)
+	ended := make(chan error)
+	go func() {
+		for change, err := range memory.Watch(ctx, "", 20*time.Millisecond) {
+			if err != nil {
+				ended <- err
+				return
+			}
+			changes <- change
+		}
+	}()
+	// Until the watch has begun.
+	file := filepath.Join(place, "begun.md")
+	for begun := false; !begun; {
+		if err := os.WriteFile(file, []byte(time.Now().String()), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		select {
+		case change := <-changes:
+			begun = reflect.DeepEqual(change, Change{ChangeWritten, "/memories/begun.md"})
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+	expect := func(kind ChangeKind, path string) {
+		t.Helper()
+		for {
+			select {
+			case change := <-changes:
+				if change.Path == "/memories/begun.md" && path != change.Path {
+					continue
+				}
+				if change.Kind != kind || change.Path != path {
+					t.Fatalf("%+v", change)
+				}
+				return
+			case err := <-ended:
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := other.Write(ctx, "/memories/team/a.md", "one"); err != nil {
+		t.Fatal(err)
+	}
+	expect(ChangeWritten, "/memories/team/a.md")
+	if err := os.Remove(filepath.Join(place, "team", "a.md")); err != nil {
+		t.Fatal(err)
+	}
+	expect(ChangeDeleted, "/memories/team/a.md")
+	cancel()
+	for {
+		select {
+		case <-changes:
+			continue
+		case err := <-ended:
+			if !errors.Is(err, context.Canceled) {
+				t.Fatal(err)
+			}
+		}
+		break
+	}
+}
+
+func TestAWatchEndsWithItsLoop(t *testing.T) {
+	ctx := context.Background()
+	memory := open(t, "memory:", MemoryOptions{})
+	go func() {
+		// The watch may begin later than the first of these.
+		for range 20 {
+			time.Sleep(20 * time.Millisecond)
+			_ = memory.Write(ctx, "/memories/a.md", time.Now().String())
+		}
+	}()
+	for change, err := range memory.Watch(ctx, "/memories/a.md", time.Hour) {
+		if err != nil || change.Kind != ChangeWritten {
+			t.Fatal(change, err)
+		}
+		break
+	}
+	failed := new(Error)
+	for _, err := range memory.Watch(ctx, "elsewhere", 0) {
+		if !errors.As(err, &failed) || failed.Kind != KindRefused {
+			t.Fatal(err)
+		}
+	}
+	for _, err := range memory.Watch(ctx, "", -1) {
+		if !errors.As(err, &failed) || failed.Option != "every" {
+			t.Fatal(err)
+		}
+	}
+	done, cancel := context.WithCancelCause(ctx)
+	cause := errors.New("enough")
+	cancel(cause)
+	for _, err := range memory.Watch(done, "", 0) {
+		if !errors.Is(err, cause) {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestTheHistoryHasWhatIsThereNoMore(t *testing.T) {
+	ctx, path := context.Background(), "/memories/tea.md"
+	memory := open(t, "memory:", MemoryOptions{History: true})
+	write := func(text string) time.Time {
+		if err := memory.Write(ctx, path, text); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(2 * time.Millisecond)
+		now := time.Now()
+		time.Sleep(2 * time.Millisecond)
+		return now
+	}
+	before := write("green\n")
+	after := write("black\n")
+
+	found := must[[]PastMatch](t)(memory.SearchHistory(ctx, "GREEN", SearchOptions{IgnoreCase: true}))
+	versions := must[[]Version](t)(memory.History(ctx, HistoryQuery{}))
+	if !reflect.DeepEqual(found, []PastMatch{{versions[1], 1, "green"}}) {
+		t.Fatalf("%+v", found)
+	}
+	files := must[[]PastFile](t)(memory.FilesAt(ctx, before))
+	if len(files) != 1 || files[0].Path != path || *files[0].Size != 6 || files[0].Version != versions[1].ID {
+		t.Fatalf("%+v", files)
+	}
+	if files[0].Modified.IsZero() || files[0].Modified.After(before) {
+		t.Fatal(files[0].Modified)
+	}
+	for moment, text := range map[time.Time]string{before: "green\n", after: "black\n"} {
+		if held := must[[]byte](t)(memory.ReadAt(ctx, path, moment)); string(held) != text {
+			t.Fatal(string(held))
+		}
+	}
+	if held := must[[]byte](t)(memory.ReadAt(ctx, "/memories/none", after)); held != nil {
+		t.Fatal(held)
+	}
+	_, err := memory.SearchHistory(ctx, "a", SearchOptions{Path: "elsewhere"})
+	isHistory(t, err, HistoryPath)
+	_, err = open(t, "memory:", MemoryOptions{}).FilesAt(ctx, after)
+	isHistory(t, err, HistoryOff)
+}
+
+func TestWhatAMemoryHoldsIsFoundAndCounted(t *testing.T) {
+	ctx := context.Background()
+	memory := open(t, "memory:", MemoryOptions{History: true, SensitiveRules: map[string]string{"project": "Bluebird-[0-9]+"}})
+	if err := memory.Write(ctx, "/memories/a/b.md", "one\nBluebird-7\n"); err != nil {
+		t.Fatal(err)
+	}
+	found := must[[]SensitiveMatch](t)(memory.FindSensitive(ctx, "", 0))
+	if !reflect.DeepEqual(found, []SensitiveMatch{{"/memories/a/b.md", 2, "project"}}) {
+		t.Fatalf("%+v", found)
+	}
+	stats := must[Stats](t)(memory.Stats(ctx))
+	if stats.Files != 1 || stats.Directories != 1 || stats.Bytes != 15 || stats.History.Versions != 1 {
+		t.Fatalf("%+v", stats)
+	}
+	if *stats.Largest != (SizedPath{"/memories/a/b.md", 15}) || *stats.Oldest != *stats.Newest {
+		t.Fatalf("%+v", stats)
+	}
+	empty := must[Stats](t)(open(t, "memory:", MemoryOptions{}).Stats(ctx))
+	if empty != (Stats{}) {
+		t.Fatalf("%+v", empty)
+	}
+}

@@ -1,0 +1,80 @@
+package memdir
+
+// What the history of a memory knows of times before.
+
+import (
+	"context"
+	"time"
+)
+
+// PastMatch is a place where [Memory.SearchHistory] found something that is not there any more.
+type PastMatch struct {
+	// Version is the newest version that has it.
+	Version Version
+	// Line is the number of the line in that version, from 1 on; 0 if the name was found.
+	Line int
+	// Text is the line, or the name. A long line is cut around the match.
+	Text string
+}
+
+// SearchHistory finds names and lines that are in the history, and that the files do not have any more: newest first, each
+// with the newest version that has it. The path of the options is what is or was there, and below it.
+func (m *Memory) SearchHistory(ctx context.Context, query string, options SearchOptions) ([]PastMatch, error) {
+	arguments := struct {
+		Query string `json:"query"`
+		SearchOptions
+	}{query, options}
+	var found []struct {
+		Version sentVersion `json:"version"`
+		Line    int         `json:"line"`
+		Text    string      `json:"text"`
+	}
+	if err := m.call(ctx, "search_history", arguments, &found); err != nil {
+		return nil, err
+	}
+	matches := make([]PastMatch, len(found))
+	for i, one := range found {
+		matches[i] = PastMatch{one.Version.version(), one.Line, one.Text}
+	}
+	return matches, nil
+}
+
+// PastFile is a file as it was at a time.
+type PastFile struct {
+	// Path is where it was.
+	Path string
+	// Size is its size in bytes; nil if its content is redacted, or nobody has read it since it was moved.
+	Size *int64
+	// Modified is when it was last changed before that time; zero if that is not known.
+	Modified time.Time
+	// Version is the id of its version; empty for a file that was not changed since the history is kept.
+	Version string
+}
+
+// FilesAt returns the files that there were at a time, in the order of their paths. A file that nobody changed since the
+// history is kept is among them as it is now, if it was last written before that time.
+func (m *Memory) FilesAt(ctx context.Context, moment time.Time) ([]PastFile, error) {
+	var found []struct {
+		Path     string   `json:"path"`
+		Size     *int64   `json:"size"`
+		Modified *float64 `json:"modified"`
+		Version  string   `json:"version"`
+	}
+	if err := m.call(ctx, "files_at", map[string]any{"at": seconds(moment)}, &found); err != nil {
+		return nil, err
+	}
+	files := make([]PastFile, len(found))
+	for i, one := range found {
+		files[i] = PastFile{one.Path, one.Size, at(one.Modified), one.Version}
+	}
+	return files, nil
+}
+
+// ReadAt returns what a file held at a time; nil if there was no file.
+func (m *Memory) ReadAt(ctx context.Context, path string, moment time.Time) ([]byte, error) {
+	var held *content
+	if err := m.call(ctx, "read_at", map[string]any{"path": path, "at": seconds(moment)}, &held); err != nil || held == nil {
+		return nil, err
+	}
+	return held.bytes()
+}

@@ -1,0 +1,131 @@
+//! What the history of a memory knows of times before, for your own code.
+
+use std::time::Duration;
+
+use memdir::history::PastFile as CoreFile;
+use memdir::{Memory, PastMatch};
+use napi::Env;
+use napi::bindgen_prelude::{ClassInstance, Object, Uint8Array, Unknown};
+use napi_derive::napi;
+
+use crate::cancel::Cancellation;
+use crate::engine::Engine;
+use crate::entry::to_millis;
+use crate::files::{given, query};
+use crate::history::{FileVersion, time};
+use crate::options::{count, string};
+use crate::progress::number;
+use crate::thread_pool::Purpose;
+
+/// A place where something was found that is not there any more.
+#[napi(object, object_from_js = false)]
+pub(crate) struct FoundBefore {
+    /// The newest version that has it.
+    pub version: FileVersion,
+    /// The number of the line, counted from 1; none if the name was found.
+    #[napi(ts_type = "number | undefined")]
+    pub line: Option<i64>,
+    /// The line, or the name.
+    pub text: String,
+}
+
+impl From<PastMatch> for FoundBefore {
+    fn from(found: PastMatch) -> Self {
+        let line = found.line.map(number);
+        Self { version: found.version.into(), line, text: found.text }
+    }
+}
+
+/// A file as it was at a time.
+#[napi(object, object_from_js = false)]
+pub(crate) struct PastFile {
+    pub path: String,
+    #[napi(ts_type = "number | undefined")]
+    pub size: Option<i64>,
+    /// In milliseconds since 1970.
+    #[napi(ts_type = "number | undefined")]
+    pub modified: Option<f64>,
+    #[napi(ts_type = "string | undefined")]
+    pub version: Option<String>,
+}
+
+impl From<CoreFile> for PastFile {
+    fn from(file: CoreFile) -> Self {
+        Self {
+            path: file.path.to_string(),
+            size: file.size.map(number),
+            modified: file.modified.map(to_millis),
+            version: file.version.map(|version| version.to_string()),
+        }
+    }
+}
+
+/// JavaScript's times are whole milliseconds. What was done within this one belongs to it, so the time of a version is a
+/// time with this version.
+const WITHIN: Duration = Duration::from_nanos(999_999);
+
+#[napi]
+impl Engine {
+    /// What files held once, and hold no more.
+    #[napi(
+        ts_args_type = "query: string, regex: boolean, ignoreCase: boolean, path: string, limit: number, cancellation?: Cancellation | undefined",
+        ts_return_type = "Promise<Array<FoundBefore>>"
+    )]
+    #[allow(clippy::too_many_arguments, reason = "what TypeScript takes as an object of options")]
+    pub fn search_history<'env>(
+        &self,
+        env: &'env Env,
+        sought: Unknown<'_>,
+        regex: Unknown<'_>,
+        ignore_case: Unknown<'_>,
+        path: Unknown<'_>,
+        limit: Unknown<'_>,
+        cancellation: Option<ClassInstance<'_, Cancellation>>,
+    ) -> napi::Result<Object<'env>> {
+        let query = query(env, sought, regex, ignore_case)?;
+        let path = given(env, "path", path, string)?;
+        let limit = given(env, "limit", limit, count)?;
+        let work = move |memory: &Memory| memory.search_history(&query, &path, limit);
+        self.of_history(env, Purpose::View, cancellation, work, |found| {
+            found.into_iter().map(FoundBefore::from).collect::<Vec<_>>()
+        })
+    }
+
+    /// The files that there were at a time, in milliseconds since 1970.
+    #[napi(
+        ts_args_type = "at: number, cancellation?: Cancellation | undefined",
+        ts_return_type = "Promise<Array<PastFile>>"
+    )]
+    pub fn files_at<'env>(
+        &self,
+        env: &'env Env,
+        at: f64,
+        cancellation: Option<ClassInstance<'_, Cancellation>>,
+    ) -> napi::Result<Object<'env>> {
+        let at = time(env, "at", at)? + WITHIN;
+        let work = move |memory: &Memory| memory.files_at(at);
+        self.of_history(env, Purpose::View, cancellation, work, |files| {
+            files.into_iter().map(PastFile::from).collect::<Vec<_>>()
+        })
+    }
+
+    /// What a file held at a time, in milliseconds since 1970; null if there was no file.
+    #[napi(
+        ts_args_type = "path: string, at: number, cancellation?: Cancellation | undefined",
+        ts_return_type = "Promise<Uint8Array | null>"
+    )]
+    pub fn read_at<'env>(
+        &self,
+        env: &'env Env,
+        path: Unknown<'_>,
+        at: f64,
+        cancellation: Option<ClassInstance<'_, Cancellation>>,
+    ) -> napi::Result<Object<'env>> {
+        let path = given(env, "path", path, string)?;
+        let at = time(env, "at", at)? + WITHIN;
+        let work = move |memory: &Memory| memory.read_at(&path, at);
+        self.of_history(env, Purpose::View, cancellation, work, |content| {
+            content.map(Uint8Array::from)
+        })
+    }
+}

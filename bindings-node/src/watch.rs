@@ -1,0 +1,96 @@
+//! [`Watching`]: what is changed in a memory. No thread waits for it: JavaScript asks now and then whether it is time to look.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use memdir::{Change, Memory, SharedWatch};
+use napi::Env;
+use napi::bindgen_prelude::{ClassInstance, Object, Unknown};
+use napi_derive::napi;
+
+use crate::cancel::Cancellation;
+use crate::engine::Engine;
+use crate::errors::Failure;
+use crate::files::given;
+use crate::options::{self, string};
+use crate::thread_pool::{Purpose, Workers};
+
+/// A file that was written or deleted.
+#[napi(object, object_from_js = false)]
+pub(crate) struct FileChange {
+    #[napi(ts_type = "'written' | 'deleted'")]
+    pub kind: &'static str,
+    pub path: String,
+}
+
+impl From<Change> for FileChange {
+    fn from(change: Change) -> Self {
+        Self { kind: change.kind.as_str(), path: change.path.to_string() }
+    }
+}
+
+/// A watch that has begun.
+#[napi]
+pub struct Watching {
+    watch: Arc<SharedWatch>,
+    workers: Arc<Workers>,
+}
+
+#[napi]
+impl Engine {
+    /// Begins to watch a path, every so many milliseconds.
+    #[napi(
+        ts_args_type = "path: string, every: number | null | undefined, cancellation?: Cancellation | undefined",
+        ts_return_type = "Promise<Watching>"
+    )]
+    pub fn watch<'env>(
+        &self,
+        env: &'env Env,
+        path: Unknown<'_>,
+        every: Option<f64>,
+        cancellation: Option<ClassInstance<'_, Cancellation>>,
+    ) -> napi::Result<Object<'env>> {
+        let path = given(env, "path", path, string)?;
+        let every = every.map(|every| options::span("every", every)).transpose();
+        let every = every.map_err(|failure| failure.into_js(env))?;
+        let work = move |memory: &Memory| memory.watch(&path, every);
+        let workers = self.shared_workers();
+        self.for_own_code(env, Purpose::View, cancellation, work, |watch| {
+            let watch = Arc::new(SharedWatch::from(watch));
+            Watching { watch, workers }
+        })
+    }
+}
+
+#[napi]
+impl Watching {
+    /// Whether `changes` would look at the store, or the watch is closed.
+    #[napi]
+    #[must_use]
+    pub fn is_due(&self) -> bool {
+        self.watch.is_due()
+    }
+
+    /// Looks once; null if the watch is closed.
+    #[napi(ts_return_type = "Promise<Array<FileChange> | null>")]
+    pub fn changes<'env>(&self, env: &'env Env) -> napi::Result<Object<'env>> {
+        let watch = Arc::clone(&self.watch);
+        self.workers.promise(
+            env,
+            Purpose::View,
+            move || watch.changes(Duration::ZERO),
+            |env, changes| {
+                let changes = changes.map_err(|error| Failure::from(error).into_js(&env))?;
+                let shown =
+                    |changes: Vec<Change>| changes.into_iter().map(FileChange::from).collect();
+                Ok(changes.map(shown).map(|changes: Vec<_>| changes))
+            },
+        )
+    }
+
+    /// Ends the watch.
+    #[napi]
+    pub fn close(&self) {
+        self.watch.close();
+    }
+}

@@ -1,0 +1,130 @@
+"""`AsyncWatch`: `Watch` for the tasks of an event loop, which waits without a thread."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections import deque
+from datetime import timedelta
+from typing import TYPE_CHECKING, Protocol, TypeVar
+
+from memdir import _memdir
+from memdir._loops import running_loop
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+    from types import TracebackType
+
+    from typing_extensions import Self
+
+    from memdir._memdir import Change, Watch
+
+T = TypeVar("T")
+
+# How long it sleeps before it asks again whether it is time to look. To ask costs nothing.
+_PAUSE = 0.05
+
+
+class _InThread(Protocol):
+    """Does work on a thread of the core."""
+
+    def __call__(self, work: Callable[[], T], /) -> Awaitable[T]: ...
+
+
+class AsyncWatch:
+    """Tells what is changed in a memory; `AsyncMemory.watch` makes it.
+
+    `async for` waits for the next change, and ends when the watch is closed. The watch begins with
+    the first change that is waited for, or with `async with`, which closes it at its end. While it
+    waits it holds no thread.
+    """
+
+    def __init__(self, begin: Callable[[], Watch], in_thread: _InThread) -> None:
+        self._begin = begin
+        self._in_thread = in_thread
+        self._watch: Watch | None = None
+        self._closed = False
+        # What was found, and is not yet told to who iterates.
+        self._found: deque[Change] = deque()
+
+    async def changes(self, wait: float | timedelta) -> list[Change]:
+        """What was changed since the last call, as `Watch.changes`.
+
+        Args:
+            wait: For how long it waits at most: seconds, or a `timedelta`. With 0 it looks once.
+
+        Raises:
+            RefusedError: It is not a path under `/memories`.
+            StoreError: The store itself failed. The next call tells what this one could not.
+            ValueError: The watch is closed.
+        """
+        await self._wait(wait.total_seconds() if isinstance(wait, timedelta) else wait)
+        changes = []
+        while self._found:
+            changes.append(self._found.popleft())
+        return changes
+
+    async def _wait(self, seconds: float) -> None:
+        """Waits until something is found, at most for so long."""
+        until = time.monotonic() + seconds
+        watch = await self._begun()
+
+        def look() -> None:
+            # Kept here, so nothing is lost if the task is cancelled meanwhile.
+            self._found.extend(watch.changes(0))
+
+        while not self._found:
+            is_last = time.monotonic() >= until
+            if is_last or _memdir.is_due(watch):
+                await self._in_thread(look)
+            if is_last:
+                return
+            if not self._found:
+                await running_loop().sleep(max(0, min(_PAUSE, until - time.monotonic())))
+
+    async def aclose(self) -> None:
+        """Ends the watch. Who iterates over it comes to the end."""
+        self._closed = True
+        watch = self._watch
+        if watch is not None:
+            # It does not wait for the store.
+            watch.close()
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> Change:
+        await running_loop().turn()
+        try:
+            # Another task may take what is found.
+            while not self._found:
+                await self._wait(math.inf)
+        except ValueError:
+            if self._closed:
+                raise StopAsyncIteration from None
+            raise
+        return self._found.popleft()
+
+    async def __aenter__(self) -> Self:
+        await self._begun()
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        raised: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        await self.aclose()
+
+    async def _begun(self) -> Watch:
+        if self._closed:
+            raise ValueError("the watch is closed")
+        if self._watch is None:
+            watch = await self._in_thread(self._begin)
+            # Another task may have been quicker.
+            self._watch = self._watch or watch
+        return self._watch
+
+
+AsyncWatch.__module__ = "memdir"

@@ -1,0 +1,99 @@
+//! What the history of a `Memory` knows of times before: the types of `search_history` and `files_at`.
+
+use std::time::SystemTime;
+
+use memdir::PastMatch as CoreMatch;
+use memdir::history::PastFile as CoreFile;
+use pyo3::prelude::*;
+use pyo3::types::PyDateTime;
+
+use crate::history::Version;
+use crate::time::shown;
+
+/// A place where `Memory.search_history` found something that is not there any more.
+///
+/// `version` is the newest version that has it. `line` is the number of the line in that version, counted
+/// from 1, and `None` if the name was found. `text` is the line, or the name; a long line is cut around
+/// the match.
+#[pyclass(module = "memdir", frozen, eq, hash, get_all)]
+#[derive(PartialEq, Eq, Hash)]
+pub struct PastMatch {
+    /// The newest version that has it.
+    version: Version,
+    /// The number of the line, counted from 1; `None` if the name was found.
+    line: Option<u64>,
+    /// The line, or the name.
+    text: String,
+}
+
+#[pymethods]
+impl PastMatch {
+    #[classattr]
+    fn __match_args__() -> (&'static str, &'static str, &'static str) {
+        ("version", "line", "text")
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        let version = self.version.clone().into_pyobject(py)?.repr()?;
+        let line = self.line.into_pyobject(py)?.repr()?;
+        let text = self.text.as_str().into_pyobject(py)?.repr()?;
+        Ok(format!("PastMatch({version}, {line}, {text})"))
+    }
+}
+
+impl From<CoreMatch> for PastMatch {
+    fn from(found: CoreMatch) -> Self {
+        Self { version: found.version.into(), line: found.line, text: found.text }
+    }
+}
+
+/// A file as it was at a time, from `Memory.files_at`.
+///
+/// `path` is where it was. `size` is its size in bytes; `None` if its content is redacted, or nobody has
+/// read it since it was moved. `modified` is when it was last changed before that time, if that is known.
+/// `version` is the id of its version; `None` for a file that was not changed since the history is kept.
+#[pyclass(module = "memdir", frozen, eq, hash)]
+#[derive(PartialEq, Eq, Hash)]
+pub struct PastFile {
+    /// Where it was.
+    #[pyo3(get)]
+    path: String,
+    /// Its size in bytes.
+    #[pyo3(get)]
+    size: Option<u64>,
+    modified: Option<SystemTime>,
+    /// The id of its version.
+    #[pyo3(get)]
+    version: Option<String>,
+}
+
+#[pymethods]
+impl PastFile {
+    #[classattr]
+    fn __match_args__() -> (&'static str, &'static str, &'static str, &'static str) {
+        ("path", "size", "modified", "version")
+    }
+
+    /// When it was last changed before that time, if that is known.
+    #[getter]
+    fn modified<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyDateTime>> {
+        self.modified.and_then(|time| shown(py, time))
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        let path = self.path.as_str().into_pyobject(py)?.repr()?;
+        let size = self.size.into_pyobject(py)?.repr()?;
+        Ok(format!("PastFile({path}, {size})"))
+    }
+}
+
+impl From<CoreFile> for PastFile {
+    fn from(file: CoreFile) -> Self {
+        Self {
+            path: file.path.as_str().to_owned(),
+            size: file.size,
+            modified: file.modified,
+            version: file.version.as_ref().map(ToString::to_string),
+        }
+    }
+}

@@ -1,0 +1,138 @@
+//! `Memory.watch`: what is changed in a memory, by whoever changes it.
+
+use std::collections::VecDeque;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use memdir::{Change as CoreChange, Error, SharedWatch};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+use crate::cancel::interruptible;
+use crate::errors::to_python;
+use crate::hints::{self, Hinted};
+use crate::options::{Span, read};
+
+/// A change that a `Watch` tells.
+///
+/// `kind` is `"written"` (the file was made or changed) or `"deleted"`. `path` is the path of the file.
+#[pyclass(module = "memdir", frozen, eq, hash, get_all)]
+#[derive(PartialEq, Eq, Hash)]
+pub struct Change {
+    /// `"written"` or `"deleted"`.
+    kind: &'static str,
+    /// The path of the file.
+    path: String,
+}
+
+#[pymethods]
+impl Change {
+    #[classattr]
+    fn __match_args__() -> (&'static str, &'static str) {
+        ("kind", "path")
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        let path = self.path.as_str().into_pyobject(py)?.repr()?;
+        Ok(format!("Change('{}', {path})", self.kind))
+    }
+}
+
+impl From<CoreChange> for Change {
+    fn from(change: CoreChange) -> Self {
+        Self { kind: change.kind.as_str(), path: change.path.as_str().to_owned() }
+    }
+}
+
+/// Tells what is changed in a memory; `Memory.watch` begins it.
+///
+/// Iterating over it waits for the next change, and ends when the watch is closed. Ctrl-C ends the waiting. Many threads
+/// may use one watch: each change is told to one of them.
+#[pyclass(module = "memdir", frozen)]
+pub struct Watch {
+    core: SharedWatch,
+    /// What was found, and is not yet told to who iterates.
+    found: Mutex<VecDeque<Change>>,
+}
+
+#[pymethods]
+impl Watch {
+    /// What was changed since the last call, or since the watch began, in the order of the paths. If that is nothing, it
+    /// waits for a change.
+    ///
+    /// A rename is told as a file that is deleted and one that is written; a directory as its files. What is changed and
+    /// changed back between two looks is not told.
+    ///
+    /// Args:
+    ///     wait: For how long it waits at most: seconds, or a `timedelta`. With 0 it looks once.
+    ///
+    /// Raises:
+    ///     StoreError: The store itself failed. The next call tells what this one could not.
+    ///     ValueError: The watch is closed.
+    fn changes(&self, py: Python<'_>, wait: Hinted<'_, hints::Span>) -> PyResult<Vec<Change>> {
+        let wait = read::<Span>("wait", &wait.into_inner())?;
+        let found = self.found(py, wait)?;
+        found.ok_or_else(|| PyValueError::new_err("the watch is closed"))
+    }
+
+    /// Ends the watch. Who iterates over it comes to the end. Closing it again does nothing.
+    fn close(&self, py: Python<'_>) {
+        // To close a store may take a while.
+        py.detach(|| self.core.close());
+    }
+
+    fn __iter__(slf: Bound<'_, Self>) -> Bound<'_, Self> {
+        slf
+    }
+
+    fn __next__(&self, py: Python<'_>) -> PyResult<Option<Change>> {
+        loop {
+            if let Some(change) = self.not_told().pop_front() {
+                return Ok(Some(change));
+            }
+            match self.found(py, Duration::MAX)? {
+                Some(found) => self.not_told().extend(found),
+                None => return Ok(None),
+            }
+        }
+    }
+
+    fn __enter__(slf: Bound<'_, Self>) -> Bound<'_, Self> {
+        slf
+    }
+
+    #[pyo3(signature = (kind, raised, traceback, /))]
+    fn __exit__(
+        &self,
+        py: Python<'_>,
+        kind: &Bound<'_, PyAny>,
+        raised: &Bound<'_, PyAny>,
+        traceback: &Bound<'_, PyAny>,
+    ) {
+        let _ = (kind, raised, traceback);
+        self.close(py);
+    }
+}
+
+impl Watch {
+    pub(crate) fn new(watch: memdir::Watch) -> Self {
+        Self { core: watch.into(), found: Mutex::default() }
+    }
+
+    /// The changes; `None` if the watch is closed.
+    fn found(&self, py: Python<'_>, wait: Duration) -> PyResult<Option<Vec<Change>>> {
+        let found: Result<_, Error> = interruptible(py, || self.core.changes(wait))?;
+        let found = found.map_err(|error| to_python(py, &error))?;
+        Ok(found.map(|found| found.into_iter().map(Change::from).collect()))
+    }
+
+    fn not_told(&self) -> std::sync::MutexGuard<'_, VecDeque<Change>> {
+        self.found.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Whether `changes` of the watch would look at the store at once, for event loops that wait without a thread.
+#[pyfunction]
+pub(crate) fn is_due(watch: &Bound<'_, Watch>) -> bool {
+    watch.get().core.is_due()
+}

@@ -1,0 +1,97 @@
+"""What was there before: the history is searched, and shows the files of a time."""
+
+from __future__ import annotations
+
+import time
+from datetime import datetime, timezone
+
+import anyio
+import pytest
+from slow_store import on_both
+
+from memdir import AsyncMemory, ConfigError, HistoryError, Memory, PastFile, PastMatch
+
+
+def now() -> datetime:
+    # So that no change is at the same microsecond.
+    time.sleep(0.002)
+    at = datetime.now(timezone.utc)
+    time.sleep(0.002)
+    return at
+
+
+def test_the_history_is_searched_for_what_is_there_no_more() -> None:
+    memory = Memory("memory:", history=True)
+    memory.write("/memories/tea.md", "green tea\nblack tea\nwater\n")
+    memory.str_replace("/memories/tea.md", "green tea\n", "")
+    memory.write("/memories/gone/pot.md", "a Teapot\n")
+    memory.delete("/memories/gone")
+
+    found = memory.search_history("tea", ignore_case=True)
+    assert [(m.version.path, m.version.operation, m.line, m.text) for m in found] == [
+        ("/memories/gone/pot.md", "created", 1, "a Teapot"),
+        ("/memories/tea.md", "created", 1, "green tea"),
+    ]
+    version = found[1].version
+    assert version == memory.history("/memories/tea.md")[1]
+    assert repr(found[1]) == f"PastMatch({version!r}, 1, 'green tea')"
+    match found[1]:
+        case PastMatch(_, line, text):
+            assert (line, text) == (1, "green tea")
+    assert memory.search_history("tea", ignore_case=True, limit=1) == found[:1]
+    assert memory.search_history("^g", regex=True) == found[1:]
+    assert memory.search_history("tea", "/memories/tea.md") == found[1:]
+    assert memory.search_history("tea", path="/memories/none") == []
+    with pytest.raises(ConfigError, match="regex: "):
+        memory.search_history("(", regex=True)
+    with pytest.raises(HistoryError) as wrong:
+        memory.search_history("tea", "elsewhere")
+    assert wrong.value.kind == "path"
+    with pytest.raises(HistoryError) as off:
+        Memory("memory:").search_history("tea")
+    assert off.value.kind == "off"
+
+
+def test_the_files_of_a_time() -> None:
+    memory = Memory("memory:", history=True)
+    memory.write("/memories/tea.md", "green\n")
+    before = now()
+    memory.write("/memories/tea.md", "black tea\n")
+    memory.delete("/memories/tea.md")
+
+    (file,) = memory.files_at(before)
+    assert isinstance(file, PastFile)
+    assert (file.path, file.size) == ("/memories/tea.md", 6)
+    assert file.version == memory.history()[-1].id
+    assert file.modified is not None
+    assert file.modified <= before
+    assert repr(file) == "PastFile('/memories/tea.md', 6)"
+    assert memory.files_at(now()) == []
+    assert memory.read_at("/memories/tea.md", before) == b"green\n"
+    assert memory.read_at("/memories/tea.md", now()) is None
+    assert memory.read_at("/memories/other.md", before) is None
+    with pytest.raises(HistoryError):
+        memory.read_at("elsewhere", before)
+    with pytest.raises(HistoryError) as off:
+        Memory("memory:").files_at(before)
+    assert off.value.kind == "off"
+    with pytest.raises(TypeError):
+        memory.files_at(datetime.now())
+
+
+@on_both
+def test_with_await(backend: str) -> None:
+    async def run() -> None:
+        async with AsyncMemory("memory:", history=True) as memory:
+            await memory.write("/memories/tea.md", "green\n")
+            before = now()
+            await memory.write("/memories/tea.md", "black\n")
+            found = await memory.search_history("green", "/memories", ignore_case=True, limit=5)
+            assert [match.line for match in found] == [1]
+            assert [file.path for file in await memory.files_at(before)] == ["/memories/tea.md"]
+            assert await memory.read_at("/memories/tea.md", before) == b"green\n"
+            history = (await memory.stats()).history
+            assert history is not None
+            assert history.versions == 2
+
+    anyio.run(run, backend=backend)

@@ -1,0 +1,37 @@
+//! A watch, which JavaScript asks now and then whether it is time to look.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use memdir::SharedWatch;
+use serde_json::{Value as Json, json};
+
+use crate::arguments::Arguments;
+use crate::errors::{Failure, unknown};
+use crate::handles::{MEMORIES, WATCHES};
+use crate::options::{span, string};
+
+pub(crate) fn perform(method: &str, given: &Arguments) -> Result<Json, Failure> {
+    Ok(match method {
+        "begin" => {
+            let memory = MEMORIES.get(given.number(0))?;
+            let path = given.given(2, "path", string)?;
+            let every = match given.get(3) {
+                Json::Null => None,
+                every => Some(span("every", every.as_f64().unwrap_or(f64::NAN))?),
+            };
+            let watch = given.cancellation(1).within(|| memory.watch(&path, every))?;
+            WATCHES.add(Arc::new(SharedWatch::from(watch))).into()
+        }
+        "isDue" => WATCHES.get(given.number(0))?.is_due().into(),
+        "changes" => {
+            let changes = WATCHES.get(given.number(0))?.changes(Duration::ZERO)?;
+            let shown = changes.into_iter().flatten().map(
+                |change| json!({ "kind": change.kind.as_str(), "path": change.path.as_str() }),
+            );
+            shown.collect()
+        }
+        "drop" => WATCHES.take(given.number(0)).is_some().into(),
+        _ => return Err(unknown(method)),
+    })
+}

@@ -1,0 +1,27 @@
+//! `memdir completions`: what completes the commands and flags in a shell.
+
+use std::io::Write;
+
+use clap::CommandFactory;
+use clap_complete::generate;
+use clap_complete::shells::{Bash, Fish, Zsh};
+
+use super::arguments::{Arguments, Completions, Shell};
+use super::output::Output;
+use super::{Ended, Failure};
+
+pub(super) fn run(wanted: &Completions, output: &mut Output) -> Result<Ended, Failure> {
+    output.stream().write_all(&script(wanted.shell))?;
+    Ok(Ended::Well)
+}
+
+pub(super) fn script(shell: Shell) -> Vec<u8> {
+    let mut command = Arguments::command();
+    let mut script = Vec::new();
+    match shell {
+        Shell::Bash => generate(Bash, &mut command, "memdir", &mut script),
+        Shell::Zsh => generate(Zsh, &mut command, "memdir", &mut script),
+        Shell::Fish => generate(Fish, &mut command, "memdir", &mut script),
+    }
+    script
+}

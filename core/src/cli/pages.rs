@@ -1,0 +1,83 @@
+//! The pages of `man` and the completions that the packages carry, which are made from the arguments.
+//!
+//! They are committed, so that packages are built without them being made. `make generate` makes them anew; without it the
+//! test fails where one differs.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::{env, fs};
+
+use clap::CommandFactory;
+use clap_mangen::Man;
+
+use super::arguments::{Arguments, Shell};
+use super::completions::script;
+
+/// In the wheel; the npm package takes them from there.
+const SHARE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../bindings-python/data/data/share");
+
+#[test]
+fn the_pages_and_completions_of_the_packages_are_those_of_the_arguments() {
+    let (share, made) = (Path::new(SHARE), made());
+    if env::var_os("MEMDIR_GENERATE").is_some() {
+        let _ = fs::remove_dir_all(share);
+        for (name, content) in &made {
+            fs::create_dir_all(share.join(name).parent().unwrap()).unwrap();
+            fs::write(share.join(name), content).unwrap();
+        }
+    }
+    for (name, content) in &made {
+        let committed = fs::read_to_string(share.join(name)).unwrap_or_default();
+        assert!(committed == *content, "{}: run `make generate`", name.display());
+    }
+    let count = fs::read_dir(share.join("man/man1")).unwrap().count();
+    assert_eq!(count, made.len() - 3, "a page of a command that is no more: run `make generate`");
+}
+
+/// Each file by its name below `share`.
+fn made() -> BTreeMap<PathBuf, String> {
+    let mut made = BTreeMap::new();
+    let shells = [
+        (Shell::Bash, "bash-completion/completions/memdir"),
+        (Shell::Zsh, "zsh/site-functions/_memdir"),
+        (Shell::Fish, "fish/vendor_completions.d/memdir.fish"),
+    ];
+    for (shell, name) in shells {
+        made.insert(name.into(), String::from_utf8(script(shell)).unwrap());
+    }
+    let mut program = Arguments::command().disable_help_subcommand(true);
+    program.build();
+    for command in program.get_subcommands().chain([&program]) {
+        let man = Man::new(command.clone()).source("memdir").manual("memdir");
+        let mut page = Vec::new();
+        man.render_title(&mut page).unwrap();
+        man.render_name_section(&mut page).unwrap();
+        // Its own would have each of the many flags.
+        let usage = command.clone().render_usage().to_string();
+        let usage = usage.trim_start_matches("Usage:").trim();
+        page.extend(format!(".SH SYNOPSIS\n{}\n", escaped(usage)).bytes());
+        man.render_description_section(&mut page).unwrap();
+        man.render_options_section(&mut page).unwrap();
+        if command.has_subcommands() {
+            man.render_subcommands_section(&mut page).unwrap();
+        }
+        let mut page = String::from_utf8(page).unwrap();
+        if let Some(more) = command.get_after_help() {
+            // As it is: examples have lines.
+            page += ".SH NOTES\n.nf\n";
+            for line in more.to_string().lines() {
+                page += &escaped(line);
+                page.push('\n');
+            }
+            page += ".fi\n";
+        }
+        made.insert(Path::new("man/man1").join(man.get_filename()), page);
+    }
+    made
+}
+
+/// A line that means nothing to `man`.
+fn escaped(line: &str) -> String {
+    let escaped = line.replace('\\', "\\e").replace('-', "\\-").replace('\'', "\\(aq");
+    if escaped.starts_with('.') { format!("\\&{escaped}") } else { escaped }
+}
