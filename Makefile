@@ -22,7 +22,7 @@ RUST := --workspace --exclude memdir-python --exclude memdir-bindgen --exclude m
 # and releases are built with `--release` and without these features.
 SHARED := --features shared
 
-RUST_SOURCES := $(shell find core/src bindings-*/src -name '*.rs') Cargo.toml Cargo.lock $(wildcard */Cargo.toml */build.rs)
+RUST_SOURCES := $(shell find core/src bindings-*/src -name '*.rs' -o -path '*/assets/*') Cargo.toml Cargo.lock $(wildcard */Cargo.toml */build.rs)
 PYTHON_SOURCES := $(shell find bindings-python -name '*.py' -o -name '*.pyi' -o -name pyproject.toml)
 NODE_SOURCES := $(wildcard bindings-node/*.json bindings-node/*.cjs bindings-node/*.mjs bindings-node/*.md bindings-node/ts/* bindings-node/scripts/*)
 

@@ -148,7 +148,7 @@ export class View {
       timezoneId: 'UTC',
       ...options.context,
     });
-    context.setDefaultTimeout(15_000);
+    context.setDefaultTimeout(10_000);
     await context.addInitScript(watchPage);
     const view = new View(await context.newPage(), context, server);
     view.#watch();
