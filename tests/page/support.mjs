@@ -99,6 +99,8 @@ function watchPage() {
     found(`against the policy: ${event.effectiveDirective} ${event.blockedURI}`),
   );
   const check = (element) => {
+    const isEntrance = location.pathname.startsWith('/open/');
+    if (element.matches('meta[http-equiv]') && !isEntrance) found(`an element: ${element.outerHTML}`);
     if (/^(iframe|object|embed|base|frame|applet|portal|link|style|script)$/i.test(element.tagName)) {
       // The two that the page has.
       const ours = ['/assets/page.js', '/assets/page.css', '/assets/icon.svg'];
@@ -114,6 +116,8 @@ function watchPage() {
       }
     }
   };
+  // For what a test has parsed without showing it.
+  window.checkParsed = (parsed) => parsed.querySelectorAll('*').forEach(check);
   new MutationObserver((changes) => {
     for (const change of changes) {
       if (change.type === 'attributes') check(change.target);

@@ -148,8 +148,12 @@ async function replaceTree(tree) {
   await openAgain(made);
   const focused = focus();
   const top = $('#tree').scrollTop;
-  // The branch at the root comes without its head.
-  if (!$('.tree-head', made)) made.prepend($('#tree .tree-head'));
+  // The branch at the root comes without its head, and without a mark at what is shown.
+  if (!$('.tree-head', made)) {
+    const here = $('#tree [aria-current]')?.getAttribute('href');
+    all('a', made).find((link) => link.getAttribute('href') === here)?.setAttribute('aria-current', 'true');
+    made.prepend($('#tree .tree-head'));
+  }
   $('#tree').replaceChildren(...made.childNodes);
   $('#tree').scrollTop = top;
   focused();
