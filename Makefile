@@ -171,7 +171,7 @@ test-page: ## the page of memdir serve, in a real browser
 	@$(call need,$(PYTHON),the stand-in of the API)
 	@$(call ready,$(CACHE)/chromium $(CACHE)/page/installed)
 	@[ -e $(CACHE)/chromium ] || exit 0
-	@tests/step 'page: tests' tests/harmless node --test --test-timeout=300000 tests/page/*.test.mjs
+	@tests/step 'page: tests' tests/harmless node --test --test-concurrency=2 --test-timeout=300000 tests/page/*.test.mjs
 
 .PHONY: bench-page
 bench-page: ## how long the page takes, on 10,000 files and 1,000 versions

@@ -20,10 +20,16 @@ const store = temporary();
 const flat = join(store, 'memories', 'flat');
 mkdirSync(flat, { recursive: true });
 for (let number = 0; number < FILES; number += 1) {
-  writeFileSync(join(flat, `note-${String(number).padStart(5, '0')}.md`), `# Note ${number}\n\nSome words.\n`);
+  writeFileSync(
+    join(flat, `note-${String(number).padStart(5, '0')}.md`),
+    `# Note ${number}\n\nSome words.\n`,
+  );
 }
 const memory = agent(store);
-const LINES = Array.from({ length: 400 }, (_, line) => `Line ${line} of a file that is edited often.\n`);
+const LINES = Array.from(
+  { length: 400 },
+  (_, line) => `Line ${line} of a file that is edited often.\n`,
+);
 await memory.create({ path: '/memories/log.md', file_text: LINES.join('') });
 for (let number = 1; number < VERSIONS; number += 1) {
   const line = number % LINES.length;
@@ -66,11 +72,14 @@ async function opened(address) {
           const entry = list.find(({ name }) => name === 'first-contentful-paint');
           if (entry) resolve(entry.startTime);
         };
-        new PerformanceObserver((list) => read(list.getEntries())).observe({ type: 'paint', buffered: true });
+        new PerformanceObserver((list) => read(list.getEntries())).observe({
+          type: 'paint',
+          buffered: true,
+        });
       });
     painted.push(await page.evaluate(paint));
-    const { domContentLoadedEventStart } = await page.evaluate(
-      () => performance.getEntriesByType('navigation')[0].toJSON(),
+    const { domContentLoadedEventStart } = await page.evaluate(() =>
+      performance.getEntriesByType('navigation')[0].toJSON(),
     );
     loaded.push(domContentLoadedEventStart);
   }
@@ -89,7 +98,8 @@ const pages = [
   ['search of 10,000 files', '/1/search?q=nowhere'],
 ];
 const title = ['milliseconds, medians', 'KiB', 'server', 'ratio', 'document', 'painted'];
-const row = (cells) => console.log(cells.map((cell, at) => (at ? `${cell}`.padStart(10) : cell.padEnd(32))).join(''));
+const row = (cells) =>
+  console.log(cells.map((cell, at) => (at ? `${cell}`.padStart(10) : cell.padEnd(32))).join(''));
 row(title);
 for (const [name, path] of pages) {
   const [ours, body] = await fetched(server.origin + path);

@@ -23,44 +23,53 @@ function testEditing(name, body, options) {
   testPage(name, [store, '--as', 'Ann'], (view) => body(view, agent(store), store), options);
 }
 
-testEditing('an edit is saved, shown with who made it, and taken back', async (view, memory, store) => {
-  await editing(view, memory, 'second\nthird\n');
-  await view.accessible();
-  await view.press('Save');
-  await view.shows('Saved.');
-  assert.equal(await memory.read(FILE), 'second\nthird\n');
-  await view.accessible();
+testEditing(
+  'an edit is saved, shown with who made it, and taken back',
+  async (view, memory, store) => {
+    await editing(view, memory, 'second\nthird\n');
+    await view.accessible();
+    await view.press('Save');
+    await view.shows('Saved.');
+    assert.equal(await memory.read(FILE), 'second\nthird\n');
+    await view.accessible();
 
-  await view.follow('Timeline');
-  const [change] = await view.page.locator('#main .change').all();
-  assert.match(await change.innerText(), /^Ann\b[^]*modified[^]*plan\.md/);
-  await change.getByText('What changed').click();
-  const diff = change.locator('.diff');
-  await diff.locator('tr.removed', { hasText: 'first' }).waitFor();
-  await diff.locator('tr.added', { hasText: 'third' }).waitFor();
-  await view.accessible();
-  await change.getByRole('link', { name: 'Version' }).click();
-  await view.follow('Side by side');
-  await view.page.waitForURL(/diff=side/);
-  const [left, right] = await view.page.locator('#main .diff').first().locator('tr').first().locator('td.text').all();
-  assert.deepEqual([await left.innerText(), await right.innerText()], ['first', 'second']);
-  await view.accessible();
-  await view.follow('Inline');
-  await view.page.waitForURL(/diff=inline/);
+    await view.follow('Timeline');
+    const [change] = await view.page.locator('#main .change').all();
+    assert.match(await change.innerText(), /^Ann\b[^]*modified[^]*plan\.md/);
+    await change.getByText('What changed').click();
+    const diff = change.locator('.diff');
+    await diff.locator('tr.removed', { hasText: 'first' }).waitFor();
+    await diff.locator('tr.added', { hasText: 'third' }).waitFor();
+    await view.accessible();
+    await change.getByRole('link', { name: 'Version' }).click();
+    await view.follow('Side by side');
+    await view.page.waitForURL(/diff=side/);
+    const [left, right] = await view.page
+      .locator('#main .diff')
+      .first()
+      .locator('tr')
+      .first()
+      .locator('td.text')
+      .all();
+    assert.deepEqual([await left.innerText(), await right.innerText()], ['first', 'second']);
+    await view.accessible();
+    await view.follow('Inline');
+    await view.page.waitForURL(/diff=inline/);
 
-  await view.follow('Undo this change');
-  await view.shows('This will be done');
-  await view.accessible();
-  await view.press('Take back');
-  await view.shows('Taken back.');
-  assert.equal(await memory.read(FILE), 'first\n');
-  // The undo can be undone, from where it is said.
-  await view.follow('Undo');
-  await view.press('Take back');
-  await view.shows('Taken back.');
-  assert.equal(await memory.read(FILE), 'second\nthird\n');
-  assert.match(await cli('log', store), /Ann/);
-});
+    await view.follow('Undo this change');
+    await view.shows('This will be done');
+    await view.accessible();
+    await view.press('Take back');
+    await view.shows('Taken back.');
+    assert.equal(await memory.read(FILE), 'first\n');
+    // The undo can be undone, from where it is said.
+    await view.follow('Undo');
+    await view.press('Take back');
+    await view.shows('Taken back.');
+    assert.equal(await memory.read(FILE), 'second\nthird\n');
+    assert.match(await cli('log', store), /Ann/);
+  },
+);
 
 testEditing(
   'what the agent writes meanwhile is seen, and is not overwritten by saving',
@@ -151,38 +160,41 @@ testEditing('line endings, and a first empty line, are as they were', async (vie
   assert.equal(await memory.read('/memories/dos.txt'), '\r\none\r\ntwo\r\n');
 });
 
-testEditing('a file is created, renamed, deleted and restored by a person', async (view, memory) => {
-  const { page } = view;
-  await memory.actingAs('Ann').create({ path: FILE, file_text: '' });
-  await view.go('file');
-  await view.follow('New file');
-  await view.accessible();
-  await page.getByLabel('Path', { exact: true }).fill('/memories/team/tea & cake.md');
-  await page.locator('#text').fill('# Cake\n');
-  await view.press('Create');
-  await view.shows('Created.');
-  await view.follow('Rename');
-  await view.accessible();
-  await page.getByLabel('New path').fill('/memories/team/cake.md');
-  await view.press('Rename');
-  await view.shows('Renamed.');
-  assert.equal(await memory.read('/memories/team/cake.md'), '# Cake\n');
-  await view.follow('Delete');
-  await view.shows('This deletes 1 file:');
-  await view.accessible();
-  await view.press('Delete');
-  await view.shows('Deleted.');
-  assert.equal(await memory.exists('/memories/team/cake.md'), false);
+testEditing(
+  'a file is created, renamed, deleted and restored by a person',
+  async (view, memory) => {
+    const { page } = view;
+    await memory.actingAs('Ann').create({ path: FILE, file_text: '' });
+    await view.go('file');
+    await view.follow('New file');
+    await view.accessible();
+    await page.getByLabel('Path', { exact: true }).fill('/memories/team/tea & cake.md');
+    await page.locator('#text').fill('# Cake\n');
+    await view.press('Create');
+    await view.shows('Created.');
+    await view.follow('Rename');
+    await view.accessible();
+    await page.getByLabel('New path').fill('/memories/team/cake.md');
+    await view.press('Rename');
+    await view.shows('Renamed.');
+    assert.equal(await memory.read('/memories/team/cake.md'), '# Cake\n');
+    await view.follow('Delete');
+    await view.shows('This deletes 1 file:');
+    await view.accessible();
+    await view.press('Delete');
+    await view.shows('Deleted.');
+    assert.equal(await memory.exists('/memories/team/cake.md'), false);
 
-  await view.go('');
-  await page.locator('#deleted').getByRole('link', { name: 'Restore' }).click();
-  await view.shows('which is made again where it was');
-  await view.accessible();
-  await view.press('Restore');
-  await view.shows('Restored.');
-  assert.equal(await memory.read('/memories/team/cake.md'), '# Cake\n');
-  assert.ok((await memory.history()).every(({ actor }) => actor === 'Ann'));
-});
+    await view.go('');
+    await page.locator('#deleted').getByRole('link', { name: 'Restore' }).click();
+    await view.shows('which is made again where it was');
+    await view.accessible();
+    await view.press('Restore');
+    await view.shows('Restored.');
+    assert.equal(await memory.read('/memories/team/cake.md'), '# Cake\n');
+    assert.ok((await memory.history()).every(({ actor }) => actor === 'Ann'));
+  },
+);
 
 testEditing(
   'a path that cannot be is refused, and nothing that was typed is lost',
@@ -207,28 +219,31 @@ testEditing(
   { refused: ['409 /1/new', '409 /1/new', '409 /1/new'] },
 );
 
-testEditing('all that an actor did since a time is taken back, and no more', async (view, memory) => {
-  const { page } = view;
-  await memory.create({ path: '/memories/before.md', file_text: 'before' });
-  const since = new Date().toISOString();
-  await memory.write('/memories/before.md', 'after');
-  await memory.create({ path: '/memories/new.md', file_text: 'new' });
-  await memory.actingAs('session 2').create({ path: '/memories/other.md', file_text: 'other' });
-  await view.go('history');
-  await page.getByLabel('Who').fill('session 1');
-  await page.getByLabel('Since').fill(since);
-  await view.press('Show');
-  await page.waitForURL(/since=/);
-  assert.equal(await page.locator('#main .version').count(), 2);
-  await view.press('Take back all since then…');
-  await view.shows('All that session 1 changed since');
-  await view.accessible();
-  await view.press('Take back');
-  await view.shows('Taken back.');
-  assert.equal(await memory.read('/memories/before.md'), 'before');
-  assert.equal(await memory.exists('/memories/new.md'), false);
-  assert.equal(await memory.read('/memories/other.md'), 'other');
-});
+testEditing(
+  'all that an actor did since a time is taken back, and no more',
+  async (view, memory) => {
+    const { page } = view;
+    await memory.create({ path: '/memories/before.md', file_text: 'before' });
+    const since = new Date().toISOString();
+    await memory.write('/memories/before.md', 'after');
+    await memory.create({ path: '/memories/new.md', file_text: 'new' });
+    await memory.actingAs('session 2').create({ path: '/memories/other.md', file_text: 'other' });
+    await view.go('history');
+    await page.getByLabel('Who').fill('session 1');
+    await page.getByLabel('Since').fill(since);
+    await view.press('Show');
+    await page.waitForURL(/since=/);
+    assert.equal(await page.locator('#main .version').count(), 2);
+    await view.press('Take back all since then…');
+    await view.shows('All that session 1 changed since');
+    await view.accessible();
+    await view.press('Take back');
+    await view.shows('Taken back.');
+    assert.equal(await memory.read('/memories/before.md'), 'before');
+    assert.equal(await memory.exists('/memories/new.md'), false);
+    assert.equal(await memory.read('/memories/other.md'), 'other');
+  },
+);
 
 testEditing(
   'a change on which a later one stands is not taken back, and it is said why for as long as somebody reads',

@@ -91,84 +91,111 @@ testPage('every key of the list does what it says', [listed], async (view) => {
 });
 
 const tabbed = temporary();
-testPage('the tab key goes through the page in its order, and is always seen', [tabbed], async (view) => {
-  const { page } = view;
-  await filled(tabbed);
-  await view.go('file', { path: '/memories/a.md' });
-  const order = [];
-  for (let presses = 0; presses < 60; presses += 1) {
-    await page.keyboard.press('Tab');
-    const at = await page.evaluate(() => {
-      const { activeElement: element } = document;
-      if (element === document.body) return null;
-      const { outlineStyle, outlineWidth } = getComputedStyle(element);
-      const { width, height, right, bottom } = element.getBoundingClientRect();
-      const part = element.closest('#tree, #main, header.top, .skip');
-      return {
-        part: part?.id || part?.className,
-        name: element.innerText || element.id,
-        isSeen: outlineStyle !== 'none' && parseFloat(outlineWidth) >= 2 && width > 0 && height > 0 && right > 0 && bottom > 0,
-      };
-    });
-    if (!at) break;
-    assert.ok(at.isSeen, `the focus on ${at.name} is not seen`);
-    order.push(at);
-  }
-  const parts = order.map(({ part }) => part).filter((part, at, all) => part !== all[at - 1]);
-  assert.deepEqual(parts, ['skip', 'top', 'tree', 'main']);
-  const names = order.filter(({ part }) => part === 'main').map(({ name }) => name);
-  assert.deepEqual(names, ['memories', 'Timeline', 'Download', 'Edit', 'Rename', 'Delete', 'Rendered', 'Source']);
+testPage(
+  'the tab key goes through the page in its order, and is always seen',
+  [tabbed],
+  async (view) => {
+    const { page } = view;
+    await filled(tabbed);
+    await view.go('file', { path: '/memories/a.md' });
+    const order = [];
+    for (let presses = 0; presses < 60; presses += 1) {
+      await page.keyboard.press('Tab');
+      const at = await page.evaluate(() => {
+        const { activeElement: element } = document;
+        if (element === document.body) return null;
+        const { outlineStyle, outlineWidth } = getComputedStyle(element);
+        const { width, height, right, bottom } = element.getBoundingClientRect();
+        const part = element.closest('#tree, #main, header.top, .skip');
+        return {
+          part: part?.id || part?.className,
+          name: element.innerText || element.id,
+          isSeen:
+            outlineStyle !== 'none' &&
+            parseFloat(outlineWidth) >= 2 &&
+            width > 0 &&
+            height > 0 &&
+            right > 0 &&
+            bottom > 0,
+        };
+      });
+      if (!at) break;
+      assert.ok(at.isSeen, `the focus on ${at.name} is not seen`);
+      order.push(at);
+    }
+    const parts = order.map(({ part }) => part).filter((part, at, all) => part !== all[at - 1]);
+    assert.deepEqual(parts, ['skip', 'top', 'tree', 'main']);
+    const names = order.filter(({ part }) => part === 'main').map(({ name }) => name);
+    assert.deepEqual(names, [
+      'memories',
+      'Timeline',
+      'Download',
+      'Edit',
+      'Rename',
+      'Delete',
+      'Rendered',
+      'Source',
+    ]);
 
-  await page.locator('.skip').focus();
-  await page.keyboard.press('Enter');
-  await page.keyboard.press('Tab');
-  assert.equal(await focused(page), 'main memories');
-});
+    await page.locator('.skip').focus();
+    await page.keyboard.press('Enter');
+    await page.keyboard.press('Tab');
+    assert.equal(await focused(page), 'main memories');
+  },
+);
 
 const followed = temporary();
-testPage('what has the focus, and what is typed, stays when the page follows a change', [followed], async (view) => {
-  const { page } = view;
-  const memory = await filled(followed);
-  let count = 0;
-  const change = async () => {
-    const name = `new-${(count += 1)}.md`;
-    await memory.create({ path: `/memories/${name}`, file_text: '' });
-    await page.locator('#tree').getByRole('link', { name }).waitFor();
-    await page.locator('#main', { hasText: name }).waitFor();
-  };
-  await view.go('history');
-  await view.live();
-  const tree = page.locator('#tree');
-  await tree.getByRole('button', { name: 'Open or close deep' }).click();
-  for (const link of ['c.md', 'b.md']) {
-    await tree.getByRole('link', { name: link }).focus();
+testPage(
+  'what has the focus, and what is typed, stays when the page follows a change',
+  [followed],
+  async (view) => {
+    const { page } = view;
+    const memory = await filled(followed);
+    let count = 0;
+    const change = async () => {
+      const name = `new-${(count += 1)}.md`;
+      await memory.create({ path: `/memories/${name}`, file_text: '' });
+      await page.locator('#tree').getByRole('link', { name }).waitFor();
+      await page.locator('#main', { hasText: name }).waitFor();
+    };
+    await view.go('history');
+    await view.live();
+    const tree = page.locator('#tree');
+    await tree.getByRole('button', { name: 'Open or close deep' }).click();
+    for (const link of ['c.md', 'b.md']) {
+      await tree.getByRole('link', { name: link }).focus();
+      await change();
+      assert.equal(await focused(page), `tree ${link}`);
+      await tree.getByRole('link', { name: 'c.md' }).waitFor();
+    }
+    const item = page.locator('#main .version', { hasText: 'overwritten' }).last();
+    await item.locator('summary').click();
+    await item.locator('.diff').waitFor();
     await change();
-    assert.equal(await focused(page), `tree ${link}`);
-    await tree.getByRole('link', { name: 'c.md' }).waitFor();
-  }
-  const item = page.locator('#main .version', { hasText: 'overwritten' }).last();
-  await item.locator('summary').click();
-  await item.locator('.diff').waitFor();
-  await change();
-  await item.locator('.diff').waitFor();
-  assert.equal(await focused(page), 'main What changed');
-  assert.ok(await item.locator('summary').evaluate((summary) => summary === document.activeElement));
+    await item.locator('.diff').waitFor();
+    assert.equal(await focused(page), 'main What changed');
+    assert.ok(
+      await item.locator('summary').evaluate((summary) => summary === document.activeElement),
+    );
 
-  const who = page.getByLabel('Who');
-  await who.pressSequentially('sess');
-  await change();
-  assert.equal(await who.inputValue(), 'sess');
-  await page.keyboard.type('ion');
-  assert.equal(await who.inputValue(), 'session');
+    const who = page.getByLabel('Who');
+    await who.pressSequentially('sess');
+    await change();
+    assert.equal(await who.inputValue(), 'sess');
+    await page.keyboard.type('ion');
+    assert.equal(await who.inputValue(), 'session');
 
-  // Nothing that was there already is built anew while somebody selects a part of it.
-  await view.go('file', { path: '/memories/a.md' });
-  await view.live();
-  await page.evaluate(() => getSelection().selectAllChildren(document.querySelector('.rendered h1')));
-  await memory.create({ path: '/memories/last.md', file_text: '' });
-  await tree.getByRole('link', { name: 'last.md' }).waitFor();
-  assert.equal(await page.evaluate(() => getSelection().toString()), 'a.md');
-});
+    // Nothing that was there already is built anew while somebody selects a part of it.
+    await view.go('file', { path: '/memories/a.md' });
+    await view.live();
+    await page.evaluate(() =>
+      getSelection().selectAllChildren(document.querySelector('.rendered h1')),
+    );
+    await memory.create({ path: '/memories/last.md', file_text: '' });
+    await tree.getByRole('link', { name: 'last.md' }).waitFor();
+    assert.equal(await page.evaluate(() => getSelection().toString()), 'a.md');
+  },
+);
 
 const left = temporary();
 testPage('a text that was typed is not left without a question', [left], async (view) => {

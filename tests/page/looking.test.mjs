@@ -59,7 +59,10 @@ testPage('names, contents and past versions are searched', [searched], async (vi
 });
 
 // In two parts, so that no scanner of repositories takes it for a real one.
-const KEY = ['sk-ant', '-api03-TaHL_E9yTYL_9S4xDQNMAAL5QaDtpc6RzGKXi5Asa6smYgOw9RTEzi1JGLEXa0sO40x9ehcZGvQfZnHg5wplQ70MxrbgPAA'];
+const KEY = [
+  'sk-ant',
+  '-api03-TaHL_E9yTYL_9S4xDQNMAAL5QaDtpc6RzGKXi5Asa6smYgOw9RTEzi1JGLEXa0sO40x9ehcZGvQfZnHg5wplQ70MxrbgPAA',
+];
 const secret = written({
   'keys.md': `ok\n\nkey: ${KEY.join('')}\n`,
   'clean.md': 'nothing',
@@ -134,7 +137,15 @@ testPage(
     const memory = agent(shown);
     const before = (await memory.history()).map(({ id }) => id);
     const ids = before.map((id) => `version?id=${id}`);
-    const places = ['', 'file', 'file?path=/memories/a.md', 'history', 'search?q=o', 'sensitive', ...ids];
+    const places = [
+      '',
+      'file',
+      'file?path=/memories/a.md',
+      'history',
+      'search?q=o',
+      'sensitive',
+      ...ids,
+    ];
     for (const place of places) {
       await page.goto(`${view.server.origin}/1/${place}`);
       assert.equal(await page.locator('form[method="post"]').count(), 0, place);
@@ -157,14 +168,23 @@ testPage(
       redact: { id: before.at(-1), reason: 'x' },
     };
     const post = ([address, fields]) =>
-      fetch(address, { method: 'POST', body: new URLSearchParams(fields) }).then(({ status }) => status);
+      fetch(address, { method: 'POST', body: new URLSearchParams(fields) }).then(
+        ({ status }) => status,
+      );
     for (const [place, fields] of Object.entries(forms)) {
       assert.equal(await page.evaluate(post, [`/1/${place}`, fields]), 403, place);
       const asked = new URLSearchParams(fields).toString();
-      assert.equal((await page.goto(`${view.server.origin}/1/${place}?${asked}`)).status(), 403, place);
+      assert.equal(
+        (await page.goto(`${view.server.origin}/1/${place}?${asked}`)).status(),
+        403,
+        place,
+      );
       await view.go('');
     }
-    assert.deepEqual((await memory.history()).map(({ id }) => id), before);
+    assert.deepEqual(
+      (await memory.history()).map(({ id }) => id),
+      before,
+    );
     assert.equal(await memory.read('/memories/a.md'), 'two');
   },
   {

@@ -30,21 +30,42 @@ const RULES = `# House rules for kettle's release notes
 - Every release is named after a tea that was not used before.
 `;
 // In two parts, so that no scanner of repositories takes it for a real one.
-const KEY = ['sk-ant', '-api03-TaHL_E9yTYL_9S4xDQNMAAL5QaDtpc6RzGKXi5Asa6smYgOw9RTEzi1JGLEXa0sO40x9ehcZGvQfZnHg5wplQ70MxrbgPAA'];
+const KEY = [
+  'sk-ant',
+  '-api03-TaHL_E9yTYL_9S4xDQNMAAL5QaDtpc6RzGKXi5Asa6smYgOw9RTEzi1JGLEXa0sO40x9ehcZGvQfZnHg5wplQ70MxrbgPAA',
+];
 
 /** The memory that is shown: what an agent and a person did to it. */
 async function remembered(store) {
   const by = (actor) => new Memory(store, { history: true, actor });
   const [first, second, ann] = ['session 41', 'session 42', 'Ann'].map(by);
   await first.create({ path: '/memories/kettle/house-rules.md', file_text: RULES });
-  await first.create({ path: '/memories/kettle/teas.md', file_text: '# Teas that are taken\n\n- 1.0 Assam\n- 1.1 Sencha\n' });
-  await first.create({ path: '/memories/kettle/people.md', file_text: '# People\n\n- Jun: first contribution in 1.2 (retries).\n- Mo: knows everything about connections.\n' });
+  await first.create({
+    path: '/memories/kettle/teas.md',
+    file_text: '# Teas that are taken\n\n- 1.0 Assam\n- 1.1 Sencha\n',
+  });
+  await first.create({
+    path: '/memories/kettle/people.md',
+    file_text:
+      '# People\n\n- Jun: first contribution in 1.2 (retries).\n- Mo: knows everything about connections.\n',
+  });
   await first.create({ path: '/memories/draft.md', file_text: 'Hojicha: something smoky.\n' });
-  await second.create({ path: '/memories/deploy.md', file_text: `# How kettle is released\n\n1. \`cargo publish\`\n2. Tell the channel.\n\nThe key of the bot: ${KEY.join('')}\n` });
-  await second.str_replace({ path: '/memories/kettle/people.md', old_str: '- Jun: first contribution in 1.2 (retries).', new_str: '- Jun: retries (1.2), redirects (1.3). An old hand by now.\n- Ada: first contribution in 1.3 (proxies).' });
+  await second.create({
+    path: '/memories/deploy.md',
+    file_text: `# How kettle is released\n\n1. \`cargo publish\`\n2. Tell the channel.\n\nThe key of the bot: ${KEY.join('')}\n`,
+  });
+  await second.str_replace({
+    path: '/memories/kettle/people.md',
+    old_str: '- Jun: first contribution in 1.2 (retries).',
+    new_str:
+      '- Jun: retries (1.2), redirects (1.3). An old hand by now.\n- Ada: first contribution in 1.3 (proxies).',
+  });
   await second.delete({ path: '/memories/draft.md' });
   await second.create({ path: '/memories/plan.md', file_text: PLAN });
-  await ann.write('/memories/kettle/teas.md', '# Teas that are taken\n\n- 1.0 Assam\n- 1.1 Sencha\n- 1.2 Genmaicha\n- 1.3 Hojicha\n');
+  await ann.write(
+    '/memories/kettle/teas.md',
+    '# Teas that are taken\n\n- 1.0 Assam\n- 1.1 Sencha\n- 1.2 Genmaicha\n- 1.3 Hojicha\n',
+  );
 }
 
 const store = join(temporary(), 'agent-memory');
@@ -63,6 +84,11 @@ const STILL = () => {
 async function picture(path, size = { width: 1100, height: 700 }, colorScheme = 'light') {
   await page.setViewportSize(size);
   await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+  await page.waitForFunction(
+    () => document.querySelector('#live.on') || document.body.matches('.alone'),
+  );
+  // The first look for what came before is over.
+  await page.waitForTimeout(300);
   await page.evaluate(STILL);
   await page.screenshot({ path, animations: 'disabled', caret: 'hide' });
 }
@@ -80,8 +106,16 @@ const shown = {
   source: () => view.go('file', { path: '/memories/deploy.md', view: 'source' }),
   conflict: async () => {
     await view.go('edit', { path: '/memories/kettle/people.md' });
-    await page.locator('#text').fill('# People\n\n- Jun: retries, redirects.\n- Ada: proxies.\n- Mo: knows everything about connections.\n');
-    await new Memory(store, { history: true, actor: 'session 43' }).insert({ path: '/memories/kettle/people.md', insert_line: 5, insert_text: '- Kim: wrote in to say hello.\n' });
+    await page
+      .locator('#text')
+      .fill(
+        '# People\n\n- Jun: retries, redirects.\n- Ada: proxies.\n- Mo: knows everything about connections.\n',
+      );
+    await new Memory(store, { history: true, actor: 'session 43' }).insert({
+      path: '/memories/kettle/people.md',
+      insert_line: 5,
+      insert_text: '- Kim: wrote in to say hello.\n',
+    });
     await page.locator('#stale').waitFor();
     await view.press('Save');
     await page.locator('.sides').waitFor();
@@ -131,7 +165,10 @@ for (const [name, open] of Object.entries(shown)) {
     continue;
   }
   for (const colours of ['light', 'dark']) {
-    for (const [kind, size] of [['wide', { width: 1280, height: 800 }], ['narrow', { width: 390, height: 844 }]]) {
+    for (const [kind, size] of [
+      ['wide', { width: 1280, height: 800 }],
+      ['narrow', { width: 390, height: 844 }],
+    ]) {
       await picture(join(target, `${name}-${kind}-${colours}.png`), size, colours);
     }
   }

@@ -28,8 +28,7 @@ export function temporary() {
 }
 
 /** A memory that an agent changes, in this process; the page is another one. */
-export const agent = (store, actor = 'session 1') =>
-  new Memory(store, { history: true, actor });
+export const agent = (store, actor = 'session 1') => new Memory(store, { history: true, actor });
 
 /** What a program prints. One that fails fails the test. */
 export function run(command, args, options = {}) {
@@ -100,8 +99,11 @@ function watchPage() {
   );
   const check = (element) => {
     const isEntrance = location.pathname.startsWith('/open/');
-    if (element.matches('meta[http-equiv]') && !isEntrance) found(`an element: ${element.outerHTML}`);
-    if (/^(iframe|object|embed|base|frame|applet|portal|link|style|script)$/i.test(element.tagName)) {
+    if (element.matches('meta[http-equiv]') && !isEntrance)
+      found(`an element: ${element.outerHTML}`);
+    if (
+      /^(iframe|object|embed|base|frame|applet|portal|link|style|script)$/i.test(element.tagName)
+    ) {
       // The two that the page has.
       const ours = ['/assets/page.js', '/assets/page.css', '/assets/icon.svg'];
       if (!ours.includes(element.getAttribute('src') ?? element.getAttribute('href'))) {
@@ -179,7 +181,8 @@ export class View {
       dialog.dismiss();
     });
     context.on('request', (request) => {
-      if (!request.url().startsWith(`${server.origin}/`)) findings.push(`request: ${request.url()}`);
+      if (!request.url().startsWith(`${server.origin}/`))
+        findings.push(`request: ${request.url()}`);
     });
     context.on('page', () => findings.push('another page was opened'));
   }
@@ -220,8 +223,12 @@ export class View {
       );
       for (const { id, impact, help, nodes } of violations) {
         if (!['serious', 'critical'].includes(impact)) continue;
-        const where = nodes.slice(0, 3).map(({ html, failureSummary }) => `${html}\n${failureSummary}`);
-        this.findings.push(`axe, ${colorScheme}, ${this.page.url()}: ${id}, ${help}\n${where.join('\n')}`);
+        const where = nodes
+          .slice(0, 3)
+          .map(({ html, failureSummary }) => `${html}\n${failureSummary}`);
+        this.findings.push(
+          `axe, ${colorScheme}, ${this.page.url()}: ${id}, ${help}\n${where.join('\n')}`,
+        );
       }
     }
   }
@@ -245,7 +252,14 @@ export function testPage(name, args, body, { refused = [], ...options } = {}) {
       assert.deepEqual(view.refusals, refused);
     } catch (error) {
       t.diagnostic(`at ${view.page.url()}: ${[...view.findings, ...view.refusals].join('; ')}`);
-      t.diagnostic((await view.page.locator('body').innerText().catch(() => '')).slice(0, 3000));
+      t.diagnostic(
+        (
+          await view.page
+            .locator('body')
+            .innerText()
+            .catch(() => '')
+        ).slice(0, 3000),
+      );
       throw error;
     } finally {
       await view.close();
