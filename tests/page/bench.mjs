@@ -8,9 +8,8 @@ import { createServer } from 'node:http';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { after } from 'node:test';
 
-import { PROJECT, agent, browser, serve, temporary } from './support.mjs';
+import { PROJECT, agent, browser, closeBrowser, serve, temporary } from './support.mjs';
 
 const FILES = 10_000;
 const VERSIONS = 1_000;
@@ -40,7 +39,6 @@ for (let number = 1; number < VERSIONS; number += 1) {
 const versions = await memory.history('/memories/log.md', { limit: VERSIONS });
 const program = [join(PROJECT, 'target', 'release', 'memdir')];
 const server = await serve([store], program);
-after(() => server.end());
 
 const median = (times) => times.sort((a, b) => a - b)[Math.floor(times.length / 2)];
 const cookie = (await fetch(server.address)).headers.get('set-cookie').split(';')[0];
@@ -116,3 +114,5 @@ for (const [name, path] of pages) {
 }
 console.log('ratio: to a server of Node that sends the same bytes from memory');
 await context.close();
+await closeBrowser();
+await server.end();

@@ -5,9 +5,8 @@
 
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { after } from 'node:test';
 
-import { Memory, PROJECT, View, temporary } from './support.mjs';
+import { Memory, PROJECT, View, closeBrowser, temporary } from './support.mjs';
 
 const PLAN = `# Release 1.3 "Hojicha"
 
@@ -81,7 +80,7 @@ const STILL = () => {
   if (name) name.textContent = './agent-memory';
 };
 
-async function picture(path, size = { width: 1100, height: 700 }, colorScheme = 'light') {
+async function picture(path, size = { width: 1100, height: 780 }, colorScheme = 'light') {
   await page.setViewportSize(size);
   await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
   await page.waitForFunction(
@@ -125,7 +124,6 @@ const shown = {
 // Those that the documents show.
 const KEPT = ['overview', 'timeline', 'source', 'conflict'];
 
-after(async () => view.close());
 const [directory] = process.argv.slice(2);
 const target = directory ?? join(PROJECT, 'docs', 'pictures');
 mkdirSync(target, { recursive: true });
@@ -173,3 +171,5 @@ for (const [name, open] of Object.entries(shown)) {
     }
   }
 }
+await view.close();
+await closeBrowser();

@@ -20,10 +20,10 @@ const AXE = readFileSync(requireTool.resolve('axe-core/axe.min.js'), 'utf8');
 
 export const { Memory } = memdir;
 
-/** An empty directory, which goes with the file's last test. */
+/** An empty directory, which goes with the process. */
 export function temporary() {
   const directory = mkdtempSync(join(tmpdir(), 'memdir-page-'));
-  after(() => rmSync(directory, { recursive: true, force: true, maxRetries: 5 }));
+  process.on('exit', () => rmSync(directory, { recursive: true, force: true, maxRetries: 5 }));
   return directory;
 }
 
@@ -85,7 +85,7 @@ export function browser(...args) {
   });
   return started;
 }
-after(async () => (await started)?.close());
+export const closeBrowser = async () => (await started)?.close();
 
 /** Notes whatever a hostile text could bring about in a page. It runs before the page's own script. */
 function watchPage() {
@@ -239,11 +239,13 @@ export class View {
   }
 }
 
+let isEnding = false;
 /**
  * A test of the page that `memdir serve ...args` shows. It fails as well if the page did what no page of ours does: see
  * `findings`. `refused` are the pages that the test was refused, in their order.
  */
 export function testPage(name, args, body, { refused = [], ...options } = {}) {
+  isEnding ||= (after(closeBrowser), true);
   test(name, async (t) => {
     const view = await View.open(typeof args === 'function' ? await args() : args, options);
     try {
