@@ -177,6 +177,7 @@ test-page: ## the page of memdir serve, in a real browser
 bench-page: ## how long the page takes, on 10,000 files and 1,000 versions
 	@$(call need,node,Node)
 	@$(call ready,$(CACHE)/chromium $(CACHE)/page/installed)
+	@[ -e $(CACHE)/chromium ] || exit 0
 	@cargo build --quiet --release --package memdir --features page
 	@node tests/page/bench.mjs
 
@@ -184,6 +185,7 @@ bench-page: ## how long the page takes, on 10,000 files and 1,000 versions
 pictures: ## the pictures of the page that the documents show
 	@$(call need,node,Node)
 	@$(call ready,$(CACHE)/chromium $(CACHE)/page/installed)
+	@[ -e $(CACHE)/chromium ] || exit 0
 	@node tests/page/pictures.mjs
 
 .PHONY: test-bundlers

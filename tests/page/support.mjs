@@ -3,10 +3,10 @@
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { delimiter, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { after, test } from 'node:test';
 
@@ -75,7 +75,9 @@ let started;
 /** The browser of this file. */
 export function browser(...args) {
   started ??= chromium.launch({
-    executablePath: '/usr/bin/chromium',
+    executablePath: process.env.PATH.split(delimiter)
+      .map((directory) => join(directory, 'chromium'))
+      .find((path) => existsSync(path)),
     // Chromium's sandbox needs a user that is not root. Tests run as root in containers and under tests/harmless; there the
     // file system is read-only, and the only pages that are opened are our own.
     chromiumSandbox: process.getuid?.() !== 0,
